@@ -1,0 +1,26 @@
+// Assertions: a bug of the program or of the library, never a condition of the world.
+#pragma once
+
+#include <fairlead/base/config.hpp>
+
+namespace fairlead::detail {
+
+/// Prints the failed fact with its place and aborts. Never returns.
+[[noreturn]] FAIRLEAD_EXPORT void assertion_failed(char const* fact, char const* file, int line) noexcept;
+
+} // namespace fairlead::detail
+
+/// Cheap facts; on in every build unless FAIRLEAD_NO_ASSERT is defined for the library and the program alike.
+#ifndef FAIRLEAD_NO_ASSERT
+#define FAIRLEAD_ASSERT(fact)                                                                                          \
+    (static_cast<bool>(fact) ? void(0) : ::fairlead::detail::assertion_failed(#fact, __FILE__, __LINE__))
+#else
+#define FAIRLEAD_ASSERT(fact) void(0)
+#endif
+
+/// Facts whose check costs on a hot path; on in debug builds.
+#ifndef NDEBUG
+#define FAIRLEAD_ASSERT_SLOW(fact) FAIRLEAD_ASSERT(fact)
+#else
+#define FAIRLEAD_ASSERT_SLOW(fact) void(0)
+#endif

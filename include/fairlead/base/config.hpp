@@ -1,0 +1,35 @@
+// Version, visibility and the few compiler differences. The only file that asks which compiler this is.
+#pragma once
+
+#define FAIRLEAD_VERSION_MAJOR 0
+#define FAIRLEAD_VERSION_MINOR 1
+#define FAIRLEAD_VERSION_PATCH 0
+
+#define FAIRLEAD_EXPORT [[gnu::visibility("default")]]
+#define FAIRLEAD_NOINLINE [[gnu::noinline]]
+#define FAIRLEAD_COLD [[gnu::noinline, gnu::cold]]
+#define FAIRLEAD_FLATTEN [[gnu::always_inline]] inline
+
+// Thread-locals that the hot path reads. initial-exec makes a read one instruction also from inside the shared
+// library; the price is a few dozen bytes of the static TLS block when the library is loaded with dlopen.
+#define FAIRLEAD_HOT_TLS [[gnu::tls_model("initial-exec")]]
+
+#if defined(__clang__)
+#define FAIRLEAD_COMPILER_CLANG 1
+// Clang has cached thread-local addresses across suspension points; a function that is not inlined reads anew.
+#define FAIRLEAD_LIFETIMEBOUND [[clang::lifetimebound]]
+#else
+#define FAIRLEAD_COMPILER_CLANG 0
+#define FAIRLEAD_LIFETIMEBOUND
+#endif
+
+#if defined(__SANITIZE_THREAD__)
+#define FAIRLEAD_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define FAIRLEAD_TSAN 1
+#endif
+#endif
+#ifndef FAIRLEAD_TSAN
+#define FAIRLEAD_TSAN 0
+#endif

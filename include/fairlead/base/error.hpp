@@ -1,0 +1,104 @@
+// Errors: the aliases through which every other file spells error_code, and the values that errno lacks.
+#pragma once
+
+#include <fairlead/base/config.hpp>
+
+#include <system_error>
+
+namespace fairlead {
+
+using std::error_category;
+using std::error_code;
+using std::error_condition;
+using std::system_error;
+
+namespace error {
+
+/// The errno values that users of sockets compare with, by their usual names (category: system).
+enum basic_errors {
+    access_denied = static_cast<int>(std::errc::permission_denied),
+    address_family_not_supported = static_cast<int>(std::errc::address_family_not_supported),
+    address_in_use = static_cast<int>(std::errc::address_in_use),
+    already_connected = static_cast<int>(std::errc::already_connected),
+    already_started = static_cast<int>(std::errc::connection_already_in_progress),
+    bad_descriptor = static_cast<int>(std::errc::bad_file_descriptor),
+    broken_pipe = static_cast<int>(std::errc::broken_pipe),
+    connection_aborted = static_cast<int>(std::errc::connection_aborted),
+    connection_refused = static_cast<int>(std::errc::connection_refused),
+    connection_reset = static_cast<int>(std::errc::connection_reset),
+    fault = static_cast<int>(std::errc::bad_address),
+    host_unreachable = static_cast<int>(std::errc::host_unreachable),
+    in_progress = static_cast<int>(std::errc::operation_in_progress),
+    interrupted = static_cast<int>(std::errc::interrupted),
+    invalid_argument = static_cast<int>(std::errc::invalid_argument),
+    message_size = static_cast<int>(std::errc::message_size),
+    name_too_long = static_cast<int>(std::errc::filename_too_long),
+    network_down = static_cast<int>(std::errc::network_down),
+    network_reset = static_cast<int>(std::errc::network_reset),
+    network_unreachable = static_cast<int>(std::errc::network_unreachable),
+    no_buffer_space = static_cast<int>(std::errc::no_buffer_space),
+    no_descriptors = static_cast<int>(std::errc::too_many_files_open),
+    no_memory = static_cast<int>(std::errc::not_enough_memory),
+    no_permission = static_cast<int>(std::errc::operation_not_permitted),
+    no_protocol_option = static_cast<int>(std::errc::no_protocol_option),
+    no_such_device = static_cast<int>(std::errc::no_such_device),
+    not_connected = static_cast<int>(std::errc::not_connected),
+    not_socket = static_cast<int>(std::errc::not_a_socket),
+    operation_aborted = static_cast<int>(std::errc::operation_canceled),
+    operation_not_supported = static_cast<int>(std::errc::operation_not_supported),
+    shut_down = 108, // ESHUTDOWN: no std::errc has it.
+    timed_out = static_cast<int>(std::errc::timed_out),
+    try_again = static_cast<int>(std::errc::resource_unavailable_try_again),
+    would_block = static_cast<int>(std::errc::operation_would_block),
+};
+
+/// What can happen to a stream or a search that no errno names (category: fairlead.misc).
+enum misc_errors {
+    already_open = 1, ///< open() on an object that is open: close it first.
+    eof,              ///< The peer finished sending; everything before it was delivered.
+    not_found,        ///< The delimiter is not within max_size() bytes, or an empty range was given to connect.
+    fd_set_failure,   ///< Kept for source compatibility; never produced.
+};
+
+/// Name look-up, host part (category: fairlead.netdb).
+enum netdb_errors {
+    host_not_found = 1,       ///< The name does not exist.
+    host_not_found_try_again, ///< The name server did not answer: try again later.
+    no_data,                  ///< The name exists but has no address of the wanted family.
+    no_recovery,              ///< The name server refused or failed.
+};
+
+/// Name look-up, service part (category: fairlead.addrinfo).
+enum addrinfo_errors {
+    service_not_found = 1,     ///< No such service name: give a port number.
+    socket_type_not_supported, ///< The service is not offered for this protocol.
+};
+
+FAIRLEAD_EXPORT error_category const& get_misc_category() noexcept;
+FAIRLEAD_EXPORT error_category const& get_netdb_category() noexcept;
+FAIRLEAD_EXPORT error_category const& get_addrinfo_category() noexcept;
+inline error_category const& get_system_category() noexcept { return std::system_category(); }
+
+inline error_code make_error_code(basic_errors e) noexcept { return {static_cast<int>(e), std::system_category()}; }
+inline error_code make_error_code(misc_errors e) noexcept { return {static_cast<int>(e), get_misc_category()}; }
+inline error_code make_error_code(netdb_errors e) noexcept { return {static_cast<int>(e), get_netdb_category()}; }
+inline error_code make_error_code(addrinfo_errors e) noexcept { return {static_cast<int>(e), get_addrinfo_category()}; }
+
+} // namespace error
+
+namespace detail {
+
+/// Throws system_error(ec, what) when ec is set: the one way in which a throwing overload fails.
+FAIRLEAD_EXPORT [[noreturn]] void throw_error_now(error_code const& ec, char const* what);
+inline void throw_error(error_code const& ec, char const* what) {
+    if (ec) [[unlikely]]
+        throw_error_now(ec, what);
+}
+
+} // namespace detail
+} // namespace fairlead
+
+template <> struct std::is_error_code_enum<fairlead::error::basic_errors> : std::true_type {};
+template <> struct std::is_error_code_enum<fairlead::error::misc_errors> : std::true_type {};
+template <> struct std::is_error_code_enum<fairlead::error::netdb_errors> : std::true_type {};
+template <> struct std::is_error_code_enum<fairlead::error::addrinfo_errors> : std::true_type {};

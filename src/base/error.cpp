@@ -1,0 +1,68 @@
+#include <fairlead/base/error.hpp>
+
+#include <string>
+
+namespace fairlead {
+namespace {
+
+struct entry {
+    int value;
+    char const* message;
+};
+
+/// A category whose messages are one table: name, then value -> sentence.
+template <std::size_t N> class table_category final : public error_category {
+public:
+    constexpr table_category(char const* name, entry const (&entries)[N]) : name_(name), entries_(entries) {}
+    char const* name() const noexcept override { return name_; }
+    std::string message(int value) const override {
+        for (auto const& e : entries_)
+            if (e.value == value)
+                return e.message;
+        return std::string(name_) + " error " + std::to_string(value);
+    }
+
+private:
+    char const* name_;
+    entry const (&entries_)[N];
+};
+
+constexpr entry misc_table[] = {
+    {error::already_open, "Already open"},
+    {error::eof, "End of file"},
+    {error::not_found, "Element not found"},
+    {error::fd_set_failure, "The descriptor does not fit into the select call's fd_set"},
+};
+constexpr entry netdb_table[] = {
+    {error::host_not_found, "Host not found (authoritative)"},
+    {error::host_not_found_try_again, "Host not found (non-authoritative), try again later"},
+    {error::no_data, "The query is valid, but it does not have associated data"},
+    {error::no_recovery, "A non-recoverable error occurred during database lookup"},
+};
+constexpr entry addrinfo_table[] = {
+    {error::service_not_found, "Service not found"},
+    {error::socket_type_not_supported, "Socket type not supported"},
+};
+
+} // namespace
+
+namespace error {
+
+error_category const& get_misc_category() noexcept {
+    static table_category<std::size(misc_table)> const instance{"fairlead.misc", misc_table};
+    return instance;
+}
+error_category const& get_netdb_category() noexcept {
+    static table_category<std::size(netdb_table)> const instance{"fairlead.netdb", netdb_table};
+    return instance;
+}
+error_category const& get_addrinfo_category() noexcept {
+    static table_category<std::size(addrinfo_table)> const instance{"fairlead.addrinfo", addrinfo_table};
+    return instance;
+}
+
+} // namespace error
+
+void detail::throw_error_now(error_code const& ec, char const* what) { throw system_error(ec, what); }
+
+} // namespace fairlead
