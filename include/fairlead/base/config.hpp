@@ -5,14 +5,14 @@
 #define FAIRLEAD_VERSION_MINOR 1
 #define FAIRLEAD_VERSION_PATCH 0
 
-#define FAIRLEAD_EXPORT [[gnu::visibility("default")]]
-#define FAIRLEAD_NOINLINE [[gnu::noinline]]
-#define FAIRLEAD_COLD [[gnu::noinline, gnu::cold]]
-#define FAIRLEAD_FLATTEN [[gnu::always_inline]] inline
+#define FAIRLEAD_EXPORT __attribute__((visibility("default")))
+#define FAIRLEAD_NOINLINE __attribute__((noinline))
+#define FAIRLEAD_COLD __attribute__((noinline, cold))
+#define FAIRLEAD_ALWAYS_INLINE __attribute__((always_inline)) inline
 
 // Thread-locals that the hot path reads. initial-exec makes a read one instruction also from inside the shared
 // library; the price is a few dozen bytes of the static TLS block when the library is loaded with dlopen.
-#define FAIRLEAD_HOT_TLS [[gnu::tls_model("initial-exec")]]
+#define FAIRLEAD_HOT_TLS __attribute__((tls_model("initial-exec")))
 
 #if defined(__clang__)
 #define FAIRLEAD_COMPILER_CLANG 1

@@ -1,0 +1,106 @@
+// The record of one pending operation. Everything else moves these.
+//
+// An op is owned by whoever started it (a coroutine's frame or a handler's block) and lies in exactly one of three
+// places: with its caller, in a driver, or in a run queue. It leaves the library exactly once: `run` is called with
+// op_mode::complete, or, when the context is destroyed first, with op_mode::abandon.
+#pragma once
+
+#include <fairlead/base/assert.hpp>
+#include <fairlead/base/config.hpp>
+
+#include <cstddef>
+
+namespace fairlead {
+
+enum class op_mode : unsigned char {
+    complete, ///< Deliver the result: invoke the handler once, or resume the coroutine.
+    abandon,  ///< The context is going away: give up the handler and its memory, invoke nothing.
+};
+
+/// What a driver reports, before it becomes the arguments of a completion signature.
+struct op_result {
+    int error;      ///< 0, an errno value, or minus a value of error::misc_errors.
+    unsigned flags; ///< Private to the operation.
+    std::size_t n;  ///< Bytes moved, or whatever else the operation counts; valid also when error is set.
+};
+
+struct op_link {
+    op_link* next;
+    op_link* prev;
+};
+
+struct op : op_link {
+    using run_function = void (*)(op*, op_mode);
+
+    /// What to do when the op is done. Null means: resume the coroutine whose await record holds this op; the run loop
+    /// does that itself, which saves one indirect call for each await.
+    run_function run;
+    op_result result;
+    /// What forwards a cancellation request to this op; null while nobody can ask.
+    void* cancel;
+
+    // No default initialisers: g++ would zero every field at every await site, only to overwrite it.
+    op() noexcept {}
+};
+static_assert(sizeof(op) == 48, "the size of op is part of the ABI");
+
+/// FIFO of ops, doubly linked so that an op can leave from wherever it stands.
+class op_queue {
+public:
+    op_queue() noexcept { reset(); }
+    op_queue(op_queue const&) = delete;
+    op_queue& operator=(op_queue const&) = delete;
+    ~op_queue() { FAIRLEAD_ASSERT(empty()); }
+
+    bool empty() const noexcept { return head_.next == &head_; }
+    op* front() noexcept { return static_cast<op*>(head_.next); }
+
+    void push_back(op& o) noexcept {
+        o.next = &head_;
+        o.prev = head_.prev;
+        head_.prev->next = &o;
+        head_.prev = &o;
+    }
+    void push_front(op& o) noexcept {
+        o.prev = &head_;
+        o.next = head_.next;
+        head_.next->prev = &o;
+        head_.next = &o;
+    }
+    op* pop_front() noexcept {
+        auto* o = static_cast<op*>(head_.next);
+        head_.next = o->next;
+        o->next->prev = &head_;
+        return o;
+    }
+    /// Appends all of `other` and leaves it empty.
+    void splice_back(op_queue& other) noexcept {
+        if (other.empty())
+            return;
+        other.head_.next->prev = head_.prev;
+        other.head_.prev->next = &head_;
+        head_.prev->next = other.head_.next;
+        head_.prev = other.head_.prev;
+        other.reset();
+    }
+    /// Takes `o` out of whichever queue holds it.
+    static void unlink(op_link& o) noexcept {
+        o.prev->next = o.next;
+        o.next->prev = o.prev;
+    }
+
+    /// Calls f(op&) for each op in order; f may unlink the op it is given.
+    template <class F> void for_each(F f) {
+        for (op_link* l = head_.next; l != &head_;) {
+            auto* following = l->next;
+            f(static_cast<op&>(*l));
+            l = following;
+        }
+    }
+
+private:
+    void reset() noexcept { head_.next = head_.prev = &head_; }
+    op_link head_;
+};
+
+} // namespace fairlead

@@ -1,0 +1,136 @@
+// Where coroutine frames and handler blocks come from when the user names no allocator.
+//
+// A strictly sequential chain of operations frees a block of some size and asks for the same size again at once. Each
+// thread therefore keeps its freed blocks, by size; after warm-up a program allocates nothing. A block remembers which
+// thread's cache it came from: freed elsewhere, it goes home in a batch, because a cross-thread post would otherwise
+// allocate on one side for ever and hoard on the other.
+#pragma once
+
+#include <fairlead/base/assert.hpp>
+#include <fairlead/base/config.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define FAIRLEAD_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define FAIRLEAD_ASAN 1
+#endif
+#endif
+#ifdef FAIRLEAD_ASAN
+extern "C" void __asan_poison_memory_region(void const volatile*, std::size_t);
+extern "C" void __asan_unpoison_memory_region(void const volatile*, std::size_t);
+#endif
+
+namespace fairlead {
+
+/// What the calling thread's cache has done so far.
+struct recycler_counters {
+    std::uint64_t fresh;  ///< blocks taken from global new
+    std::uint64_t sent;   ///< blocks freed here that belong to another thread
+    std::uint64_t cached; ///< blocks held at this moment
+};
+
+namespace detail {
+
+class recycler;
+
+struct recycler_block {
+    recycler* owner; // null: not recycled, goes back to global delete
+    std::uint32_t size_class;
+    std::uint32_t unused;
+    recycler_block* next; // only while the block is free: lies in the payload
+};
+
+class recycler {
+public:
+    static constexpr std::size_t header = 16;
+    static constexpr std::size_t step = 64;
+    static constexpr std::size_t classes = 65; // up to 4096 bytes with the header
+    static constexpr std::uint32_t cached_per_class_max = 4096;
+
+    static constexpr std::size_t class_of(std::size_t bytes) noexcept { return (bytes + header + step - 1) / step; }
+
+    recycler_block* free_[classes] = {};
+    std::uint32_t count_[classes] = {};
+};
+
+extern FAIRLEAD_EXPORT constinit thread_local FAIRLEAD_HOT_TLS recycler* this_thread_recycler;
+
+FAIRLEAD_EXPORT void* recycler_allocate_slow(std::size_t bytes);
+FAIRLEAD_EXPORT void recycler_free_slow(recycler_block* block) noexcept;
+/// Sends home what this thread freed on behalf of others. Loops call it when they run out of work.
+FAIRLEAD_EXPORT void recycler_flush() noexcept;
+FAIRLEAD_EXPORT recycler_counters recycler_count() noexcept;
+
+inline void* recycle_allocate(std::size_t bytes) {
+    auto const size_class = recycler::class_of(bytes);
+    if (size_class < recycler::classes) [[likely]] {
+        auto* mine = this_thread_recycler;
+        if (mine) [[likely]] {
+            if (auto* block = mine->free_[size_class]) [[likely]] {
+#ifdef FAIRLEAD_ASAN
+                __asan_unpoison_memory_region(block, size_class * recycler::step);
+#endif
+                mine->free_[size_class] = block->next;
+                --mine->count_[size_class];
+                return reinterpret_cast<std::byte*>(block) + recycler::header;
+            }
+        }
+    }
+    return recycler_allocate_slow(bytes);
+}
+
+inline void recycle_free(void* p) noexcept {
+    auto* block = reinterpret_cast<recycler_block*>(static_cast<std::byte*>(p) - recycler::header);
+    auto* mine = this_thread_recycler;
+    auto const size_class = block->size_class;
+    if (block->owner == mine && mine && mine->count_[size_class] < recycler::cached_per_class_max) [[likely]] {
+        block->next = mine->free_[size_class];
+        mine->free_[size_class] = block;
+        ++mine->count_[size_class];
+#ifdef FAIRLEAD_ASAN
+        __asan_poison_memory_region(reinterpret_cast<std::byte*>(block) + sizeof(recycler_block),
+                                    size_class * recycler::step - sizeof(recycler_block));
+#endif
+        return;
+    }
+    recycler_free_slow(block);
+}
+
+} // namespace detail
+
+/// Counters of the calling thread's cache.
+inline recycler_counters this_thread_recycler_counters() noexcept { return detail::recycler_count(); }
+
+/// The default allocator of every operation: the calling thread's cache of freed blocks.
+/// Threads: any; a block may be freed on another thread than the one that took it.
+template <class T> class recycling_allocator {
+public:
+    using value_type = T;
+    recycling_allocator() noexcept = default;
+    template <class U> recycling_allocator(recycling_allocator<U> const&) noexcept {}
+
+    T* allocate(std::size_t n) {
+        static_assert(alignof(T) <= 16, "over-aligned types need an allocator of their own");
+        return static_cast<T*>(detail::recycle_allocate(n * sizeof(T)));
+    }
+    void deallocate(T* p, std::size_t) noexcept { detail::recycle_free(p); }
+    friend bool operator==(recycling_allocator const&, recycling_allocator const&) noexcept { return true; }
+};
+
+template <> class recycling_allocator<void> {
+public:
+    using value_type = void;
+    template <class U> struct rebind {
+        using other = recycling_allocator<U>;
+    };
+    recycling_allocator() noexcept = default;
+    template <class U> recycling_allocator(recycling_allocator<U> const&) noexcept {}
+    friend bool operator==(recycling_allocator const&, recycling_allocator const&) noexcept { return true; }
+};
+
+} // namespace fairlead
