@@ -1,0 +1,61 @@
+# How our targets are made. A room is a folder of src/ and of include/fairlead/; which room may include which is
+# in tools/rooms.toml, and tools/check_rooms.py holds it.
+
+# Language level and warnings: for every target of this project, never for its users.
+function(fairlead_own_target target)
+  target_compile_features(${target} PRIVATE cxx_std_20)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wconversion -Wshadow)
+  if(FAIRLEAD_WERROR)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+    # With instrumentation g++ loses track of values and warns of reads that cannot happen.
+    target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized)
+  endif()
+endfunction()
+
+# fairlead_library(<target> [EXPORT_NAME <name>] ROOMS <room>...)
+# Makes <target> and its alias fairlead::<name>. Rooms without sources make it an INTERFACE library; <target>_scope is
+# what a caller passes to target_link_libraries.
+function(fairlead_library target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "EXPORT_NAME" "ROOMS")
+  if(NOT arg_EXPORT_NAME)
+    set(arg_EXPORT_NAME ${target})
+  endif()
+  list(TRANSFORM arg_ROOMS REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/src/\\1/*.cpp" OUTPUT_VARIABLE patterns)
+  file(GLOB sources CONFIGURE_DEPENDS ${patterns})
+  if(sources)
+    set(scope PUBLIC)
+    add_library(${target} ${sources})
+    fairlead_own_target(${target})
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+    set_target_properties(${target} PROPERTIES
+      VERSION ${PROJECT_VERSION}
+      SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+      CXX_VISIBILITY_PRESET hidden
+      VISIBILITY_INLINES_HIDDEN ON)
+  else()
+    set(scope INTERFACE)
+    add_library(${target} INTERFACE)
+  endif()
+  add_library(fairlead::${arg_EXPORT_NAME} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${arg_EXPORT_NAME})
+  target_compile_features(${target} ${scope} cxx_std_20)
+  target_include_directories(${target} ${scope}
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  set(${target}_scope ${scope} PARENT_SCOPE)
+endfunction()
+
+# fairlead_programs(<folder> PREFIX <prefix> [LIBRARIES <target>...])
+# Every <folder>/*.cpp is a program of its own, linked with all our libraries.
+function(fairlead_programs folder)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PREFIX" "LIBRARIES")
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
+  foreach(source IN LISTS sources)
+    cmake_path(GET source STEM name)
+    add_executable(${arg_PREFIX}${name} ${source})
+    fairlead_own_target(${arg_PREFIX}${name})
+    target_link_libraries(${arg_PREFIX}${name} PRIVATE fairlead fairlead_redis fairlead_sim ${arg_LIBRARIES})
+  endforeach()
+endfunction()

@@ -1,0 +1,11 @@
+# What was decided, said once, at configure time.
+if(BUILD_SHARED_LIBS)
+  set(kind shared)
+else()
+  set(kind static)
+endif()
+message(STATUS "fairlead ${PROJECT_VERSION}: ${kind} libraries, ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}, ${CMAKE_BUILD_TYPE}")
+foreach(option BUILD_TESTS BUILD_EXAMPLES BUILD_BENCH WERROR)
+  message(STATUS "  FAIRLEAD_${option}: ${FAIRLEAD_${option}}")
+endforeach()
+message(STATUS "  io_uring driver and TLS: not in this version")

@@ -1,0 +1,1 @@
+# Filled below, one check at a time.

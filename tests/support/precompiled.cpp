@@ -1,0 +1,1 @@
+// The precompiled header belongs to a target that has a source; this is that source.
