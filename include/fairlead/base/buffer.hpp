@@ -1,0 +1,365 @@
+// Buffers: pieces of memory that somebody else owns, alone or in sequences, and how to make and copy them.
+#pragma once
+
+#include <fairlead/base/config.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstring>
+#include <span> // also the iterator concepts and enable_borrowed_range: <iterator> and <ranges> weigh twice as much
+#include <type_traits>
+#include <utility> // tuple_size
+
+namespace fairlead {
+
+/// Memory that may be written. Does not own it; a copy refers to the same bytes.
+class mutable_buffer {
+public:
+    constexpr mutable_buffer() noexcept = default;
+    constexpr mutable_buffer(void* data, std::size_t size) noexcept : data_(data), size_(size) {}
+
+    constexpr void* data() const noexcept { return data_; }
+    constexpr std::size_t size() const noexcept { return size_; }
+
+    /// Drops up to n bytes from the front.
+    constexpr mutable_buffer& operator+=(std::size_t n) noexcept {
+        std::size_t const step = n < size_ ? n : size_;
+        data_ = static_cast<char*>(data_) + step;
+        size_ -= step;
+        return *this;
+    }
+
+private:
+    void* data_ = nullptr; // This order is struct iovec's; src/base/buffer.cpp asserts it.
+    std::size_t size_ = 0;
+};
+
+/// Memory that is only read. Does not own it; a copy refers to the same bytes.
+class const_buffer {
+public:
+    constexpr const_buffer() noexcept = default;
+    constexpr const_buffer(void const* data, std::size_t size) noexcept : data_(data), size_(size) {}
+    constexpr const_buffer(mutable_buffer const& b) noexcept : data_(b.data()), size_(b.size()) {}
+
+    constexpr void const* data() const noexcept { return data_; }
+    constexpr std::size_t size() const noexcept { return size_; }
+
+    /// Drops up to n bytes from the front.
+    constexpr const_buffer& operator+=(std::size_t n) noexcept {
+        std::size_t const step = n < size_ ? n : size_;
+        data_ = static_cast<char const*>(data_) + step;
+        size_ -= step;
+        return *this;
+    }
+
+private:
+    void const* data_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+[[nodiscard]] constexpr mutable_buffer operator+(mutable_buffer b, std::size_t n) noexcept { return b += n; }
+[[nodiscard]] constexpr mutable_buffer operator+(std::size_t n, mutable_buffer b) noexcept { return b += n; }
+[[nodiscard]] constexpr const_buffer operator+(const_buffer b, std::size_t n) noexcept { return b += n; }
+[[nodiscard]] constexpr const_buffer operator+(std::size_t n, const_buffer b) noexcept { return b += n; }
+
+// ---- buffer(): a view of memory that a container, an array or a pointer names -------------------------------------
+
+namespace detail {
+
+template <typename T, typename Buffer>
+concept is_buffer = std::convertible_to<std::remove_cvref_t<T> const*, Buffer const*>;
+
+/// Elements whose bytes may be sent. Buffers are not: the bytes of a pointer are never what was meant.
+template <typename T>
+concept buffer_element = std::is_object_v<T> && std::is_trivially_copyable_v<T> && !std::is_volatile_v<T> &&
+                         !is_buffer<T, const_buffer> && !is_buffer<T, mutable_buffer>;
+
+/// array, vector, string, string_view, span and what looks like them.
+template <typename C>
+concept buffer_container =
+    !std::convertible_to<C const&, const_buffer> && !std::convertible_to<C const&, mutable_buffer> &&
+    requires(C& c) {
+        { *c.data() } -> std::same_as<std::remove_pointer_t<decltype(c.data())>&>;
+        { c.size() } -> std::convertible_to<std::size_t>;
+    } && std::is_pointer_v<decltype(std::declval<C&>().data())> &&
+    buffer_element<std::remove_pointer_t<decltype(std::declval<C&>().data())>>;
+
+template <typename C> inline constexpr bool is_view = std::ranges::enable_borrowed_range<std::remove_cv_t<C>>;
+
+template <typename T> using buffer_for = std::conditional_t<std::is_const_v<T>, const_buffer, mutable_buffer>;
+
+constexpr std::size_t limited(std::size_t size, std::size_t max_size) noexcept {
+    return size < max_size ? size : max_size;
+}
+
+template <typename T> constexpr buffer_for<T> make_buffer(T* data, std::size_t count, std::size_t max_size) noexcept {
+    return {data, limited(count * sizeof(T), max_size)};
+}
+
+inline constexpr std::size_t no_limit = static_cast<std::size_t>(-1);
+
+} // namespace detail
+
+/// The same buffer, at most max_size bytes of it.
+[[nodiscard]] constexpr mutable_buffer buffer(mutable_buffer const& b,
+                                              std::size_t max_size = detail::no_limit) noexcept {
+    return {b.data(), detail::limited(b.size(), max_size)};
+}
+[[nodiscard]] constexpr const_buffer buffer(const_buffer const& b, std::size_t max_size = detail::no_limit) noexcept {
+    return {b.data(), detail::limited(b.size(), max_size)};
+}
+
+/// size bytes from data on.
+[[nodiscard]] constexpr mutable_buffer buffer(void* data, std::size_t size) noexcept { return {data, size}; }
+[[nodiscard]] constexpr const_buffer buffer(void const* data, std::size_t size) noexcept { return {data, size}; }
+
+/// The elements of an array, at most max_size bytes of them. A string literal counts with its final NUL.
+template <typename T, std::size_t N>
+    requires detail::buffer_element<T>
+[[nodiscard]] constexpr detail::buffer_for<T> buffer(T (&data)[N], std::size_t max_size = detail::no_limit) noexcept {
+    return detail::make_buffer(data, N, max_size);
+}
+
+/// The elements of a contiguous container of trivially copyable elements, at most max_size bytes of them. Mutable if
+/// the container gives mutable access: not for const containers and string views.
+/// Lifetime   the buffer refers to the container's memory; whatever invalidates its pointers invalidates the buffer
+template <detail::buffer_container C>
+    requires(!detail::is_view<C>)
+[[nodiscard]] constexpr auto buffer(C& data FAIRLEAD_LIFETIMEBOUND, std::size_t max_size = detail::no_limit) noexcept {
+    return detail::make_buffer(data.data(), data.size(), max_size);
+}
+template <typename C>
+    requires(detail::buffer_container<C const> && !detail::is_view<C>)
+[[nodiscard]] constexpr auto buffer(C const& data FAIRLEAD_LIFETIMEBOUND,
+                                    std::size_t max_size = detail::no_limit) noexcept {
+    return detail::make_buffer(data.data(), data.size(), max_size);
+}
+template <detail::buffer_container View>
+    requires detail::is_view<View>
+[[nodiscard]] constexpr auto buffer(View data, std::size_t max_size = detail::no_limit) noexcept {
+    return detail::make_buffer(data.data(), data.size(), max_size);
+}
+
+// ---- Sequences ----------------------------------------------------------------------------------------------------
+
+namespace detail {
+
+/// What is writable is also readable: two conversions for the compiler, one thought for the user.
+template <typename T, typename Buffer>
+concept buffer_like = std::convertible_to<T, Buffer> || std::convertible_to<T, mutable_buffer>;
+
+template <typename Buffer, typename T>
+    requires buffer_like<T const&, Buffer>
+constexpr Buffer as_buffer(T const& value) noexcept {
+    if constexpr (std::convertible_to<T const&, Buffer>) {
+        return value;
+    } else {
+        mutable_buffer const b = value;
+        return b;
+    }
+}
+
+template <typename S, typename Buffer>
+concept buffer_range = requires(S const& s) {
+    { s.begin() } -> std::bidirectional_iterator;
+    { s.end() } -> std::same_as<decltype(s.begin())>;
+    { *s.begin() } -> buffer_like<Buffer>;
+};
+
+template <typename S, typename Buffer>
+concept buffer_sequence = buffer_like<S const&, Buffer> || buffer_range<S, Buffer>;
+
+/// Iterates over the one buffer that a value converts to. Holds it: there is nothing to point at.
+template <typename Buffer> class single_iterator {
+public:
+    using value_type = Buffer;
+    using reference = Buffer;
+    using pointer = void;
+    using difference_type = std::ptrdiff_t;
+    using iterator_category = std::bidirectional_iterator_tag;
+
+    constexpr single_iterator() noexcept = default;
+    constexpr single_iterator(Buffer buffer, bool at_end) noexcept : buffer_(buffer), at_end_(at_end) {}
+
+    constexpr Buffer operator*() const noexcept { return buffer_; }
+    constexpr single_iterator& operator++() noexcept { return at_end_ = true, *this; }
+    constexpr single_iterator& operator--() noexcept { return at_end_ = false, *this; }
+    constexpr single_iterator operator++(int) noexcept { return {buffer_, std::exchange(at_end_, true)}; }
+    constexpr single_iterator operator--(int) noexcept { return {buffer_, std::exchange(at_end_, false)}; }
+    friend constexpr bool operator==(single_iterator const& a, single_iterator const& b) noexcept {
+        return a.at_end_ == b.at_end_;
+    }
+
+private:
+    Buffer buffer_{};
+    bool at_end_ = false;
+};
+
+template <typename S>
+using single_buffer_of =
+    std::conditional_t<std::convertible_to<S const&, mutable_buffer>, mutable_buffer, const_buffer>;
+
+template <typename S> constexpr auto sequence_edge(S const& s, std::ptrdiff_t at_end) noexcept {
+    if constexpr (is_buffer<S, mutable_buffer>)
+        return static_cast<mutable_buffer const*>(std::addressof(s)) + at_end;
+    else if constexpr (is_buffer<S, const_buffer>)
+        return static_cast<const_buffer const*>(std::addressof(s)) + at_end;
+    else if constexpr (buffer_like<S const&, const_buffer>)
+        return single_iterator<single_buffer_of<S>>(as_buffer<single_buffer_of<S>>(s), at_end != 0);
+    else
+        return at_end != 0 ? s.end() : s.begin();
+}
+
+} // namespace detail
+
+/// One const_buffer (or what converts to it), or a bidirectional range of such.
+template <typename S>
+concept const_buffer_sequence = detail::buffer_sequence<std::remove_cvref_t<S>, const_buffer>;
+
+/// One mutable_buffer (or what converts to it), or a bidirectional range of such.
+template <typename S>
+concept mutable_buffer_sequence = detail::buffer_sequence<std::remove_cvref_t<S>, mutable_buffer>;
+
+template <typename S> struct is_const_buffer_sequence : std::bool_constant<const_buffer_sequence<S>> {};
+template <typename S> struct is_mutable_buffer_sequence : std::bool_constant<mutable_buffer_sequence<S>> {};
+
+/// Iterators over a sequence; a single buffer is a sequence of one.
+template <const_buffer_sequence S>
+[[nodiscard]] constexpr auto buffer_sequence_begin(S const& s FAIRLEAD_LIFETIMEBOUND) noexcept {
+    return detail::sequence_edge(s, 0);
+}
+template <const_buffer_sequence S>
+[[nodiscard]] constexpr auto buffer_sequence_end(S const& s FAIRLEAD_LIFETIMEBOUND) noexcept {
+    return detail::sequence_edge(s, 1);
+}
+
+namespace detail {
+
+template <typename S> constexpr std::size_t static_extent() noexcept {
+    if constexpr (buffer_like<S const&, const_buffer>)
+        return 1;
+    else if constexpr (requires { std::tuple_size<S>::value; })
+        return std::tuple_size<S>::value; // std::array
+    else if constexpr (requires { std::integral_constant<std::size_t, S::extent>(); })
+        return S::extent; // std::span
+    else
+        return no_limit;
+}
+
+/// Known at compile time to be exactly one buffer: one read or write instead of a vectored one.
+template <typename S>
+inline constexpr bool is_single_buffer = const_buffer_sequence<S> && static_extent<std::remove_cvref_t<S>>() == 1;
+
+/// The one buffer of such a sequence.
+template <typename Buffer, typename S>
+    requires is_single_buffer<S>
+constexpr Buffer single_buffer(S const& s) noexcept {
+    return as_buffer<Buffer>(*buffer_sequence_begin(s));
+}
+
+/// What the kernel calls struct iovec, without its header.
+struct io_slice {
+    void* base;
+    std::size_t size;
+};
+
+/// Writes the buffers of s to slices, without the first `skip` bytes and without empty buffers.
+/// Returns how many slices it wrote, at most slices_max; 0 means that no byte is left.
+template <const_buffer_sequence S>
+constexpr std::size_t fill_slices(S const& s, io_slice* slices, std::size_t slices_max, std::size_t skip = 0) noexcept {
+    std::size_t count = 0;
+    auto const end = buffer_sequence_end(s);
+    for (auto it = buffer_sequence_begin(s); it != end && count != slices_max; ++it) {
+        auto const whole = as_buffer<const_buffer>(*it);
+        const_buffer const rest = whole + skip;
+        skip -= whole.size() - rest.size();
+        if (rest.size() != 0)
+            slices[count++] = {const_cast<void*>(rest.data()), rest.size()};
+    }
+    return count;
+}
+
+inline std::size_t copy_one(mutable_buffer const& target, const_buffer const& source) noexcept {
+    std::size_t const n = limited(source.size(), target.size());
+    if (n != 0) // memcpy(nullptr, nullptr, 0) is undefined.
+        std::memcpy(target.data(), source.data(), n);
+    return n;
+}
+
+} // namespace detail
+
+/// Bytes in the whole sequence.
+template <const_buffer_sequence S> [[nodiscard]] constexpr std::size_t buffer_size(S const& s) noexcept {
+    std::size_t total = 0;
+    auto const end = buffer_sequence_end(s);
+    for (auto it = buffer_sequence_begin(s); it != end; ++it)
+        total += detail::as_buffer<const_buffer>(*it).size();
+    return total;
+}
+
+/// Copies as many bytes as both sequences have, at most max_size, and returns how many. They must not overlap.
+template <mutable_buffer_sequence Target, const_buffer_sequence Source>
+std::size_t buffer_copy(Target const& target, Source const& source, std::size_t max_size = detail::no_limit) noexcept {
+    auto to = buffer_sequence_begin(target);
+    auto from = buffer_sequence_begin(source);
+    auto const to_end = buffer_sequence_end(target);
+    auto const from_end = buffer_sequence_end(source);
+    mutable_buffer space;
+    const_buffer bytes;
+    std::size_t total = 0;
+    while (total != max_size) {
+        for (; space.size() == 0 && to != to_end; ++to)
+            space = detail::as_buffer<mutable_buffer>(*to);
+        for (; bytes.size() == 0 && from != from_end; ++from)
+            bytes = detail::as_buffer<const_buffer>(*from);
+        std::size_t const n = detail::copy_one(space, buffer(bytes, max_size - total));
+        if (n == 0)
+            break;
+        space += n;
+        bytes += n;
+        total += n;
+    }
+    return total;
+}
+
+// ---- Dynamic buffers: memory that grows. The models are in base/dynamic_buffer.hpp
+// -----------------------------------
+
+namespace detail {
+
+template <typename T>
+concept dynamic_buffer_base = requires(T& t, T const& c, std::size_t n) {
+    requires const_buffer_sequence<typename T::const_buffers_type>;
+    requires mutable_buffer_sequence<typename T::mutable_buffers_type>;
+    { c.size() } -> std::convertible_to<std::size_t>;
+    { c.max_size() } -> std::convertible_to<std::size_t>;
+    { c.capacity() } -> std::convertible_to<std::size_t>;
+    t.consume(n);
+};
+
+} // namespace detail
+
+/// Moved into the operation: prepare() gives space, commit() turns its front into data(), consume() drops from there.
+template <typename T>
+concept dynamic_buffer_v1 =
+    std::move_constructible<T> && detail::dynamic_buffer_base<T> && requires(T& t, T const& c, std::size_t n) {
+        { c.data() } -> std::convertible_to<typename T::const_buffers_type>;
+        { t.prepare(n) } -> std::convertible_to<typename T::mutable_buffers_type>;
+        t.commit(n);
+    };
+
+/// A copyable reference to storage elsewhere: grow() and shrink() at the end, consume() at the front.
+template <typename T>
+concept dynamic_buffer_v2 =
+    std::copy_constructible<T> && detail::dynamic_buffer_base<T> && requires(T& t, T const& c, std::size_t n) {
+        { t.data(n, n) } -> std::convertible_to<typename T::mutable_buffers_type>;
+        { c.data(n, n) } -> std::convertible_to<typename T::const_buffers_type>;
+        t.grow(n);
+        t.shrink(n);
+    };
+
+template <typename T> struct is_dynamic_buffer_v1 : std::bool_constant<dynamic_buffer_v1<T>> {};
+template <typename T> struct is_dynamic_buffer_v2 : std::bool_constant<dynamic_buffer_v2<T>> {};
+template <typename T> struct is_dynamic_buffer : std::bool_constant<dynamic_buffer_v1<T> || dynamic_buffer_v2<T>> {};
+
+} // namespace fairlead
