@@ -1,0 +1,119 @@
+// RESP3 and RESP2, bytes in and nodes out: no I/O, no recursion, no copy of values.
+#pragma once
+
+#include <fairlead/base/error.hpp>
+#include <fairlead/resp3/error.hpp>
+#include <fairlead/resp3/node.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace fairlead::resp3 {
+
+/// Bounds on what a peer may make us hold or wait for. The value itself is still allowed.
+struct limits {
+    std::uint32_t depth_max = 1024;                             ///< Aggregates open inside each other.
+    bool streamed_types = false;                                ///< Accept lengths of '?' instead of failing cleanly.
+    std::size_t line_bytes_max = 64 * 1024;                     ///< Of a line, without type byte and CRLF.
+    std::uint64_t bulk_bytes_max = 512ull * 1024 * 1024;        ///< Of the body of one bulk.
+    std::uint64_t elements_max = 1ull << 28;                    ///< Children announced by one header (2n of a map).
+    std::uint64_t message_bytes_max = 4ull * 1024 * 1024 * 1024; ///< Of one message with all its framing.
+};
+
+enum class status : unsigned char {
+    node,      ///< The batch is full: call again with the bytes after `consumed`.
+    need_more, ///< Everything that is complete was delivered: read, then call again.
+    failed,    ///< The bytes after `consumed` are no RESP, or above a limit. Only reset() helps.
+};
+
+/// How one call ended. Nodes delivered by it are valid whatever the status says.
+struct progress {
+    std::size_t consumed = 0;  ///< Remove so many bytes from the front before the next call, in every case.
+    std::size_t nodes = 0;     ///< So many nodes were delivered.
+    std::uint64_t missing = 0; ///< With need_more: at least so many more bytes must come; exact for a bulk's body.
+    status what = status::need_more;
+    error_code ec; ///< With failed: which of resp3::error.
+};
+
+/// A resumable parser. The caller owns the buffer: it passes all bytes not yet consumed, contiguous, and may move them
+/// between calls. A scalar line is delivered when its CRLF is there. The header of a bulk is consumed on its own, and its
+/// body is delivered as one view when all of it is there: while waiting, pending_body() tells its size, so that the
+/// caller can make room once, or claim_body() and receive it straight into its destination.
+///
+/// Work      linear in the bytes: a partial line is searched on from where the last call stopped
+/// Allocates the stack of open aggregates only: 16 bytes for each level whose header arrived, kept for reuse
+/// Threads   none of its own; one at a time
+class FAIRLEAD_EXPORT parser {
+public:
+    parser() noexcept = default;
+    explicit parser(limits const& bounds) noexcept : limits_(bounds) {}
+
+    /// Parses until `into` is full, `unread` is used up or the bytes are wrong. `into` must not be empty.
+    progress parse_some(std::string_view unread, std::span<node> into);
+
+    /// Parses all of `unread` and calls sink(node const&) for each node, in batches: a node may have been consumed
+    /// before the sink sees its predecessor, so a sink that wants to stop in between uses parse_some() instead.
+    /// An exception of the sink leaves the parser ahead of the caller's buffer: reset() and close the connection.
+    template <typename Sink> progress parse(std::string_view unread, Sink&& sink) {
+        node batch[batch_size];
+        progress total;
+        do {
+            progress const part = parse_some(unread.substr(total.consumed), batch);
+            for (std::size_t i = 0; i != part.nodes; ++i)
+                sink(static_cast<node const&>(batch[i]));
+            total.consumed += part.consumed;
+            total.nodes += part.nodes;
+            total.missing = part.missing;
+            total.what = part.what;
+            total.ec = part.ec;
+        } while (total.what == status::node);
+        return total;
+    }
+
+    /// Back to the start of a connection; limits and memory are kept.
+    void reset() noexcept;
+
+    /// No part of a message has been consumed: a connection that ends here ends cleanly (if nothing is unread either).
+    bool is_idle() const noexcept { return message_bytes_ == 0 && !failure_; }
+
+    /// Bytes of the bulk body that comes next, CRLF not counted, when its header was consumed already. Else 0.
+    std::uint64_t pending_body() const noexcept { return phase_ == phase::body ? body_bytes_ : 0; }
+
+    /// Takes the pending body out of the parser's hands: the caller stores its pending_body() bytes itself, the first
+    /// of which are the unread ones. The parser goes on with what follows them (the CRLF) and then delivers the node as
+    /// usual but with an empty value. Returns that node in advance. Only when pending_body() is not 0.
+    node claim_body() noexcept;
+
+    limits const& bounds() const noexcept { return limits_; }
+
+private:
+    static constexpr std::size_t batch_size = 32;
+
+    enum class phase : unsigned char {
+        element, // unread starts with a type byte
+        body,    // ... with the body of a bulk whose header was consumed
+        tail,    // ... with the CRLF after a body that the caller took
+        chunks,  // ... with the next chunk of a streamed string
+    };
+    struct frame {
+        std::uint64_t left; // children to come, or unknown_size
+        type kind;
+        bool half_pair; // of a map of unknown size: a key has come, its value has not
+    };
+    struct cursor;
+
+    limits limits_;
+    std::vector<frame> stack_;        // open aggregates, innermost last
+    std::uint32_t attributes_ = 0;    // how many of them are attributes
+    phase phase_ = phase::element;
+    type body_kind_ = type::null;     // with phases body and tail
+    std::uint64_t body_bytes_ = 0;    // likewise
+    std::uint64_t message_bytes_ = 0; // consumed of the message under way
+    std::size_t searched_ = 0;        // of the unread element: so many bytes hold no line end
+    error_code failure_;
+};
+
+} // namespace fairlead::resp3
