@@ -22,7 +22,7 @@ public:
     constexpr std::size_t size() const noexcept { return size_; }
 
     /// Drops up to n bytes from the front.
-    constexpr mutable_buffer& operator+=(std::size_t n) noexcept {
+    mutable_buffer& operator+=(std::size_t n) noexcept {
         std::size_t const step = n < size_ ? n : size_;
         data_ = static_cast<char*>(data_) + step;
         size_ -= step;
@@ -45,7 +45,7 @@ public:
     constexpr std::size_t size() const noexcept { return size_; }
 
     /// Drops up to n bytes from the front.
-    constexpr const_buffer& operator+=(std::size_t n) noexcept {
+    const_buffer& operator+=(std::size_t n) noexcept {
         std::size_t const step = n < size_ ? n : size_;
         data_ = static_cast<char const*>(data_) + step;
         size_ -= step;
@@ -57,10 +57,10 @@ private:
     std::size_t size_ = 0;
 };
 
-[[nodiscard]] constexpr mutable_buffer operator+(mutable_buffer b, std::size_t n) noexcept { return b += n; }
-[[nodiscard]] constexpr mutable_buffer operator+(std::size_t n, mutable_buffer b) noexcept { return b += n; }
-[[nodiscard]] constexpr const_buffer operator+(const_buffer b, std::size_t n) noexcept { return b += n; }
-[[nodiscard]] constexpr const_buffer operator+(std::size_t n, const_buffer b) noexcept { return b += n; }
+[[nodiscard]] inline mutable_buffer operator+(mutable_buffer b, std::size_t n) noexcept { return b += n; }
+[[nodiscard]] inline mutable_buffer operator+(std::size_t n, mutable_buffer b) noexcept { return b += n; }
+[[nodiscard]] inline const_buffer operator+(const_buffer b, std::size_t n) noexcept { return b += n; }
+[[nodiscard]] inline const_buffer operator+(std::size_t n, const_buffer b) noexcept { return b += n; }
 
 // ---- buffer(): a view of memory that a container, an array or a pointer names -------------------------------------
 
@@ -195,8 +195,7 @@ private:
     bool at_end_ = false;
 };
 
-template <typename S>
-using single_buffer_of =
+template <typename S> using single_buffer_of =
     std::conditional_t<std::convertible_to<S const&, mutable_buffer>, mutable_buffer, const_buffer>;
 
 template <typename S> constexpr auto sequence_edge(S const& s, std::ptrdiff_t at_end) noexcept {
@@ -247,8 +246,8 @@ template <typename S> constexpr std::size_t static_extent() noexcept {
 }
 
 /// Known at compile time to be exactly one buffer: one read or write instead of a vectored one.
-template <typename S>
-inline constexpr bool is_single_buffer = const_buffer_sequence<S> && static_extent<std::remove_cvref_t<S>>() == 1;
+template <typename S> inline constexpr bool is_single_buffer =
+    const_buffer_sequence<S> && static_extent<std::remove_cvref_t<S>>() == 1;
 
 /// The one buffer of such a sequence.
 template <typename Buffer, typename S>
@@ -266,7 +265,7 @@ struct io_slice {
 /// Writes the buffers of s to slices, without the first `skip` bytes and without empty buffers.
 /// Returns how many slices it wrote, at most slices_max; 0 means that no byte is left.
 template <const_buffer_sequence S>
-constexpr std::size_t fill_slices(S const& s, io_slice* slices, std::size_t slices_max, std::size_t skip = 0) noexcept {
+std::size_t fill_slices(S const& s, io_slice* slices, std::size_t slices_max, std::size_t skip = 0) noexcept {
     std::size_t count = 0;
     auto const end = buffer_sequence_end(s);
     for (auto it = buffer_sequence_begin(s); it != end && count != slices_max; ++it) {
