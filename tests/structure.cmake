@@ -1,1 +1,57 @@
-# Filled below, one check at a time.
+# Rules about the source itself, as tests (ctest -L structure). They say the same in every build, so instrumented
+# builds leave them out.
+if(sanitized OR CMAKE_CXX_FLAGS MATCHES "--coverage")
+  return()
+endif()
+find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)
+
+# fairlead_structure_test(<name> <command>...)
+function(fairlead_structure_test name)
+  add_test(NAME structure/${name} COMMAND ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(structure/${name} PROPERTIES LABELS structure TIMEOUT 120)
+endfunction()
+
+foreach(check rooms text)
+  fairlead_structure_test(${check} Python3::Interpreter tools/check_${check}.py)
+  fairlead_structure_test(${check}_self_test Python3::Interpreter tools/check_${check}.py --self-test)
+endforeach()
+
+set(object_list ${CMAKE_CURRENT_BINARY_DIR}/objects.txt)
+set(objects "")
+foreach(library fairlead fairlead_redis fairlead_sim)
+  get_target_property(type ${library} TYPE)
+  if(NOT type STREQUAL "INTERFACE_LIBRARY")
+    list(APPEND objects $<TARGET_OBJECTS:${library}>)
+  endif()
+endforeach()
+file(GENERATE OUTPUT ${object_list} CONTENT "$<JOIN:${objects},\n>\n")
+fairlead_structure_test(symbols Python3::Interpreter tools/check_symbols.py @${object_list})
+fairlead_structure_test(symbols_self_test Python3::Interpreter tools/check_symbols.py --self-test ${CMAKE_CXX_COMPILER})
+
+# Every public header compiles alone, and twice. The objects are made when the test runs: nothing else needs them.
+file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/include/fairlead/*.hpp)
+set(header_sources "")
+foreach(header IN LISTS headers)
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/headers/${header}.cpp)
+  file(CONFIGURE OUTPUT ${source} CONTENT "#include <${header}>\n#include <${header}>\n")
+  list(APPEND header_sources ${source})
+endforeach()
+add_library(fairlead_headers OBJECT EXCLUDE_FROM_ALL ${header_sources})
+fairlead_own_target(fairlead_headers)
+target_compile_options(fairlead_headers PRIVATE -O0)
+target_link_libraries(fairlead_headers PRIVATE fairlead)
+fairlead_structure_test(headers_alone ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target fairlead_headers)
+set_tests_properties(structure/headers_alone PROPERTIES TIMEOUT 900 PROCESSORS 2)
+
+# Code that must not compile, and the sentence that says why.
+file(GLOB rejected CONFIGURE_DEPENDS compile/must_fail/*.cpp)
+foreach(source IN LISTS rejected)
+  cmake_path(GET source STEM name)
+  fairlead_structure_test(must_fail/${name} Python3::Interpreter tests/compile/must_fail.py ${source}
+    ${CMAKE_CXX_COMPILER} -std=c++20 -I${PROJECT_SOURCE_DIR}/include)
+endforeach()
+
+# The installed package, moved away from where it was installed, serves find_package and pkg-config.
+add_test(NAME package COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/package/run
+  ${PROJECT_BINARY_DIR} ${CMAKE_CURRENT_BINARY_DIR}/package ${CMAKE_CXX_COMPILER})
+set_tests_properties(package PROPERTIES LABELS package TIMEOUT 1200 PROCESSORS 2)

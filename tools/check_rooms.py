@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""Holds the include graph of include/ and src/ to the table in tools/rooms.toml.
+
+    tools/check_rooms.py [--root DIR]     prints one line per violation; exit status 1 if there is one
+    tools/check_rooms.py --self-test      plants every kind of violation and expects it to be found
+"""
+
+import argparse
+import re
+import sys
+import tempfile
+import tomllib
+from fnmatch import fnmatch
+from pathlib import Path
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+class Checker:
+    def __init__(self, root: Path, table: dict):
+        self.root = root
+        self.rooms = table["rooms"]
+        self.top = table["top"]
+        self.private = table["private"]
+        self.public = table["public_headers"]
+        self.doors = table["doors"]
+        self.violations: list[str] = []
+
+    def run(self) -> list[str]:
+        for base, public in (("include/fairlead", True), ("src", False)):
+            for path in sorted((self.root / base).rglob("*.[hc]pp")):
+                self.check_file(path, path.relative_to(self.root / base), public)
+        return self.violations
+
+    def check_file(self, path: Path, inside: Path, public: bool):
+        where = path.relative_to(self.root).as_posix()
+        if "impl" in inside.parts or "detail" in inside.parts[:-1]:
+            self.violations.append(f"{where}: no folder is called impl or detail; private headers live in src/")
+        if inside.parts[0] == "compat":
+            return  # Forwards to everything, by design.
+        room = inside.parts[0] if len(inside.parts) > 1 else None
+        if room is None:
+            if not public or inside.name not in self.top:
+                self.violations.append(f"{where}: belongs to no room (rooms.toml, [top])")
+                return
+            allowed = set(self.top[inside.name])
+        elif room not in self.rooms:
+            self.violations.append(f"{where}: {room} is no room of rooms.toml")
+            return
+        else:
+            allowed = {room, *self.rooms[room]}
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if found := INCLUDE.match(line):
+                problem = self.problem(inside.as_posix(), where, room, allowed, public, found[1], found[2])
+                if problem:
+                    self.violations.append(f"{where}:{number}: {problem}")
+
+    def problem(self, inside, where, room, allowed, public, quote, target) -> str | None:
+        """Why the file at `where` must not include `target`; None when it may."""
+        for pattern, users in self.doors.items():
+            if fnmatch(target, pattern) and not public and not any(fnmatch(where, user) for user in users):
+                return f"only {', '.join(users)} may include <{target}>"
+        if target.startswith("fairlead/"):
+            if not (self.root / "include" / target).exists():
+                return f"<{target}> does not exist"
+            parts = target.split("/")
+            if len(parts) == 2:
+                return self.top_problem(parts[1], room, allowed)
+            if parts[1] not in allowed:
+                return f"{room or inside} may not include {parts[1]} (rooms.toml)"
+            return None
+        if (self.root / "src" / target).exists():
+            if public:
+                return f"a public header includes the private {target}"
+            owner = target.split("/")[0]
+            if owner != room and target not in self.private.get(room or "", []):
+                return f"{target} is private to {owner}"
+            return None
+        if quote == '"':
+            return f'"{target}" is not below include/ or src/: no relative includes'
+        if public and any(fnmatch(target, pattern) for pattern in self.public["forbidden"]):
+            if target not in self.public["exceptions"].get(inside, []):
+                return f"public headers do not include <{target}>"
+        return None
+
+    def top_problem(self, name, room, allowed) -> str | None:
+        beyond = set(self.top.get(name, ["?"])) - allowed
+        return f"{room} may not include {name}, which sees {', '.join(sorted(beyond))}" if beyond else None
+
+
+def self_test(table: dict) -> list[str]:
+    """Each planted line must be found where it stands, and a tree that keeps the rules must be clean."""
+    good = {
+        "include/fairlead/fwd.hpp": "",
+        "include/fairlead/base/a.hpp": "#include <cstddef>\n#include <fairlead/fwd.hpp>\n",
+        "include/fairlead/exec/a.hpp": "#include <fairlead/base/a.hpp>\n",
+        "include/fairlead/token/a.hpp": "#include <fairlead/exec/a.hpp>\n",
+        "include/fairlead/token/use_future.hpp": "#include <future>\n",
+        "src/io/posix.hpp": "#include <sys/socket.h>\n",
+        "src/io/uring.cpp": "#include <liburing.h>\n",
+        "src/io/a.cpp": '#include "io/posix.hpp"\n#include <fairlead/exec/a.hpp>\n#include <thread>\n',
+    }
+    planted = {
+        "include/fairlead/base/bad.hpp": "#include <fairlead/exec/a.hpp>\n",
+        "include/fairlead/base/gone.hpp": "#include <fairlead/base/none.hpp>\n",
+        "include/fairlead/exec/heavy.hpp": "  #  include <iostream>\n",
+        "include/fairlead/exec/future.hpp": "#include <future>\n",
+        "include/fairlead/exec/ssl.hpp": "#include <openssl/ssl.h>\n",
+        "include/fairlead/exec/leak.hpp": '#include "io/posix.hpp"\n',
+        "include/fairlead/exec/impl/a.hpp": "",
+        "include/fairlead/lost.hpp": "",
+        "include/fairlead/cellar/a.hpp": "",
+        "src/io/token.cpp": "#include <fairlead/token/a.hpp>\n",
+        "src/io/near.cpp": '#include "posix.hpp"\n',
+        "src/io/up.cpp": '#include "../io/posix.hpp"\n',
+        "src/net/raid.cpp": '#include "io/posix.hpp"\n',
+        "src/net/ring.cpp": "#include <liburing.h>\n",
+    }
+    failures = []
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        for name, text in good.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text)
+        failures += [f"wrongly found: {v}" for v in Checker(root, table).run()]
+        for name, text in planted.items():
+            path = root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+            found = Checker(root, table).run()
+            if len(found) != 1 or not found[0].startswith(name):
+                failures.append(f"planted {name}, found {found}")
+            path.unlink()
+    return failures
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent)
+    arguments.add_argument("--self-test", action="store_true")
+    options = arguments.parse_args()
+    table = tomllib.loads((options.root / "tools/rooms.toml").read_text())
+    problems = self_test(table) if options.self_test else Checker(options.root, table).run()
+    print("\n".join(problems) or "no violation")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Small rules that no other tool holds: headers guard themselves, a TODO carries an issue number, nothing is left over.
+
+    tools/check_text.py [--root DIR]     prints one line per violation; exit status 1 if there is one
+    tools/check_text.py --self-test      plants every kind of violation and expects it to be found
+"""
+
+import argparse
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+FOLDERS = ("include", "src", "tests", "tools", "examples", "bench", "docs", "cmake")
+SUFFIXES = {".hpp", ".cpp", ".py", ".cmake", ".md", ".toml", ".tsv", ".txt", ".sh", ".yml"}
+SELF = Path(__file__).name  # Full of planted violations.
+RESIDUE = re.compile(r"\b(FIXME|XXX|HACK)\b")
+TODO = re.compile(r"\bTODO\b(?!\(#\d+\))")
+
+
+def check_file(name: str, text: str) -> list[str]:
+    found = []
+    if name.endswith(".hpp") and not re.search(r"^#pragma once$", text, re.M):
+        found.append(f"{name}: no #pragma once")
+    if text and not text.endswith("\n"):
+        found.append(f"{name}: no newline at the end")
+    for number, line in enumerate(text.splitlines(), 1):
+        if word := RESIDUE.search(line):
+            found.append(f"{name}:{number}: {word[0]} left over")
+        if TODO.search(line):
+            found.append(f"{name}:{number}: a TODO carries an issue number: TODO(#12)")
+        if "\t" in line and not name.endswith((".tsv", ".md")):
+            found.append(f"{name}:{number}: tab")
+    return found
+
+
+def check(root: Path) -> list[str]:
+    return [violation
+            for folder in FOLDERS
+            for path in sorted((root / folder).rglob("*"))
+            if path.suffix in SUFFIXES and path.is_file() and "corpus" not in path.parts and path.name != SELF
+            for violation in check_file(path.relative_to(root).as_posix(), path.read_text(errors="replace"))]
+
+
+def self_test() -> list[str]:
+    planted = {
+        "include/a.hpp": "int a;\n",
+        "src/a.cpp": "int a; // FIXME\n",
+        "src/b.cpp": "int b; // TODO: later\n",
+        "src/c.cpp": "\tint c;\n",
+        "tools/d.py": "d = 1",
+    }
+    good = {"include/b.hpp": "#pragma once\n", "src/d.cpp": "int d; // TODO(#7): when g++ 13 is everywhere\n"}
+    failures = []
+    for name, text in planted.items():
+        if len(found := check_file(name, text)) != 1:
+            failures.append(f"planted {name}, found {found}")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in {**good, **planted}.items():
+            (Path(folder) / name).parent.mkdir(exist_ok=True)
+            (Path(folder) / name).write_text(text)
+        if len(found := check(Path(folder))) != len(planted):
+            failures.append(f"planted {len(planted)}, found {found}")
+    return failures
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent)
+    arguments.add_argument("--self-test", action="store_true")
+    options = arguments.parse_args()
+    problems = self_test() if options.self_test else check(options.root)
+    print("\n".join(problems) or "no violation")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
