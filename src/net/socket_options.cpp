@@ -1,0 +1,16 @@
+// What socket options throw, and the layouts that they share with the system.
+#include <fairlead/net/socket_options.hpp>
+
+#include <stdexcept>
+
+#include <sys/socket.h>
+
+namespace fairlead::detail {
+
+static_assert(sizeof(socket_base::linger) == sizeof(::linger) && sizeof(int) == sizeof(::linger::l_onoff));
+static_assert(offsetof(::linger, l_onoff) == 0 && offsetof(::linger, l_linger) == sizeof(int));
+
+void throw_option_size() { throw std::length_error("socket option: value of unexpected size"); }
+void throw_option_range() { throw std::out_of_range("multicast hops: not within 0 to 255"); }
+
+} // namespace fairlead::detail
