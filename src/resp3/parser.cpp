@@ -4,6 +4,7 @@
 #include <bit>
 #include <charconv>
 #include <cstring>
+#include <utility>
 
 namespace fairlead::resp3 {
 namespace {
@@ -35,8 +36,6 @@ FAIRLEAD_ALWAYS_INLINE std::uint64_t mark_non_digits(std::uint64_t word) noexcep
     word ^= ones * '0';
     return ((word + ones * 0x76) | word) & highs;
 }
-FAIRLEAD_ALWAYS_INLINE std::ptrdiff_t first_marked(std::uint64_t marks) noexcept { return std::countr_zero(marks) / 8; }
-
 FAIRLEAD_ALWAYS_INLINE bool is_digit(char c) noexcept { return static_cast<unsigned char>(c - '0') <= 9; }
 
 std::string_view without_sign(std::string_view text) noexcept {
@@ -98,18 +97,91 @@ bool is_real(std::string_view text) noexcept {
     return equals_lower(text, "inf") || equals_lower(text, "nan");
 }
 
+// Index of the first mark in two words, 16 if there is none. No branch: where a short line ends is hard to predict.
+FAIRLEAD_ALWAYS_INLINE std::ptrdiff_t first_marked(std::uint64_t low, std::uint64_t high) noexcept {
+    int const in_low = std::countr_zero(low);
+    int const in_high = std::countr_zero(high);
+    return (low ? in_low : 64 + in_high) / 8;
+}
+
+// The hasty readers look at an element at `p` with at least haste_margin bytes before `end`. They return where it ends,
+// or null when it is longer than they can tell, incomplete or wrong.
+constexpr std::ptrdiff_t haste_margin = 20; // type byte, sign, two words and the LF behind a CR that ends them
+constexpr std::uint64_t hasty_length_max = 999;
+constexpr std::size_t hasty_line_max = 17;
+
+FAIRLEAD_ALWAYS_INLINE char const* hasty_length(char const* p, std::uint64_t& length) noexcept {
+    // One to three digits are nearly every length. Branches, unlike arithmetic on all of them, let the processor run
+    // ahead to the element that follows.
+    unsigned const a = static_cast<unsigned char>(p[1] - '0');
+    unsigned const b = static_cast<unsigned char>(p[2] - '0');
+    unsigned const c = static_cast<unsigned char>(p[3] - '0');
+    if (a > 9) [[unlikely]]
+        return nullptr;
+    if (p[2] == '\r') {
+        length = a;
+        return p[3] == '\n' ? p + 4 : nullptr;
+    }
+    if (b > 9) [[unlikely]]
+        return nullptr;
+    if (p[3] == '\r') {
+        length = a * 10 + b;
+        return p[4] == '\n' ? p + 5 : nullptr;
+    }
+    if (c > 9 || p[4] != '\r' || p[5] != '\n') [[unlikely]]
+        return nullptr;
+    length = (a * 10 + b) * 10 + c;
+    return p + 6;
+}
+
+FAIRLEAD_ALWAYS_INLINE char const* hasty_bulk(char const* p, char const* end, std::string_view& value) noexcept {
+    std::uint64_t length = 0;
+    char const* const body = hasty_length(p, length);
+    if (!body || static_cast<std::uint64_t>(end - body) < length + 2) [[unlikely]]
+        return nullptr;
+    char const* const tail = body + length;
+    if (tail[0] != '\r' || tail[1] != '\n') [[unlikely]]
+        return nullptr;
+    value = {body, static_cast<std::size_t>(length)};
+    return tail + 2;
+}
+
+FAIRLEAD_ALWAYS_INLINE char const* hasty_line(char const* p, std::string_view& value) noexcept {
+    char const* const text = p + 1;
+    std::ptrdiff_t const n = first_marked(mark_line_ends(load(text)), mark_line_ends(load(text + 8)));
+    if (text[n] != '\r' || text[n + 1] != '\n') [[unlikely]]
+        return nullptr;
+    value = {text, static_cast<std::size_t>(n)};
+    return text + n + 2;
+}
+
+FAIRLEAD_ALWAYS_INLINE char const* hasty_number(char const* p, std::string_view& value) noexcept {
+    char const* const text = p + 1;
+    char const* const digits = text + (*text == '-');
+    std::ptrdiff_t const n = first_marked(mark_non_digits(load(digits)), mark_non_digits(load(digits + 8)));
+    if (n == 0 || digits[n] != '\r' || digits[n + 1] != '\n') [[unlikely]]
+        return nullptr;
+    value = {text, static_cast<std::size_t>(digits + n - text)};
+    return digits + n + 2;
+}
+
 } // namespace
 
-// One call of parse_some(). The steps return how far an element came: done (delivered, p moved behind it), more (its
-// bytes are not all there, p as before except that a bulk's header is consumed) or bad (p at the offending element).
+// One call of parse_some(). element() and what it calls can read everything; they return how far the element came: done
+// (delivered, p moved behind it), more (its bytes are not all there, p as before except that a bulk's header is consumed)
+// or bad (p at the offending element). hurry() before it takes the many short and complete elements.
 struct parser::cursor {
     parser& self;
     char const* p; // the first byte not consumed
+    char const* const begin;
     char const* const end;
-    char const* mark; // self.message_bytes_ counts what was consumed before this
+    char const* mark;           // self.message_bytes_ counts what was consumed before this
+    std::size_t const searched; // of the element at `begin`: so many bytes behind its type hold no line end
     node* out;
-    std::uint64_t missing = 0;
-    error why{};
+    char const* next = nullptr; // behind the line or header that was read last
+    std::uint64_t length = 0;   // what that header said
+    std::uint64_t missing = 0;  // with more
+    error why{};                // with bad
 
     outcome fail(error e) noexcept {
         why = e;
@@ -121,8 +193,8 @@ struct parser::cursor {
     }
     std::size_t have() const noexcept { return static_cast<std::size_t>(end - p); }
 
-    // Whether the message stays within its limit when its bytes up to `next` and `body` more are counted.
-    FAIRLEAD_ALWAYS_INLINE bool fits(char const* next, std::uint64_t body = 0) const noexcept {
+    // Whether the message stays within its limit with its bytes up to `next` and `body` more.
+    bool fits(std::uint64_t body = 0) const noexcept {
         return self.message_bytes_ + static_cast<std::uint64_t>(next - mark) + body <= self.limits_.message_bytes_max;
     }
 
@@ -144,123 +216,125 @@ struct parser::cursor {
                 return false;
             }
         }
-        self.message_bytes_ = 0;
-        mark = p;
         return true;
     }
 
-    // Delivers a value without children, which ends at `next`.
-    FAIRLEAD_ALWAYS_INLINE outcome deliver(type kind, std::string_view value, char const* next) noexcept {
-        node& n = *out++;
-        n.value = value;
-        n.size = 0;
-        n.depth = static_cast<std::uint32_t>(self.stack_.size());
-        n.kind = kind;
-        n.in_attribute = self.attributes_ != 0;
-        n.format = {};
-        p = next;
-        n.last = close();
+    void put(type kind, std::string_view value, std::uint64_t size) noexcept {
+        *out++ = {.value = value,
+                  .size = size,
+                  .depth = static_cast<std::uint32_t>(self.stack_.size()),
+                  .kind = kind,
+                  .in_attribute = self.attributes_ != 0 || kind == type::attribute,
+                  .last = false,
+                  .format = {}};
+    }
+
+    // The value put last is complete; it ends at `stop`.
+    void finish(char const* stop) noexcept {
+        p = stop;
+        if (close()) {
+            out[-1].last = true;
+            self.message_bytes_ = 0;
+            mark = p;
+        }
+    }
+
+    outcome deliver(type kind, std::string_view value, char const* stop) noexcept {
+        put(kind, value, 0);
+        finish(stop);
         return outcome::done;
     }
 
-    // Finds the CR of the line that starts behind the type byte; its LF is there too.
-    FAIRLEAD_ALWAYS_INLINE outcome find_line(char const*& cr) noexcept {
-        char const* const text = p + 1;
-        if (end - text > 16) [[likely]] {
-            std::ptrdiff_t at = 16;
-            if (std::uint64_t const marks = mark_line_ends(load(text)))
-                at = first_marked(marks);
-            else if (std::uint64_t const more_marks = mark_line_ends(load(text + 8)))
-                at = 8 + first_marked(more_marks);
-            if (at != 16) [[likely]] {
-                cr = text + at;
-                if (cr[0] != '\r' || cr[1] != '\n') [[unlikely]]
-                    return fail(error::bad_line_end);
-                if (static_cast<std::size_t>(at) > self.limits_.line_bytes_max) [[unlikely]]
-                    return fail(error::line_too_long);
-                return fits(cr + 2) ? outcome::done : fail(error::message_too_long);
+    // Takes elements that are common, short and complete; stops in front of any other. Its checks of limits are made
+    // once for all bytes, so it does nothing when one of them is near. Locals, because whatever a field's address was
+    // given away for lives in memory.
+    void hurry(node* const out_end) noexcept {
+        limits const& l = self.limits_;
+        if (self.message_bytes_ + have() > l.message_bytes_max || l.bulk_bytes_max < hasty_length_max ||
+            l.elements_max < 2 * hasty_length_max || l.line_bytes_max < hasty_line_max)
+            return;
+        char const* at = p;
+        node* to = out;
+        while (to != out_end && end - at >= haste_margin) {
+            auto const kind = static_cast<type>(*at);
+            std::string_view value;
+            std::uint64_t children = 0;
+            char const* stop = nullptr;
+            switch (kind) {
+            case type::blob_string: stop = hasty_bulk(at, end, value); break;
+            case type::number: stop = hasty_number(at, value); break;
+            case type::simple_string: stop = hasty_line(at, value); break;
+            case type::real:
+                stop = hasty_line(at, value);
+                if (stop && !is_real(value))
+                    stop = nullptr;
+                break;
+            case type::null: stop = at[1] == '\r' && at[2] == '\n' ? at + 3 : nullptr; break;
+            case type::map:
+                stop = hasty_length(at, children);
+                children *= 2;
+                break;
+            case type::array:
+            case type::set:
+            case type::push: stop = hasty_length(at, children); break;
+            default: break;
+            }
+            std::size_t const depth = self.stack_.size();
+            if (!stop || (children != 0 && (depth == self.stack_.capacity() || depth >= l.depth_max))) [[unlikely]]
+                break;
+            node& n = *to++;
+            n.value = value;
+            n.size = children;
+            n.depth = static_cast<std::uint32_t>(depth);
+            n.kind = kind;
+            n.in_attribute = self.attributes_ != 0;
+            n.last = false;
+            n.format = {};
+            at = stop;
+            if (children != 0) {
+                self.stack_.push_back({children, kind, false});
+            } else if (close()) {
+                n.last = true;
+                self.message_bytes_ = 0;
+                mark = at;
             }
         }
-        return find_long_line(cr);
+        p = at;
+        out = to;
     }
 
-    FAIRLEAD_NOINLINE outcome find_long_line(char const*& cr) noexcept {
+    // Finds the end of the line that starts behind the type byte: its text is [p + 1, next - 2).
+    outcome find_line() noexcept {
         char const* const text = p + 1;
-        FAIRLEAD_ASSERT(self.searched_ <= static_cast<std::size_t>(end - text)); // The caller kept the unread bytes.
-        char const* const from = text + self.searched_;
-        cr = static_cast<char const*>(std::memchr(from, '\r', static_cast<std::size_t>(end - from)));
+        char const* const from = p == begin ? text + searched : text;
+        FAIRLEAD_ASSERT(from <= end); // else the caller did not keep the unread bytes
+        auto const* const cr = static_cast<char const*>(std::memchr(from, '\r', static_cast<std::size_t>(end - from)));
         char const* const stop = cr ? cr : end;
         if (std::memchr(from, '\n', static_cast<std::size_t>(stop - from)))
             return fail(error::bad_line_end);
         if (static_cast<std::size_t>(stop - text) > self.limits_.line_bytes_max)
             return fail(error::line_too_long);
-        if (!cr || cr + 1 == end) {
+        if (stop == end || stop + 1 == end) {
             self.searched_ = static_cast<std::size_t>(stop - text);
-            return need(cr ? 1 : 2);
+            return need(stop == end ? 2 : 1);
         }
-        if (cr[1] != '\n')
+        if (stop[1] != '\n')
             return fail(error::bad_line_end);
-        self.searched_ = 0;
-        return fits(cr + 2) ? outcome::done : fail(error::message_too_long);
+        next = stop + 2;
+        return fits() ? outcome::done : fail(error::message_too_long);
     }
 
     // A line whose text has to pass a test.
-    template <typename Test> FAIRLEAD_ALWAYS_INLINE outcome line(type kind, error otherwise, Test is_good) noexcept {
-        char const* cr;
-        if (outcome const found = find_line(cr); found != outcome::done)
+    outcome line(type kind, error otherwise, bool (*is_good)(std::string_view)) noexcept {
+        if (outcome const found = find_line(); found != outcome::done)
             return found;
-        std::string_view const text(p + 1, static_cast<std::size_t>(cr - p - 1));
-        return is_good(text) ? deliver(kind, text, cr + 2) : fail(otherwise);
+        std::string_view const text(p + 1, static_cast<std::size_t>(next - p - 3));
+        return is_good(text) ? deliver(kind, text, next) : fail(otherwise);
     }
 
-    FAIRLEAD_ALWAYS_INLINE outcome number() noexcept {
-        char const* const text = p + 1;
-        if (end - text > 18) [[likely]] { // sign, two words, and the LF behind the last byte of the second
-            char const* const digits = text + (*text == '-');
-            std::ptrdiff_t n = 0;
-            if (std::uint64_t const marks = mark_non_digits(load(digits)))
-                n = first_marked(marks);
-            else if (std::uint64_t const more_marks = mark_non_digits(load(digits + 8)))
-                n = 8 + first_marked(more_marks);
-            char const* const cr = digits + n;
-            auto const bytes = static_cast<std::size_t>(cr - text);
-            if (n != 0 && cr[0] == '\r' && cr[1] == '\n' && bytes <= self.limits_.line_bytes_max && fits(cr + 2))
-                [[likely]]
-                return deliver(type::number, {text, bytes}, cr + 2);
-        }
-        return any_number();
-    }
-    FAIRLEAD_NOINLINE outcome any_number() noexcept { return line(type::number, error::bad_number, is_number); }
-
-    // Reads "<digits>\r\n" behind the type byte.
-    FAIRLEAD_ALWAYS_INLINE outcome read_length(std::uint64_t& length, char const*& next) noexcept {
-        if (end - p >= 6) [[likely]] {
-            // One to three digits are nearly every length. Branches, unlike arithmetic on all of them, let the
-            // processor run ahead to the element that follows.
-            unsigned const a = static_cast<unsigned char>(p[1] - '0');
-            unsigned const b = static_cast<unsigned char>(p[2] - '0');
-            unsigned const c = static_cast<unsigned char>(p[3] - '0');
-            if (a <= 9) [[likely]] {
-                if (p[2] == '\r') {
-                    length = a;
-                    next = p + 4;
-                } else if (p[3] == '\r' && b <= 9) {
-                    length = a * 10 + b;
-                    next = p + 5;
-                } else if (p[4] == '\r' && b <= 9 && c <= 9) {
-                    length = (a * 10 + b) * 10 + c;
-                    next = p + 6;
-                } else {
-                    return read_any_length(length, next);
-                }
-                if (next[-1] == '\n') [[likely]]
-                    return outcome::done;
-            }
-        }
-        return read_any_length(length, next);
-    }
-
-    FAIRLEAD_NOINLINE outcome read_any_length(std::uint64_t& length, char const*& next) noexcept {
+    // Reads "<digits>\r\n" behind the type byte into `length` and `next`. Never looks at more than 22 bytes, so that
+    // it can start over when some of them are missing.
+    outcome read_length() noexcept {
         char const* q = p + 1;
         if (q == end)
             return need(3);
@@ -295,202 +369,171 @@ struct parser::cursor {
         return outcome::done;
     }
 
-    FAIRLEAD_ALWAYS_INLINE outcome bulk(type kind) noexcept {
-        std::uint64_t length;
-        char const* next;
-        if (outcome const read = read_length(length, next); read != outcome::done) [[unlikely]]
+    outcome bulk(type kind) {
+        if (outcome const read = read_length(); read != outcome::done)
             return read;
-        if (length > self.limits_.bulk_bytes_max) [[unlikely]]
-            return special_bulk(kind, length, next);
-        if (!fits(next, length + 2)) [[unlikely]]
+        if (length == null_length && kind == type::blob_string)
+            return fits() ? deliver(type::null, {}, next) : fail(error::message_too_long);
+        if (length == streamed_length && kind == type::blob_string)
+            return open_stream(type::streamed_string);
+        if (length >= streamed_length)
+            return fail(error::bad_length);
+        if (length > self.limits_.bulk_bytes_max)
+            return fail(error::bulk_too_long);
+        if (!fits(length + 2))
             return fail(error::message_too_long);
         p = next;
-        return body(kind, length);
+        return body(kind);
     }
 
-    FAIRLEAD_NOINLINE outcome special_bulk(type kind, std::uint64_t length, char const* next) noexcept {
-        if (length < streamed_length)
-            return fail(error::bulk_too_long);
-        if (kind != type::blob_string)
-            return fail(error::bad_length);
-        if (length == null_length)
-            return fits(next) ? deliver(type::null, {}, next) : fail(error::message_too_long);
-        outcome const opened = open_stream(type::streamed_string, next);
-        if (opened == outcome::done)
-            self.phase_ = phase::chunks;
-        return opened;
-    }
-
-    // The body of a bulk, p at its first byte. Its bytes were counted against the limits with its header.
-    FAIRLEAD_ALWAYS_INLINE outcome body(type kind, std::uint64_t length) noexcept {
-        if (have() < length + 2) [[unlikely]] {
+    // The body of `length` bytes at p. They were counted against the limits with their header.
+    outcome body(type kind) noexcept {
+        if (have() < length + 2) {
             self.phase_ = phase::body;
             self.body_kind_ = kind;
             self.body_bytes_ = length;
             return need(length + 2 - have());
         }
-        char const* const tail = p + length;
-        if (tail[0] != '\r' || tail[1] != '\n') [[unlikely]]
+        auto const bytes = static_cast<std::size_t>(length);
+        char const* const tail = p + bytes;
+        if (tail[0] != '\r' || tail[1] != '\n')
             return fail(error::bad_body_end);
-        if (kind == type::verbatim_string) [[unlikely]]
-            return verbatim(length);
-        return deliver(kind, {p, static_cast<std::size_t>(length)}, tail + 2);
-    }
-
-    FAIRLEAD_NOINLINE outcome verbatim(std::uint64_t length) noexcept {
-        if (length < 4 || p[3] != ':')
+        if (kind != type::verbatim_string)
+            return deliver(kind, {p, bytes}, tail + 2);
+        if (bytes < 4 || p[3] != ':')
             return fail(error::bad_verbatim);
-        node& n = *out;
         std::array<char, 3> const format = {p[0], p[1], p[2]};
-        deliver(type::verbatim_string, {p + 4, static_cast<std::size_t>(length - 4)}, p + length + 2);
-        n.format = format;
+        deliver(kind, {p + 4, bytes - 4}, tail + 2);
+        out[-1].format = format;
         return outcome::done;
     }
 
-    FAIRLEAD_ALWAYS_INLINE outcome aggregate(type kind) {
-        std::uint64_t length;
-        char const* next;
-        if (outcome const read = read_length(length, next); read != outcome::done) [[unlikely]]
+    outcome aggregate(type kind) {
+        if (outcome const read = read_length(); read != outcome::done)
             return read;
-        bool const has_pairs = kind == type::map || kind == type::attribute;
-        // Not length * 2 > max: that overflows.
-        if (length > (has_pairs ? self.limits_.elements_max / 2 : self.limits_.elements_max)) [[unlikely]]
-            return special_aggregate(kind, length, next);
-        if (!fits(next)) [[unlikely]]
-            return fail(error::message_too_long);
-        std::uint64_t const children = has_pairs ? length * 2 : length;
-        if (children != 0)
-            return open(kind, children, next);
-        if (kind != type::attribute)
-            return deliver(kind, {}, next);
-        // An attribute is no value, not even an empty one.
-        put_header(kind, 0, next);
-        out[-1].in_attribute = true;
-        return outcome::done;
-    }
-
-    FAIRLEAD_NOINLINE outcome special_aggregate(type kind, std::uint64_t length, char const* next) {
-        if (length < streamed_length)
-            return fail(error::too_many_elements);
-        if (length == streamed_length && (kind == type::array || kind == type::map || kind == type::set))
-            return open_stream(kind, next);
         if (length == null_length && kind == type::array)
-            return fits(next) ? deliver(type::null, {}, next) : fail(error::message_too_long);
-        return fail(error::bad_length);
-    }
-
-    FAIRLEAD_ALWAYS_INLINE void put_header(type kind, std::uint64_t children, char const* next) noexcept {
-        *out++ = {.value = {},
-                  .size = children,
-                  .depth = static_cast<std::uint32_t>(self.stack_.size()),
-                  .kind = kind,
-                  .in_attribute = self.attributes_ != 0,
-                  .last = false,
-                  .format = {}};
-        p = next;
-    }
-
-    FAIRLEAD_ALWAYS_INLINE outcome open(type kind, std::uint64_t children, char const* next) {
-        if (self.stack_.size() >= self.limits_.depth_max) [[unlikely]]
-            return fail(error::too_deep);
-        put_header(kind, children, next);
-        self.stack_.push_back({children, kind, false});
-        if (kind == type::attribute) {
-            out[-1].in_attribute = true;
-            ++self.attributes_;
-        }
+            return fits() ? deliver(type::null, {}, next) : fail(error::message_too_long);
+        if (length == streamed_length && (kind == type::array || kind == type::map || kind == type::set))
+            return open_stream(kind);
+        if (length >= streamed_length)
+            return fail(error::bad_length);
+        std::uint64_t const per_element = kind == type::map || kind == type::attribute ? 2 : 1;
+        if (length > self.limits_.elements_max / per_element) // not length * 2: that overflows
+            return fail(error::too_many_elements);
+        if (!fits())
+            return fail(error::message_too_long);
+        if (length != 0)
+            return open(kind, length * per_element);
+        put(kind, {}, 0);
+        if (kind == type::attribute)
+            p = next; // It is no value, not even an empty one.
+        else
+            finish(next);
         return outcome::done;
     }
 
-    outcome open_stream(type kind, char const* next) {
+    outcome open(type kind, std::uint64_t children) {
+        if (self.stack_.size() >= self.limits_.depth_max)
+            return fail(error::too_deep);
+        put(kind, {}, children);
+        p = next;
+        self.stack_.push_back({children, kind, false});
+        self.attributes_ += kind == type::attribute;
+        return outcome::done;
+    }
+
+    outcome open_stream(type kind) {
         if (!self.limits_.streamed_types)
             return fail(error::streamed_type);
-        if (!fits(next))
+        if (!fits())
             return fail(error::message_too_long);
-        return open(kind, unknown_size, next);
+        outcome const opened = open(kind, unknown_size);
+        if (kind == type::streamed_string && opened == outcome::done)
+            self.phase_ = phase::chunks;
+        return opened;
     }
 
     // '.' closes the innermost aggregate of unknown size.
-    FAIRLEAD_NOINLINE outcome stream_end() noexcept {
+    outcome stream_end() noexcept {
+        if (!self.limits_.streamed_types)
+            return fail(error::streamed_type);
         if (self.stack_.empty() || self.stack_.back().left != unknown_size || self.stack_.back().half_pair)
-            return fail(self.limits_.streamed_types ? error::bad_stream : error::streamed_type);
-        char const* cr;
-        if (outcome const found = find_line(cr); found != outcome::done)
+            return fail(error::bad_stream);
+        if (outcome const found = find_line(); found != outcome::done)
             return found;
-        return cr == p + 1 ? end_stream(cr + 2) : fail(error::bad_stream);
+        return next - p == 3 ? end_stream() : fail(error::bad_stream);
     }
 
-    outcome end_stream(char const* next) noexcept {
-        put_header(type::stream_end, 0, next);
+    outcome end_stream() noexcept {
+        put(type::stream_end, {}, 0);
         self.stack_.pop_back();
-        out[-1].last = close();
+        finish(next);
         return outcome::done;
     }
 
     // Inside a streamed string: one chunk, or the empty one that ends it.
-    FAIRLEAD_NOINLINE outcome chunk() noexcept {
+    outcome chunk() noexcept {
         if (*p != static_cast<char>(type::chunk))
             return fail(error::bad_stream);
-        std::uint64_t length;
-        char const* next;
-        if (outcome const read = read_length(length, next); read != outcome::done)
+        if (outcome const read = read_length(); read != outcome::done)
             return read;
         if (length >= streamed_length)
             return fail(error::bad_length);
         if (length > self.limits_.bulk_bytes_max)
             return fail(error::bulk_too_long);
-        if (!fits(next, length == 0 ? 0 : length + 2))
+        if (!fits(length == 0 ? 0 : length + 2))
             return fail(error::message_too_long);
         if (length == 0) {
             self.phase_ = phase::element;
-            return end_stream(next);
+            return end_stream();
         }
         p = next;
-        return body(type::chunk, length);
+        return body(type::chunk);
     }
 
     // An element that starts with a type byte, which is there.
-    FAIRLEAD_ALWAYS_INLINE outcome element() {
-        auto const any_text = [](std::string_view) { return true; };
+    outcome element() {
         switch (auto const kind = static_cast<type>(*p)) {
-        case type::blob_string: return bulk(type::blob_string);
-        case type::number: return number();
-        case type::simple_string: return line(type::simple_string, {}, any_text);
-        case type::array: return aggregate(type::array);
-        case type::map: return aggregate(type::map);
+        case type::simple_string:
+        case type::simple_error: return line(kind, {}, [](std::string_view) { return true; });
+        case type::number: return line(kind, error::bad_number, is_number);
         case type::null: return line(kind, error::bad_null, [](std::string_view text) { return text.empty(); });
-        case type::real: return line(kind, error::bad_real, is_real);
         case type::boolean:
             return line(kind, error::bad_boolean, [](std::string_view text) { return text == "t" || text == "f"; });
-        case type::simple_error: return line(kind, {}, any_text);
+        case type::real: return line(kind, error::bad_real, is_real);
         case type::big_number: return line(kind, error::bad_big_number, is_big_number);
+        case type::blob_string:
+        case type::blob_error:
+        case type::verbatim_string: return bulk(kind);
+        case type::array:
+        case type::map:
         case type::set:
         case type::push:
         case type::attribute: return aggregate(kind);
-        case type::blob_error:
-        case type::verbatim_string: return bulk(kind);
-        case type::stream_end: return stream_end();
         case type::chunk: return fail(self.limits_.streamed_types ? error::bad_stream : error::streamed_type);
-        case type::streamed_string: break; // '?' is no type byte
+        case type::stream_end: return stream_end();
+        case type::streamed_string: break; // '?' starts nothing: it stands where a length would.
         }
         return fail(error::unknown_type);
     }
 
-    // Whatever phase the previous call, or the previous element, left behind.
-    FAIRLEAD_NOINLINE outcome go_on() noexcept {
-        phase const was = self.phase_;
-        if (was == phase::chunks)
-            return p == end ? need(4) : chunk();
-        self.phase_ = self.body_kind_ == type::chunk ? phase::chunks : phase::element;
-        if (was == phase::body)
-            return body(self.body_kind_, self.body_bytes_);
+    // The CRLF after a body that the caller took.
+    outcome tail() noexcept {
         if (have() < 2) {
             self.phase_ = phase::tail;
             return need(2 - have());
         }
-        if (p[0] != '\r' || p[1] != '\n')
-            return fail(error::bad_body_end);
-        return deliver(self.body_kind_, {}, p + 2);
+        return p[0] == '\r' && p[1] == '\n' ? deliver(self.body_kind_, {}, p + 2) : fail(error::bad_body_end);
+    }
+
+    // Whatever phase the previous call, or the previous element, left behind.
+    outcome go_on() noexcept {
+        phase const was = self.phase_;
+        if (was == phase::chunks)
+            return p == end ? need(4) : chunk();
+        self.phase_ = self.body_kind_ == type::chunk ? phase::chunks : phase::element;
+        length = self.body_bytes_;
+        return was == phase::body ? body(self.body_kind_) : tail();
     }
 };
 
@@ -499,17 +542,25 @@ progress parser::parse_some(std::string_view unread, std::span<node> into) {
     if (failure_)
         return {.consumed = 0, .nodes = 0, .missing = 0, .what = status::failed, .ec = failure_};
     char const* const begin = unread.data();
-    node* const nodes_end = into.data() + into.size();
-    cursor c{.self = *this, .p = begin, .end = begin + unread.size(), .mark = begin, .out = into.data()};
+    node* const out_end = into.data() + into.size();
+    cursor c{.self = *this,
+             .p = begin,
+             .begin = begin,
+             .end = begin + unread.size(),
+             .mark = begin,
+             .searched = std::exchange(searched_, 0),
+             .out = into.data()};
 
     outcome last = outcome::done;
-    while (last == outcome::done && c.out != nodes_end) {
-        if (phase_ != phase::element) [[unlikely]]
+    while (last == outcome::done && c.out != out_end) {
+        if (phase_ != phase::element) {
             last = c.go_on();
-        else if (c.p == c.end) [[unlikely]]
-            last = c.need(3); // the shortest element is "_\r\n"
-        else
-            last = c.element();
+            continue;
+        }
+        c.hurry(out_end);
+        if (c.out == out_end)
+            break;
+        last = c.p == c.end ? c.need(3) : c.element(); // 3: the shortest element is "_\r\n"
     }
 
     message_bytes_ += static_cast<std::uint64_t>(c.p - c.mark);

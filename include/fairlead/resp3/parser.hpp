@@ -45,6 +45,7 @@ struct progress {
 ///
 /// Work      linear in the bytes: a partial line is searched on from where the last call stopped
 /// Allocates the stack of open aggregates only: 16 bytes for each level whose header arrived, kept for reuse
+/// Throws    bad_alloc, when that stack cannot grow: the nodes of this call are lost, so reset() and close
 /// Threads   none of its own; one at a time
 class FAIRLEAD_EXPORT parser {
 public:
@@ -112,7 +113,7 @@ private:
     type body_kind_ = type::null;     // with phases body and tail
     std::uint64_t body_bytes_ = 0;    // likewise
     std::uint64_t message_bytes_ = 0; // consumed of the message under way
-    std::size_t searched_ = 0;        // of the unread element: so many bytes hold no line end
+    std::size_t searched_ = 0;        // of a line whose end has not come: so many bytes hold none
     error_code failure_;
 };
 
