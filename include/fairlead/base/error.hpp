@@ -89,7 +89,7 @@ inline error_code make_error_code(addrinfo_errors e) noexcept { return {static_c
 namespace detail {
 
 /// Throws system_error(ec, what) when ec is set: the one way in which a throwing overload fails.
-FAIRLEAD_EXPORT [[noreturn]] void throw_error_now(error_code const& ec, char const* what);
+[[noreturn]] FAIRLEAD_EXPORT void throw_error_now(error_code const& ec, char const* what);
 inline void throw_error(error_code const& ec, char const* what) {
     if (ec) [[unlikely]]
         throw_error_now(ec, what);

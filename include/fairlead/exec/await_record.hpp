@@ -1,0 +1,74 @@
+// What a suspended coroutine lends to the operation it awaits.
+//
+// One record for each coroutine, in its promise: a coroutine awaits one thing at a time. The fixed part says who is to be
+// resumed and where. The lendable bytes are used by exactly one at a time of: the op of a library primitive, the block
+// of a generic operation (they are its handler's associated allocator), or afterwards the result. Thus the state of an
+// awaited operation lies in the coroutine's frame (P0055), and an operation that follows P0162's rule (free before the
+// handler runs) finds them free again at each step.
+#pragma once
+
+#include <fairlead/exec/op.hpp>
+
+#include <coroutine>
+#include <new>  // launder
+#include <type_traits>
+
+namespace fairlead {
+
+class loop;
+
+struct await_record;
+
+namespace detail {
+
+/// How a record differs from that of a coroutine of ours on a loop of ours; null in the record means "it does not".
+struct record_hooks {
+    void (*done)(await_record*);    ///< instead of resuming the handle
+    void (*abandon)(await_record*); ///< instead of dooming the root of the await chain
+};
+
+enum class await_state : unsigned char {
+    idle,      ///< nothing prepared
+    prepared,  ///< the op lies in the bytes and was found not ready
+    exhausted, ///< the budget was used up before anything was tried
+};
+
+} // namespace detail
+
+struct await_record {
+    static constexpr std::size_t lendable = 128;
+
+    std::coroutine_handle<> handle;
+    loop* home;           ///< where the coroutine runs
+    await_record* parent; ///< the coroutine that awaits this one, null for a root
+    detail::record_hooks const* hooks;
+    bool lent;    ///< a generic operation holds a block in the bytes
+    bool foreign; ///< the op belongs to another loop than home, which counts it as work
+    detail::await_state state;
+    bool doomed; ///< root: destroyed when its context has no op left
+    alignas(16) std::byte bytes[lendable];
+
+    await_record() noexcept : parent(nullptr), hooks(nullptr), lent(false), foreign(false), state{}, doomed(false) {}
+    await_record(await_record const&) = delete;
+    await_record& operator=(await_record const&) = delete;
+
+    template <class Record> static constexpr bool fits = sizeof(Record) <= lendable && alignof(Record) <= 16;
+
+    template <class Record> Record& make() noexcept {
+        static_assert(fits<Record>, "the record of this operation does not fit into an await record");
+        FAIRLEAD_ASSERT_SLOW(!lent);
+        return *::new (static_cast<void*>(bytes)) Record;
+    }
+    template <class Record> Record& get() noexcept { return *std::launder(reinterpret_cast<Record*>(bytes)); }
+
+    /// The record in whose bytes `o` lies (valid for ops whose run is null).
+    static await_record& of(op& o) noexcept {
+        return *reinterpret_cast<await_record*>(reinterpret_cast<std::byte*>(&o) - offset());
+    }
+    static constexpr std::size_t offset() noexcept { return 48; }
+};
+static_assert(std::is_standard_layout_v<await_record>);
+static_assert(offsetof(await_record, bytes) == await_record::offset());
+static_assert(sizeof(await_record) == 176);
+
+} // namespace fairlead

@@ -1,0 +1,21 @@
+// The clock that timers follow: the current loop's, real or virtual.
+#pragma once
+
+#include <fairlead/base/config.hpp>
+
+#include <chrono>
+
+namespace fairlead {
+
+/// As std::chrono::steady_clock, whose time points it uses; inside a simulated world now() is the world's time.
+struct steady_clock {
+    using duration = std::chrono::steady_clock::duration;
+    using rep = duration::rep;
+    using period = duration::period;
+    using time_point = std::chrono::steady_clock::time_point;
+    static constexpr bool is_steady = true;
+
+    FAIRLEAD_EXPORT static time_point now() noexcept;
+};
+
+} // namespace fairlead

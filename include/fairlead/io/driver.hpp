@@ -1,0 +1,160 @@
+// The only door to the world: sockets, clock, entropy, name look-up. Backends implement it; nothing above calls the system.
+//
+// Rules. submit() never fails and never allocates: errors are completions. cancel() is a request; the op still completes
+// exactly once. Nothing is called back: what completes is pushed onto the loop's run queue. One thread at a time calls the
+// asynchronous verbs (the loop's owner); the synchronous doors may be called by the thread that uses the descriptor.
+#pragma once
+
+#include <fairlead/base/error.hpp>
+#include <fairlead/exec/op.hpp>
+
+#include <cstdint>
+#include <memory>
+
+namespace fairlead {
+class loop;
+}
+
+namespace fairlead::io {
+
+/// A descriptor of a driver: a place in its table, and which of the place's tenants is meant.
+struct handle {
+    static constexpr std::uint32_t none = 0xffffffffU;
+    std::uint32_t index = none;
+    std::uint32_t generation = 0;
+
+    bool is_open() const noexcept { return index != none; }
+    friend bool operator==(handle, handle) noexcept = default;
+};
+
+enum class kind : std::uint8_t {
+    // Read side of a descriptor.
+    receive,     ///< at least one byte
+    receive_all, ///< until the buffer is full
+    accept,      ///< result.n is the new handle
+    wait_read,
+    wait_error,
+    // Write side.
+    send,     ///< at least one byte
+    send_all, ///< until the buffer is empty
+    connect,
+    wait_write,
+};
+constexpr bool is_write(kind k) noexcept { return k >= kind::send; }
+
+/// A piece of memory; laid out as the kernel's iovec.
+struct slice {
+    void* data;
+    std::size_t size;
+};
+
+/// A pending operation on a descriptor.
+struct io_op : op {
+    io::handle handle;
+    void* data;        ///< bytes; array of `slice` when `slices` is set; address for connect; address to fill, or null, for accept
+    std::size_t size;  ///< bytes, or number of slices, or length of the address (accept: its capacity)
+    int message_flags; ///< MSG_… of recv and send
+    io::kind kind;
+    bool slices;
+    bool stream; ///< 0 bytes mean end of stream
+
+    io_op() noexcept {}
+};
+static_assert(sizeof(io_op) == 80);
+
+/// Result of a synchronous door: a value, or an errno in `error`.
+struct outcome {
+    int error;
+    std::int64_t value;
+};
+
+enum class name_of : std::uint8_t { local, peer };
+
+/// One address as a look-up found it.
+struct resolved_address {
+    unsigned char bytes[28];
+    std::uint32_t size;
+};
+
+/// A name look-up. The strings must live until the op is run.
+struct resolve_op : op {
+    char const* host;    ///< null or empty: the flags decide (passive or loopback)
+    char const* service; ///< null or empty: port 0
+    int family;          ///< AF_…
+    int type;            ///< SOCK_…
+    int protocol;
+    int flags;               ///< AI_…
+    int failure;             ///< result: EAI_… value, 0 when result.error says it all
+    resolved_address* found; ///< result: an array from new[], the receiver's
+    std::size_t found_count;
+    void* ticket; ///< the driver's
+    resolve_op() noexcept {}
+};
+
+class driver {
+public:
+    driver(driver const&) = delete;
+    driver& operator=(driver const&) = delete;
+    virtual ~driver() = default;
+
+    /// Called once: completed ops go to this loop's run queue.
+    virtual void attach(loop& l) noexcept = 0;
+    virtual char const* name() const noexcept = 0;
+    virtual std::uint64_t verifications() const noexcept { return 0; }
+
+    // ---- asynchronous verbs (owner only)
+    virtual void submit(io_op& o) noexcept = 0;
+    /// May an attempt be worth it, from what is known without asking the system?
+    virtual bool ready(io_op const& o) noexcept = 0;
+    /// Tries at once, if nobody is queued before. True: done, the result is in the op, which stays the caller's.
+    virtual bool try_now(io_op& o) noexcept = 0;
+    /// Completes the pending op with operation_aborted; false when it is not pending here.
+    virtual bool cancel(io_op& o) noexcept = 0;
+    /// The same for all pending ops of a descriptor; returns how many.
+    virtual std::size_t cancel_all(handle h) noexcept = 0;
+    /// Waits until something happens or `until_ns` (on now()) has come; 0: looks only; negative: no limit.
+    virtual void poll(std::int64_t until_ns) noexcept = 0;
+    /// Ops that are pending here.
+    virtual std::size_t pending() const noexcept = 0;
+    /// May reorder what is about to run; kernel drivers leave it alone.
+    virtual void arrange(op_queue&) noexcept {}
+    /// Takes all pending ops, look-ups too, for abandoning.
+    virtual void take_pending(op_queue& into) noexcept = 0;
+
+    // ---- any thread
+    virtual void wake() noexcept = 0;
+    virtual std::int64_t now_ns() noexcept = 0;
+    virtual std::uint64_t entropy() noexcept = 0;
+
+    // ---- name look-up: completes on the loop; cancel makes it complete with operation_aborted soon
+    virtual void resolve(resolve_op& o) noexcept = 0;
+    virtual void cancel_resolve(resolve_op& o) noexcept = 0;
+    virtual void resolve_blocking(resolve_op& o) noexcept = 0;
+
+    // ---- synchronous doors
+    virtual outcome open(int family, int type, int protocol, handle& h) noexcept = 0;
+    virtual outcome pair(int family, int type, int protocol, handle& a, handle& b) noexcept = 0;
+    virtual outcome adopt(int fd, handle& h) noexcept = 0;
+    virtual outcome release(handle h) noexcept = 0; ///< value: the descriptor, no longer ours
+    virtual outcome close(handle h) noexcept = 0;   ///< pending ops complete with operation_aborted
+    virtual outcome bind(handle h, void const* address, std::size_t size) noexcept = 0;
+    virtual outcome listen(handle h, int backlog) noexcept = 0;
+    virtual outcome shutdown(handle h, int how) noexcept = 0;
+    virtual outcome set_option(handle h, int level, int name, void const* data, std::size_t size) noexcept = 0;
+    virtual outcome get_option(handle h, int level, int name, void* data, std::size_t size) noexcept = 0;
+    virtual outcome address(handle h, name_of which, void* data, std::size_t capacity) noexcept = 0;
+    virtual outcome available(handle h) noexcept = 0;
+    virtual int native(handle h) noexcept = 0; ///< the descriptor, -1 where there is none
+    /// Performs the op in the calling thread, waiting as long as it takes, or not at all; the result is in the op.
+    virtual void perform(io_op& o, bool may_wait) noexcept = 0;
+    /// Blocks the calling thread until `until_ns`. False: this driver has no threads to block.
+    virtual bool sleep_until(std::int64_t until_ns) noexcept = 0;
+
+protected:
+    driver() noexcept = default;
+};
+
+/// The driver of this machine: epoll.
+FAIRLEAD_EXPORT std::unique_ptr<driver> make_driver();
+
+} // namespace fairlead::io

@@ -1,0 +1,20 @@
+// A pending wait for a deadline.
+#pragma once
+
+#include <fairlead/exec/op.hpp>
+
+#include <cstdint>
+
+namespace fairlead::io {
+
+struct timer_op : op {
+    static constexpr std::uint32_t not_armed = 0xffffffffU;
+    std::int64_t deadline_ns;
+    std::uint64_t order; ///< of arming; equal deadlines expire in this order
+    std::uint32_t heap_index;
+    op_queue* waits; ///< of its timer: lists the op from arming until it expires or is cancelled
+    timer_op() noexcept {}
+};
+static_assert(sizeof(timer_op) == 80);
+
+} // namespace fairlead::io

@@ -1,0 +1,154 @@
+// What a completion handler brings along: its allocator and its executor, found by member or by specialised trait.
+//
+// Source: P0162R0 §2.2 (allocator), §5.3 (executor); Networking TS [async.assoc].
+#pragma once
+
+#include <fairlead/exec/executor.hpp>
+
+#include <memory>
+#include <type_traits>
+
+namespace fairlead {
+
+/// Lets an adapter pass on all associations of the handler inside it with one specialisation:
+/// `template <template <class, class> class A, class H, class D> struct associator<A, adapter<H>, D>` with `type`,
+/// `get(adapter const&)` and `get(adapter const&, D const&)`.
+template <template <class, class> class Associator, class T, class Default> struct associator {};
+
+namespace detail {
+
+template <template <class, class> class Associator, class T, class Default>
+concept has_associator = requires { typename associator<Associator, T, Default>::type; };
+
+} // namespace detail
+
+// ---- allocator
+
+template <class T, class Allocator = std::allocator<void>> struct associated_allocator;
+
+namespace detail {
+
+template <class T, class D> struct allocator_by_default {
+    using type = D;
+    static type get(T const&) noexcept { return D(); }
+    static type get(T const&, D const& d) noexcept { return d; }
+};
+template <class T, class D> struct allocator_by_member {
+    using type = typename T::allocator_type;
+    static decltype(auto) get(T const& t) noexcept { return t.get_allocator(); }
+    static decltype(auto) get(T const& t, D const&) noexcept { return t.get_allocator(); }
+};
+template <class T, class D> consteval auto choose_allocator() {
+    if constexpr (requires { typename T::allocator_type; })
+        return std::type_identity<allocator_by_member<T, D>>{};
+    else if constexpr (has_associator<associated_allocator, T, D>)
+        return std::type_identity<associator<associated_allocator, T, D>>{};
+    else
+        return std::type_identity<allocator_by_default<T, D>>{};
+}
+
+} // namespace detail
+
+template <class T, class Allocator>
+struct associated_allocator : decltype(detail::choose_allocator<T, Allocator>())::type {};
+
+template <class T, class Allocator = std::allocator<void>>
+using associated_allocator_t = typename associated_allocator<T, Allocator>::type;
+
+template <class T> associated_allocator_t<T> get_associated_allocator(T const& t) noexcept {
+    return associated_allocator<T>::get(t);
+}
+template <class T, class Allocator>
+associated_allocator_t<T, Allocator> get_associated_allocator(T const& t, Allocator const& fallback) noexcept {
+    return associated_allocator<T, Allocator>::get(t, fallback);
+}
+
+// ---- executor
+
+/// Runs a function at once, in the calling thread: the executor of a handler that names none.
+class inline_executor {
+public:
+    template <class F> void execute(F&& f) const { std::forward<F>(f)(); }
+    friend bool operator==(inline_executor, inline_executor) noexcept { return true; }
+};
+
+template <class T, class Executor = inline_executor> struct associated_executor;
+
+namespace detail {
+
+template <class T, class D> struct executor_by_default {
+    using type = D;
+    static type get(T const&) noexcept { return D(); }
+    static type get(T const&, D const& d) noexcept { return d; }
+};
+template <class T, class D> struct executor_by_member {
+    using type = typename T::executor_type;
+    static decltype(auto) get(T const& t) noexcept { return t.get_executor(); }
+    static decltype(auto) get(T const& t, D const&) noexcept { return t.get_executor(); }
+};
+template <class T, class D> consteval auto choose_executor() {
+    if constexpr (requires { typename T::executor_type; })
+        return std::type_identity<executor_by_member<T, D>>{};
+    else if constexpr (has_associator<associated_executor, T, D>)
+        return std::type_identity<associator<associated_executor, T, D>>{};
+    else
+        return std::type_identity<executor_by_default<T, D>>{};
+}
+
+} // namespace detail
+
+template <class T, class Executor>
+struct associated_executor : decltype(detail::choose_executor<T, Executor>())::type {};
+
+template <class T, class Executor = inline_executor>
+using associated_executor_t = typename associated_executor<T, Executor>::type;
+
+template <class T> associated_executor_t<T> get_associated_executor(T const& t) noexcept {
+    return associated_executor<T>::get(t);
+}
+template <class T, class Executor>
+    requires(!execution_context_type<Executor>)
+associated_executor_t<T, Executor> get_associated_executor(T const& t, Executor const& fallback) noexcept {
+    return associated_executor<T, Executor>::get(t, fallback);
+}
+template <class T, class Context>
+    requires execution_context_type<Context>
+associated_executor_t<T, typename Context::executor_type> get_associated_executor(T const& t, Context& c) noexcept {
+    return associated_executor<T, typename Context::executor_type>::get(t, c.get_executor());
+}
+
+namespace detail {
+
+/// True when T names an executor of its own, whatever it is.
+template <class T>
+inline constexpr bool has_own_executor = !std::is_same_v<associated_executor_t<T>, inline_executor>;
+
+template <class H> using handler_allocator = associated_allocator_t<H, recycling_allocator<void>>;
+
+template <class T, class H> auto handler_allocator_for(H const& h) noexcept {
+    using allocator = handler_allocator<H>;
+    return typename std::allocator_traits<allocator>::template rebind_alloc<T>(
+        get_associated_allocator(h, recycling_allocator<void>()));
+}
+
+/// Takes memory for a T from the allocator of `h` and makes one; the memory goes back when the constructor throws.
+template <class T, class H, class... Args> T* allocate_with(H const& h, Args&&... args) {
+    auto allocator = handler_allocator_for<T>(h);
+    T* p = std::to_address(allocator.allocate(1));
+    try {
+        return ::new (static_cast<void*>(p)) T(std::forward<Args>(args)...);
+    } catch (...) {
+        allocator.deallocate(p, 1);
+        throw;
+    }
+}
+
+/// Gives the memory of `p` back; `h` is the handler that was moved out of it.
+template <class T, class H> void deallocate_with(H const& h, T* p) noexcept {
+    auto allocator = handler_allocator_for<T>(h);
+    p->~T();
+    allocator.deallocate(p, 1);
+}
+
+} // namespace detail
+} // namespace fairlead

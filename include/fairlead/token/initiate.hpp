@@ -1,0 +1,275 @@
+// How a caller's wish (the token) becomes a handler, and how a handler becomes an op. The only place that erases types.
+//
+// completion_token_transform<Signature>(token, invoker) is the customisation point (P0055R1): one overload makes a new
+// token for every operation, one line makes a new operation for every token. async_result, async_completion and
+// async_initiate (P0162R0, Asio) are offered over it and honoured by every operation of the library.
+#pragma once
+
+#include <fairlead/token/associated.hpp>
+
+#include <concepts>
+#include <tuple>
+#include <utility>
+
+namespace fairlead {
+
+namespace detail {
+
+template <class Signature> struct signature_of;
+template <class R, class... Args> struct signature_of<R(Args...)> {
+    using values = std::tuple<std::decay_t<Args>...>;
+    template <class F> static constexpr bool callable = std::invocable<F, Args...>;
+};
+
+template <class Signature> using values_of = typename signature_of<Signature>::values;
+
+} // namespace detail
+
+/// void(A, B ...): what an operation completes with.
+template <class S>
+concept completion_signature = requires { typename detail::values_of<S>; };
+
+/// A movable function object that takes the arguments of the signature.
+template <class H, class Signature>
+concept completion_handler_for =
+    std::move_constructible<std::decay_t<H>> && detail::signature_of<Signature>::template callable<std::decay_t<H>>;
+
+/// What becomes of a token. The primary template takes the token itself as the handler (a callback). Specialise it for a
+/// token of your own with either
+///   - `template <class Initiation> static auto initiate(Initiation&&, Token, Args...)`, calling
+///     `initiation(handler, args...)` when and if the operation is to start; or
+///   - the form of P0162R0: `completion_handler_type` constructed from the token, `return_type`, a constructor from an
+///     lvalue of the handler, and `get()`.
+template <class Token, class Signature> class async_result {
+public:
+    using completion_handler_type = Token;
+
+    template <class Initiation, class Handler, class... Args>
+    static void initiate(Initiation&& initiation, Handler&& handler, Args&&... args) {
+        static_assert(completion_handler_for<Handler, Signature>,
+                      "the last argument is neither a completion token nor a function that takes the arguments of the "
+                      "completion signature (see \"Completes\" in the operation's documentation)");
+        std::forward<Initiation>(initiation)(std::forward<Handler>(handler), std::forward<Args>(args)...);
+    }
+};
+
+namespace detail {
+
+struct any_initiation {
+    template <class... T> void operator()(T&&...) const;
+};
+
+template <class Result, class Token>
+concept initiates = requires(any_initiation i, Token&& t) { Result::initiate(i, std::forward<Token>(t)); };
+
+/// True when the tokens of this type neither allocate nor start anything by themselves.
+template <class Token, class Initiation> inline constexpr bool nothrow_token = false;
+
+} // namespace detail
+
+/// The customisation point: turns `token` into a handler, gives it to `invoker`, and returns what the token promises.
+/// A user's token may overload it in its own namespace.
+template <completion_signature Signature, class Token, class Invoker>
+decltype(auto) completion_token_transform(Token&& token, Invoker&& invoker) noexcept(
+    detail::nothrow_token<std::decay_t<Token>, std::decay_t<Invoker>>) {
+    using result = async_result<std::decay_t<Token>, Signature>;
+    if constexpr (requires { result::initiate(std::forward<Invoker>(invoker), std::forward<Token>(token)); }) {
+        return result::initiate(std::forward<Invoker>(invoker), std::forward<Token>(token));
+    } else {
+        typename result::completion_handler_type handler(std::forward<Token>(token));
+        result r(handler);
+        std::forward<Invoker>(invoker)(std::move(handler));
+        return r.get();
+    }
+}
+
+namespace detail {
+
+/// An initiation with the arguments that its caller passed, as one function of the handler.
+template <class Initiation, class... Args> struct bound_initiation {
+    Initiation initiation;
+    std::tuple<Args...> args;
+
+    template <class Handler> void operator()(Handler&& handler) && {
+        std::apply(
+            [&](auto&... a) { std::move(initiation)(std::forward<Handler>(handler), std::move(a)...); }, args);
+    }
+    auto get_executor() const noexcept
+        requires requires { initiation.get_executor(); }
+    {
+        return initiation.get_executor();
+    }
+};
+
+} // namespace detail
+
+/// Starts `initiation(handler, args...)` with what `token` becomes. The signature may be named, as in Asio.
+template <class Token, completion_signature Signature, class Initiation, class... Args>
+decltype(auto) async_initiate(Initiation&& initiation, std::type_identity_t<Token>& token, Args&&... args) {
+    if constexpr (sizeof...(Args) == 0)
+        return completion_token_transform<Signature>(std::forward<Token>(token),
+                                                     std::decay_t<Initiation>(std::forward<Initiation>(initiation)));
+    else
+        return completion_token_transform<Signature>(
+            std::forward<Token>(token),
+            detail::bound_initiation<std::decay_t<Initiation>, std::decay_t<Args>...>{
+                std::forward<Initiation>(initiation), std::tuple<std::decay_t<Args>...>(std::forward<Args>(args)...)});
+}
+
+/// P0162R0's short form for the body of an initiating function: `async_completion<Token, Signature> init(token);`, start
+/// the operation with `init.completion_handler`, `return init.result.get();`.
+template <class Token, class Signature> class async_completion {
+    using result_type = async_result<std::decay_t<Token>, Signature>;
+    struct no_result {
+        explicit no_result(auto&) noexcept {}
+        void get() const noexcept {}
+    };
+
+public:
+    using completion_handler_type = typename result_type::completion_handler_type;
+
+    explicit async_completion(Token& token)
+        : completion_handler(std::forward<Token>(token)), result(completion_handler) {}
+    async_completion(async_completion const&) = delete;
+    async_completion& operator=(async_completion const&) = delete;
+
+    completion_handler_type completion_handler;
+    std::conditional_t<requires(result_type r) { r.get(); }, result_type, no_result> result;
+
+    using return_type = decltype(std::declval<async_completion&>().result.get());
+};
+
+// ---- from handler to op
+
+namespace detail {
+
+/// A handler with its arguments, queued: immediate completions of composed operations, and results on their way to the
+/// handler's own executor.
+template <class Handler, class Values> struct completion_op : op {
+    Handler handler;
+    Values values;
+
+    template <class H, class V>
+    completion_op(H&& h, V&& v) : handler(std::forward<H>(h)), values(std::forward<V>(v)) {
+        run = &completion_op::run_it;
+        cancel = nullptr;
+    }
+
+    static void run_it(op* base, op_mode mode) {
+        auto* self = static_cast<completion_op*>(base);
+        Handler h(std::move(self->handler));
+        if (mode == op_mode::abandon) {
+            deallocate_with(h, self);
+            return;
+        }
+        Values v(std::move(self->values));
+        deallocate_with(h, self); // Before the call, so that the next operation can have the block (P0162R0 §4.4).
+        std::apply(std::move(h), std::move(v));
+    }
+};
+
+/// Queues the call of `handler` with `values` on its associated executor, else on `ex`. Never calls it here.
+template <class Executor, class Handler, class Values> void post_values(Executor const& ex, Handler&& handler, Values&& values) {
+    using op_type = completion_op<std::decay_t<Handler>, std::decay_t<Values>>;
+    auto const target = get_associated_executor(handler, ex);
+    auto* o = allocate_with<op_type>(handler, std::forward<Handler>(handler), std::forward<Values>(values));
+    if (loop* l = loop_of(target))
+        l->post(*o);
+    else
+        target.execute(op_function(*o));
+}
+
+/// Calls `handler` with `values` where it wants to be called; the caller runs on `here`. Inline if that is allowed.
+template <class Handler, class Values> void dispatch_values(Handler& handler, Values&& values) {
+    if constexpr (has_own_executor<Handler>) {
+        auto const target = get_associated_executor(handler);
+        loop* const l = loop_of(target);
+        if (!l || !l->mine()) {
+            auto* o = allocate_with<completion_op<Handler, std::decay_t<Values>>>(handler, std::move(handler),
+                                                                                 std::forward<Values>(values));
+            if (l)
+                l->post(*o);
+            else
+                target.execute(op_function(*o));
+            return;
+        }
+    }
+    std::apply(std::move(handler), std::forward<Values>(values));
+}
+
+/// Work on the handler's own executor while its operation runs elsewhere (the executor's run() must not end).
+template <class Handler, bool Own = has_own_executor<Handler>> struct handler_work {
+    explicit handler_work(Handler const&, loop*) noexcept {}
+};
+template <class Handler> struct handler_work<Handler, true> {
+    handler_work(Handler const& h, loop* operation) : executor(get_associated_executor(h)) {
+        counted = loop_of(executor) != operation;
+        if constexpr (tracks_work<decltype(executor)>)
+            if (counted)
+                executor.on_work_started();
+    }
+    handler_work(handler_work const&) = delete;
+    handler_work(handler_work&& other) noexcept
+        : executor(other.executor), counted(std::exchange(other.counted, false)) {}
+    ~handler_work() {
+        if constexpr (tracks_work<decltype(executor)>)
+            if (counted)
+                executor.on_work_finished();
+    }
+    associated_executor_t<Handler> executor;
+    bool counted;
+};
+
+/// The op of a library primitive with the handler behind it, in one block from the handler's allocator.
+template <class Init, class Handler> struct handler_op : Init::record {
+    Handler handler;
+    [[no_unique_address]] handler_work<Handler> work;
+
+    template <class H>
+    handler_op(H&& h, loop* home) : handler(std::forward<H>(h)), work(handler, home) {}
+
+    static void run_it(op* base, op_mode mode) {
+        auto* self = static_cast<handler_op*>(static_cast<typename Init::record*>(base));
+        Handler h(std::move(self->handler));
+        if (mode == op_mode::abandon) {
+            Init::drop(*self);
+            deallocate_with(h, self);
+            return;
+        }
+        auto work(std::move(self->work));
+        auto values = Init::take(*self);
+        deallocate_with(h, self);
+        dispatch_values(h, std::move(values));
+    }
+};
+
+/// What every library primitive derives its initiation from. A primitive Init has
+///   signature   its completion signature
+///   record      its op (derived from op, at most await_record::lendable bytes)
+///   home()      the loop that completes it
+///   prepare(r)  fills the record (not run)
+///   ready(r)    may try: "it can be tried now, and a try is likely to succeed"
+///   attempt(r)  tries; true: done, the result is in r
+///   submit(r)   hands the record over; it will be run exactly once, never from within this call
+///   take(r)     static: the arguments of the completion, from the result in r
+///   drop(r)     static: the result will not be taken
+template <class Derived> struct primitive {
+    using primitive_tag = void;
+
+    template <class Handler> void operator()(Handler&& handler) const {
+        auto const& self = static_cast<Derived const&>(*this);
+        using op_type = handler_op<Derived, std::decay_t<Handler>>;
+        auto* o = allocate_with<op_type>(handler, std::forward<Handler>(handler), self.home());
+        self.prepare(*o);
+        o->run = &op_type::run_it;
+        self.submit(*o);
+    }
+
+    template <class Record> static void drop(Record&) noexcept {}
+};
+
+template <class Init>
+concept primitive_initiation = requires { typename Init::primitive_tag; };
+
+} // namespace detail
+} // namespace fairlead

@@ -1,0 +1,11 @@
+#include <fairlead/exec/executor.hpp>
+
+namespace fairlead {
+
+execution_context::~execution_context() = default;
+
+char const* bad_executor::what() const noexcept {
+    return "bad executor: an empty any_io_executor was used; construct it from an executor";
+}
+
+} // namespace fairlead

@@ -1,0 +1,235 @@
+#include <fairlead/exec/loop.hpp>
+
+#include <fairlead/exec/recycler.hpp>
+
+namespace fairlead {
+
+constinit thread_local FAIRLEAD_HOT_TLS detail::thread_state detail::this_thread{};
+
+namespace {
+
+// The inbox is a stack whose head is null (the owner is awake and has seen all), a list, or this mark: the owner sleeps.
+// Keeping the mark in the head lets producer and sleeper agree with one compare-and-swap each, and only the producer that
+// replaces the mark pays for a wake-up.
+op asleep_storage;
+op* const asleep = &asleep_storage;
+
+op* next_in_inbox(op& o) noexcept { return static_cast<op*>(o.next); }
+
+} // namespace
+
+loop::~loop() = default;
+
+void loop::post_from_outside(op& o) noexcept {
+    if (owner_.load(std::memory_order_relaxed) == nullptr && try_own() == nullptr) {
+        local_.push_back(o); // Nobody runs the loop: act at once, as its owner.
+        disown();
+        return;
+    }
+    op* head = inbox_.load(std::memory_order_relaxed);
+    do
+        o.next = head == asleep ? nullptr : head;
+    while (!inbox_.compare_exchange_weak(head, &o, std::memory_order_release, std::memory_order_relaxed));
+    if (head == asleep)
+        wake();
+}
+
+bool loop::take_inbox() noexcept {
+    if (inbox_empty())
+        return false;
+    op* head = inbox_.exchange(nullptr, std::memory_order_acquire);
+    FAIRLEAD_ASSERT_SLOW(head != asleep);
+    // Newest first: turn it round.
+    op* in_order = nullptr;
+    while (head) {
+        op* following = next_in_inbox(*head);
+        head->next = in_order;
+        in_order = head;
+        head = following;
+    }
+    while (in_order) {
+        op* following = next_in_inbox(*in_order);
+        local_.push_back(*in_order);
+        in_order = following;
+    }
+    return true;
+}
+
+bool loop::fall_asleep() noexcept {
+    op* expected = nullptr;
+    return inbox_.compare_exchange_strong(expected, asleep, std::memory_order_acq_rel, std::memory_order_relaxed);
+}
+
+void loop::awake() noexcept {
+    op* expected = asleep;
+    if (!inbox_.compare_exchange_strong(expected, nullptr, std::memory_order_acquire, std::memory_order_relaxed))
+        take_inbox();
+}
+
+void loop::outside_work_gone() noexcept {
+    // The owner may sleep with nothing left to wait for: let it look. A spurious wake-up is harmless.
+    if (!mine())
+        wake();
+}
+
+bool loop::slice_is_over() noexcept {
+    auto const now = clock_ns();
+    if (slice_end_ns_ == 0) {
+        slice_end_ns_ = now + fairness::slice_ns; // The first look in a batch starts the slice.
+        return false;
+    }
+    return now >= slice_end_ns_;
+}
+
+bool loop::spend_slow() noexcept {
+    budget_.used += budget_.used == 0 ? fairness::units_least : budget_.used;
+    if (budget_.used >= fairness::units_most) {
+        ++yields_.budget;
+    } else if (!inbox_empty()) {
+        ++yields_.remote;
+    } else if (slice_is_over()) {
+        ++yields_.deadline;
+        batch_over_ = true;
+    } else {
+        budget_.units = budget_.used - 1; // 16 more, then 32, then 64; one is taken now.
+        return true;
+    }
+    // Stays exhausted until the loop dequeues the next item.
+    budget_.units = 0;
+    budget_.used = fairness::units_most;
+    return false;
+}
+
+void loop::resume_later(await_record& r) noexcept {
+    op& o = r.make<op>();
+    o.run = nullptr;
+    o.cancel = nullptr;
+    r.home->post(o);
+}
+
+void loop::resume_chain(await_record& first) {
+    auto& thread = detail::this_thread;
+    auto* const outer = thread.next;
+    struct restore {
+        detail::thread_state& thread;
+        await_record* outer;
+        ~restore() {
+            thread.next = outer;
+            --thread.depth;
+        }
+    } const guard{thread, outer};
+    ++thread.depth;
+    await_record* r = &first;
+    for (;;) {
+        thread.next = nullptr;
+        r->handle.resume();
+        r = thread.next;
+        if (!r)
+            return;
+        // Calling and finishing children takes part in the budget: a loop over children that never suspend would
+        // otherwise stay in here for ever.
+        if (!r->home->spend()) {
+            resume_later(*r);
+            return;
+        }
+    }
+}
+
+void loop::run_one_op(op& o) {
+    if (o.run) {
+        o.run(&o, op_mode::complete);
+        return;
+    }
+    await_record& r = await_record::of(o);
+    if (r.hooks && r.hooks->done) {
+        r.hooks->done(&r);
+        return;
+    }
+    auto& thread = detail::this_thread;
+    thread.next = nullptr;
+    ++thread.depth;
+    struct leave {
+        detail::thread_state& thread;
+        ~leave() { --thread.depth; }
+    } const guard{thread};
+    r.handle.resume();
+    if (await_record* next = thread.next) {
+        thread.next = nullptr;
+        if (next->home->spend())
+            resume_chain(*next);
+        else
+            resume_later(*next);
+    }
+}
+
+std::size_t loop::run_batch(std::size_t most) {
+    if (most > fairness::batch_items)
+        most = fairness::batch_items;
+    slice_end_ns_ = 0;
+    batch_over_ = false;
+    std::size_t done = 0;
+    while (done != most && !local_.empty() && !batch_over_) {
+        op* o = local_.pop_front();
+        budget_.fill();
+        ++done;
+        if (!o->run) {
+            await_record& r = await_record::of(*o);
+            // The operation belonged to this loop, the coroutine to another: it goes home with its result.
+            if (r.home != this) [[unlikely]] {
+                r.home->post(*o);
+                continue;
+            }
+            if (r.foreign) [[unlikely]] {
+                r.foreign = false;
+                work_finished();
+            }
+        }
+        run_one_op(*o);
+        if (stopped_.load(std::memory_order_relaxed)) [[unlikely]]
+            break;
+    }
+    return done;
+}
+
+namespace {
+
+void destroy_root(op* o, op_mode) { await_record::of(*o).handle.destroy(); }
+
+} // namespace
+
+void loop::doom(await_record& r) noexcept {
+    await_record* root = &r;
+    while (root->parent)
+        root = root->parent;
+    if (root->doomed)
+        return;
+    root->doomed = true;
+    op& o = root->make<op>();
+    o.run = &destroy_root;
+    o.cancel = nullptr;
+    root->home->post(o);
+}
+
+void loop::abandon(op& o) {
+    if (o.run) {
+        o.run(&o, op_mode::abandon);
+        return;
+    }
+    await_record& r = await_record::of(o);
+    if (r.hooks && r.hooks->abandon)
+        r.hooks->abandon(&r);
+    else
+        doom(r);
+}
+
+bool loop::abandon_queued() {
+    take_inbox();
+    op_queue all;
+    all.splice_back(local_); // What the abandoned ones queue waits for the next pass, doomed coroutines too.
+    bool const any = !all.empty();
+    while (!all.empty())
+        abandon(*all.pop_front());
+    return any;
+}
+
+} // namespace fairlead

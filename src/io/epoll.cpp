@@ -1,0 +1,660 @@
+// The epoll driver: readiness is remembered per descriptor and direction, and asked for as rarely as can be.
+//
+// Registration is edge-triggered, so an event comes once for what is new. What is known:
+//   write side   ready until a send takes less than offered.
+//   read side    not ready until an event says so; a read that filled less than its buffer has drained the socket.
+// A read that filled its buffer exactly proves nothing. Trying again would mostly cost a useless system call, not trying
+// could wait for ever, because data that was already there makes no new edge. Such a descriptor is *unverified*: the next
+// wait parks its op and puts the descriptor on a list; an event takes it off; what no event has confirmed after three
+// turns, or when the loop is about to sleep, gets one verifying call.
+#include "posix.hpp"
+#include "resolve.hpp"
+
+#include <atomic>
+#include <mutex>
+#include <new>
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+namespace fairlead::io {
+namespace {
+
+constexpr int events_most = 256;
+constexpr unsigned verify_after_turns = 3;
+
+struct verify_link {
+    verify_link* next = nullptr;
+    verify_link* prev = nullptr;
+};
+
+struct descriptor : verify_link {
+    std::atomic<int> fd{-1};
+    std::atomic<std::uint32_t> generation{0};
+    bool registered = false;
+    bool stream = false;
+    // Written by the thread that uses the descriptor and by the loop's owner; never by both at a time that matters, but
+    // an event may arrive while another thread closes.
+    std::atomic<bool> read_ready{false};
+    std::atomic<bool> write_ready{true};
+    std::atomic<bool> hung_up{false}; ///< the peer has finished or the connection broke: reading always says something
+    bool unverified = false;
+    unsigned parked_turn = 0;
+    std::uint32_t index = 0;
+    std::uint32_t next_free = handle::none;
+    op_queue reads;
+    op_queue writes;
+
+    bool listed() const noexcept { return next != nullptr; }
+};
+
+std::int64_t monotonic_ns() noexcept {
+    timespec t;
+    ::clock_gettime(CLOCK_MONOTONIC, &t);
+    return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
+
+outcome failed(int e) noexcept { return {e, 0}; }
+outcome done(std::int64_t v = 0) noexcept { return {0, v}; }
+outcome from(long r) noexcept { return r < 0 ? failed(errno) : done(r); }
+
+class epoll_driver final : public driver {
+public:
+    epoll_driver() {
+        epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
+        if (epoll_ < 0)
+            detail::throw_error({errno, std::system_category()}, "epoll_create1");
+        wake_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        int e = wake_ < 0 ? errno : 0;
+        if (!e) {
+            // Edge-triggered, hence never read: each write is a new edge.
+            epoll_event event{};
+            event.events = EPOLLIN | EPOLLET;
+            event.data.u64 = wake_mark;
+            if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event) != 0)
+                e = errno;
+        }
+        if (e) {
+            if (wake_ >= 0)
+                ::close(wake_);
+            ::close(epoll_);
+            detail::throw_error({e, std::system_category()}, "eventfd");
+        }
+        unverified_.next = unverified_.prev = &unverified_;
+    }
+    ~epoll_driver() override {
+        for (std::size_t c = 0; c != chunks_most; ++c) {
+            descriptor* chunk = chunks_[c].load(std::memory_order_acquire);
+            if (!chunk)
+                break;
+            for (std::size_t i = 0; i != chunk_size; ++i)
+                if (int const fd = chunk[i].fd.load(std::memory_order_relaxed); fd >= 0)
+                    ::close(fd);
+            delete[] chunk;
+        }
+        ::close(wake_);
+        ::close(epoll_);
+    }
+
+    void attach(loop& l) noexcept override { loop_ = &l; }
+    char const* name() const noexcept override { return "epoll"; }
+    std::uint64_t verifications() const noexcept override { return verifications_; }
+
+    // ---- asynchronous verbs
+
+    void submit(io_op& o) noexcept override {
+        ++pending_;
+        descriptor* const d = find(o.handle);
+        if (!d)
+            return complete_with(o, EBADF);
+        o.result = {0, 0, 0};
+        o.stream = d->stream;
+        op_queue& queue = queue_of(*d, o.kind);
+        if (queue.empty() && worth_trying(*d, o.kind)) {
+            if (try_on(*d, o))
+                return complete(o);
+        }
+        if (!d->registered) [[unlikely]] {
+            if (int const e = register_fd(*d))
+                return complete_with(o, e);
+        }
+        queue.push_back(o);
+        if (d->unverified && !is_write(o.kind))
+            list(*d);
+    }
+
+    bool ready(io_op const& o) noexcept override {
+        descriptor const* const d = find(o.handle);
+        if (!d)
+            return false;
+        if (is_write(o.kind))
+            return o.kind != kind::connect && d->writes.empty() && d->write_ready.load(std::memory_order_relaxed);
+        return d->reads.empty() && (d->read_ready.load(std::memory_order_relaxed) || (o.size == 0 && d->stream));
+    }
+
+    bool try_now(io_op& o) noexcept override {
+        descriptor* const d = find(o.handle);
+        if (!d || !queue_of(*d, o.kind).empty())
+            return false;
+        o.result = {0, 0, 0};
+        o.stream = d->stream;
+        return try_on(*d, o);
+    }
+
+    bool cancel(io_op& o) noexcept override {
+        descriptor* const d = find(o.handle);
+        if (!d)
+            return false;
+        bool found = false;
+        queue_of(*d, o.kind).for_each([&](op& each) { found = found || &each == &o; });
+        if (!found)
+            return false;
+        op_queue::unlink(o);
+        unlist_if_idle(*d);
+        complete_with(o, ECANCELED);
+        return true;
+    }
+
+    std::size_t cancel_all(handle h) noexcept override {
+        descriptor* const d = find(h);
+        return d ? abort_all(*d) : 0;
+    }
+
+    void poll(std::int64_t until_ns) noexcept override {
+        ++turn_;
+        if (unverified_.next != &unverified_) {
+            if (harvest(0) > 0)
+                return;
+            bool const about_to_sleep = until_ns != 0;
+            if (verify(about_to_sleep) || !about_to_sleep)
+                return;
+        }
+        harvest(until_ns);
+    }
+
+    std::size_t pending() const noexcept override { return pending_; }
+
+    void take_pending(op_queue& into) noexcept override {
+        for_each_descriptor([&](descriptor& d) {
+            into.splice_back(d.reads);
+            into.splice_back(d.writes);
+            unlist(d);
+        });
+        pending_ = 0;
+        resolving_.take_pending(into);
+    }
+
+    // ---- any thread
+
+    void wake() noexcept override {
+        std::uint64_t const one = 1;
+        [[maybe_unused]] auto r = ::write(wake_, &one, sizeof one); // cannot fail before 2^64 - 2 wake-ups
+    }
+    std::int64_t now_ns() noexcept override { return monotonic_ns(); }
+    std::uint64_t entropy() noexcept override {
+        std::uint64_t v = 0;
+        if (::getrandom(&v, sizeof v, 0) != sizeof v)
+            v = static_cast<std::uint64_t>(monotonic_ns()) * 0x9e3779b97f4a7c15U;
+        return v;
+    }
+
+    void resolve(resolve_op& o) noexcept override { resolving_.start(*loop_, o); }
+    void cancel_resolve(resolve_op& o) noexcept override { resolving_.cancel(o); }
+    void resolve_blocking(resolve_op& o) noexcept override { resolving::perform(o); }
+
+    // ---- synchronous doors
+
+    outcome open(int family, int type, int protocol, handle& h) noexcept override {
+        int const fd = ::socket(family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
+        if (fd < 0)
+            return failed(errno);
+        return keep(fd, type == SOCK_STREAM, h);
+    }
+    outcome pair(int family, int type, int protocol, handle& a, handle& b) noexcept override {
+        int fds[2];
+        if (::socketpair(family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol, fds) != 0)
+            return failed(errno);
+        bool const stream = type == SOCK_STREAM;
+        if (auto r = keep(fds[0], stream, a); r.error) {
+            ::close(fds[1]);
+            return r;
+        }
+        if (auto r = keep(fds[1], stream, b); r.error) {
+            close(a);
+            a = {};
+            return r;
+        }
+        return done();
+    }
+    outcome adopt(int fd, handle& h) noexcept override {
+        int const flags = ::fcntl(fd, F_GETFL);
+        if (flags < 0)
+            return failed(errno);
+        if (!(flags & O_NONBLOCK) && ::fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0)
+            return failed(errno);
+        int type = SOCK_STREAM;
+        socklen_t size = sizeof type;
+        if (::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0 && errno != ENOTSOCK)
+            return failed(errno);
+        std::uint32_t const place = take_place();
+        if (place == handle::none)
+            return failed(ENOMEM);
+        h = occupy(place, fd, type == SOCK_STREAM);
+        return done();
+    }
+    outcome release(handle h) noexcept override {
+        descriptor* const d = find(h);
+        if (!d)
+            return failed(EBADF);
+        int const fd = vacate(*d);
+        return done(fd);
+    }
+    outcome close(handle h) noexcept override {
+        descriptor* const d = find(h);
+        if (!d)
+            return failed(EBADF);
+        int const fd = vacate(*d);
+        // EINTR: Linux has closed the descriptor all the same.
+        if (::close(fd) != 0 && errno != EINTR)
+            return failed(errno);
+        return done();
+    }
+    outcome bind(handle h, void const* address, std::size_t size) noexcept override {
+        return on(h, [&](int fd) {
+            return ::bind(fd, static_cast<sockaddr const*>(address), static_cast<socklen_t>(size));
+        });
+    }
+    outcome listen(handle h, int backlog) noexcept override {
+        return on(h, [&](int fd) { return ::listen(fd, backlog); });
+    }
+    outcome shutdown(handle h, int how) noexcept override {
+        return on(h, [&](int fd) { return ::shutdown(fd, how); });
+    }
+    outcome set_option(handle h, int level, int name, void const* data, std::size_t size) noexcept override {
+        return on(h, [&](int fd) { return ::setsockopt(fd, level, name, data, static_cast<socklen_t>(size)); });
+    }
+    outcome get_option(handle h, int level, int name, void* data, std::size_t size) noexcept override {
+        auto length = static_cast<socklen_t>(size);
+        auto r = on(h, [&](int fd) { return ::getsockopt(fd, level, name, data, &length); });
+        r.value = length;
+        return r;
+    }
+    outcome address(handle h, name_of which, void* data, std::size_t capacity) noexcept override {
+        auto length = static_cast<socklen_t>(capacity);
+        auto* a = static_cast<sockaddr*>(data);
+        auto r = on(h, [&](int fd) {
+            return which == name_of::local ? ::getsockname(fd, a, &length) : ::getpeername(fd, a, &length);
+        });
+        r.value = length;
+        return r;
+    }
+    outcome available(handle h) noexcept override {
+        int n = 0;
+        auto r = on(h, [&](int fd) { return ::ioctl(fd, FIONREAD, &n); });
+        r.value = n;
+        return r;
+    }
+    int native(handle h) noexcept override {
+        descriptor const* const d = find(h);
+        return d ? d->fd.load(std::memory_order_relaxed) : -1;
+    }
+
+    void perform(io_op& o, bool may_wait) noexcept override {
+        descriptor* const d = find(o.handle);
+        o.result = {0, 0, 0};
+        if (!d) {
+            o.result.error = EBADF;
+            return;
+        }
+        o.stream = d->stream;
+        int const fd = d->fd.load(std::memory_order_relaxed);
+        for (;;) {
+            if (posix::once(fd, o) != posix::attempt::again) {
+                if (o.kind == kind::accept && o.result.error == 0)
+                    adopt_accepted(o, d->stream);
+                return;
+            }
+            if (!may_wait) {
+                o.result.error = EAGAIN;
+                return;
+            }
+            ssize_t const r = posix::poll_one(fd, posix::poll_events(o.kind), -1);
+            if (r < 0) {
+                o.result.error = static_cast<int>(-r);
+                return;
+            }
+        }
+    }
+    bool sleep_until(std::int64_t until_ns) noexcept override {
+        timespec t{until_ns / 1'000'000'000, until_ns % 1'000'000'000};
+        while (::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, nullptr) == EINTR) {
+        }
+        return true;
+    }
+
+private:
+    static constexpr std::uint64_t wake_mark = ~std::uint64_t{0};
+    static constexpr std::size_t chunk_size = 256;
+    static constexpr std::size_t chunks_most = 8192; // two million descriptors
+
+    // ---- the table of descriptors: chunks that never move, because ops and events refer to their places
+
+    descriptor& at(std::uint32_t index) noexcept {
+        return chunks_[index / chunk_size].load(std::memory_order_acquire)[index % chunk_size];
+    }
+    descriptor* find(handle h) noexcept {
+        if (!h.is_open())
+            return nullptr;
+        descriptor& d = at(h.index);
+        return d.generation.load(std::memory_order_relaxed) == h.generation ? &d : nullptr;
+    }
+    template <class F> void for_each_descriptor(F f) noexcept {
+        for (std::size_t c = 0; c != chunks_most; ++c) {
+            descriptor* chunk = chunks_[c].load(std::memory_order_acquire);
+            if (!chunk)
+                return;
+            for (std::size_t i = 0; i != chunk_size; ++i)
+                if (chunk[i].fd.load(std::memory_order_relaxed) >= 0)
+                    f(chunk[i]);
+        }
+    }
+    std::uint32_t take_place() noexcept {
+        std::lock_guard lock(table_mutex_);
+        if (free_ == handle::none) {
+            if (chunk_count_ == chunks_most)
+                return handle::none;
+            auto* chunk = new (std::nothrow) descriptor[chunk_size];
+            if (!chunk)
+                return handle::none;
+            auto const first = static_cast<std::uint32_t>(chunk_count_ * chunk_size);
+            for (std::uint32_t i = 0; i != chunk_size; ++i) {
+                chunk[i].index = first + i;
+                chunk[i].next_free = i + 1 == chunk_size ? handle::none : first + i + 1;
+            }
+            chunks_[chunk_count_++].store(chunk, std::memory_order_release);
+            free_ = first;
+        }
+        auto const place = free_;
+        free_ = at(place).next_free;
+        return place;
+    }
+    handle occupy(std::uint32_t place, int fd, bool stream) noexcept {
+        descriptor& d = at(place);
+        d.registered = false;
+        d.stream = stream;
+        d.read_ready.store(false, std::memory_order_relaxed);
+        d.write_ready.store(true, std::memory_order_relaxed);
+        d.hung_up.store(false, std::memory_order_relaxed);
+        d.unverified = false;
+        d.fd.store(fd, std::memory_order_relaxed);
+        return {place, d.generation.load(std::memory_order_relaxed)};
+    }
+    /// Owns fd from here on: it is closed when there is no place.
+    outcome keep(int fd, bool stream, handle& h) noexcept {
+        auto const place = take_place();
+        if (place == handle::none) {
+            ::close(fd);
+            return failed(ENOMEM);
+        }
+        h = occupy(place, fd, stream);
+        return done();
+    }
+    int vacate(descriptor& d) noexcept {
+        abort_all(d);
+        unlist(d);
+        int const fd = d.fd.load(std::memory_order_relaxed);
+        if (d.registered) {
+            // A copy of the descriptor elsewhere would keep the registration alive after close().
+            epoll_event unused{};
+            ::epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, &unused);
+            d.registered = false;
+        }
+        d.fd.store(-1, std::memory_order_relaxed);
+        d.generation.fetch_add(1, std::memory_order_relaxed);
+        std::lock_guard lock(table_mutex_);
+        d.next_free = free_;
+        free_ = d.index;
+        return fd;
+    }
+    template <class F> outcome on(handle h, F call) noexcept {
+        descriptor const* const d = find(h);
+        if (!d)
+            return failed(EBADF);
+        return from(call(d->fd.load(std::memory_order_relaxed)));
+    }
+
+    // ---- trying
+
+    static op_queue& queue_of(descriptor& d, kind k) noexcept { return is_write(k) ? d.writes : d.reads; }
+
+    static bool worth_trying(descriptor const& d, kind k) noexcept {
+        switch (k) {
+        case kind::connect:
+        case kind::wait_read:
+        case kind::wait_write:
+        case kind::wait_error:
+            return true;
+        default:
+            return is_write(k) ? d.write_ready.load(std::memory_order_relaxed)
+                               : d.read_ready.load(std::memory_order_relaxed);
+        }
+    }
+
+    bool try_on(descriptor& d, io_op& o) noexcept {
+        auto const a = posix::once(d.fd.load(std::memory_order_relaxed), o);
+        switch (o.kind) {
+        case kind::send:
+        case kind::send_all:
+        case kind::connect:
+            if (a != posix::attempt::done)
+                d.write_ready.store(false, std::memory_order_relaxed);
+            else if (o.kind == kind::connect)
+                d.write_ready.store(true, std::memory_order_relaxed);
+            break;
+        case kind::receive:
+        case kind::receive_all:
+            if (d.hung_up.load(std::memory_order_relaxed)) {
+                if (a == posix::attempt::again) { // a stale mark, e.g. from before connect
+                    d.hung_up.store(false, std::memory_order_relaxed);
+                    d.read_ready.store(false, std::memory_order_relaxed);
+                }
+            } else {
+                d.read_ready.store(false, std::memory_order_relaxed);
+                d.unverified = a == posix::attempt::done && o.result.error == 0 && o.result.n != 0;
+            }
+            break;
+        case kind::accept:
+            if (a == posix::attempt::again)
+                d.read_ready.store(false, std::memory_order_relaxed);
+            else if (o.result.error == 0)
+                adopt_accepted(o, d.stream);
+            break;
+        default:
+            break;
+        }
+        return a != posix::attempt::again;
+    }
+
+    void adopt_accepted(io_op& o, bool stream) noexcept {
+        handle h;
+        if (auto r = keep(static_cast<int>(o.result.n), stream, h); r.error) {
+            o.result.error = r.error;
+            o.result.n = 0;
+            return;
+        }
+        o.result.n = std::size_t{h.generation} << 32 | h.index;
+    }
+
+    int register_fd(descriptor& d) noexcept {
+        epoll_event event{};
+        event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI | EPOLLET;
+        event.data.u64 = std::uint64_t{d.generation.load(std::memory_order_relaxed)} << 32 | d.index;
+        if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, d.fd.load(std::memory_order_relaxed), &event) != 0)
+            return errno;
+        d.registered = true;
+        return 0;
+    }
+
+    void complete(io_op& o) noexcept {
+        --pending_;
+        loop_->push(o);
+    }
+    void complete_with(io_op& o, int error) noexcept {
+        o.result.error = error;
+        if (o.kind != kind::receive_all && o.kind != kind::send_all)
+            o.result.n = 0; // The others report what had moved.
+        complete(o);
+    }
+    std::size_t abort_all(descriptor& d) noexcept {
+        std::size_t n = 0;
+        for (op_queue* q : {&d.reads, &d.writes})
+            while (!q->empty()) {
+                complete_with(static_cast<io_op&>(*q->pop_front()), ECANCELED);
+                ++n;
+            }
+        unlist(d);
+        return n;
+    }
+
+    bool run_waiting(descriptor& d, op_queue& queue) noexcept {
+        bool any = false;
+        while (!queue.empty()) {
+            auto& o = static_cast<io_op&>(*queue.front());
+            if (!worth_trying(d, o.kind))
+                break;
+            if (!try_on(d, o))
+                break;
+            op_queue::unlink(o);
+            complete(o);
+            any = true;
+        }
+        return any;
+    }
+
+    // ---- late verification
+
+    void list(descriptor& d) noexcept {
+        unlist(d); // to the back: its turns count from now
+        d.parked_turn = turn_;
+        d.prev = unverified_.prev;
+        d.next = &unverified_;
+        unverified_.prev->next = &d;
+        unverified_.prev = &d;
+    }
+    static void unlist(descriptor& d) noexcept {
+        if (!d.listed())
+            return;
+        d.prev->next = d.next;
+        d.next->prev = d.prev;
+        d.next = d.prev = nullptr;
+    }
+    static void unlist_if_idle(descriptor& d) noexcept {
+        if (d.reads.empty())
+            unlist(d);
+    }
+    /// Returns whether something completed.
+    bool verify(bool all) noexcept {
+        bool any = false;
+        verify_link kept;
+        kept.next = kept.prev = &kept;
+        while (unverified_.next != &unverified_) {
+            auto& d = static_cast<descriptor&>(*unverified_.next);
+            if (!all && turn_ - d.parked_turn < verify_after_turns)
+                break; // The list is in the order of parking.
+            unlist(d);
+            ++verifications_;
+            d.unverified = false;
+            d.read_ready.store(true, std::memory_order_relaxed);
+            any = run_waiting(d, d.reads) || any;
+            if (d.unverified && !d.reads.empty()) { // served one, filled its buffer again, more are waiting
+                d.parked_turn = turn_;
+                d.prev = kept.prev;
+                d.next = &kept;
+                kept.prev->next = &d;
+                kept.prev = &d;
+            }
+        }
+        while (kept.next != &kept) {
+            auto& d = static_cast<descriptor&>(*kept.next);
+            unlist(d);
+            list(d);
+        }
+        return any;
+    }
+
+    // ---- waiting
+
+    int wait(epoll_event* events, std::int64_t until_ns) noexcept {
+        if (until_ns > 0) {
+            std::int64_t left = until_ns - monotonic_ns();
+            if (left < 0)
+                left = 0;
+            if (precise_) {
+                timespec const t{left / 1'000'000'000, left % 1'000'000'000};
+                int const n = ::epoll_pwait2(epoll_, events, events_most, &t, nullptr);
+                if (n >= 0 || errno != ENOSYS)
+                    return n;
+                precise_ = false; // before Linux 5.11: whole milliseconds, rounded up so as never to be early
+            }
+            auto const ms = (left + 999'999) / 1'000'000;
+            return ::epoll_wait(epoll_, events, events_most, ms > 3'600'000 ? 3'600'000 : static_cast<int>(ms));
+        }
+        return ::epoll_wait(epoll_, events, events_most, until_ns == 0 ? 0 : -1);
+    }
+
+    /// Returns the number of events (wake-ups included).
+    int harvest(std::int64_t until_ns) noexcept {
+        epoll_event events[events_most];
+        int const n = wait(events, until_ns);
+        for (int i = 0; i < n; ++i) {
+            auto const mark = events[i].data.u64;
+            if (mark == wake_mark)
+                continue;
+            descriptor& d = at(static_cast<std::uint32_t>(mark));
+            // Closed in this very batch, perhaps with a new tenant: the event is not for whoever lives here now.
+            if (d.generation.load(std::memory_order_relaxed) != static_cast<std::uint32_t>(mark >> 32))
+                continue;
+            auto const what = events[i].events;
+            if (what & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR | EPOLLPRI)) {
+                d.unverified = false;
+                unlist(d);
+                d.read_ready.store(true, std::memory_order_relaxed);
+                if (what & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
+                    d.hung_up.store(true, std::memory_order_relaxed);
+                run_waiting(d, d.reads);
+                if (d.unverified && !d.reads.empty())
+                    list(d);
+            }
+            if (what & (EPOLLOUT | EPOLLHUP | EPOLLERR)) {
+                d.write_ready.store(true, std::memory_order_relaxed);
+                run_waiting(d, d.writes);
+            }
+        }
+        return n;
+    }
+
+    loop* loop_ = nullptr;
+    int epoll_ = -1;
+    int wake_ = -1;
+    bool precise_ = true;
+    unsigned turn_ = 0;
+    std::size_t pending_ = 0;
+    std::uint64_t verifications_ = 0;
+    verify_link unverified_;
+    std::mutex table_mutex_;
+    std::uint32_t free_ = handle::none;
+    std::size_t chunk_count_ = 0;
+    std::atomic<descriptor*> chunks_[chunks_most]{};
+    resolving resolving_;
+};
+
+} // namespace
+
+std::unique_ptr<driver> make_driver() { return std::make_unique<epoll_driver>(); }
+
+} // namespace fairlead::io

@@ -1,0 +1,65 @@
+// The system calls of the data path, as functions that return a count or minus an errno value. EINTR never leaves here.
+// errno is read on the error path only.
+#pragma once
+
+#include <fairlead/io/driver.hpp>
+
+#include <cerrno>
+#include <cstddef>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+namespace fairlead::io::posix {
+
+static_assert(sizeof(slice) == sizeof(iovec) && offsetof(slice, data) == offsetof(iovec, iov_base) &&
+              offsetof(slice, size) == offsetof(iovec, iov_len));
+
+template <class Call> ssize_t restarted(Call call) noexcept {
+    for (;;) {
+        ssize_t const r = call();
+        if (r >= 0) [[likely]]
+            return r;
+        if (errno != EINTR)
+            return -errno;
+    }
+}
+
+inline ssize_t recv(int fd, void* data, std::size_t size, int flags) noexcept {
+    return restarted([&] { return ::recv(fd, data, size, flags | MSG_DONTWAIT); });
+}
+inline ssize_t send(int fd, void const* data, std::size_t size, int flags) noexcept {
+    return restarted([&] { return ::send(fd, data, size, flags | MSG_DONTWAIT | MSG_NOSIGNAL); });
+}
+inline ssize_t recv(int fd, slice* slices, std::size_t count, int flags) noexcept {
+    msghdr message{};
+    message.msg_iov = reinterpret_cast<iovec*>(slices);
+    message.msg_iovlen = count;
+    return restarted([&] { return ::recvmsg(fd, &message, flags | MSG_DONTWAIT); });
+}
+inline ssize_t send(int fd, slice* slices, std::size_t count, int flags) noexcept {
+    msghdr message{};
+    message.msg_iov = reinterpret_cast<iovec*>(slices);
+    message.msg_iovlen = count;
+    return restarted([&] { return ::sendmsg(fd, &message, flags | MSG_DONTWAIT | MSG_NOSIGNAL); });
+}
+/// > 0: ready, 0: not within the time, < 0: error.
+inline ssize_t poll_one(int fd, short events, int timeout_ms) noexcept {
+    pollfd p{fd, events, 0};
+    return restarted([&] { return ::poll(&p, 1, timeout_ms); });
+}
+
+/// Does the op's system call once, without waiting and without looking at what is known of the descriptor.
+enum class attempt : unsigned char {
+    done,      ///< the result is in the op; it moved all it could have
+    done_less, ///< the result is in the op; the descriptor gave or took less than offered
+    again,     ///< nothing yet, or not all of an …_all op: wait for readiness
+};
+attempt once(int fd, io_op& o) noexcept;
+
+/// A new descriptor that an accept op brought; set by `once` in result.n before the driver makes it a handle.
+inline short poll_events(kind k) noexcept {
+    return k == kind::wait_error ? POLLPRI : is_write(k) ? POLLOUT : POLLIN;
+}
+
+} // namespace fairlead::io::posix

@@ -1,0 +1,90 @@
+// Deadlines in order: a four-ary heap with the deadlines in the array, so that sifting touches no op.
+#pragma once
+
+#include <fairlead/io/timer_op.hpp>
+
+#include <vector>
+
+namespace fairlead::io {
+
+class timer_heap {
+public:
+    bool empty() const noexcept { return heap_.empty(); }
+    std::size_t size() const noexcept { return heap_.size(); }
+    std::int64_t first_deadline() const noexcept { return heap_.front().deadline; }
+
+    /// False: no memory.
+    bool insert(timer_op& o) noexcept {
+        try {
+            heap_.push_back({});
+        } catch (...) {
+            return false;
+        }
+        o.order = next_order_++;
+        up(heap_.size() - 1, {o.deadline_ns, o.order, &o});
+        return true;
+    }
+    void erase(timer_op& o) noexcept {
+        auto const hole = o.heap_index;
+        o.heap_index = timer_op::not_armed;
+        entry const last = heap_.back();
+        heap_.pop_back();
+        if (hole == heap_.size())
+            return;
+        if (hole != 0 && before(last, heap_[(hole - 1) / 4]))
+            up(hole, last);
+        else
+            down(hole, last);
+    }
+    timer_op& pop() noexcept {
+        timer_op& o = *heap_.front().o;
+        erase(o);
+        return o;
+    }
+
+private:
+    struct entry {
+        std::int64_t deadline;
+        std::uint64_t order;
+        timer_op* o;
+    };
+    static bool before(entry const& a, entry const& b) noexcept {
+        return a.deadline != b.deadline ? a.deadline < b.deadline : a.order < b.order;
+    }
+    void place(std::size_t i, entry const& e) noexcept {
+        heap_[i] = e;
+        e.o->heap_index = static_cast<std::uint32_t>(i);
+    }
+    void up(std::size_t i, entry const e) noexcept {
+        while (i != 0) {
+            auto const parent = (i - 1) / 4;
+            if (!before(e, heap_[parent]))
+                break;
+            place(i, heap_[parent]);
+            i = parent;
+        }
+        place(i, e);
+    }
+    void down(std::size_t i, entry const e) noexcept {
+        for (;;) {
+            auto const first = 4 * i + 1;
+            if (first >= heap_.size())
+                break;
+            auto best = first;
+            auto const end = first + 4 < heap_.size() ? first + 4 : heap_.size();
+            for (auto c = first + 1; c < end; ++c)
+                if (before(heap_[c], heap_[best]))
+                    best = c;
+            if (!before(heap_[best], e))
+                break;
+            place(i, heap_[best]);
+            i = best;
+        }
+        place(i, e);
+    }
+
+    std::vector<entry> heap_;
+    std::uint64_t next_order_ = 0;
+};
+
+} // namespace fairlead::io

@@ -1,0 +1,45 @@
+#include <fairlead/token/async_op.hpp>
+
+namespace fairlead::detail {
+
+void finish_await(await_record& r) {
+    auto& thread = this_thread;
+    if (thread.starting == &r) {
+        thread.starting = nullptr; // Completed inside its own start: whoever started it goes on.
+        return;
+    }
+    if (r.hooks && r.hooks->done) {
+        r.hooks->done(&r);
+        return;
+    }
+    // Inline only one deep: an operation that completes another coroutine's operation must not grow the stack with it.
+    bool const here = !r.home || (r.home->mine() && thread.depth == 0);
+    if (here)
+        loop::resume_chain(r);
+    else
+        loop::resume_later(r);
+}
+
+void drop_await(await_record& r) noexcept {
+    auto& thread = this_thread;
+    if (thread.starting == &r) {
+        thread.starting = nullptr;
+        thread.dropped = true;
+        return;
+    }
+    if (r.hooks && r.hooks->abandon)
+        r.hooks->abandon(&r);
+    else
+        loop::doom(r);
+}
+
+namespace {
+
+/// No root is known of a foreign coroutine: its own frame is destroyed.
+void destroy_foreign(await_record* r) { r->handle.destroy(); }
+
+} // namespace
+
+record_hooks const foreign_hooks{nullptr, &destroy_foreign};
+
+} // namespace fairlead::detail
