@@ -1,0 +1,20 @@
+// Addresses to characters without allocating; shared by addresses and endpoints.
+#pragma once
+
+#include <fairlead/net/address.hpp>
+
+#include <cstddef>
+
+namespace fairlead::detail {
+
+// "255.255.255.255", and "ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255%4294967295".
+constexpr std::size_t text_max_v4 = 15;
+constexpr std::size_t text_max_v6 = 45 + 1 + 10;
+
+/// Writes the text without a NUL; `to` has room for text_max_v4 or text_max_v6 characters. Returns its end.
+char* print_address(ip::address_v4 const& a, char* to) noexcept;
+char* print_address(ip::address_v6 const& a, char* to) noexcept;
+char* print_address(ip::address const& a, char* to) noexcept;
+char* print_number(unsigned n, char* to) noexcept;
+
+} // namespace fairlead::detail
