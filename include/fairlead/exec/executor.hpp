@@ -117,12 +117,12 @@ template <class E> struct executor_table {
 } // namespace detail
 
 /// What users may write as an executor: copyable, comparable, belongs to a context, runs a move-only function.
+// The members come first: only then is comparing asked for, which would otherwise try to make an any_io_executor.
 template <class E>
-concept executor = std::copy_constructible<E> && std::equality_comparable<E> &&
-                   requires(E const& e, void (*f)()) {
-                       { e.context() } -> std::convertible_to<execution_context&>;
-                       e.execute(f);
-                   };
+concept executor = requires(E const& e, void (*f)()) {
+    { e.context() } -> std::convertible_to<execution_context&>;
+    e.execute(f);
+} && std::copy_constructible<E> && std::equality_comparable<E>;
 
 template <class T>
 concept execution_context_type = std::derived_from<T, execution_context> && requires(T& c) { c.get_executor(); };

@@ -236,7 +236,7 @@ template <class Init, class Handler> struct handler_op : Init::record {
             deallocate_with(h, self);
             return;
         }
-        auto work(std::move(self->work));
+        [[maybe_unused]] auto kept(std::move(self->work)); // until the handler has run
         auto values = Init::take(*self);
         deallocate_with(h, self);
         dispatch_values(h, std::move(values));

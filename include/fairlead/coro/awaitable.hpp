@@ -1,0 +1,177 @@
+// awaitable<T>: a coroutine that runs on an executor and is awaited by another one.
+#pragma once
+
+#include <fairlead/coro/frame.hpp>
+
+#include <optional>
+#include <variant>
+
+namespace fairlead {
+
+template <class T> class awaitable;
+
+namespace detail {
+
+template <class T> class awaitable_promise;
+template <class T> class child_awaiter;
+struct awaitable_access;
+
+template <class T> class awaitable_promise_base : public promise_base {
+public:
+    awaitable_promise_base() noexcept {}
+    ~awaitable_promise_base() {
+        if (failed_)
+            error_.~exception_ptr();
+    }
+    awaitable_promise_base(awaitable_promise_base const&) = delete;
+    awaitable_promise_base& operator=(awaitable_promise_base const&) = delete;
+
+    using promise_base::await_transform;
+    template <class U> child_awaiter<U> await_transform(awaitable<U>&& child) noexcept;
+    /// Whatever else can be awaited: it resumes the coroutine itself, and has to do so on the coroutine's executor.
+    template <class A>
+        requires requires(A& a) { a.await_resume(); }
+    A&& await_transform(A&& a) noexcept {
+        return std::forward<A>(a);
+    }
+
+    void unhandled_exception() noexcept {
+        ::new (static_cast<void*>(&error_)) std::exception_ptr(std::current_exception());
+        failed_ = true;
+    }
+
+protected:
+    void rethrow_if_failed() {
+        if (failed_) [[unlikely]]
+            std::rethrow_exception(error_);
+    }
+    bool failed_ = false;
+    union {
+        std::exception_ptr error_;
+    };
+};
+
+template <class T> class awaitable_promise final : public awaitable_promise_base<T> {
+public:
+    awaitable_promise() noexcept {
+        this->record.handle = std::coroutine_handle<awaitable_promise>::from_promise(*this);
+    }
+    awaitable<T> get_return_object() noexcept;
+    template <class U>
+        requires std::convertible_to<U, T>
+    void return_value(U&& v) {
+        value_.emplace(std::forward<U>(v));
+    }
+    T take() {
+        this->rethrow_if_failed();
+        return std::move(*value_);
+    }
+
+private:
+    std::optional<T> value_;
+};
+
+template <class T> class awaitable_promise<T&> final : public awaitable_promise_base<T&> {
+public:
+    awaitable_promise() noexcept {
+        this->record.handle = std::coroutine_handle<awaitable_promise>::from_promise(*this);
+    }
+    awaitable<T&> get_return_object() noexcept;
+    void return_value(T& v) noexcept { value_ = std::addressof(v); }
+    T& take() {
+        this->rethrow_if_failed();
+        return *value_;
+    }
+
+private:
+    T* value_ = nullptr;
+};
+
+template <> class awaitable_promise<void> final : public awaitable_promise_base<void> {
+public:
+    awaitable_promise() noexcept {
+        this->record.handle = std::coroutine_handle<awaitable_promise>::from_promise(*this);
+    }
+    awaitable<void> get_return_object() noexcept;
+    void return_void() const noexcept {}
+    void take() { this->rethrow_if_failed(); }
+};
+
+} // namespace detail
+
+/// A coroutine that has not started. Awaiting it starts it on the awaiting coroutine's executor; co_spawn starts it on
+/// one of the caller's choice. Destroyed unstarted, it never runs.
+/// Move-only. Its frame comes from the calling thread's recycler: after warm-up calling it allocates nothing.
+template <class T = void> class [[nodiscard("a coroutine runs only when it is awaited or spawned")]] awaitable {
+public:
+    using value_type = T;
+    using promise_type = detail::awaitable_promise<T>;
+
+    awaitable(awaitable&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+    awaitable& operator=(awaitable&& other) noexcept {
+        awaitable taken(std::move(other));
+        std::swap(handle_, taken.handle_);
+        return *this;
+    }
+    ~awaitable() {
+        if (handle_)
+            handle_.destroy();
+    }
+    bool valid() const noexcept { return static_cast<bool>(handle_); }
+
+private:
+    friend promise_type;
+    friend class detail::child_awaiter<T>;
+    explicit awaitable(std::coroutine_handle<promise_type> h) noexcept : handle_(h) {}
+    std::coroutine_handle<promise_type> handle_;
+};
+
+namespace detail {
+
+template <class T> class child_awaiter {
+public:
+    child_awaiter(awaitable<T>& child, promise_base& parent) noexcept : child_(child), parent_(parent) {}
+    child_awaiter(child_awaiter const&) = delete;
+    child_awaiter& operator=(child_awaiter const&) = delete;
+
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<>) noexcept {
+        FAIRLEAD_ASSERT(child_.handle_ && "a coroutine can be awaited only once");
+        auto& promise = child_.handle_.promise();
+        promise.record.parent = &parent_.record;
+        promise.record.home = parent_.record.home;
+        promise.executor = parent_.executor;
+        this_thread.next = &promise.record;
+    }
+    T await_resume() {
+        // The child's frame goes before the caller continues, so that its next call finds the block again.
+        struct destroy {
+            std::coroutine_handle<awaitable_promise<T>> h;
+            ~destroy() { h.destroy(); }
+        } const at_end{std::exchange(child_.handle_, nullptr)};
+        return at_end.h.promise().take();
+    }
+
+private:
+    awaitable<T>& child_;
+    promise_base& parent_;
+};
+
+template <class T>
+template <class U>
+child_awaiter<U> awaitable_promise_base<T>::await_transform(awaitable<U>&& child) noexcept {
+    return child_awaiter<U>(child, *this);
+}
+
+template <class T> awaitable<T> awaitable_promise<T>::get_return_object() noexcept {
+    return awaitable<T>(std::coroutine_handle<awaitable_promise>::from_promise(*this));
+}
+template <class T> awaitable<T&> awaitable_promise<T&>::get_return_object() noexcept {
+    return awaitable<T&>(std::coroutine_handle<awaitable_promise>::from_promise(*this));
+}
+inline awaitable<void> awaitable_promise<void>::get_return_object() noexcept {
+    return awaitable<void>(std::coroutine_handle<awaitable_promise>::from_promise(*this));
+}
+
+} // namespace detail
+} // namespace fairlead

@@ -1,0 +1,106 @@
+// Where coroutine frames live, and what every promise of ours has.
+#pragma once
+
+#include <fairlead/exec/loop.hpp>
+#include <fairlead/exec/recycler.hpp>
+#include <fairlead/token/async_op.hpp>
+
+#include <coroutine>
+#include <exception>
+#include <memory>
+
+namespace fairlead {
+
+namespace this_coro {
+
+struct executor_t {};
+/// `co_await this_coro::executor`: the executor that the coroutine runs on. Never suspends.
+inline constexpr executor_t executor{};
+
+struct yield_t {};
+/// `co_await this_coro::yield()`: gives way to everything that is queued.
+inline yield_t yield() noexcept { return {}; }
+
+struct yield_if_due_t {};
+/// `co_await this_coro::yield_if_due()`: for loops that compute without awaiting. Takes a unit of the budget; gives way
+/// when it is used up.
+inline yield_if_due_t yield_if_due() noexcept { return {}; }
+
+} // namespace this_coro
+
+namespace detail {
+
+/// Frames come from the thread's recycler, or from an allocator that the coroutine is passed after std::allocator_arg.
+struct frame_memory {
+    static void* operator new(std::size_t bytes) { return recycle_allocate(bytes); }
+    static void operator delete(void* p, std::size_t) noexcept { recycle_free(p); }
+};
+
+struct yield_awaiter {
+    await_record& record;
+    explicit yield_awaiter(await_record& r) noexcept : record(r) {}
+    yield_awaiter(yield_awaiter const&) = delete;
+    yield_awaiter& operator=(yield_awaiter const&) = delete;
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<>) noexcept {
+        op& o = record.make<op>();
+        o.run = nullptr;
+        record.home->push(o);
+    }
+    void await_resume() const noexcept {}
+};
+
+struct yield_if_due_awaiter {
+    await_record& record;
+    explicit yield_if_due_awaiter(await_record& r) noexcept : record(r) {}
+    yield_if_due_awaiter(yield_if_due_awaiter const&) = delete;
+    yield_if_due_awaiter& operator=(yield_if_due_awaiter const&) = delete;
+    bool await_ready() noexcept { return record.home->spend(); }
+    void await_suspend(std::coroutine_handle<>) noexcept {
+        op& o = record.make<op>();
+        o.run = nullptr;
+        record.home->push(o);
+    }
+    void await_resume() const noexcept {}
+};
+
+struct executor_awaiter {
+    any_io_executor const* executor;
+    explicit executor_awaiter(any_io_executor const* e) noexcept : executor(e) {}
+    bool await_ready() const noexcept { return true; }
+    void await_suspend(std::coroutine_handle<>) const noexcept {}
+    any_io_executor await_resume() const { return *executor; }
+};
+
+
+/// The part of a promise that does not depend on the coroutine's result.
+struct promise_base : frame_memory {
+    await_record record;
+    any_io_executor const* executor; ///< in the root of the chain
+
+    promise_base() noexcept : executor(nullptr) {}
+
+    std::suspend_always initial_suspend() const noexcept { return {}; }
+
+    /// Hands over to whoever awaits this coroutine. No symmetric transfer: the trampoline picks up the next record, so
+    /// the stack stays flat at every optimisation level.
+    struct final_awaiter {
+        constexpr final_awaiter() noexcept {}
+        bool await_ready() const noexcept { return false; }
+        template <class Promise> void await_suspend(std::coroutine_handle<Promise> h) const noexcept {
+            this_thread.next = h.promise().record.parent;
+        }
+        void await_resume() const noexcept {}
+    };
+    final_awaiter final_suspend() const noexcept { return {}; }
+
+    template <class Signature> op_awaiter<Signature> await_transform(async_op<Signature>&& o) noexcept {
+        return op_awaiter<Signature>(o, record);
+    }
+    yield_awaiter await_transform(this_coro::yield_t) noexcept { return yield_awaiter(record); }
+    yield_if_due_awaiter await_transform(this_coro::yield_if_due_t) noexcept { return yield_if_due_awaiter(record); }
+    executor_awaiter await_transform(this_coro::executor_t) const noexcept { return executor_awaiter(executor); }
+};
+
+} // namespace detail
+} // namespace fairlead

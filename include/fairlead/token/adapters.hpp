@@ -1,0 +1,341 @@
+// Tokens made of tokens (as_tuple, redirect_error, bind_executor, bind_allocator), and detached.
+#pragma once
+
+#include <fairlead/token/async_op.hpp>
+
+namespace fairlead {
+
+/// Token: start the operation and forget it.
+struct detached_t {
+    constexpr detached_t() noexcept = default;
+};
+inline constexpr detached_t detached{};
+
+namespace detail {
+
+struct detached_handler {
+    template <class... Args> void operator()(Args&&...) const noexcept {}
+};
+
+/// A primitive with another signature over the same record: what an adapter makes of a primitive.
+template <class Init, class Adapt> struct adapted_primitive : primitive<adapted_primitive<Init, Adapt>> {
+    using record = typename Init::record;
+    using inner_values = values_of<typename Init::signature>;
+    using signature = typename Adapt::template signature<typename Init::signature>;
+
+    Init inner;
+    [[no_unique_address]] Adapt adapt;
+
+    adapted_primitive(Init&& i, Adapt a) : inner(std::move(i)), adapt(a) {}
+
+    loop* home() const noexcept { return inner.home(); }
+    void prepare(record& o) const noexcept { inner.prepare(o); }
+    bool ready(record& o) const noexcept
+        requires requires { inner.attempt(o); }
+    {
+        return inner.ready(o);
+    }
+    bool attempt(record& o) const
+        requires requires { inner.attempt(o); }
+    {
+        return inner.attempt(o);
+    }
+    void submit(record& o) const noexcept { inner.submit(o); }
+    static void drop(record& o) noexcept { Init::drop(o); }
+    static auto take(record& o) { return Adapt::values(Init::take(o)); }
+    template <class Values>
+    void block(Values& v) const
+        requires requires(inner_values& iv) { inner.block(iv); }
+    {
+        inner_values iv;
+        inner.block(iv);
+        v = Adapt::values(std::move(iv));
+    }
+};
+
+struct tuple_adapt {
+    template <class S> struct signature_for;
+    template <class R, class... Args> struct signature_for<R(Args...)> {
+        using type = R(std::tuple<std::decay_t<Args>...>);
+    };
+    template <class S> using signature = typename signature_for<S>::type;
+    template <class Values> static auto values(Values&& v) {
+        return std::tuple<std::decay_t<Values>>(std::forward<Values>(v));
+    }
+};
+
+/// A handler that packs its arguments.
+template <class Handler> struct tuple_handler {
+    Handler handler;
+    template <class... Args> void operator()(Args&&... args) {
+        std::move(handler)(std::tuple<std::decay_t<Args>...>(std::forward<Args>(args)...));
+    }
+};
+
+template <class Handler> struct redirect_handler {
+    Handler handler;
+    error_code* target;
+    template <class... Args> void operator()(error_code const& ec, Args&&... args) {
+        *target = ec;
+        std::move(handler)(std::forward<Args>(args)...);
+    }
+    template <class... Args>
+        requires(sizeof...(Args) == 0 || !std::same_as<std::decay_t<std::tuple_element_t<0, std::tuple<Args..., void*>>>, error_code>)
+    void operator()(Args&&... args) {
+        std::move(handler)(std::forward<Args>(args)...);
+    }
+};
+
+template <class S> struct without_error;
+template <class R, class... Args> struct without_error<R(Args...)> {
+    using type = R(Args...);
+};
+template <class R, class... Args> struct without_error<R(error_code, Args...)> {
+    using type = R(Args...);
+};
+template <class R, class... Args> struct without_error<R(error_code const&, Args...)> {
+    using type = R(Args...);
+};
+
+/// The initiation under an adapter of handlers: wraps whatever handler arrives.
+template <class Initiation, class Wrap> struct wrapped_initiation {
+    Initiation initiation;
+    [[no_unique_address]] Wrap wrap;
+    template <class Handler> void operator()(Handler&& handler) && {
+        std::move(initiation)(wrap(std::decay_t<Handler>(std::forward<Handler>(handler))));
+    }
+    auto get_executor() const noexcept
+        requires requires { initiation.get_executor(); }
+    {
+        return initiation.get_executor();
+    }
+    template <class Values>
+    void block(Values& v)
+        requires requires { wrap.block(initiation, v); }
+    {
+        wrap.block(initiation, v);
+    }
+};
+
+struct wrap_tuple {
+    template <class H> auto operator()(H&& h) const { return tuple_handler<H>{std::move(h)}; }
+    template <class I, class V>
+    void block(I& i, std::tuple<V>& v) const
+        requires requires { i.block(std::get<0>(v)); }
+    {
+        i.block(std::get<0>(v));
+    }
+};
+struct wrap_redirect {
+    error_code* target;
+    template <class H> auto operator()(H&& h) const { return redirect_handler<H>{std::move(h), target}; }
+    template <class I, class... Rest>
+    void block(I& i, std::tuple<Rest...>& v) const
+        requires requires(std::tuple<error_code, Rest...>& all) { i.block(all); }
+    {
+        std::tuple<error_code, Rest...> all;
+        i.block(all);
+        *target = std::get<0>(all);
+        std::apply([&](error_code&, Rest&... rest) { v = std::tuple<Rest...>(std::move(rest)...); }, all);
+    }
+};
+
+} // namespace detail
+
+template <class Signature> class async_result<detached_t, Signature> {
+public:
+    template <class Initiation, class... Args>
+    static void initiate(Initiation&& initiation, detached_t, Args&&... args) {
+        std::forward<Initiation>(initiation)(detail::detached_handler{}, std::forward<Args>(args)...);
+    }
+};
+
+/// Token: the completion arguments arrive as one tuple, errors included, nothing is thrown.
+template <class Token> struct as_tuple_t {
+    [[no_unique_address]] Token token;
+};
+struct as_tuple_maker {
+    template <class Token> constexpr auto operator()(Token&& token) const {
+        return as_tuple_t<std::decay_t<Token>>{std::forward<Token>(token)};
+    }
+    constexpr auto operator()() const { return as_tuple_t<use_await_t>{}; }
+};
+/// as_tuple, as_tuple(token): as a bare token it adapts the default token.
+inline constexpr as_tuple_maker as_tuple{};
+
+template <class Token, class Signature> class async_result<as_tuple_t<Token>, Signature> {
+    using inner_signature = detail::tuple_adapt::signature<Signature>;
+
+public:
+    template <class Initiation> static decltype(auto) initiate(Initiation&& initiation, as_tuple_t<Token> t) {
+        using init = std::decay_t<Initiation>;
+        if constexpr (detail::primitive_initiation<init>)
+            return completion_token_transform<inner_signature>(
+                std::move(t.token), detail::adapted_primitive<init, detail::tuple_adapt>(
+                                        init(std::forward<Initiation>(initiation)), detail::tuple_adapt{}));
+        else
+            return completion_token_transform<inner_signature>(
+                std::move(t.token), detail::wrapped_initiation<init, detail::wrap_tuple>{
+                                        std::forward<Initiation>(initiation), detail::wrap_tuple{}});
+    }
+};
+template <class Signature>
+class async_result<as_tuple_maker, Signature> : public async_result<as_tuple_t<use_await_t>, Signature> {
+    using base = async_result<as_tuple_t<use_await_t>, Signature>;
+
+public:
+    template <class Initiation> static decltype(auto) initiate(Initiation&& initiation, as_tuple_maker) {
+        return base::initiate(std::forward<Initiation>(initiation), as_tuple_t<use_await_t>{});
+    }
+};
+
+/// Token: the error goes into `ec`, the remaining arguments to the token inside.
+template <class Token> struct redirect_error_t {
+    Token token;
+    error_code& ec;
+};
+template <class Token> auto redirect_error(Token&& token, error_code& ec) {
+    return redirect_error_t<std::decay_t<Token>>{std::forward<Token>(token), ec};
+}
+inline auto redirect_error(error_code& ec) { return redirect_error_t<use_await_t>{use_await, ec}; }
+
+template <class Token, class Signature> class async_result<redirect_error_t<Token>, Signature> {
+    using inner_signature = typename detail::without_error<Signature>::type;
+
+public:
+    template <class Initiation> static decltype(auto) initiate(Initiation&& initiation, redirect_error_t<Token> t) {
+        using init = std::decay_t<Initiation>;
+        return completion_token_transform<inner_signature>(
+            std::move(t.token), detail::wrapped_initiation<init, detail::wrap_redirect>{
+                                    std::forward<Initiation>(initiation), detail::wrap_redirect{&t.ec}});
+    }
+};
+
+// ---- binders: a handler or token with one association of its own
+
+template <class T, class Executor> class executor_binder {
+public:
+    using target_type = T;
+    using executor_type = Executor;
+    template <class U> executor_binder(Executor const& e, U&& t) : executor_(e), target_(std::forward<U>(t)) {}
+    executor_type get_executor() const noexcept { return executor_; }
+    T& get() noexcept { return target_; }
+    T const& get() const noexcept { return target_; }
+    template <class... Args>
+        requires std::invocable<T&, Args...>
+    decltype(auto) operator()(Args&&... args) {
+        return target_(std::forward<Args>(args)...);
+    }
+
+private:
+    Executor executor_;
+    T target_;
+};
+template <class T, class Allocator> class allocator_binder {
+public:
+    using target_type = T;
+    using allocator_type = Allocator;
+    template <class U> allocator_binder(Allocator const& a, U&& t) : allocator_(a), target_(std::forward<U>(t)) {}
+    allocator_type get_allocator() const noexcept { return allocator_; }
+    T& get() noexcept { return target_; }
+    T const& get() const noexcept { return target_; }
+    template <class... Args>
+        requires std::invocable<T&, Args...>
+    decltype(auto) operator()(Args&&... args) {
+        return target_(std::forward<Args>(args)...);
+    }
+
+private:
+    Allocator allocator_;
+    T target_;
+};
+
+template <executor Executor, class T> auto bind_executor(Executor const& e, T&& t) {
+    return executor_binder<std::decay_t<T>, Executor>(e, std::forward<T>(t));
+}
+template <execution_context_type Context, class T> auto bind_executor(Context& c, T&& t) {
+    return executor_binder<std::decay_t<T>, typename Context::executor_type>(c.get_executor(), std::forward<T>(t));
+}
+template <class Allocator, class T> auto bind_allocator(Allocator const& a, T&& t) {
+    return allocator_binder<std::decay_t<T>, Allocator>(a, std::forward<T>(t));
+}
+
+namespace detail {
+
+template <class Executor> struct wrap_executor {
+    Executor executor;
+    template <class H> auto operator()(H&& h) const { return executor_binder<H, Executor>(executor, std::move(h)); }
+    template <class I, class V>
+    void block(I& i, V& v) const
+        requires requires { i.block(v); }
+    {
+        i.block(v);
+    }
+};
+template <class Allocator> struct wrap_allocator {
+    Allocator allocator;
+    template <class H> auto operator()(H&& h) const { return allocator_binder<H, Allocator>(allocator, std::move(h)); }
+    template <class I, class V>
+    void block(I& i, V& v) const
+        requires requires { i.block(v); }
+    {
+        i.block(v);
+    }
+};
+
+} // namespace detail
+
+/// A bound handler stays a handler; a bound token binds the handler that the token makes.
+template <class T, class Executor, class Signature> class async_result<executor_binder<T, Executor>, Signature> {
+public:
+    template <class Initiation>
+    static decltype(auto) initiate(Initiation&& initiation, executor_binder<T, Executor> b) {
+        using init = std::decay_t<Initiation>;
+        return completion_token_transform<Signature>(
+            std::move(b.get()),
+            detail::wrapped_initiation<init, detail::wrap_executor<Executor>>{
+                std::forward<Initiation>(initiation), detail::wrap_executor<Executor>{b.get_executor()}});
+    }
+};
+template <class T, class Allocator, class Signature> class async_result<allocator_binder<T, Allocator>, Signature> {
+public:
+    template <class Initiation>
+    static decltype(auto) initiate(Initiation&& initiation, allocator_binder<T, Allocator> b) {
+        using init = std::decay_t<Initiation>;
+        return completion_token_transform<Signature>(
+            std::move(b.get()),
+            detail::wrapped_initiation<init, detail::wrap_allocator<Allocator>>{
+                std::forward<Initiation>(initiation), detail::wrap_allocator<Allocator>{b.get_allocator()}});
+    }
+};
+
+// ---- adapters pass on what the handler inside them brings along
+
+namespace detail {
+
+template <template <class, class> class Associator, class Adapter, class Inner, class Default> struct pass_on {
+    using type = typename Associator<Inner, Default>::type;
+    static decltype(auto) get(Adapter const& a) noexcept { return Associator<Inner, Default>::get(inner(a)); }
+    static decltype(auto) get(Adapter const& a, Default const& d) noexcept {
+        return Associator<Inner, Default>::get(inner(a), d);
+    }
+    static Inner const& inner(Adapter const& a) noexcept {
+        if constexpr (requires { a.get(); })
+            return a.get();
+        else
+            return a.handler;
+    }
+};
+
+} // namespace detail
+
+template <template <class, class> class A, class H, class D>
+struct associator<A, detail::tuple_handler<H>, D> : detail::pass_on<A, detail::tuple_handler<H>, H, D> {};
+template <template <class, class> class A, class H, class D>
+struct associator<A, detail::redirect_handler<H>, D> : detail::pass_on<A, detail::redirect_handler<H>, H, D> {};
+template <template <class, class> class A, class T, class E, class D>
+struct associator<A, executor_binder<T, E>, D> : detail::pass_on<A, executor_binder<T, E>, T, D> {};
+template <template <class, class> class A, class T, class L, class D>
+struct associator<A, allocator_binder<T, L>, D> : detail::pass_on<A, allocator_binder<T, L>, T, D> {};
+
+} // namespace fairlead

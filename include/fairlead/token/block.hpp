@@ -1,0 +1,76 @@
+// block: perform the operation in the calling thread and return its result. block[ec]: the error into ec.
+#pragma once
+
+#include <fairlead/token/async_op.hpp>
+
+namespace fairlead {
+
+/// Token: the initiating function waits and returns the result (P0055R1). No loop need run, and none is used: not to be
+/// called inside a loop's thread (resource_deadlock_would_occur).
+struct block_t {
+    struct with_error {
+        error_code& ec;
+    };
+    constexpr block_t() noexcept = default;
+    with_error operator[](error_code& ec) const noexcept { return {ec}; }
+};
+inline constexpr block_t block{};
+
+namespace detail {
+
+inline void refuse_inside_loop() {
+    if (this_thread.current)
+        throw_error_now(std::make_error_code(std::errc::resource_deadlock_would_occur),
+                        "block inside a thread that runs a loop");
+}
+
+template <class Init, class Values>
+concept can_block = requires(Init& i, Values& v) { i.block(v); };
+
+template <class Signature, class Initiation> values_of<Signature> perform(Initiation&& initiation) {
+    using init = std::decay_t<Initiation>;
+    static_assert(can_block<init, values_of<Signature>>,
+                  "block works for operations of the library; await this one or give it a handler");
+    values_of<Signature> v;
+    init i(std::forward<Initiation>(initiation));
+    i.block(v);
+    return v;
+}
+
+} // namespace detail
+
+template <class Signature> class async_result<block_t, Signature> {
+public:
+    template <class Initiation> static auto initiate(Initiation&& initiation, block_t) {
+        detail::refuse_inside_loop();
+        return detail::unwrap(detail::perform<Signature>(std::forward<Initiation>(initiation)));
+    }
+};
+
+template <class R, class... Args> class async_result<block_t::with_error, R(Args...)> {
+    template <class... Rest> static auto rest_of(error_code& ec, std::tuple<error_code, Rest...>&& v) {
+        ec = std::get<0>(v);
+        return std::apply(
+            [](error_code&, Rest&... rest) { return detail::unwrap_rest(std::tuple<Rest...>(std::move(rest)...)); }, v);
+    }
+    template <class... All> static auto rest_of(error_code& ec, std::tuple<All...>&& v) {
+        ec = {};
+        return detail::unwrap_rest(std::move(v));
+    }
+
+public:
+    template <class Initiation> static auto initiate(Initiation&& initiation, block_t::with_error t) {
+        if (detail::this_thread.current) {
+            t.ec = std::make_error_code(std::errc::resource_deadlock_would_occur);
+            using rest = decltype(rest_of(t.ec, std::declval<detail::values_of<R(Args...)>>()));
+            if constexpr (!std::is_void_v<rest>)
+                return rest{};
+            else
+                return;
+        } else {
+            return rest_of(t.ec, detail::perform<R(Args...)>(std::forward<Initiation>(initiation)));
+        }
+    }
+};
+
+} // namespace fairlead

@@ -1,0 +1,135 @@
+// post, dispatch, defer: run a function, or resume the caller, on an executor.
+#pragma once
+
+#include <fairlead/token/async_op.hpp>
+
+namespace fairlead {
+namespace detail {
+
+/// post and defer on a loop: nothing but an op in the run queue.
+struct loop_post : primitive<loop_post> {
+    using signature = void();
+    using record = op;
+
+    loop* target;
+
+    explicit loop_post(loop* l) noexcept : target(l) {}
+    loop* home() const noexcept { return target; }
+    void prepare(record& o) const noexcept { o.cancel = nullptr; }
+    void submit(record& o) const noexcept { target->post(o); }
+    static std::tuple<> take(record&) noexcept { return {}; }
+    void block(std::tuple<>&) const noexcept {} // The caller is already running: there is nothing to wait for.
+};
+
+/// post on any executor: through it first, then to the handler's own executor if it has another one.
+template <class Executor> struct executor_post {
+    Executor executor;
+
+    template <class Handler> void operator()(Handler&& handler) const {
+        using handler_type = std::decay_t<Handler>;
+        using op_type = completion_op<handler_type, std::tuple<>>;
+        if constexpr (has_own_executor<handler_type>) {
+            auto hop = [h = handler_type(std::forward<Handler>(handler)),
+                        work = handler_work<handler_type>(handler, loop_of(executor))]() mutable {
+                dispatch_values(h, std::tuple<>());
+            };
+            executor.execute(std::move(hop));
+        } else {
+            auto* o = allocate_with<op_type>(handler, std::forward<Handler>(handler), std::tuple<>());
+            executor.execute(op_function(*o));
+        }
+    }
+    Executor get_executor() const noexcept { return executor; }
+};
+
+/// As post, but inline when the caller already runs on the executor.
+template <class Executor> struct executor_dispatch {
+    Executor executor;
+
+    template <class Handler> void operator()(Handler&& handler) const {
+        std::decay_t<Handler> h(std::forward<Handler>(handler));
+        loop* const l = loop_of(executor);
+        if (l && l->mine() && this_thread.current)
+            dispatch_values(h, std::tuple<>());
+        else
+            executor_post<Executor>{executor}(std::move(h));
+    }
+    Executor get_executor() const noexcept { return executor; }
+};
+
+template <class Token, class Executor> decltype(auto) post_on(Executor const& ex, Token&& token) {
+    if (loop* l = loop_of(ex)) {
+        if constexpr (std::is_void_v<decltype(completion_token_transform<void()>(std::forward<Token>(token),
+                                                                                loop_post(l)))> ||
+                      std::is_same_v<decltype(completion_token_transform<void()>(std::forward<Token>(token),
+                                                                                loop_post(l))),
+                                     decltype(completion_token_transform<void()>(std::forward<Token>(token),
+                                                                                executor_post<Executor>{ex}))>)
+            return completion_token_transform<void()>(std::forward<Token>(token), loop_post(l));
+    }
+    return completion_token_transform<void()>(std::forward<Token>(token), executor_post<Executor>{ex});
+}
+
+template <class Token>
+concept not_a_place = !executor<std::decay_t<Token>> && !execution_context_type<std::decay_t<Token>>;
+
+} // namespace detail
+
+/// Runs the handler on `ex`, never before post returns.
+/// Completes  ()
+/// Cancel     none
+/// Immediate  never: it always goes through the queue; awaited it is a fair point to give way
+/// Threads    any
+/// Allocates  awaited nothing; otherwise the handler's block
+/// Source     Networking TS [async.post]
+template <executor Executor, detail::not_a_place Token = use_await_t>
+decltype(auto) post(Executor const& ex, Token&& token = {}) {
+    if constexpr (detail::has_loop<Executor> && !std::is_same_v<Executor, any_io_executor>)
+        return completion_token_transform<void()>(std::forward<Token>(token), detail::loop_post(ex.native_loop()));
+    else
+        return detail::post_on(ex, std::forward<Token>(token));
+}
+template <execution_context_type Context, detail::not_a_place Token = use_await_t>
+decltype(auto) post(Context& c, Token&& token = {}) {
+    return post(c.get_executor(), std::forward<Token>(token));
+}
+/// Runs the handler on its associated executor, which it must have.
+template <detail::not_a_place Handler>
+    requires detail::has_own_executor<std::decay_t<Handler>>
+void post(Handler&& handler) {
+    auto const ex = get_associated_executor(handler);
+    detail::post_values(ex, std::forward<Handler>(handler), std::tuple<>());
+}
+
+/// As post; says that the handler continues what the caller does. A hint only.
+template <executor Executor, detail::not_a_place Token = use_await_t>
+decltype(auto) defer(Executor const& ex, Token&& token = {}) {
+    return post(ex, std::forward<Token>(token));
+}
+template <execution_context_type Context, detail::not_a_place Token = use_await_t>
+decltype(auto) defer(Context& c, Token&& token = {}) {
+    return post(c, std::forward<Token>(token));
+}
+template <detail::not_a_place Handler>
+    requires detail::has_own_executor<std::decay_t<Handler>>
+void defer(Handler&& handler) {
+    post(std::forward<Handler>(handler));
+}
+
+/// Runs the handler on `ex`, inside this call when the caller already runs there.
+template <executor Executor, detail::not_a_place Token = use_await_t>
+decltype(auto) dispatch(Executor const& ex, Token&& token = {}) {
+    return completion_token_transform<void()>(std::forward<Token>(token), detail::executor_dispatch<Executor>{ex});
+}
+template <execution_context_type Context, detail::not_a_place Token = use_await_t>
+decltype(auto) dispatch(Context& c, Token&& token = {}) {
+    return dispatch(c.get_executor(), std::forward<Token>(token));
+}
+template <detail::not_a_place Handler>
+    requires detail::has_own_executor<std::decay_t<Handler>>
+void dispatch(Handler&& handler) {
+    std::decay_t<Handler> h(std::forward<Handler>(handler));
+    detail::dispatch_values(h, std::tuple<>());
+}
+
+} // namespace fairlead
