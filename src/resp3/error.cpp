@@ -54,7 +54,7 @@ error_category const& get_error_category() noexcept {
     return instance;
 }
 
-std::string quoted(std::string_view bytes, std::size_t bytes_max) {
+std::string printable(std::string_view bytes, std::size_t bytes_max) {
     constexpr char hex[] = "0123456789abcdef";
     std::string text;
     for (char const c : bytes.substr(0, bytes_max)) {

@@ -303,16 +303,19 @@ struct parser::cursor {
         out = to;
     }
 
-    // Finds the end of the line that starts behind the type byte: its text is [p + 1, next - 2).
+    // Finds the end of the line that starts behind the type byte: its text is [p + 1, next - 2). Looks no further than
+    // the limit, so that what is wrong first decides, however the bytes were cut.
     outcome find_line() noexcept {
         char const* const text = p + 1;
         char const* const from = p == begin ? text + searched : text;
         FAIRLEAD_ASSERT(from <= end); // else the caller did not keep the unread bytes
-        auto const* const cr = static_cast<char const*>(std::memchr(from, '\r', static_cast<std::size_t>(end - from)));
-        char const* const stop = cr ? cr : end;
+        std::size_t const line_bytes_max = self.limits_.line_bytes_max;
+        char const* const horizon = have() - 1 > line_bytes_max ? text + line_bytes_max + 1 : end;
+        auto const* const cr = static_cast<char const*>(std::memchr(from, '\r', static_cast<std::size_t>(horizon - from)));
+        char const* const stop = cr ? cr : horizon;
         if (std::memchr(from, '\n', static_cast<std::size_t>(stop - from)))
             return fail(error::bad_line_end);
-        if (static_cast<std::size_t>(stop - text) > self.limits_.line_bytes_max)
+        if (static_cast<std::size_t>(stop - text) > line_bytes_max)
             return fail(error::line_too_long);
         if (stop == end || stop + 1 == end) {
             self.searched_ = static_cast<std::size_t>(stop - text);

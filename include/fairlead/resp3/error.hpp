@@ -40,7 +40,7 @@ inline error_code make_error_code(error e) noexcept { return {static_cast<int>(e
 
 /// Bytes of a peer made fit for a log: printable ASCII as it is, the rest as \r, \n or \xNN, cut after `bytes_max`
 /// bytes (then followed by "..."). Never larger than 4 * bytes_max + 3.
-FAIRLEAD_EXPORT std::string quoted(std::string_view bytes, std::size_t bytes_max = 64);
+FAIRLEAD_EXPORT std::string printable(std::string_view bytes, std::size_t bytes_max = 64);
 
 } // namespace fairlead::resp3
 

@@ -21,10 +21,10 @@ concept character = std::same_as<T, char> || std::same_as<T, wchar_t> || std::sa
                     std::same_as<T, char16_t> || std::same_as<T, char32_t>;
 
 /// What a command's argument may be: text, or a number that is written in decimal. Neither bool nor a character, whose
-/// meaning in a command is anybody's guess.
+/// meaning in a command is anybody's guess, nor nullptr.
 template <typename T>
-concept argument = std::convertible_to<T const&, std::string_view> || std::floating_point<T> ||
-                   (std::integral<T> && !std::same_as<T, bool> && !character<T>);
+concept argument = (std::convertible_to<T const&, std::string_view> && !std::is_null_pointer_v<T>) ||
+                   std::floating_point<T> || (std::integral<T> && !std::same_as<T, bool> && !character<T>);
 
 namespace detail {
 

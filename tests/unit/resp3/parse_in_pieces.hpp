@@ -1,0 +1,167 @@
+// Runs a parser over bytes as a client would, cut into reads anywhere, and tells what came out. Shared with the fuzzer.
+#pragma once
+
+#include <fairlead/resp3/parser.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <ostream>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fairlead::test {
+
+/// A node that owns its text.
+struct event {
+    resp3::type kind{};
+    std::string value;
+    std::uint64_t size = 0;
+    std::uint32_t depth = 0;
+    bool in_attribute = false;
+    bool last = false;
+    std::string format;
+
+    friend bool operator==(event const&, event const&) = default;
+    friend std::ostream& operator<<(std::ostream& out, event const& e) {
+        return out << std::string(e.depth * 2, ' ') << resp3::to_string(e.kind) << " '" << resp3::printable(e.value)
+                   << "' size=" << e.size << (e.in_attribute ? " in_attribute" : "") << (e.last ? " last" : "")
+                   << (e.format.empty() ? "" : " format=") << e.format;
+    }
+};
+
+inline event to_event(resp3::node const& n) {
+    event e{.kind = n.kind,
+            .value = std::string(n.value),
+            .size = n.size,
+            .depth = n.depth,
+            .in_attribute = n.in_attribute,
+            .last = n.last,
+            .format = {}};
+    if (n.format[0] != '\0')
+        e.format.assign(n.format.data(), n.format.size());
+    return e;
+}
+
+struct parse_result {
+    std::vector<event> events;
+    error_code ec;
+    std::size_t consumed = 0;
+    bool is_idle = true;
+    std::string broken_promise; ///< What the parser said about its own progress and did not keep.
+
+    friend bool operator==(parse_result const&, parse_result const&) = default;
+    friend std::ostream& operator<<(std::ostream& out, parse_result const& r) {
+        for (auto const& e : r.events)
+            out << e << '\n';
+        return out << "consumed " << r.consumed << ", " << (r.is_idle ? "idle" : "within a message") << ", "
+                   << (r.ec ? r.ec.message() : "no error") << ' ' << r.broken_promise << '\n';
+    }
+};
+
+/// The ends of the reads: ascending, the last one is the size of the input.
+using cuts = std::vector<std::size_t>;
+
+inline cuts whole(std::string_view input) { return {input.size()}; }
+inline cuts every(std::size_t bytes, std::string_view input) {
+    cuts ends;
+    for (std::size_t at = bytes; at < input.size(); at += bytes)
+        ends.push_back(at);
+    ends.push_back(input.size());
+    return ends;
+}
+
+/// Each read gets memory of its own that holds nothing but the unread bytes, so a sanitizer sees a view that is too
+/// long or too old.
+inline parse_result parse_in_pieces(std::string_view input, cuts const& ends, resp3::limits const& bounds = {},
+                                    std::size_t batch_size = 8) {
+    parse_result result;
+    resp3::parser parser(bounds);
+    std::vector<resp3::node> batch(batch_size);
+    std::uint64_t promised = 0; // no node before so many bytes were received
+    for (std::size_t const end : ends) {
+        bool more = true;
+        while (more) {
+            std::size_t const unread = end - result.consumed;
+            auto const memory = std::make_unique<char[]>(unread);
+            std::copy_n(input.data() + result.consumed, unread, memory.get());
+            resp3::progress const part = parser.parse_some({memory.get(), unread}, batch);
+            for (std::size_t i = 0; i != part.nodes; ++i)
+                result.events.push_back(to_event(batch[i]));
+            result.consumed += part.consumed;
+            if (part.nodes != 0 && end < promised)
+                result.broken_promise += "a node came before the bytes that were said to be missing; ";
+            if (part.what == resp3::status::node && part.nodes != batch_size)
+                result.broken_promise += "stopped with room in the batch; ";
+            if (part.what == resp3::status::need_more) {
+                promised = end + part.missing;
+                if (part.missing == 0)
+                    result.broken_promise += "needs more, but nothing is missing; ";
+                if (parser.pending_body() != 0 && part.missing != parser.pending_body() + 2 + result.consumed - end)
+                    result.broken_promise += "pending_body() and missing disagree; ";
+            }
+            if (part.what == resp3::status::failed) {
+                result.ec = part.ec;
+                auto const again = parser.parse_some({memory.get(), unread}, batch);
+                if (again.what != resp3::status::failed || again.ec != part.ec || again.consumed != 0)
+                    result.broken_promise += "went on after an error; ";
+                result.is_idle = parser.is_idle();
+                return result;
+            }
+            more = part.what == resp3::status::node;
+        }
+    }
+    result.is_idle = parser.is_idle();
+    return result;
+}
+
+/// Limits that short inputs reach, with streamed types allowed.
+inline resp3::limits tight_limits() {
+    return {.depth_max = 4,
+            .streamed_types = true,
+            .line_bytes_max = 24,
+            .bulk_bytes_max = 40,
+            .elements_max = 12,
+            .message_bytes_max = 120};
+}
+
+/// What the fuzzer checks of one input: cut in any way, and handed over in batches of any size, it is the same input.
+/// Returns what went wrong, or an empty text.
+inline std::string find_disagreement(std::string_view input) {
+    std::uint64_t state = 0xcbf29ce484222325; // FNV-1a of the input decides where it is cut
+    for (char const c : input)
+        state = (state ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    auto const below = [&state](std::size_t n) {
+        state = state * 6364136223846793005 + 1442695040888963407;
+        return static_cast<std::size_t>(state >> 33) % n;
+    };
+    resp3::limits streams;
+    streams.streamed_types = true;
+    for (resp3::limits const& bounds : {resp3::limits{}, streams, tight_limits()}) {
+        parse_result const reference = parse_in_pieces(input, whole(input), bounds, 64);
+        if (!reference.broken_promise.empty())
+            return reference.broken_promise;
+        for (int round = 0; round != 4; ++round) {
+            cuts ends;
+            if (round == 0 && input.size() <= 512) {
+                ends = every(1, input);
+            } else {
+                for (std::size_t at = below(24); at < input.size(); at += 1 + below(round == 1 ? 6 : 200))
+                    ends.push_back(at);
+                ends.push_back(input.size());
+            }
+            parse_result const pieces = parse_in_pieces(input, ends, bounds, 1 + below(9));
+            if (!pieces.broken_promise.empty())
+                return pieces.broken_promise;
+            if (!(pieces == reference))
+                return "cut into pieces it reads differently";
+        }
+    }
+    return {};
+}
+
+} // namespace fairlead::test

@@ -1,0 +1,591 @@
+#include <fairlead/resp3/parser.hpp>
+
+#include <gtest/gtest.h>
+
+#include <unit/resp3/parse_in_pieces.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using namespace fairlead::test;
+using namespace std::string_literals;
+using fairlead::resp3::error;
+using fairlead::resp3::limits;
+using fairlead::resp3::node;
+using fairlead::resp3::parser;
+using fairlead::resp3::printable;
+using fairlead::resp3::status;
+using fairlead::resp3::type;
+using fairlead::resp3::unknown_size;
+
+limits with_streams() {
+    limits l;
+    l.streamed_types = true;
+    return l;
+}
+
+parse_result parse(std::string_view input, limits const& bounds = {}) {
+    return parse_in_pieces(input, whole(input), bounds);
+}
+
+/// Every type in every place that the parser distinguishes, each entry complete messages.
+std::vector<std::string> corpus() {
+    std::string const long_text(300, 'x');
+    std::string const longer_text(1200, 'y');
+    return {
+        "+OK\r\n",
+        "+\r\n",
+        "+exactly15chars.\r\n+exactly 16 chars\r\n+and 17 characters\r\n",
+        "+" + long_text + "\r\n",
+        "-ERR unknown command\r\n-WRONGTYPE Operation against a key holding the wrong kind of value\r\n",
+        ":0\r\n:-1\r\n:+7\r\n:12345678\r\n:1234567890123456\r\n:12345678901234567\r\n",
+        ":9223372036854775807\r\n:-9223372036854775808\r\n:007\r\n:-0\r\n",
+        "$0\r\n\r\n$5\r\nhello\r\n$2\r\n\r\n\r\n",
+        "$300\r\n" + long_text + "\r\n",
+        "$1200\r\n" + longer_text + "\r\n$0003\r\nabc\r\n",
+        "$16\r\n\0\r\n$5\r\nfake\r\n+OK\r\n"s,
+        "$-1\r\n*-1\r\n_\r\n",
+        "!21\r\nSYNTAX invalid syntax\r\n!0\r\n\r\n",
+        "=15\r\ntxt:Some string\r\n=4\r\nmkd:\r\n",
+        "#t\r\n#f\r\n",
+        ",1.23\r\n,10\r\n,-0\r\n,+1e10\r\n,1.5E-300\r\n,inf\r\n,-inf\r\n,nan\r\n,-nan\r\n,3.1415926535897932384626433\r\n",
+        "(3492890328409238509324850943850943825024385\r\n(-1\r\n(+0\r\n",
+        "*0\r\n%0\r\n~0\r\n>0\r\n",
+        "*3\r\n:1\r\n:2\r\n:3\r\n",
+        "*2\r\n*3\r\n:1\r\n$5\r\nhello\r\n:2\r\n#f\r\n",
+        "%2\r\n+first\r\n:1\r\n+second\r\n:2\r\n",
+        "~3\r\n+orange\r\n+apple\r\n#t\r\n",
+        ">3\r\n+message\r\n+channel\r\n$7\r\npayload\r\n",
+        ">3\r\n+message\r\n+somechannel\r\n+this is the message\r\n$9\r\nGet-Reply\r\n",
+        "|1\r\n+key-popularity\r\n%2\r\n$1\r\na\r\n,0.1923\r\n$1\r\nb\r\n,0.0012\r\n*2\r\n:2039123\r\n:9543892\r\n",
+        "*3\r\n:1\r\n:2\r\n|1\r\n+ttl\r\n:3600\r\n:3\r\n",
+        "|0\r\n+OK\r\n*1\r\n|0\r\n:1\r\n",
+        "|1\r\n+a\r\n|1\r\n+b\r\n+c\r\n+d\r\n+value\r\n",
+        "*1\r\n*1\r\n*1\r\n*1\r\n*0\r\n",
+        "*2\r\n*0\r\n%1\r\n~0\r\n*-1\r\n+next\r\n",
+        "*1\r\n>2\r\n+subscribe\r\n:1\r\n", // SUBSCRIBE inside of MULTI: its push is an element of EXEC's array
+        "%1\r\n%1\r\n+a\r\n+b\r\n%1\r\n+c\r\n*2\r\n_\r\n,1\r\n",
+    };
+}
+
+std::vector<std::string> streamed_corpus() {
+    return {
+        "$?\r\n;4\r\nHell\r\n;6\r\no worl\r\n;1\r\nd\r\n;0\r\n",
+        "$?\r\n;0\r\n+OK\r\n",
+        "*?\r\n:1\r\n:2\r\n.\r\n",
+        "*?\r\n.\r\n",
+        "%?\r\n+a\r\n:1\r\n+b\r\n:2\r\n.\r\n",
+        "~?\r\n*?\r\n%?\r\n.\r\n.\r\n.\r\n",
+        "*2\r\n$?\r\n;2\r\nok\r\n;0\r\n*?\r\n_\r\n.\r\n",
+        "%?\r\n|1\r\n+ttl\r\n:1\r\n*1\r\n+k\r\n%?\r\n.\r\n.\r\n",
+    };
+}
+
+void expect_same_however_cut(std::string const& input, limits const& bounds) {
+    parse_result const reference = parse(input, bounds);
+    ASSERT_EQ(reference.broken_promise, "");
+    for (std::size_t split = 0; split <= input.size(); ++split)
+        ASSERT_EQ(parse_in_pieces(input, {split, input.size()}, bounds), reference) << printable(input) << " at " << split;
+    for (std::size_t step = 1; step <= 7; ++step)
+        for (std::size_t batch : {1u, 2u, 64u})
+            ASSERT_EQ(parse_in_pieces(input, every(step, input), bounds, batch), reference) << printable(input) << step;
+}
+
+TEST(Resp3Parser, EverySplitPointOfEveryTypeGivesTheSameNodes) {
+    std::string all;
+    for (auto const& input : corpus()) {
+        parse_result const reference = parse(input);
+        EXPECT_FALSE(reference.ec) << printable(input) << ' ' << reference;
+        EXPECT_TRUE(reference.is_idle) << printable(input);
+        EXPECT_EQ(reference.consumed, input.size());
+        EXPECT_TRUE(reference.events.back().last);
+        expect_same_however_cut(input, {});
+        all += input;
+    }
+    expect_same_however_cut(all, {});
+}
+
+TEST(Resp3Parser, MessagesNeedNoDistanceFromEachOther) {
+    // Behind a long tail of bytes the fast loop takes what the careful path takes alone.
+    for (auto const& input : corpus()) {
+        parse_result const alone = parse(input);
+        parse_result const followed = parse(input + "+" + std::string(40, 'z') + "\r\n");
+        ASSERT_EQ(followed.events.size(), alone.events.size() + 1);
+        EXPECT_TRUE(std::equal(alone.events.begin(), alone.events.end(), followed.events.begin())) << printable(input);
+    }
+}
+
+TEST(Resp3Parser, TruncatedMessagesWaitAndKeepTheirPromises) {
+    for (auto const& input : corpus())
+        for (std::size_t n = 0; n < input.size(); ++n) {
+            std::string const cut = input.substr(0, n);
+            parse_result const result = parse(cut);
+            EXPECT_FALSE(result.ec) << printable(cut);
+            EXPECT_EQ(result.broken_promise, "");
+            ASSERT_EQ(parse_in_pieces(cut, every(1, cut)), result) << printable(cut);
+        }
+}
+
+TEST(Resp3Parser, ChangedBytesAreReadAlikeHoweverTheyAreCut) {
+    std::uint64_t state = 1;
+    for (auto const& good : corpus())
+        for (int round = 0; round != 60; ++round) {
+            std::string input = good;
+            for (int change = 0; change != 2; ++change) {
+                state = state * 6364136223846793005 + 1442695040888963407;
+                input[(state >> 33) % input.size()] = "+-:$!=_#,(*%~>|?;.\r\n019tx\xff"[(state >> 20) % 26];
+            }
+            ASSERT_EQ(find_disagreement(input), "") << printable(input, 400);
+        }
+}
+
+TEST(Resp3Parser, DeliversScalarsWithTheirText) {
+    auto const events = parse("+OK\r\n:-42\r\n$4\r\n\r\n\r\n\r\n#t\r\n,1e5\r\n(12\r\n-ERR x\r\n!2\r\nab\r\n_\r\n").events;
+    std::vector<event> const expected = {
+        {.kind = type::simple_string, .value = "OK", .last = true, .format = {}},
+        {.kind = type::number, .value = "-42", .last = true, .format = {}},
+        {.kind = type::blob_string, .value = "\r\n\r\n", .last = true, .format = {}},
+        {.kind = type::boolean, .value = "t", .last = true, .format = {}},
+        {.kind = type::real, .value = "1e5", .last = true, .format = {}},
+        {.kind = type::big_number, .value = "12", .last = true, .format = {}},
+        {.kind = type::simple_error, .value = "ERR x", .last = true, .format = {}},
+        {.kind = type::blob_error, .value = "ab", .last = true, .format = {}},
+        {.kind = type::null, .value = "", .last = true, .format = {}},
+    };
+    EXPECT_EQ(events, expected);
+}
+
+TEST(Resp3Parser, AVerbatimStringIsDeliveredWithoutItsFormat) {
+    auto const events = parse("=8\r\nmkd:# hi\r\n").events;
+    ASSERT_EQ(events.size(), 1u);
+    EXPECT_EQ(events[0].value, "# hi");
+    EXPECT_EQ(events[0].format, "mkd");
+}
+
+TEST(Resp3Parser, ChildrenAreOneDeeperAndOnlyTheLastNodeEndsTheMessage) {
+    auto const events = parse("%1\r\n+k\r\n*2\r\n:1\r\n:2\r\n").events;
+    std::vector<event> const expected = {
+        {.kind = type::map, .value = {}, .size = 2, .format = {}},
+        {.kind = type::simple_string, .value = "k", .depth = 1, .format = {}},
+        {.kind = type::array, .value = {}, .size = 2, .depth = 1, .format = {}},
+        {.kind = type::number, .value = "1", .depth = 2, .format = {}},
+        {.kind = type::number, .value = "2", .depth = 2, .last = true, .format = {}},
+    };
+    EXPECT_EQ(events, expected);
+}
+
+TEST(Resp3Parser, ParseCallsTheSinkForEveryNodeOfMoreThanOneBatch) {
+    std::string input = "*1000\r\n";
+    for (int i = 0; i != 1000; ++i)
+        input += ":" + std::to_string(i) + "\r\n";
+    parser p;
+    int next = 0;
+    auto const result = p.parse(input + "$3\r\nab", [&next](node const& n) {
+        if (n.kind == type::number) {
+            EXPECT_EQ(n.value, std::to_string(next++));
+        }
+    });
+    EXPECT_EQ(next, 1000);
+    EXPECT_EQ(result.nodes, 1001u);
+    EXPECT_EQ(result.consumed, input.size() + 4);
+    EXPECT_EQ(result.what, status::need_more);
+    EXPECT_EQ(result.missing, 3u);
+    EXPECT_EQ(p.pending_body(), 3u);
+}
+
+TEST(Resp3Parser, TheHeaderOfABulkIsConsumedBeforeItsBodyAndTellsItsSize) {
+    parser p;
+    auto const none = [](node const&) { FAIL(); };
+    auto const header = p.parse("$1000000\r\nabc", none);
+    EXPECT_EQ(header.consumed, 10u);
+    EXPECT_EQ(header.missing, 1000002u - 3);
+    EXPECT_EQ(p.pending_body(), 1000000u);
+    EXPECT_FALSE(p.is_idle());
+    std::string const body = "abc" + std::string(999997, 'z');
+    EXPECT_EQ(p.parse(body, none).missing, 2u);
+    EXPECT_EQ(p.parse(body + "\r", none).missing, 1u);
+    std::size_t delivered = 0;
+    auto const result = p.parse(body + "\r\n", [&delivered](node const& n) { delivered = n.value.size(); });
+    EXPECT_EQ(delivered, 1000000u);
+    EXPECT_EQ(result.consumed, 1000002u);
+    EXPECT_EQ(p.pending_body(), 0u);
+    EXPECT_TRUE(p.is_idle());
+}
+
+TEST(Resp3Parser, AClaimedBodyIsSkippedAndItsNodeComesWithoutText) {
+    parser p;
+    auto const header = p.parse("*2\r\n$100\r\nabc", [](node const& n) { EXPECT_EQ(n.kind, type::array); });
+    EXPECT_EQ(header.consumed, 10u);
+    node const claimed = p.claim_body();
+    EXPECT_EQ(claimed.kind, type::blob_string);
+    EXPECT_EQ(claimed.depth, 1u);
+    EXPECT_EQ(p.pending_body(), 0u);
+    EXPECT_EQ(p.parse("", [](node const&) { FAIL(); }).missing, 2u);
+    EXPECT_EQ(p.parse("\r", [](node const&) { FAIL(); }).missing, 1u);
+    std::vector<event> events;
+    EXPECT_EQ(p.parse("\r\n:1\r\n", [&](node const& n) { events.push_back(to_event(n)); }).consumed, 6u);
+    ASSERT_EQ(events.size(), 2u);
+    EXPECT_EQ(events[0], (event{.kind = type::blob_string, .value = {}, .depth = 1, .format = {}}));
+    EXPECT_TRUE(events[1].last);
+}
+
+TEST(Resp3Parser, AClaimedBodyWithoutItsCrlfIsAnError) {
+    parser p;
+    p.parse("$100\r\nabc", [](node const&) { FAIL(); });
+    p.claim_body();
+    EXPECT_EQ(p.parse("xy", [](node const&) { FAIL(); }).ec, error::bad_body_end);
+}
+
+TEST(Resp3Parser, ResetForgetsEverythingButLimits) {
+    limits tight;
+    tight.line_bytes_max = 4;
+    parser p(tight);
+    auto const ignore = [](node const&) {};
+    for (std::string_view const before : {"*2\r\n|1\r\n", "$100\r\nab", "+abc", "?", "$100\r\n", "+abcde"}) {
+        p.parse(before, ignore);
+        p.reset();
+        EXPECT_TRUE(p.is_idle());
+        EXPECT_EQ(p.pending_body(), 0u);
+        event only;
+        p.parse("+OK\r\n", [&only](node const& n) { only = to_event(n); });
+        EXPECT_EQ(only, (event{.kind = type::simple_string, .value = "OK", .last = true, .format = {}})) << before;
+    }
+    EXPECT_EQ(p.parse("+abcde", ignore).ec, error::line_too_long);
+}
+
+TEST(Resp3Parser, NothingToReadMeansThreeBytesAreMissing) {
+    parser p;
+    auto const result = p.parse({}, [](node const&) { FAIL(); });
+    EXPECT_EQ(result.what, status::need_more);
+    EXPECT_EQ(result.missing, 3u);
+    EXPECT_EQ(result.consumed, 0u);
+}
+
+TEST(Resp3Parser, AnErrorComesAfterTheGoodNodesInFrontOfIt) {
+    auto const result = parse("+OK\r\n:1\r\n:x\r\n+never\r\n");
+    EXPECT_EQ(result.events.size(), 2u);
+    EXPECT_EQ(result.ec, error::bad_number);
+    EXPECT_EQ(result.consumed, 9u); // so that the caller can quote what was wrong
+}
+
+struct refusal {
+    std::string input;
+    error why;
+};
+
+void PrintTo(refusal const& r, std::ostream* out) { *out << printable(r.input); }
+
+class Resp3Refusal : public testing::TestWithParam<refusal> {};
+
+TEST_P(Resp3Refusal, IsTheSameHoweverTheBytesAreCut) {
+    auto const& [input, why] = GetParam();
+    EXPECT_EQ(parse(input).ec, why);
+    EXPECT_EQ(parse(input + std::string(64, 'x')).ec, why) << "more bytes behind it";
+    expect_same_however_cut(input, {});
+}
+
+INSTANTIATE_TEST_SUITE_P(Bytes, Resp3Refusal,
+                         testing::Values(refusal{"x", error::unknown_type}, refusal{"\r\n", error::unknown_type},
+                                         refusal{"?\r\n", error::unknown_type}, refusal{"\0"s, error::unknown_type},
+                                         refusal{"+a\n", error::bad_line_end}, refusal{"+a\rb", error::bad_line_end},
+                                         refusal{"+a\nb\r\n", error::bad_line_end}, refusal{"-a\r\r\n", error::bad_line_end},
+                                         refusal{"$1\r\nab\r\n", error::bad_body_end},
+                                         refusal{"$3\r\nab\r\n+OK\r\n", error::bad_body_end},
+                                         refusal{"$1\r\na\n\r", error::bad_body_end}));
+
+INSTANTIATE_TEST_SUITE_P(Lengths, Resp3Refusal,
+                         testing::Values(refusal{"$\r\n", error::bad_length}, refusal{"$a\r\n", error::bad_length},
+                                         refusal{"$1a\r\n", error::bad_length}, refusal{"$+1\r\na\r\n", error::bad_length},
+                                         refusal{"$ 1\r\n", error::bad_length}, refusal{"$--1\r\n", error::bad_length},
+                                         refusal{"$-0\r\n", error::bad_length}, refusal{"$-12\r\n", error::bad_length},
+                                         refusal{"$1\n", error::bad_length}, refusal{"$1\rx", error::bad_line_end},
+                                         refusal{"!-1\r\n", error::bad_length}, refusal{"=-1\r\n", error::bad_length},
+                                         refusal{"%-1\r\n", error::bad_length}, refusal{"~-1\r\n", error::bad_length},
+                                         refusal{">-1\r\n", error::bad_length}, refusal{"|-1\r\n", error::bad_length},
+                                         refusal{"!?\r\n", error::bad_length}, refusal{"|?\r\n", error::bad_length},
+                                         refusal{">?\r\n", error::bad_length},
+                                         refusal{"*00000000000000000001\r\n", error::bad_length}));
+
+INSTANTIATE_TEST_SUITE_P(Scalars, Resp3Refusal,
+                         testing::Values(refusal{":\r\n", error::bad_number}, refusal{":-\r\n", error::bad_number},
+                                         refusal{":+-1\r\n", error::bad_number}, refusal{":1 \r\n", error::bad_number},
+                                         refusal{":9223372036854775808\r\n", error::bad_number},
+                                         refusal{":-9223372036854775809\r\n", error::bad_number},
+                                         refusal{":1.5\r\n", error::bad_number}, refusal{",\r\n", error::bad_real},
+                                         refusal{",.5\r\n", error::bad_real}, refusal{",5.\r\n", error::bad_real},
+                                         refusal{",1e\r\n", error::bad_real}, refusal{",1,5\r\n", error::bad_real},
+                                         refusal{",infinity\r\n", error::bad_real}, refusal{",0x1p3\r\n", error::bad_real},
+                                         refusal{"(\r\n", error::bad_big_number}, refusal{"(-\r\n", error::bad_big_number},
+                                         refusal{"(1.0\r\n", error::bad_big_number}, refusal{"#\r\n", error::bad_boolean},
+                                         refusal{"#T\r\n", error::bad_boolean}, refusal{"#true\r\n", error::bad_boolean},
+                                         refusal{"_x\r\n", error::bad_null}, refusal{"=3\r\ntxt\r\n", error::bad_verbatim},
+                                         refusal{"=4\r\ntext\r\n", error::bad_verbatim},
+                                         refusal{"=0\r\n\r\n", error::bad_verbatim}));
+
+// Limits: the value itself is accepted, one more is not.
+
+TEST(Resp3Limits, LineBytes) {
+    for (std::size_t const bound : {0u, 3u, 15u, 16u, 17u, 100u}) {
+        limits l;
+        l.line_bytes_max = bound;
+        std::string const good = "+" + std::string(bound, 'a') + "\r\n";
+        std::string const bad = "+a" + std::string(bound, 'a') + "\r\n";
+        for (std::string const& rest : {""s, "+\r\n+\r\n+\r\n+\r\n+\r\n+\r\n+\r\n+\r\n"s}) {
+            EXPECT_FALSE(parse(good + rest, l).ec) << bound;
+            EXPECT_EQ(parse(bad + rest, l).ec, error::line_too_long) << bound;
+        }
+        expect_same_however_cut(good + bad, l);
+        EXPECT_EQ(parse(bad.substr(0, bound + 2), l).ec, error::line_too_long) << "without waiting for its end";
+    }
+    limits l;
+    l.line_bytes_max = 4;
+    std::string const rest = "_\r\n_\r\n_\r\n_\r\n_\r\n_\r\n_\r\n_\r\n";
+    EXPECT_FALSE(parse(":1234\r\n" + rest, l).ec);
+    EXPECT_EQ(parse(":12345\r\n" + rest, l).ec, error::line_too_long);
+}
+
+TEST(Resp3Limits, BulkBytes) {
+    for (std::uint64_t const bound : {0u, 5u, 998u, 999u, 5000u}) {
+        limits l;
+        l.bulk_bytes_max = bound;
+        auto const bulk = [](std::uint64_t n) { return "$" + std::to_string(n) + "\r\n" + std::string(n, 'a') + "\r\n"; };
+        EXPECT_FALSE(parse(bulk(bound) + bulk(0) + bulk(0) + bulk(0) + bulk(0), l).ec) << bound;
+        EXPECT_EQ(parse(bulk(bound + 1), l).ec, error::bulk_too_long) << bound;
+        EXPECT_EQ(parse("$" + std::to_string(bound + 1) + "\r\n", l).ec, error::bulk_too_long) << "its body is not awaited";
+    }
+}
+
+TEST(Resp3Limits, Elements) {
+    limits l;
+    l.elements_max = 10;
+    EXPECT_FALSE(parse("*10\r\n", l).ec);
+    EXPECT_EQ(parse("*11\r\n", l).ec, error::too_many_elements);
+    EXPECT_FALSE(parse("%5\r\n", l).ec);
+    EXPECT_EQ(parse("%6\r\n", l).ec, error::too_many_elements);
+    EXPECT_FALSE(parse("|5\r\n", l).ec);
+    EXPECT_EQ(parse("|6\r\n", l).ec, error::too_many_elements);
+    l.elements_max = 11;
+    EXPECT_EQ(parse("%6\r\n", l).ec, error::too_many_elements);
+    l.elements_max = UINT64_MAX;
+    EXPECT_FALSE(parse("*9999999999999999999\r\n", l).ec);
+    EXPECT_EQ(parse("%9999999999999999999\r\n", l).ec, error::too_many_elements) << "2n would not fit";
+}
+
+TEST(Resp3Limits, Depth) {
+    limits l;
+    for (std::uint32_t const bound : {0u, 1u, 3u, 40u}) {
+        l.depth_max = bound;
+        std::string nested;
+        for (std::uint32_t i = 0; i != bound; ++i)
+            nested += "*1\r\n";
+        EXPECT_FALSE(parse(nested + ":1\r\n", l).ec) << bound;
+        EXPECT_FALSE(parse(nested + "*0\r\n", l).ec) << "nothing is inside of an empty array";
+        EXPECT_EQ(parse(nested + "*1\r\n", l).ec, error::too_deep) << bound;
+        EXPECT_EQ(parse(nested + "|1\r\n", l).ec, error::too_deep) << bound;
+        expect_same_however_cut(nested + "*1\r\n", l);
+    }
+}
+
+TEST(Resp3Limits, MessageBytes) {
+    limits l;
+    std::string const message = "*3\r\n$5\r\nhello\r\n:12\r\n+OK\r\n"; // 4 + 11 + 5 + 5
+    ASSERT_EQ(message.size(), 25u);
+    l.message_bytes_max = 25;
+    EXPECT_FALSE(parse(message + message + message, l).ec) << "it counts each message anew";
+    for (l.message_bytes_max = 0; l.message_bytes_max != 25; ++l.message_bytes_max) {
+        EXPECT_EQ(parse(message, l).ec, error::message_too_long) << l.message_bytes_max;
+        expect_same_however_cut(message, l);
+    }
+    l.message_bytes_max = 10;
+    EXPECT_EQ(parse("$5\r\n", l).ec, error::message_too_long) << "its body is not awaited";
+    EXPECT_FALSE(parse("$4\r\n", l).ec);
+}
+
+// Streamed types.
+
+TEST(Resp3Streams, AreDeliveredInPartsWhenAllowed) {
+    auto const events = parse("*?\r\n$?\r\n;2\r\nab\r\n;1\r\nc\r\n;0\r\n:1\r\n.\r\n", with_streams()).events;
+    std::vector<event> const expected = {
+        {.kind = type::array, .value = {}, .size = unknown_size, .format = {}},
+        {.kind = type::streamed_string, .value = {}, .size = unknown_size, .depth = 1, .format = {}},
+        {.kind = type::chunk, .value = "ab", .depth = 2, .format = {}},
+        {.kind = type::chunk, .value = "c", .depth = 2, .format = {}},
+        {.kind = type::stream_end, .value = {}, .depth = 2, .format = {}},
+        {.kind = type::number, .value = "1", .depth = 1, .format = {}},
+        {.kind = type::stream_end, .value = {}, .depth = 1, .last = true, .format = {}},
+    };
+    EXPECT_EQ(events, expected);
+}
+
+TEST(Resp3Streams, EverySplitPointGivesTheSameNodes) {
+    for (auto const& input : streamed_corpus()) {
+        parse_result const reference = parse(input, with_streams());
+        EXPECT_FALSE(reference.ec) << printable(input) << ' ' << reference.ec.message();
+        EXPECT_TRUE(reference.is_idle) << printable(input);
+        expect_same_however_cut(input, with_streams());
+    }
+}
+
+TEST(Resp3Streams, PartsOutOfPlaceAreRefused) {
+    for (std::string const& input : std::vector<std::string>{".\r\n", "*1\r\n.\r\n", ";1\r\na\r\n", "*?\r\n;1\r\na\r\n", "$?\r\n+a\r\n", "$?\r\n.\r\n",
+                                    "%?\r\n+a\r\n.\r\n", "*?\r\n.x\r\n", "*?\r\n*1\r\n.\r\n"}) {
+        EXPECT_EQ(parse(input, with_streams()).ec, error::bad_stream) << printable(input);
+        expect_same_however_cut(input, with_streams());
+    }
+    EXPECT_EQ(parse("$?\r\n;-1\r\n", with_streams()).ec, error::bad_length);
+    EXPECT_EQ(parse("$?\r\n;?\r\n", with_streams()).ec, error::bad_length);
+}
+
+TEST(Resp3Streams, AChunkCanBeClaimedLikeABulk) {
+    parser p(with_streams());
+    std::vector<event> events;
+    auto const keep = [&events](node const& n) { events.push_back(to_event(n)); };
+    p.parse("$?\r\n;5\r\n", keep);
+    EXPECT_EQ(p.pending_body(), 5u);
+    EXPECT_EQ(p.claim_body().kind, type::chunk);
+    p.parse("\r\n;1\r\nx\r\n;0\r\n", keep);
+    ASSERT_EQ(events.size(), 4u);
+    EXPECT_EQ(events[2].value, "x");
+    EXPECT_TRUE(events[3].last);
+}
+
+// Rows of the catalogue of failures.
+
+TEST(Catalogue, D05_ParserNestingOfAMillionLevelsUsesNoRecursion) {
+    constexpr int levels = 1'000'000;
+    std::string input;
+    for (int i = 0; i != levels; ++i)
+        input += "*1\r\n";
+    input += ":1\r\n";
+    limits l;
+    l.depth_max = levels;
+    parser p(l);
+    std::uint64_t nodes = 0;
+    bool last = false;
+    auto const result = p.parse(input, [&](node const& n) {
+        EXPECT_EQ(n.depth, nodes++);
+        last = n.last;
+    });
+    EXPECT_FALSE(result.ec);
+    EXPECT_EQ(nodes, levels + 1u);
+    EXPECT_TRUE(last);
+    EXPECT_TRUE(p.is_idle());
+}
+
+TEST(Catalogue, P05_PushesBetweenRepliesAreMessagesOfTheirOwn) {
+    auto const events = parse(">1\r\n+early\r\n+OK\r\n>2\r\n+invalidate\r\n_\r\n:1\r\n").events;
+    std::vector<type> tops;
+    int messages = 0;
+    for (auto const& e : events) {
+        if (e.depth == 0)
+            tops.push_back(e.kind);
+        messages += e.last;
+    }
+    EXPECT_EQ(tops, (std::vector<type>{type::push, type::simple_string, type::push, type::number}));
+    EXPECT_EQ(messages, 4);
+}
+
+TEST(Catalogue, P06_AttributesAnywhereNeverCountAndNeverEndAMessage) {
+    std::string const bare = "*2\r\n:1\r\n%1\r\n+k\r\n+v\r\n";
+    std::string const attribute = "|2\r\n+a\r\n*2\r\n:8\r\n|1\r\n+inner\r\n_\r\n:9\r\n+b\r\n%1\r\n+x\r\n~0\r\n";
+    std::string decorated;
+    for (std::string_view const part : {"*2\r\n", ":1\r\n", "%1\r\n", "+k\r\n", "+v\r\n"})
+        decorated.append(attribute).append("|0\r\n").append(attribute).append(part);
+    auto all = parse(decorated).events;
+    EXPECT_FALSE(all.front().last);
+    std::erase_if(all, [](event const& e) { return e.in_attribute; });
+    EXPECT_EQ(all, parse(bare).events);
+    expect_same_however_cut(decorated, {});
+}
+
+TEST(Catalogue, P11_HostileLengthsAreRefusedAtTheirHeader) {
+    struct {
+        char const* input;
+        error why;
+    } const rows[] = {
+        {"$9223372036854775807\r\n", error::bulk_too_long},
+        {"$18446744073709551615\r\n", error::bad_length},
+        {"$9999999999999999999\r\n", error::bulk_too_long},
+        {"$536870913\r\n", error::bulk_too_long},
+        {"$-2\r\n", error::bad_length},
+        {"$-9223372036854775808\r\n", error::bad_length},
+        {"*1000000000\r\n", error::too_many_elements},
+        {"*9223372036854775807\r\n", error::too_many_elements},
+        {"*-2\r\n", error::bad_length},
+        {"%4611686018427387904\r\n", error::too_many_elements},
+        {"%9223372036854775808\r\n", error::too_many_elements},
+        {"|9223372036854775807\r\n", error::too_many_elements},
+        {"=9223372036854775807\r\n", error::bulk_too_long},
+        {"*99999999999999999999999999\r\n", error::bad_length},
+    };
+    for (auto const& row : rows) {
+        EXPECT_EQ(parse(row.input).ec, row.why) << printable(row.input);
+        expect_same_however_cut(row.input, {});
+    }
+}
+
+TEST(Catalogue, P11_LimitsRaisedToTheirMaximumDoNotOverflow) {
+    limits const l{.depth_max = UINT32_MAX,
+                   .streamed_types = true,
+                   .line_bytes_max = SIZE_MAX,
+                   .bulk_bytes_max = UINT64_MAX,
+                   .elements_max = UINT64_MAX,
+                   .message_bytes_max = UINT64_MAX};
+    parser p(l);
+    auto const result = p.parse("$9999999999999999999\r\nabc", [](node const&) { FAIL(); });
+    EXPECT_EQ(result.what, status::need_more);
+    EXPECT_EQ(result.missing, 9999999999999999999u - 1);
+    for (auto const& input : corpus())
+        expect_same_however_cut(input, l);
+}
+
+TEST(Catalogue, P12_NestingOfAMillionStopsAtTheLimit) {
+    std::string input;
+    for (int i = 0; i != 1'000'000; ++i)
+        input += "*1\r\n";
+    auto const result = parse(input);
+    EXPECT_EQ(result.ec, error::too_deep);
+    EXPECT_EQ(result.events.size(), 1024u);
+    EXPECT_EQ(result.consumed, 4u * 1024);
+}
+
+TEST(Catalogue, P13_StreamedTypesAreACleanErrorUnlessAllowed) {
+    for (auto const& input : streamed_corpus()) {
+        EXPECT_EQ(parse(input).ec, error::streamed_type) << printable(input);
+        expect_same_however_cut(input, {});
+    }
+    EXPECT_EQ(parse(".\r\n").ec, error::streamed_type);
+    EXPECT_EQ(parse(";1\r\na\r\n").ec, error::streamed_type);
+}
+
+TEST(Catalogue, P14_OtherProtocolsAndGarbageAreRefusedAtTheirFirstByte) {
+    for (std::string const& input : {"HTTP/1.1 400 Bad Request\r\n"s, "\x15\x03\x01\0\x02\x02\x46"s, "SSH-2.0-OpenSSH\r\n"s,
+                                    "220 mail.example ESMTP\r\n"s, "\0\0\0"s, "\xff\xfe"s, " +OK\r\n"s}) {
+        auto const result = parse(input);
+        EXPECT_EQ(result.ec, error::unknown_type) << printable(input);
+        EXPECT_EQ(result.consumed, 0u);
+        expect_same_however_cut(input, {});
+    }
+}
+
+TEST(Resp3Corpus, EveryKeptFuzzInputIsReadAlikeHoweverItIsCut) {
+    std::filesystem::path const folder = FAIRLEAD_SOURCE_DIR "/tests/seeds/corpus/resp3_parser";
+    int files = 0;
+    for (auto const& entry : std::filesystem::directory_iterator(folder)) {
+        std::ifstream in(entry.path(), std::ios::binary);
+        std::string const input(std::istreambuf_iterator<char>(in), {});
+        EXPECT_EQ(find_disagreement(input), "") << entry.path();
+        ++files;
+    }
+    EXPECT_GE(files, 30);
+}
+
+} // namespace
