@@ -1,7 +1,7 @@
 // IP addresses from and to text. Text comes from strangers: every length and number is checked before it is used.
 #include <fairlead/net/address.hpp>
 
-#include "address_text.hpp"
+#include <net/address_text.hpp>
 
 #include <charconv>
 #include <limits>

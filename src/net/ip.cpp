@@ -1,7 +1,7 @@
 // Endpoints of the internet: the one place that knows sockaddr_in and sockaddr_in6.
 #include <fairlead/net/ip.hpp>
 
-#include "address_text.hpp"
+#include <net/address_text.hpp>
 
 #include <cstddef>
 #include <type_traits>

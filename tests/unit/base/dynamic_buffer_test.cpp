@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -186,9 +187,7 @@ TYPED_TEST(DynamicBuffer, BehavesAsAStringOverRandomSteps) {
             d.shrink(text.size() / 4);
             model.resize(model.size() - std::min(model.size(), text.size() / 4));
             break;
-        default:
-            d.consume(text.size());
-            model.erase(0, text.size());
+        default: d.consume(text.size()); model.erase(0, text.size());
         }
         // A dynamic buffer that went into version 1 counts for itself; a fresh one shows the storage.
         d = s.dynamic();
@@ -291,6 +290,26 @@ TEST(LazyBuffer, MovingBytesIsPaidForByConsumedBytes) {
     EXPECT_EQ(b.size(), 10000u);
     EXPECT_LE(b.capacity(), 64u * 1024);
     EXPECT_LE(b.rotations() * b.size(), consumed * 4);
+}
+
+TEST(LazyBuffer, NearlyFullStorageGrowsInsteadOfMovingAtEveryByte) {
+    lazy_buffer b({.offset_threshold = 1 << 20});
+    b.grow(10000);
+    b.shrink(1);
+    for (int i = 0; i < 10000; ++i) {
+        b.grow(1);
+        b.consume(1);
+    }
+    EXPECT_LE(b.rotations(), 4u);
+    EXPECT_LE(b.capacity(), 40000u);
+}
+
+TEST(LazyBuffer, StorageDoublesSoThatGrowingCostsLittlePerByte) {
+    lazy_buffer b;
+    int moves = 0;
+    for (std::size_t capacity = 0; b.size() < 1000000; b.grow(100))
+        moves += std::exchange(capacity, b.capacity()) != b.capacity();
+    EXPECT_LE(moves, 12);
 }
 
 TEST(LazyBuffer, SteadyTrafficNeedsNoNewStorage) {
