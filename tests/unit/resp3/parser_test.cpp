@@ -306,6 +306,10 @@ INSTANTIATE_TEST_SUITE_P(Lengths, Resp3Refusal,
                                          refusal{"$1a\r\n", error::bad_length}, refusal{"$+1\r\na\r\n", error::bad_length},
                                          refusal{"$ 1\r\n", error::bad_length}, refusal{"$--1\r\n", error::bad_length},
                                          refusal{"$-0\r\n", error::bad_length}, refusal{"$-12\r\n", error::bad_length},
+                                         refusal{"*1a\r\n", error::bad_length}, refusal{"*12a\r\n", error::bad_length},
+                                         refusal{"%a\r\n", error::bad_length}, refusal{"*123a\r\n", error::bad_length},
+                                         refusal{"*1\r*", error::bad_line_end}, refusal{"*12\r*", error::bad_line_end},
+                                         refusal{"*123\r*", error::bad_line_end},
                                          refusal{"$1\n", error::bad_length}, refusal{"$1\rx", error::bad_line_end},
                                          refusal{"!-1\r\n", error::bad_length}, refusal{"=-1\r\n", error::bad_length},
                                          refusal{"%-1\r\n", error::bad_length}, refusal{"~-1\r\n", error::bad_length},
@@ -389,6 +393,7 @@ TEST(Resp3Limits, Depth) {
         EXPECT_FALSE(parse(nested + ":1\r\n", l).ec) << bound;
         EXPECT_FALSE(parse(nested + "*0\r\n", l).ec) << "nothing is inside of an empty array";
         EXPECT_EQ(parse(nested + "*1\r\n", l).ec, error::too_deep) << bound;
+        EXPECT_EQ(parse(nested + "*1\r\n" + std::string(40, '_'), l).ec, error::too_deep) << bound;
         EXPECT_EQ(parse(nested + "|1\r\n", l).ec, error::too_deep) << bound;
         expect_same_however_cut(nested + "*1\r\n", l);
     }
