@@ -289,6 +289,8 @@ TEST_P(Resp3Refusal, IsTheSameHoweverTheBytesAreCut) {
     auto const& [input, why] = GetParam();
     EXPECT_EQ(parse(input).ec, why);
     EXPECT_EQ(parse(input + std::string(64, 'x')).ec, why) << "more bytes behind it";
+    std::string const warm_up = "*1\r\n*1\r\n_\r\n"; // Opening without allocating is the fast loop's.
+    EXPECT_EQ(parse(warm_up + input + std::string(64, 'x')).ec, why) << "and a warm parser";
     expect_same_however_cut(input, {});
 }
 
