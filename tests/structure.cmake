@@ -48,7 +48,7 @@ file(GLOB rejected CONFIGURE_DEPENDS compile/must_fail/*.cpp)
 foreach(source IN LISTS rejected)
   cmake_path(GET source STEM name)
   fairlead_structure_test(must_fail/${name} Python3::Interpreter tests/compile/must_fail.py ${source}
-    ${CMAKE_CXX_COMPILER} -std=c++20 -I${PROJECT_SOURCE_DIR}/include)
+    ${CMAKE_CXX_COMPILER} -std=c++20 -Werror=unused-result -I${PROJECT_SOURCE_DIR}/include)
 endforeach()
 
 # The installed package, moved away from where it was installed, serves find_package and pkg-config.

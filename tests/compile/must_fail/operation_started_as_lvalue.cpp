@@ -1,0 +1,13 @@
+// Fails: no match for call|no matching function for call|discards qualifiers|passing .* as 'this'|rvalue
+#include <fairlead/io/io_context.hpp>
+#include <fairlead/token/async_op.hpp>
+#include <fairlead/token/post.hpp>
+
+void start(fairlead::io_context& context) {
+    auto operation = fairlead::post(context, fairlead::deferred);
+#ifdef GOOD
+    std::move(operation)([] {});
+#else
+    operation([] {});
+#endif
+}
