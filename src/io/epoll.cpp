@@ -7,8 +7,8 @@
 // could wait for ever, because data that was already there makes no new edge. Such a descriptor is *unverified*: the next
 // wait parks its op and puts the descriptor on a list; an event takes it off; what no event has confirmed after three
 // turns, or when the loop is about to sleep, gets one verifying call.
-#include "posix.hpp"
-#include "resolve.hpp"
+#include <io/posix.hpp>
+#include <io/resolve.hpp>
 
 #include <atomic>
 #include <mutex>
@@ -128,13 +128,13 @@ public:
             list(*d);
     }
 
-    bool ready(io_op const& o) noexcept override {
-        descriptor const* const d = find(o.handle);
+    bool ready(handle h, kind k, std::size_t size) noexcept override {
+        descriptor const* const d = find(h);
         if (!d)
             return false;
-        if (is_write(o.kind))
-            return o.kind != kind::connect && d->writes.empty() && d->write_ready.load(std::memory_order_relaxed);
-        return d->reads.empty() && (d->read_ready.load(std::memory_order_relaxed) || (o.size == 0 && d->stream));
+        if (is_write(k))
+            return d->writes.empty() && d->write_ready.load(std::memory_order_relaxed);
+        return d->reads.empty() && (d->read_ready.load(std::memory_order_relaxed) || (size == 0 && d->stream));
     }
 
     bool try_now(io_op& o) noexcept override {

@@ -1,6 +1,6 @@
 #include <fairlead/io/io_context.hpp>
 
-#include "timer_heap.hpp"
+#include <io/timer_heap.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -273,15 +273,20 @@ std::size_t io_context::cancel(io::handle h) noexcept {
     return n;
 }
 
-io::outcome io_context::close(io::handle h) noexcept {
-    bool const was_mine = mine();
-    bool const taken = !was_mine && try_own() == nullptr;
-    // Another thread inside run(): an idle object can be closed all the same, one with pending ops is a bug (it is used
-    // by two threads at a time).
-    auto const r = driver_->close(h);
+template <class Door> io::outcome io_context::through(Door door) noexcept {
+    // Another thread may be inside run(): an idle object can be closed all the same; one with pending ops is then used by
+    // two threads at a time, which is a bug of the program.
+    bool const taken = !mine() && try_own() == nullptr;
+    auto const r = door();
     if (taken)
         disown();
     return r;
+}
+io::outcome io_context::close(io::handle h) noexcept {
+    return through([&]() noexcept { return driver_->close(h); });
+}
+io::outcome io_context::release(io::handle h) noexcept {
+    return through([&]() noexcept { return driver_->release(h); });
 }
 
 } // namespace fairlead

@@ -1,4 +1,4 @@
-#include "posix.hpp"
+#include <io/posix.hpp>
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -8,12 +8,13 @@ namespace {
 
 constexpr int eof_value = -static_cast<int>(error::eof);
 
+/// Bytes that one call can move. No slice is empty: 0 means that nothing is left.
 std::size_t total_of(io_op const& o) noexcept {
     if (!o.slices)
         return o.size;
     std::size_t total = 0;
     auto const* s = static_cast<slice const*>(o.data);
-    for (std::size_t i = 0; i != o.size; ++i)
+    for (std::size_t i = 0; i != o.size && i != slices_most; ++i)
         total += s[i].size;
     return total;
 }
@@ -38,7 +39,7 @@ void advance(io_op& o, std::size_t n) noexcept {
         --o.size;
     }
     if (n) {
-        s->data = static_cast<std::byte*>(s->data) + n;
+        s->base = static_cast<std::byte*>(s->base) + n;
         s->size -= n;
     }
     o.data = s;

@@ -12,7 +12,7 @@
 
 namespace fairlead::io::posix {
 
-static_assert(sizeof(slice) == sizeof(iovec) && offsetof(slice, data) == offsetof(iovec, iov_base) &&
+static_assert(sizeof(slice) == sizeof(iovec) && offsetof(slice, base) == offsetof(iovec, iov_base) &&
               offsetof(slice, size) == offsetof(iovec, iov_len));
 
 template <class Call> ssize_t restarted(Call call) noexcept {
@@ -31,16 +31,19 @@ inline ssize_t recv(int fd, void* data, std::size_t size, int flags) noexcept {
 inline ssize_t send(int fd, void const* data, std::size_t size, int flags) noexcept {
     return restarted([&] { return ::send(fd, data, size, flags | MSG_DONTWAIT | MSG_NOSIGNAL); });
 }
+/// The kernel takes no more in one call.
+inline constexpr std::size_t slices_most = 1024;
+
 inline ssize_t recv(int fd, slice* slices, std::size_t count, int flags) noexcept {
     msghdr message{};
     message.msg_iov = reinterpret_cast<iovec*>(slices);
-    message.msg_iovlen = count;
+    message.msg_iovlen = count < slices_most ? count : slices_most;
     return restarted([&] { return ::recvmsg(fd, &message, flags | MSG_DONTWAIT); });
 }
 inline ssize_t send(int fd, slice* slices, std::size_t count, int flags) noexcept {
     msghdr message{};
     message.msg_iov = reinterpret_cast<iovec*>(slices);
-    message.msg_iovlen = count;
+    message.msg_iovlen = count < slices_most ? count : slices_most;
     return restarted([&] { return ::sendmsg(fd, &message, flags | MSG_DONTWAIT | MSG_NOSIGNAL); });
 }
 /// > 0: ready, 0: not within the time, < 0: error.
@@ -57,7 +60,6 @@ enum class attempt : unsigned char {
 };
 attempt once(int fd, io_op& o) noexcept;
 
-/// A new descriptor that an accept op brought; set by `once` in result.n before the driver makes it a handle.
 inline short poll_events(kind k) noexcept {
     return k == kind::wait_error ? POLLPRI : is_write(k) ? POLLOUT : POLLIN;
 }

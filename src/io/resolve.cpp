@@ -1,4 +1,4 @@
-#include "resolve.hpp"
+#include <io/resolve.hpp>
 
 #include <condition_variable>
 #include <cstring>
@@ -136,7 +136,7 @@ void resolving::start(loop& l, resolve_op& o) noexcept {
     // Numbers need no thread.
     if (o.flags & AI_NUMERICHOST || !o.host || !*o.host) {
         perform(o);
-        l.push(o);
+        l.post(o);
         return;
     }
     auto& p = the_pool();
@@ -164,10 +164,10 @@ void resolving::start(loop& l, resolve_op& o) noexcept {
         p.more.notify_one();
     } catch (std::system_error const& e) {
         o.result.error = e.code().value();
-        l.push(o);
+        l.post(o);
     } catch (...) {
         o.result.error = ENOMEM;
-        l.push(o);
+        l.post(o);
     }
 }
 

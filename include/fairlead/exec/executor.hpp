@@ -129,15 +129,14 @@ concept execution_context_type = std::derived_from<T, execution_context> && requ
 
 /// Any executor behind one type of 32 bytes; the default executor of every I/O object.
 /// Our own executors lie inside as one pointer, without a reference count and recognised by one compare; executors of
-/// users up to 24 bytes lie inside too, larger ones do not compile.
+/// users up to 24 bytes lie inside too, larger ones do not compile. Copying an executor must not throw.
 class any_io_executor {
 public:
     static constexpr std::size_t storage_size = 24;
 
     any_io_executor() noexcept : functions_(nullptr) {}
     any_io_executor(std::nullptr_t) noexcept : functions_(nullptr) {}
-    any_io_executor(any_io_executor const& other) : functions_(other.functions_) { copy_from(other); }
-    any_io_executor(any_io_executor&& other) : any_io_executor(std::as_const(other)) {}
+    any_io_executor(any_io_executor const& other) noexcept : functions_(other.functions_) { copy_from(other); }
 
     template <class E>
         requires(!std::same_as<std::decay_t<E>, any_io_executor> && executor<std::decay_t<E>>)
@@ -154,7 +153,7 @@ public:
         }
     }
 
-    any_io_executor& operator=(any_io_executor const& other) {
+    any_io_executor& operator=(any_io_executor const& other) noexcept {
         if (this != &other) {
             any_io_executor copy(other);
             destroy();
@@ -216,7 +215,7 @@ private:
             throw bad_executor();
         return *functions_;
     }
-    void copy_from(any_io_executor const& other) {
+    void copy_from(any_io_executor const& other) noexcept {
         if (!functions_)
             return;
         if (functions_->native)

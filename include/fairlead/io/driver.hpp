@@ -5,6 +5,7 @@
 // asynchronous verbs (the loop's owner); the synchronous doors may be called by the thread that uses the descriptor.
 #pragma once
 
+#include <fairlead/base/buffer.hpp>
 #include <fairlead/base/error.hpp>
 #include <fairlead/exec/op.hpp>
 
@@ -42,11 +43,7 @@ enum class kind : std::uint8_t {
 };
 constexpr bool is_write(kind k) noexcept { return k >= kind::send; }
 
-/// A piece of memory; laid out as the kernel's iovec.
-struct slice {
-    void* data;
-    std::size_t size;
-};
+using slice = detail::io_slice; // laid out as the kernel's iovec
 
 /// A pending operation on a descriptor.
 struct io_op : op {
@@ -105,7 +102,7 @@ public:
     // ---- asynchronous verbs (owner only)
     virtual void submit(io_op& o) noexcept = 0;
     /// May an attempt be worth it, from what is known without asking the system?
-    virtual bool ready(io_op const& o) noexcept = 0;
+    virtual bool ready(handle h, kind k, std::size_t size) noexcept = 0;
     /// Tries at once, if nobody is queued before. True: done, the result is in the op, which stays the caller's.
     virtual bool try_now(io_op& o) noexcept = 0;
     /// Completes the pending op with operation_aborted; false when it is not pending here.

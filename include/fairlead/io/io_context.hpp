@@ -88,6 +88,7 @@ public:
     /// Completes all pending ops of a descriptor with operation_aborted. Returns how many; 1 when it had to be passed on.
     std::size_t cancel(io::handle h) noexcept;
     io::outcome close(io::handle h) noexcept;
+    io::outcome release(io::handle h) noexcept;
 
     void arm(io::timer_op& o) noexcept;
     /// An op that stands in its timer's list completes with operation_aborted. Owner only.
@@ -116,6 +117,7 @@ private:
     std::int64_t clock_ns() noexcept override;
     void wake() noexcept override;
     void submit_from_outside(io::io_op& o) noexcept;
+    template <class Door> io::outcome through(Door door) noexcept;
     static steady_clock::time_point deadline_after(std::chrono::nanoseconds d);
     std::size_t run_until_ns(std::size_t most, std::int64_t until_ns);
     bool has_work() noexcept;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fairlead/net/address.hpp>
+#include <fairlead/net/fwd.hpp>
 #include <fairlead/net/os_values.hpp>
 #include <fairlead/net/socket_options.hpp>
 
@@ -110,6 +111,9 @@ operator<<(std::basic_ostream<Elem, Traits>& os, basic_endpoint<Protocol> const&
 class tcp {
 public:
     using endpoint = basic_endpoint<tcp>;
+    using socket = basic_stream_socket<tcp>;     ///< fairlead/net/stream_socket.hpp
+    using acceptor = basic_socket_acceptor<tcp>; ///< fairlead/net/acceptor.hpp
+    using resolver = basic_resolver<tcp>;        ///< fairlead/net/resolver.hpp
 
     /// Sends small pieces at once instead of waiting for more (Nagle's algorithm off).
     using no_delay = detail::socket_option::boolean<detail::os::ipproto_tcp, detail::os::tcp_nodelay>;

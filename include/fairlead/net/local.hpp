@@ -1,6 +1,7 @@
 // UNIX-domain protocols and their endpoints.
 #pragma once
 
+#include <fairlead/net/fwd.hpp>
 #include <fairlead/net/os_values.hpp>
 #include <fairlead/net/socket_options.hpp>
 
@@ -107,6 +108,8 @@ operator<<(std::basic_ostream<Elem, Traits>& os, basic_endpoint<Protocol> const&
 class stream_protocol {
 public:
     using endpoint = basic_endpoint<stream_protocol>;
+    using socket = basic_stream_socket<stream_protocol>;     ///< fairlead/net/stream_socket.hpp
+    using acceptor = basic_socket_acceptor<stream_protocol>; ///< fairlead/net/acceptor.hpp
 
     constexpr int family() const noexcept { return detail::os::af_unix; }
     constexpr int type() const noexcept { return detail::os::sock_stream; }

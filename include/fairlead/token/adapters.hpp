@@ -30,10 +30,10 @@ template <class Init, class Adapt> struct adapted_primitive : primitive<adapted_
 
     loop* home() const noexcept { return inner.home(); }
     void prepare(record& o) const noexcept { inner.prepare(o); }
-    bool ready(record& o) const noexcept
-        requires requires { inner.attempt(o); }
+    bool ready() const noexcept
+        requires requires { inner.ready(); }
     {
-        return inner.ready(o);
+        return inner.ready();
     }
     bool attempt(record& o) const
         requires requires { inner.attempt(o); }

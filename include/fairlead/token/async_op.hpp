@@ -314,19 +314,17 @@ template <class Init, class... Args> struct primitive_functions {
             Init& i = in(p);
             if (i.home() != r.home)
                 return step::not_ready;
-            record& o = r.make<record>();
-            i.prepare(o);
-            r.state = await_state::prepared;
-            if (!i.ready(o))
+            if (!i.ready())
                 return step::not_ready;
             if (!r.home->spend()) {
                 r.state = await_state::exhausted;
                 return step::not_ready;
             }
-            if (i.attempt(o)) {
-                r.state = await_state::idle;
+            record& o = r.make<record>();
+            i.prepare(o);
+            if (i.attempt(o))
                 return step::ready;
-            }
+            r.state = await_state::prepared;
         }
         return step::not_ready;
     }
@@ -517,11 +515,11 @@ template <template <class, class...> class Base, class Init, class... Args> stru
     static constexpr functions_type functions{&relocate,
                                               &destroy,
                                               &home,
-                                              base::functions.try_step ? &try_step : nullptr,
+                                              base::can_try ? &try_step : nullptr,
                                               &start_await,
                                               &take,
                                               &start,
-                                              base::functions.block ? &block : nullptr};
+                                              base::can_block ? &block : nullptr};
 };
 
 /// What co_await yields of the arguments: errors thrown, one value bare, several as a tuple.

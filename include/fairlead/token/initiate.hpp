@@ -247,10 +247,11 @@ template <class Init, class Handler> struct handler_op : Init::record {
 ///   signature   its completion signature
 ///   record      its op (derived from op, at most await_record::lendable bytes)
 ///   home()      the loop that completes it
-///   prepare(r)  fills the record (not run)
-///   ready(r)    may try: "it can be tried now, and a try is likely to succeed"
-///   attempt(r)  tries; true: done, the result is in r
+///   ready()     optional: it can be tried now, and is likely to succeed. Only with attempt().
+///   prepare(r)  fills the record (all but run); called once
+///   attempt(r)  tries; true: done, the result is in r; false: nothing happened
 ///   submit(r)   hands the record over; it will be run exactly once, never from within this call
+///   block(v)    optional: performs the operation in the calling thread
 ///   take(r)     static: the arguments of the completion, from the result in r
 ///   drop(r)     static: the result will not be taken
 template <class Derived> struct primitive {

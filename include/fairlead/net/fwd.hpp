@@ -1,0 +1,16 @@
+// The class templates of this room, so that protocols can name their socket types without their definitions.
+#pragma once
+
+namespace fairlead {
+
+class any_io_executor;
+template <class Protocol, class Executor = any_io_executor> class basic_socket;
+template <class Protocol, class Executor = any_io_executor> class basic_stream_socket;
+template <class Protocol, class Executor = any_io_executor> class basic_socket_acceptor;
+
+namespace ip {
+
+template <class Protocol, class Executor = any_io_executor> class basic_resolver;
+
+} // namespace ip
+} // namespace fairlead

@@ -1,0 +1,228 @@
+// Stream sockets: reading, writing and connecting.
+#pragma once
+
+#include <fairlead/net/ip.hpp>
+#include <fairlead/net/local.hpp>
+#include <fairlead/net/socket.hpp>
+
+namespace fairlead {
+
+/// A connected stream of bytes, TCP or UNIX.
+/// Threads: one reader plus one writer at a time; otherwise unsynchronised. Several pending reads (writes) are served in
+/// the order in which they were started.
+template <class Protocol, class Executor> class basic_stream_socket : public basic_socket<Protocol, Executor> {
+    using base = basic_socket<Protocol, Executor>;
+    using base::core_;
+
+public:
+    using endpoint_type = typename base::endpoint_type;
+    using message_flags = socket_base::message_flags;
+    template <class E> struct rebind_executor {
+        using other = basic_stream_socket<Protocol, E>;
+    };
+
+    explicit basic_stream_socket(Executor const& e) : base(e) {}
+    template <execution_context_type Context>
+    explicit basic_stream_socket(Context& c) : base(Executor(c.get_executor())) {}
+    basic_stream_socket(Executor const& e, Protocol const& p) : base(e) { this->open(p); }
+    template <execution_context_type Context>
+    basic_stream_socket(Context& c, Protocol const& p) : base(Executor(c.get_executor())) {
+        this->open(p);
+    }
+    basic_stream_socket(Executor const& e, endpoint_type const& local) : base(e) { open_and_bind(local); }
+    template <execution_context_type Context>
+    basic_stream_socket(Context& c, endpoint_type const& local) : base(Executor(c.get_executor())) {
+        open_and_bind(local);
+    }
+    basic_stream_socket(Executor const& e, Protocol const& p, int fd) : base(e) { this->assign(p, fd); }
+    template <execution_context_type Context>
+    basic_stream_socket(Context& c, Protocol const& p, int fd) : base(Executor(c.get_executor())) {
+        this->assign(p, fd);
+    }
+    basic_stream_socket(basic_stream_socket&&) noexcept = default;
+    basic_stream_socket& operator=(basic_stream_socket&&) noexcept = default;
+    ~basic_stream_socket() = default;
+
+    /// Reads at least one byte into `into`.
+    /// Completes  (error_code ec, std::size_t n)
+    /// Errors     error::eof               the peer finished sending; everything before it was delivered
+    ///            error::operation_aborted cancelled; nothing was read
+    ///            error::connection_reset  the connection broke; what it had received may be lost
+    /// Cancel     terminal, partial, total
+    /// Immediate  may be ready without waiting; the handler still never runs before this returns
+    /// Lifetime   *this and the memory behind `into` outlive the completion
+    /// Threads    one reader plus one writer; otherwise unsynchronised
+    /// Allocates  nothing awaited with one or two buffers; a counted block for more
+    /// Source     man 2 recv; Networking TS [socket.stream.ops]
+    template <mutable_buffer_sequence Buffers, class Token = use_await_t>
+    decltype(auto) async_read_some(Buffers const& into, Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
+        return transfer<Token>(io::kind::receive, into, 0, token);
+    }
+    /// As async_read_some, with flags.
+    template <mutable_buffer_sequence Buffers, class Token = use_await_t>
+        requires(!std::convertible_to<Token, message_flags>)
+    decltype(auto) async_receive(Buffers const& into, Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
+        return transfer<Token>(io::kind::receive, into, 0, token);
+    }
+    template <mutable_buffer_sequence Buffers, class Token = use_await_t>
+    decltype(auto) async_receive(Buffers const& into, message_flags flags,
+                                 Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
+        return transfer<Token>(io::kind::receive, into, flags, token);
+    }
+
+    /// Writes at least one byte of `from`.
+    /// Completes  (error_code ec, std::size_t n)
+    /// Errors     error::broken_pipe, error::connection_reset  the peer is gone; SIGPIPE is never raised
+    ///            error::operation_aborted                     cancelled; nothing was written
+    /// Cancel     terminal, partial, total
+    /// Immediate  may be ready without waiting; the handler still never runs before this returns
+    /// Lifetime   *this and the memory behind `from` outlive the completion
+    /// Threads    one reader plus one writer; otherwise unsynchronised
+    /// Allocates  nothing awaited with one or two buffers; a counted block for more
+    /// Source     man 2 send; Networking TS [socket.stream.ops]
+    template <const_buffer_sequence Buffers, class Token = use_await_t>
+    decltype(auto) async_write_some(Buffers const& from, Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
+        return transfer<Token>(io::kind::send, from, 0, token);
+    }
+    /// As async_write_some, with flags.
+    template <const_buffer_sequence Buffers, class Token = use_await_t>
+        requires(!std::convertible_to<Token, message_flags>)
+    decltype(auto) async_send(Buffers const& from, Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
+        return transfer<Token>(io::kind::send, from, 0, token);
+    }
+    template <const_buffer_sequence Buffers, class Token = use_await_t>
+    decltype(auto) async_send(Buffers const& from, message_flags flags,
+                              Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
+        return transfer<Token>(io::kind::send, from, flags, token);
+    }
+
+    /// Opens the socket if it is closed, and connects it.
+    /// Completes  (error_code ec)
+    /// Errors     error::connection_refused  nobody listens there; also when the socket would connect to itself
+    ///            error::operation_aborted   cancelled
+    ///            what connect(2) reports
+    /// Cancel     terminal, partial, total; close the socket afterwards
+    /// Immediate  never
+    /// Lifetime   *this outlives the completion
+    /// Allocates  nothing awaited for IP; UNIX addresses take one counted block
+    /// Source     man 2 connect
+    template <class Token = use_await_t>
+    decltype(auto) async_connect(endpoint_type const& peer, Token&& token = {}) noexcept(
+        detail::nothrow_token<std::decay_t<Token>, detail::connect_to<endpoint_type>>) {
+        return completion_token_transform<void(error_code)>(std::forward<Token>(token),
+                                                            detail::connect_to<endpoint_type>(core_, peer));
+    }
+    void connect(endpoint_type const& peer) {
+        error_code ec;
+        connect(peer, ec);
+        detail::throw_error(ec, "connect");
+    }
+    void connect(endpoint_type const& peer, error_code& ec) {
+        std::tuple<error_code> v;
+        detail::connect_to<endpoint_type>(core_, peer).block(v);
+        ec = std::get<0>(v);
+    }
+
+    template <mutable_buffer_sequence Buffers> std::size_t read_some(Buffers const& into) {
+        return perform("read_some", io::kind::receive, into, 0);
+    }
+    template <mutable_buffer_sequence Buffers> std::size_t read_some(Buffers const& into, error_code& ec) {
+        return perform(ec, io::kind::receive, into, 0);
+    }
+    template <const_buffer_sequence Buffers> std::size_t write_some(Buffers const& from) {
+        return perform("write_some", io::kind::send, from, 0);
+    }
+    template <const_buffer_sequence Buffers> std::size_t write_some(Buffers const& from, error_code& ec) {
+        return perform(ec, io::kind::send, from, 0);
+    }
+    template <mutable_buffer_sequence Buffers> std::size_t receive(Buffers const& into, message_flags flags = 0) {
+        return perform("receive", io::kind::receive, into, flags);
+    }
+    template <mutable_buffer_sequence Buffers>
+    std::size_t receive(Buffers const& into, message_flags flags, error_code& ec) {
+        return perform(ec, io::kind::receive, into, flags);
+    }
+    template <const_buffer_sequence Buffers> std::size_t send(Buffers const& from, message_flags flags = 0) {
+        return perform("send", io::kind::send, from, flags);
+    }
+    template <const_buffer_sequence Buffers>
+    std::size_t send(Buffers const& from, message_flags flags, error_code& ec) {
+        return perform(ec, io::kind::send, from, flags);
+    }
+
+    /// For async_read and async_write: the whole transfer as one op, which the driver carries on where it stopped.
+    template <mutable_buffer_sequence Buffers> auto read_all_initiation(Buffers const& into) {
+        return detail::make_transfer(core_, io::kind::receive_all, into);
+    }
+    template <const_buffer_sequence Buffers> auto write_all_initiation(Buffers const& from) {
+        return detail::make_transfer(core_, io::kind::send_all, from);
+    }
+
+private:
+    template <class Token, class Buffers>
+    static constexpr bool nothrow =
+        detail::nothrow_token<std::decay_t<Token>, decltype(detail::make_transfer(std::declval<detail::socket_core&>(),
+                                                                                  io::kind::send,
+                                                                                  std::declval<Buffers const&>()))>;
+
+    template <class Token, class Buffers>
+    decltype(auto) transfer(io::kind k, Buffers const& buffers, message_flags flags,
+                            std::remove_reference_t<Token>& token) noexcept(nothrow<Token, Buffers>) {
+        return completion_token_transform<void(error_code, std::size_t)>(
+            std::forward<Token>(token), detail::make_transfer(core_, k, buffers, flags));
+    }
+    template <class Buffers>
+    std::size_t perform(error_code& ec, io::kind k, Buffers const& buffers, message_flags flags) {
+        std::tuple<error_code, std::size_t> v;
+        detail::make_transfer(core_, k, buffers, flags).block(v);
+        ec = std::get<0>(v);
+        return std::get<1>(v);
+    }
+    template <class Buffers>
+    std::size_t perform(char const* what, io::kind k, Buffers const& buffers, message_flags flags) {
+        error_code ec;
+        auto const n = perform(ec, k, buffers, flags);
+        detail::throw_error(ec, what);
+        return n;
+    }
+    void open_and_bind(endpoint_type const& local) {
+        this->open(local.protocol());
+        this->bind(local);
+    }
+};
+
+namespace local {
+
+/// Makes two open sockets connected to each other.
+template <class Protocol, class E1, class E2>
+void connect_pair(basic_stream_socket<Protocol, E1>& a, basic_stream_socket<Protocol, E2>& b, error_code& ec) {
+    auto& ca = a.core();
+    auto& cb = b.core();
+    if (ca.handle.is_open() || cb.handle.is_open()) {
+        ec = error::already_open;
+        return;
+    }
+    auto const p = typename Protocol::endpoint().protocol();
+    io::handle other;
+    auto const r = ca.context->driver().pair(p.family(), p.type(), p.protocol(), ca.handle, other);
+    ec = detail::to_error_code(r.error);
+    if (ec)
+        return;
+    if (ca.context == cb.context) {
+        cb.handle = other;
+        return;
+    }
+    auto const fd = ca.context->driver().release(other);
+    ec = fd.error ? detail::to_error_code(fd.error) : cb.adopt(static_cast<int>(fd.value));
+    if (ec)
+        ca.close();
+}
+template <class Protocol, class E1, class E2>
+void connect_pair(basic_stream_socket<Protocol, E1>& a, basic_stream_socket<Protocol, E2>& b) {
+    error_code ec;
+    connect_pair(a, b, ec);
+    detail::throw_error(ec, "connect_pair");
+}
+
+} // namespace local
+} // namespace fairlead
