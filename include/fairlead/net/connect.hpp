@@ -1,0 +1,161 @@
+// Connecting to the first of several endpoints that answers.
+#pragma once
+
+#include <fairlead/net/stream_socket.hpp>
+#include <fairlead/token/adapters.hpp>
+
+#include <iterator>
+#include <type_traits>
+
+namespace fairlead {
+namespace detail {
+
+struct connect_any {
+    template <class Endpoint> bool operator()(error_code const&, Endpoint const&) const noexcept { return true; }
+};
+
+/// Tries one endpoint after the other. Between two attempts the socket is closed, since a failed connect leaves it in no
+/// defined state.
+template <class Socket, class Range, class Condition, class Handler> struct range_connect_op {
+    using endpoint_type = typename Socket::endpoint_type;
+    using iterator = decltype(std::declval<Range const&>().begin());
+
+    Socket* socket;
+    Range range;
+    std::size_t position;
+    Condition condition;
+    Handler handler;
+
+    void start() {
+        error_code const none;
+        if (!next(none))
+            post_values(socket->get_executor(), std::move(handler),
+                        std::tuple<error_code, endpoint_type>(error::not_found, endpoint_type()));
+    }
+    void operator()(error_code ec) {
+        if (!socket->is_open() && ec != std::errc::connection_refused)
+            ec = error::operation_aborted; // closed by the program meanwhile
+        auto const at = endpoint_at(position);
+        if (!ec || ec == error::operation_aborted) {
+            std::move(handler)(ec, ec ? endpoint_type() : at);
+            return;
+        }
+        ++position;
+        if (!next(ec))
+            std::move(handler)(ec, endpoint_type());
+    }
+
+private:
+    endpoint_type endpoint_at(std::size_t n) const {
+        auto i = range.begin();
+        std::advance(i, static_cast<std::ptrdiff_t>(n));
+        return *i;
+    }
+    bool next(error_code const& before) {
+        for (auto const count = static_cast<std::size_t>(std::distance(range.begin(), range.end())); position != count;
+             ++position) {
+            endpoint_type const e = endpoint_at(position);
+            if (!condition(before, e))
+                continue;
+            error_code ignored; // It is being thrown away.
+            socket->close(ignored);
+            auto* const s = socket;
+            s->async_connect(e, std::move(*this));
+            return true;
+        }
+        return false;
+    }
+};
+
+template <class Socket, class Range, class Condition> struct range_connect {
+    Socket* socket;
+    Range range;
+    Condition condition;
+
+    auto get_executor() const noexcept { return socket->get_executor(); }
+    template <class Handler> void operator()(Handler&& handler) && {
+        range_connect_op<Socket, Range, Condition, std::decay_t<Handler>> o{
+            socket, std::move(range), 0, std::move(condition), std::forward<Handler>(handler)};
+        o.start();
+    }
+    void block(std::tuple<error_code, typename Socket::endpoint_type>& v) {
+        auto& [ec, endpoint] = v;
+        ec = error::not_found;
+        error_code before;
+        for (auto i = range.begin(); i != range.end(); ++i) {
+            typename Socket::endpoint_type const e = *i;
+            if (!condition(before, e))
+                continue;
+            error_code ignored;
+            socket->close(ignored);
+            socket->connect(e, ec);
+            if (!ec) {
+                endpoint = e;
+                return;
+            }
+            before = ec;
+        }
+    }
+};
+
+template <class R, class Endpoint>
+concept endpoint_range = requires(R const& r) {
+    { *r.begin() } -> std::convertible_to<Endpoint>;
+    r.end();
+};
+
+} // namespace detail
+
+template <template <class, class> class A, class S, class R, class C, class H, class D>
+struct associator<A, detail::range_connect_op<S, R, C, H>, D>
+    : detail::pass_on<A, detail::range_connect_op<S, R, C, H>, H, D> {};
+
+/// Connects to the first endpoint of `endpoints` that accepts, in their order.
+/// Completes  (error_code ec, endpoint_type connected)
+/// Errors     error::not_found          the range is empty, or the condition refused all of it
+///            error::operation_aborted  cancelled, or the socket was closed
+///            otherwise what the last attempt ended with
+/// Cancel     through the socket
+/// Immediate  never
+/// Lifetime   the socket outlives the completion; the range is copied
+/// Allocates  one counted block, and one for each attempt in turn
+template <class Protocol, class Executor, class Range, class Token = use_await_t>
+    requires detail::endpoint_range<Range, typename Protocol::endpoint>
+decltype(auto) async_connect(basic_stream_socket<Protocol, Executor>& socket, Range const& endpoints, Token&& token = {}) {
+    using socket_type = basic_stream_socket<Protocol, Executor>;
+    return completion_token_transform<void(error_code, typename Protocol::endpoint)>(
+        std::forward<Token>(token),
+        detail::range_connect<socket_type, Range, detail::connect_any>{&socket, endpoints, {}});
+}
+/// The same; `condition(last_error, endpoint)` says whether to try an endpoint.
+template <class Protocol, class Executor, class Range, class Condition, class Token = use_await_t>
+    requires detail::endpoint_range<Range, typename Protocol::endpoint> &&
+             std::predicate<Condition&, error_code const&, typename Protocol::endpoint const&>
+decltype(auto) async_connect(basic_stream_socket<Protocol, Executor>& socket, Range const& endpoints, Condition condition,
+                             Token&& token = {}) {
+    using socket_type = basic_stream_socket<Protocol, Executor>;
+    return completion_token_transform<void(error_code, typename Protocol::endpoint)>(
+        std::forward<Token>(token),
+        detail::range_connect<socket_type, Range, Condition>{&socket, endpoints, std::move(condition)});
+}
+
+template <class Protocol, class Executor, class Range>
+    requires detail::endpoint_range<Range, typename Protocol::endpoint>
+typename Protocol::endpoint connect(basic_stream_socket<Protocol, Executor>& socket, Range const& endpoints,
+                                    error_code& ec) {
+    std::tuple<error_code, typename Protocol::endpoint> v;
+    detail::range_connect<basic_stream_socket<Protocol, Executor>, Range, detail::connect_any>{&socket, endpoints, {}}
+        .block(v);
+    ec = std::get<0>(v);
+    return std::get<1>(v);
+}
+template <class Protocol, class Executor, class Range>
+    requires detail::endpoint_range<Range, typename Protocol::endpoint>
+typename Protocol::endpoint connect(basic_stream_socket<Protocol, Executor>& socket, Range const& endpoints) {
+    error_code ec;
+    auto const e = connect(socket, endpoints, ec);
+    detail::throw_error(ec, "connect");
+    return e;
+}
+
+} // namespace fairlead

@@ -1,0 +1,257 @@
+// Names to endpoints.
+#pragma once
+
+#include <fairlead/net/ip.hpp>
+#include <fairlead/net/socket.hpp>
+
+#include <iterator>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fairlead {
+namespace ip {
+
+/// Flags of a look-up, as in addrinfo.
+class resolver_base {
+public:
+    enum flags : int {
+        passive = 0x0001,
+        canonical_name = 0x0002,
+        numeric_host = 0x0004,
+        v4_mapped = 0x0008,
+        all_matching = 0x0010,
+        address_configured = 0x0020,
+        numeric_service = 0x0400,
+    };
+    friend constexpr flags operator|(flags a, flags b) noexcept {
+        return static_cast<flags>(static_cast<int>(a) | static_cast<int>(b));
+    }
+    friend constexpr flags operator&(flags a, flags b) noexcept {
+        return static_cast<flags>(static_cast<int>(a) & static_cast<int>(b));
+    }
+    static constexpr flags none = static_cast<flags>(0);
+
+protected:
+    resolver_base() = default;
+    ~resolver_base() = default;
+};
+
+/// One endpoint that a name stands for.
+template <class Protocol> class basic_resolver_entry {
+public:
+    using endpoint_type = typename Protocol::endpoint;
+    basic_resolver_entry() = default;
+    basic_resolver_entry(endpoint_type const& e, std::string const& host, std::string const& service)
+        : endpoint_(e), host_(host), service_(service) {}
+    endpoint_type endpoint() const { return endpoint_; }
+    operator endpoint_type() const { return endpoint_; }
+    std::string host_name() const { return host_; }
+    std::string service_name() const { return service_; }
+
+private:
+    endpoint_type endpoint_;
+    std::string host_;
+    std::string service_;
+};
+
+/// What a look-up found: a range of entries, cheap to copy.
+template <class Protocol> class basic_resolver_results {
+    using entries = std::vector<basic_resolver_entry<Protocol>>;
+
+public:
+    using value_type = basic_resolver_entry<Protocol>;
+    using endpoint_type = typename Protocol::endpoint;
+    using const_iterator = typename entries::const_iterator;
+    using iterator = const_iterator;
+
+    basic_resolver_results() = default;
+    explicit basic_resolver_results(entries e) : entries_(std::make_shared<entries const>(std::move(e))) {}
+
+    const_iterator begin() const noexcept { return entries_ ? entries_->begin() : const_iterator(); }
+    const_iterator end() const noexcept { return entries_ ? entries_->end() : const_iterator(); }
+    const_iterator cbegin() const noexcept { return begin(); }
+    const_iterator cend() const noexcept { return end(); }
+    std::size_t size() const noexcept { return entries_ ? entries_->size() : 0; }
+    bool empty() const noexcept { return size() == 0; }
+
+private:
+    std::shared_ptr<entries const> entries_;
+};
+
+} // namespace ip
+
+namespace detail {
+
+/// A look-up on its way: its strings, and its place in its resolver's list.
+struct resolve_request : op_link {
+    std::string host;
+    std::string service;
+    io::resolve_op* pending = nullptr;
+    resolve_request() noexcept { next = prev = nullptr; }
+};
+
+/// The half of a resolver that no template parameter changes.
+class resolver_core {
+public:
+    explicit resolver_core(io_context& c) noexcept : context(&c) { requests.next = requests.prev = &requests; }
+    FAIRLEAD_EXPORT resolver_core(resolver_core&& other) noexcept;
+    FAIRLEAD_EXPORT resolver_core& operator=(resolver_core&& other) noexcept;
+    ~resolver_core() { cancel(); }
+    FAIRLEAD_EXPORT void cancel() noexcept;
+    FAIRLEAD_EXPORT void start(io::resolve_op& o, resolve_request& r) noexcept;
+    FAIRLEAD_EXPORT static void finish(resolve_request& r) noexcept;
+
+    io_context* context;
+    op_link requests;
+};
+
+struct resolve_record : io::resolve_op {
+    resolve_request* request;
+    resolve_record() noexcept {}
+};
+static_assert(await_record::fits<resolve_record>);
+
+FAIRLEAD_EXPORT error_code resolve_error(io::resolve_op const& o) noexcept;
+
+template <class Protocol> struct resolve : primitive<resolve<Protocol>> {
+    using results = ip::basic_resolver_results<Protocol>;
+    using signature = void(error_code, results);
+    using record = resolve_record;
+
+    resolver_core* resolver;
+    mutable std::unique_ptr<resolve_request> request;
+    int family;
+    int flags;
+
+    resolve(resolver_core& c, std::string_view host, std::string_view service, int fam, int fl)
+        : resolver(&c), request(std::make_unique<resolve_request>()), family(fam), flags(fl) {
+        request->host = host;
+        request->service = service;
+    }
+    loop* home() const noexcept { return &resolver->context->as_loop(); }
+    void prepare(record& o) const noexcept {
+        o.cancel = nullptr;
+        o.request = request.release();
+        o.host = o.request->host.c_str();
+        o.service = o.request->service.c_str();
+        o.family = family;
+        o.type = kind().type();
+        o.protocol = kind().protocol();
+        o.flags = flags;
+        o.failure = 0;
+        o.result = {0, 0, 0};
+        o.found = nullptr;
+        o.found_count = 0;
+    }
+    void submit(record& o) const noexcept { resolver->start(o, *o.request); }
+    static void drop(record& o) noexcept {
+        resolver_core::finish(*o.request);
+        delete o.request;
+        delete[] o.found;
+    }
+    static std::tuple<error_code, results> take(record& o) {
+        auto const ec = resolve_error(o);
+        results r;
+        if (!ec) {
+            std::vector<ip::basic_resolver_entry<Protocol>> entries;
+            entries.reserve(o.found_count);
+            for (std::size_t i = 0; i != o.found_count; ++i) {
+                typename Protocol::endpoint e;
+                std::memcpy(e.data(), o.found[i].bytes, o.found[i].size);
+                e.resize(o.found[i].size);
+                entries.emplace_back(e, o.request->host, o.request->service);
+            }
+            r = results(std::move(entries));
+        }
+        drop(o);
+        return {ec, std::move(r)};
+    }
+    void block(std::tuple<error_code, results>& v) const {
+        record o;
+        prepare(o);
+        resolver->context->driver().resolve_blocking(o);
+        v = take(o);
+    }
+    static Protocol kind() { return Protocol::v4(); }
+};
+
+} // namespace detail
+
+namespace ip {
+
+/// Asks the system's name service (getaddrinfo), on a thread of its own so that the caller never waits.
+/// Threads: one object by one thread at a time.
+template <class Protocol, class Executor> class basic_resolver : public resolver_base {
+public:
+    using protocol_type = Protocol;
+    using endpoint_type = typename Protocol::endpoint;
+    using results_type = basic_resolver_results<Protocol>;
+    using executor_type = Executor;
+
+    explicit basic_resolver(Executor const& e)
+        : executor_(e), core_(detail::context_for_io(detail::loop_of(e))) {}
+    template <execution_context_type Context>
+    explicit basic_resolver(Context& c) : basic_resolver(Executor(c.get_executor())) {}
+    basic_resolver(basic_resolver&&) noexcept = default;
+    basic_resolver& operator=(basic_resolver&&) noexcept = default;
+
+    executor_type get_executor() noexcept { return executor_; }
+    /// Pending look-ups complete with operation_aborted at once, whatever the name service does.
+    void cancel() { core_.cancel(); }
+
+    /// Looks up host and service (a name or a port number).
+    /// Completes  (error_code ec, results_type results)
+    /// Errors     error::host_not_found            the name does not exist
+    ///            error::host_not_found_try_again  the name server did not answer: try again later
+    ///            error::service_not_found         no such service: give a port number
+    ///            error::operation_aborted         cancelled
+    /// Cancel     through cancel() only
+    /// Immediate  never
+    /// Lifetime   *this outlives the completion; host and service are copied
+    /// Allocates  the strings, the results, and one counted block
+    /// Source     man 3 getaddrinfo
+    template <class Token = use_await_t>
+        requires(!std::convertible_to<Token, flags>)
+    decltype(auto) async_resolve(std::string_view host, std::string_view service, Token&& token = {}) {
+        return async_resolve(host, service, none, std::forward<Token>(token));
+    }
+    template <class Token = use_await_t>
+    decltype(auto) async_resolve(std::string_view host, std::string_view service, flags f, Token&& token = {}) {
+        using init = detail::resolve<Protocol>;
+        return completion_token_transform<typename init::signature>(
+            std::forward<Token>(token), init(core_, host, service, detail::os::af_unspec, f));
+    }
+    /// The same for one version of the protocol only.
+    template <class Token = use_await_t>
+        requires(!std::convertible_to<Token, flags>)
+    decltype(auto) async_resolve(Protocol const& p, std::string_view host, std::string_view service, Token&& token = {}) {
+        using init = detail::resolve<Protocol>;
+        return completion_token_transform<typename init::signature>(
+            std::forward<Token>(token), init(core_, host, service, p.family(), none));
+    }
+
+    results_type resolve(std::string_view host, std::string_view service, flags f = none) {
+        error_code ec;
+        auto r = resolve(host, service, f, ec);
+        detail::throw_error(ec, "resolve");
+        return r;
+    }
+    results_type resolve(std::string_view host, std::string_view service, error_code& ec) {
+        return resolve(host, service, none, ec);
+    }
+    results_type resolve(std::string_view host, std::string_view service, flags f, error_code& ec) {
+        std::tuple<error_code, results_type> v;
+        detail::resolve<Protocol>(core_, host, service, detail::os::af_unspec, f).block(v);
+        ec = std::get<0>(v);
+        return std::get<1>(std::move(v));
+    }
+
+private:
+    Executor executor_;
+    detail::resolver_core core_;
+};
+
+} // namespace ip
+} // namespace fairlead

@@ -1,0 +1,99 @@
+#include <fairlead/net/resolver.hpp>
+
+#include <netdb.h>
+
+namespace fairlead::detail {
+
+static_assert(ip::resolver_base::passive == AI_PASSIVE && ip::resolver_base::canonical_name == AI_CANONNAME &&
+              ip::resolver_base::numeric_host == AI_NUMERICHOST && ip::resolver_base::v4_mapped == AI_V4MAPPED &&
+              ip::resolver_base::all_matching == AI_ALL && ip::resolver_base::address_configured == AI_ADDRCONFIG &&
+              ip::resolver_base::numeric_service == AI_NUMERICSERV);
+
+namespace {
+
+void link(op_link& list, resolve_request& r) noexcept {
+    r.next = &list;
+    r.prev = list.prev;
+    list.prev->next = &r;
+    list.prev = &r;
+}
+
+} // namespace
+
+void resolver_core::start(io::resolve_op& o, resolve_request& r) noexcept {
+    // A host or service that is longer than any name, or has a NUL in it, would be looked up cut short.
+    if (r.host.size() > 255 || r.service.size() > 255 || r.host.find('\0') != std::string::npos ||
+        r.service.find('\0') != std::string::npos) {
+        o.failure = EAI_NONAME;
+        context->as_loop().post(o);
+        return;
+    }
+    r.pending = &o;
+    link(requests, r);
+    context->driver().resolve(o);
+}
+
+void resolver_core::finish(resolve_request& r) noexcept {
+    if (!r.next)
+        return;
+    op_queue::unlink(r);
+    r.next = r.prev = nullptr;
+    r.pending = nullptr;
+}
+
+void resolver_core::cancel() noexcept {
+    while (requests.next != &requests) {
+        auto& r = static_cast<resolve_request&>(*requests.next);
+        auto& o = *r.pending;
+        finish(r);
+        context->driver().cancel_resolve(o);
+    }
+}
+
+resolver_core::resolver_core(resolver_core&& other) noexcept : resolver_core(*other.context) { *this = std::move(other); }
+resolver_core& resolver_core::operator=(resolver_core&& other) noexcept {
+    if (this == &other)
+        return *this;
+    cancel();
+    context = other.context;
+    while (other.requests.next != &other.requests) {
+        auto& r = static_cast<resolve_request&>(*other.requests.next);
+        op_queue::unlink(r);
+        link(requests, r);
+    }
+    return *this;
+}
+
+error_code resolve_error(io::resolve_op const& o) noexcept {
+    if (o.result.error)
+        return {o.result.error, std::system_category()};
+    switch (o.failure) {
+    case 0:
+        return o.found_count ? error_code() : error::make_error_code(error::no_data);
+    case EAI_AGAIN:
+        return error::host_not_found_try_again;
+    case EAI_BADFLAGS:
+        return error::invalid_argument;
+    case EAI_FAIL:
+        return error::no_recovery;
+    case EAI_FAMILY:
+        return error::address_family_not_supported;
+    case EAI_MEMORY:
+        return error::no_memory;
+    case EAI_SERVICE:
+        return error::service_not_found;
+    case EAI_SOCKTYPE:
+        return error::socket_type_not_supported;
+#ifdef EAI_NODATA
+    case EAI_NODATA:
+#endif
+#ifdef EAI_ADDRFAMILY
+    case EAI_ADDRFAMILY:
+#endif
+    case EAI_NONAME:
+    default:
+        return error::host_not_found;
+    }
+}
+
+} // namespace fairlead::detail
