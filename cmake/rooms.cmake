@@ -10,9 +10,9 @@ function(fairlead_own_target target)
     target_compile_options(${target} PRIVATE -Werror)
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # These depend on what the optimiser happens to inline, and g++ 12 reports them inside std::string. They are shown,
-    # but never fatal; with instrumentation they are noise.
-    foreach(warning stringop-overflow stringop-overread array-bounds restrict maybe-uninitialized)
+    # These depend on what the optimiser happens to inline, and g++ 12 reports them inside std::string and for replaced
+    # operators new. They are shown, but never fatal; with instrumentation they are noise.
+    foreach(warning stringop-overflow stringop-overread array-bounds restrict maybe-uninitialized mismatched-new-delete)
       if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
         target_compile_options(${target} PRIVATE -Wno-${warning})
       elseif(FAIRLEAD_WERROR)
