@@ -112,7 +112,6 @@ public:
         descriptor* const d = find(o.handle);
         if (!d)
             return complete_with(o, EBADF);
-        o.result = {0, 0, 0};
         o.stream = d->stream;
         op_queue& queue = queue_of(*d, o.kind);
         if (queue.empty() && worth_trying(*d, o.kind)) {
@@ -141,7 +140,6 @@ public:
         descriptor* const d = find(o.handle);
         if (!d || !queue_of(*d, o.kind).empty())
             return false;
-        o.result = {0, 0, 0};
         o.stream = d->stream;
         return try_on(*d, o);
     }
@@ -306,7 +304,6 @@ public:
 
     void perform(io_op& o, bool may_wait) noexcept override {
         descriptor* const d = find(o.handle);
-        o.result = {0, 0, 0};
         if (!d) {
             o.result.error = EBADF;
             return;

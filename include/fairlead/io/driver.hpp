@@ -53,9 +53,20 @@ struct io_op : op {
     int message_flags; ///< MSG_… of recv and send
     io::kind kind;
     bool slices;
-    bool stream; ///< 0 bytes mean end of stream
+    bool stream; ///< 0 bytes mean end of stream; the driver's
 
     io_op() noexcept {}
+    /// Everything but run. result.n counts from here on, over all attempts.
+    void set(io::handle h, io::kind k, void* d = nullptr, std::size_t n = 0, int flags = 0, bool are_slices = false) noexcept {
+        result = {0, 0, 0};
+        cancel = nullptr;
+        handle = h;
+        data = d;
+        size = n;
+        message_flags = flags;
+        kind = k;
+        slices = are_slices;
+    }
 };
 static_assert(sizeof(io_op) == 80);
 

@@ -27,15 +27,9 @@ template <class Protocol, class Executor> struct accept_new : primitive<accept_n
     loop* home() const noexcept { return &acceptor->context->as_loop(); }
     bool ready() const noexcept { return acceptor->context->driver().ready(acceptor->handle, io::kind::accept, 1); }
     void prepare(record& o) const noexcept {
-        o.cancel = nullptr;
         o.context = acceptor->context;
         o.executor = executor;
-        o.handle = acceptor->handle;
-        o.data = nullptr;
-        o.size = 0;
-        o.message_flags = 0;
-        o.kind = io::kind::accept;
-        o.slices = false;
+        o.set(acceptor->handle, io::kind::accept);
     }
     bool attempt(record& o) const noexcept { return o.context->driver().try_now(o); }
     void submit(record& o) const noexcept { o.context->submit(o); }
@@ -79,16 +73,11 @@ template <class Socket, class Endpoint> struct accept_into : primitive<accept_in
     loop* home() const noexcept { return &acceptor->context->as_loop(); }
     bool ready() const noexcept { return acceptor->context->driver().ready(acceptor->handle, io::kind::accept, 1); }
     void prepare(record& o) const noexcept {
-        o.cancel = nullptr;
         o.context = acceptor->context;
         o.peer = peer;
         o.endpoint = endpoint;
-        o.handle = acceptor->handle;
-        o.data = endpoint ? static_cast<void*>(endpoint->data()) : nullptr;
-        o.size = endpoint ? endpoint->capacity() : 0;
-        o.message_flags = 0;
-        o.kind = io::kind::accept;
-        o.slices = false;
+        o.set(acceptor->handle, io::kind::accept, endpoint ? static_cast<void*>(endpoint->data()) : nullptr,
+              endpoint ? endpoint->capacity() : 0);
     }
     bool attempt(record& o) const noexcept { return o.context->driver().try_now(o); }
     void submit(record& o) const noexcept { o.context->submit(o); }

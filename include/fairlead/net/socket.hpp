@@ -70,13 +70,7 @@ struct transfer : primitive<transfer> {
     loop* home() const noexcept { return &context->as_loop(); }
     bool ready() const noexcept { return context->driver().ready(handle, kind, size); }
     void prepare(record& o) const noexcept {
-        o.cancel = nullptr;
-        o.handle = handle;
-        o.data = data;
-        o.size = size;
-        o.message_flags = flags;
-        o.kind = kind;
-        o.slices = false;
+        o.set(handle, kind, data, size, flags);
     }
     bool attempt(record& o) const noexcept { return context->driver().try_now(o); }
     void submit(record& o) const noexcept { context->submit(o); }
@@ -133,16 +127,10 @@ struct sequence_transfer : primitive<sequence_transfer> {
     loop* home() const noexcept { return &context->as_loop(); }
     bool ready() const noexcept { return context->driver().ready(handle, kind, count); }
     void prepare(record& o) const noexcept {
-        o.cancel = nullptr;
-        o.handle = handle;
         o.block = std::exchange(many, nullptr);
         o.few[0] = few[0];
         o.few[1] = few[1];
-        o.data = o.block ? o.block : o.few;
-        o.size = count;
-        o.message_flags = flags;
-        o.kind = kind;
-        o.slices = true;
+        o.set(handle, kind, o.block ? o.block : o.few, count, flags, true);
     }
     bool attempt(record& o) const noexcept { return context->driver().try_now(o); }
     void submit(record& o) const noexcept { context->submit(o); }
@@ -186,13 +174,7 @@ struct wait_ready : primitive<wait_ready> {
     wait_ready(socket_core const& s, io::kind k) noexcept : context(s.context), handle(s.handle), kind(k) {}
     loop* home() const noexcept { return &context->as_loop(); }
     void prepare(record& o) const noexcept {
-        o.cancel = nullptr;
-        o.handle = handle;
-        o.data = nullptr;
-        o.size = 0;
-        o.message_flags = 0;
-        o.kind = kind;
-        o.slices = false;
+        o.set(handle, kind);
     }
     void submit(record& o) const noexcept { context->submit(o); }
     static std::tuple<error_code> take(record& o) noexcept { return {to_error_code(o.result.error)}; }
@@ -227,19 +209,13 @@ template <class Endpoint> struct connect_to : primitive<connect_to<Endpoint>> {
     connect_to(socket_core& s, Endpoint const& e) noexcept : socket(&s), endpoint(e) {}
     loop* home() const noexcept { return &socket->context->as_loop(); }
     void prepare(record& o) const noexcept {
-        o.cancel = nullptr;
-        if constexpr (small) {
-            o.block = nullptr;
-            o.data = o.address;
-        } else {
-            o.block = o.data = allocate_or_null(sizeof(Endpoint));
-        }
-        if (o.data)
-            std::memcpy(o.data, endpoint.data(), endpoint.size());
-        o.size = endpoint.size();
-        o.message_flags = 0;
-        o.kind = io::kind::connect;
-        o.slices = false;
+        void* address = o.address;
+        o.block = nullptr;
+        if constexpr (!small)
+            address = o.block = allocate_or_null(sizeof(Endpoint));
+        if (address)
+            std::memcpy(address, endpoint.data(), endpoint.size());
+        o.set({}, io::kind::connect, address, endpoint.size());
     }
     void submit(record& o) const noexcept {
         auto const p = endpoint.protocol();
@@ -261,12 +237,7 @@ template <class Endpoint> struct connect_to : primitive<connect_to<Endpoint>> {
                 return;
             }
         io::io_op o;
-        o.handle = socket->handle;
-        o.data = const_cast<void*>(static_cast<void const*>(endpoint.data()));
-        o.size = endpoint.size();
-        o.message_flags = 0;
-        o.kind = io::kind::connect;
-        o.slices = false;
+        o.set(socket->handle, io::kind::connect, endpoint.data(), endpoint.size());
         socket->context->driver().perform(o, !socket->user_non_blocking);
         v = {to_error_code(o.result.error)};
     }

@@ -1,0 +1,36 @@
+// What an algorithm on streams asks of a stream.
+#pragma once
+
+#include <fairlead/base/buffer.hpp>
+#include <fairlead/token/async_op.hpp>
+
+namespace fairlead {
+namespace detail {
+
+struct stream_handler_archetype {
+    void operator()(error_code, std::size_t) const {}
+};
+
+} // namespace detail
+
+/// async_read_some(buffers, token) with void(error_code, size_t), and an executor.
+template <class S>
+concept async_read_stream = requires(S& s, mutable_buffer b, detail::stream_handler_archetype h) {
+    s.get_executor();
+    s.async_read_some(b, h);
+};
+template <class S>
+concept async_write_stream = requires(S& s, const_buffer b, detail::stream_handler_archetype h) {
+    s.get_executor();
+    s.async_write_some(b, h);
+};
+template <class S>
+concept sync_read_stream = requires(S& s, mutable_buffer b, error_code ec) {
+    { s.read_some(b, ec) } -> std::convertible_to<std::size_t>;
+};
+template <class S>
+concept sync_write_stream = requires(S& s, const_buffer b, error_code ec) {
+    { s.write_some(b, ec) } -> std::convertible_to<std::size_t>;
+};
+
+} // namespace fairlead

@@ -1,0 +1,193 @@
+// Reading all of it.
+#pragma once
+
+#include <fairlead/base/dynamic_buffer.hpp>
+#include <fairlead/stream/transfer.hpp>
+#include <fairlead/stream/write.hpp> // detail::dynamic_buffer_type
+
+namespace fairlead {
+namespace detail {
+
+template <class Condition, class Stream, class Buffers>
+auto read_initiation(Stream& s, Buffers const& into, Condition c) {
+    if constexpr (std::is_same_v<Condition, transfer_all_t> && requires { s.read_all_initiation(into); })
+        return s.read_all_initiation(into);
+    else
+        return transfer_initiation<read_direction, Stream, rest_of<mutable_buffer, Buffers>, Condition>{
+            &s, make_rest<mutable_buffer>(into), std::move(c)};
+}
+template <class Stream, class Buffers>
+using read_all_type = decltype(read_initiation(std::declval<Stream&>(), std::declval<Buffers const&>(), transfer_all_t()));
+
+/// Where the next read into a dynamic buffer goes: both versions of the concept behind two functions.
+template <class Buffer> mutable_buffer dynamic_prepare(Buffer& b, std::size_t n) {
+    if constexpr (dynamic_buffer_v2<Buffer>) {
+        auto const at = b.size();
+        b.grow(n);
+        return b.data(at, n);
+    } else {
+        return b.prepare(n);
+    }
+}
+template <class Buffer> void dynamic_commit(Buffer& b, std::size_t prepared, std::size_t n) {
+    if constexpr (dynamic_buffer_v2<Buffer>)
+        b.shrink(prepared - n);
+    else
+        b.commit(n);
+}
+template <class Buffer> const_buffer dynamic_data(Buffer const& b) {
+    if constexpr (dynamic_buffer_v2<Buffer>)
+        return b.data(0, b.size());
+    else
+        return b.data();
+}
+/// How much to read next: what the buffer has room for without allocating, at least 512 bytes, at most a step.
+template <class Buffer> std::size_t dynamic_step(Buffer const& b, std::size_t most) noexcept {
+    std::size_t const size = b.size();
+    std::size_t const left = b.max_size() - size;
+    std::size_t step = b.capacity() > size ? b.capacity() - size : 0;
+    if (step < 512)
+        step = 512;
+    if (step > most)
+        step = most;
+    return step < left ? step : left;
+}
+
+template <class Stream, class Buffer, class Condition, class Handler> struct read_dynamic_op {
+    Stream* stream;
+    Buffer data;
+    std::size_t total;
+    std::size_t prepared;
+    [[no_unique_address]] Condition condition;
+    Handler handler;
+
+    void operator()(error_code ec, std::size_t n) {
+        dynamic_commit(data, prepared, n);
+        total += n;
+        std::size_t most = 0;
+        if ((!ec && n == 0) || (most = condition(ec, total)) == 0 || dynamic_step(data, most) == 0) {
+            std::move(handler)(ec, total);
+            return;
+        }
+        next(most);
+    }
+    void next(std::size_t most) {
+        prepared = dynamic_step(data, most);
+        auto const b = dynamic_prepare(data, prepared);
+        auto* const s = stream;
+        s->async_read_some(b, std::move(*this));
+    }
+};
+template <class Stream, class Buffer, class Condition> struct read_dynamic {
+    Stream* stream;
+    Buffer data;
+    [[no_unique_address]] Condition condition;
+
+    auto get_executor() const noexcept { return stream->get_executor(); }
+    template <class Handler> void operator()(Handler&& handler) && {
+        error_code const ec;
+        std::size_t const most = condition(ec, std::size_t{0});
+        if (most == 0 || dynamic_step(data, most) == 0) {
+            post_values(stream->get_executor(), std::forward<Handler>(handler),
+                        std::tuple<error_code, std::size_t>(ec, 0));
+            return;
+        }
+        read_dynamic_op<Stream, Buffer, Condition, std::decay_t<Handler>> o{
+            stream, std::move(data), 0, 0, std::move(condition), std::forward<Handler>(handler)};
+        o.next(most);
+    }
+    void block(std::tuple<error_code, std::size_t>& v)
+        requires sync_read_stream<Stream>
+    {
+        auto& [ec, total] = v;
+        ec = {};
+        total = 0;
+        for (;;) {
+            std::size_t const most = condition(ec, total);
+            std::size_t const step = most == 0 ? 0 : dynamic_step(data, most);
+            if (step == 0)
+                return;
+            std::size_t const n = stream->read_some(dynamic_prepare(data, step), ec);
+            dynamic_commit(data, step, n);
+            total += n;
+            if (!ec && n == 0)
+                return;
+        }
+    }
+};
+
+} // namespace detail
+
+template <template <class, class> class A, class S, class B, class C, class H, class D>
+struct associator<A, detail::read_dynamic_op<S, B, C, H>, D>
+    : detail::pass_on<A, detail::read_dynamic_op<S, B, C, H>, H, D> {};
+
+/// Fills `into`, with as many reads as it takes.
+/// Completes  (error_code ec, std::size_t n); n counts what was read also when ec is set
+/// Errors     error::eof  the stream ended before the buffers were full
+///            otherwise those of the stream's async_read_some
+/// Cancel     terminal, partial; through the stream
+/// Immediate  may be ready without waiting; the handler still never runs before this returns
+/// Lifetime   the stream and the memory behind `into` outlive the completion
+/// Threads    no other read on the stream meanwhile
+/// Allocates  on our sockets nothing awaited with one or two buffers; on others the steps' records, in turn
+/// Source     Networking TS [buffer.async.read]
+template <async_read_stream Stream, mutable_buffer_sequence Buffers, class Token = use_await_t>
+    requires(!detail::completion_condition<std::decay_t<Token>>)
+decltype(auto) async_read(Stream& stream, Buffers const& into, Token&& token = {}) noexcept(
+    detail::nothrow_token<std::decay_t<Token>, detail::read_all_type<Stream, Buffers>> && detail::is_single_buffer<Buffers>) {
+    return completion_token_transform<void(error_code, std::size_t)>(
+        std::forward<Token>(token), detail::read_initiation(stream, into, detail::transfer_all_t()));
+}
+/// The same until `condition(ec, bytes_so_far)` says 0.
+template <async_read_stream Stream, mutable_buffer_sequence Buffers, detail::completion_condition Condition,
+          class Token = use_await_t>
+decltype(auto) async_read(Stream& stream, Buffers const& into, Condition condition, Token&& token = {}) {
+    return completion_token_transform<void(error_code, std::size_t)>(
+        std::forward<Token>(token), detail::read_initiation(stream, into, std::move(condition)));
+}
+/// Appends to a dynamic buffer until it has max_size() bytes (which is no error), or an error.
+template <async_read_stream Stream, detail::dynamic_buffer_type Buffer, class Token = use_await_t>
+    requires(!detail::completion_condition<std::decay_t<Token>>)
+decltype(auto) async_read(Stream& stream, Buffer into, Token&& token = {}) {
+    return completion_token_transform<void(error_code, std::size_t)>(
+        std::forward<Token>(token),
+        detail::read_dynamic<Stream, Buffer, detail::transfer_all_t>{&stream, std::move(into), {}});
+}
+template <async_read_stream Stream, detail::dynamic_buffer_type Buffer, detail::completion_condition Condition,
+          class Token = use_await_t>
+decltype(auto) async_read(Stream& stream, Buffer into, Condition condition, Token&& token = {}) {
+    return completion_token_transform<void(error_code, std::size_t)>(
+        std::forward<Token>(token),
+        detail::read_dynamic<Stream, Buffer, Condition>{&stream, std::move(into), std::move(condition)});
+}
+
+template <sync_read_stream Stream, mutable_buffer_sequence Buffers, detail::completion_condition Condition>
+std::size_t read(Stream& stream, Buffers const& into, Condition condition, error_code& ec) {
+    std::tuple<error_code, std::size_t> v;
+    detail::transfer_initiation<detail::read_direction, Stream, detail::rest_of<mutable_buffer, Buffers>, Condition>{
+        &stream, detail::make_rest<mutable_buffer>(into), std::move(condition)}
+        .block(v);
+    ec = std::get<0>(v);
+    return std::get<1>(v);
+}
+template <sync_read_stream Stream, mutable_buffer_sequence Buffers>
+std::size_t read(Stream& stream, Buffers const& into, error_code& ec) {
+    return read(stream, into, transfer_all(), ec);
+}
+template <sync_read_stream Stream, mutable_buffer_sequence Buffers>
+std::size_t read(Stream& stream, Buffers const& into) {
+    error_code ec;
+    auto const n = read(stream, into, ec);
+    detail::throw_error(ec, "read");
+    return n;
+}
+template <sync_read_stream Stream, detail::dynamic_buffer_type Buffer>
+std::size_t read(Stream& stream, Buffer into, error_code& ec) {
+    std::tuple<error_code, std::size_t> v;
+    detail::read_dynamic<Stream, Buffer, detail::transfer_all_t>{&stream, std::move(into), {}}.block(v);
+    ec = std::get<0>(v);
+    return std::get<1>(v);
+}
+
+} // namespace fairlead

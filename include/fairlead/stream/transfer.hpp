@@ -1,0 +1,178 @@
+// What reading and writing "until done" share: the buffers still to be moved, and the loop over single attempts.
+#pragma once
+
+#include <fairlead/stream/completion_condition.hpp>
+#include <fairlead/stream/concepts.hpp>
+#include <fairlead/token/adapters.hpp>
+#include <fairlead/token/block.hpp>
+
+#include <span>
+
+namespace fairlead::detail {
+
+/// One buffer of which a part has been moved.
+template <class Buffer> class single_rest {
+public:
+    static constexpr bool needs_block = false;
+    explicit single_rest(Buffer b) noexcept : rest_(b) {}
+    bool empty() const noexcept { return rest_.size() == 0; }
+    Buffer next(std::size_t most) noexcept { return buffer(rest_, most); }
+    void moved(std::size_t n) noexcept { rest_ += n; }
+
+private:
+    Buffer rest_;
+};
+
+/// Several buffers of which a part has been moved; their addresses lie in a block of the recycler.
+template <class Buffer> class sequence_rest {
+public:
+    static constexpr bool needs_block = true;
+    template <class Sequence> explicit sequence_rest(Sequence const& s) {
+        std::size_t most = 0;
+        for (auto i = buffer_sequence_begin(s), end = buffer_sequence_end(s); i != end; ++i)
+            ++most;
+        if (most == 0)
+            return;
+        all_ = static_cast<Buffer*>(recycle_allocate(most * sizeof(Buffer)));
+        for (auto i = buffer_sequence_begin(s), end = buffer_sequence_end(s); i != end; ++i)
+            if (Buffer const b(as_buffer<Buffer>(*i)); b.size() != 0)
+                ::new (all_ + count_++) Buffer(b);
+    }
+    sequence_rest(sequence_rest&& other) noexcept
+        : all_(std::exchange(other.all_, nullptr)), at_(other.at_), count_(other.count_) {}
+    sequence_rest& operator=(sequence_rest&&) = delete;
+    ~sequence_rest() {
+        if (all_)
+            recycle_free(all_);
+    }
+
+    bool empty() const noexcept { return at_ == count_; }
+    /// The next buffers, about `most` bytes of them, at least one.
+    std::span<Buffer const> next(std::size_t most) noexcept {
+        std::size_t n = 0;
+        std::size_t total = 0;
+        while (at_ + n != count_ && n != 1024 && (n == 0 || total + all_[at_ + n].size() <= most)) {
+            total += all_[at_ + n].size();
+            ++n;
+        }
+        return {all_ + at_, n};
+    }
+    void moved(std::size_t n) noexcept {
+        while (n != 0 && at_ != count_) {
+            auto const here = n < all_[at_].size() ? n : all_[at_].size();
+            all_[at_] += here;
+            n -= here;
+            if (all_[at_].size() == 0)
+                ++at_;
+        }
+    }
+
+private:
+    Buffer* all_ = nullptr;
+    std::size_t at_ = 0;
+    std::size_t count_ = 0;
+};
+
+template <class Buffer, class Sequence>
+using rest_of = std::conditional_t<is_single_buffer<Sequence>, single_rest<Buffer>, sequence_rest<Buffer>>;
+
+template <class Buffer, class Sequence> rest_of<Buffer, Sequence> make_rest(Sequence const& s) {
+    if constexpr (is_single_buffer<Sequence>)
+        return single_rest<Buffer>(single_buffer<Buffer>(s));
+    else
+        return sequence_rest<Buffer>(s);
+}
+
+struct read_direction {
+    using buffer = mutable_buffer;
+    template <class S, class B, class T> static void start(S& s, B const& b, T&& token) {
+        s.async_read_some(b, std::forward<T>(token));
+    }
+    template <class S, class B> static std::size_t perform(S& s, B const& b, error_code& ec) {
+        return s.read_some(b, ec);
+    }
+};
+struct write_direction {
+    using buffer = const_buffer;
+    template <class S, class B, class T> static void start(S& s, B const& b, T&& token) {
+        s.async_write_some(b, std::forward<T>(token));
+    }
+    template <class S, class B> static std::size_t perform(S& s, B const& b, error_code& ec) {
+        return s.write_some(b, ec);
+    }
+};
+
+/// The loop as a handler: it is the completion handler of each attempt, and brings along what the final handler brings,
+/// so that the layer needs no memory of its own (P0162R0 §5.3).
+template <class Direction, class Stream, class Rest, class Condition, class Handler> struct transfer_op {
+    Stream* stream;
+    Rest rest;
+    std::size_t total;
+    [[no_unique_address]] Condition condition;
+    Handler handler;
+
+    void operator()(error_code ec, std::size_t n) {
+        total += n;
+        rest.moved(n);
+        std::size_t most = 0;
+        bool const stuck = !ec && n == 0;
+        if (stuck || rest.empty() || (most = condition(ec, total)) == 0) {
+            std::move(handler)(ec, total);
+            return;
+        }
+        next(most);
+    }
+    void next(std::size_t most) {
+        auto const b = rest.next(most);
+        auto* const s = stream;
+        Direction::start(*s, b, std::move(*this));
+    }
+};
+
+template <class Direction, class Stream, class Rest, class Condition> struct transfer_initiation {
+    Stream* stream;
+    Rest rest;
+    [[no_unique_address]] Condition condition;
+
+    auto get_executor() const noexcept { return stream->get_executor(); }
+
+    template <class Handler> void operator()(Handler&& handler) && {
+        error_code const ec;
+        std::size_t const most = rest.empty() ? 0 : condition(ec, std::size_t{0});
+        if (most == 0) {
+            post_values(stream->get_executor(), std::forward<Handler>(handler),
+                        std::tuple<error_code, std::size_t>(ec, 0));
+            return;
+        }
+        transfer_op<Direction, Stream, Rest, Condition, std::decay_t<Handler>> o{
+            stream, std::move(rest), 0, std::move(condition), std::forward<Handler>(handler)};
+        o.next(most);
+    }
+    void block(std::tuple<error_code, std::size_t>& v)
+        requires requires(Stream& s, error_code ec) { Direction::perform(s, typename Direction::buffer(), ec); }
+    {
+        auto& [ec, total] = v;
+        ec = {};
+        total = 0;
+        while (!rest.empty()) {
+            std::size_t const most = condition(ec, total);
+            if (most == 0)
+                break;
+            std::size_t const n = Direction::perform(*stream, rest.next(most), ec);
+            total += n;
+            rest.moved(n);
+            if (!ec && n == 0)
+                break;
+        }
+    }
+};
+
+} // namespace fairlead::detail
+
+namespace fairlead {
+
+template <template <class, class> class A, class Di, class S, class R, class C, class H, class D>
+struct associator<A, detail::transfer_op<Di, S, R, C, H>, D>
+    : detail::pass_on<A, detail::transfer_op<Di, S, R, C, H>, H, D> {};
+
+} // namespace fairlead

@@ -1,0 +1,130 @@
+// Writing all of it.
+#pragma once
+
+#include <fairlead/base/dynamic_buffer.hpp>
+#include <fairlead/stream/transfer.hpp>
+
+namespace fairlead {
+namespace detail {
+
+template <class Condition, class Stream, class Buffers>
+auto write_initiation(Stream& s, Buffers const& from, Condition c) {
+    // A stream may carry out the whole write as one operation of its own.
+    if constexpr (std::is_same_v<Condition, transfer_all_t> && requires { s.write_all_initiation(from); })
+        return s.write_all_initiation(from);
+    else
+        return transfer_initiation<write_direction, Stream, rest_of<const_buffer, Buffers>, Condition>{
+            &s, make_rest<const_buffer>(from), std::move(c)};
+}
+template <class Stream, class Buffers>
+using write_all_type = decltype(write_initiation(std::declval<Stream&>(), std::declval<Buffers const&>(), transfer_all_t()));
+
+} // namespace detail
+
+/// Writes all of `from`, with as many writes as it takes.
+/// Completes  (error_code ec, std::size_t n); n counts what was written also when ec is set
+/// Errors     those of the stream's async_write_some
+/// Cancel     terminal, partial; through the stream
+/// Immediate  may be ready without waiting; the handler still never runs before this returns
+/// Lifetime   the stream and the memory behind `from` outlive the completion
+/// Threads    no other write on the stream meanwhile
+/// Allocates  on our sockets nothing awaited with one or two buffers; on others the steps' records, in turn
+/// Source     Networking TS [buffer.async.write]
+template <async_write_stream Stream, const_buffer_sequence Buffers, class Token = use_await_t>
+    requires(!detail::completion_condition<std::decay_t<Token>>)
+decltype(auto) async_write(Stream& stream, Buffers const& from, Token&& token = {}) noexcept(
+    detail::nothrow_token<std::decay_t<Token>, detail::write_all_type<Stream, Buffers>> && detail::is_single_buffer<Buffers>) {
+    return completion_token_transform<void(error_code, std::size_t)>(
+        std::forward<Token>(token), detail::write_initiation(stream, from, detail::transfer_all_t()));
+}
+/// The same until `condition(ec, bytes_so_far)` says 0.
+template <async_write_stream Stream, const_buffer_sequence Buffers, detail::completion_condition Condition,
+          class Token = use_await_t>
+decltype(auto) async_write(Stream& stream, Buffers const& from, Condition condition, Token&& token = {}) {
+    return completion_token_transform<void(error_code, std::size_t)>(
+        std::forward<Token>(token), detail::write_initiation(stream, from, std::move(condition)));
+}
+
+template <sync_write_stream Stream, const_buffer_sequence Buffers>
+std::size_t write(Stream& stream, Buffers const& from, error_code& ec) {
+    std::tuple<error_code, std::size_t> v;
+    detail::transfer_initiation<detail::write_direction, Stream, detail::rest_of<const_buffer, Buffers>,
+                                detail::transfer_all_t>{&stream, detail::make_rest<const_buffer>(from), {}}
+        .block(v);
+    ec = std::get<0>(v);
+    return std::get<1>(v);
+}
+template <sync_write_stream Stream, const_buffer_sequence Buffers>
+std::size_t write(Stream& stream, Buffers const& from) {
+    error_code ec;
+    auto const n = write(stream, from, ec);
+    detail::throw_error(ec, "write");
+    return n;
+}
+
+namespace detail {
+
+/// Writes a dynamic buffer and consumes what was written.
+template <class Stream, class Buffer, class Handler> struct write_dynamic_op {
+    Buffer data;
+    Handler handler;
+    void operator()(error_code ec, std::size_t n) {
+        data.consume(n);
+        std::move(handler)(ec, n);
+    }
+};
+template <class Stream, class Buffer> struct write_dynamic {
+    Stream* stream;
+    Buffer data;
+    auto get_executor() const noexcept { return stream->get_executor(); }
+    const_buffer all() {
+        if constexpr (dynamic_buffer_v2<Buffer>)
+            return std::as_const(data).data(0, data.size());
+        else
+            return data.data();
+    }
+    template <class Handler> void operator()(Handler&& handler) && {
+        auto const b = all();
+        async_write(*stream, b,
+                    write_dynamic_op<Stream, Buffer, std::decay_t<Handler>>{std::move(data),
+                                                                            std::forward<Handler>(handler)});
+    }
+    void block(std::tuple<error_code, std::size_t>& v)
+        requires sync_write_stream<Stream>
+    {
+        std::get<1>(v) = fairlead::write(*stream, all(), std::get<0>(v));
+        data.consume(std::get<1>(v));
+    }
+};
+
+template <class B>
+concept dynamic_buffer_type = dynamic_buffer_v1<B> || dynamic_buffer_v2<B>;
+
+} // namespace detail
+
+template <template <class, class> class A, class S, class B, class H, class D>
+struct associator<A, detail::write_dynamic_op<S, B, H>, D>
+    : detail::pass_on<A, detail::write_dynamic_op<S, B, H>, H, D> {};
+
+/// Writes all of a dynamic buffer, and consumes what was written.
+template <async_write_stream Stream, detail::dynamic_buffer_type Buffer, class Token = use_await_t>
+decltype(auto) async_write(Stream& stream, Buffer from, Token&& token = {}) {
+    return completion_token_transform<void(error_code, std::size_t)>(
+        std::forward<Token>(token), detail::write_dynamic<Stream, Buffer>{&stream, std::move(from)});
+}
+template <sync_write_stream Stream, detail::dynamic_buffer_type Buffer>
+std::size_t write(Stream& stream, Buffer from, error_code& ec) {
+    std::tuple<error_code, std::size_t> v;
+    detail::write_dynamic<Stream, Buffer>{&stream, std::move(from)}.block(v);
+    ec = std::get<0>(v);
+    return std::get<1>(v);
+}
+template <sync_write_stream Stream, detail::dynamic_buffer_type Buffer>
+std::size_t write(Stream& stream, Buffer from) {
+    error_code ec;
+    auto const n = write(stream, std::move(from), ec);
+    detail::throw_error(ec, "write");
+    return n;
+}
+
+} // namespace fairlead

@@ -1,0 +1,104 @@
+// P0055R1's single-form verbs: one short name for each operation, the token last, use_await its default.
+//
+//   co_await send(s, b)     send(s, b, block)     send(s, b, block[ec])     send(s, b, handler)     send(s, b, use_future)
+//
+// They are function objects, so that argument-dependent look-up never finds the synchronous fairlead::write instead.
+#pragma once
+
+#include <fairlead/net/acceptor.hpp>
+#include <fairlead/net/connect.hpp>
+#include <fairlead/net/resolver.hpp>
+#include <fairlead/net/timer.hpp>
+#include <fairlead/stream/read_until.hpp>
+#include <fairlead/stream/write.hpp>
+#include <fairlead/token/use_future.hpp>
+
+namespace fairlead::verbs {
+namespace detail {
+
+struct send_verb {
+    template <class S, class... A>
+    decltype(auto) operator()(S& s, A&&... a) const noexcept(noexcept(s.async_send(std::forward<A>(a)...))) {
+        return s.async_send(std::forward<A>(a)...);
+    }
+};
+struct receive_verb {
+    template <class S, class... A>
+    decltype(auto) operator()(S& s, A&&... a) const noexcept(noexcept(s.async_receive(std::forward<A>(a)...))) {
+        return s.async_receive(std::forward<A>(a)...);
+    }
+};
+struct read_some_verb {
+    template <class S, class... A>
+    decltype(auto) operator()(S& s, A&&... a) const noexcept(noexcept(s.async_read_some(std::forward<A>(a)...))) {
+        return s.async_read_some(std::forward<A>(a)...);
+    }
+};
+struct write_some_verb {
+    template <class S, class... A>
+    decltype(auto) operator()(S& s, A&&... a) const noexcept(noexcept(s.async_write_some(std::forward<A>(a)...))) {
+        return s.async_write_some(std::forward<A>(a)...);
+    }
+};
+struct accept_verb {
+    template <class S, class... A>
+    decltype(auto) operator()(S& s, A&&... a) const noexcept(noexcept(s.async_accept(std::forward<A>(a)...))) {
+        return s.async_accept(std::forward<A>(a)...);
+    }
+};
+struct connect_verb {
+    template <class S, class... A>
+        requires requires(S& s, A&&... a) { s.async_connect(std::forward<A>(a)...); }
+    decltype(auto) operator()(S& s, A&&... a) const noexcept(noexcept(s.async_connect(std::forward<A>(a)...))) {
+        return s.async_connect(std::forward<A>(a)...);
+    }
+    template <class S, class... A>
+        requires(!requires(S& s, A&&... a) { s.async_connect(std::forward<A>(a)...); })
+    decltype(auto) operator()(S& s, A&&... a) const {
+        return fairlead::async_connect(s, std::forward<A>(a)...);
+    }
+};
+struct wait_verb {
+    template <class S, class... A>
+    decltype(auto) operator()(S& s, A&&... a) const noexcept(noexcept(s.async_wait(std::forward<A>(a)...))) {
+        return s.async_wait(std::forward<A>(a)...);
+    }
+};
+struct resolve_verb {
+    template <class S, class... A> decltype(auto) operator()(S& s, A&&... a) const {
+        return s.async_resolve(std::forward<A>(a)...);
+    }
+};
+struct read_verb {
+    template <class S, class... A>
+    decltype(auto) operator()(S& s, A&&... a) const noexcept(noexcept(fairlead::async_read(s, std::forward<A>(a)...))) {
+        return fairlead::async_read(s, std::forward<A>(a)...);
+    }
+};
+struct write_verb {
+    template <class S, class... A>
+    decltype(auto) operator()(S& s, A&&... a) const noexcept(noexcept(fairlead::async_write(s, std::forward<A>(a)...))) {
+        return fairlead::async_write(s, std::forward<A>(a)...);
+    }
+};
+struct read_until_verb {
+    template <class S, class... A> decltype(auto) operator()(S& s, A&&... a) const {
+        return fairlead::async_read_until(s, std::forward<A>(a)...);
+    }
+};
+
+} // namespace detail
+
+inline constexpr detail::send_verb send{};
+inline constexpr detail::receive_verb receive{};
+inline constexpr detail::read_some_verb read_some{};
+inline constexpr detail::write_some_verb write_some{};
+inline constexpr detail::accept_verb accept{};
+inline constexpr detail::connect_verb connect{};
+inline constexpr detail::wait_verb wait{};
+inline constexpr detail::resolve_verb resolve{};
+inline constexpr detail::read_verb read{};
+inline constexpr detail::write_verb write{};
+inline constexpr detail::read_until_verb read_until{};
+
+} // namespace fairlead::verbs
