@@ -1,0 +1,84 @@
+// The embedded server without sockets: bytes of a client in, bytes for it out. For tests of programs that use Redis, and
+// for programs that want to speak its protocol. No I/O, no clock, no globals, no threads.
+#pragma once
+
+#include <fairlead/base/config.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace fairlead::redis {
+
+namespace detail {
+struct server_state;
+struct server_session;
+} // namespace detail
+
+struct server_engine_options {
+    std::string password;                                ///< What clients have to AUTH with; empty: nothing.
+    std::size_t databases = 16;                          ///< SELECT 0 to databases - 1.
+    std::size_t arguments_max = 1024 * 1024;             ///< Of one command.
+    std::size_t bulk_bytes_max = 512 * 1024 * 1024;      ///< Of one argument, and of a string value.
+    std::size_t inline_bytes_max = 64 * 1024;            ///< Of a command typed as a line.
+    std::size_t transaction_bytes_max = 64 * 1024 * 1024; ///< Queued between MULTI and EXEC.
+    std::size_t push_backlog_bytes_max = 32 * 1024 * 1024; ///< Output not taken: a subscriber beyond it is closed.
+    std::uint64_t process_id = 0; ///< Shown by INFO.
+    /// Time since the Unix epoch, for keys that expire. Without one time stands still, and so nothing expires.
+    std::function<std::chrono::milliseconds()> clock;
+};
+
+/// What the clients share: databases, subscriptions, the list of clients. Replies depend on the order of the bytes fed
+/// and on the clock alone: whatever has no order of its own (keys, fields, members) is listed in ascending order.
+///
+/// Lifetime   outlives its clients
+/// Threads    none; the engine and all of its clients are one object to a thread
+class FAIRLEAD_EXPORT server_engine {
+public:
+    class client;
+
+    explicit server_engine(server_engine_options options = {});
+    ~server_engine();
+    server_engine(server_engine const&) = delete;
+    server_engine& operator=(server_engine const&) = delete;
+
+    std::size_t client_count() const noexcept;
+    std::uint64_t commands_run() const noexcept;
+
+private:
+    std::unique_ptr<detail::server_state> state_;
+};
+
+/// One connection. The owner moves bytes: what it receives goes to feed(), what output() holds has to be sent and then
+/// erased by the owner; once wants_close() is true and output() is empty, it closes.
+class FAIRLEAD_EXPORT server_engine::client {
+public:
+    /// `address` is only shown in CLIENT LIST.
+    explicit client(server_engine& engine, std::string_view address = {});
+    ~client();
+    client(client const&) = delete;
+    client& operator=(client const&) = delete;
+
+    /// Runs the commands that these bytes complete and appends the replies to output(). Incomplete commands wait, any
+    /// cut is fine. Does nothing once wants_close() is true.
+    void feed(std::string_view bytes);
+
+    /// What has to be sent. Take it out (swap, move) before an asynchronous write: commands of other clients append.
+    std::string& output() noexcept;
+    bool wants_close() const noexcept;
+    std::uint64_t id() const noexcept;
+
+    /// `changed` is called when another client's commands gave this one output (a published message) or decided that it
+    /// has to close; never from this client's own feed(). It runs at the end of that other feed(), once for each, and
+    /// may destroy any client, but not call feed().
+    void on_output(std::function<void()> changed);
+
+private:
+    std::unique_ptr<detail::server_session> session_;
+};
+
+} // namespace fairlead::redis
