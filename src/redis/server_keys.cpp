@@ -24,8 +24,8 @@ bool class_has(std::string_view pattern, std::size_t& p, char byte) noexcept {
         if (pattern[i] == '\\' && i + 1 < pattern.size()) {
             found |= pattern[++i] == byte;
         } else if (i + 2 < pattern.size() && pattern[i + 1] == '-') {
-            auto const [low, high] = std::minmax(value(pattern[i]), value(pattern[i + 2]));
-            found |= value(byte) >= low && value(byte) <= high;
+            auto const a = value(pattern[i]), b = value(pattern[i + 2]);
+            found |= value(byte) >= std::min(a, b) && value(byte) <= std::max(a, b);
             i += 2;
         } else {
             found |= pattern[i] == byte;
