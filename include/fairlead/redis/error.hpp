@@ -1,0 +1,54 @@
+// What a Redis client can report beside the errors of sockets (system), names (fairlead.netdb) and of the wire
+// (fairlead.resp3).
+#pragma once
+
+#include <fairlead/base/error.hpp>
+
+namespace fairlead::redis {
+
+/// Errors of one request and of the connection. A request that was cancelled before it was written completes with
+/// fairlead::error::operation_aborted instead: it was certainly not executed.
+enum class error {
+    // One request; the connection goes on.
+    server_error = 1,  ///< The server refused a command: a result<T> in the response keeps its text.
+    incompatible_type, ///< A reply does not fit the C++ type asked for: ask for another type, or a generic_response.
+    conversion_failed, ///< A conversion function of the program threw: the command itself was executed.
+    response_mismatch, ///< The response has room for another number of replies than the request has: fix the program.
+    refused_command,   ///< Unfit for a connection that several callers share; nothing was sent. See request::refused().
+    too_many_requests, ///< The queue is full (config::requests_max, queued_bytes_max); nothing was sent: try later.
+
+    // One request, because the connection was lost or cancelled.
+    not_connected,  ///< No connection, and config::cancel_if_not_connected is set; nothing was sent.
+    not_sent,       ///< The connection ended before a byte of the request was written: it may be sent again safely.
+    maybe_executed, ///< Written at least in part, and no reply came: only the program can know whether to repeat it.
+
+    // The connection, as async_run ends.
+    already_running,   ///< async_run is under way on this connection: await that one, or make another connection.
+    invalid_address,   ///< config::address is none of host:port, [v6]:port and unix:/path: correct it.
+    connect_timed_out, ///< No connection within config::connect_timeout: check address and network, or allow more.
+    hello_timed_out,   ///< Connected, but the server did not answer in time: it hangs, or is no Redis server.
+    hello_refused,     ///< The server refused to serve: connection::server_text() has its reason.
+    auth_refused,      ///< The server refused the credentials: correct them; retrying the same does not help.
+    resp3_required,    ///< The server speaks RESP2 only, and config::allow_resp2 is not set.
+    unexpected_reply,  ///< A reply came that no request waits for: replies cannot be trusted any more.
+    pushes_overflow,   ///< Pushes were not received in time, and config::pushes asks to close then.
+    server_silent,     ///< Nothing came for a whole config::health_check_interval although an answer was due.
+};
+
+FAIRLEAD_EXPORT error_category const& get_error_category() noexcept;
+inline error_code make_error_code(error e) noexcept { return {static_cast<int>(e), get_error_category()}; }
+
+/// What errors of several sources have in common: `if (ec == redis::condition::not_executed)`.
+enum class condition {
+    not_executed = 1, ///< The commands were certainly not executed: a repetition cannot execute them twice.
+    protocol_error,   ///< The server's bytes are no RESP, above a limit, or out of step.
+};
+
+inline std::error_condition make_error_condition(condition c) noexcept {
+    return {static_cast<int>(c), get_error_category()};
+}
+
+} // namespace fairlead::redis
+
+template <> struct std::is_error_code_enum<fairlead::redis::error> : std::true_type {};
+template <> struct std::is_error_condition_enum<fairlead::redis::condition> : std::true_type {};

@@ -1,0 +1,85 @@
+#include <fairlead/redis/error.hpp>
+
+#include <fairlead/resp3/error.hpp>
+
+#include <string>
+
+namespace fairlead::redis {
+namespace {
+
+char const* sentence(error e) noexcept {
+    switch (e) {
+    case error::server_error: return "The server refused a command: read its reply as result<T> to see the reason";
+    case error::incompatible_type:
+        return "A reply does not fit the C++ type asked for: ask for another type, or read it into a generic_response";
+    case error::conversion_failed:
+        return "A conversion function of the program threw while it read a reply: the command was executed";
+    case error::response_mismatch:
+        return "The response has room for another number of replies than the request has commands: correct the program";
+    case error::refused_command:
+        return "A command is unfit for a shared connection, so nothing was sent: use config::dedicated, or a setting of "
+               "config";
+    case error::too_many_requests:
+        return "Too many requests are waiting, so this one was not sent: try later, or raise config::requests_max or "
+               "config::queued_bytes_max";
+    case error::not_connected: return "There is no connection, so the request was not sent: call async_run";
+    case error::not_sent: return "The connection ended before the request was written: it may be sent again safely";
+    case error::maybe_executed:
+        return "The request was written but no reply came: it may or may not have been executed, so repeat it only if "
+               "executing it twice does no harm";
+    case error::already_running: return "async_run is under way on this connection: await that one first";
+    case error::invalid_address: return "The address is none of host:port, [v6]:port and unix:/path: correct it";
+    case error::connect_timed_out:
+        return "No connection within config::connect_timeout: check the address and the network, or allow more time";
+    case error::hello_timed_out:
+        return "The server accepted the connection but did not answer in time: it hangs, or is no Redis server";
+    case error::hello_refused: return "The server refused to serve this client: see connection::server_text()";
+    case error::auth_refused: return "The server refused the user name or password: correct them in config";
+    case error::resp3_required: return "The server speaks RESP2 only: set config::allow_resp2, or update the server";
+    case error::unexpected_reply:
+        return "The server sent a reply that no request waits for: the connection is out of step and was closed";
+    case error::pushes_overflow:
+        return "Pushes came faster than async_receive took them: receive more often, or raise config::pushes_max";
+    case error::server_silent:
+        return "The server sent nothing for a whole config::health_check_interval: it hangs or is unreachable";
+    }
+    return nullptr;
+}
+
+bool is_not_executed(error_code const& ec) noexcept {
+    return ec == error::not_sent || ec == error::not_connected || ec == error::too_many_requests ||
+           ec == error::refused_command || ec == error::response_mismatch ||
+           ec == fairlead::error::operation_aborted;
+}
+
+bool is_protocol_error(error_code const& ec) noexcept {
+    if (ec.category() == resp3::get_error_category())
+        return ec.value() < static_cast<int>(resp3::error::not_an_integer);
+    return ec == error::unexpected_reply;
+}
+
+class category final : public error_category {
+public:
+    char const* name() const noexcept override { return "fairlead.redis"; }
+    std::string message(int value) const override {
+        char const* const text = sentence(static_cast<error>(value));
+        return text ? text : "fairlead.redis error " + std::to_string(value);
+    }
+    bool equivalent(error_code const& ec, int wanted) const noexcept override {
+        switch (static_cast<condition>(wanted)) {
+        case condition::not_executed: return is_not_executed(ec);
+        case condition::protocol_error: return is_protocol_error(ec);
+        }
+        return false;
+    }
+    using error_category::equivalent;
+};
+
+} // namespace
+
+error_category const& get_error_category() noexcept {
+    static category const instance;
+    return instance;
+}
+
+} // namespace fairlead::redis

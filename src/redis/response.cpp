@@ -1,0 +1,148 @@
+#include <fairlead/redis/response.hpp>
+
+namespace fairlead::redis {
+
+using resp3::type;
+
+void reply_reader::skip() noexcept {
+    auto const depth = at_->depth;
+    do
+        ++at_;
+    while (at_ != end_ && at_->depth > depth);
+}
+
+void reply_reader::take_text(std::string& into) {
+    if (movable_) {
+        into.swap(*movable_);
+        movable_ = nullptr;
+    } else {
+        into.assign(at_->value);
+    }
+    ++at_;
+}
+
+void generic_response::append(std::span<resp3::node const> message) {
+    auto const nodes = entries_.size();
+    auto const bytes = text_.size();
+    try {
+        for (auto const& n : message) {
+            auto const at = text_.size();
+            text_.append(n.value);
+            entries_.push_back({at, n.value.size(), n.size, n.depth, n.kind, n.last, n.format});
+        }
+    } catch (...) {
+        entries_.resize(nodes);
+        text_.resize(bytes);
+        throw;
+    }
+    ++messages_;
+}
+
+std::size_t generic_response::drop_older_half() noexcept {
+    std::size_t const wanted = messages_ - messages_ / 2;
+    std::size_t dropped = 0;
+    std::size_t first = 0;
+    while (dropped != wanted)
+        dropped += entries_[first++].last;
+    if (first == entries_.size()) {
+        clear();
+        return dropped;
+    }
+    std::size_t const bytes = entries_[first].offset;
+    entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(first));
+    text_.erase(0, bytes);
+    for (auto& e : entries_)
+        e.offset -= bytes;
+    messages_ -= dropped;
+    return dropped;
+}
+
+namespace detail {
+
+error_code not_a_value(reply_reader& in) noexcept {
+    return in.peek().kind == type::simple_error || in.peek().kind == type::blob_error ? error::server_error
+                                                                                      : error::incompatible_type;
+}
+
+error_code read_text(reply_reader& in, std::string& value) {
+    switch (in.peek().kind) {
+    case type::simple_string:
+    case type::blob_string:
+    case type::verbatim_string:
+    case type::number:
+    case type::real:
+    case type::big_number: in.take_text(value); return {};
+    default: return not_a_value(in);
+    }
+}
+
+std::string_view read_number_text(reply_reader& in, error_code& ec) noexcept {
+    switch (in.peek().kind) {
+    case type::number:
+    case type::blob_string:
+    case type::simple_string:
+    case type::verbatim_string:
+    case type::real:
+    case type::big_number: {
+        auto const text = in.peek().value;
+        in.advance();
+        return text;
+    }
+    default: ec = not_a_value(in); return {};
+    }
+}
+
+error_code read_boolean(reply_reader& in, bool& value) {
+    error_code ec;
+    if (in.peek().kind == type::boolean) {
+        value = in.peek().value == "t";
+        in.advance();
+        return ec;
+    }
+    auto const text = read_number_text(in, ec);
+    if (!ec)
+        value = resp3::to_boolean(text, ec);
+    return ec;
+}
+
+error_code read_real(reply_reader& in, double& value) {
+    error_code ec;
+    auto const text = read_number_text(in, ec);
+    if (!ec)
+        value = resp3::to_real(text, ec);
+    return ec;
+}
+
+std::size_t enter_sequence(reply_reader& in, error_code& ec) noexcept {
+    auto const& n = in.peek();
+    bool const is_sequence = n.kind == type::array || n.kind == type::set || n.kind == type::push;
+    if (!is_sequence || n.size == resp3::unknown_size) {
+        ec = not_a_value(in);
+        return 0;
+    }
+    in.advance();
+    return static_cast<std::size_t>(n.size);
+}
+
+std::size_t enter_map(reply_reader& in, error_code& ec) noexcept {
+    auto const& n = in.peek();
+    bool const is_flat = n.kind == type::array && n.size % 2 == 0;
+    if ((n.kind != type::map && !is_flat) || n.size == resp3::unknown_size) {
+        ec = not_a_value(in);
+        return 0;
+    }
+    in.advance();
+    return static_cast<std::size_t>(n.size / 2);
+}
+
+error_code deliver_nothing(void*, std::size_t, reply_view const& reply) {
+    return resp3::is_error(reply.nodes[0].kind) ? make_error_code(error::server_error) : error_code();
+}
+
+error_code deliver_generic(void* object, std::size_t, reply_view const& reply) {
+    static_cast<generic_response*>(object)->append(reply.nodes);
+    return {};
+}
+
+} // namespace detail
+} // namespace fairlead::redis
