@@ -2,6 +2,8 @@
 
 #include <fairlead/exec/recycler.hpp>
 
+#include <utility>
+
 namespace fairlead {
 
 constinit thread_local FAIRLEAD_HOT_TLS detail::thread_state detail::this_thread{};
@@ -107,59 +109,41 @@ void loop::resume_later(await_record& r) noexcept {
     r.home->post(o);
 }
 
-void loop::resume_chain(await_record& first) {
+void loop::resume_rest() {
     auto& thread = detail::this_thread;
-    auto* const outer = thread.next;
-    struct restore {
-        detail::thread_state& thread;
-        await_record* outer;
-        ~restore() {
-            thread.next = outer;
-            --thread.depth;
-        }
-    } const guard{thread, outer};
-    ++thread.depth;
-    await_record* r = &first;
-    for (;;) {
-        thread.next = nullptr;
-        r->handle.resume();
-        r = thread.next;
-        if (!r)
-            return;
+    do {
+        await_record* r = std::exchange(thread.next, nullptr);
         // Calling and finishing children takes part in the budget: a loop over children that never suspend would
         // otherwise stay in here for ever.
         if (!r->home->spend()) {
             resume_later(*r);
             return;
         }
-    }
+        r->handle.resume();
+    } while (thread.next);
 }
 
-void loop::run_one_op(op& o) {
-    if (o.run) {
-        o.run(&o, op_mode::complete);
+void loop::resume_elsewhere(await_record& r, op& o) {
+    if (r.home != this) {
+        r.home->post(o); // The operation belonged to this loop, the coroutine to another: it goes home with its result.
         return;
     }
-    await_record& r = await_record::of(o);
-    if (r.hooks && r.hooks->done) {
+    if (r.foreign) {
+        r.foreign = false;
+        work_finished();
+    }
+    if (r.hooks && r.hooks->done)
         r.hooks->done(&r);
-        return;
-    }
-    auto& thread = detail::this_thread;
-    thread.next = nullptr;
-    ++thread.depth;
-    struct leave {
-        detail::thread_state& thread;
-        ~leave() { --thread.depth; }
-    } const guard{thread};
-    r.handle.resume();
-    if (await_record* next = thread.next) {
-        thread.next = nullptr;
-        if (next->home->spend())
-            resume_chain(*next);
-        else
-            resume_later(*next);
-    }
+    else
+        resume_chain(r);
+}
+
+inline void loop::resume_op(op& o) {
+    await_record& r = await_record::of(o);
+    if (r.home != this || r.foreign || r.hooks) [[unlikely]]
+        resume_elsewhere(r, o);
+    else
+        resume_chain(r);
 }
 
 std::size_t loop::run_batch(std::size_t most) {
@@ -168,24 +152,15 @@ std::size_t loop::run_batch(std::size_t most) {
     slice_end_ns_ = 0;
     batch_over_ = false;
     std::size_t done = 0;
-    while (done != most && !local_.empty() && !batch_over_) {
-        op* o = local_.pop_front();
+    while (done != most && !local_.empty()) {
+        op* const o = local_.pop_front();
         budget_.fill();
         ++done;
-        if (!o->run) {
-            await_record& r = await_record::of(*o);
-            // The operation belonged to this loop, the coroutine to another: it goes home with its result.
-            if (r.home != this) [[unlikely]] {
-                r.home->post(*o);
-                continue;
-            }
-            if (r.foreign) [[unlikely]] {
-                r.foreign = false;
-                work_finished();
-            }
-        }
-        run_one_op(*o);
-        if (stopped_.load(std::memory_order_relaxed)) [[unlikely]]
+        if (o->run)
+            o->run(o, op_mode::complete);
+        else
+            resume_op(*o);
+        if (stopped_.load(std::memory_order_relaxed) || batch_over_) [[unlikely]]
             break;
     }
     return done;

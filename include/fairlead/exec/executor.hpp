@@ -258,6 +258,23 @@ protected:
 
 namespace detail {
 
+/// True when every executor of this type runs a loop of the library.
+template <class E> inline constexpr bool always_loop = has_loop<E> && !std::same_as<E, any_io_executor>;
+
+/// Hands an op to whatever runs it.
+template <class E> void execute_op(E const& e, op& o) {
+    if constexpr (always_loop<E>) {
+        e.native_loop()->post(o);
+    } else {
+        if constexpr (has_loop<E>)
+            if (loop* l = e.native_loop()) {
+                l->post(o);
+                return;
+            }
+        e.execute(op_function(o));
+    }
+}
+
 /// The loop of an executor, if it has one.
 template <class E> loop* loop_of(E const& e) noexcept {
     if constexpr (has_loop<E>)

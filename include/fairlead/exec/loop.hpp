@@ -66,7 +66,18 @@ public:
     execution_context& context() const noexcept { return context_; }
 
     /// Resumes the coroutine of `r` and whomever the trampoline names after it, within the budget.
-    static void resume_chain(await_record& r);
+    static void resume_chain(await_record& r) {
+        auto& thread = detail::this_thread;
+        struct level {
+            detail::thread_state& thread;
+            ~level() { --thread.depth; }
+        } const one_more{thread};
+        ++thread.depth;
+        r.handle.resume();
+        // Set by a coroutine that called a child or has ended, and by nothing else: null at all other times.
+        if (thread.next) [[unlikely]]
+            resume_rest();
+    }
     /// Puts the coroutine of `r` at the end of its loop's queue. Its bytes must be free.
     static void resume_later(await_record& r) noexcept;
     /// Destroys the root of the await chain of `r` from its loop, once everything that is queued before it has gone:
@@ -109,7 +120,6 @@ protected:
     /// there was nothing to do.
     bool abandon_queued();
 
-    static void run_one_op(op& o);
     static void abandon(op& o);
     FAIRLEAD_COLD void outside_work_gone() noexcept;
 
@@ -129,6 +139,9 @@ private:
     FAIRLEAD_COLD bool spend_slow() noexcept;
     bool slice_is_over() noexcept;
     FAIRLEAD_COLD void post_from_outside(op& o) noexcept;
+    static void resume_rest();
+    void resume_op(op& o);
+    FAIRLEAD_COLD void resume_elsewhere(await_record& r, op& o);
 };
 
 } // namespace fairlead

@@ -16,15 +16,6 @@ namespace detail {
 /// The context of an executor, for I/O objects.
 FAIRLEAD_EXPORT io_context& context_for_io(loop* l);
 
-/// An errno value, or minus a value of misc_errors, as it stands in op_result::error.
-inline error_code to_error_code(int e) noexcept {
-    if (e == 0) [[likely]]
-        return {};
-    if (e > 0)
-        return {e, std::system_category()};
-    return error::make_error_code(static_cast<error::misc_errors>(-e));
-}
-
 /// The half of a socket that no template parameter changes.
 struct socket_core {
     io_context* context;
@@ -54,6 +45,7 @@ using error_signature = void(error_code);
 /// One attempt, or until done, with a single buffer.
 struct transfer : primitive<transfer> {
     using signature = stream_signature;
+    using plain_result = void;
     using record = io::io_op;
 
     io_context* context;
@@ -165,6 +157,7 @@ auto make_transfer(socket_core const& s, io::kind k, Buffers const& buffers, int
 /// Readiness, or anything else that completes with an error only and has no buffer.
 struct wait_ready : primitive<wait_ready> {
     using signature = error_signature;
+    using plain_result = void;
     using record = io::io_op;
 
     io_context* context;

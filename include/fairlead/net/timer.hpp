@@ -48,6 +48,7 @@ private:
 
 struct timer_wait : primitive<timer_wait> {
     using signature = void(error_code);
+    using plain_result = void;
     using record = io::timer_op;
 
     timer_core* timer;

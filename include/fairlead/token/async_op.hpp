@@ -299,6 +299,7 @@ template <class Init, class... Args> struct primitive_functions {
     using record = typename Init::record;
     static constexpr bool can_try = requires(Init const& i, record& r) { i.attempt(r); };
     static constexpr bool can_block = requires(Init const& i, values& v) { i.block(v); };
+    static constexpr bool plain_result = requires { typename Init::plain_result; };
 
     static Init& in(void* p) noexcept { return *std::launder(static_cast<Init*>(p)); }
 
@@ -311,6 +312,7 @@ template <class Init, class... Args> struct primitive_functions {
 
     static step try_step(void* p, await_record& r) {
         if constexpr (can_try) {
+            r.state = await_state::idle;
             Init& i = in(p);
             if (i.home() != r.home)
                 return step::not_ready;
@@ -322,21 +324,27 @@ template <class Init, class... Args> struct primitive_functions {
             }
             record& o = r.make<record>();
             i.prepare(o);
-            if (i.attempt(o))
+            if (i.attempt(o)) {
+                r.state = plain_result ? await_state::plain : await_state::idle;
                 return step::ready;
+            }
             r.state = await_state::prepared;
         }
         return step::not_ready;
     }
     static bool start_await(void* p, await_record& r) {
         Init& i = in(p);
-        if (r.state == await_state::exhausted) {
-            retry_op<functions_type>::queue(r, &functions, p);
-            return true;
-        }
-        if (r.state != await_state::prepared)
+        if constexpr (can_try) {
+            if (r.state == await_state::exhausted) {
+                retry_op<functions_type>::queue(r, &functions, p);
+                return true;
+            }
+            if (r.state != await_state::prepared)
+                i.prepare(r.make<record>());
+        } else {
             i.prepare(r.make<record>());
-        r.state = await_state::idle;
+        }
+        r.state = plain_result ? await_state::plain : await_state::idle;
         auto& o = r.get<record>();
         o.run = nullptr;
         if (r.home != i.home()) [[unlikely]] {
@@ -406,6 +414,7 @@ template <class Init, class... Args> struct generic_functions {
                 r.state = await_state::exhausted;
                 return step::not_ready;
             }
+            r.state = await_state::idle;
             if (auto v = i.try_step()) {
                 store_result(r, values(std::move(*v)));
                 return step::ready;
@@ -420,6 +429,7 @@ template <class Init, class... Args> struct generic_functions {
                 return true;
             }
         }
+        r.state = await_state::idle;
         auto& thread = this_thread;
         struct restore {
             thread_state& thread;
@@ -543,6 +553,43 @@ template <class First, class... Rest> auto unwrap(std::tuple<First, Rest...>&& v
 }
 inline void unwrap(std::tuple<>&&) noexcept {}
 
+/// An errno value, or minus a value of misc_errors, as it stands in op_result::error.
+inline error_code to_error_code(int e) noexcept {
+    if (e == 0) [[likely]]
+        return {};
+    if (e > 0)
+        return {e, std::system_category()};
+    return error::make_error_code(static_cast<error::misc_errors>(-e));
+}
+[[noreturn]] FAIRLEAD_COLD inline void throw_plain(int e) { throw_error_now(to_error_code(e), "co_await"); }
+
+/// The result of a finished await. After the suspension the compiler no longer knows which operation it was, so the
+/// common kinds of result are read here rather than through a call.
+template <class Signature, class Functions>
+auto resume_with(Functions const* f, void* storage, await_record& r) {
+    using values = values_of<Signature>;
+    if constexpr (std::is_same_v<values, std::tuple<error_code, std::size_t>>) {
+        if (r.state == await_state::plain) [[likely]] {
+            auto const& result = r.get<op>().result;
+            if (result.error) [[unlikely]]
+                throw_plain(result.error);
+            return std::size_t{result.n};
+        }
+        return unwrap(f->take(storage, r));
+    } else if constexpr (std::is_same_v<values, std::tuple<error_code>>) {
+        if (r.state == await_state::plain) [[likely]] {
+            if (int const e = r.get<op>().result.error) [[unlikely]]
+                throw_plain(e);
+            return;
+        }
+        return unwrap(f->take(storage, r));
+    } else if constexpr (std::is_same_v<values, std::tuple<>>) {
+        return; // Nothing to take, and no operation without values has anything to clean up.
+    } else {
+        return unwrap(f->take(storage, r));
+    }
+}
+
 template <class Signature> class op_awaiter;
 template <class Signature> class foreign_awaiter;
 
@@ -640,7 +687,7 @@ public:
         return f->try_step && f->try_step(op_.storage_, record_) == step::ready;
     }
     bool await_suspend(std::coroutine_handle<>) { return op_.functions_->start_await(op_.storage_, record_); }
-    auto await_resume() { return unwrap(op_.functions_->take(op_.storage_, record_)); }
+    auto await_resume() { return resume_with<R(Args...)>(op_.functions_, op_.storage_, record_); }
 
 private:
     async_op<R(Args...)>& op_;
@@ -668,7 +715,7 @@ public:
         record_.handle = h;
         return op_.functions_->start_await(op_.storage_, record_);
     }
-    auto await_resume() { return unwrap(op_.functions_->take(op_.storage_, record_)); }
+    auto await_resume() { return resume_with<R(Args...)>(op_.functions_, op_.storage_, record_); }
 
 private:
     async_op<R(Args...)> op_;

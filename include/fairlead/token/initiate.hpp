@@ -173,10 +173,7 @@ template <class Executor, class Handler, class Values> void post_values(Executor
     using op_type = completion_op<std::decay_t<Handler>, std::decay_t<Values>>;
     auto const target = get_associated_executor(handler, ex);
     auto* o = allocate_with<op_type>(handler, std::forward<Handler>(handler), std::forward<Values>(values));
-    if (loop* l = loop_of(target))
-        l->post(*o);
-    else
-        target.execute(op_function(*o));
+    execute_op(target, *o);
 }
 
 /// Calls `handler` with `values` where it wants to be called; the caller runs on `here`. Inline if that is allowed.
@@ -187,10 +184,7 @@ template <class Handler, class Values> void dispatch_values(Handler& handler, Va
         if (!l || !l->mine()) {
             auto* o = allocate_with<completion_op<Handler, std::decay_t<Values>>>(handler, std::move(handler),
                                                                                  std::forward<Values>(values));
-            if (l)
-                l->post(*o);
-            else
-                target.execute(op_function(*o));
+            execute_op(target, *o);
             return;
         }
     }
@@ -254,6 +248,7 @@ template <class Init, class Handler> struct handler_op : Init::record {
 ///   block(v)    optional: performs the operation in the calling thread
 ///   take(r)     static: the arguments of the completion, from the result in r
 ///   drop(r)     static: the result will not be taken
+///   plain_result  optional type: take(r) does no more than read error and n of the result, and needs no drop
 template <class Derived> struct primitive {
     using primitive_tag = void;
 

@@ -36,7 +36,7 @@ template <class Executor> struct executor_post {
             executor.execute(std::move(hop));
         } else {
             auto* o = allocate_with<op_type>(handler, std::forward<Handler>(handler), std::tuple<>());
-            executor.execute(op_function(*o));
+            execute_op(executor, *o);
         }
     }
     Executor get_executor() const noexcept { return executor; }
@@ -84,7 +84,7 @@ concept not_a_place = !executor<std::decay_t<Token>> && !execution_context_type<
 /// Source     Networking TS [async.post]
 template <executor Executor, detail::not_a_place Token = use_await_t>
 decltype(auto) post(Executor const& ex, Token&& token = {}) {
-    if constexpr (detail::has_loop<Executor> && !std::is_same_v<Executor, any_io_executor>)
+    if constexpr (detail::always_loop<Executor>)
         return completion_token_transform<void()>(std::forward<Token>(token), detail::loop_post(ex.native_loop()));
     else
         return detail::post_on(ex, std::forward<Token>(token));
