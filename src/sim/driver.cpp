@@ -1,0 +1,117 @@
+#include "driver.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace fairlead::sim {
+namespace {
+
+io::outcome failed(int e) noexcept { return {e, 0}; }
+
+class sim_driver final : public io::driver {
+public:
+    explicit sim_driver(network& n) noexcept : network_(n) {}
+
+    void attach(loop& l) noexcept override { host_.l = &l; }
+    char const* name() const noexcept override { return "sim"; }
+
+    // ---- asynchronous verbs
+    void submit(io::io_op& o) noexcept override { network_.submit(host_, o); }
+    bool ready(io::handle h, io::kind k, std::size_t size) noexcept override {
+        endpoint* const e = network_.find(h);
+        return e && network_.ready(*e, k, size);
+    }
+    bool try_now(io::io_op& o) noexcept override {
+        endpoint* const e = network_.find(o.handle);
+        return e && network_.try_now(*e, o);
+    }
+    bool cancel(io::io_op& o) noexcept override {
+        endpoint* const e = network_.find(o.handle);
+        return e && network_.cancel(*e, o);
+    }
+    std::size_t cancel_all(io::handle h) noexcept override {
+        endpoint* const e = network_.find(h);
+        return e ? network_.cancel_all(*e) : 0;
+    }
+    void poll(std::int64_t until_ns) noexcept override { network_.poll(host_, until_ns); }
+    std::size_t pending() const noexcept override { return host_.pending; }
+    void arrange(op_queue& q) noexcept override { network_.arrange(host_, q); }
+    void take_pending(op_queue& into) noexcept override { network_.take_pending(host_, into); }
+
+    void wake() noexcept override {} // One thread: whoever could wake the loop is running in it.
+    std::int64_t now_ns() noexcept override { return network_.now_ns(); }
+    std::uint64_t entropy() noexcept override { return network_.entropy(); }
+
+    void resolve(io::resolve_op& o) noexcept override { network_.resolve(host_, o); }
+    void cancel_resolve(io::resolve_op& o) noexcept override { network_.cancel_resolve(o); }
+    void resolve_blocking(io::resolve_op& o) noexcept override { network_.look_up(o); }
+
+    // ---- synchronous doors
+    io::outcome open(int family, int type, int, io::handle& h) noexcept override {
+        return failed(network_.open(host_, family, type, h));
+    }
+    io::outcome pair(int family, int type, int, io::handle& a, io::handle& b) noexcept override {
+        return failed(network_.pair(host_, family, type, a, b));
+    }
+    io::outcome adopt(int, io::handle&) noexcept override { return failed(EOPNOTSUPP); }
+    io::outcome release(io::handle) noexcept override { return failed(EOPNOTSUPP); }
+    io::outcome close(io::handle h) noexcept override {
+        return on(h, [&](endpoint& e) {
+            network_.close(e);
+            return 0;
+        });
+    }
+    io::outcome bind(io::handle h, void const* address, std::size_t size) noexcept override {
+        return on(h, [&](endpoint& e) { return network_.bind(e, address, size); });
+    }
+    io::outcome listen(io::handle h, int backlog) noexcept override {
+        return on(h, [&](endpoint& e) { return network_.listen(e, backlog); });
+    }
+    io::outcome shutdown(io::handle h, int how) noexcept override {
+        return on(h, [&](endpoint& e) { return network_.shutdown(e, how); });
+    }
+    io::outcome set_option(io::handle h, int level, int key, void const* data, std::size_t size) noexcept override {
+        return on(h, [&](endpoint& e) { return network_.set_option(e, level, key, data, size); });
+    }
+    io::outcome get_option(io::handle h, int level, int key, void* data, std::size_t size) noexcept override {
+        endpoint* const e = network_.find(h);
+        if (!e)
+            return failed(EBADF);
+        return {0, static_cast<std::int64_t>(network_.get_option(*e, level, key, data, size))};
+    }
+    io::outcome address(io::handle h, io::name_of which, void* data, std::size_t capacity) noexcept override {
+        endpoint* const e = network_.find(h);
+        if (!e)
+            return failed(EBADF);
+        if (which == io::name_of::peer && (e->stage != stage::connected || e->broken))
+            return failed(ENOTCONN);
+        sim::name const& n = which == io::name_of::local ? e->local : e->remote;
+        std::memcpy(data, n.bytes, std::min<std::size_t>(capacity, n.size));
+        return {0, n.size};
+    }
+    io::outcome available(io::handle h) noexcept override {
+        endpoint* const e = network_.find(h);
+        if (!e)
+            return failed(EBADF);
+        return {0, e->in.readable()};
+    }
+    int native(io::handle) noexcept override { return -1; }
+    void perform(io::io_op& o, bool may_wait) noexcept override { network_.perform(o, may_wait); }
+    bool sleep_until(std::int64_t) noexcept override { return false; }
+
+private:
+    template <class F> io::outcome on(io::handle h, F call) noexcept {
+        endpoint* const e = network_.find(h);
+        return failed(e ? call(*e) : EBADF);
+    }
+
+    network& network_;
+    host host_;
+};
+
+} // namespace
+
+std::unique_ptr<io::driver> make_driver(network& n) { return std::make_unique<sim_driver>(n); }
+
+} // namespace fairlead::sim
