@@ -37,6 +37,7 @@ struct descriptor : verify_link {
     std::atomic<int> fd{-1};
     std::atomic<std::uint32_t> generation{0};
     bool registered = false;
+    bool watches_writes = false;
     bool stream = false;
     // Written by the thread that uses the descriptor and by the loop's owner; never by both at a time that matters, but
     // an event may arrive while another thread closes.
@@ -118,8 +119,8 @@ public:
             if (try_on(*d, o))
                 return complete(o);
         }
-        if (!d->registered) [[unlikely]] {
-            if (int const e = register_fd(*d))
+        if (!d->registered || (is_write(o.kind) && !d->watches_writes)) [[unlikely]] {
+            if (int const e = watch(*d, is_write(o.kind)))
                 return complete_with(o, e);
         }
         queue.push_back(o);
@@ -383,6 +384,7 @@ private:
     handle occupy(std::uint32_t place, int fd, bool stream) noexcept {
         descriptor& d = at(place);
         d.registered = false;
+        d.watches_writes = false;
         d.stream = stream;
         d.read_ready.store(false, std::memory_order_relaxed);
         d.write_ready.store(true, std::memory_order_relaxed);
@@ -430,6 +432,8 @@ private:
     static op_queue& queue_of(descriptor& d, kind k) noexcept { return is_write(k) ? d.writes : d.reads; }
 
     static bool worth_trying(descriptor const& d, kind k) noexcept {
+        if (k == kind::receive)
+            return d.read_ready.load(std::memory_order_relaxed);
         switch (k) {
         case kind::connect:
         case kind::wait_read:
@@ -444,18 +448,8 @@ private:
 
     bool try_on(descriptor& d, io_op& o) noexcept {
         auto const a = posix::once(d.fd.load(std::memory_order_relaxed), o);
-        switch (o.kind) {
-        case kind::send:
-        case kind::send_all:
-        case kind::connect:
-            if (a != posix::attempt::done)
-                d.write_ready.store(false, std::memory_order_relaxed);
-            else if (o.kind == kind::connect)
-                d.write_ready.store(true, std::memory_order_relaxed);
-            break;
-        case kind::receive:
-        case kind::receive_all:
-            if (d.hung_up.load(std::memory_order_relaxed)) {
+        if (o.kind == kind::receive || o.kind == kind::receive_all) {
+            if (d.hung_up.load(std::memory_order_relaxed)) [[unlikely]] {
                 if (a == posix::attempt::again) { // a stale mark, e.g. from before connect
                     d.hung_up.store(false, std::memory_order_relaxed);
                     d.read_ready.store(false, std::memory_order_relaxed);
@@ -464,15 +458,16 @@ private:
                 d.read_ready.store(false, std::memory_order_relaxed);
                 d.unverified = a == posix::attempt::done && o.result.error == 0 && o.result.n != 0;
             }
-            break;
-        case kind::accept:
+        } else if (o.kind == kind::send || o.kind == kind::send_all) {
+            if (a != posix::attempt::done) [[unlikely]]
+                d.write_ready.store(false, std::memory_order_relaxed);
+        } else if (o.kind == kind::connect) {
+            d.write_ready.store(a == posix::attempt::done, std::memory_order_relaxed);
+        } else if (o.kind == kind::accept) {
             if (a == posix::attempt::again)
                 d.read_ready.store(false, std::memory_order_relaxed);
             else if (o.result.error == 0)
                 adopt_accepted(o, d.stream);
-            break;
-        default:
-            break;
         }
         return a != posix::attempt::again;
     }
@@ -487,13 +482,19 @@ private:
         o.result.n = std::size_t{h.generation} << 32 | h.index;
     }
 
-    int register_fd(descriptor& d) noexcept {
+    /// Registers what is to be told of a descriptor. Room to write is asked for only once a write has had to wait: with
+    /// that in the mask, every read of the peer would make an event here. Changing the mask reports what is ready now.
+    int watch(descriptor& d, bool writes) noexcept {
         epoll_event event{};
-        event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI | EPOLLET;
+        event.events = EPOLLIN | EPOLLRDHUP | EPOLLPRI | EPOLLET;
+        if (writes)
+            event.events |= EPOLLOUT;
         event.data.u64 = std::uint64_t{d.generation.load(std::memory_order_relaxed)} << 32 | d.index;
-        if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, d.fd.load(std::memory_order_relaxed), &event) != 0)
+        if (::epoll_ctl(epoll_, d.registered ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, d.fd.load(std::memory_order_relaxed),
+                        &event) != 0)
             return errno;
         d.registered = true;
+        d.watches_writes = writes;
         return 0;
     }
 

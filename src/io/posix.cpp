@@ -159,7 +159,7 @@ attempt accept(int fd, io_op& o) noexcept {
 
 } // namespace
 
-attempt once(int fd, io_op& o) noexcept {
+attempt once_in_general(int fd, io_op& o) noexcept {
     switch (o.kind) {
     case kind::receive:
         return receive(fd, o);

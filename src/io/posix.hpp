@@ -58,7 +58,48 @@ enum class attempt : unsigned char {
     done_less, ///< the result is in the op; the descriptor gave or took less than offered
     again,     ///< nothing yet, or not all of an …_all op: wait for readiness
 };
-attempt once(int fd, io_op& o) noexcept;
+attempt once_in_general(int fd, io_op& o) noexcept;
+
+/// One buffer that is not empty: what nearly every operation is, hence inline.
+inline attempt receive_one(int fd, io_op& o) noexcept {
+    ssize_t const n = recv(fd, o.data, o.size, o.message_flags);
+    if (n > 0) [[likely]] {
+        o.result.n = static_cast<std::size_t>(n);
+        return o.result.n < o.size ? attempt::done_less : attempt::done;
+    }
+    if (n == -EAGAIN)
+        return attempt::again;
+    o.result.error = n == 0 ? (o.stream ? -static_cast<int>(error::eof) : 0) : static_cast<int>(-n);
+    return attempt::done;
+}
+inline attempt send_one(int fd, io_op& o) noexcept {
+    ssize_t const n = send(fd, o.data, o.size, o.message_flags);
+    if (n >= 0) [[likely]] {
+        auto const moved = static_cast<std::size_t>(n);
+        o.result.n += moved;
+        if (moved == o.size) [[likely]]
+            return attempt::done;
+        if (o.kind == kind::send)
+            return attempt::done_less;
+        o.data = static_cast<std::byte*>(o.data) + moved;
+        o.size -= moved;
+        return attempt::again;
+    }
+    if (n == -EAGAIN)
+        return attempt::again;
+    o.result.error = static_cast<int>(-n);
+    return attempt::done;
+}
+
+inline attempt once(int fd, io_op& o) noexcept {
+    if (!o.slices && o.size != 0) [[likely]] {
+        if (o.kind == kind::receive)
+            return receive_one(fd, o);
+        if (o.kind == kind::send || o.kind == kind::send_all)
+            return send_one(fd, o);
+    }
+    return once_in_general(fd, o);
+}
 
 inline short poll_events(kind k) noexcept {
     return k == kind::wait_error ? POLLPRI : is_write(k) ? POLLOUT : POLLIN;
