@@ -185,7 +185,7 @@ TEST(Resp3Parser, ChildrenAreOneDeeperAndOnlyTheLastNodeEndsTheMessage) {
 TEST(Resp3Parser, ParseCallsTheSinkForEveryNodeOfMoreThanOneBatch) {
     std::string input = "*1000\r\n";
     for (int i = 0; i != 1000; ++i)
-        input += ":" + std::to_string(i) + "\r\n";
+        input.append(":").append(std::to_string(i)).append("\r\n");
     parser p;
     int next = 0;
     auto const result = p.parse(input + "$3\r\nab", [&next](node const& n) {
