@@ -105,6 +105,7 @@ public:
     void attach(loop& l) noexcept override { loop_ = &l; }
     char const* name() const noexcept override { return "epoll"; }
     std::uint64_t verifications() const noexcept override { return verifications_; }
+    std::uint64_t system_calls() const noexcept override { return system_calls_; }
 
     // ---- asynchronous verbs
 
@@ -447,6 +448,7 @@ private:
     }
 
     bool try_on(descriptor& d, io_op& o) noexcept {
+        ++system_calls_;
         auto const a = posix::once(d.fd.load(std::memory_order_relaxed), o);
         if (o.kind == kind::receive || o.kind == kind::receive_all) {
             if (d.hung_up.load(std::memory_order_relaxed)) [[unlikely]] {
@@ -485,6 +487,7 @@ private:
     /// Registers what is to be told of a descriptor. Room to write is asked for only once a write has had to wait: with
     /// that in the mask, every read of the peer would make an event here. Changing the mask reports what is ready now.
     int watch(descriptor& d, bool writes) noexcept {
+        ++system_calls_;
         epoll_event event{};
         event.events = EPOLLIN | EPOLLRDHUP | EPOLLPRI | EPOLLET;
         if (writes)
@@ -607,6 +610,7 @@ private:
 
     /// Returns the number of events (wake-ups included).
     int harvest(std::int64_t until_ns) noexcept {
+        ++system_calls_;
         epoll_event events[events_most];
         int const n = wait(events, until_ns);
         for (int i = 0; i < n; ++i) {
@@ -643,6 +647,7 @@ private:
     unsigned turn_ = 0;
     std::size_t pending_ = 0;
     std::uint64_t verifications_ = 0;
+    std::uint64_t system_calls_ = 0;
     verify_link unverified_;
     std::mutex table_mutex_;
     std::uint32_t free_ = handle::none;

@@ -198,6 +198,7 @@ void io_context::restart() { stopped_.store(false, std::memory_order_release); }
 loop_counters io_context::counters() const noexcept {
     auto c = counters_;
     c.verifications = driver_->verifications();
+    c.system_calls = driver_->system_calls();
     return c;
 }
 

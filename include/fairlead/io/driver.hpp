@@ -109,6 +109,8 @@ public:
     virtual void attach(loop& l) noexcept = 0;
     virtual char const* name() const noexcept = 0;
     virtual std::uint64_t verifications() const noexcept { return 0; }
+    /// Calls into the system for transfers, readiness and waiting; 0 where there is no system.
+    virtual std::uint64_t system_calls() const noexcept { return 0; }
 
     // ---- asynchronous verbs (owner only)
     virtual void submit(io_op& o) noexcept = 0;

@@ -17,6 +17,7 @@ struct loop_counters {
     std::uint64_t polls;          ///< looks at the driver
     std::uint64_t sleeps;         ///< polls that were allowed to wait
     std::uint64_t items;          ///< handlers run and coroutines resumed
+    std::uint64_t system_calls;   ///< for transfers, readiness and waiting
     std::uint64_t verifications;  ///< late checks of descriptors whose last read filled its buffer (kernel drivers)
 };
 
