@@ -133,7 +133,8 @@ public:
     bool empty() const noexcept { return entries_.empty(); }
     /// Complete replies, or pushes.
     std::size_t messages() const noexcept { return messages_; }
-    std::size_t text_bytes() const noexcept { return text_.size(); }
+    /// Memory in use, spare capacity not counted.
+    std::size_t bytes() const noexcept { return text_.size() + entries_.size() * sizeof(entry); }
     /// A view into this object, until it changes.
     resp3::node operator[](std::size_t i) const noexcept {
         entry const& e = entries_[i];

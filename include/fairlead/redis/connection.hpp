@@ -1,0 +1,241 @@
+// One connection to a Redis or Valkey server, shared by any number of callers.
+#pragma once
+
+#include <fairlead/exec/executor.hpp>
+#include <fairlead/redis/config.hpp>
+#include <fairlead/redis/request.hpp>
+#include <fairlead/redis/response.hpp>
+#include <fairlead/resp3/node.hpp>
+#include <fairlead/token/async_op.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <tuple>
+
+namespace fairlead::redis {
+
+/// What a connection has done so far, over all its generations.
+struct connection_counters {
+    std::uint64_t generations;    ///< Sessions that became ready.
+    std::uint64_t requests;       ///< Accepted for sending.
+    std::uint64_t commands;       ///< In them.
+    std::uint64_t replies;        ///< Received, also those of cancelled requests.
+    std::uint64_t replies_dropped; ///< Of requests that were cancelled after they had been written.
+    std::uint64_t writes;         ///< Batches given to the system.
+    std::uint64_t reads;          ///< That brought bytes.
+    std::uint64_t bytes_written;
+    std::uint64_t bytes_read;
+    std::uint64_t pushes;         ///< Received.
+    std::uint64_t pushes_dropped; ///< Because nobody received them in time.
+};
+
+namespace detail {
+
+class connection_core;
+
+/// A result that is an error of any category, and a count. For records that live uninitialised in frames.
+struct outcome_record : op {
+    connection_core* connection;
+    error_category const* category; ///< null: no error
+    int value;
+    std::uint32_t index; ///< of the next reply to deliver
+    std::size_t count;
+
+    outcome_record() noexcept {}
+    void begin(connection_core* c) noexcept {
+        cancel = nullptr;
+        connection = c;
+        category = nullptr;
+        value = 0;
+        index = 0;
+        count = 0;
+    }
+    void fail(error_code const& ec) noexcept {
+        if (!category && ec) { // The first error is the one to report.
+            category = &ec.category();
+            value = ec.value();
+        }
+    }
+    error_code error() const noexcept { return category ? error_code(value, *category) : error_code(); }
+};
+
+/// A request under way. Lies in the awaiting frame or in the handler's block; the multiplexer only points at it.
+struct exec_op : outcome_record {
+    redis::request const* request;
+    void* object;
+    deliver_function deliver;
+    std::uint64_t first_slot; ///< its place in the multiplexer's ring
+    exec_op() noexcept {}
+};
+static_assert(await_record::fits<exec_op>);
+
+struct receive_op : outcome_record {
+    generic_response* into;
+    receive_op() noexcept {}
+};
+struct run_op : outcome_record {
+    run_op() noexcept {}
+};
+
+FAIRLEAD_EXPORT loop* loop_of(connection_core& c) noexcept;
+FAIRLEAD_EXPORT void start(connection_core& c, exec_op& o) noexcept;
+FAIRLEAD_EXPORT void start(connection_core& c, receive_op& o) noexcept;
+FAIRLEAD_EXPORT void start(connection_core& c, run_op& o) noexcept;
+
+struct execute : fairlead::detail::primitive<execute> {
+    using signature = void(error_code, std::size_t);
+    using record = exec_op;
+
+    connection_core* connection;
+    redis::request const* request;
+    response_ref response;
+
+    execute(connection_core& c, redis::request const& r, response_ref to) noexcept
+        : connection(&c), request(&r), response(to) {}
+    loop* home() const noexcept { return loop_of(*connection); }
+    void prepare(record& o) const noexcept {
+        o.begin(connection);
+        o.request = request;
+        o.object = response.object;
+        o.deliver = response.deliver;
+        if (response.replies != response_ref::any_number && response.replies != request->expected_replies())
+            o.fail(error::response_mismatch);
+    }
+    void submit(record& o) const noexcept { start(*o.connection, o); }
+    static std::tuple<error_code, std::size_t> take(record& o) noexcept { return {o.error(), o.count}; }
+};
+static_assert(sizeof(execute) <= async_op<execute::signature>::storage_size);
+
+struct receive : fairlead::detail::primitive<receive> {
+    using signature = void(error_code, std::size_t);
+    using record = receive_op;
+
+    connection_core* connection;
+    generic_response* into;
+
+    receive(connection_core& c, generic_response& r) noexcept : connection(&c), into(&r) {}
+    loop* home() const noexcept { return loop_of(*connection); }
+    void prepare(record& o) const noexcept {
+        o.begin(connection);
+        o.into = into;
+    }
+    void submit(record& o) const noexcept { start(*o.connection, o); }
+    static std::tuple<error_code, std::size_t> take(record& o) noexcept { return {o.error(), o.count}; }
+};
+
+struct run : fairlead::detail::primitive<run> {
+    using signature = void(error_code);
+    using record = run_op;
+
+    connection_core* connection;
+
+    explicit run(connection_core& c) noexcept : connection(&c) {}
+    loop* home() const noexcept { return loop_of(*connection); }
+    void prepare(record& o) const noexcept { o.begin(connection); }
+    void submit(record& o) const noexcept { start(*o.connection, o); }
+    static std::tuple<error_code> take(record& o) noexcept { return {o.error()}; }
+};
+
+} // namespace detail
+
+/// A connection that any number of coroutines and callbacks use at the same time. What they ask for within one turn of
+/// the loop goes out in one write; replies are matched to requests in order; pushes are handed out while replies flow.
+/// A request that is cancelled, or whose response does not fit, never shifts the replies of the others.
+///
+/// A connection has one generation for each async_run: resolve, connect, HELLO (with credentials, name and database),
+/// then requests until the connection ends. It does not reconnect by itself: call async_run again, after a pause.
+///
+/// Threads    async_exec: any (a request of another thread goes through the loop's inbox); everything else: the thread
+///            that runs its context, or any while none does
+/// Lifetime   outlived by its context; destroying it completes what is pending with operation_aborted or maybe_executed
+class FAIRLEAD_EXPORT connection {
+public:
+    using executor_type = any_io_executor;
+
+    explicit connection(any_io_executor const& ex);
+    template <execution_context_type Context>
+    explicit connection(Context& c) : connection(any_io_executor(c.get_executor())) {}
+    connection(connection&& other) noexcept : core_(std::exchange(other.core_, nullptr)) {}
+    connection& operator=(connection&& other) noexcept {
+        std::swap(core_, other.core_);
+        return *this;
+    }
+    ~connection();
+
+    executor_type get_executor() const noexcept;
+
+    /// Connects and serves requests, until the connection ends.
+    /// Completes  (error_code ec), never without an error
+    /// Errors     error::operation_aborted   cancelled
+    ///            fairlead::error::eof       the server closed the connection
+    ///            what redis::error lists for connections, condition::protocol_error, and errors of sockets and names
+    /// Cancel     through cancel()
+    /// Immediate  never
+    /// Lifetime   as the connection; `cfg` is copied
+    /// Allocates  when it connects; nothing for each read or write after warm-up
+    template <class Token = use_await_t> decltype(auto) async_run(config cfg, Token&& token = {}) {
+        configure(std::move(cfg));
+        return async_run(std::forward<Token>(token));
+    }
+    /// The same once more, with the configuration of the last time.
+    template <class Token = use_await_t>
+        requires(!std::convertible_to<Token, config>)
+    decltype(auto) async_run(Token&& token = {}) {
+        return completion_token_transform<detail::run::signature>(std::forward<Token>(token), detail::run(*core_));
+    }
+
+    /// Executes the commands of `req` and reads their replies into `resp`: a response<T...>, one value for one reply, a
+    /// generic_response, or ignore. Before the connection is ready, it waits.
+    /// Completes  (error_code ec, std::size_t n): n bytes of text in the replies
+    /// Errors     error::server_error             the server refused a command (of result<T>: see there; ec is not set)
+    ///            error::incompatible_type, what conversions report: the other replies were delivered
+    ///            error::refused_command, too_many_requests, not_connected, not_sent   nothing was executed
+    ///            error::operation_aborted        cancelled before it was written: nothing was executed
+    ///            error::maybe_executed           written, but lost or cancelled before its replies came
+    /// Cancel     through cancel(req)
+    /// Immediate  never
+    /// Lifetime   req and resp outlive the completion; req is not changed meanwhile
+    /// Allocates  nothing awaited, after warm-up, beyond what the values need
+    template <class Response, class Token = use_await_t>
+    decltype(auto) async_exec(request const& req, Response& resp, Token&& token = {}) noexcept(
+        fairlead::detail::nothrow_token<std::decay_t<Token>, detail::execute>) {
+        return completion_token_transform<detail::execute::signature>(
+            std::forward<Token>(token), detail::execute(*core_, req, detail::refer_to(resp)));
+    }
+
+    /// Takes the pushes that have come since the last time, or waits for some.
+    /// Completes  (error_code ec, std::size_t n): n messages, which replace the contents of `into`
+    /// Errors     error::operation_aborted  cancelled, or async_run ended: nothing was taken
+    /// Cancel     through cancel()
+    /// Immediate  never
+    /// Lifetime   `into` outlives the completion
+    /// Allocates  nothing after warm-up: memory changes hands
+    template <class Token = use_await_t> decltype(auto) async_receive(generic_response& into, Token&& token = {}) {
+        return completion_token_transform<detail::receive::signature>(std::forward<Token>(token),
+                                                                      detail::receive(*core_, into));
+    }
+
+    /// Ends the connection: async_run, async_receive and all requests complete.
+    void cancel() noexcept;
+    /// Gives up the pending executions of `req`; the connection goes on, and replies that still come are dropped.
+    /// Returns how many. O(pending requests).
+    std::size_t cancel(request const& req) noexcept;
+
+    /// Ready: the server has accepted HELLO, requests are sent.
+    bool is_ready() const noexcept;
+    /// The protocol of the current session; meaningful while ready.
+    resp3::version protocol() const noexcept;
+    /// How the server refused the last session, or a SUBSCRIBE: "WRONGPASS ...". Made fit for a log.
+    std::string const& server_text() const noexcept;
+    /// Requests that wait to be written or answered.
+    std::size_t pending() const noexcept;
+    connection_counters counters() const noexcept;
+
+private:
+    void configure(config&& cfg);
+
+    detail::connection_core* core_;
+};
+
+} // namespace fairlead::redis

@@ -1,0 +1,618 @@
+#include <fairlead/redis/connection.hpp>
+
+#include <redis/multiplexer.hpp>
+#include <redis/session_machine.hpp>
+
+#include <fairlead/base/dynamic_buffer.hpp>
+#include <fairlead/coro/spawn.hpp>
+#include <fairlead/io/io_context.hpp>
+#include <fairlead/net/connect.hpp>
+#include <fairlead/net/resolver.hpp>
+#include <fairlead/net/stream_socket.hpp>
+#include <fairlead/net/timer.hpp>
+#include <fairlead/token/adapters.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+namespace fairlead::redis {
+namespace detail {
+namespace {
+
+using fairlead::detail::socket_core;
+using fairlead::detail::to_error_code;
+
+void abandon(op& o) {
+    if (o.run) {
+        o.run(&o, op_mode::abandon);
+        return;
+    }
+    auto& r = await_record::of(o);
+    if (r.hooks && r.hooks->abandon)
+        r.hooks->abandon(&r);
+    else
+        loop::doom(r);
+}
+
+auto read_into(socket_core const& s, mutable_buffer b) {
+    return completion_token_transform<void(error_code, std::size_t)>(
+        as_tuple, fairlead::detail::transfer(s, io::kind::receive, b.data(), b.size()));
+}
+
+} // namespace
+
+/// Performs what the machines ask for. Lives until the connection has gone and nothing is under way.
+///
+/// One coroutine (serve) connects, greets and reads. Writing needs none: one op, started by the flush op at the end of
+/// the turn in which the first request came, and again when it is done and more has come meanwhile.
+class connection_core {
+public:
+    explicit connection_core(any_io_executor const& ex)
+        : executor_(ex), context_(fairlead::detail::context_for_io(ex.native_loop())), mux_(cfg_), tcp_(ex), unix_(ex),
+          resolver_(ex), timer_(ex) {
+        flush_.core = write_.core = this;
+        flush_.run = &connection_core::on_flush;
+        flush_.cancel = nullptr;
+        write_.run = &connection_core::on_written;
+        ping_request_.push("PING");
+    }
+    connection_core(connection_core const&) = delete;
+    connection_core& operator=(connection_core const&) = delete;
+
+    void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
+    void release() noexcept {
+        if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+            delete this;
+    }
+
+    fairlead::loop& loop() noexcept { return context_.as_loop(); }
+    any_io_executor const& executor() const noexcept { return executor_; }
+    void configure(config&& cfg) {
+        if (phase_ == phase::idle) { // else async_run is about to fail
+            cfg_ = std::move(cfg);
+            mux_.configure(cfg_);
+        }
+    }
+
+    /// Starts an op here if this is the loop's thread, else there.
+    template <class Op> void start_anywhere(Op& o) noexcept {
+        if (loop().mine()) [[likely]] {
+            start(o);
+            return;
+        }
+        retain();
+        o.result.n = reinterpret_cast<std::size_t>(o.run);
+        o.run = [](op* base, op_mode mode) {
+            auto& self = static_cast<Op&>(*base);
+            auto* const core = self.connection;
+            self.run = reinterpret_cast<op::run_function>(self.result.n);
+            if (mode == op_mode::abandon)
+                abandon(self);
+            else
+                core->start(self);
+            core->release();
+        };
+        loop().post(o);
+    }
+
+    void cancel() noexcept;
+    std::size_t cancel(request const& r) noexcept;
+    /// The connection object goes.
+    void close() noexcept {
+        closed_ = true;
+        cancel();
+        release();
+    }
+
+    bool is_ready() const noexcept { return phase_ == phase::ready; }
+    resp3::version protocol() const noexcept { return session_.protocol(); }
+    std::string const& server_text() const noexcept {
+        return session_.server_text().empty() ? mux_.refusal() : session_.server_text();
+    }
+    std::size_t pending() const noexcept { return mux_.pending(); }
+    connection_counters counters() noexcept { return mux_.counters(); }
+
+private:
+    enum class phase : unsigned char { idle, connecting, greeting, ready, ending };
+
+    struct core_op : op {
+        connection_core* core;
+    };
+    struct write_op : io::io_op {
+        connection_core* core;
+    };
+    struct reference {
+        connection_core* core;
+        explicit reference(connection_core* c) noexcept : core(c) { c->retain(); }
+        reference(reference&& other) noexcept : core(std::exchange(other.core, nullptr)) {}
+        reference& operator=(reference&&) = delete;
+        ~reference() {
+            if (core)
+                core->release();
+        }
+    };
+    /// Ends the session with the coroutine, also when that is destroyed with its context.
+    struct session_end {
+        connection_core& core;
+        error_code ec = fairlead::error::operation_aborted;
+        explicit session_end(connection_core& c) noexcept : core(c) {}
+        session_end(session_end const&) = delete;
+        session_end& operator=(session_end const&) = delete;
+        ~session_end() { core.finish(ec); }
+    };
+
+    void start(exec_op& o) noexcept;
+    void start(receive_op& o) noexcept;
+    void start(run_op& o) noexcept;
+    error_code admit(exec_op const& o) const noexcept;
+
+    static awaitable<void> serve(reference self);
+    awaitable<error_code> connect();
+    error_code greet();
+    error_code proceed(session_machine::action next);
+    error_code received(std::size_t n);
+    void pass_on(op_queue& done) noexcept;
+    void hand_out_pushes() noexcept;
+
+    void queue_flush() noexcept;
+    static void on_flush(op* base, op_mode mode);
+    void write_next() noexcept;
+    void begin_write(std::string_view bytes) noexcept;
+    static void on_written(op* base, op_mode mode);
+    void written() noexcept;
+
+    void stop(error_code const& ec) noexcept;
+    void finish(error_code const& ec) noexcept;
+    void finish_now() noexcept;
+    void give_up_requests(bool aborted, std::size_t bytes_written) noexcept;
+    void count_work() noexcept;
+
+    void arm_timer(std::chrono::milliseconds after);
+    void on_timer() noexcept;
+    void check_health() noexcept;
+
+    std::atomic<unsigned> references_{1};
+    any_io_executor executor_;
+    io_context& context_;
+    config cfg_;
+    multiplexer mux_;
+    session_machine session_;
+    phase phase_ = phase::idle;
+    bool closed_ = false;       // the connection object has gone
+    bool counted_ = false;      // as work of the loop
+    bool flush_queued_ = false;
+    bool writing_ = false;
+    bool write_failed_ = false;
+    bool greeted_ = false; // the replies to the handshake under way have come
+    bool heard_ = false;   // something came since the last tick
+    bool ping_out_ = false;
+
+    run_op* run_ = nullptr;
+    op_queue receivers_;
+    error_code reason_; // why the session ends, if known before the reader sees it
+
+    ip::tcp::socket tcp_;
+    local::stream_protocol::socket unix_;
+    ip::tcp::resolver resolver_;
+    steady_timer timer_;
+    socket_core* socket_ = nullptr; // of the one that is connected
+
+    lazy_buffer in_;
+    std::size_t read_bytes_ = 0;
+    core_op flush_;
+    write_op write_;
+    exec_op hello_;
+    exec_op ping_;
+    request ping_request_;
+};
+
+// ---- requests
+
+error_code connection_core::admit(exec_op const& o) const noexcept {
+    if (o.category)
+        return o.error();
+    if (closed_)
+        return fairlead::error::operation_aborted;
+    auto const allowed = cfg_.dedicated ? request::fitness::dedicated : request::fitness::shared;
+    bool const lacks_pushes = phase_ == phase::ready && session_.protocol() == resp3::version::resp2;
+    if (o.request->fit() > allowed || (lacks_pushes && o.request->has_subscriptions()))
+        return error::refused_command;
+    if (cfg_.cancel_if_not_connected && phase_ != phase::ready)
+        return error::not_connected;
+    return {};
+}
+
+void connection_core::start(exec_op& o) noexcept {
+    if (auto const ec = admit(o)) [[unlikely]] {
+        o.fail(ec);
+        loop().push(o);
+        return;
+    }
+    if (!mux_.add(o)) [[unlikely]] {
+        loop().push(o);
+        return;
+    }
+    if (phase_ == phase::ready) [[likely]]
+        queue_flush();
+    else
+        count_work();
+}
+
+void connection_core::start(receive_op& o) noexcept {
+    if (closed_) {
+        o.fail(fairlead::error::operation_aborted);
+        loop().push(o);
+        return;
+    }
+    receivers_.push_back(o);
+    hand_out_pushes();
+    count_work();
+}
+
+void connection_core::hand_out_pushes() noexcept {
+    auto& pushes = mux_.pushes();
+    if (receivers_.empty() || pushes.empty())
+        return;
+    auto& o = static_cast<receive_op&>(*receivers_.pop_front());
+    o.into->clear();
+    o.into->swap(pushes);
+    o.count = o.into->messages();
+    loop().push(o);
+}
+
+std::size_t connection_core::cancel(request const& r) noexcept {
+    op_queue done;
+    auto const n = mux_.cancel(r, done);
+    pass_on(done);
+    count_work();
+    return n;
+}
+
+void connection_core::pass_on(op_queue& done) noexcept {
+    while (!done.empty()) {
+        op* const o = done.pop_front();
+        if (o == &hello_) [[unlikely]]
+            greeted_ = true;
+        else if (o == &ping_) [[unlikely]]
+            ping_out_ = false;
+        else
+            loop().post(*o);
+    }
+}
+
+// A pending operation is work, as everywhere; while a session runs its own read is.
+void connection_core::count_work() noexcept {
+    bool const counts = phase_ == phase::idle && (mux_.pending() != 0 || !receivers_.empty());
+    if (counts == counted_)
+        return;
+    counted_ = counts;
+    if (counts)
+        loop().work_started();
+    else
+        loop().work_finished();
+}
+
+// ---- a session
+
+void connection_core::start(run_op& o) noexcept {
+    if (phase_ != phase::idle || closed_) {
+        o.fail(closed_ ? make_error_code(fairlead::error::operation_aborted) : make_error_code(error::already_running));
+        loop().push(o);
+        return;
+    }
+    run_ = &o;
+    phase_ = phase::connecting;
+    reason_.clear();
+    count_work();
+    try {
+        co_spawn(executor_, serve(reference(this)), detached);
+    } catch (...) {
+        if (run_ == &o && phase_ == phase::connecting)
+            finish(std::make_error_code(std::errc::not_enough_memory));
+    }
+}
+
+awaitable<void> connection_core::serve(reference self) {
+    auto& core = *self.core;
+    session_end end(core);
+    auto connecting = core.connect();
+    error_code ec = co_await std::move(connecting);
+    if (!ec)
+        ec = core.greet();
+    while (!ec) {
+        mutable_buffer const room = core.in_.prepare(core.read_bytes_);
+        auto reading = read_into(*core.socket_, room);
+        auto const [read_error, n] = co_await std::move(reading);
+        ec = read_error ? read_error : core.received(n);
+    }
+    end.ec = ec;
+}
+
+awaitable<error_code> connection_core::connect() {
+    server_address address;
+    if (auto const ec = parse_address(cfg_.address, address))
+        co_return ec;
+    arm_timer(cfg_.connect_timeout);
+    error_code ec;
+    if (address.is_unix) {
+        local::stream_protocol::endpoint endpoint;
+        try {
+            endpoint.path(address.host);
+        } catch (system_error const& e) {
+            ec = e.code();
+        }
+        if (ec)
+            co_return ec;
+        auto joining = unix_.async_connect(endpoint, redirect_error(ec));
+        co_await std::move(joining);
+        socket_ = &unix_.core();
+    } else {
+        auto asking = resolver_.async_resolve(address.host, address.port, redirect_error(ec));
+        auto const found = co_await std::move(asking);
+        if (ec || reason_)
+            co_return ec;
+        auto joining = async_connect(tcp_, found, redirect_error(ec));
+        co_await std::move(joining);
+        error_code ignored; // A connection without it works too.
+        if (!ec)
+            tcp_.set_option(ip::tcp::no_delay(true), ignored);
+        socket_ = &tcp_.core();
+    }
+    co_return ec;
+}
+
+error_code connection_core::greet() {
+    if (reason_)
+        return reason_;
+    phase_ = phase::greeting;
+    in_.consume(in_.size());
+    read_bytes_ = std::max<std::size_t>(cfg_.read_bytes_min, 1);
+    mux_.begin_generation();
+    arm_timer(cfg_.hello_timeout);
+    return proceed(session_.start(cfg_));
+}
+
+error_code connection_core::proceed(session_machine::action next) {
+    switch (next) {
+    case session_machine::action::send:
+        greeted_ = false;
+        hello_.begin(this);
+        hello_.request = nullptr;
+        hello_.object = this;
+        hello_.deliver = [](void* object, std::size_t index, reply_view const& reply) {
+            static_cast<connection_core*>(object)->session_.on_reply(index, reply);
+            return error_code();
+        };
+        begin_write(mux_.begin_handshake(hello_, session_.payload(), session_.replies()));
+        return {};
+    case session_machine::action::failed: return session_.failure();
+    case session_machine::action::ready: break;
+    }
+    phase_ = phase::ready;
+    ++mux_.counters().generations;
+    if (session_.protocol() == resp3::version::resp2) {
+        op_queue done;
+        mux_.refuse_subscriptions(done);
+        pass_on(done);
+    }
+    mux_.open();
+    heard_ = true;
+    ping_out_ = false;
+    arm_timer(cfg_.health_check_interval);
+    write_next();
+    return {};
+}
+
+error_code connection_core::received(std::size_t n) {
+    in_.commit(n);
+    heard_ = true;
+    auto& counters = mux_.counters();
+    ++counters.reads;
+    counters.bytes_read += n;
+    if (n == read_bytes_)
+        read_bytes_ = std::max(read_bytes_, std::min(read_bytes_ * 2, cfg_.read_bytes_max));
+
+    op_queue done;
+    auto const bytes = in_.data();
+    auto const p = mux_.on_bytes({static_cast<char const*>(bytes.data()), bytes.size()}, done);
+    in_.consume(p.consumed);
+    pass_on(done);
+    hand_out_pushes();
+    if (p.ec)
+        return p.ec;
+    if (phase_ == phase::greeting && greeted_)
+        return hello_.category ? hello_.error() : proceed(session_.next());
+    return {};
+}
+
+// ---- writing
+
+void connection_core::queue_flush() noexcept {
+    if (flush_queued_ || writing_)
+        return;
+    flush_queued_ = true;
+    retain();
+    loop().push(flush_);
+}
+
+void connection_core::on_flush(op* base, op_mode mode) {
+    auto& core = *static_cast<core_op*>(base)->core;
+    core.flush_queued_ = false;
+    if (mode == op_mode::complete && core.phase_ == phase::ready && !core.writing_)
+        core.write_next();
+    core.release();
+}
+
+void connection_core::write_next() noexcept {
+    if (write_failed_)
+        return;
+    if (auto const bytes = mux_.next_output(); !bytes.empty())
+        begin_write(bytes);
+}
+
+void connection_core::begin_write(std::string_view bytes) noexcept {
+    ++mux_.counters().writes;
+    write_.set(socket_->handle, io::kind::send_all, const_cast<char*>(bytes.data()), bytes.size());
+    auto& driver = context_.driver();
+    if (driver.ready(write_.handle, write_.kind, write_.size) && driver.try_now(write_)) {
+        written();
+        return;
+    }
+    writing_ = true;
+    retain();
+    context_.submit(write_);
+}
+
+void connection_core::on_written(op* base, op_mode mode) {
+    auto& core = *static_cast<write_op*>(base)->core;
+    core.writing_ = false;
+    if (mode == op_mode::complete)
+        core.written();
+    else
+        core.write_failed_ = true;
+    if (core.phase_ == phase::ending)
+        core.finish_now();
+    else if (core.phase_ == phase::ready)
+        core.write_next();
+    core.release();
+}
+
+void connection_core::written() noexcept {
+    mux_.counters().bytes_written += write_.result.n;
+    if (!write_.result.error) [[likely]] {
+        mux_.output_done();
+        return;
+    }
+    // What the server said before it closed may still be unread, so the reader ends the session: it will see the end
+    // too. Where that is not certain, it is made to.
+    write_failed_ = true;
+    auto const ec = to_error_code(write_.result.error);
+    if (ec != fairlead::error::broken_pipe && ec != fairlead::error::connection_reset)
+        stop(ec);
+}
+
+// ---- the end of a session
+
+void connection_core::stop(error_code const& ec) noexcept {
+    if (phase_ == phase::idle || phase_ == phase::ending)
+        return;
+    if (!reason_)
+        reason_ = ec;
+    resolver_.cancel();
+    error_code ignored; // They are being thrown away.
+    tcp_.close(ignored);
+    unix_.close(ignored);
+}
+
+void connection_core::cancel() noexcept {
+    if (phase_ == phase::idle)
+        give_up_requests(true, 0);
+    else
+        stop(fairlead::error::operation_aborted);
+}
+
+void connection_core::finish(error_code const& ec) noexcept {
+    stop(ec);
+    phase_ = phase::ending;
+    timer_.cancel();
+    if (!writing_) // else its completion, already on its way, tells how much was written
+        finish_now();
+}
+
+void connection_core::finish_now() noexcept {
+    auto const bytes_written = std::exchange(write_failed_, false) ? write_.result.n : static_cast<std::size_t>(-1);
+    phase_ = phase::idle;
+    socket_ = nullptr;
+    give_up_requests(reason_ == fairlead::error::operation_aborted, bytes_written);
+    if (auto* const o = std::exchange(run_, nullptr)) {
+        o->fail(reason_);
+        loop().post(*o);
+    }
+}
+
+void connection_core::give_up_requests(bool aborted, std::size_t bytes_written) noexcept {
+    op_queue done;
+    mux_.end_generation({.aborted = aborted || closed_, .keep_waiting = cfg_.keep_unsent, .bytes_written = bytes_written},
+                        done);
+    pass_on(done);
+    ping_out_ = false;
+    while (!receivers_.empty()) {
+        auto& o = static_cast<receive_op&>(*receivers_.pop_front());
+        o.fail(fairlead::error::operation_aborted);
+        loop().post(o);
+    }
+    count_work();
+}
+
+// ---- time
+
+void connection_core::arm_timer(std::chrono::milliseconds after) {
+    timer_.cancel();
+    if (after <= std::chrono::milliseconds::zero())
+        return;
+    timer_.expires_after(after);
+    struct tick {
+        reference self;
+        void operator()(error_code const& ec) {
+            if (!ec)
+                self.core->on_timer();
+        }
+    };
+    timer_.async_wait(tick{reference(this)});
+}
+
+void connection_core::on_timer() noexcept {
+    if (context_.now() < timer_.expiry())
+        return; // It had expired already when it was set anew.
+    switch (phase_) {
+    case phase::connecting: stop(error::connect_timed_out); break;
+    case phase::greeting: stop(error::hello_timed_out); break;
+    case phase::ready: check_health(); break;
+    default: break;
+    }
+}
+
+void connection_core::check_health() noexcept {
+    if (!std::exchange(heard_, false)) {
+        if (ping_out_)
+            return stop(error::server_silent);
+        ping_.begin(this);
+        ping_.request = &ping_request_;
+        ping_.object = nullptr;
+        ping_.deliver = &deliver_nothing;
+        ping_out_ = mux_.add(ping_);
+        queue_flush();
+    }
+    try {
+        arm_timer(cfg_.health_check_interval);
+    } catch (...) {
+        stop(std::make_error_code(std::errc::not_enough_memory));
+    }
+}
+
+// ---- the doors of the header
+
+loop* loop_of(connection_core& c) noexcept { return &c.loop(); }
+void start(connection_core& c, exec_op& o) noexcept { c.start_anywhere(o); }
+void start(connection_core& c, receive_op& o) noexcept { c.start_anywhere(o); }
+void start(connection_core& c, run_op& o) noexcept { c.start_anywhere(o); }
+
+} // namespace detail
+
+connection::connection(any_io_executor const& ex) : core_(new detail::connection_core(ex)) {}
+connection::~connection() {
+    if (core_)
+        core_->close();
+}
+any_io_executor connection::get_executor() const noexcept { return core_->executor(); }
+void connection::configure(config&& cfg) { core_->configure(std::move(cfg)); }
+void connection::cancel() noexcept { core_->cancel(); }
+std::size_t connection::cancel(request const& req) noexcept { return core_->cancel(req); }
+bool connection::is_ready() const noexcept { return core_->is_ready(); }
+resp3::version connection::protocol() const noexcept { return core_->protocol(); }
+std::string const& connection::server_text() const noexcept { return core_->server_text(); }
+std::size_t connection::pending() const noexcept { return core_->pending(); }
+connection_counters connection::counters() const noexcept { return core_->counters(); }
+
+} // namespace fairlead::redis

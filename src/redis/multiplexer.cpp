@@ -1,0 +1,450 @@
+#include <redis/multiplexer.hpp>
+
+#include <fairlead/base/assert.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <new>
+
+namespace fairlead::redis::detail {
+namespace {
+
+// Head room below the first slot: a handshake goes before what is already there.
+constexpr std::uint64_t first_number = std::uint64_t{1} << 32;
+
+constexpr std::size_t first_ring_size = 64;
+
+// A bulk body of this size or more is gathered as it comes, instead of waiting until all of it is in the read buffer.
+constexpr std::uint64_t large_body_bytes = 32 * 1024;
+
+// Buffers that grew beyond this are given back once they are empty.
+constexpr std::size_t kept_capacity_max = 4 * 1024 * 1024;
+
+constexpr std::size_t batch_size = 32;
+
+// By the value of `confirmation`.
+constexpr std::string_view confirmation_names[] = {"",            "subscribe",    "psubscribe",  "ssubscribe",
+                                                   "unsubscribe", "punsubscribe", "sunsubscribe"};
+
+error_code out_of_memory() noexcept { return std::make_error_code(std::errc::not_enough_memory); }
+
+} // namespace
+
+multiplexer::multiplexer(config const& cfg)
+    : cfg_(cfg), parser_(cfg.limits), ring_(first_ring_size), head_(first_number), written_(first_number),
+      tail_(first_number), sending_first_(first_number) {}
+
+void multiplexer::configure(config const& cfg) {
+    cfg_ = cfg;
+    parser_ = resp3::parser(cfg.limits);
+}
+
+// ---- requests
+
+bool multiplexer::add(exec_op& o) noexcept {
+    auto const& r = *o.request;
+    o.first_slot = 0;
+    if (r.empty())
+        return false;
+    auto const slots = slots_of(r);
+    auto const bytes = r.payload().size();
+    bool const is_full = tail_ - head_ + slots > cfg_.requests_max ||
+                         (!fill_.empty() && fill_.size() + bytes > cfg_.queued_bytes_max);
+    if (is_full) {
+        o.fail(error::too_many_requests);
+        return false;
+    }
+    auto const begin = fill_.size();
+    try {
+        reserve_slots(slots);
+        fill_.append(r.payload());
+    } catch (...) {
+        o.fail(out_of_memory());
+        return false;
+    }
+    put_slots(o, begin);
+    ++pending_;
+    ++counters_.requests;
+    counters_.commands += r.commands();
+    return true;
+}
+
+void multiplexer::reserve_slots(std::size_t more) {
+    auto const used = static_cast<std::size_t>(tail_ - head_);
+    auto const wanted = used + more + 1; // one for a handshake
+    if (wanted <= ring_.size())
+        return;
+    std::vector<slot> larger(std::bit_ceil(wanted));
+    for (auto n = head_; n != tail_; ++n)
+        larger[n & (larger.size() - 1)] = at(n);
+    ring_.swap(larger);
+}
+
+void multiplexer::put_slots(exec_op& o, std::size_t begin) noexcept {
+    auto const& r = *o.request;
+    o.first_slot = tail_;
+    if (r.parts().empty()) {
+        at(tail_++) = {&o, begin, static_cast<std::uint32_t>(r.expected_replies()), confirmation::none, true, true, false};
+        return;
+    }
+    for (auto const& part : r.parts()) {
+        bool const is_first = &part == &r.parts().front();
+        bool const is_last = &part == &r.parts().back();
+        at(tail_++) = {&o, begin, part.count, part.kind, is_first, is_last, false};
+    }
+}
+
+bool multiplexer::cancel(exec_op& o) noexcept {
+    auto const n = std::max(o.first_slot, head_);
+    if (n >= tail_ || at(n).op != &o)
+        return false;
+    bool const waits = n >= written_;
+    if (waits)
+        o.fail(fairlead::error::operation_aborted);
+    else
+        o.fail(error::maybe_executed);
+    detach(o, waits);
+    compact_if_worth_it();
+    return true;
+}
+
+std::size_t multiplexer::cancel(request const& r, op_queue& done) noexcept {
+    std::size_t n = 0;
+    for (auto i = head_; i < tail_; ++i) {
+        auto* const o = at(i).op;
+        if (!o || o->request != &r)
+            continue;
+        bool const waits = i >= written_;
+        if (waits)
+            o->fail(fairlead::error::operation_aborted);
+        else
+            o->fail(error::maybe_executed);
+        detach(*o, waits);
+        done.push_back(*o);
+        ++n;
+    }
+    compact_if_worth_it();
+    return n;
+}
+
+void multiplexer::detach(exec_op& o, bool dead) noexcept {
+    for (auto n = std::max(o.first_slot, head_);; ++n) {
+        slot& s = at(n);
+        s.op = nullptr;
+        s.dead = dead;
+        dead_slots_ += dead;
+        if (s.is_last)
+            break;
+    }
+    --pending_;
+}
+
+void multiplexer::compact_if_worth_it() noexcept {
+    if (dead_slots_ >= 64 && dead_slots_ > (tail_ - written_) / 2)
+        compact();
+}
+
+// Removes what was given up before it was written. O(waiting bytes), at most once for each output, or when half is dead.
+void multiplexer::compact() noexcept {
+    std::size_t to_byte = 0;
+    auto to = written_;
+    for (auto from = written_; from != tail_;) {
+        auto last = from;
+        while (!at(last).is_last)
+            ++last;
+        auto const begin = at(from).begin;
+        auto const end = last + 1 == tail_ ? fill_.size() : at(last + 1).begin;
+        if (at(from).dead) {
+            from = last + 1;
+            continue;
+        }
+        std::memmove(fill_.data() + to_byte, fill_.data() + begin, end - begin);
+        at(from).op->first_slot = to;
+        for (; from <= last; ++from, ++to) {
+            slot s = at(from);
+            s.begin = to_byte;
+            at(to) = s;
+        }
+        to_byte += end - begin;
+    }
+    fill_.resize(to_byte);
+    tail_ = to;
+    dead_slots_ = 0;
+}
+
+// ---- generations
+
+void multiplexer::begin_generation() noexcept {
+    FAIRLEAD_ASSERT(head_ == written_);
+    parser_.reset();
+    forget_message();
+    broken_.clear();
+    refusal_.clear();
+}
+
+std::string_view multiplexer::begin_handshake(exec_op& o, std::string_view payload, std::size_t replies) {
+    FAIRLEAD_ASSERT(head_ == written_ && !open_);
+    reserve_slots(0);
+    sending_.assign(payload);
+    --head_;
+    at(head_) = {&o, 0, static_cast<std::uint32_t>(replies), confirmation::none, true, true, false};
+    o.first_slot = sending_first_ = head_;
+    ++pending_;
+    return sending_;
+}
+
+void multiplexer::refuse_subscriptions(op_queue& done) noexcept {
+    for (auto n = written_; n != tail_; ++n) {
+        auto* const o = at(n).op;
+        if (!o || !o->request->has_subscriptions())
+            continue;
+        o->fail(error::refused_command);
+        detach(*o, true);
+        done.push_back(*o);
+    }
+}
+
+void multiplexer::end_generation(ending how, op_queue& done) noexcept {
+    error_code const unsent = how.aborted ? make_error_code(fairlead::error::operation_aborted)
+                                          : make_error_code(error::not_sent);
+    bool const keep = how.keep_waiting && !how.aborted;
+    auto const end = keep ? written_ : tail_;
+    for (auto n = head_; n != end; ++n) {
+        slot const& s = at(n);
+        if (!s.op || !s.is_last)
+            continue;
+        bool const is_unsent = n >= written_ || (n >= sending_first_ && s.begin >= how.bytes_written);
+        s.op->fail(is_unsent ? unsent : make_error_code(error::maybe_executed));
+        --pending_;
+        done.push_back(*s.op);
+    }
+    head_ = written_ = sending_first_ = end;
+    if (!keep) {
+        fill_.clear();
+        dead_slots_ = 0;
+    }
+    open_ = false;
+    sending_.clear();
+    trim(sending_);
+    trim(fill_);
+    forget_message();
+}
+
+// ---- output
+
+std::string_view multiplexer::next_output() noexcept {
+    if (dead_slots_ != 0)
+        compact();
+    if (!has_output())
+        return {};
+    sending_.clear();
+    sending_.swap(fill_);
+    sending_first_ = written_;
+    written_ = tail_;
+    return sending_;
+}
+
+void multiplexer::output_done() noexcept {
+    sending_first_ = written_;
+    sending_.clear();
+    trim(sending_);
+}
+
+void multiplexer::trim(std::string& buffer) noexcept {
+    if (buffer.empty() && buffer.capacity() > kept_capacity_max) [[unlikely]]
+        std::string().swap(buffer);
+}
+
+// ---- input
+
+multiplexer::progress multiplexer::on_bytes(std::string_view unread, op_queue& done) noexcept {
+    progress all{0, {}};
+    try {
+        resp3::node batch[batch_size];
+        for (;;) {
+            if (body_left_ != 0) {
+                all.consumed += take_body(unread.substr(all.consumed));
+                if (body_left_ != 0)
+                    break;
+            }
+            auto const part = parser_.parse_some(unread.substr(all.consumed), batch);
+            all.consumed += part.consumed;
+            for (std::size_t i = 0; i != part.nodes && !broken_; ++i)
+                on_node(batch[i], done);
+            if (!broken_ && part.what == resp3::status::failed) {
+                broken_ = part.ec;
+                refusal_ = resp3::printable(unread.substr(all.consumed));
+            }
+            if (broken_)
+                break;
+            if (part.what == resp3::status::node)
+                continue;
+            if (parser_.pending_body() < large_body_bytes)
+                break;
+            begin_body();
+        }
+        keep_partial_message();
+    } catch (...) { // The parser's stack or our buffers: the message is lost, so the connection is.
+        broken_ = out_of_memory();
+    }
+    all.ec = broken_;
+    return all;
+}
+
+void multiplexer::begin_body() {
+    keep_partial_message(); // From here on the body is the last thing in kept_.
+    body_bytes_ = body_left_ = parser_.pending_body();
+    parser_.claim_body();
+    body_begin_ = kept_.size();
+    has_body_ = true;
+}
+
+std::size_t multiplexer::take_body(std::string_view bytes) {
+    auto const n = static_cast<std::size_t>(std::min<std::uint64_t>(body_left_, bytes.size()));
+    // Room for all of it at once, but only when a fair part has really come: a length is just a claim.
+    auto const arrived = body_bytes_ - body_left_ + n;
+    if (auto const whole = body_begin_ + static_cast<std::size_t>(body_bytes_);
+        kept_.capacity() < whole && arrived >= body_bytes_ / 8)
+        kept_.reserve(whole);
+    kept_.append(bytes.data(), n);
+    body_left_ -= n;
+    return n;
+}
+
+void multiplexer::on_node(resp3::node const& n, op_queue& done) {
+    if (n.in_attribute) [[unlikely]] {
+        if (std::exchange(has_body_, false))
+            kept_.resize(body_begin_);
+        return;
+    }
+    if (n.last && nodes_.empty()) [[likely]] { // a scalar, or an empty aggregate
+        resp3::node whole = n;
+        bool const is_kept = std::exchange(has_body_, false);
+        if (is_kept)
+            whole.value = kept_;
+        on_message({{&whole, 1}, is_kept ? &kept_ : nullptr}, done);
+        if (is_kept) {
+            kept_.clear();
+            trim(kept_);
+        }
+        return;
+    }
+    nodes_.push_back(n);
+    if (std::exchange(has_body_, false))
+        places_.push_back({body_begin_, kept_.size() - body_begin_});
+    else
+        places_.push_back({npos, 0});
+    if (!n.last)
+        return;
+    for (std::size_t i = 0; i != nodes_.size(); ++i)
+        if (places_[i].offset != npos)
+            nodes_[i].value = std::string_view(kept_).substr(places_[i].offset, places_[i].length);
+    on_message({nodes_, nullptr}, done);
+    forget_message();
+}
+
+// The bytes of this read are about to go: what nodes view of them is copied.
+void multiplexer::keep_partial_message() {
+    for (; kept_nodes_ != nodes_.size(); ++kept_nodes_) {
+        auto& n = nodes_[kept_nodes_];
+        auto& p = places_[kept_nodes_];
+        if (p.offset == npos) {
+            p = {kept_.size(), n.value.size()};
+            kept_.append(n.value);
+        }
+        n.value = {};
+    }
+}
+
+void multiplexer::forget_message() noexcept {
+    constexpr std::size_t nodes_max = kept_capacity_max / sizeof(resp3::node);
+    nodes_.clear();
+    places_.clear();
+    if (nodes_.capacity() > nodes_max) [[unlikely]] {
+        std::vector<resp3::node>().swap(nodes_);
+        std::vector<place>().swap(places_);
+    }
+    kept_.clear();
+    trim(kept_);
+    kept_nodes_ = 0;
+    body_left_ = 0;
+    has_body_ = false;
+}
+
+void multiplexer::on_message(reply_view const& message, op_queue& done) {
+    if (message.nodes[0].kind == resp3::type::push)
+        on_push(message.nodes, done);
+    else
+        on_reply(message, done);
+}
+
+void multiplexer::on_reply(reply_view const& reply, op_queue& done) {
+    if (head_ == written_) [[unlikely]] {
+        broken_ = error::unexpected_reply;
+        return;
+    }
+    ++counters_.replies;
+    slot& s = at(head_);
+    if (s.kind != confirmation::none) [[unlikely]] {
+        // SUBSCRIBE is confirmed by pushes but refused by a reply.
+        if (!resp3::is_error(reply.nodes[0].kind)) {
+            broken_ = error::unexpected_reply;
+            return;
+        }
+        refusal_ = resp3::printable(reply.nodes[0].value, 256);
+        if (s.op)
+            s.op->fail(error::server_error);
+        finish_front(done);
+        return;
+    }
+    if (s.op) [[likely]]
+        deliver(*s.op, reply);
+    else
+        ++counters_.replies_dropped;
+    if (--s.left == 0)
+        finish_front(done);
+}
+
+void multiplexer::deliver(exec_op& o, reply_view const& reply) noexcept {
+    for (auto const& n : reply.nodes)
+        o.count += n.value.size();
+    try {
+        o.fail(o.deliver(o.object, o.index, reply));
+    } catch (std::bad_alloc const&) {
+        o.fail(out_of_memory());
+    } catch (...) {
+        o.fail(error::conversion_failed);
+    }
+    ++o.index;
+}
+
+void multiplexer::finish_front(op_queue& done) noexcept {
+    slot const& s = at(head_);
+    if (s.op && s.is_last) {
+        --pending_;
+        done.push_back(*s.op);
+    }
+    ++head_;
+}
+
+void multiplexer::on_push(std::span<resp3::node const> message, op_queue& done) {
+    ++counters_.pushes;
+    pushes_.append(message);
+    while (pushes_.messages() > cfg_.pushes_max || pushes_.bytes() > cfg_.push_bytes_max) {
+        if (cfg_.pushes == push_policy::close) {
+            broken_ = error::pushes_overflow;
+            return;
+        }
+        counters_.pushes_dropped += pushes_.drop_older_half();
+    }
+    if (head_ == written_)
+        return;
+    slot& s = at(head_);
+    if (s.kind == confirmation::none || message.size() < 2)
+        return;
+    if (message[1].value == confirmation_names[static_cast<std::size_t>(s.kind)] && --s.left == 0)
+        finish_front(done);
+}
+
+} // namespace fairlead::redis::detail

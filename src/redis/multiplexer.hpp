@@ -1,0 +1,154 @@
+// Requests to bytes, bytes to replies, in order. No sockets, no clock.
+//
+// A ring of slots, one for each request (more where SUBSCRIBE is among its commands), in the order of sending:
+//
+//     head_              written_            tail_
+//      | await replies ... | wait in fill_ ... |
+//
+// A slot points at the caller's record. When a written request is given up, the pointer is cleared and the slot stays as
+// a tombstone: its replies are parsed and dropped, nobody's memory is needed, and everybody else keeps his own reply.
+#pragma once
+
+#include <fairlead/redis/connection.hpp>
+#include <fairlead/resp3/parser.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fairlead::redis::detail {
+
+class multiplexer {
+public:
+    explicit multiplexer(config const& cfg);
+
+    void configure(config const& cfg);
+
+    // ---- requests
+
+    /// Takes a request in: its bytes are copied. False: it has completed with an error and is the caller's again.
+    bool add(exec_op& o) noexcept;
+    /// Gives a pending request up; it is the caller's again, with operation_aborted when it was not written yet,
+    /// maybe_executed otherwise. False: it is not pending here.
+    bool cancel(exec_op& o) noexcept;
+    /// The same for all executions of `r`, which go to `done`.
+    std::size_t cancel(request const& r, op_queue& done) noexcept;
+    std::size_t pending() const noexcept { return pending_; }
+    /// Replies are still due.
+    bool in_flight() const noexcept { return head_ != written_; }
+
+    // ---- one generation of the connection
+
+    /// Forgets what the last connection's parser held. Nothing may be in flight.
+    void begin_generation() noexcept;
+    /// Commands that go before all waiting requests, while these may not be written yet. Returns the bytes to send.
+    std::string_view begin_handshake(exec_op& o, std::string_view payload, std::size_t replies);
+    /// From now on waiting requests may be written.
+    void open() noexcept { open_ = true; }
+    /// Fails waiting requests that need pushes, which RESP2 has not got.
+    void refuse_subscriptions(op_queue& done) noexcept;
+    /// Ends the generation: requests in flight complete with maybe_executed, those not written, or behind the first
+    /// `bytes_written` of the last output, with not_sent; `aborted` turns that into operation_aborted. With
+    /// `keep_waiting` those that were never part of an output stay.
+    struct ending {
+        bool aborted = false;
+        bool keep_waiting = false;
+        std::size_t bytes_written = static_cast<std::size_t>(-1);
+    };
+    void end_generation(ending how, op_queue& done) noexcept;
+
+    // ---- bytes
+
+    /// Bytes to write now: all that waits, as one batch, or nothing. They stay valid until the next call.
+    std::string_view next_output() noexcept;
+    bool has_output() const noexcept { return open_ && written_ != tail_; }
+    /// The bytes from next_output() or begin_handshake() are no longer needed.
+    void output_done() noexcept;
+
+    struct progress {
+        std::size_t consumed; ///< remove so many bytes from the front
+        error_code ec;        ///< the connection cannot go on
+    };
+    /// Parses what was received; requests that are complete go to `done`, each exactly once.
+    progress on_bytes(std::string_view unread, op_queue& done) noexcept;
+    /// While a large body comes in: how much of it is missing, so that the next read can be large.
+    std::uint64_t body_missing() const noexcept { return body_left_; }
+
+    // ---- pushes
+
+    generic_response& pushes() noexcept { return pushes_; }
+
+    connection_counters& counters() noexcept { return counters_; }
+    /// What the server sent that no response could take: the refusal of a SUBSCRIBE, or the bytes that are no RESP.
+    std::string const& refusal() const noexcept { return refusal_; }
+
+private:
+    struct slot {
+        exec_op* op;       // null: a tombstone
+        std::size_t begin; // of the request's bytes, in the buffer that holds them
+        std::uint32_t left; // replies, or confirmations
+        confirmation kind;
+        bool is_first; // of its request
+        bool is_last;
+        bool dead; // given up before it was written
+    };
+
+    slot& at(std::uint64_t n) noexcept { return ring_[n & (ring_.size() - 1)]; }
+    void reserve_slots(std::size_t more);
+    void put_slots(exec_op& o, std::size_t begin) noexcept;
+    static std::size_t slots_of(request const& r) noexcept { return r.parts().empty() ? 1 : r.parts().size(); }
+    void detach(exec_op& o, bool dead) noexcept;
+    void compact() noexcept;
+    void compact_if_worth_it() noexcept;
+    static void trim(std::string& buffer) noexcept;
+
+    void on_node(resp3::node const& n, op_queue& done);
+    void on_message(reply_view const& message, op_queue& done);
+    void on_push(std::span<resp3::node const> message, op_queue& done);
+    void on_reply(reply_view const& reply, op_queue& done);
+    void deliver(exec_op& o, reply_view const& reply) noexcept;
+    void finish_front(op_queue& done) noexcept;
+    void begin_body();
+    std::size_t take_body(std::string_view bytes);
+    void keep_partial_message();
+    void forget_message() noexcept;
+
+    config cfg_;
+    resp3::parser parser_;
+
+    std::vector<slot> ring_; // a power of two
+    std::uint64_t head_;
+    std::uint64_t written_;
+    std::uint64_t tail_;
+    std::size_t pending_ = 0;    // requests with a caller
+    std::size_t dead_slots_ = 0; // between written_ and tail_
+    bool open_ = false;
+
+    std::string fill_;
+    std::string sending_;
+    std::uint64_t sending_first_; // the first slot whose bytes lie in sending_
+
+    // The message under way, when it did not end with its first node.
+    struct place {
+        std::size_t offset; // npos: the node views the bytes of this read
+        std::size_t length;
+    };
+    static constexpr std::size_t npos = static_cast<std::size_t>(-1);
+    std::vector<resp3::node> nodes_;
+    std::vector<place> places_;    // of their texts in kept_
+    std::size_t kept_nodes_ = 0;   // the first so many view nothing of this read
+    std::string kept_;             // texts that outlive their read
+    std::uint64_t body_bytes_ = 0; // of a large bulk body, which goes into kept_ as it comes
+    std::uint64_t body_left_ = 0;
+    std::size_t body_begin_ = 0;
+    bool has_body_ = false; // the next node's text is that body
+    error_code broken_;     // the connection cannot go on
+
+    generic_response pushes_;
+    std::string refusal_;
+    connection_counters counters_{};
+};
+
+} // namespace fairlead::redis::detail
