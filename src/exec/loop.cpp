@@ -2,6 +2,7 @@
 
 #include <fairlead/exec/recycler.hpp>
 
+#include <memory>
 #include <utility>
 
 namespace fairlead {
@@ -15,6 +16,10 @@ namespace {
 // replaces the mark pays for a wake-up.
 op asleep_storage;
 op* const asleep = &asleep_storage;
+
+/// Stands in for the next record when there is none but an exception.
+alignas(await_record) std::byte thrown_storage[1];
+await_record* const thrown_mark = reinterpret_cast<await_record*>(thrown_storage); // never looked into
 
 op* next_in_inbox(op& o) noexcept { return static_cast<op*>(o.next); }
 
@@ -109,10 +114,20 @@ void loop::resume_later(await_record& r) noexcept {
     r.home->post(o);
 }
 
+void loop::throw_after_resume(std::exception_ptr e) {
+    auto& thread = detail::this_thread;
+    thread.thrown = new std::exception_ptr(std::move(e));
+    thread.next = thrown_mark;
+}
+
 void loop::resume_rest() {
     auto& thread = detail::this_thread;
     do {
         await_record* r = std::exchange(thread.next, nullptr);
+        if (r == thrown_mark) [[unlikely]] {
+            std::unique_ptr<std::exception_ptr> const thrown(std::exchange(thread.thrown, nullptr));
+            std::rethrow_exception(*thrown);
+        }
         // Calling and finishing children takes part in the budget: a loop over children that never suspend would
         // otherwise stay in here for ever.
         if (!r->home->spend()) {

@@ -65,11 +65,15 @@ template <class Handler, class Values> struct finish_root {
             loop* l;
             ~finished() { l->work_finished(); }
         } const at_end{home};
-        if (inside_co_spawn) {
-            this_thread.starting = nullptr;
-            post_values(loop_executor(home), std::move(h), std::move(v));
-        } else {
-            dispatch_values(h, std::move(v));
+        try {
+            if (inside_co_spawn) {
+                this_thread.starting = nullptr;
+                post_values(loop_executor(home), std::move(h), std::move(v));
+            } else {
+                dispatch_values(h, std::move(v));
+            }
+        } catch (...) {
+            loop::throw_after_resume(std::current_exception());
         }
     }
     void await_resume() const noexcept {}

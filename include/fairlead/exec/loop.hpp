@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 
 namespace fairlead {
 
@@ -23,6 +24,7 @@ struct thread_state {
     await_record const* starting; ///< the record for which a generic operation is being started right now
     bool dropped;             ///< the handler of that operation was destroyed without being called
     unsigned depth;           ///< nested trampolines
+    std::exception_ptr* thrown; ///< what a handler threw at the end of a coroutine; for the trampoline to rethrow
     std::uint64_t record_overflows; ///< blocks of awaited operations that did not fit into their await record
 };
 extern FAIRLEAD_EXPORT constinit thread_local FAIRLEAD_HOT_TLS thread_state this_thread;
@@ -80,6 +82,9 @@ public:
     }
     /// Puts the coroutine of `r` at the end of its loop's queue. Its bytes must be free.
     static void resume_later(await_record& r) noexcept;
+    /// Makes the trampoline that resumed the current coroutine throw `e`. An exception must not leave await_suspend of a
+    /// coroutine whose frame is gone.
+    static void throw_after_resume(std::exception_ptr e);
     /// Destroys the root of the await chain of `r` from its loop, once everything that is queued before it has gone:
     /// what the coroutine awaits will never complete.
     static void doom(await_record& r) noexcept;
