@@ -152,9 +152,12 @@ void network::arrange(host& h, op_queue& q) noexcept {
 }
 
 void network::poll(host& h, std::int64_t until_ns) noexcept {
+    bool const was_at_limit = std::exchange(at_limit_, false);
     if (until_ns == 0) {
-        // Somebody is busy, or only looks: even so time must pass, or what he waits for would never come.
-        now_ += 1'000 + scheduling_.below(20'000);
+        // Somebody is busy, or only looks: even so time must pass, or what he waits for would never come. Not so when
+        // run_until() has its last look.
+        if (!was_at_limit)
+            now_ += 1'000 + scheduling_.below(20'000);
         deliver(h);
         return;
     }
@@ -165,6 +168,7 @@ void network::poll(host& h, std::int64_t until_ns) noexcept {
         return stop(h, sim::verdict::stuck);
     if (events_.empty() || (limited && until_ns < events_.front().at)) {
         now_ = std::max(now_, until_ns);
+        at_limit_ = true;
         note(what::jump, 0);
         return;
     }

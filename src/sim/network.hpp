@@ -210,6 +210,7 @@ private:
     random_stream entropy_;
     habits habits_;
     std::int64_t now_ = 1'000'000'000;
+    bool at_limit_ = false;     ///< the last poll ended because its time had come
     std::vector<event> events_; // a heap
     std::uint32_t event_count_ = 0;
     std::vector<std::unique_ptr<endpoint>> endpoints_;

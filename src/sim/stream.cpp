@@ -247,7 +247,6 @@ bool network::ready(endpoint& e, io::kind k, std::size_t size) noexcept {
 bool network::try_now(endpoint& e, io::io_op& o) noexcept {
     if (!e.queue(o.kind).empty() || o.kind == io::kind::connect)
         return false;
-    o.result = {0, 0, 0};
     o.stream = true;
     if (faults_.chance(habits_.not_ready)) {
         ++counts.not_ready;
@@ -258,7 +257,6 @@ bool network::try_now(endpoint& e, io::io_op& o) noexcept {
 
 void network::submit(host& h, io::io_op& o) noexcept {
     ++h.pending;
-    o.result = {0, 0, 0};
     o.stream = true;
     endpoint* const e = find(o.handle);
     if (!e) {
