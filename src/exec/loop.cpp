@@ -153,7 +153,7 @@ void loop::resume_elsewhere(await_record& r, op& o) {
         resume_chain(r);
 }
 
-inline void loop::resume_op(op& o) {
+void loop::resume_op(op& o) {
     await_record& r = await_record::of(o);
     if (r.home != this || r.foreign || r.hooks) [[unlikely]]
         resume_elsewhere(r, o);
@@ -183,7 +183,23 @@ std::size_t loop::run_batch(std::size_t most) {
 
 namespace {
 
-void destroy_root(op* o, op_mode) { await_record::of(*o).handle.destroy(); }
+/// Destroys a chain of suspended coroutines from its innermost on, one after the other: a frame that destroyed the one it
+/// awaits, and so on, would need as much stack as the chain is long.
+struct doom_op : op {
+    await_record* innermost;
+
+    static void run_it(op* base, op_mode) {
+        await_record* r = static_cast<doom_op*>(base)->innermost;
+        while (r) {
+            await_record* const parent = r->parent;
+            auto const frame = r->handle;
+            if (parent)
+                *r->owner = nullptr;
+            frame.destroy();
+            r = parent;
+        }
+    }
+};
 
 } // namespace
 
@@ -194,8 +210,9 @@ void loop::doom(await_record& r) noexcept {
     if (root->doomed)
         return;
     root->doomed = true;
-    op& o = root->make<op>();
-    o.run = &destroy_root;
+    auto& o = root->make<doom_op>();
+    o.innermost = &r;
+    o.run = &doom_op::run_it;
     o.cancel = nullptr;
     root->home->post(o);
 }

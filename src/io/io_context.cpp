@@ -30,6 +30,7 @@ public:
             }
             c.running_.store(true, std::memory_order_release);
         }
+        uncounted_ = std::exchange(c.uncounted_, 0);
         outer_ = detail::this_thread.current;
         depth_ = detail::this_thread.depth;
         detail::this_thread.current = &c;
@@ -40,15 +41,19 @@ public:
     ~ownership() {
         detail::this_thread.current = outer_;
         detail::this_thread.depth = depth_;
+        context_.uncounted_ = uncounted_;
         if (!nested_) {
             context_.running_.store(false, std::memory_order_release);
             context_.disown();
         }
     }
 
+    bool nested() const noexcept { return nested_; }
+
 private:
     io_context& context_;
     bool nested_;
+    std::size_t uncounted_;
     loop* outer_;
     unsigned depth_;
 };
@@ -149,7 +154,9 @@ std::size_t io_context::run_until_ns(std::size_t most, std::int64_t until_ns) {
                 continue;
         }
         if (!has_work()) {
-            stopped_.store(true, std::memory_order_release);
+            // The handler that calls us from inside run() is work of the outer one.
+            if (!own.nested())
+                stopped_.store(true, std::memory_order_release);
             break;
         }
         // 5 and 6
@@ -218,6 +225,11 @@ void unpack(op& o) noexcept {
 } // namespace
 
 void io_context::submit_from_outside(io::io_op& o) noexcept {
+    if (try_own() == nullptr) { // Nobody runs the context: act at once, as its owner.
+        driver_->submit(o);
+        disown();
+        return;
+    }
     carry(o, [](op* base, op_mode mode) {
         auto& self = static_cast<io::io_op&>(*base);
         unpack(self);
@@ -232,15 +244,24 @@ void io_context::submit_from_outside(io::io_op& o) noexcept {
     post(o);
 }
 
+void io_context::arm_here(io::timer_op& o) noexcept {
+    if (timers_->heap.insert(o)) {
+        o.waits->push_back(o);
+    } else {
+        o.result.error = ENOMEM;
+        local_.push_back(o);
+    }
+}
+
 void io_context::arm(io::timer_op& o) noexcept {
     o.heap_index = io::timer_op::not_armed;
     if (mine()) [[likely]] {
-        if (timers_->heap.insert(o)) {
-            o.waits->push_back(o);
-        } else {
-            o.result.error = ENOMEM;
-            local_.push_back(o);
-        }
+        arm_here(o);
+        return;
+    }
+    if (try_own() == nullptr) {
+        arm_here(o);
+        disown();
         return;
     }
     carry(o, [](op* base, op_mode mode) {
@@ -252,7 +273,7 @@ void io_context::arm(io::timer_op& o) noexcept {
         }
         auto& context = of(*detail::this_thread.current);
         ++context.uncounted_;
-        context.arm(self);
+        context.arm_here(self);
     });
     post(o);
 }

@@ -123,7 +123,10 @@ private:
     friend promise_type;
     friend class detail::child_awaiter<T>;
     explicit awaitable(std::coroutine_handle<promise_type> h) noexcept : handle_(h) {}
-    std::coroutine_handle<promise_type> handle_;
+    promise_type& promise() const noexcept {
+        return std::coroutine_handle<promise_type>::from_address(handle_.address()).promise();
+    }
+    std::coroutine_handle<> handle_;
 };
 
 namespace detail {
@@ -137,19 +140,21 @@ public:
     bool await_ready() const noexcept { return false; }
     void await_suspend(std::coroutine_handle<>) noexcept {
         FAIRLEAD_ASSERT(child_.handle_ && "a coroutine can be awaited only once");
-        auto& promise = child_.handle_.promise();
+        auto& promise = child_.promise();
         promise.record.parent = &parent_.record;
+        promise.record.owner = &child_.handle_;
         promise.record.home = parent_.record.home;
         promise.executor = parent_.executor;
         this_thread.next = &promise.record;
     }
     T await_resume() {
         // The child's frame goes before the caller continues, so that its next call finds the block again.
+        auto& promise = child_.promise();
         struct destroy {
-            std::coroutine_handle<awaitable_promise<T>> h;
+            std::coroutine_handle<> h;
             ~destroy() { h.destroy(); }
         } const at_end{std::exchange(child_.handle_, nullptr)};
-        return at_end.h.promise().take();
+        return promise.take();
     }
 
 private:

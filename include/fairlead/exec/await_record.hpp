@@ -42,6 +42,7 @@ struct await_record {
     std::coroutine_handle<> handle;
     loop* home;           ///< where the coroutine runs
     await_record* parent; ///< the coroutine that awaits this one, null for a root
+    std::coroutine_handle<>* owner; ///< what holds the frame of a coroutine that has a parent
     detail::record_hooks const* hooks;
     bool lent;    ///< a generic operation holds a block in the bytes
     bool foreign; ///< the op belongs to another loop than home, which counts it as work
@@ -49,7 +50,7 @@ struct await_record {
     bool doomed; ///< root: destroyed when its context has no op left
     alignas(16) std::byte bytes[lendable];
 
-    await_record() noexcept : parent(nullptr), hooks(nullptr), lent(false), foreign(false), state{}, doomed(false) {}
+    await_record() noexcept : parent(nullptr), owner(nullptr), hooks(nullptr), lent(false), foreign(false), state{}, doomed(false) {}
     await_record(await_record const&) = delete;
     await_record& operator=(await_record const&) = delete;
 

@@ -80,6 +80,10 @@ public:
         if (thread.next) [[unlikely]]
             resume_rest();
     }
+    /// The loop's run queue: resumes the coroutine in whose record `o` lies, or sends it home.
+    void resume_op(op& o);
+    /// Gives up an op that will never complete.
+    static void abandon(op& o);
     /// Puts the coroutine of `r` at the end of its loop's queue. Its bytes must be free.
     static void resume_later(await_record& r) noexcept;
     /// Makes the trampoline that resumed the current coroutine throw `e`. An exception must not leave await_suspend of a
@@ -125,7 +129,6 @@ protected:
     /// there was nothing to do.
     bool abandon_queued();
 
-    static void abandon(op& o);
     FAIRLEAD_COLD void outside_work_gone() noexcept;
 
     execution_context& context_;
@@ -145,7 +148,6 @@ private:
     bool slice_is_over() noexcept;
     FAIRLEAD_COLD void post_from_outside(op& o) noexcept;
     static void resume_rest();
-    void resume_op(op& o);
     FAIRLEAD_COLD void resume_elsewhere(await_record& r, op& o);
 };
 

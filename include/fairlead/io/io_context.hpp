@@ -118,6 +118,7 @@ private:
     std::int64_t clock_ns() noexcept override;
     void wake() noexcept override;
     void submit_from_outside(io::io_op& o) noexcept;
+    void arm_here(io::timer_op& o) noexcept;
     template <class Door> io::outcome through(Door door) noexcept;
     static steady_clock::time_point deadline_after(std::chrono::nanoseconds d);
     std::size_t run_until_ns(std::size_t most, std::int64_t until_ns);

@@ -33,6 +33,7 @@ template <class Protocol, class Executor> struct accept_new : primitive<accept_n
     }
     bool attempt(record& o) const noexcept { return o.context->driver().try_now(o); }
     void submit(record& o) const noexcept { o.context->submit(o); }
+    static constexpr bool drops = true;
     static void drop(record& o) noexcept {
         o.executor.~Executor();
         ::new (&o.executor) Executor();

@@ -145,6 +145,7 @@ template <class Protocol> struct resolve : primitive<resolve<Protocol>> {
         o.found_count = 0;
     }
     void submit(record& o) const noexcept { resolver->start(o, *o.request); }
+    static constexpr bool drops = true;
     static void drop(record& o) noexcept {
         resolver_core::finish(*o.request);
         delete o.request;

@@ -126,6 +126,7 @@ struct sequence_transfer : primitive<sequence_transfer> {
     }
     bool attempt(record& o) const noexcept { return context->driver().try_now(o); }
     void submit(record& o) const noexcept { context->submit(o); }
+    static constexpr bool drops = true;
     static void drop(record& o) noexcept {
         if (o.block)
             recycle_free(std::exchange(o.block, nullptr));
@@ -214,6 +215,7 @@ template <class Endpoint> struct connect_to : primitive<connect_to<Endpoint>> {
         auto const p = endpoint.protocol();
         submit_connect(*socket, o, p.family(), p.type(), p.protocol());
     }
+    static constexpr bool drops = true;
     static void drop(record& o) noexcept {
         if (o.block)
             recycle_free(std::exchange(o.block, nullptr));

@@ -41,6 +41,7 @@ template <class Init, class Adapt> struct adapted_primitive : primitive<adapted_
         return inner.attempt(o);
     }
     void submit(record& o) const noexcept { inner.submit(o); }
+    static constexpr bool drops = Init::drops;
     static void drop(record& o) noexcept { Init::drop(o); }
     static auto take(record& o) { return Adapt::values(Init::take(o)); }
     template <class Values>

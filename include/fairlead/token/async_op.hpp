@@ -346,13 +346,23 @@ template <class Init, class... Args> struct primitive_functions {
         }
         r.state = plain_result ? await_state::plain : await_state::idle;
         auto& o = r.get<record>();
-        o.run = nullptr;
+        o.run = Init::drops ? &awaited_run : nullptr;
         if (r.home != i.home()) [[unlikely]] {
             r.foreign = true;
             r.home->work_started();
         }
         i.submit(o); // The coroutine may be running again before this returns: nothing of the frame is touched below.
         return true;
+    }
+    /// Instead of null, for records that own something which must not be lost when they are abandoned.
+    static void awaited_run(op* o, op_mode mode) {
+        o->run = nullptr;
+        if (mode == op_mode::complete) {
+            this_thread.current->resume_op(*o);
+            return;
+        }
+        Init::drop(static_cast<record&>(*o));
+        loop::abandon(*o);
     }
     static values take(void*, await_record& r) { return Init::take(r.get<record>()); }
 

@@ -247,10 +247,11 @@ template <class Init, class Handler> struct handler_op : Init::record {
 ///   submit(r)   hands the record over; it will be run exactly once, never from within this call
 ///   block(v)    optional: performs the operation in the calling thread
 ///   take(r)     static: the arguments of the completion, from the result in r
-///   drop(r)     static: the result will not be taken
+///   drop(r)     static, with `drops = true`: the result will not be taken, and the record owns something
 ///   plain_result  optional type: take(r) does no more than read error and n of the result, and needs no drop
 template <class Derived> struct primitive {
     using primitive_tag = void;
+    static constexpr bool drops = false;
 
     template <class Handler> void operator()(Handler&& handler) const {
         auto const& self = static_cast<Derived const&>(*this);
