@@ -54,11 +54,12 @@ struct descriptor : verify_link {
     bool listed() const noexcept { return next != nullptr; }
 };
 
-std::int64_t monotonic_ns() noexcept {
+std::int64_t clock_now_ns(clockid_t clock) noexcept {
     timespec t;
-    ::clock_gettime(CLOCK_MONOTONIC, &t);
+    ::clock_gettime(clock, &t);
     return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
+std::int64_t monotonic_ns() noexcept { return clock_now_ns(CLOCK_MONOTONIC); }
 
 outcome failed(int e) noexcept { return {e, 0}; }
 outcome done(std::int64_t v = 0) noexcept { return {0, v}; }
@@ -196,6 +197,7 @@ public:
         [[maybe_unused]] auto r = ::write(wake_, &one, sizeof one); // cannot fail before 2^64 - 2 wake-ups
     }
     std::int64_t now_ns() noexcept override { return monotonic_ns(); }
+    std::int64_t wall_ns() noexcept override { return clock_now_ns(CLOCK_REALTIME); }
     std::uint64_t entropy() noexcept override {
         std::uint64_t v = 0;
         if (::getrandom(&v, sizeof v, 0) != sizeof v)

@@ -249,7 +249,7 @@ server::server(any_io_executor const& ex, server_options options) : core_(new de
     detail::counted<detail::server_core> keep(core_); // Frees it if this throws.
     if (!core_->options.engine.clock) {
         auto& context = fairlead::detail::context_for_io(ex.native_loop());
-        auto const offset = std::chrono::system_clock::now().time_since_epoch() - context.now().time_since_epoch();
+        auto const offset = std::chrono::nanoseconds(context.driver().wall_ns()) - context.now().time_since_epoch();
         core_->options.engine.clock = [&context, offset] {
             return std::chrono::duration_cast<std::chrono::milliseconds>(context.now().time_since_epoch() + offset);
         };

@@ -41,6 +41,7 @@ public:
 
     void wake() noexcept override {} // One thread: whoever could wake the loop is running in it.
     std::int64_t now_ns() noexcept override { return network_.now_ns(); }
+    std::int64_t wall_ns() noexcept override { return 946'684'800'000'000'000 + network_.now_ns(); } // from 2000 on
     std::uint64_t entropy() noexcept override { return network_.entropy(); }
 
     void resolve(io::resolve_op& o) noexcept override { network_.resolve(host_, o); }

@@ -134,6 +134,7 @@ public:
     // ---- any thread
     virtual void wake() noexcept = 0;
     virtual std::int64_t now_ns() noexcept = 0;
+    virtual std::int64_t wall_ns() noexcept = 0; ///< since 1970, UTC; may jump
     virtual std::uint64_t entropy() noexcept = 0;
 
     // ---- name look-up: completes on the loop; cancel makes it complete with operation_aborted soon
