@@ -51,10 +51,6 @@ public:
         mux.begin_generation();
         mux.open();
     }
-    ~multiplexer_bench() {
-        redis::detail::multiplexer::ending const how{.aborted = true};
-        end(how);
-    }
 
     /// False when it was refused at once.
     template <class Response> bool add(call<Response>& c) {

@@ -165,7 +165,7 @@ TEST(Multiplexer, RepliesFindTheirRequestsAtEverySplitPoint) {
     EXPECT_NE(whole.find("'leaf'"), whole.npos);
     for (std::size_t split = 0; split != wire.size(); ++split)
         ASSERT_EQ(outcome(split, wire.size()), whole) << "split at " << split;
-    for (std::size_t piece : {1, 2, 3, 7, 64})
+    for (std::size_t piece : {1UL, 2UL, 3UL, 7UL, 64UL})
         ASSERT_EQ(outcome(0, piece), whole) << "pieces of " << piece;
 }
 
