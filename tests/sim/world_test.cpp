@@ -96,8 +96,10 @@ TEST(SimWorld, RunUntilStopsTheClockThere) {
 }
 
 awaitable<> yield_until(bool& stop, std::uint64_t& turns) {
-    for (; !stop; ++turns)
+    while (!stop) {
+        ++turns;
         co_await this_coro::yield();
+    }
 }
 
 TEST(SimWorld, TimePassesForThoseWhoAreAlwaysBusy) {
