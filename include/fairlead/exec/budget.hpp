@@ -22,6 +22,7 @@ struct fairness {
     static constexpr int units_least = 16; ///< an item's units that no deadline cuts
     static constexpr int units_most = 128; ///< an item's units at the most
     static constexpr std::int64_t slice_ns = 200'000;
+    static constexpr unsigned inline_depth_most = 16; ///< of handlers with an immediate executor, one inside the other
     static constexpr unsigned batch_items = 64;       ///< items between two looks at the inbox and the clock
     static constexpr unsigned batches_per_poll = 61;  ///< batches between two polls of the driver, if time does not
 };

@@ -24,6 +24,7 @@ struct thread_state {
     await_record const* starting; ///< the record for which a generic operation is being started right now
     bool dropped;             ///< the handler of that operation was destroyed without being called
     unsigned depth;           ///< nested trampolines
+    unsigned immediate_depth; ///< nested handlers that run inline because they asked for it
     std::exception_ptr* thrown; ///< what a handler threw at the end of a coroutine; for the trampoline to rethrow
     std::uint64_t record_overflows; ///< blocks of awaited operations that did not fit into their await record
 };

@@ -88,7 +88,7 @@ template <class Stream, class Buffer, class Condition> struct read_dynamic {
         error_code const ec;
         std::size_t const most = condition(ec, std::size_t{0});
         if (most == 0 || dynamic_step(data, most) == 0) {
-            post_values(stream->get_executor(), std::forward<Handler>(handler),
+            complete_immediately(stream->get_executor(), std::forward<Handler>(handler),
                         std::tuple<error_code, std::size_t>(ec, 0));
             return;
         }

@@ -122,7 +122,7 @@ template <class Stream, class Buffer> struct read_until_initiation {
     template <class Handler> void operator()(Handler&& handler) && {
         std::size_t searched = 0;
         if (auto const found = find_delimiter(data, wanted.view(), searched)) {
-            post_values(stream->get_executor(), std::forward<Handler>(handler), *found);
+            complete_immediately(stream->get_executor(), std::forward<Handler>(handler), *found);
             return;
         }
         read_until_op<Stream, Buffer, std::decay_t<Handler>> o{

@@ -140,7 +140,7 @@ template <class Direction, class Stream, class Rest, class Condition> struct tra
         error_code const ec;
         std::size_t const most = rest.empty() ? 0 : condition(ec, std::size_t{0});
         if (most == 0) {
-            post_values(stream->get_executor(), std::forward<Handler>(handler),
+            complete_immediately(stream->get_executor(), std::forward<Handler>(handler),
                         std::tuple<error_code, std::size_t>(ec, 0));
             return;
         }

@@ -251,6 +251,32 @@ private:
     T target_;
 };
 
+template <class T, class Executor> class immediate_executor_binder {
+public:
+    using target_type = T;
+    using immediate_executor_type = Executor;
+    template <class U>
+    immediate_executor_binder(Executor const& e, U&& t) : executor_(e), target_(std::forward<U>(t)) {}
+    immediate_executor_type get_immediate_executor() const noexcept { return executor_; }
+    T& get() noexcept { return target_; }
+    T const& get() const noexcept { return target_; }
+    template <class... Args>
+        requires std::invocable<T&, Args...>
+    decltype(auto) operator()(Args&&... args) {
+        return target_(std::forward<Args>(args)...);
+    }
+
+private:
+    Executor executor_;
+    T target_;
+};
+
+/// The handler runs on `e` when its operation completes at once: inside the initiating function if `e` runs there, at
+/// most 16 deep; beyond that, and in all other cases, it is queued.
+template <executor Executor, class T> auto bind_immediate_executor(Executor const& e, T&& t) {
+    return immediate_executor_binder<std::decay_t<T>, Executor>(e, std::forward<T>(t));
+}
+
 template <executor Executor, class T> auto bind_executor(Executor const& e, T&& t) {
     return executor_binder<std::decay_t<T>, Executor>(e, std::forward<T>(t));
 }
@@ -284,6 +310,13 @@ template <class Allocator> struct wrap_allocator {
     }
 };
 
+template <class Executor> struct wrap_immediate_executor {
+    Executor executor;
+    template <class H> auto operator()(H&& h) const {
+        return immediate_executor_binder<H, Executor>(executor, std::move(h));
+    }
+};
+
 } // namespace detail
 
 /// A bound handler stays a handler; a bound token binds the handler that the token makes.
@@ -307,6 +340,19 @@ public:
             std::move(b.get()),
             detail::wrapped_initiation<init, detail::wrap_allocator<Allocator>>{
                 std::forward<Initiation>(initiation), detail::wrap_allocator<Allocator>{b.get_allocator()}});
+    }
+};
+
+template <class T, class Executor, class Signature>
+class async_result<immediate_executor_binder<T, Executor>, Signature> {
+public:
+    template <class Initiation>
+    static decltype(auto) initiate(Initiation&& initiation, immediate_executor_binder<T, Executor> b) {
+        using init = std::decay_t<Initiation>;
+        return completion_token_transform<Signature>(
+            std::move(b.get()), detail::wrapped_initiation<init, detail::wrap_immediate_executor<Executor>>{
+                                    std::forward<Initiation>(initiation),
+                                    detail::wrap_immediate_executor<Executor>{b.get_immediate_executor()}});
     }
 };
 
@@ -336,6 +382,9 @@ template <template <class, class> class A, class H, class D>
 struct associator<A, detail::redirect_handler<H>, D> : detail::pass_on<A, detail::redirect_handler<H>, H, D> {};
 template <template <class, class> class A, class T, class E, class D>
 struct associator<A, executor_binder<T, E>, D> : detail::pass_on<A, executor_binder<T, E>, T, D> {};
+template <template <class, class> class A, class T, class E, class D>
+struct associator<A, immediate_executor_binder<T, E>, D>
+    : detail::pass_on<A, immediate_executor_binder<T, E>, T, D> {};
 template <template <class, class> class A, class T, class L, class D>
 struct associator<A, allocator_binder<T, L>, D> : detail::pass_on<A, allocator_binder<T, L>, T, D> {};
 

@@ -117,7 +117,52 @@ associated_executor_t<T, typename Context::executor_type> get_associated_executo
     return associated_executor<T, typename Context::executor_type>::get(t, c.get_executor());
 }
 
+// ---- immediate executor
+
+/// Where a handler wants to be run when its operation completes at once. A handler that names none is queued.
+template <class T, class Executor = inline_executor> struct associated_immediate_executor;
+
 namespace detail {
+
+struct no_immediate_executor {};
+template <class T, class D> struct immediate_by_default {
+    using type = no_immediate_executor;
+    static type get(T const&) noexcept { return {}; }
+    static type get(T const&, D const&) noexcept { return {}; }
+};
+template <class T, class D> struct immediate_by_member {
+    using type = typename T::immediate_executor_type;
+    static decltype(auto) get(T const& t) noexcept { return t.get_immediate_executor(); }
+    static decltype(auto) get(T const& t, D const&) noexcept { return t.get_immediate_executor(); }
+};
+template <class T, class D> consteval auto choose_immediate() {
+    if constexpr (requires { typename T::immediate_executor_type; })
+        return std::type_identity<immediate_by_member<T, D>>{};
+    else if constexpr (has_associator<associated_immediate_executor, T, D>)
+        return std::type_identity<associator<associated_immediate_executor, T, D>>{};
+    else
+        return std::type_identity<immediate_by_default<T, D>>{};
+}
+
+} // namespace detail
+
+template <class T, class Executor>
+struct associated_immediate_executor : decltype(detail::choose_immediate<T, Executor>())::type {};
+
+template <class T, class Executor = inline_executor>
+using associated_immediate_executor_t = typename associated_immediate_executor<T, Executor>::type;
+
+template <class T, class Executor>
+associated_immediate_executor_t<T, Executor> get_associated_immediate_executor(T const& t, Executor const& ex) noexcept {
+    return associated_immediate_executor<T, Executor>::get(t, ex);
+}
+
+namespace detail {
+
+/// True when T wants to be run at once where an operation completes at once.
+template <class T>
+inline constexpr bool has_immediate_executor =
+    !std::is_same_v<associated_immediate_executor_t<T>, no_immediate_executor>;
 
 /// True when T names an executor of its own, whatever it is.
 template <class T>

@@ -191,6 +191,29 @@ template <class Handler, class Values> void dispatch_values(Handler& handler, Va
     std::apply(std::move(handler), std::forward<Values>(values));
 }
 
+/// Ends an operation that completed at once, from inside its initiating function: queued, unless the handler has an
+/// immediate executor and that runs here; and even then no deeper than inline_depth_most.
+template <class Executor, class Handler, class Values>
+void complete_immediately(Executor const& ex, Handler&& handler, Values&& values) {
+    if constexpr (has_immediate_executor<std::decay_t<Handler>>) {
+        auto const at = get_associated_immediate_executor(handler, ex);
+        loop* const l = loop_of(at);
+        auto& thread = this_thread;
+        bool const here = l ? l->mine() && thread.current : std::is_same_v<std::decay_t<decltype(at)>, inline_executor>;
+        if (here && thread.immediate_depth < fairness::inline_depth_most) {
+            struct level {
+                unsigned& depth;
+                ~level() { --depth; }
+            } const one_more{thread.immediate_depth};
+            ++thread.immediate_depth;
+            std::decay_t<Handler> h(std::forward<Handler>(handler));
+            std::apply(std::move(h), std::forward<Values>(values));
+            return;
+        }
+    }
+    post_values(ex, std::forward<Handler>(handler), std::forward<Values>(values));
+}
+
 /// Work on the handler's own executor while its operation runs elsewhere (the executor's run() must not end).
 template <class Handler, bool Own = has_own_executor<Handler>> struct handler_work {
     explicit handler_work(Handler const&, loop*) noexcept {}
@@ -259,6 +282,17 @@ template <class Derived> struct primitive {
         auto* o = allocate_with<op_type>(handler, std::forward<Handler>(handler), self.home());
         self.prepare(*o);
         o->run = &op_type::run_it;
+        if constexpr (has_immediate_executor<std::decay_t<Handler>> &&
+                      requires(typename Derived::record & r) { self.attempt(r); }) {
+            if (self.home()->mine() && self.ready() && self.attempt(*o)) {
+                std::decay_t<Handler> h(std::move(o->handler));
+                [[maybe_unused]] auto kept(std::move(o->work));
+                auto values = Derived::take(*o);
+                deallocate_with(h, o);
+                complete_immediately(loop_executor(self.home()), std::move(h), std::move(values));
+                return;
+            }
+        }
         self.submit(*o);
     }
 
