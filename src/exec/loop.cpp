@@ -153,14 +153,6 @@ void loop::resume_elsewhere(await_record& r, op& o) {
         resume_chain(r);
 }
 
-void loop::resume_op(op& o) {
-    await_record& r = await_record::of(o);
-    if (r.home != this || r.foreign || r.hooks) [[unlikely]]
-        resume_elsewhere(r, o);
-    else
-        resume_chain(r);
-}
-
 std::size_t loop::run_batch(std::size_t most) {
     if (most > fairness::batch_items)
         most = fairness::batch_items;

@@ -82,7 +82,13 @@ public:
             resume_rest();
     }
     /// The loop's run queue: resumes the coroutine in whose record `o` lies, or sends it home.
-    void resume_op(op& o);
+    void resume_op(op& o) {
+        await_record& r = await_record::of(o);
+        if (r.home != this || r.foreign || r.hooks) [[unlikely]]
+            resume_elsewhere(r, o);
+        else
+            resume_chain(r);
+    }
     /// Gives up an op that will never complete.
     static void abandon(op& o);
     /// Puts the coroutine of `r` at the end of its loop's queue. Its bytes must be free.
