@@ -28,6 +28,12 @@ int rounds = 5;
 std::size_t buffer_size = 64;
 constexpr std::size_t message_size = 64;
 
+double polls_per_message = 0;
+
+void note(fairlead::io_context& c) {
+    polls_per_message = static_cast<double>(c.counters().polls) / (2.0 * pairs * messages);
+}
+
 double cpu_seconds() {
     rusage u{};
     getrusage(RUSAGE_SELF, &u);
@@ -117,6 +123,7 @@ void callbacks() {
         do_read(std::move(b));
     }
     ctx.run();
+    note(ctx);
 }
 
 fairlead::awaitable<void> echo(socket_type socket, bool first) {
@@ -144,6 +151,7 @@ void coroutines() {
         co_spawn(ctx, echo(std::move(b), false), fairlead::detached);
     }
     ctx.run();
+    note(ctx);
 }
 
 } // namespace
@@ -184,4 +192,5 @@ int main(int argc, char** argv) {
         std::printf("%-12s %14.0f      [%6.0f..%6.0f] %8.3f\n", each.name, median, each.ns.front(), each.ns.back(),
                     median / base);
     }
+    std::printf("polls of the driver per message in the last row: %.4f\n", polls_per_message);
 }
