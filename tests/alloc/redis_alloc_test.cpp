@@ -1,0 +1,233 @@
+// What a command costs in memory from the heap: nothing, once everything has been used once. The counters replace
+// operator new of the whole test program.
+
+#include <fairlead/coro/spawn.hpp>
+#include <fairlead/io/io_context.hpp>
+#include <fairlead/redis/connection.hpp>
+#include <fairlead/redis/server.hpp>
+#include <fairlead/token/adapters.hpp>
+
+#include <redis/multiplexer.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <string>
+
+namespace {
+
+std::size_t allocations = 0;
+std::size_t largest = 0;
+
+void* counted(std::size_t size) {
+    ++allocations;
+    largest = std::max(largest, size);
+    if (void* p = std::malloc(size))
+        return p;
+    throw std::bad_alloc();
+}
+
+} // namespace
+
+void* operator new(std::size_t size) { return counted(size); }
+void* operator new[](std::size_t size) { return counted(size); }
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete[](void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
+
+namespace fairlead::test {
+
+namespace {
+
+// Long enough to be no small string, so that a value that moves house is noticed.
+constexpr std::string_view long_value = "0123456789abcdef0123456789abcdef0123456789abcdef";
+
+struct fixture {
+    io_context ctx;
+    redis::server server{ctx};
+    redis::connection conn{ctx};
+    error_code ran;
+    int left = 0;
+
+    fixture() {
+        redis::config cfg;
+        cfg.address = server.address();
+        conn.async_run(cfg, [this](error_code ec) { ran = ec; });
+    }
+    void finished() {
+        if (--left != 0)
+            return;
+        conn.cancel();
+        server.stop();
+    }
+    void run() {
+        ctx.run_for(std::chrono::seconds(60));
+        EXPECT_EQ(left, 0);
+    }
+};
+
+constexpr int warm_up = 300;
+constexpr int measured = 300;
+
+// Counts of everything in the process: embedded server, loop and connection included.
+awaitable<void> get_and_ping(fixture& f, std::size_t& before, std::size_t& after) {
+    redis::request set, get;
+    std::string value, ok;
+    redis::generic_response all;
+    redis::response<std::string, std::optional<std::string>> typed;
+    redis::request two;
+    set.push("SET", "k", long_value);
+    co_await f.conn.async_exec(set, ok);
+    for (int i = 0; i != warm_up + measured; ++i) {
+        if (i == warm_up)
+            before = allocations;
+        get.clear();
+        get.push("GET", "k");
+        co_await f.conn.async_exec(get, value);
+        co_await f.conn.async_exec(get, all);
+        two.clear();
+        two.push("GET", "k");
+        two.push("GET", "missing");
+        auto executing = f.conn.async_exec(two, typed, as_tuple);
+        auto [ec, n] = co_await std::move(executing);
+        EXPECT_EQ(ec, error_code());
+    }
+    after = allocations;
+    EXPECT_EQ(value, long_value);
+    f.finished();
+}
+
+} // namespace
+
+TEST(RedisAllocations, AnAwaitedCommandAllocatesNothingAfterWarmUp) {
+    fixture f;
+    f.left = 1;
+    std::size_t before = 0, after = 0;
+    co_spawn(f.ctx, get_and_ping(f, before, after), detached);
+    f.run();
+    EXPECT_EQ(after - before, 0U) << "in " << 3 * measured << " executions";
+}
+
+TEST(RedisAllocations, NorDoManyCallersAtOnce) {
+    fixture f;
+    f.left = 200;
+    std::vector<std::size_t> before(200), after(200);
+    for (std::size_t i = 0; i != before.size(); ++i)
+        co_spawn(f.ctx, get_and_ping(f, before[i], after[i]), detached);
+    f.run();
+    // All of them are warm when the last begins to measure, and none has ended when the first does.
+    auto const first = *std::max_element(before.begin(), before.end());
+    auto const last = *std::min_element(after.begin(), after.end());
+    ASSERT_LE(first, last);
+    EXPECT_EQ(last - first, 0U);
+}
+
+namespace {
+
+struct again {
+    fixture& f;
+    redis::request const& get;
+    std::string& value;
+    std::size_t& before;
+    std::size_t& after;
+    int i;
+    void operator()(error_code ec, std::size_t) {
+        EXPECT_EQ(ec, error_code());
+        ++i;
+        if (i == warm_up)
+            before = allocations;
+        if (i == warm_up + measured) {
+            after = allocations;
+            f.finished();
+            return;
+        }
+        f.conn.async_exec(get, value, again{f, get, value, before, after, i});
+    }
+};
+
+} // namespace
+
+TEST(RedisAllocations, NorDoesACallbackThatExecutesAgain) {
+    fixture f;
+    f.left = 1;
+    std::size_t before = 0, after = 0;
+    redis::request get;
+    get.push("ECHO", long_value);
+    std::string value;
+    f.conn.async_exec(get, value, again{f, get, value, before, after, 0});
+    f.run();
+    EXPECT_EQ(after - before, 0U);
+}
+
+namespace {
+
+awaitable<void> receive_pushes(fixture& f, redis::connection& publisher, std::size_t& before, std::size_t& after) {
+    redis::request subscribe, publish;
+    subscribe.push("SUBSCRIBE", "news");
+    co_await f.conn.async_exec(subscribe, redis::ignore);
+    publish.push("PUBLISH", "news", long_value);
+    redis::generic_response pushes;
+    co_await f.conn.async_receive(pushes);
+    for (int i = 0; i != warm_up + measured; ++i) {
+        if (i == warm_up)
+            before = allocations;
+        co_await publisher.async_exec(publish, redis::ignore);
+        co_await f.conn.async_receive(pushes);
+    }
+    after = allocations;
+    publisher.cancel();
+    f.finished();
+}
+
+} // namespace
+
+// The engine builds a string for each publication; the client has to add nothing to that.
+TEST(RedisAllocations, ReceivingAPushAddsNothingToWhatTheServerAllocates) {
+    fixture f;
+    f.left = 1;
+    redis::connection publisher(f.ctx);
+    redis::config cfg;
+    cfg.address = f.server.address();
+    publisher.async_run(cfg, detached);
+    std::size_t before = 0, after = 0;
+    co_spawn(f.ctx, receive_pushes(f, publisher, before, after), detached);
+    f.run();
+    EXPECT_LE((after - before) / measured, 4U);
+}
+
+// A length is a claim: what is allocated follows the bytes that really came.
+TEST(RedisAllocations, AHostileLengthAllocatesNoMoreThanAFewTimesWhatCame) {
+    for (std::string_view head : {"$500000000\r\n", "*100000000\r\n", "%100000000\r\n", "*2\r\n:1\r\n$500000000\r\n"}) {
+        redis::detail::multiplexer mux{redis::config{}};
+        redis::request req;
+        req.push("GET", "k");
+        redis::generic_response resp;
+        redis::detail::exec_op o;
+        o.begin(nullptr);
+        o.request = &req;
+        o.object = &resp;
+        o.deliver = &redis::detail::deliver_generic;
+        mux.begin_generation();
+        mux.open();
+        ASSERT_TRUE(mux.add(o));
+        mux.next_output();
+        mux.output_done();
+        op_queue done;
+        std::string const body(100'000, 'x');
+        largest = 0;
+        auto p = mux.on_bytes(head, done);
+        ASSERT_EQ(p.ec, error_code());
+        if (head[0] == '$')
+            p = mux.on_bytes(body, done);
+        EXPECT_LE(largest, 4 * (head.size() + body.size())) << head;
+        mux.end_generation({}, done);
+        while (!done.empty())
+            done.pop_front();
+    }
+}
+
+} // namespace fairlead::test
