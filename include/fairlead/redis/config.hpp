@@ -18,9 +18,9 @@ enum class push_policy : unsigned char {
 
 struct config {
     std::string address = "127.0.0.1:6379"; ///< "host:port", "host", "[v6]:port" or "unix:/path".
-    std::string username;                   ///< Empty: "default".
-    std::string password;                   ///< Empty: no authentication.
-    std::string client_name;                ///< As CLIENT LIST shows it.
+    std::string username{};                 ///< Empty: "default".
+    std::string password{};                 ///< Empty: no authentication.
+    std::string client_name{};              ///< As CLIENT LIST shows it.
     unsigned database = 0;
     bool allow_resp2 = true; ///< Go on with servers older than 6.0; without pushes, so SUBSCRIBE is refused there.
 
@@ -41,7 +41,7 @@ struct config {
     push_policy pushes = push_policy::drop_oldest;
     std::size_t read_bytes_min = 16 * 1024;  ///< Asked for at first in one read,
     std::size_t read_bytes_max = 256 * 1024; ///< and at the most, once reads fill it.
-    resp3::limits limits;                    ///< What one message of the server may be.
+    resp3::limits limits{};                  ///< What one message of the server may be.
 };
 
 } // namespace fairlead::redis
