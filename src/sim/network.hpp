@@ -145,9 +145,9 @@ public:
     std::string waiting() const;
     sim::trace trace;
     sim::counters counts{};
-    sim::verdict verdict = verdict::none;
     std::uint64_t steps = 0;
     std::uint64_t steps_most = 20'000'000;
+    sim::verdict verdict = verdict::none;
 
 private:
     struct event {
@@ -205,21 +205,21 @@ private:
     void reset_later(endpoint& e) noexcept;
     void reset(endpoint& e) noexcept;
 
+    bool at_limit_ = false; ///< the last poll ended because its time had come
+    std::uint16_t next_port_ = 32768;
+    std::uint32_t event_count_ = 0;
+    std::uint32_t look_up_count_ = 0;
+    habits habits_;
     random_stream scheduling_;
     random_stream faults_;
     random_stream entropy_;
-    habits habits_;
     std::int64_t now_ = 1'000'000'000;
-    bool at_limit_ = false;     ///< the last poll ended because its time had come
     std::vector<event> events_; // a heap
-    std::uint32_t event_count_ = 0;
     std::vector<std::unique_ptr<endpoint>> endpoints_;
     std::vector<std::uint32_t> free_;
     std::size_t open_count_ = 0;
-    std::uint16_t next_port_ = 32768;
     std::vector<std::pair<std::string, ip::address>> names_;
     std::vector<pending_look_up> look_ups_;
-    std::uint32_t look_up_count_ = 0;
 };
 
 } // namespace fairlead::sim

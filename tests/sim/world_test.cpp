@@ -74,10 +74,10 @@ TEST(SimWorld, TimersJumpAndAreNeverEarly) {
     world w(7);
     std::vector<std::int64_t> woken;
     auto const begin = w.now();
-    for (auto const d : {std::chrono::nanoseconds(1h), std::chrono::nanoseconds(1ms), std::chrono::nanoseconds(24h)})
+    for (auto const d : {std::chrono::nanoseconds(1h), 1'000'300ns, 1'000'000ns, std::chrono::nanoseconds(24h)})
         co_spawn(w.context(), sleep_and_note(w.context(), d, woken), detached);
     w.run();
-    EXPECT_EQ(woken, (std::vector<std::int64_t>{1'000'000, 3'600'000'000'000, 86'400'000'000'000}));
+    EXPECT_EQ(woken, (std::vector<std::int64_t>{1'000'000, 1'000'300, 3'600'000'000'000, 86'400'000'000'000}));
     EXPECT_EQ(w.now() - begin, 24h);
 }
 

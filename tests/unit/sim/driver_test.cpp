@@ -6,8 +6,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <deque>
 #include <string>
-#include <vector>
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -46,20 +46,29 @@ protected:
         world_.context().run_until(world_.now() + std::chrono::seconds(100));
     }
     void write(handle h, std::string text) {
-        probe o(h, kind::send_all, text.data(), text.size());
+        probe& o = make(h, kind::send_all, text.data(), text.size());
         driver().submit(o);
         settle();
         ASSERT_EQ(o.completed, 1);
         EXPECT_EQ(o.result.error, 0);
         EXPECT_EQ(o.result.n, text.size());
     }
+    /// An op that may still be pending when the test has failed.
+    probe& make(handle h, kind k, void* d = nullptr, std::size_t n = 0, bool are_slices = false) {
+        return ops_.emplace_back(h, k, d, n, are_slices);
+    }
+
+private:
+    std::deque<probe> ops_; // outlives the world
+
+protected:
     sim::world world_;
     handle a_, b_;
 };
 
 TEST_P(SimDriver, ReceiveAllCountsOverAllItsAttempts) {
     std::string got(10, '-');
-    probe o(b_, kind::receive_all, got.data(), got.size());
+    probe& o = make(b_, kind::receive_all, got.data(), got.size());
     driver().submit(o);
     write(a_, "0123");
     EXPECT_EQ(o.completed, 0);
@@ -74,7 +83,7 @@ TEST_P(SimDriver, ReceiveAllCountsOverAllItsAttempts) {
 
 TEST_P(SimDriver, ReceiveAllReportsWhatHadComeBeforeTheEnd) {
     std::string got(10, '-');
-    probe o(b_, kind::receive_all, got.data(), got.size());
+    probe& o = make(b_, kind::receive_all, got.data(), got.size());
     driver().submit(o);
     write(a_, "0123");
     driver().shutdown(a_, SHUT_WR);
@@ -86,7 +95,7 @@ TEST_P(SimDriver, ReceiveAllReportsWhatHadComeBeforeTheEnd) {
 
 TEST_P(SimDriver, CancelledReceiveAllReportsWhatItHadTaken) {
     std::string got(10, '-');
-    probe o(b_, kind::receive_all, got.data(), got.size());
+    probe& o = make(b_, kind::receive_all, got.data(), got.size());
     driver().submit(o);
     write(a_, "0123");
     EXPECT_TRUE(driver().cancel(o));
@@ -100,11 +109,17 @@ TEST_P(SimDriver, CancelledReceiveAllReportsWhatItHadTaken) {
 TEST_P(SimDriver, AttemptThatFailsLeavesTheOpAsItWas) {
     write(a_, "0123");
     std::string got(10, '-');
-    probe o(b_, kind::receive_all, got.data(), got.size());
+    probe& o = make(b_, kind::receive_all, got.data(), got.size());
     EXPECT_FALSE(driver().try_now(o));
     EXPECT_EQ(o.data, got.data());
     EXPECT_EQ(driver().available(b_).value, 4);
-    probe four(b_, kind::receive_all, got.data(), 4);
+    probe& waiting = make(a_, kind::wait_error);
+    driver().submit(waiting);
+    write(b_, "x");
+    probe& overtaking = make(a_, kind::receive, got.data(), 1);
+    for (int i = 0; i != 20; ++i)
+        EXPECT_FALSE(driver().try_now(overtaking)); // nobody is served before those who wait
+    probe& four = make(b_, kind::receive_all, got.data(), 4);
     int tries = 1;
     for (; !driver().try_now(four); ++tries) // only put off, now and then
         ASSERT_LT(tries, 100);
@@ -116,11 +131,11 @@ TEST_P(SimDriver, AttemptThatFailsLeavesTheOpAsItWas) {
 TEST_P(SimDriver, SlicesAreFilledAndEmptiedInOrder) {
     std::string x = "abc", y = "defgh", z = "i";
     io::slice out[] = {{x.data(), 3}, {y.data(), 5}, {z.data(), 1}};
-    probe send(a_, kind::send_all, out, 3, true);
+    probe& send = make(a_, kind::send_all, out, 3, true);
     driver().submit(send);
     std::string p(2, '-'), q(7, '-');
     io::slice in[] = {{p.data(), 2}, {q.data(), 7}};
-    probe receive(b_, kind::receive_all, in, 2, true);
+    probe& receive = make(b_, kind::receive_all, in, 2, true);
     driver().submit(receive);
     settle();
     EXPECT_EQ(send.result.n, 9U);
@@ -130,7 +145,8 @@ TEST_P(SimDriver, SlicesAreFilledAndEmptiedInOrder) {
 
 TEST_P(SimDriver, NothingToMoveIsDoneAtOnceEvenAtTheEnd) {
     driver().shutdown(a_, SHUT_WR);
-    probe receive(b_, kind::receive), send(a_, kind::send);
+    probe& receive = make(b_, kind::receive);
+    probe& send = make(a_, kind::send);
     driver().submit(receive);
     driver().submit(send);
     settle();
@@ -143,7 +159,7 @@ TEST_P(SimDriver, NothingToMoveIsDoneAtOnceEvenAtTheEnd) {
 TEST_P(SimDriver, PeekedBytesAreStillThere) {
     write(a_, "01");
     char c = 0;
-    probe o(b_, kind::receive, &c, 1);
+    probe& o = make(b_, kind::receive, &c, 1);
     o.message_flags = MSG_PEEK;
     driver().submit(o);
     settle();
@@ -153,7 +169,9 @@ TEST_P(SimDriver, PeekedBytesAreStillThere) {
 }
 
 TEST_P(SimDriver, WaitsEndWithReadinessAndMoveNothing) {
-    probe read(b_, kind::wait_read), write_op(b_, kind::wait_write), error_op(b_, kind::wait_error);
+    probe& read = make(b_, kind::wait_read);
+    probe& write_op = make(b_, kind::wait_write);
+    probe& error_op = make(b_, kind::wait_error);
     for (auto* o : {&read, &write_op, &error_op})
         driver().submit(*o);
     settle();
@@ -174,7 +192,7 @@ TEST_P(SimDriver, WaitsEndWithReadinessAndMoveNothing) {
 TEST_P(SimDriver, HandleOfAClosedDescriptorMeansNothing) {
     handle const old = b_;
     char c;
-    probe pending(b_, kind::receive, &c, 1);
+    probe& pending = make(b_, kind::receive, &c, 1);
     driver().submit(pending);
     EXPECT_EQ(driver().close(b_).error, 0);
     EXPECT_EQ(driver().close(old).error, EBADF);
@@ -182,7 +200,7 @@ TEST_P(SimDriver, HandleOfAClosedDescriptorMeansNothing) {
     EXPECT_EQ(driver().open(AF_INET, SOCK_STREAM, 0, fresh).error, 0);
     EXPECT_EQ(fresh.index, old.index); // The place has a new tenant …
     EXPECT_NE(fresh, old);
-    probe late(old, kind::receive, &c, 1);
+    probe& late = make(old, kind::receive, &c, 1);
     driver().submit(late);
     settle();
     EXPECT_EQ(pending.completed, 1);
@@ -203,7 +221,8 @@ TEST_P(SimDriver, AcceptYieldsHandleAndAddress) {
     ASSERT_EQ(driver().address(listener, io::name_of::local, &at, sizeof at).error, 0);
     EXPECT_NE(at.sin_port, 0);
     sockaddr_in6 from{};
-    probe accept(listener, kind::accept, &from, sizeof from), connect(client, kind::connect, &at, sizeof at);
+    probe& accept = make(listener, kind::accept, &from, sizeof from);
+    probe& connect = make(client, kind::connect, &at, sizeof at);
     driver().submit(accept);
     driver().submit(connect);
     settle();
@@ -258,7 +277,7 @@ TEST_P(SimDriver, RefusesWhatItDoesNotHave) {
     ASSERT_EQ(driver().open(AF_INET, SOCK_STREAM, 0, h).error, 0);
     EXPECT_EQ(driver().bind(h, &far, sizeof far).error, EADDRNOTAVAIL);
     EXPECT_EQ(driver().bind(h, &far, 3).error, EINVAL);
-    probe connect(h, kind::connect, &far, sizeof far);
+    probe& connect = make(h, kind::connect, &far, sizeof far);
     driver().submit(connect);
     settle();
     EXPECT_EQ(connect.result.error, ENETUNREACH);

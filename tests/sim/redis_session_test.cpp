@@ -1,0 +1,242 @@
+// Client and server in a simulated world: callers come, give up and repeat, the server drops its clients, every read and
+// write is cut anywhere. The same seed is the same run.
+
+#include <fairlead/coro/spawn.hpp>
+#include <fairlead/net/timer.hpp>
+#include <fairlead/redis/connection.hpp>
+#include <fairlead/redis/server.hpp>
+#include <fairlead/sim/world.hpp>
+#include <fairlead/token/adapters.hpp>
+
+#include "support/scale.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace fairlead::test {
+
+using R = redis::error;
+
+namespace {
+
+/// What all coroutines of one run share.
+struct history {
+    history(sim::world& w, std::uint64_t seed) : context(w.context()), random(seed), server(context), conn(context) {}
+
+    unsigned draw(unsigned below) { return static_cast<unsigned>(random() % below); }
+
+    io_context& context;
+    std::mt19937_64 random;
+    redis::server server;
+    redis::connection conn;
+    long live = 0;
+    long replies = 0;
+    long increments = 0; // known to be done
+    long unknown = 0;    // increments of which nobody knows
+    long given_up = 0;
+    long generations = 0;
+    long messages = 0;
+    long last_message = -1;
+    std::string failure;
+};
+
+void expect(history& h, bool good, std::string what) {
+    if (!good && h.failure.empty())
+        h.failure = std::move(what);
+}
+
+/// Gives a request up after a while, unless it is done by then.
+awaitable<void> give_up_later(history& h, redis::request const& req, std::shared_ptr<bool> done) {
+    steady_timer patience(h.context, std::chrono::microseconds(h.draw(3000)));
+    co_await patience.async_wait();
+    if (!*done && h.conn.cancel(req) != 0)
+        ++h.given_up;
+}
+
+awaitable<void> call(history& h, int id, int rounds) {
+    redis::request req;
+    steady_timer pause(h.context);
+    for (int i = 0; i != rounds; ++i) {
+        req.clear();
+        auto const token = std::to_string(id) + ":" + std::to_string(i) + std::string(h.draw(20) == 0 ? h.draw(50'000) : 0, '.');
+        bool const counts = h.draw(2) == 0;
+        req.push("ECHO", token);
+        if (counts)
+            req.push("INCR", "n");
+        redis::response<std::string> one;
+        redis::response<std::string, long> two;
+        auto const done = std::make_shared<bool>(false);
+        if (h.draw(4) == 0)
+            co_spawn(h.context, give_up_later(h, req, done), detached);
+        error_code ec;
+        if (counts) {
+            auto executing = h.conn.async_exec(req, two, redirect_error(ec));
+            co_await std::move(executing);
+        } else {
+            auto executing = h.conn.async_exec(req, one, redirect_error(ec));
+            co_await std::move(executing);
+        }
+        *done = true;
+        if (!ec) {
+            ++h.replies;
+            h.increments += counts;
+            auto const& echo = counts ? std::get<0>(two) : std::get<0>(one);
+            expect(h, echo.value() == token, "somebody else's reply: " + echo.value() + " for " + token);
+        } else if (ec == R::maybe_executed) {
+            h.unknown += counts;
+        } else {
+            expect(h, ec == redis::condition::not_executed, "an unexpected end: " + ec.message());
+        }
+        pause.expires_after(std::chrono::microseconds(h.draw(500)));
+        co_await pause.async_wait();
+    }
+    --h.live;
+}
+
+awaitable<void> keep_connected(history& h) {
+    redis::config cfg;
+    cfg.address = h.server.address();
+    cfg.keep_unsent = h.draw(2) == 0;
+    while (h.live != 0) {
+        error_code ec;
+        auto running = h.conn.async_run(cfg, redirect_error(ec));
+        co_await std::move(running);
+        expect(h, static_cast<bool>(ec), "async_run ended without a reason");
+        expect(h, ec == error::eof || ec == error::connection_reset || ec == error::broken_pipe ||
+                      ec == error::operation_aborted,
+               "async_run ended with " + ec.message());
+        ++h.generations;
+    }
+}
+
+awaitable<void> disturb(history& h) {
+    steady_timer pause(h.context);
+    while (h.live != 0) {
+        pause.expires_after(std::chrono::microseconds(500 + h.draw(20'000)));
+        co_await pause.async_wait();
+        h.server.disconnect_clients();
+    }
+    h.conn.cancel();
+    // One quiet connection at the end asks what really happened.
+    redis::connection conn(h.context);
+    redis::config cfg;
+    cfg.address = h.server.address();
+    conn.async_run(cfg, detached);
+    redis::request req;
+    req.push("GET", "n");
+    redis::response<std::optional<long>> n;
+    co_await conn.async_exec(req, n);
+    long const value = std::get<0>(n).value().value_or(0);
+    expect(h, value >= h.increments, "an increment that was confirmed is missing");
+    expect(h, value <= h.increments + h.unknown, "an increment was executed that was reported as not executed");
+    conn.cancel();
+    h.server.stop();
+}
+
+std::uint64_t live_through(std::uint64_t seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    sim::world world(seed);
+    history h(world, seed);
+    h.live = 30;
+    for (int id = 0; id != 30; ++id)
+        co_spawn(h.context, call(h, id, 20), detached);
+    co_spawn(h.context, keep_connected(h), detached);
+    co_spawn(h.context, disturb(h), detached);
+    world.run();
+    EXPECT_EQ(h.failure, "");
+    EXPECT_EQ(h.live, 0);
+    EXPECT_EQ(h.conn.pending(), 0U);
+    EXPECT_GT(h.replies, 50);
+    return world.digest();
+}
+
+} // namespace
+
+class RedisInASimulatedWorld : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(RedisInASimulatedWorld, NobodyGetsAnothersReplyAndNothingIsExecutedInSecret) {
+    // Each parameter stands for a range of seeds, so that the scale can grow it.
+    auto const count = scaled(20, 2);
+    for (std::uint64_t i = 0; i != count && !HasFailure(); ++i)
+        live_through(GetParam() * 1'000'000 + i);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RedisInASimulatedWorld, testing::Range<std::uint64_t>(1, 6));
+
+TEST(RedisInASimulatedWorld, TheSameSeedIsTheSameRun) {
+    for (std::uint64_t seed : {7U, 8U})
+        EXPECT_EQ(live_through(seed), live_through(seed));
+    EXPECT_NE(live_through(7), live_through(8));
+}
+
+namespace {
+
+awaitable<void> publish_many(history& h, int count) {
+    redis::connection publisher(h.context);
+    redis::config cfg;
+    cfg.address = h.server.address();
+    publisher.async_run(cfg, detached);
+    redis::request req;
+    steady_timer pause(h.context);
+    for (int i = 0; i != count; ++i) {
+        req.clear();
+        req.push("PUBLISH", "news", i);
+        co_await publisher.async_exec(req, redis::ignore);
+        pause.expires_after(std::chrono::microseconds(h.draw(200)));
+        co_await pause.async_wait();
+    }
+    publisher.cancel();
+}
+
+awaitable<void> listen_and_ask(history& h, int count) {
+    redis::config cfg;
+    cfg.address = h.server.address();
+    h.conn.async_run(cfg, detached);
+    redis::request subscribe, ask;
+    subscribe.push("SUBSCRIBE", "news");
+    co_await h.conn.async_exec(subscribe, redis::ignore);
+    co_spawn(h.context, publish_many(h, count), detached);
+    redis::generic_response pushes;
+    std::string reply;
+    while (h.last_message + 1 != count) {
+        co_await h.conn.async_receive(pushes);
+        for (std::size_t i = 0; i != pushes.size(); ++i) {
+            auto const n = pushes[i];
+            if (!n.last || pushes[i - 2].value != "message")
+                continue;
+            expect(h, n.value == std::to_string(h.last_message + 1), "message out of order: " + std::string(n.value));
+            ++h.last_message;
+        }
+        auto const token = std::to_string(h.draw(1000));
+        ask.clear();
+        ask.push("ECHO", token);
+        co_await h.conn.async_exec(ask, reply);
+        expect(h, reply == token, "somebody else's reply");
+    }
+    h.conn.cancel();
+    h.server.stop();
+}
+
+} // namespace
+
+TEST_P(RedisInASimulatedWorld, EveryMessageComesOnceAndInOrderWhileRepliesFlow) {
+    auto const count = scaled(10, 2);
+    for (std::uint64_t i = 0; i != count && !HasFailure(); ++i) {
+        auto const seed = GetParam() * 2'000'000 + i;
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        sim::world world(seed);
+        history h(world, seed);
+        co_spawn(h.context, listen_and_ask(h, 200), detached);
+        world.run();
+        EXPECT_EQ(h.failure, "");
+        EXPECT_EQ(h.last_message, 199);
+    }
+}
+
+} // namespace fairlead::test
