@@ -511,7 +511,7 @@ template <class Reader> std::uint64_t longest_monopoly(Reader reader, std::uint6
     co_spawn(
         context,
         [](std::uint64_t const& n, std::uint64_t end, std::uint64_t& most) -> awaitable<void> {
-            for (std::uint64_t before = 0; before != end;) {
+            for (std::uint64_t before = n; before != end;) {
                 co_await this_coro::yield();
                 most = std::max(most, n - before);
                 before = n;
