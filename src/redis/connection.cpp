@@ -35,6 +35,18 @@ void abandon(op& o) {
         loop::doom(r);
 }
 
+bool is_numeric(server_address const& address, ip::tcp::endpoint& endpoint) {
+    error_code ec;
+    auto const host = ip::make_address(address.host, ec);
+    if (ec)
+        return false;
+    auto const port = resp3::to_integer<std::uint16_t>(address.port, ec);
+    if (ec)
+        return false;
+    endpoint = ip::tcp::endpoint(host, port);
+    return true;
+}
+
 auto read_into(socket_core const& s, mutable_buffer b) {
     return completion_token_transform<void(error_code, std::size_t)>(
         as_tuple, fairlead::detail::transfer(s, io::kind::receive, b.data(), b.size()));
@@ -348,12 +360,18 @@ awaitable<error_code> connection_core::connect() {
         co_await std::move(joining);
         socket_ = &unix_.core();
     } else {
-        auto asking = resolver_.async_resolve(address.host, address.port, redirect_error(ec));
-        auto const found = co_await std::move(asking);
-        if (ec || reason_)
-            co_return ec;
-        auto joining = async_connect(tcp_, found, redirect_error(ec));
-        co_await std::move(joining);
+        ip::tcp::endpoint numeric;
+        if (is_numeric(address, numeric)) { // no look-up, which would take a thread
+            auto joining = tcp_.async_connect(numeric, redirect_error(ec));
+            co_await std::move(joining);
+        } else {
+            auto asking = resolver_.async_resolve(address.host, address.port, redirect_error(ec));
+            auto const found = co_await std::move(asking);
+            if (ec || reason_)
+                co_return ec;
+            auto joining = async_connect(tcp_, found, redirect_error(ec));
+            co_await std::move(joining);
+        }
         error_code ignored; // A connection without it works too.
         if (!ec)
             tcp_.set_option(ip::tcp::no_delay(true), ignored);
