@@ -96,17 +96,17 @@ struct session {
     explicit session(fairlead::io_context& c) : socket(c) {}
 
     friend void do_read(std::unique_ptr<session> self) {
-        auto& socket = self->socket;
+        auto& stream = self->socket;
         auto buffer = fairlead::buffer(self->data);
-        socket.async_read_some(buffer, [self = std::move(self)](auto error, auto n) mutable {
+        stream.async_read_some(buffer, [self = std::move(self)](auto error, auto n) mutable {
             if (!error)
                 do_write(std::move(self), n);
         });
     }
     friend void do_write(std::unique_ptr<session> self, std::size_t n) {
-        auto& socket = self->socket;
+        auto& stream = self->socket;
         auto buffer = fairlead::buffer(self->data, n);
-        fairlead::async_write(socket, buffer, [self = std::move(self)](auto error, auto) mutable {
+        fairlead::async_write(stream, buffer, [self = std::move(self)](auto error, auto) mutable {
             if (!error && self->count++ < messages)
                 do_read(std::move(self));
         });

@@ -28,9 +28,9 @@ struct session {
     session(io_context& c, int messages, std::size_t size) : socket(c), data(size), left(messages) {}
 
     friend void do_read(std::unique_ptr<session> self) {
-        auto& socket = self->socket;
+        auto& stream = self->socket;
         auto into = buffer(self->data);
-        socket.async_read_some(into, [self = std::move(self)](error_code ec, std::size_t n) mutable {
+        stream.async_read_some(into, [self = std::move(self)](error_code ec, std::size_t n) mutable {
             if (ec)
                 return;
             ++received;
@@ -38,9 +38,9 @@ struct session {
         });
     }
     friend void do_write(std::unique_ptr<session> self, std::size_t n) {
-        auto& socket = self->socket;
+        auto& stream = self->socket;
         auto from = buffer(self->data, n);
-        async_write(socket, from, [self = std::move(self)](error_code ec, std::size_t) mutable {
+        async_write(stream, from, [self = std::move(self)](error_code ec, std::size_t) mutable {
             if (!ec && self->left-- > 0)
                 do_read(std::move(self));
         });

@@ -113,17 +113,17 @@ struct session {
     session(io_context& c, std::uint64_t n) : socket(c), left(n) {}
 
     friend void do_read(std::unique_ptr<session> self) {
-        auto& socket = self->socket;
+        auto& stream = self->socket;
         auto into = buffer(self->data);
-        socket.async_read_some(into, [self = std::move(self)](error_code ec, std::size_t n) mutable {
+        stream.async_read_some(into, [self = std::move(self)](error_code ec, std::size_t n) mutable {
             if (!ec)
                 do_write(std::move(self), n);
         });
     }
     friend void do_write(std::unique_ptr<session> self, std::size_t n) {
-        auto& socket = self->socket;
+        auto& stream = self->socket;
         auto from = buffer(self->data, n);
-        async_write(socket, from, [self = std::move(self)](error_code ec, std::size_t) mutable {
+        async_write(stream, from, [self = std::move(self)](error_code ec, std::size_t) mutable {
             if (!ec && self->left-- > 0)
                 do_read(std::move(self));
         });
