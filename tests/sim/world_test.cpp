@@ -336,6 +336,29 @@ TEST(SimWorld, CancelledAndClosedOperationsCompleteOnceWithOperationAborted) {
     }
 }
 
+TEST(SimWorld, OperationsStartedBeforeRunCanBeCancelledBeforeRun) {
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        world w(seed);
+        stream_protocol::socket a(w.context()), b(w.context());
+        local::connect_pair(a, b);
+        char c;
+        int aborted = 0, other = 0;
+        auto count = [&](error_code ec, auto&&...) { ++(ec == error::operation_aborted ? aborted : other); };
+        a.async_read_some(buffer(&c, 1), count);
+        a.cancel();
+        {
+            steady_timer t(w.context(), 1h);
+            t.async_wait(count);
+        }
+        b.async_read_some(buffer(&c, 1), count);
+        b.close();
+        w.run();
+        EXPECT_EQ(aborted, 3);
+        EXPECT_EQ(other, 0);
+    }
+}
+
 TEST(SimWorld, ReadsOfOneSocketAreServedInTheirOrder) {
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
@@ -370,6 +393,11 @@ awaitable<> sleep_for_ever(io_context& c, token) {
     co_await t.async_wait();
 }
 awaitable<> nested(io_context& c, token t) { co_await sleep_for_ever(c, t); }
+awaitable<> look_up_for_ever(io_context& c, token) {
+    tcp::resolver r(c);
+    for (;;)
+        co_await r.async_resolve("localhost", "6379");
+}
 awaitable<> connect_for_ever(tcp::endpoint to, io_context& c, token) {
     for (;;) {
         tcp::socket s(c);
@@ -392,6 +420,7 @@ TEST(SimWorld, DestroyedWithEverythingPendingItGivesUpEverything) {
                 co_spawn(c, wait_for_ever(*a, alive), detached);
                 co_spawn(c, read_for_ever(std::move(s), alive), detached);
                 co_spawn(c, nested(c, alive), detached);
+                co_spawn(c, look_up_for_ever(c, alive), detached);
                 auto r = std::make_shared<tcp::resolver>(c);
                 r->async_resolve("localhost", "6379", [r, alive](error_code, tcp::resolver::results_type) {});
                 co_spawn(c, connect_for_ever(at_loopback(*a), c, alive), detached);
