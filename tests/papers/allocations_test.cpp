@@ -1,0 +1,420 @@
+// What operations allocate once everything is warm: nothing. The recycler serves blocks; global new is counted.
+#include <support/counting_new.hpp>
+
+#include <fairlead/coro/spawn.hpp>
+#include <fairlead/io/io_context.hpp>
+#include <fairlead/net/acceptor.hpp>
+#include <fairlead/net/stream_socket.hpp>
+#include <fairlead/net/timer.hpp>
+#include <fairlead/stream/read.hpp>
+#include <fairlead/stream/read_until.hpp>
+#include <fairlead/stream/write.hpp>
+#include <fairlead/token/adapters.hpp>
+#include <fairlead/token/post.hpp>
+#include <support/scale.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <coroutine>
+#include <memory>
+#include <string>
+#include <thread>
+
+namespace {
+
+using namespace fairlead;
+using namespace std::chrono_literals;
+using fairlead::test::new_counter;
+using fairlead::test::scaled;
+using local_socket = local::stream_protocol::socket;
+
+struct Alloc : testing::Test {
+    Alloc() : a(context), b(context), timer(context, 0s) { local::connect_pair(a, b); }
+
+    /// Calls `start(handler)` over and over, each time from the handler of the one before; returns what global new was
+    /// asked for after the warm-up.
+    template <class Start> std::uint64_t of_callbacks(Start start) {
+        chain<Start> first{this, &start};
+        left = warm_up + measured;
+        context.restart();
+        start(first);
+        context.run();
+        EXPECT_EQ(left, 0U);
+        return allocated;
+    }
+    template <class Start> struct chain {
+        Alloc* test;
+        Start* start;
+        template <class... Args> void operator()(Args const&...) {
+            if (test->left == measured)
+                test->counter = new_counter();
+            if (--test->left == 0)
+                test->allocated = test->counter.calls();
+            else
+                (*start)(*this);
+        }
+    };
+
+    /// The same for a coroutine that awaits `make()` in a loop. Blocks that did not fit into its frame count in
+    /// `overflows`.
+    template <class Make> std::uint64_t of_awaits(Make make) {
+        context.restart();
+        co_spawn(
+            context,
+            [](Alloc& t, Make& m) -> awaitable<void> {
+                for (std::uint64_t i = 0; i != warm_up; ++i)
+                    co_await m();
+                t.counter = new_counter();
+                auto const before = detail::this_thread.record_overflows;
+                for (std::uint64_t i = 0; i != measured; ++i)
+                    co_await m();
+                t.allocated = t.counter.calls();
+                t.overflows = detail::this_thread.record_overflows - before;
+            }(*this, make),
+            [](std::exception_ptr e) {
+                if (e)
+                    std::rethrow_exception(e);
+            });
+        context.run();
+        return allocated;
+    }
+
+    static constexpr std::uint64_t warm_up = 64;
+    static constexpr std::uint64_t measured = 200;
+    io_context context;
+    local_socket a, b;
+    steady_timer timer;
+    char bytes[64] = {};
+    std::uint64_t left = 0, allocated = 99, overflows = 99;
+    new_counter counter;
+};
+
+TEST_F(Alloc, CallbacksOfPostTakeNothing) {
+    EXPECT_EQ(of_callbacks([&](auto h) { post(context, h); }), 0U);
+    EXPECT_EQ(of_callbacks([&](auto h) { post(any_io_executor(context.get_executor()), h); }), 0U);
+    EXPECT_EQ(of_callbacks([&](auto h) { context.get_executor().execute(h); }), 0U);
+}
+
+TEST_F(Alloc, CallbacksOfTimersTakeNothing) {
+    EXPECT_EQ(of_callbacks([&](auto h) { timer.async_wait(h); }), 0U);
+}
+
+TEST_F(Alloc, CallbacksOfReadsAndWritesTakeNothing) {
+    EXPECT_EQ(of_callbacks([&](auto h) {
+                  b.async_write_some(buffer("x", 1),
+                                     [&, h](error_code, std::size_t) { a.async_read_some(buffer(bytes, 1), h); });
+              }),
+              0U);
+}
+
+TEST_F(Alloc, CallbacksOfComposedOperationsTakeNothing) {
+    EXPECT_EQ(of_callbacks([&](auto h) {
+                  async_write(b, buffer("xyz", 3),
+                              [&, h](error_code, std::size_t) { async_read(a, buffer(bytes, 3), h); });
+              }),
+              0U);
+    std::array<const_buffer, 4> const parts{buffer("a", 1), buffer("b", 1), buffer("c", 1), buffer("d", 1)};
+    EXPECT_EQ(of_callbacks([&](auto h) {
+                  async_write(b, parts, [&, h](error_code, std::size_t) {
+                      async_read(a, buffer(bytes, 4), transfer_exactly(4), h);
+                  });
+              }),
+              0U);
+}
+
+TEST_F(Alloc, CallbacksOfReadUntilTakeNothing) {
+    std::string text = "never consumed\n";
+    EXPECT_EQ(of_callbacks([&](auto h) { async_read_until(a, dynamic_buffer(text), '\n', h); }), 0U);
+}
+
+TEST_F(Alloc, MoveOnlyCallbacksAllocateOnlyWhatTheyThemselvesHold) {
+    auto kept = std::make_unique<int>();
+    std::uint64_t n = 0;
+    auto const step = [&](auto& self) -> void {
+        if (n++ == warm_up)
+            counter = new_counter();
+        if (n == warm_up + measured) {
+            allocated = counter.calls();
+            return;
+        }
+        post(context, [&self, &kept, p = std::move(kept)]() mutable {
+            kept = std::move(p);
+            self(self);
+        });
+    };
+    step(step);
+    context.run();
+    EXPECT_EQ(allocated, 0U);
+}
+
+TEST_F(Alloc, AwaitedPrimitivesTakeNothingAndLieInTheFrame) {
+    EXPECT_EQ(of_awaits([&] { return post(context, use_await); }), 0U);
+    EXPECT_EQ(overflows, 0U);
+    EXPECT_EQ(of_awaits([&] { return timer.async_wait(); }), 0U);
+    EXPECT_EQ(overflows, 0U);
+    EXPECT_EQ(of_awaits([&, i = 0]() mutable {
+                  return i++ % 2 == 0 ? b.async_write_some(buffer("x", 1)) : a.async_read_some(buffer(bytes, 1));
+              }),
+              0U);
+    EXPECT_EQ(overflows, 0U);
+    EXPECT_EQ(of_awaits([&] { return a.async_wait(socket_base::wait_write); }), 0U);
+    EXPECT_EQ(overflows, 0U);
+    std::array<const_buffer, 2> const two{buffer("a", 1), buffer("b", 1)};
+    std::array<mutable_buffer, 2> const in{buffer(bytes, 1), buffer(bytes + 1, 1)};
+    EXPECT_EQ(
+        of_awaits([&, i = 0]() mutable { return i++ % 2 == 0 ? b.async_write_some(two) : a.async_read_some(in); }), 0U);
+    EXPECT_EQ(overflows, 0U);
+}
+
+TEST_F(Alloc, AwaitedWholeTransfersTakeNothingAndLieInTheFrame) {
+    EXPECT_EQ(of_awaits([&, i = 0]() mutable {
+                  return i++ % 2 == 0 ? async_write(b, buffer("xyz", 3)) : async_read(a, buffer(bytes, 3));
+              }),
+              0U);
+    EXPECT_EQ(overflows, 0U);
+}
+
+TEST_F(Alloc, AwaitedImmediateReadUntilTakesNothing) {
+    std::string text = "never consumed\r\n";
+    EXPECT_EQ(of_awaits([&] { return async_read_until(a, dynamic_buffer(text), "\r\n"); }), 0U);
+    EXPECT_EQ(overflows, 0U);
+}
+
+TEST_F(Alloc, AwaitedCompositionsOfAnyDepthTakeOnlyRecycledBlocks) {
+    std::array<const_buffer, 4> const parts{buffer("a", 1), buffer("b", 1), buffer("c", 1), buffer("\n", 1)};
+    std::string text;
+    EXPECT_EQ(of_awaits([&, i = 0]() mutable {
+                  if (i++ % 2 == 0)
+                      return async_write(b, parts, transfer_at_least(4));
+                  text.clear();
+                  return async_read_until(a, dynamic_buffer(text), "\n");
+              }),
+              0U);
+}
+
+awaitable<int> child(int n) { co_return n; }
+
+TEST_F(Alloc, AwaitedChildrenTakeNothing) {
+    EXPECT_EQ(of_awaits([] { return child(1); }), 0U);
+    EXPECT_EQ(of_awaits([this] {
+                  return [](Alloc& t) -> awaitable<void> {
+                      co_await child(1);
+                      co_await post(t.context);
+                  }(*this);
+              }),
+              0U);
+}
+
+TEST_F(Alloc, AdaptedTokensTakeNothing) {
+    EXPECT_EQ(of_awaits([&] { return timer.async_wait(as_tuple); }), 0U);
+    EXPECT_EQ(overflows, 0U);
+    error_code ec;
+    EXPECT_EQ(of_awaits([&] { return timer.async_wait(redirect_error(ec)); }), 0U);
+    EXPECT_EQ(of_awaits([&] { return timer.async_wait(bind_executor(context, use_await)); }), 0U);
+}
+
+TEST_F(Alloc, SpawningTakesNothing) {
+    EXPECT_EQ(of_callbacks([&](auto h) { co_spawn(context, child(1), h); }), 0U);
+    EXPECT_EQ(of_awaits([&] { return co_spawn(context, child(1), use_await); }), 0U);
+}
+
+TEST_F(Alloc, EchoOfConnectedPairsTakesNothing) {
+    std::uint64_t const rounds = 500;
+    std::uint64_t calls = 99;
+    auto const echo = [](local_socket& s) -> awaitable<void> {
+        char data[64];
+        for (;;) {
+            auto [ec, n] = co_await s.async_read_some(buffer(data), as_tuple);
+            if (ec)
+                co_return;
+            co_await async_write(s, buffer(data, n));
+        }
+    };
+    auto const client = [](local_socket& s, std::uint64_t n, std::uint64_t& out) -> awaitable<void> {
+        char data[64] = {};
+        new_counter count;
+        for (std::uint64_t i = 0; i != n; ++i) {
+            if (i == n / 2)
+                count = new_counter();
+            co_await async_write(s, buffer(data));
+            co_await async_read(s, buffer(data));
+        }
+        out = count.calls();
+        s.close();
+    };
+    co_spawn(context, echo(a), detached);
+    co_spawn(context, client(b, rounds, calls), detached);
+    context.run();
+    EXPECT_EQ(calls, 0U);
+}
+
+TEST_F(Alloc, AcceptingTakesNothing) {
+    ip::tcp::acceptor acceptor(context, ip::tcp::endpoint(ip::address_v4::loopback(), 0));
+    auto const where = acceptor.local_endpoint();
+    std::uint64_t calls = 99;
+    co_spawn(
+        context,
+        [](ip::tcp::acceptor& from, ip::tcp::endpoint to, io_context& c, std::uint64_t& out) -> awaitable<void> {
+            new_counter count;
+            for (int i = 0; i != 40; ++i) {
+                if (i == 20)
+                    count = new_counter();
+                ip::tcp::socket client(c);
+                co_await client.async_connect(to);
+                ip::tcp::socket const server = co_await from.async_accept();
+            }
+            out = count.calls();
+        }(acceptor, where, context, calls),
+        [](std::exception_ptr e) { EXPECT_FALSE(e); });
+    context.run();
+    EXPECT_EQ(calls, 0U);
+}
+
+TEST_F(Alloc, PostingFromAnotherThreadStopsAllocatingOnceBlocksComeHome) {
+    // One side takes, the other frees; the producer never runs more than a bounded number ahead.
+    auto guard = make_work_guard(context);
+    std::thread consumer([&] { context.run(); });
+    std::uint64_t late = 99;
+    std::atomic<int> open{0};
+    auto const rounds = scaled(20'000, 2'000);
+    new_counter count;
+    for (std::uint64_t i = 0; i != rounds; ++i) {
+        if (i == rounds / 2)
+            count = new_counter();
+        while (open.load() >= 32)
+            std::this_thread::yield();
+        ++open;
+        post(context, [&open] { --open; });
+    }
+    late = count.calls();
+    guard.reset();
+    consumer.join();
+    EXPECT_LE(late, rounds / 2 / 10) << "blocks do not come home";
+}
+
+// ---- B6: the record of an awaited operation lies inside the frame that awaits it
+
+/// Tells the address of the coroutine's own record, and that of the operation which is pending.
+TEST_F(Alloc, B06_RecordOfAPendingAwaitLiesInsideTheFrame) {
+    struct range {
+        std::byte const* from = nullptr;
+        std::size_t size = 0;
+        bool holds(void const* p) const { return p >= from && p < from + size; }
+    };
+    struct frame_probe {
+        range* frame;
+        explicit frame_probe(range* f) noexcept : frame(f) {}
+        bool await_ready() const noexcept { return false; }
+        bool await_suspend(std::coroutine_handle<> h) noexcept {
+            auto const* p = static_cast<std::byte const*>(h.address());
+            auto const* block = reinterpret_cast<detail::recycler_block const*>(p - detail::recycler::header);
+            *frame = {p, block->size_class * detail::recycler::step - detail::recycler::header};
+            return false;
+        }
+        void await_resume() const noexcept {}
+    };
+    range frame;
+    co_spawn(
+        context,
+        [](Alloc& t, range& f) -> awaitable<void> {
+            co_await frame_probe(&f);
+            co_await t.a.async_read_some(buffer(t.bytes));
+        }(*this, frame),
+        detached);
+    context.poll();
+    ASSERT_NE(frame.from, nullptr);
+    op_queue pending;
+    context.driver().take_pending(pending);
+    ASSERT_FALSE(pending.empty());
+    op* const o = pending.pop_front();
+    EXPECT_TRUE(frame.holds(o));
+    EXPECT_TRUE(frame.holds(reinterpret_cast<std::byte*>(o) + sizeof(io::io_op) - 1));
+    // Give it back, so that the coroutine ends as usual.
+    static_cast<io::io_op*>(o)->result = {0, 0, 1};
+    context.as_loop().post(*o);
+    context.restart();
+    context.run();
+}
+
+TEST_F(Alloc, B06_ComposedLayerOverAnAwaitLiesInsideTheFrameToo) {
+    std::string text;
+    b.write_some(buffer("x\n", 2));
+    // One layer over a primitive; deeper ones are counted, not forbidden.
+    EXPECT_EQ(of_awaits([&, i = 0]() mutable {
+                  return i++ % 2 == 0
+                             ? completion_token_transform<void(error_code, std::size_t)>(
+                                   use_await, [&](auto h) { b.async_write_some(buffer("x", 1), std::move(h)); })
+                             : a.async_read_some(buffer(bytes, 1));
+              }),
+              0U);
+    EXPECT_EQ(overflows, 0U);
+}
+
+// ---- A11, A12: a one-slot allocator through a long chain
+
+struct one_slot {
+    alignas(16) std::byte bytes[512];
+    bool taken = false;
+};
+template <class T> struct one_slot_allocator {
+    using value_type = T;
+    one_slot* slot;
+    explicit one_slot_allocator(one_slot* s) noexcept : slot(s) {}
+    template <class U> one_slot_allocator(one_slot_allocator<U> const& o) noexcept : slot(o.slot) {}
+    T* allocate(std::size_t n) {
+        if (std::exchange(slot->taken, true) || n * sizeof(T) > sizeof slot->bytes)
+            throw std::bad_alloc();
+        return reinterpret_cast<T*>(slot->bytes);
+    }
+    void deallocate(T*, std::size_t) noexcept { slot->taken = false; }
+    template <class U> bool operator==(one_slot_allocator<U> const& o) const noexcept { return slot == o.slot; }
+};
+
+struct long_chain {
+    io_context* context;
+    local_socket* in;
+    local_socket* out;
+    char* byte;
+    one_slot* slot;
+    std::uint64_t* left;
+    using allocator_type = one_slot_allocator<std::byte>;
+    allocator_type get_allocator() const noexcept { return allocator_type(slot); }
+    void operator()(error_code = {}, std::size_t = 0) {
+        if (--*left == 0)
+            return;
+        switch (*left % 4) {
+        case 0: post(*context, *this); break;
+        case 1: async_write(*out, buffer("x", 1), *this); break;
+        case 2:
+            context->get_executor().context(); // nothing: every other step is a dispatch from the queue
+            defer(*context, *this);
+            break;
+        default: out->async_write_some(buffer(byte, 0), *this);
+        }
+        if (*left % 64 == 0)
+            drain();
+    }
+    void drain() const {
+        char sink[256];
+        error_code ec;
+        in->non_blocking(true);
+        while (in->read_some(buffer(sink), ec) == sizeof sink) {
+        }
+    }
+};
+
+TEST_F(Alloc, A11_A12_OneSlotServesAMillionOperationsInAChain) {
+    one_slot slot;
+    auto steps = scaled(1'000'000, 50'000);
+    char byte = 0;
+    post(context, long_chain{&context, &a, &b, &byte, &slot, &steps});
+    new_counter const count;
+    context.run();
+    EXPECT_EQ(steps, 0U);
+    EXPECT_FALSE(slot.taken);
+    EXPECT_EQ(count.calls(), 0U);
+}
+
+} // namespace

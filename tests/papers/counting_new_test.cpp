@@ -1,0 +1,28 @@
+// The file of this executable that replaces operator new. In tests/alloc another one does so already.
+#include <support/counting_new_here.hpp>
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+namespace {
+
+TEST(CountingNew, CountsCallsAndBytesOfThisThread) {
+    fairlead::test::new_counter const counter;
+    auto const p = std::make_unique<char[]>(100);
+    EXPECT_EQ(counter.calls(), 1U);
+    EXPECT_EQ(counter.bytes(), 100U);
+    ASSERT_NE(p, nullptr);
+}
+
+TEST(CountingNew, AlignedBlocksAreAligned) {
+    struct alignas(128) wide {
+        char c[128];
+    };
+    fairlead::test::new_counter const counter;
+    auto const p = std::make_unique<wide>();
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(p.get()) % 128, 0U);
+    EXPECT_EQ(counter.calls(), 1U);
+}
+
+} // namespace

@@ -1,0 +1,28 @@
+// How often this thread has called global operator new. The operators are replaced by counting_new_here.hpp, which
+// exactly one file of an executable includes.
+#pragma once
+
+#include <cstdint>
+
+namespace fairlead::test {
+
+struct new_counters {
+    std::uint64_t calls = 0; ///< of operator new in any form
+    std::uint64_t bytes = 0;
+};
+
+/// The calling thread's counters, since its start.
+new_counters const& this_thread_new() noexcept;
+
+/// Counts the calls of operator new in this thread from its construction on.
+class new_counter {
+public:
+    new_counter() noexcept : before_(this_thread_new()) {}
+    std::uint64_t calls() const noexcept { return this_thread_new().calls - before_.calls; }
+    std::uint64_t bytes() const noexcept { return this_thread_new().bytes - before_.bytes; }
+
+private:
+    new_counters before_;
+};
+
+} // namespace fairlead::test
