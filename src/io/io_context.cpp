@@ -95,10 +95,10 @@ steady_clock::time_point steady_clock::now() noexcept {
 }
 
 steady_clock::time_point io_context::deadline_after(std::chrono::nanoseconds d) {
-    auto const now = steady_clock::now();
-    if (d > std::chrono::nanoseconds::zero() && now > steady_clock::time_point::max() - d)
+    auto const at = now();
+    if (d > std::chrono::nanoseconds::zero() && at > steady_clock::time_point::max() - d)
         return steady_clock::time_point::max();
-    return now + d;
+    return at + d;
 }
 
 bool io_context::has_work() noexcept {

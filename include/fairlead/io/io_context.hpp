@@ -44,7 +44,7 @@ public:
     /// With a driver of one's own, e.g. a simulated one.
     explicit io_context(std::unique_ptr<io::driver> driver);
     /// Abandons what is pending: handlers are destroyed, not called; suspended coroutines are destroyed.
-    ~io_context();
+    ~io_context() override;
 
     executor_type get_executor() noexcept { return executor_type(*this); }
 
@@ -120,7 +120,7 @@ private:
     void submit_from_outside(io::io_op& o) noexcept;
     void arm_here(io::timer_op& o) noexcept;
     template <class Door> io::outcome through(Door door) noexcept;
-    static steady_clock::time_point deadline_after(std::chrono::nanoseconds d);
+    steady_clock::time_point deadline_after(std::chrono::nanoseconds d);
     std::size_t run_until_ns(std::size_t most, std::int64_t until_ns);
     bool has_work() noexcept;
     void expire_timers(std::int64_t now) noexcept;
