@@ -89,8 +89,8 @@ public:
 
 namespace {
 
-struct Papers : testing::Test {
-    Papers() : a(context), b(context) { local::connect_pair(a, b); }
+struct socket_pair {
+    socket_pair() : a(context), b(context) { local::connect_pair(a, b); }
     io_context context;
     local_socket a, b;
     char bytes[64] = {};
@@ -107,7 +107,9 @@ struct paper_socket {
     }
 };
 
-TEST_F(Papers, A01_InitiatingFunctionHasThePapersForm) {
+TEST(Papers, A01_InitiatingFunctionHasThePapersForm) {
+    socket_pair pair;
+    auto& [context, a, b, bytes] = pair;
     paper_socket s{a};
     std::size_t got = 0;
     s.async_receive(buffer(bytes), 0, [&](error_code, std::size_t n) { got = n; });
@@ -120,7 +122,9 @@ TEST_F(Papers, A01_InitiatingFunctionHasThePapersForm) {
     EXPECT_EQ(future.get(), 2U);
 }
 
-TEST_F(Papers, A03_UsersAsyncResultDrivesLibraryOperations) {
+TEST(Papers, A03_UsersAsyncResultDrivesLibraryOperations) {
+    socket_pair pair;
+    auto& [context, a, b, bytes] = pair;
     auto const read = a.async_read_some(buffer(bytes), paper::promise_token{});
     static_assert(std::is_same_v<decltype(read), paper::outcome<error_code, std::size_t> const>);
     auto const written = async_write(b, buffer("xyz", 3), paper::promise_token{});
@@ -135,7 +139,9 @@ TEST_F(Papers, A03_UsersAsyncResultDrivesLibraryOperations) {
     EXPECT_TRUE(posted.values->has_value());
 }
 
-TEST_F(Papers, A03_UsersModernAsyncResultDrivesLibraryOperations) {
+TEST(Papers, A03_UsersModernAsyncResultDrivesLibraryOperations) {
+    socket_pair pair;
+    auto& [context, a, b, bytes] = pair;
     std::vector<std::string> log;
     EXPECT_EQ(b.async_write_some(buffer("x", 1), paper::log_token{&log}), 1U);
     context.run();
@@ -160,7 +166,9 @@ async_receive_long(MutableBufferSequence const&, CompletionToken&& token) {
     return result.get();
 }
 
-TEST_F(Papers, A04_LongFormCanBeWrittenByUsers) {
+TEST(Papers, A04_LongFormCanBeWrittenByUsers) {
+    socket_pair pair;
+    auto& [context, a, b, bytes] = pair;
     auto const r = async_receive_long(buffer(bytes), paper::promise_token{});
     (*started)(error::eof, 4);
     EXPECT_EQ(**r.values, std::tuple(error_code(error::eof), std::size_t{4}));
@@ -175,7 +183,9 @@ auto async_receive_short(MutableBufferSequence const&, CompletionToken&& token) 
     return init.result.get();
 }
 
-TEST_F(Papers, A05_AsyncCompletionIsTheShortForm) {
+TEST(Papers, A05_AsyncCompletionIsTheShortForm) {
+    socket_pair pair;
+    auto& [context, a, b, bytes] = pair;
     auto const r = async_receive_short(buffer(bytes), paper::promise_token{});
     (*started)(error::eof, 4);
     EXPECT_EQ(**r.values, std::tuple(error_code(error::eof), std::size_t{4}));
@@ -183,7 +193,9 @@ TEST_F(Papers, A05_AsyncCompletionIsTheShortForm) {
                                  paper::outcome<error_code, std::size_t>>);
 }
 
-TEST_F(Papers, A05_AsyncCompletionTakesCallbacks) {
+TEST(Papers, A05_AsyncCompletionTakesCallbacks) {
+    socket_pair pair;
+    auto& [context, a, b, bytes] = pair;
     std::size_t got = 0;
     async_receive_short(buffer(bytes), [&got, p = std::make_unique<int>()](error_code, std::size_t n) { got = n; });
     (*started)(error_code(), 5);
@@ -193,7 +205,9 @@ TEST_F(Papers, A05_AsyncCompletionTakesCallbacks) {
 
 // ---- A6 to A12: handlers and their allocators
 
-TEST_F(Papers, A06_HandlersMayBeMoveOnly) {
+TEST(Papers, A06_HandlersMayBeMoveOnly) {
+    socket_pair pair;
+    auto& [context, a, b, bytes] = pair;
     int sum = 0;
     auto const handler = [&sum] { return [&sum, p = std::make_unique<int>(1)](auto&&...) { sum += *p; }; };
     a.async_read_some(buffer(bytes), handler());
@@ -250,7 +264,9 @@ struct my_completion_handler {
     int* calls;
 };
 
-TEST_F(Papers, A07_MembersOfTheHandlerNameItsAllocator) {
+TEST(Papers, A07_MembersOfTheHandlerNameItsAllocator) {
+    socket_pair pair;
+    auto& [context, a, b, bytes] = pair;
     static_assert(std::is_same_v<associated_allocator_t<my_completion_handler>, one_slot_allocator<void>>);
     one_slot slot;
     int calls = 0;
@@ -278,7 +294,9 @@ template <class Default> struct fairlead::associated_allocator<foreign_handler, 
 
 namespace {
 
-TEST_F(Papers, A08_TraitCanBeSpecialisedForAForeignType) {
+TEST(Papers, A08_TraitCanBeSpecialisedForAForeignType) {
+    socket_pair pair;
+    auto& [context, a, b, bytes] = pair;
     one_slot slot;
     int calls = 0;
     b.async_write_some(buffer("x", 1), foreign_handler{&slot, &calls});
@@ -293,7 +311,7 @@ TEST_F(Papers, A08_TraitCanBeSpecialisedForAForeignType) {
     EXPECT_EQ(calls, 2);
 }
 
-TEST_F(Papers, A09_BothFormsOfGetAssociatedAllocator) {
+TEST(Papers, A09_BothFormsOfGetAssociatedAllocator) {
     auto plain = [] {};
     static_assert(std::is_same_v<decltype(get_associated_allocator(plain)), std::allocator<void>>);
     one_slot slot;
@@ -330,7 +348,9 @@ template <class Start> void run_chain(io_context& context, std::uint64_t n, Star
     EXPECT_GE(slot.times, n);
 }
 
-TEST_F(Papers, A11_MemoryIsGivenBackBeforeTheHandlerRunsInEveryOperation) {
+TEST(Papers, A11_MemoryIsGivenBackBeforeTheHandlerRunsInEveryOperation) {
+    socket_pair pair;
+    auto& [context, a, b, bytes] = pair;
     constexpr std::uint64_t n = 100; // what a UNIX socket holds of small writes
     run_chain(context, n, [&](auto h) { post(context, std::move(h)); });
     run_chain(context, n, [&](auto h) { defer(any_io_executor(context.get_executor()), std::move(h)); });
@@ -349,7 +369,9 @@ TEST_F(Papers, A11_MemoryIsGivenBackBeforeTheHandlerRunsInEveryOperation) {
     run_chain(context, n, [&](auto h) { a.async_wait(socket_base::wait_write, std::move(h)); });
 }
 
-TEST_F(Papers, A11_SteppingThroughAnotherExecutorUsesTheSameBlockInTurn) {
+TEST(Papers, A11_SteppingThroughAnotherExecutorUsesTheSameBlockInTurn) {
+    socket_pair pair;
+    auto& [context, a, b, bytes] = pair;
     io_context other;
     one_slot slot;
     int calls = 0;
@@ -362,10 +384,12 @@ TEST_F(Papers, A11_SteppingThroughAnotherExecutorUsesTheSameBlockInTurn) {
     EXPECT_EQ(slot.times, 2U);
 }
 
-TEST_F(Papers, A12_SameMemoryServesTheNextOperationForEver) {
+TEST(Papers, A12_SameMemoryServesTheNextOperationForEver) {
+    socket_pair pair;
+    auto& [context, a, b, bytes] = pair;
     // With the default allocator too.
     struct remembers {
-        Papers& test;
+        socket_pair& test;
         std::vector<void const*>& seen;
         void operator()(error_code, std::size_t) {
             void* const p = detail::recycle_allocate(sizeof(detail::handler_op<detail::transfer, remembers>));
@@ -376,7 +400,7 @@ TEST_F(Papers, A12_SameMemoryServesTheNextOperationForEver) {
         }
     };
     std::vector<void const*> seen;
-    b.async_write_some(buffer("x", 1), remembers{*this, seen});
+    b.async_write_some(buffer("x", 1), remembers{pair, seen});
     context.run();
     for (auto const* p : seen)
         EXPECT_EQ(p, seen.front());
@@ -402,7 +426,9 @@ template <class Token> auto async_sum(io_context& c, std::vector<int> const& num
         token, numbers);
 }
 
-TEST_F(Papers, A15_A16_OperationMayInheritNothingAndAllocateAtRunTime) {
+TEST(Papers, A15_A16_OperationMayInheritNothingAndAllocateAtRunTime) {
+    socket_pair pair;
+    auto& [context, a, b, bytes] = pair;
     std::vector<int> const numbers(100, 2);
     int got = 0;
     async_sum(context, numbers, [&](int n) { got = n; });
@@ -450,16 +476,19 @@ template <class Token = use_await_t> auto async_xyz(os::ParamType p, Token&& tok
         std::forward<Token>(token), [=](auto handler) { async_xyz_impl_raw(p, std::move(handler)); });
 }
 
-struct PapersOs : testing::Test {
-    PapersOs() { os::os_associate_completion_callback(&os_callback); }
-    static void run_os() {
-        while (os::os_trigger_completion()) {
-        }
+/// Runs what the emulated system has queued.
+void run_os() {
+    while (os::os_trigger_completion()) {
     }
+}
+struct os_world {
+    os_world() { os::os_associate_completion_callback(&os_callback); }
     io_context context;
 };
 
-TEST_F(PapersOs, B01_B18_UserOperationInOneLineTakesEveryToken) {
+TEST(Papers, B01_B18_UserOperationInOneLineTakesEveryToken) {
+    os_world world;
+    auto& context = world.context;
     int got = 0;
     async_xyz(1, [&](os::OsResultType r) { got = r; });
     run_os();
@@ -490,7 +519,9 @@ TEST_F(PapersOs, B01_B18_UserOperationInOneLineTakesEveryToken) {
     }
 }
 
-TEST_F(PapersOs, B01_UserTokenByOneOverloadWorksForEveryOperation) {
+TEST(Papers, B01_UserTokenByOneOverloadWorksForEveryOperation) {
+    os_world world;
+    auto& context = world.context;
     int started_count = 0, completed = 0;
     paper::count_token const token{&started_count, &completed};
     EXPECT_EQ(async_xyz(1, token), 1);
@@ -508,7 +539,9 @@ TEST_F(PapersOs, B01_UserTokenByOneOverloadWorksForEveryOperation) {
     EXPECT_EQ(completed, 6);
 }
 
-TEST_F(PapersOs, B03_InvokerThatThrowsLeaksNothing) {
+TEST(Papers, B03_InvokerThatThrowsLeaksNothing) {
+    os_world world;
+    auto& context = world.context;
     auto watched = std::make_shared<int>();
     auto const broken = [](auto&& token) {
         return completion_token_transform<void(int)>(std::forward<decltype(token)>(token), [](auto handler) -> void {
@@ -536,7 +569,8 @@ TEST_F(PapersOs, B03_InvokerThatThrowsLeaksNothing) {
     EXPECT_EQ(caught, 1);
 }
 
-TEST_F(PapersOs, B07_OperationStartsOnlyWhenItsContinuationIsThere) {
+TEST(Papers, B07_OperationStartsOnlyWhenItsContinuationIsThere) {
+    os_world world;
     {
         auto op = async_xyz(1);
         EXPECT_TRUE(os::the_os().queue.empty());
@@ -546,14 +580,18 @@ TEST_F(PapersOs, B07_OperationStartsOnlyWhenItsContinuationIsThere) {
     EXPECT_FALSE(os::os_trigger_completion()) << "destroyed unstarted it never starts";
 }
 
-TEST_F(PapersOs, B08_B10_OperationThatFitsIsNoexceptToMakeAndHasADefaultToken) {
+TEST(Papers, B08_B10_OperationThatFitsIsNoexceptToMakeAndHasADefaultToken) {
+    os_world world;
+    auto& context = world.context;
     local_socket s(context);
     static_assert(noexcept(s.async_read_some(buffer(static_cast<void*>(nullptr), 0), use_await)));
     static_assert(noexcept(s.async_read_some(buffer(static_cast<void*>(nullptr), 0))));
     static_assert(std::is_same_v<decltype(async_xyz(1)), decltype(async_xyz(1, use_await))>);
 }
 
-TEST_F(PapersOs, B12_B17_FiveCallFormsOnOneVerb) {
+TEST(Papers, B12_B17_FiveCallFormsOnOneVerb) {
+    os_world world;
+    auto& context = world.context;
     using verbs::receive;
     using verbs::send;
     local_socket a(context), b(context);
@@ -605,7 +643,8 @@ std::future<void> paper_loop(int n, int& sum) {
         sum += co_await async_xyz(1);
 }
 
-TEST_F(PapersOs, B19_CoroutineOfAnotherLibraryAwaitsAUserOperation) {
+TEST(Papers, B19_CoroutineOfAnotherLibraryAwaitsAUserOperation) {
+    os_world world;
     int sum = 0;
     auto const future = paper_loop(1000, sum);
     run_os();
@@ -623,7 +662,9 @@ std::future<void> foreign_echo(local_socket& in, local_socket& out, std::string&
     EXPECT_EQ(none, 0U);
 }
 
-TEST_F(Papers, B19_CoroutineOfAnotherLibraryAwaitsLibraryOperations) {
+TEST(Papers, B19_CoroutineOfAnotherLibraryAwaitsLibraryOperations) {
+    socket_pair pair;
+    auto& [context, a, b, bytes] = pair;
     std::string got;
     auto future = foreign_echo(a, b, got);
     context.poll();
@@ -634,7 +675,7 @@ TEST_F(Papers, B19_CoroutineOfAnotherLibraryAwaitsLibraryOperations) {
     EXPECT_NO_THROW(future.get());
 }
 
-TEST_F(Papers, B19_ForeignCoroutineIsDestroyedWithItsContext) {
+TEST(Papers, B19_ForeignCoroutineIsDestroyedWithItsContext) {
     auto watched = std::make_shared<int>();
     std::future<void> future;
     {
@@ -661,7 +702,9 @@ std::future<void> foreign_composed(local_socket& s, std::size_t& n) { n = co_awa
 
 // Disabled: the operation names no executor, so the await record has no home, and await_handler::get_executor() gives a
 // loop_executor of no loop, which crashes.
-TEST_F(Papers, DISABLED_B19_ForeignCoroutineAwaitsAComposedUserOperation) {
+TEST(Papers, DISABLED_B19_ForeignCoroutineAwaitsAComposedUserOperation) {
+    socket_pair pair;
+    auto& [context, a, b, bytes] = pair;
     std::size_t n = 0;
     auto const future = foreign_composed(b, n);
     context.run();
@@ -674,14 +717,18 @@ std::future<void> foreign_redirected(local_socket& s, error_code& ec) {
 
 // Disabled: the operation names no executor, so the await record has no home, and await_handler::get_executor() gives a
 // loop_executor of no loop, which crashes.
-TEST_F(Papers, DISABLED_B19_ForeignCoroutineAwaitsAnAdaptedOperation) {
+TEST(Papers, DISABLED_B19_ForeignCoroutineAwaitsAnAdaptedOperation) {
+    socket_pair pair;
+    auto& [context, a, b, bytes] = pair;
     error_code ec = error::eof;
     auto const future = foreign_redirected(b, ec);
     context.run();
     EXPECT_FALSE(ec);
 }
 
-TEST_F(Papers, B19_CoroutineOfOursAwaitsAComposedUserOperation) {
+TEST(Papers, B19_CoroutineOfOursAwaitsAComposedUserOperation) {
+    socket_pair pair;
+    auto& [context, a, b, bytes] = pair;
     std::size_t n = 0;
     co_spawn(
         context, [](local_socket& s, std::size_t& out) -> awaitable<void> { out = co_await async_write_one(s); }(b, n),
