@@ -21,7 +21,7 @@ constexpr std::uint64_t large_body_bytes = 32 * 1024;
 // Buffers that grew beyond this are given back once they are empty.
 constexpr std::size_t kept_capacity_max = 4 * 1024 * 1024;
 
-constexpr std::size_t batch_size = 32;
+constexpr std::size_t batch_size = 128;
 
 // By the value of `confirmation`.
 constexpr std::string_view confirmation_names[] = {"",            "subscribe",    "psubscribe",  "ssubscribe",
@@ -270,8 +270,7 @@ multiplexer::progress multiplexer::on_bytes(std::string_view unread, op_queue& d
             }
             auto const part = parser_.parse_some(unread.substr(all.consumed), batch);
             all.consumed += part.consumed;
-            for (std::size_t i = 0; i != part.nodes && !broken_; ++i)
-                on_node(batch[i], done);
+            on_nodes({batch, part.nodes}, done);
             if (!broken_ && part.what == resp3::status::failed) {
                 broken_ = part.ec;
                 refusal_ = resp3::printable(unread.substr(all.consumed));
@@ -310,6 +309,24 @@ std::size_t multiplexer::take_body(std::string_view bytes) {
     kept_.append(bytes.data(), n);
     body_left_ -= n;
     return n;
+}
+
+// Nearly all messages lie complete in one batch: they are passed on where they stand.
+void multiplexer::on_nodes(std::span<resp3::node const> nodes, op_queue& done) {
+    while (!nodes.empty() && !broken_) {
+        std::size_t n = 0;
+        bool is_plain = nodes_.empty() && !has_body_;
+        do
+            is_plain = is_plain && !nodes[n].in_attribute;
+        while (!nodes[n++].last && n != nodes.size());
+        if (is_plain && nodes[n - 1].last) {
+            on_message({nodes.first(n), nullptr}, done);
+        } else {
+            for (auto const& each : nodes.first(n))
+                on_node(each, done);
+        }
+        nodes = nodes.subspan(n);
+    }
 }
 
 void multiplexer::on_node(resp3::node const& n, op_queue& done) {

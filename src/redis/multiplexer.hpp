@@ -104,6 +104,7 @@ private:
     void compact_if_worth_it() noexcept;
     static void trim(std::string& buffer) noexcept;
 
+    void on_nodes(std::span<resp3::node const> nodes, op_queue& done);
     void on_node(resp3::node const& n, op_queue& done);
     void on_message(reply_view const& message, op_queue& done);
     void on_push(std::span<resp3::node const> message, op_queue& done);

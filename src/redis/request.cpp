@@ -63,13 +63,20 @@ static_assert(std::ranges::is_sorted(specials, {}, &special_command::name));
 
 constexpr std::size_t name_bytes_max = std::ranges::max(specials, {}, [](auto& c) { return c.name.size(); }).name.size();
 
-// Which bytes start a special name: most commands are ruled out by the first.
-constexpr auto starts_special = [] {
-    std::array<bool, 256> table{};
+// For each first byte: which lengths (as bits) special names with it have. Rules out nearly all other commands.
+constexpr auto special_lengths = [] {
+    std::array<std::uint16_t, 256> table{};
     for (auto const& c : specials)
-        table[static_cast<unsigned char>(c.name[0])] = table[static_cast<unsigned char>(c.name[0] | 0x20)] = true;
+        for (char const first : {c.name[0], static_cast<char>(c.name[0] | 0x20)})
+            table[static_cast<unsigned char>(first)] |= static_cast<std::uint16_t>(1U << c.name.size());
     return table;
 }();
+static_assert(name_bytes_max < 16);
+
+bool may_be_special(std::string_view name) noexcept {
+    return !name.empty() && name.size() <= name_bytes_max &&
+           (special_lengths[static_cast<unsigned char>(name[0])] >> name.size() & 1U) != 0;
+}
 
 constexpr char capital(char c) noexcept { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 0x20) : c; }
 
@@ -127,9 +134,7 @@ void request::clear() noexcept {
 }
 
 void request::note(std::size_t start, std::string_view name) {
-    if (!name.empty() && starts_special[static_cast<unsigned char>(name[0])]) [[unlikely]]
-        return note_special(start, name);
-    if (!parts_.empty()) [[unlikely]]
+    if (may_be_special(name) || !parts_.empty()) [[unlikely]]
         return note_special(start, name);
     ++commands_;
     ++replies_;

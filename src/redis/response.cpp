@@ -1,5 +1,8 @@
 #include <fairlead/redis/response.hpp>
 
+#include <algorithm>
+#include <cstring>
+
 namespace fairlead::redis {
 
 using resp3::type;
@@ -21,20 +24,37 @@ void reply_reader::take_text(std::string& into) {
     ++at_;
 }
 
-void generic_response::append(std::span<resp3::node const> message) {
-    auto const nodes = entries_.size();
-    auto const bytes = text_.size();
-    try {
-        for (auto const& n : message) {
-            auto const at = text_.size();
-            text_.append(n.value);
-            entries_.push_back({at, n.value.size(), n.size, n.depth, n.kind, n.last, n.format});
-        }
-    } catch (...) {
-        entries_.resize(nodes);
-        text_.resize(bytes);
-        throw;
+// At least doubles what is too small; afterwards nothing below can throw.
+void generic_response::reserve(std::size_t nodes, std::size_t bytes) {
+    if (auto const wanted = entries_.size() + nodes; wanted > entries_.capacity())
+        entries_.reserve(std::max(wanted, 2 * entries_.capacity()));
+    if (auto const wanted = text_size_ + bytes; wanted > text_capacity_) {
+        auto const capacity = std::max({wanted, 2 * text_capacity_, std::size_t{256}});
+        auto larger = std::make_unique_for_overwrite<char[]>(capacity);
+        if (text_size_ != 0)
+            std::memcpy(larger.get(), text_.get(), text_size_);
+        text_ = std::move(larger);
+        text_capacity_ = capacity;
     }
+}
+
+void generic_response::append(std::span<resp3::node const> message) {
+    std::size_t bytes = 0;
+    for (auto const& n : message)
+        bytes += n.value.size();
+    reserve(message.size(), bytes);
+    char* to = text_.get() + text_size_;
+    for (auto const& n : message) {
+        auto const at = static_cast<std::size_t>(to - text_.get());
+        if (!n.value.empty()) // an empty view may have no address
+            std::memcpy(to, n.value.data(), n.value.size());
+        to += n.value.size();
+        auto const byte = [](auto c) { return std::uint64_t{static_cast<unsigned char>(c)}; };
+        entries_.emplace_back(at, resp3::is_aggregate(n.kind) ? n.size : n.value.size(),
+                              byte(n.kind) | byte(n.format[0]) << 8 | byte(n.format[1]) << 16 | byte(n.format[2]) << 24 |
+                                  byte(n.last) << 32 | std::uint64_t{n.depth} << 33);
+    }
+    text_size_ += bytes;
     ++messages_;
 }
 
@@ -43,14 +63,15 @@ std::size_t generic_response::drop_older_half() noexcept {
     std::size_t dropped = 0;
     std::size_t first = 0;
     while (dropped != wanted)
-        dropped += entries_[first++].last;
+        dropped += entries_[first++].is_last();
     if (first == entries_.size()) {
         clear();
         return dropped;
     }
     std::size_t const bytes = entries_[first].offset;
     entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(first));
-    text_.erase(0, bytes);
+    text_size_ -= bytes;
+    std::memmove(text_.get(), text_.get() + bytes, text_size_);
     for (auto& e : entries_)
         e.offset -= bytes;
     messages_ -= dropped;

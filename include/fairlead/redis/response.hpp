@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -128,29 +129,46 @@ class generic_response {
 public:
     class iterator;
 
+    generic_response() noexcept = default;
+    generic_response(generic_response&& other) noexcept { swap(other); }
+    generic_response& operator=(generic_response&& other) noexcept {
+        swap(other);
+        return *this;
+    }
+
     /// Nodes of all messages.
     std::size_t size() const noexcept { return entries_.size(); }
     bool empty() const noexcept { return entries_.empty(); }
     /// Complete replies, or pushes.
     std::size_t messages() const noexcept { return messages_; }
     /// Memory in use, spare capacity not counted.
-    std::size_t bytes() const noexcept { return text_.size() + entries_.size() * sizeof(entry); }
+    std::size_t bytes() const noexcept { return text_size_ + entries_.size() * sizeof(entry); }
     /// A view into this object, until it changes.
     resp3::node operator[](std::size_t i) const noexcept {
         entry const& e = entries_[i];
-        return {std::string_view(text_).substr(e.offset, e.length), e.size, e.depth, e.kind, false, e.last, e.format};
+        auto const kind = static_cast<resp3::type>(e.rest & 0xff);
+        bool const is_header = resp3::is_aggregate(kind);
+        return {std::string_view(text_.get() + e.offset, is_header ? 0 : static_cast<std::size_t>(e.size)),
+                is_header ? e.size : 0,
+                static_cast<std::uint32_t>(e.rest >> 33),
+                kind,
+                false,
+                e.is_last(),
+                {static_cast<char>(e.rest >> 8), static_cast<char>(e.rest >> 16), static_cast<char>(e.rest >> 24)}};
     }
     iterator begin() const noexcept;
     iterator end() const noexcept;
 
     void clear() noexcept {
         entries_.clear();
-        text_.clear();
+        text_size_ = 0;
         messages_ = 0;
     }
     void swap(generic_response& other) noexcept {
         entries_.swap(other.entries_);
         text_.swap(other.text_);
+        std::swap(text_size_, other.text_size_);
+        std::swap(text_capacity_, other.text_capacity_);
         std::swap(messages_, other.messages_);
     }
     /// Adds one message. Throws bad_alloc; nothing changed then.
@@ -161,15 +179,17 @@ public:
 private:
     struct entry {
         std::size_t offset;
-        std::size_t length;
-        std::uint64_t size;
-        std::uint32_t depth;
-        resp3::type kind;
-        bool last;
-        std::array<char, 3> format;
+        std::uint64_t size; // of a header: its children; else bytes of text
+        std::uint64_t rest; // bits 0-7 kind, 8-31 format, 32 last, 33-63 depth: one store instead of five
+        entry(std::size_t o, std::uint64_t s, std::uint64_t r) noexcept : offset(o), size(s), rest(r) {}
+        bool is_last() const noexcept { return (rest >> 32 & 1) != 0; }
     };
+    void reserve(std::size_t nodes, std::size_t bytes);
+
     std::vector<entry> entries_;
-    std::string text_;
+    std::unique_ptr<char[]> text_; // no string: growing one clears what is about to be overwritten
+    std::size_t text_size_ = 0;
+    std::size_t text_capacity_ = 0;
     std::size_t messages_ = 0;
 };
 
