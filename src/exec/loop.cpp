@@ -27,9 +27,21 @@ op* next_in_inbox(op& o) noexcept { return static_cast<op*>(o.next); }
 
 loop::~loop() = default;
 
+bool loop::take_while_idle() noexcept {
+    // Another thread that has taken it for a moment gives it back within a few instructions. Going by the inbox meanwhile
+    // would let the next post of this thread, which finds the loop free, overtake this one.
+    while (!running_.load(std::memory_order_acquire)) {
+        if (owner_.load(std::memory_order_relaxed) == nullptr && try_own() == nullptr) {
+            take_inbox();
+            return true;
+        }
+    }
+    return false;
+}
+
 void loop::post_from_outside(op& o) noexcept {
-    if (owner_.load(std::memory_order_relaxed) == nullptr && try_own() == nullptr) {
-        local_.push_back(o); // Nobody runs the loop: act at once, as its owner.
+    if (take_while_idle()) {
+        local_.push_back(o);
         disown();
         return;
     }

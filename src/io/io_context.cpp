@@ -225,11 +225,15 @@ void unpack(op& o) noexcept {
 } // namespace
 
 void io_context::submit_from_outside(io::io_op& o) noexcept {
-    if (try_own() == nullptr) { // Nobody runs the context: act at once, as its owner.
-        driver_->submit(o);
+    if (take_while_idle()) { // Nobody runs the context: act at once, unless something handed in before still waits.
+        if (handed_in_.load(std::memory_order_relaxed) == 0) {
+            driver_->submit(o);
+            disown();
+            return;
+        }
         disown();
-        return;
     }
+    handed_in_.fetch_add(1, std::memory_order_relaxed);
     carry(o, [](op* base, op_mode mode) {
         auto& self = static_cast<io::io_op&>(*base);
         unpack(self);
@@ -238,6 +242,7 @@ void io_context::submit_from_outside(io::io_op& o) noexcept {
             return;
         }
         auto& context = of(*detail::this_thread.current);
+        context.handed_in_.fetch_sub(1, std::memory_order_relaxed);
         ++context.uncounted_;
         context.driver_->submit(self);
     });
@@ -259,11 +264,15 @@ void io_context::arm(io::timer_op& o) noexcept {
         arm_here(o);
         return;
     }
-    if (try_own() == nullptr) {
-        arm_here(o);
+    if (take_while_idle()) {
+        if (handed_in_.load(std::memory_order_relaxed) == 0) {
+            arm_here(o);
+            disown();
+            return;
+        }
         disown();
-        return;
     }
+    handed_in_.fetch_add(1, std::memory_order_relaxed);
     carry(o, [](op* base, op_mode mode) {
         auto& self = static_cast<io::timer_op&>(*base);
         unpack(self);
@@ -272,6 +281,7 @@ void io_context::arm(io::timer_op& o) noexcept {
             return;
         }
         auto& context = of(*detail::this_thread.current);
+        context.handed_in_.fetch_sub(1, std::memory_order_relaxed);
         ++context.uncounted_;
         context.arm_here(self);
     });
@@ -298,7 +308,7 @@ std::size_t io_context::cancel(io::handle h) noexcept {
 template <class Door> io::outcome io_context::through(Door door) noexcept {
     // Another thread may be inside run(): an idle object can be closed all the same; one with pending ops is then used by
     // two threads at a time, which is a bug of the program.
-    bool const taken = !mine() && try_own() == nullptr;
+    bool const taken = !mine() && take_while_idle();
     auto const r = door();
     if (taken)
         disown();

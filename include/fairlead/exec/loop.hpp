@@ -131,6 +131,9 @@ protected:
         return expected;
     }
     void disown() noexcept { owner_.store(nullptr, std::memory_order_release); }
+    /// Takes the loop for a moment, to act at once as its owner, with what came before in the run queue; give it back with
+    /// disown(). False: a thread is inside run(), use the inbox.
+    bool take_while_idle() noexcept;
 
     /// Every op that is queued here is abandoned, then the roots of the coroutines concerned are destroyed; false when
     /// there was nothing to do.

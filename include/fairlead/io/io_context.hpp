@@ -98,7 +98,7 @@ public:
     template <class F> void on_owner(F f) {
         if (mine()) {
             f(true);
-        } else if (try_own() == nullptr) {
+        } else if (take_while_idle()) {
             f(true);
             disown();
         } else {
@@ -132,6 +132,7 @@ private:
     std::int64_t next_poll_ns_ = 0;
     unsigned batches_since_poll_ = 0;
     std::size_t uncounted_ = 0;
+    std::atomic<std::size_t> handed_in_{0}; ///< ops of other threads on their way to the driver or the timers
 };
 
 inline io_context::executor_type::executor_type(io_context& c) noexcept : loop_executor(&c.as_loop()) {}
