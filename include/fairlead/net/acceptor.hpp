@@ -46,12 +46,11 @@ template <class Protocol, class Executor> struct accept_new : primitive<accept_n
         drop(o);
         return {ec, std::move(s)};
     }
-    void block(std::tuple<error_code, socket_type>& v) const {
+    std::tuple<error_code, socket_type> block() const {
         record o;
         prepare(o);
         o.context->driver().perform(o, !acceptor->user_non_blocking);
-        std::get<1>(v) = socket_type(o.executor);
-        v = take(o);
+        return take(o);
     }
 };
 

@@ -45,12 +45,10 @@ template <class Init, class Adapt> struct adapted_primitive : primitive<adapted_
     static void drop(record& o) noexcept { Init::drop(o); }
     static auto take(record& o) { return Adapt::values(Init::take(o)); }
     template <class Values>
-    void block(Values& v) const
-        requires requires(inner_values& iv) { inner.block(iv); }
+    Values block_as() const
+        requires can_block<Init const, inner_values>
     {
-        inner_values iv;
-        inner.block(iv);
-        v = Adapt::values(std::move(iv));
+        return Adapt::values(perform_blocking<inner_values>(inner));
     }
 };
 
@@ -111,33 +109,36 @@ template <class Initiation, class Wrap> struct wrapped_initiation {
         return initiation.get_executor();
     }
     template <class Values>
-    void block(Values& v)
-        requires requires { wrap.block(initiation, v); }
+    Values block_as()
+        requires requires { wrap.template block_as<Values>(initiation); }
     {
-        wrap.block(initiation, v);
+        return wrap.template block_as<Values>(initiation);
     }
 };
 
 struct wrap_tuple {
     template <class H> auto operator()(H&& h) const { return tuple_handler<H>{std::move(h)}; }
-    template <class I, class V>
-    void block(I& i, std::tuple<V>& v) const
-        requires requires { i.block(std::get<0>(v)); }
+    template <class Values, class I>
+    Values block_as(I& i) const
+        requires can_block<I, std::tuple_element_t<0, Values>>
     {
-        i.block(std::get<0>(v));
+        return Values(perform_blocking<std::tuple_element_t<0, Values>>(i));
     }
+};
+template <class Values> struct with_error;
+template <class... Rest> struct with_error<std::tuple<Rest...>> {
+    using type = std::tuple<error_code, Rest...>;
 };
 struct wrap_redirect {
     error_code* target;
     template <class H> auto operator()(H&& h) const { return redirect_handler<H>{std::move(h), target}; }
-    template <class I, class... Rest>
-    void block(I& i, std::tuple<Rest...>& v) const
-        requires requires(std::tuple<error_code, Rest...>& all) { i.block(all); }
+    template <class Values, class I>
+    Values block_as(I& i) const
+        requires can_block<I, typename with_error<Values>::type>
     {
-        std::tuple<error_code, Rest...> all;
-        i.block(all);
+        auto all = perform_blocking<typename with_error<Values>::type>(i);
         *target = std::get<0>(all);
-        std::apply([&](error_code&, Rest&... rest) { v = std::tuple<Rest...>(std::move(rest)...); }, all);
+        return std::apply([](error_code&, auto&... rest) { return Values(std::move(rest)...); }, all);
     }
 };
 
@@ -292,21 +293,21 @@ namespace detail {
 template <class Executor> struct wrap_executor {
     Executor executor;
     template <class H> auto operator()(H&& h) const { return executor_binder<H, Executor>(executor, std::move(h)); }
-    template <class I, class V>
-    void block(I& i, V& v) const
-        requires requires { i.block(v); }
+    template <class Values, class I>
+    Values block_as(I& i) const
+        requires can_block<I, Values>
     {
-        i.block(v);
+        return perform_blocking<Values>(i);
     }
 };
 template <class Allocator> struct wrap_allocator {
     Allocator allocator;
     template <class H> auto operator()(H&& h) const { return allocator_binder<H, Allocator>(allocator, std::move(h)); }
-    template <class I, class V>
-    void block(I& i, V& v) const
-        requires requires { i.block(v); }
+    template <class Values, class I>
+    Values block_as(I& i) const
+        requires can_block<I, Values>
     {
-        i.block(v);
+        return perform_blocking<Values>(i);
     }
 };
 

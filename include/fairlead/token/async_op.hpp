@@ -262,7 +262,7 @@ template <class... Args> struct initiation_functions {
     bool (*start_await)(void*, await_record&);       ///< false: completed meanwhile, do not suspend
     values (*take)(void*, await_record&);
     void (*start)(void*, handler_ref<std::decay_t<Args>...>);
-    bool (*block)(void*, values*); ///< null: cannot be done without a loop
+    values (*block)(void*); ///< null: cannot be done without a loop
 };
 
 /// Out of budget: the coroutine goes to the end of the queue with nothing tried, and tries when it is dequeued.
@@ -298,7 +298,7 @@ template <class Init, class... Args> struct primitive_functions {
     using values = typename functions_type::values;
     using record = typename Init::record;
     static constexpr bool can_try = requires(Init const& i, record& r) { i.attempt(r); };
-    static constexpr bool can_block = requires(Init const& i, values& v) { i.block(v); };
+    static constexpr bool can_block = detail::can_block<Init, values>;
     static constexpr bool plain_result = requires { typename Init::plain_result; };
 
     static Init& in(void* p) noexcept { return *std::launder(static_cast<Init*>(p)); }
@@ -381,10 +381,16 @@ template <class Init, class... Args> struct primitive_functions {
         o->run = &op_type::run_it;
         i.submit(*o);
     }
-    static bool block(void* p, values* v) {
+    static values block(void* p)
+        requires can_block
+    {
+        return perform_blocking<values>(in(p));
+    }
+    static constexpr auto block_function() {
+        values (*f)(void*) = nullptr;
         if constexpr (can_block)
-            in(p).block(*v);
-        return can_block;
+            f = &block;
+        return f;
     }
     static constexpr functions_type functions{
         std::is_trivially_copyable_v<Init> ? nullptr : &relocate,
@@ -394,7 +400,7 @@ template <class Init, class... Args> struct primitive_functions {
         &start_await,
         &take,
         &start,
-        can_block ? &block : nullptr};
+        block_function()};
 };
 
 template <class Init, class... Args> struct generic_functions {
@@ -403,7 +409,7 @@ template <class Init, class... Args> struct generic_functions {
     static constexpr bool can_try = requires(Init& i) {
         { i.try_step() } -> std::convertible_to<std::optional<values>>;
     };
-    static constexpr bool can_block = requires(Init& i, values& v) { i.block(v); };
+    static constexpr bool can_block = detail::can_block<Init, values>;
 
     static Init& in(void* p) noexcept { return *std::launder(static_cast<Init*>(p)); }
     static void relocate(void* from, void* to) noexcept {
@@ -470,10 +476,16 @@ template <class Init, class... Args> struct generic_functions {
     static void start(void* p, handler_ref<std::decay_t<Args>...> h) {
         std::move(in(p))(boxed_handler<std::decay_t<Args>...>(h));
     }
-    static bool block(void* p, values* v) {
+    static values block(void* p)
+        requires can_block
+    {
+        return perform_blocking<values>(in(p));
+    }
+    static constexpr auto block_function() {
+        values (*f)(void*) = nullptr;
         if constexpr (can_block)
-            in(p).block(*v);
-        return can_block;
+            f = &block;
+        return f;
     }
     static constexpr functions_type functions{
         std::is_trivially_copyable_v<Init> ? nullptr : &relocate,
@@ -483,7 +495,7 @@ template <class Init, class... Args> struct generic_functions {
         &start_await,
         &take,
         &start,
-        can_block ? &block : nullptr};
+        block_function()};
 };
 
 /// An initiation too large for an async_op, or one whose move may throw, in a counted block of the recycler.
@@ -531,7 +543,7 @@ template <template <class, class...> class Base, class Init, class... Args> stru
     static bool start_await(void* p, await_record& r) { return base::start_await(inner(p), r); }
     static values take(void* p, await_record& r) { return base::take(inner(p), r); }
     static void start(void* p, handler_ref<std::decay_t<Args>...> h) { base::start(inner(p), h); }
-    static bool block(void* p, values* v) { return base::block(inner(p), v); }
+    static values block(void* p) { return base::functions.block(inner(p)); }
     static constexpr functions_type functions{&relocate,
                                               &destroy,
                                               &home,
@@ -673,9 +685,10 @@ private:
             functions->start(op.storage_,
                              {&h, &detail::erased_handler_table<std::decay_t<Handler>, std::decay_t<Args>...>::functions});
         }
-        void block(values& v) {
-            if (!op.functions_->block || !op.functions_->block(op.storage_, &v))
+        values block() {
+            if (!op.functions_->block)
                 detail::throw_error(error::operation_not_supported, "block: this operation needs a loop");
+            return op.functions_->block(op.storage_);
         }
     };
 

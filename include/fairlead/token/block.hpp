@@ -24,17 +24,12 @@ inline void refuse_inside_loop() {
                         "block inside a thread that runs a loop");
 }
 
-template <class Init, class Values>
-concept can_block = requires(Init& i, Values& v) { i.block(v); };
-
 template <class Signature, class Initiation> values_of<Signature> perform(Initiation&& initiation) {
     using init = std::decay_t<Initiation>;
     static_assert(can_block<init, values_of<Signature>>,
                   "block works for operations of the library; await this one or give it a handler");
-    values_of<Signature> v;
     init i(std::forward<Initiation>(initiation));
-    i.block(v);
-    return v;
+    return perform_blocking<values_of<Signature>>(i);
 }
 
 } // namespace detail
@@ -53,6 +48,12 @@ template <class R, class... Args> class async_result<block_t::with_error, R(Args
         return std::apply(
             [](error_code&, Rest&... rest) { return detail::unwrap_rest(std::tuple<Rest...>(std::move(rest)...)); }, v);
     }
+    template <class T> static T no_value() {
+        if constexpr (std::default_initializable<T>)
+            return T{};
+        else
+            std::terminate(); // refuse_inside_loop() has thrown
+    }
     template <class... All> static auto rest_of(error_code& ec, std::tuple<All...>&& v) {
         ec = {};
         return detail::unwrap_rest(std::move(v));
@@ -61,12 +62,17 @@ template <class R, class... Args> class async_result<block_t::with_error, R(Args
 public:
     template <class Initiation> static auto initiate(Initiation&& initiation, block_t::with_error t) {
         if (detail::this_thread.current) {
-            t.ec = std::make_error_code(std::errc::resource_deadlock_would_occur);
             using rest = decltype(rest_of(t.ec, std::declval<detail::values_of<R(Args...)>>()));
-            if constexpr (!std::is_void_v<rest>)
-                return rest{};
-            else
+            if constexpr (std::is_void_v<rest>) {
+                t.ec = std::make_error_code(std::errc::resource_deadlock_would_occur);
                 return;
+            } else {
+                if constexpr (!std::default_initializable<rest>)
+                    detail::refuse_inside_loop(); // There is no value to return: this throws.
+                else
+                    t.ec = std::make_error_code(std::errc::resource_deadlock_would_occur);
+                return no_value<rest>();
+            }
         } else {
             return rest_of(t.ec, detail::perform<R(Args...)>(std::forward<Initiation>(initiation)));
         }

@@ -268,7 +268,7 @@ template <class Init, class Handler> struct handler_op : Init::record {
 ///   prepare(r)  fills the record (all but run); called once
 ///   attempt(r)  tries; true: done, the result is in r; false: nothing happened
 ///   submit(r)   hands the record over; it will be run exactly once, never from within this call
-///   block(v)    optional: performs the operation in the calling thread
+///   block(v)    optional: performs the operation in the calling thread; or block(), which returns the values
 ///   take(r)     static: the arguments of the completion, from the result in r
 ///   drop(r)     static, with `drops = true`: the result will not be taken, and the record owns something
 ///   plain_result  optional type: take(r) does no more than read error and n of the result, and needs no drop
@@ -301,6 +301,29 @@ template <class Derived> struct primitive {
 
 template <class Init>
 concept primitive_initiation = requires { typename Init::primitive_tag; };
+
+/// Operations that can be performed in the calling thread, in one of three forms: block_as<Values>() of adapters,
+/// block() for values without a default constructor, block(values).
+template <class I, class Values>
+concept can_block = requires(I& i) { i.template block_as<Values>(); } || requires(I& i) {
+    { i.block() } -> std::same_as<Values>;
+} || requires(I& i, Values& v) { i.block(v); };
+
+template <class Values, class I>
+    requires can_block<I, Values>
+Values perform_blocking(I& i) {
+    if constexpr (requires { i.template block_as<Values>(); }) {
+        return i.template block_as<Values>();
+    } else if constexpr (requires {
+                             { i.block() } -> std::same_as<Values>;
+                         }) {
+        return i.block();
+    } else {
+        Values v;
+        i.block(v);
+        return v;
+    }
+}
 
 } // namespace detail
 } // namespace fairlead
