@@ -802,7 +802,7 @@ TEST_P(MultiplexerSchedule, NeverCrossesReplies) {
     }
     EXPECT_TRUE(callers.empty());
     EXPECT_EQ(bench.mux.pending(), 0U);
-    EXPECT_GT(answered, 100);
+    EXPECT_GT(answered, 20); // a schedule that cancels everything would prove nothing
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, MultiplexerSchedule, testing::Range(1U, 21U));
