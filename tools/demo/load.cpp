@@ -43,6 +43,9 @@ private:
 
 /// What all coroutines of the load see.
 struct scene {
+    /// The end of a connection says more than the requests that it took with it.
+    enum class cause : unsigned char { request, connection };
+
     options const& opt;
     figures& f;
     io_context& ctx;
@@ -52,6 +55,7 @@ struct scene {
     std::uint64_t issued = 0;
     std::uint64_t done = 0;
     std::uint64_t callers_left = 0;
+    cause failed_for = cause::request;
     bool publishing = true;
     bool subscribed = false;
     std::uint64_t begun_ns = 0;
@@ -64,9 +68,11 @@ struct scene {
     scene(options const& o, figures& to, io_context& c) : opt(o), f(to), ctx(c), shared(c), publish(c) {
         prefix = "fairlead-demo:" + std::to_string(getpid()) + ":";
     }
-    void fail(std::string why) {
-        if (f.failure.empty())
+    void fail(std::string why, cause of = cause::request) {
+        if (f.failure.empty() || (of == cause::connection && failed_for == cause::request)) {
             f.failure = std::move(why);
+            failed_for = of;
+        }
         publishing = false;
         shared.cancel();
         publish.cancel();
@@ -280,7 +286,7 @@ awaitable<void> keep_running(scene& s, redis::connection& c, redis::config cfg, 
         auto text = describe(whose, ec);
         if (!c.server_text().empty())
             text += " (" + c.server_text() + ")";
-        s.fail(std::move(text));
+        s.fail(std::move(text), scene::cause::connection);
     }
 }
 
@@ -347,7 +353,8 @@ void run_load(options const& o, std::string const& address, figures& f) {
 
     f.callers = o.callers;
     f.commands = s.done;
-    f.seconds = static_cast<double>((s.ended_ns ? s.ended_ns : now_ns()) - s.begun_ns) * 1e-9;
+    if (s.begun_ns)
+        f.seconds = static_cast<double>((s.ended_ns ? s.ended_ns : now_ns()) - s.begun_ns) * 1e-9;
     auto const c = s.shared.counters();
     f.requests_written = c.requests;
     f.writes = c.writes;

@@ -60,9 +60,12 @@ int run(demo::options const& o) {
     std::fflush(stdout);
 
     demo::run_load(o, address, f);
-    demo::print_table(f);
-    if (!f.failure.empty())
+    if (f.commands != 0)
+        demo::print_table(f);
+    if (!f.failure.empty()) {
         std::fprintf(stderr, "fairlead-demo: the run ended early: %s\n", f.failure.c_str());
+        return 1;
+    }
     bool good = f.good();
     if (!o.json.empty())
         good = demo::write_json(f, o.json) && good;
