@@ -117,8 +117,8 @@ bool write_plot(figures const& f, std::string const& path) {
         return bottom - (bottom - top) * (std::log10(std::max(micros, 0.001)) - y_least) / (y_most - y_least);
     };
     FILE* o = out.get();
-    std::fprintf(o, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 720 400\" font-family=\"sans-serif\" "
-                    "font-size=\"12\">\n<rect width=\"720\" height=\"400\" fill=\"white\"/>\n");
+    std::fprintf(o, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 750 400\" font-family=\"sans-serif\" "
+                    "font-size=\"12\">\n<rect width=\"750\" height=\"400\" fill=\"white\"/>\n");
     std::fprintf(o, "<text x=\"%g\" y=\"20\">Latency of %llu commands, %llu callers on one connection, %s</text>\n", left,
                  big(f.commands), big(f.callers), escaped(f.server).c_str());
     for (int d = static_cast<int>(y_least); d <= static_cast<int>(y_most); ++d) {
