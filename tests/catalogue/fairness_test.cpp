@@ -1,0 +1,449 @@
+// Nobody starves and no stack grows: rows D15, D16, D20, D21 of the papers, F and D of the failure catalogue.
+// Everything is counted in units and items; no time is measured.
+#include <fairlead/coro/spawn.hpp>
+#include <fairlead/io/io_context.hpp>
+#include <fairlead/net/acceptor.hpp>
+#include <fairlead/net/stream_socket.hpp>
+#include <fairlead/net/timer.hpp>
+#include <fairlead/stream/read_until.hpp>
+#include <fairlead/stream/write.hpp>
+#include <fairlead/token/adapters.hpp>
+#include <fairlead/token/post.hpp>
+#include <support/scale.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <pthread.h>
+
+namespace {
+
+using namespace fairlead;
+using namespace std::chrono_literals;
+using fairlead::test::scaled;
+using local_socket = local::stream_protocol::socket;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool sanitized = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+constexpr bool sanitized = true;
+#else
+constexpr bool sanitized = false;
+#endif
+#else
+constexpr bool sanitized = false;
+#endif
+#ifdef __OPTIMIZE__
+constexpr bool optimised = !sanitized;
+#else
+constexpr bool optimised = false;
+#endif
+
+/// Runs f on a thread with a small stack: 64 KiB, or what the build mode needs for the same calls.
+void on_small_stack(std::function<void()> f) {
+    std::size_t const size = (sanitized ? 1024U : optimised ? 64U : 128U) * 1024;
+    pthread_attr_t attributes;
+    ASSERT_EQ(::pthread_attr_init(&attributes), 0);
+    ASSERT_EQ(::pthread_attr_setstacksize(&attributes, size), 0);
+    pthread_t thread;
+    ASSERT_EQ(::pthread_create(
+                  &thread, &attributes,
+                  [](void* p) -> void* {
+                      (*static_cast<std::function<void()>*>(p))();
+                      return nullptr;
+                  },
+                  &f),
+              0);
+    ::pthread_join(thread, nullptr);
+    ::pthread_attr_destroy(&attributes);
+}
+
+/// How many immediate completions a chain makes: a hundred million where that is quick.
+std::uint64_t many() { return optimised ? scaled(100'000'000, 1'000'000) : scaled(1'000'000, 100'000); }
+
+struct busy_context {
+    busy_context() : a(context), b(context) { local::connect_pair(a, b); }
+    io_context context;
+    local_socket a, b;
+    std::string text = "always there\r\n";
+    std::uint64_t done = 0;
+};
+
+awaitable<void> read_for_ever(busy_context& w, std::uint64_t n) {
+    for (; w.done != n; ++w.done)
+        co_await async_read_until(w.a, dynamic_buffer(w.text), "\r\n");
+}
+
+TEST(Catalogue, D01_ImmediateCompletionsOfACoroutineKeepA64KiBStack) {
+    on_small_stack([] {
+        busy_context w;
+        co_spawn(w.context, read_for_ever(w, many()), [](std::exception_ptr e) { EXPECT_FALSE(e); });
+        w.context.run();
+        EXPECT_EQ(w.done, many());
+    });
+}
+
+struct callback_reader {
+    busy_context* w;
+    std::uint64_t n;
+    void operator()(error_code, std::size_t) {
+        if (++w->done != n)
+            async_read_until(w->a, dynamic_buffer(w->text), "\r\n", callback_reader(*this));
+    }
+};
+
+TEST(Catalogue, D01_D03_ImmediateCompletionsOfACallbackKeepA64KiBStack) {
+    on_small_stack([] {
+        auto const n = many() / 4;
+        busy_context w;
+        async_read_until(w.a, dynamic_buffer(w.text), "\r\n", callback_reader{&w, n});
+        w.context.run();
+        EXPECT_EQ(w.done, n);
+    });
+}
+
+awaitable<int> immediate_child() { co_return 1; }
+
+TEST(Catalogue, D01_ImmediateChildrenKeepA64KiBStack) {
+    on_small_stack([] {
+        auto const n = many() / 10;
+        io_context context;
+        std::uint64_t sum = 0;
+        co_spawn(
+            context,
+            [](std::uint64_t end, std::uint64_t& s) -> awaitable<void> {
+                for (std::uint64_t i = 0; i != end; ++i)
+                    s += static_cast<std::uint64_t>(co_await immediate_child());
+            }(n, sum),
+            detached);
+        context.run();
+        EXPECT_EQ(sum, n);
+    });
+}
+
+awaitable<std::uint64_t> deep(std::uint64_t n) {
+    if (n == 0)
+        co_return 0;
+    co_return co_await deep(n - 1) + 1;
+}
+
+TEST(Catalogue, D02_DeepChainsOfAwaitsKeepA64KiBStack) {
+    on_small_stack([] {
+        auto const n = scaled(200'000, 50'000);
+        io_context context;
+        std::uint64_t got = 0;
+        co_spawn(context, deep(n), [&](std::exception_ptr, std::uint64_t d) { got = d; });
+        context.run();
+        EXPECT_EQ(got, n);
+    });
+}
+
+TEST(Catalogue, D03_UserOperationsThatCompleteAtOnceKeepA64KiBStack) {
+    on_small_stack([] {
+        auto const n = many() / 10;
+        io_context context;
+        std::uint64_t done = 0;
+        co_spawn(
+            context,
+            [](std::uint64_t end, std::uint64_t& d) -> awaitable<void> {
+                for (; d != end; ++d)
+                    co_await completion_token_transform<void()>(use_await,
+                                                                [](auto&& h) { std::forward<decltype(h)>(h)(); });
+            }(n, done),
+            detached);
+        context.run();
+        EXPECT_EQ(done, n);
+    });
+}
+
+TEST(Catalogue, D04_LongQueuesAreDestroyedWithoutTheStack) {
+    on_small_stack([] {
+        io_context context;
+        for (std::uint64_t i = 0; i != scaled(1'000'000, 100'000); ++i)
+            post(context, [] {});
+        auto chained = std::make_unique<io_context>();
+        struct link {
+            io_context* c;
+            std::uint64_t* left;
+            link(io_context* context_, std::uint64_t* l) noexcept : c(context_), left(l) {}
+            link(link&& o) noexcept : c(std::exchange(o.c, nullptr)), left(o.left) {}
+            void operator()() {}
+            ~link() {
+                if (c && --*left)
+                    post(*c, link(c, left)); // each that is destroyed queues one more
+            }
+        };
+        std::uint64_t left = scaled(100'000, 10'000);
+        post(*chained, link(chained.get(), &left));
+        chained.reset();
+        EXPECT_EQ(left, 0U);
+    });
+}
+
+// ---- F: fairness in units
+
+/// Measures the most units that somebody else makes between two of its own turns.
+struct turn_watch {
+    std::uint64_t const& units;
+    std::uint64_t before;
+    std::uint64_t most = 0;
+    std::uint64_t turns = 0;
+    explicit turn_watch(std::uint64_t const& u) : units(u), before(u) {}
+    void turn() {
+        most = std::max(most, units - before);
+        before = units;
+        ++turns;
+    }
+};
+
+TEST(Catalogue, F01_ItemGetsNoMoreThanThePublishedUnits) {
+    busy_context w;
+    auto const n = scaled(1'000'000, 50'000);
+    std::uint64_t items = 0, most = 0;
+    co_spawn(w.context, read_for_ever(w, n), detached);
+    for (std::uint64_t before = 0; !w.context.stopped(); before = w.done) {
+        items += w.context.poll_one();
+        most = std::max(most, w.done - before);
+    }
+    EXPECT_EQ(w.done, n);
+    EXPECT_LE(most, static_cast<std::uint64_t>(fairness::units_most));
+    EXPECT_GE(items, n / static_cast<std::uint64_t>(fairness::units_most));
+    auto const y = w.context.yields();
+    EXPECT_GE(y.budget + y.deadline + y.remote + 2, items);
+    EXPECT_GE(n / items, static_cast<std::uint64_t>(fairness::units_least)) << "nor fewer than the least";
+}
+
+TEST(Papers, D20_D21_QuietSocketIsServedWhileABusyOneNeverWaits) {
+    busy_context w;
+    local_socket quiet(w.context), peer(w.context);
+    local::connect_pair(quiet, peer);
+    turn_watch watch(w.done);
+    auto const n = scaled(3'000'000, 300'000);
+    co_spawn(w.context, read_for_ever(w, n), detached);
+    co_spawn(
+        w.context,
+        [](local_socket& in, local_socket& out, turn_watch& t, std::uint64_t const& done,
+           std::uint64_t end) -> awaitable<void> {
+            char c[1];
+            while (done != end) {
+                co_await async_write(out, buffer("x", 1));
+                co_await in.async_read_some(buffer(c)); // needs the driver to be looked at each time
+                t.turn();
+            }
+        }(quiet, peer, watch, w.done, n),
+        detached);
+    w.context.run();
+    EXPECT_GE(watch.turns, 2U);
+    // At the worst the driver is looked at after so many batches of so many items; the busy one is one item of each
+    // turn.
+    auto const bound = std::uint64_t{fairness::batches_per_poll + 1} * fairness::batch_items *
+                       static_cast<std::uint64_t>(fairness::units_most);
+    EXPECT_LE(watch.most, bound);
+}
+
+TEST(Catalogue, F01_TimerIsServedWhileABusySocketNeverWaits) {
+    busy_context w;
+    turn_watch watch(w.done);
+    auto const n = scaled(3'000'000, 300'000);
+    co_spawn(w.context, read_for_ever(w, n), detached);
+    co_spawn(
+        w.context,
+        [](io_context& c, turn_watch& t, std::uint64_t const& done, std::uint64_t end) -> awaitable<void> {
+            steady_timer timer(c);
+            while (done != end) {
+                timer.expires_after(0s);
+                co_await timer.async_wait();
+                t.turn();
+            }
+        }(w.context, watch, w.done, n),
+        detached);
+    w.context.run();
+    EXPECT_GE(watch.turns, 2U);
+    EXPECT_LE(watch.most, std::uint64_t{fairness::batches_per_poll + 1} * fairness::batch_items *
+                              static_cast<std::uint64_t>(fairness::units_most));
+}
+
+TEST(Catalogue, F01_PostOfAnotherThreadCutsABusyItemShort) {
+    busy_context w;
+    auto const n = scaled(3'000'000, 300'000);
+    co_spawn(w.context, read_for_ever(w, n), detached);
+    std::atomic<bool> stop{false};
+    std::uint64_t served = 0;
+    std::atomic<int> open{0};
+    std::thread poster([&] {
+        while (!stop) {
+            if (open.load() < 8) {
+                ++open;
+                post(w.context, [&] {
+                    ++served;
+                    --open;
+                });
+            }
+            std::this_thread::yield();
+        }
+    });
+    while (w.done != n)
+        w.context.run_one();
+    stop = true;
+    poster.join();
+    w.context.run();
+    EXPECT_GE(served, 1U);
+}
+
+TEST(Catalogue, F02_HandlerThatPostsItselfForEverStarvesNobody) {
+    io_context context;
+    local_socket a(context), b(context);
+    local::connect_pair(a, b);
+    steady_timer timer(context);
+    std::uint64_t handlers = 0;
+    turn_watch io(handlers), timers(handlers);
+    int busy = 2;
+    std::function<void()> again = [&] {
+        ++handlers;
+        if (busy)
+            post(context, again);
+    };
+    post(context, again);
+    co_spawn(
+        context,
+        [](local_socket& in, local_socket& out, turn_watch& t, int& left) -> awaitable<void> {
+            char c[1];
+            for (int i = 0; i != 200; ++i) {
+                co_await async_write(out, buffer("x", 1));
+                co_await in.async_read_some(buffer(c));
+                t.turn();
+            }
+            --left;
+        }(a, b, io, busy),
+        detached);
+    co_spawn(
+        context,
+        [](steady_timer& t, turn_watch& ticks, int& left) -> awaitable<void> {
+            for (int i = 0; i != 200; ++i) {
+                t.expires_after(0s);
+                co_await t.async_wait();
+                ticks.turn();
+            }
+            --left;
+        }(timer, timers, busy),
+        detached);
+    context.run();
+    EXPECT_EQ(io.turns, 200U);
+    constexpr std::uint64_t bound = std::uint64_t{fairness::batches_per_poll + 1} * fairness::batch_items;
+    EXPECT_LE(io.most, bound) << "handlers between two looks at the driver";
+    EXPECT_LE(timers.most, bound);
+}
+
+TEST(Catalogue, F05_StormOfConnectionsLeavesTheEstablishedOnesTheirTurn) {
+    io_context context;
+    ip::tcp::acceptor acceptor(context, ip::tcp::endpoint(ip::address_v4::loopback(), 0));
+    local_socket a(context), b(context);
+    local::connect_pair(a, b);
+    std::uint64_t accepted = 0;
+    constexpr std::uint64_t storm = 500;
+    std::vector<ip::tcp::socket> clients;
+    for (std::uint64_t i = 0; i != storm; ++i) {
+        clients.emplace_back(context);
+        clients.back().connect(acceptor.local_endpoint());
+    }
+    turn_watch watch(accepted);
+    co_spawn(
+        context,
+        [](ip::tcp::acceptor& from, std::uint64_t& n) -> awaitable<void> {
+            for (; n != storm; ++n)
+                co_await from.async_accept();
+        }(acceptor, accepted),
+        detached);
+    co_spawn(
+        context,
+        [](turn_watch& t, std::uint64_t const& n) -> awaitable<void> {
+            while (n != storm) {
+                co_await this_coro::yield();
+                t.turn();
+            }
+        }(watch, accepted),
+        detached);
+    context.run();
+    EXPECT_LE(watch.most, static_cast<std::uint64_t>(fairness::units_most));
+}
+
+TEST(Catalogue, F06_ManyTimersDueAtOnceLeaveOthersTheirTurn) {
+    io_context context;
+    auto const n = scaled(100'000, 10'000);
+    std::vector<std::unique_ptr<steady_timer>> timers;
+    std::uint64_t fired = 0;
+    for (std::uint64_t i = 0; i != n; ++i) {
+        timers.push_back(std::make_unique<steady_timer>(context, -1s));
+        timers.back()->async_wait([&](error_code) { ++fired; });
+    }
+    context.run();
+    EXPECT_EQ(fired, n);
+    timers.clear();
+}
+
+TEST(Catalogue, F07_StopReturnsWithinOneItemWhateverRuns) {
+    busy_context w;
+    co_spawn(w.context, read_for_ever(w, ~std::uint64_t{0}), detached);
+    std::uint64_t posts = 0;
+    std::function<void()> again = [&] {
+        ++posts;
+        post(w.context, again);
+    };
+    post(w.context, again);
+    std::uint64_t at_stop = 0, posts_at_stop = 0;
+    steady_timer timer(w.context, 100us);
+    timer.async_wait([&](error_code) {
+        at_stop = w.done;
+        posts_at_stop = posts;
+        w.context.stop();
+    });
+    w.context.run();
+    EXPECT_EQ(w.done, at_stop);
+    EXPECT_EQ(posts, posts_at_stop);
+}
+
+TEST(Catalogue, F07_StopFromAnotherThreadEndsABusyLoop) {
+    busy_context w;
+    co_spawn(w.context, read_for_ever(w, ~std::uint64_t{0}), detached);
+    std::atomic<bool> running{false};
+    post(w.context, [&] { running = true; });
+    std::thread other([&] {
+        while (!running)
+            std::this_thread::yield();
+        w.context.stop();
+    });
+    w.context.run(); // a failure shows as the test's time-out
+    other.join();
+    EXPECT_TRUE(w.context.stopped());
+}
+
+TEST(Papers, D15_NoMonopolyOfSixteenTurnsForCallbacksEither) {
+    // A callback is queued for each completion: nobody's turn is longer than one.
+    busy_context w;
+    turn_watch watch(w.done);
+    auto const n = scaled(100'000, 10'000);
+    async_read_until(w.a, dynamic_buffer(w.text), "\r\n", callback_reader{&w, n});
+    co_spawn(
+        w.context,
+        [](turn_watch& t, std::uint64_t const& done, std::uint64_t end) -> awaitable<void> {
+            t.before = done;
+            while (done != end) {
+                co_await this_coro::yield();
+                t.turn();
+            }
+        }(watch, w.done, n),
+        detached);
+    w.context.run();
+    EXPECT_LE(watch.most, 1U);
+}
+
+} // namespace
