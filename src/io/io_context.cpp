@@ -224,18 +224,19 @@ void unpack(op& o) noexcept {
 
 } // namespace
 
-void io_context::submit_from_outside(io::io_op& o) noexcept {
-    if (take_while_idle()) { // Nobody runs the context: act at once, unless something handed in before still waits.
-        if (handed_in_.load(std::memory_order_relaxed) == 0) {
-            driver_->submit(o);
-            disown();
-            return;
-        }
+template <class Op, void (io_context::*Start)(Op&) noexcept> void io_context::hand_in(Op& o) noexcept {
+    // Nobody runs the context: act at once, unless something handed in before still waits.
+    if (take_while_idle()) {
+        bool const first = handed_in_.load(std::memory_order_relaxed) == 0;
+        if (first)
+            (this->*Start)(o);
         disown();
+        if (first)
+            return;
     }
     handed_in_.fetch_add(1, std::memory_order_relaxed);
     carry(o, [](op* base, op_mode mode) {
-        auto& self = static_cast<io::io_op&>(*base);
+        auto& self = static_cast<Op&>(*base);
         unpack(self);
         if (mode == op_mode::abandon) {
             abandon(self);
@@ -244,10 +245,13 @@ void io_context::submit_from_outside(io::io_op& o) noexcept {
         auto& context = of(*detail::this_thread.current);
         context.handed_in_.fetch_sub(1, std::memory_order_relaxed);
         ++context.uncounted_;
-        context.driver_->submit(self);
+        (context.*Start)(self);
     });
     post(o);
 }
+
+void io_context::submit_here(io::io_op& o) noexcept { driver_->submit(o); }
+void io_context::submit_from_outside(io::io_op& o) noexcept { hand_in<io::io_op, &io_context::submit_here>(o); }
 
 void io_context::arm_here(io::timer_op& o) noexcept {
     if (timers_->heap.insert(o)) {
@@ -260,32 +264,10 @@ void io_context::arm_here(io::timer_op& o) noexcept {
 
 void io_context::arm(io::timer_op& o) noexcept {
     o.heap_index = io::timer_op::not_armed;
-    if (mine()) [[likely]] {
+    if (mine()) [[likely]]
         arm_here(o);
-        return;
-    }
-    if (take_while_idle()) {
-        if (handed_in_.load(std::memory_order_relaxed) == 0) {
-            arm_here(o);
-            disown();
-            return;
-        }
-        disown();
-    }
-    handed_in_.fetch_add(1, std::memory_order_relaxed);
-    carry(o, [](op* base, op_mode mode) {
-        auto& self = static_cast<io::timer_op&>(*base);
-        unpack(self);
-        if (mode == op_mode::abandon) {
-            abandon(self);
-            return;
-        }
-        auto& context = of(*detail::this_thread.current);
-        context.handed_in_.fetch_sub(1, std::memory_order_relaxed);
-        ++context.uncounted_;
-        context.arm_here(self);
-    });
-    post(o);
+    else
+        hand_in<io::timer_op, &io_context::arm_here>(o);
 }
 
 void io_context::cancel(io::timer_op& o) noexcept {

@@ -118,7 +118,9 @@ private:
     std::int64_t clock_ns() noexcept override;
     void wake() noexcept override;
     void submit_from_outside(io::io_op& o) noexcept;
+    void submit_here(io::io_op& o) noexcept;
     void arm_here(io::timer_op& o) noexcept;
+    template <class Op, void (io_context::*Start)(Op&) noexcept> void hand_in(Op& o) noexcept;
     template <class Door> io::outcome through(Door door) noexcept;
     steady_clock::time_point deadline_after(std::chrono::nanoseconds d);
     std::size_t run_until_ns(std::size_t most, std::int64_t until_ns);

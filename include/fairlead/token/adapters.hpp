@@ -215,12 +215,13 @@ public:
 
 // ---- binders: a handler or token with one association of its own
 
-template <class T, class Executor> class executor_binder {
+namespace detail {
+
+/// The handler or token inside a binder.
+template <class T> class bound_target {
 public:
     using target_type = T;
-    using executor_type = Executor;
-    template <class U> executor_binder(Executor const& e, U&& t) : executor_(e), target_(std::forward<U>(t)) {}
-    executor_type get_executor() const noexcept { return executor_; }
+    template <class U> explicit bound_target(std::in_place_t, U&& t) : target_(std::forward<U>(t)) {}
     T& get() noexcept { return target_; }
     T const& get() const noexcept { return target_; }
     template <class... Args>
@@ -230,46 +231,43 @@ public:
     }
 
 private:
-    Executor executor_;
     T target_;
 };
-template <class T, class Allocator> class allocator_binder {
+
+} // namespace detail
+
+template <class T, class Executor> class executor_binder : public detail::bound_target<T> {
 public:
-    using target_type = T;
+    using executor_type = Executor;
+    template <class U>
+    executor_binder(Executor const& e, U&& t)
+        : detail::bound_target<T>(std::in_place, std::forward<U>(t)), executor_(e) {}
+    executor_type get_executor() const noexcept { return executor_; }
+
+private:
+    Executor executor_;
+};
+template <class T, class Allocator> class allocator_binder : public detail::bound_target<T> {
+public:
     using allocator_type = Allocator;
-    template <class U> allocator_binder(Allocator const& a, U&& t) : allocator_(a), target_(std::forward<U>(t)) {}
+    template <class U>
+    allocator_binder(Allocator const& a, U&& t)
+        : detail::bound_target<T>(std::in_place, std::forward<U>(t)), allocator_(a) {}
     allocator_type get_allocator() const noexcept { return allocator_; }
-    T& get() noexcept { return target_; }
-    T const& get() const noexcept { return target_; }
-    template <class... Args>
-        requires std::invocable<T&, Args...>
-    decltype(auto) operator()(Args&&... args) {
-        return target_(std::forward<Args>(args)...);
-    }
 
 private:
     Allocator allocator_;
-    T target_;
 };
-
-template <class T, class Executor> class immediate_executor_binder {
+template <class T, class Executor> class immediate_executor_binder : public detail::bound_target<T> {
 public:
-    using target_type = T;
     using immediate_executor_type = Executor;
     template <class U>
-    immediate_executor_binder(Executor const& e, U&& t) : executor_(e), target_(std::forward<U>(t)) {}
+    immediate_executor_binder(Executor const& e, U&& t)
+        : detail::bound_target<T>(std::in_place, std::forward<U>(t)), executor_(e) {}
     immediate_executor_type get_immediate_executor() const noexcept { return executor_; }
-    T& get() noexcept { return target_; }
-    T const& get() const noexcept { return target_; }
-    template <class... Args>
-        requires std::invocable<T&, Args...>
-    decltype(auto) operator()(Args&&... args) {
-        return target_(std::forward<Args>(args)...);
-    }
 
 private:
     Executor executor_;
-    T target_;
 };
 
 /// The handler runs on `e` when its operation completes at once: inside the initiating function if `e` runs there, at

@@ -1,0 +1,117 @@
+// The handler through which a generic operation, one that users or algorithms compose, resumes a coroutine.
+//
+// Its associated allocator is the await record of that coroutine: the operation's own memory lies in the awaiting frame,
+// and the operation knows nothing of it.
+#pragma once
+
+#include <fairlead/base/error.hpp>
+#include <fairlead/exec/await_record.hpp>
+#include <fairlead/exec/executor.hpp>
+#include <fairlead/exec/recycler.hpp>
+
+#include <new>
+#include <tuple>
+#include <utility>
+
+namespace fairlead::detail {
+
+/// The lendable bytes of one await record as an allocator; a second live block goes to the recycler and is counted.
+template <class T> class record_allocator {
+public:
+    using value_type = T;
+    template <class U> struct rebind {
+        using other = record_allocator<U>;
+    };
+    explicit record_allocator(await_record* r) noexcept : record_(r) {}
+    template <class U> record_allocator(record_allocator<U> const& other) noexcept : record_(other.record_) {}
+
+    T* allocate(std::size_t n)
+        requires(!std::is_void_v<T>)
+    {
+        // Only on the thread that runs the coroutine: an operation that allocates on two threads at once must overflow.
+        bool const here = !record_->home || record_->home->mine();
+        if (here && !record_->lent && n * sizeof(T) <= await_record::lendable) {
+            record_->lent = true;
+            return static_cast<T*>(static_cast<void*>(record_->bytes));
+        }
+        ++this_thread.record_overflows;
+        return static_cast<T*>(recycle_allocate(n * sizeof(T)));
+    }
+    void deallocate(T* p, std::size_t) noexcept
+        requires(!std::is_void_v<T>)
+    {
+        if (static_cast<void*>(p) == record_->bytes)
+            record_->lent = false;
+        else
+            recycle_free(p);
+    }
+    template <class U> friend bool operator==(record_allocator const& a, record_allocator<U> const& b) noexcept {
+        return a.record_ == b.record_;
+    }
+
+    await_record* record_;
+};
+
+/// Results lie behind the place of an op, so that a finished coroutine can still be queued through its own record.
+inline constexpr std::size_t result_offset = sizeof(op);
+inline constexpr std::size_t result_most = await_record::lendable - result_offset;
+
+template <class Values> inline constexpr bool result_fits = sizeof(Values) <= result_most && alignof(Values) <= 16;
+
+template <class Values> void store_result(await_record& r, Values&& v) {
+    FAIRLEAD_ASSERT(!r.lent && "an operation kept memory of its handler's allocator past its completion");
+    using type = std::decay_t<Values>;
+    void* place = r.bytes + result_offset;
+    if constexpr (result_fits<type>)
+        ::new (place) type(std::forward<Values>(v));
+    else
+        ::new (place) type*(::new (recycle_allocate(sizeof(type))) type(std::forward<Values>(v)));
+}
+template <class Values> Values take_result(await_record& r) {
+    void* place = r.bytes + result_offset;
+    if constexpr (result_fits<Values>) {
+        auto* p = std::launder(static_cast<Values*>(place));
+        Values v(std::move(*p));
+        p->~Values();
+        return v;
+    } else {
+        auto* p = *std::launder(static_cast<Values**>(place));
+        Values v(std::move(*p));
+        p->~Values();
+        recycle_free(p);
+        return v;
+    }
+}
+
+/// Ends the await of `r`, whose result is stored. Called by the operation, in whatever thread it ends.
+FAIRLEAD_EXPORT void finish_await(await_record& r);
+/// The operation will never complete: the root of the await chain is destroyed from its loop.
+FAIRLEAD_EXPORT void drop_await(await_record& r) noexcept;
+
+template <class... Args> class await_handler {
+public:
+    using allocator_type = record_allocator<void>;
+    using executor_type = loop_executor;
+
+    explicit await_handler(await_record* r) noexcept : record_(r) {}
+    await_handler(await_handler&& other) noexcept : record_(std::exchange(other.record_, nullptr)) {}
+    await_handler& operator=(await_handler&&) = delete;
+    ~await_handler() {
+        if (record_)
+            drop_await(*record_);
+    }
+
+    allocator_type get_allocator() const noexcept { return allocator_type(record_); }
+    executor_type get_executor() const noexcept { return executor_type(record_->home); }
+
+    void operator()(Args... args) {
+        auto& r = *std::exchange(record_, nullptr);
+        store_result(r, std::tuple<std::decay_t<Args>...>(std::move(args)...));
+        finish_await(r);
+    }
+
+private:
+    await_record* record_;
+};
+
+} // namespace fairlead::detail

@@ -1,0 +1,314 @@
+// An initiation behind a table of functions: how async_op knows what to do with the bytes that it holds.
+//
+// Two kinds of table. That of a primitive of the library prepares the op in the await record of the coroutine and hands it
+// to the driver. That of any other initiation gives it a handler (await_handler.hpp) and lets it do as it likes.
+#pragma once
+
+#include <fairlead/token/await_handler.hpp>
+#include <fairlead/token/erased_handler.hpp>
+#include <fairlead/token/initiate.hpp>
+
+#include <optional>
+
+namespace fairlead::detail {
+
+enum class step : unsigned char { ready, not_ready };
+
+template <class... Args> struct initiation_functions {
+    using values = std::tuple<std::decay_t<Args>...>;
+    void (*relocate)(void* from, void* to) noexcept; ///< null: copy the bytes
+    void (*destroy)(void*) noexcept;                 ///< null: nothing to do
+    loop* (*home)(void const*) noexcept;             ///< null result: runs anywhere
+    step (*try_step)(void*, await_record&);          ///< null: never ready at once
+    bool (*start_await)(void*, await_record&);       ///< false: completed meanwhile, do not suspend
+    values (*take)(void*, await_record&);
+    void (*start)(void*, handler_ref<std::decay_t<Args>...>);
+    values (*block)(void*); ///< null: cannot be done without a loop
+};
+
+/// Out of budget: the coroutine goes to the end of the queue with nothing tried, and tries when it is dequeued.
+template <class Functions> struct retry_op : op {
+    Functions const* functions;
+    void* storage;
+
+    static void run_it(op* base, op_mode mode) {
+        auto* self = static_cast<retry_op*>(base);
+        auto& r = await_record::of(*self);
+        auto* const f = self->functions;
+        auto* const storage = self->storage;
+        if (mode == op_mode::abandon) {
+            drop_await(r);
+            return;
+        }
+        r.state = await_state::idle;
+        if (f->try_step(storage, r) == step::ready || !f->start_await(storage, r))
+            loop::resume_chain(r);
+    }
+    static void queue(await_record& r, Functions const* f, void* storage) noexcept {
+        auto& o = r.make<retry_op>();
+        o.functions = f;
+        o.storage = storage;
+        o.run = &retry_op::run_it;
+        o.cancel = nullptr;
+        r.home->post(o);
+    }
+};
+
+/// What tables of all kinds have in common: the initiation lies in the storage.
+template <class Init, class Values> struct stored_initiation {
+    static constexpr bool can_block = detail::can_block<Init, Values>;
+
+    static Init& in(void* p) noexcept { return *std::launder(static_cast<Init*>(p)); }
+    static void relocate(void* from, void* to) noexcept {
+        ::new (to) Init(std::move(in(from)));
+        in(from).~Init();
+    }
+    static void destroy(void* p) noexcept { in(p).~Init(); }
+    static Values block(void* p)
+        requires can_block
+    {
+        return perform_blocking<Values>(in(p));
+    }
+    static constexpr auto relocate_function() {
+        return std::is_trivially_copyable_v<Init> ? nullptr : &relocate;
+    }
+    static constexpr auto destroy_function() { return std::is_trivially_destructible_v<Init> ? nullptr : &destroy; }
+    static constexpr auto block_function() {
+        Values (*f)(void*) = nullptr;
+        if constexpr (can_block)
+            f = &block;
+        return f;
+    }
+};
+
+template <class Init, class... Args>
+struct primitive_functions : stored_initiation<Init, typename initiation_functions<Args...>::values> {
+    using base = stored_initiation<Init, typename initiation_functions<Args...>::values>;
+    using base::in;
+    using functions_type = initiation_functions<Args...>;
+    using values = typename functions_type::values;
+    using record = typename Init::record;
+    static constexpr bool can_try = requires(Init const& i, record& r) { i.attempt(r); };
+    static constexpr bool plain_result = requires { typename Init::plain_result; };
+
+    static loop* home(void const* p) noexcept { return in(const_cast<void*>(p)).home(); }
+
+    static step try_step(void* p, await_record& r) {
+        if constexpr (can_try) {
+            r.state = await_state::idle;
+            Init& i = in(p);
+            if (i.home() != r.home)
+                return step::not_ready;
+            if (!i.ready())
+                return step::not_ready;
+            if (!r.home->spend()) {
+                r.state = await_state::exhausted;
+                return step::not_ready;
+            }
+            record& o = r.make<record>();
+            i.prepare(o);
+            if (i.attempt(o)) {
+                r.state = plain_result ? await_state::plain : await_state::idle;
+                return step::ready;
+            }
+            r.state = await_state::prepared;
+        }
+        return step::not_ready;
+    }
+    static bool start_await(void* p, await_record& r) {
+        Init& i = in(p);
+        if constexpr (can_try) {
+            if (r.state == await_state::exhausted) {
+                retry_op<functions_type>::queue(r, &functions, p);
+                return true;
+            }
+            if (r.state != await_state::prepared)
+                i.prepare(r.make<record>());
+        } else {
+            i.prepare(r.make<record>());
+        }
+        r.state = plain_result ? await_state::plain : await_state::idle;
+        auto& o = r.get<record>();
+        o.run = Init::drops ? &awaited_run : nullptr;
+        if (r.home != i.home()) [[unlikely]] {
+            r.foreign = true;
+            r.home->work_started();
+        }
+        i.submit(o); // The coroutine may be running again before this returns: nothing of the frame is touched below.
+        return true;
+    }
+    /// Instead of null, for records that own something which must not be lost when they are abandoned.
+    static void awaited_run(op* o, op_mode mode) {
+        o->run = nullptr;
+        if (mode == op_mode::complete) {
+            this_thread.current->resume_op(*o);
+            return;
+        }
+        Init::drop(static_cast<record&>(*o));
+        loop::abandon(*o);
+    }
+    static values take(void*, await_record& r) { return Init::take(r.get<record>()); }
+
+    static void start(void* p, handler_ref<std::decay_t<Args>...> h) {
+        using op_type = erased_op<Init, std::decay_t<Args>...>;
+        Init& i = in(p);
+        auto const bytes = op_type::handler_offset() + h.functions->size;
+        auto* o = ::new (h.functions->allocate(h.handler, bytes)) op_type;
+        o->functions = h.functions;
+        o->bytes = bytes;
+        o->foreign = h.functions->foreign_loop(h.handler, i.home());
+        if (o->foreign)
+            o->foreign->work_started();
+        h.functions->relocate(h.handler, o->handler());
+        i.prepare(*o);
+        o->run = &op_type::run_it;
+        i.submit(*o);
+    }
+    static constexpr functions_type functions{
+        base::relocate_function(),
+        base::destroy_function(),
+        &home,
+        can_try ? &try_step : nullptr,
+        &start_await,
+        &take,
+        &start,
+        base::block_function()};
+};
+
+template <class Init, class... Args>
+struct generic_functions : stored_initiation<Init, typename initiation_functions<Args...>::values> {
+    using base = stored_initiation<Init, typename initiation_functions<Args...>::values>;
+    using base::in;
+    using functions_type = initiation_functions<Args...>;
+    using values = typename functions_type::values;
+    static constexpr bool can_try = requires(Init& i) {
+        { i.try_step() } -> std::convertible_to<std::optional<values>>;
+    };
+
+    static loop* home(void const* p) noexcept {
+        if constexpr (requires(Init const& i) { i.get_executor(); })
+            return loop_of(in(const_cast<void*>(p)).get_executor());
+        else
+            return nullptr;
+    }
+    static step try_step(void* p, await_record& r) {
+        if constexpr (can_try) {
+            Init& i = in(p);
+            if (r.home && !r.home->spend()) {
+                r.state = await_state::exhausted;
+                return step::not_ready;
+            }
+            r.state = await_state::idle;
+            if (auto v = i.try_step()) {
+                store_result(r, values(std::move(*v)));
+                return step::ready;
+            }
+        }
+        return step::not_ready;
+    }
+    static bool start_await(void* p, await_record& r) {
+        if constexpr (can_try) {
+            if (r.state == await_state::exhausted) {
+                retry_op<functions_type>::queue(r, &functions, p);
+                return true;
+            }
+        }
+        r.state = await_state::idle;
+        auto& thread = this_thread;
+        struct restore {
+            thread_state& thread;
+            await_record const* starting;
+            bool dropped;
+            ~restore() {
+                thread.starting = starting;
+                thread.dropped = dropped;
+            }
+        } const outer{thread, thread.starting, thread.dropped};
+        thread.starting = &r;
+        thread.dropped = false;
+        std::move(in(p))(await_handler<std::decay_t<Args>...>(&r));
+        // From here on the frame may be gone, unless the thread's own state says that it is still ours.
+        if (thread.starting == &r)
+            return true;
+        if (thread.dropped) {
+            thread.starting = nullptr;
+            drop_await(r);
+            return true;
+        }
+        if (!r.home || r.home->spend())
+            return false; // Completed before it returned: an immediate completion like any other.
+        loop::resume_later(r);
+        return true;
+    }
+    static values take(void*, await_record& r) { return take_result<values>(r); }
+    static void start(void* p, handler_ref<std::decay_t<Args>...> h) {
+        std::move(in(p))(boxed_handler<std::decay_t<Args>...>(h));
+    }
+    static constexpr functions_type functions{
+        base::relocate_function(),
+        base::destroy_function(),
+        &home,
+        can_try ? &try_step : nullptr,
+        &start_await,
+        &take,
+        &start,
+        base::block_function()};
+};
+
+/// An initiation too large for an async_op, or one whose move may throw, in a counted block of the recycler.
+template <class Init> class boxed_initiation {
+public:
+    template <class I>
+    explicit boxed_initiation(std::in_place_t, I&& i) {
+        void* block = recycle_allocate(sizeof(Init));
+        try {
+            init_ = ::new (block) Init(std::forward<I>(i));
+        } catch (...) {
+            recycle_free(block);
+            throw;
+        }
+    }
+    boxed_initiation(boxed_initiation&& other) noexcept : init_(std::exchange(other.init_, nullptr)) {}
+    boxed_initiation& operator=(boxed_initiation&&) = delete;
+    ~boxed_initiation() {
+        if (init_) {
+            init_->~Init();
+            recycle_free(init_);
+        }
+    }
+    Init& operator*() const noexcept { return *init_; }
+
+private:
+    Init* init_;
+};
+
+/// The functions of Base applied to an initiation that lies behind a pointer.
+template <template <class, class...> class Base, class Init, class... Args> struct boxed_functions {
+    using base = Base<Init, Args...>;
+    using functions_type = typename base::functions_type;
+    using values = typename base::values;
+    using box = boxed_initiation<Init>;
+    static void* inner(void* p) noexcept { return &**std::launder(static_cast<box*>(p)); }
+    static void relocate(void* from, void* to) noexcept {
+        auto* b = std::launder(static_cast<box*>(from));
+        ::new (to) box(std::move(*b));
+        b->~box();
+    }
+    static void destroy(void* p) noexcept { std::launder(static_cast<box*>(p))->~box(); }
+    static loop* home(void const* p) noexcept { return base::home(inner(const_cast<void*>(p))); }
+    static step try_step(void* p, await_record& r) { return base::try_step(inner(p), r); }
+    static bool start_await(void* p, await_record& r) { return base::start_await(inner(p), r); }
+    static values take(void* p, await_record& r) { return base::take(inner(p), r); }
+    static void start(void* p, handler_ref<std::decay_t<Args>...> h) { base::start(inner(p), h); }
+    static values block(void* p) { return base::functions.block(inner(p)); }
+    static constexpr functions_type functions{&relocate,
+                                              &destroy,
+                                              &home,
+                                              base::can_try ? &try_step : nullptr,
+                                              &start_await,
+                                              &take,
+                                              &start,
+                                              base::can_block ? &block : nullptr};
+};
+
+} // namespace fairlead::detail
