@@ -407,6 +407,9 @@ private:
         return done();
     }
     int vacate(descriptor& d) noexcept {
+        // Closing what another thread is using: that thread may be looking at these very ops.
+        FAIRLEAD_ASSERT((loop_->mine() || (d.reads.empty() && d.writes.empty())) &&
+                        "a socket with pending operations is closed by another thread than runs its context");
         abort_all(d);
         unlist(d);
         int const fd = d.fd.load(std::memory_order_relaxed);
