@@ -1,0 +1,392 @@
+// Every operation with every token: rows A2, A20, A23 and B8, and the first promises of the library.
+// tests/operations.tsv lists the operations for readers and tools; the test of that name keeps the two lists equal.
+#include <fairlead/coro/spawn.hpp>
+#include <fairlead/io/io_context.hpp>
+#include <fairlead/net/acceptor.hpp>
+#include <fairlead/net/connect.hpp>
+#include <fairlead/net/resolver.hpp>
+#include <fairlead/net/stream_socket.hpp>
+#include <fairlead/net/timer.hpp>
+#include <fairlead/stream/read.hpp>
+#include <fairlead/stream/read_until.hpp>
+#include <fairlead/stream/write.hpp>
+#include <fairlead/token/adapters.hpp>
+#include <fairlead/token/block.hpp>
+#include <fairlead/token/post.hpp>
+#include <fairlead/token/use_future.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include <unistd.h>
+
+namespace {
+
+using namespace fairlead;
+using namespace std::chrono_literals;
+using local_socket = local::stream_protocol::socket;
+using ip::tcp;
+
+/// A place where each operation can complete without an error.
+struct world {
+    io_context context;
+    local_socket a{context}, b{context};
+    tcp::acceptor acceptor{context, tcp::endpoint(ip::address_v4::loopback(), 0)};
+    tcp::endpoint where = acceptor.local_endpoint();
+    std::array<tcp::endpoint, 1> range{where};
+    tcp::endpoint from;
+    tcp::socket client{context}, peer{context};
+    local::stream_protocol::endpoint path{std::string(1, '\0') + "fairlead-test-" + std::to_string(::getpid())};
+    local::stream_protocol::acceptor local_acceptor{context, path};
+    local_socket local_client{context};
+    steady_timer timer{context, 0s};
+    tcp::resolver resolver{context};
+    std::string text;
+    char bytes[4] = {};
+
+    world() {
+        local::connect_pair(a, b);
+        b.write_some(fairlead::buffer("abc\nefg", 7)); // for whoever reads from a
+    }
+    mutable_buffer into() noexcept { return fairlead::buffer(bytes); }
+    const_buffer out() noexcept { return fairlead::buffer("wxyz", 4); }
+    void knock() { client.connect(where); } // for whoever accepts
+};
+
+awaitable<int> seven() { co_return 7; }
+
+// The one macro: an operation is its expression, which is needed as a body, as a noexcept and as a type.
+#define OPERATION(type, name_, header_, signature_, expression_, nothrow_, blocks_, prepare_, ...)                     \
+    struct type {                                                                                                      \
+        using signature = signature_;                                                                                  \
+        static constexpr char const *name = name_, *header = header_, *text = #signature_, *expression = expression_;  \
+        static constexpr bool nothrow = nothrow_, blocks = blocks_;                                                    \
+        static void prepare([[maybe_unused]] world& w) { prepare_; }                                                   \
+        template <class Token> static decltype(auto) start(world& w, Token&& token) noexcept(noexcept(__VA_ARGS__)) {  \
+            return __VA_ARGS__;                                                                                        \
+        }                                                                                                              \
+    };
+#define TOKEN std::forward<Token>(token)
+constexpr bool yes = true, no = false;
+
+// clang-format off
+OPERATION(read_some, "stream_socket::async_read_some", "net/stream_socket.hpp", void(error_code, std::size_t), "s.async_read_some(buffer, use_await)", yes, yes, , w.a.async_read_some(w.into(), TOKEN))
+OPERATION(receive, "stream_socket::async_receive", "net/stream_socket.hpp", void(error_code, std::size_t), "s.async_receive(buffer, use_await)", yes, yes, , w.a.async_receive(w.into(), TOKEN))
+OPERATION(receive_flags, "stream_socket::async_receive with flags", "net/stream_socket.hpp", void(error_code, std::size_t), "s.async_receive(buffer, flags, use_await)", yes, yes, , w.a.async_receive(w.into(), 0, TOKEN))
+OPERATION(write_some, "stream_socket::async_write_some", "net/stream_socket.hpp", void(error_code, std::size_t), "s.async_write_some(buffer, use_await)", yes, yes, , w.a.async_write_some(w.out(), TOKEN))
+OPERATION(send, "stream_socket::async_send", "net/stream_socket.hpp", void(error_code, std::size_t), "s.async_send(buffer, use_await)", yes, yes, , w.a.async_send(w.out(), TOKEN))
+OPERATION(send_flags, "stream_socket::async_send with flags", "net/stream_socket.hpp", void(error_code, std::size_t), "s.async_send(buffer, flags, use_await)", yes, yes, , w.a.async_send(w.out(), 0, TOKEN))
+OPERATION(socket_wait, "socket::async_wait", "net/socket.hpp", void(error_code), "s.async_wait(socket_base::wait_read, use_await)", yes, yes, , w.a.async_wait(socket_base::wait_read, TOKEN))
+OPERATION(connect, "stream_socket::async_connect", "net/stream_socket.hpp", void(error_code), "s.async_connect(endpoint, use_await)", yes, yes, , w.client.async_connect(w.where, TOKEN))
+OPERATION(local_connect, "stream_socket::async_connect to a path", "net/stream_socket.hpp", void(error_code), "s.async_connect(local_endpoint, use_await)", no, yes, , w.local_client.async_connect(w.path, TOKEN))
+OPERATION(accept, "socket_acceptor::async_accept", "net/acceptor.hpp", void(error_code, tcp::socket), "a.async_accept(use_await)", yes, no, w.knock(), w.acceptor.async_accept(TOKEN))
+OPERATION(accept_on, "socket_acceptor::async_accept on an executor", "net/acceptor.hpp", void(error_code, tcp::socket), "a.async_accept(context, use_await)", no, no, w.knock(), w.acceptor.async_accept(w.context, TOKEN))
+OPERATION(accept_into, "socket_acceptor::async_accept into a socket", "net/acceptor.hpp", void(error_code), "a.async_accept(peer, use_await)", yes, yes, w.knock(), w.acceptor.async_accept(w.peer, TOKEN))
+OPERATION(accept_from, "socket_acceptor::async_accept with the address", "net/acceptor.hpp", void(error_code), "a.async_accept(peer, endpoint, use_await)", yes, yes, w.knock(), w.acceptor.async_accept(w.peer, w.from, TOKEN))
+OPERATION(timer_wait, "waitable_timer::async_wait", "net/timer.hpp", void(error_code), "t.async_wait(use_await)", yes, yes, , w.timer.async_wait(TOKEN))
+OPERATION(resolve, "resolver::async_resolve", "net/resolver.hpp", void(error_code, tcp::resolver::results_type), "r.async_resolve(host, service, use_await)", no, yes, , w.resolver.async_resolve("127.0.0.1", "80", TOKEN))
+OPERATION(resolve_flags, "resolver::async_resolve with flags", "net/resolver.hpp", void(error_code, tcp::resolver::results_type), "r.async_resolve(host, service, flags, use_await)", no, yes, , w.resolver.async_resolve("127.0.0.1", "80", ip::resolver_base::numeric_host, TOKEN))
+OPERATION(resolve_version, "resolver::async_resolve for one version", "net/resolver.hpp", void(error_code, tcp::resolver::results_type), "r.async_resolve(protocol, host, service, use_await)", no, yes, , w.resolver.async_resolve(tcp::v4(), "127.0.0.1", "80", TOKEN))
+OPERATION(range_connect, "async_connect", "net/connect.hpp", void(error_code, tcp::endpoint), "async_connect(s, endpoints, use_await)", no, yes, , async_connect(w.client, w.range, TOKEN))
+OPERATION(range_connect_if, "async_connect with a condition", "net/connect.hpp", void(error_code, tcp::endpoint), "async_connect(s, endpoints, condition, use_await)", no, yes, , async_connect(w.client, w.range, [](error_code const&, tcp::endpoint const&) { return true; }, TOKEN))
+OPERATION(read_all, "async_read", "stream/read.hpp", void(error_code, std::size_t), "async_read(s, buffer, use_await)", yes, yes, , async_read(w.a, w.into(), TOKEN))
+OPERATION(read_if, "async_read with a condition", "stream/read.hpp", void(error_code, std::size_t), "async_read(s, buffer, condition, use_await)", no, yes, , async_read(w.a, w.into(), transfer_at_least(2), TOKEN))
+OPERATION(read_dynamic, "async_read into a dynamic buffer", "stream/read.hpp", void(error_code, std::size_t), "async_read(s, dynamic_buffer(text, 4), use_await)", no, yes, , async_read(w.a, dynamic_buffer(w.text, 4), TOKEN))
+OPERATION(read_dynamic_if, "async_read into a dynamic buffer with a condition", "stream/read.hpp", void(error_code, std::size_t), "async_read(s, dynamic_buffer(text), condition, use_await)", no, yes, , async_read(w.a, dynamic_buffer(w.text), transfer_at_least(2), TOKEN))
+OPERATION(read_until_text, "async_read_until", "stream/read_until.hpp", void(error_code, std::size_t), "async_read_until(s, dynamic_buffer(text), \"\\n\", use_await)", no, yes, , async_read_until(w.a, dynamic_buffer(w.text), "\n", TOKEN))
+OPERATION(read_until_char, "async_read_until a character", "stream/read_until.hpp", void(error_code, std::size_t), "async_read_until(s, dynamic_buffer(text), '\\n', use_await)", no, yes, , async_read_until(w.a, dynamic_buffer(w.text), '\n', TOKEN))
+OPERATION(write_all, "async_write", "stream/write.hpp", void(error_code, std::size_t), "async_write(s, buffer, use_await)", yes, yes, , async_write(w.a, w.out(), TOKEN))
+OPERATION(write_if, "async_write with a condition", "stream/write.hpp", void(error_code, std::size_t), "async_write(s, buffer, condition, use_await)", no, yes, , async_write(w.a, w.out(), transfer_at_least(2), TOKEN))
+OPERATION(write_dynamic, "async_write of a dynamic buffer", "stream/write.hpp", void(error_code, std::size_t), "async_write(s, dynamic_buffer(text), use_await)", no, yes, w.text = "text", async_write(w.a, dynamic_buffer(w.text), TOKEN))
+OPERATION(post_op, "post", "token/post.hpp", void(), "post(context, use_await)", yes, yes, , post(w.context, TOKEN))
+OPERATION(defer_op, "defer", "token/post.hpp", void(), "defer(context, use_await)", yes, yes, , defer(w.context, TOKEN))
+OPERATION(dispatch_op, "dispatch", "token/post.hpp", void(), "dispatch(context, use_await)", no, no, , dispatch(w.context, TOKEN))
+OPERATION(spawn_op, "co_spawn", "coro/spawn.hpp", void(std::exception_ptr, int), "co_spawn(context, f(), use_await)", no, no, , co_spawn(w.context, seven(), TOKEN))
+OPERATION(spawn_function, "co_spawn of a function", "coro/spawn.hpp", void(std::exception_ptr, int), "co_spawn(context, f, use_await)", no, no, , co_spawn(w.context, &seven, TOKEN))
+// clang-format on
+#undef OPERATION
+#undef TOKEN
+
+using operations = std::tuple<read_some, receive, receive_flags, write_some, send, send_flags, socket_wait, connect,
+                              local_connect, accept, accept_on, accept_into, accept_from, timer_wait, resolve,
+                              resolve_flags, resolve_version, range_connect, range_connect_if, read_all, read_if,
+                              read_dynamic, read_dynamic_if, read_until_text, read_until_char, write_all, write_if,
+                              write_dynamic, post_op, defer_op, dispatch_op, spawn_op, spawn_function>;
+
+template <class F> void for_each_operation(F f) {
+    [&]<class... Op>(std::type_identity<std::tuple<Op...>>) {
+        (f(std::type_identity<Op>()), ...);
+    }(std::type_identity<operations>());
+}
+
+// ---- what a completion says
+
+bool is_good(error_code const& ec) { return !ec; }
+bool is_good(std::exception_ptr const& e) { return !e; }
+template <class T> bool is_good(T const&) { return true; }
+template <class... T> bool all_good(T const&... values) { return (is_good(values) && ...); }
+
+struct callback {
+    int* good;
+    template <class... Args> void operator()(Args&&... args) const { *good += all_good(args...); }
+};
+struct move_only_callback {
+    std::unique_ptr<int*> good;
+    template <class... Args> void operator()(Args&&... args) { **good += all_good(args...); }
+};
+struct tuple_callback {
+    int* good;
+    template <class Tuple> void operator()(Tuple&& t) const {
+        *good += std::apply([](auto const&... values) { return all_good(values...); }, t);
+    }
+};
+
+template <class Signature> inline constexpr bool has_error = false;
+template <class... Args> inline constexpr bool has_error<void(error_code, Args...)> = true;
+
+// ---- A2, A20, A23, B8: types
+
+template <class Op, class Token> using result_of = decltype(Op::start(std::declval<world&>(), std::declval<Token>()));
+
+/// if (x) return a(); else return b();
+template <class A, class B, class Token> auto either(bool first, world& w, Token&& token) {
+    if (first)
+        return A::start(w, std::forward<Token>(token));
+    else
+        return B::start(w, std::forward<Token>(token));
+}
+
+template <class A, class B, class Token> constexpr bool same_result() {
+    static_assert(std::is_same_v<result_of<A, Token>, result_of<B, Token>>);
+    static_assert(std::is_same_v<decltype(either<A, B>(true, std::declval<world&>(), std::declval<Token>())),
+                                 std::decay_t<result_of<A, Token>>>);
+    return true;
+}
+
+template <class A, class B> constexpr bool same_for_every_token() {
+    if constexpr (std::is_same_v<typename A::signature, typename B::signature>)
+        return same_result<A, B, use_await_t>() && same_result<A, B, deferred_t>() && same_result<A, B, detached_t>() &&
+               same_result<A, B, use_future_t>() && same_result<A, B, callback>() &&
+               same_result<A, B, move_only_callback>() && same_result<A, B, as_tuple_t<use_await_t>>() &&
+               same_result<A, B, as_tuple_t<tuple_callback>>() && same_result<A, B, as_tuple_t<use_future_t>>() &&
+               same_result<A, B, executor_binder<use_await_t, any_io_executor>>() &&
+               same_result<A, B, executor_binder<callback, any_io_executor>>() &&
+               same_result<A, B, allocator_binder<use_await_t, std::allocator<void>>>() &&
+               same_result<A, B, allocator_binder<callback, std::allocator<void>>>();
+    else
+        return true;
+}
+template <class A, class B> constexpr bool same_for_adapters_of_errors() {
+    if constexpr (std::is_same_v<typename A::signature, typename B::signature> && has_error<typename A::signature>)
+        return same_result<A, B, redirect_error_t<use_await_t>>() && same_result<A, B, redirect_error_t<callback>>();
+    else
+        return true;
+}
+
+TEST(Papers, A02_A20_ResultTypeDependsOnSignatureAndTokenAlone) {
+    [&]<class... Op>(std::type_identity<std::tuple<Op...>>) {
+        auto const against_all = []<class A>(std::type_identity<A>) {
+            static_assert((same_for_every_token<A, Op>() && ...));
+            static_assert((same_for_adapters_of_errors<A, Op>() && ...));
+        };
+        (against_all(std::type_identity<Op>()), ...);
+    }(std::type_identity<operations>());
+}
+
+TEST(Papers, A20_EitherOfTwoOperationsRuns) {
+    for (bool const first : {false, true}) {
+        world w;
+        int good = 0;
+        either<timer_wait, socket_wait>(first, w, callback{&good});
+        auto future = either<read_some, read_until_text>(first, w, use_future);
+        co_spawn(
+            w.context,
+            [](world& in, bool x) -> awaitable<void> {
+                co_await either<post_op, dispatch_op>(x, in, use_await);
+                co_await either<write_some, write_all>(x, in, use_await);
+            }(w, first),
+            [&](std::exception_ptr e) { good += !e; });
+        w.context.run();
+        EXPECT_EQ(good, 2);
+        EXPECT_EQ(future.get(), 4U);
+    }
+}
+
+TEST(Papers, A23_SizeAndTypeOfAnOperationAreIndependentOfItsInside) {
+    for_each_operation([]<class Op>(std::type_identity<Op>) {
+        static_assert(std::is_same_v<result_of<Op, use_await_t>, async_op<typename Op::signature>>);
+        static_assert(sizeof(result_of<Op, use_await_t>) == sizeof(async_op<void()>));
+        static_assert(std::is_nothrow_move_constructible_v<result_of<Op, use_await_t>>);
+    });
+    static_assert(sizeof(async_op<void()>) <= 64);
+}
+
+template <class Op> inline constexpr bool is_post = std::is_same_v<Op, post_op> || std::is_same_v<Op, defer_op>;
+
+TEST(Papers, B08_NoexceptIsExactlyAsPromised) {
+    for_each_operation([]<class Op>(std::type_identity<Op>) {
+        if constexpr (is_post<Op>)
+            return; // below
+        EXPECT_EQ(noexcept(Op::start(std::declval<world&>(), use_await)), Op::nothrow) << Op::name;
+        EXPECT_EQ(noexcept(Op::start(std::declval<world&>(), deferred)), Op::nothrow) << Op::name;
+        EXPECT_FALSE(noexcept(Op::start(std::declval<world&>(), use_future))) << Op::name;
+        EXPECT_FALSE(noexcept(Op::start(std::declval<world&>(), std::declval<callback>()))) << Op::name;
+    });
+}
+
+// Disabled: post and defer are not declared noexcept for use_await and deferred.
+TEST(Papers, DISABLED_B08_PostIsNoexceptAsPromised) {
+    EXPECT_TRUE(noexcept(post_op::start(std::declval<world&>(), use_await)));
+    EXPECT_TRUE(noexcept(defer_op::start(std::declval<world&>(), use_await)));
+}
+
+// ---- every operation with every token, at run time
+
+template <class Op, class F> void in_world(F f) {
+    world w;
+    Op::prepare(w);
+    f(w);
+    w.context.run();
+}
+
+TEST(Papers, EveryOperationTakesACallback) {
+    for_each_operation([]<class Op>(std::type_identity<Op>) {
+        SCOPED_TRACE(Op::name);
+        int good = 0;
+        in_world<Op>([&](world& w) { Op::start(w, callback{&good}); });
+        EXPECT_EQ(good, 1);
+        in_world<Op>([&](world& w) { Op::start(w, move_only_callback{std::make_unique<int*>(&good)}); });
+        EXPECT_EQ(good, 2);
+    });
+}
+
+TEST(Papers, EveryOperationIsAwaited) {
+    for_each_operation([]<class Op>(std::type_identity<Op>) {
+        SCOPED_TRACE(Op::name);
+        int good = 0;
+        in_world<Op>([&](world& w) {
+            co_spawn(
+                w.context, [](world& in) -> awaitable<void> { co_await Op::start(in, use_await); }(w),
+                [&](std::exception_ptr e) { good += !e; });
+        });
+        EXPECT_EQ(good, 1);
+        in_world<Op>([&](world& w) {
+            co_spawn(
+                w.context,
+                [](world& in) -> awaitable<void> { co_await Op::start(in, bind_executor(in.context, use_await)); }(w),
+                [&](std::exception_ptr e) { good += !e; });
+        });
+        EXPECT_EQ(good, 2);
+    });
+}
+
+TEST(Papers, EveryOperationIsDeferred) {
+    for_each_operation([]<class Op>(std::type_identity<Op>) {
+        SCOPED_TRACE(Op::name);
+        int good = 0;
+        in_world<Op>([&](world& w) {
+            auto op = Op::start(w, deferred);
+            std::move(op)(callback{&good});
+        });
+        EXPECT_EQ(good, 1);
+    });
+}
+
+TEST(Papers, EveryOperationIsDetached) {
+    for_each_operation([]<class Op>(std::type_identity<Op>) {
+        SCOPED_TRACE(Op::name);
+        static_assert(std::is_void_v<result_of<Op, detached_t>>);
+        in_world<Op>([&](world& w) { Op::start(w, detached); });
+    });
+}
+
+TEST(Papers, EveryOperationGivesAFuture) {
+    for_each_operation([]<class Op>(std::type_identity<Op>) {
+        SCOPED_TRACE(Op::name);
+        world w;
+        Op::prepare(w);
+        auto future = Op::start(w, use_future);
+        w.context.run();
+        EXPECT_NO_THROW((void)future.get());
+    });
+}
+
+TEST(Papers, EveryOperationThatCanBlockDoes) {
+    for_each_operation([]<class Op>(std::type_identity<Op>) {
+        if constexpr (Op::blocks) {
+            SCOPED_TRACE(Op::name);
+            EXPECT_NO_THROW(in_world<Op>([&](world& w) { (void)Op::start(w, block); }));
+            error_code ec = error::eof;
+            in_world<Op>([&](world& w) { (void)Op::start(w, block[ec]); });
+            EXPECT_FALSE(ec);
+        }
+    });
+}
+
+TEST(Papers, EveryOperationIsAdapted) {
+    for_each_operation([]<class Op>(std::type_identity<Op>) {
+        SCOPED_TRACE(Op::name);
+        int good = 0;
+        in_world<Op>([&](world& w) { Op::start(w, as_tuple(tuple_callback{&good})); });
+        EXPECT_EQ(good, 1);
+        in_world<Op>([&](world& w) { Op::start(w, bind_executor(w.context, callback{&good})); });
+        EXPECT_EQ(good, 2);
+        in_world<Op>([&](world& w) { Op::start(w, bind_allocator(std::allocator<void>(), callback{&good})); });
+        EXPECT_EQ(good, 3);
+        in_world<Op>([&](world& w) {
+            co_spawn(
+                w.context, [](world& in) -> awaitable<void> { co_await Op::start(in, as_tuple); }(w),
+                [&](std::exception_ptr e) { good += !e; });
+        });
+        EXPECT_EQ(good, 4);
+        if constexpr (has_error<typename Op::signature>) {
+            error_code ec = error::eof;
+            in_world<Op>([&](world& w) { Op::start(w, redirect_error(callback{&good}, ec)); });
+            EXPECT_EQ(good, 5);
+            EXPECT_FALSE(ec);
+        }
+    });
+}
+
+// ---- the list
+
+struct row {
+    std::string name, header, signature, expression, nothrow;
+    friend bool operator==(row const&, row const&) = default;
+    friend std::ostream& operator<<(std::ostream& out, row const& r) {
+        return out << r.name << '\t' << r.header << '\t' << r.signature << '\t' << r.expression << '\t' << r.nothrow;
+    }
+};
+
+TEST(Papers, OperationsTsvListsExactlyTheOperationsTestedHere) {
+    std::vector<row> tested;
+    for_each_operation([&]<class Op>(std::type_identity<Op>) {
+        tested.push_back(
+            {Op::name, std::string("fairlead/") + Op::header, Op::text, Op::expression, Op::nothrow ? "yes" : "no"});
+    });
+    std::ifstream file(FAIRLEAD_SOURCE_DIR "/tests/operations.tsv");
+    ASSERT_TRUE(file);
+    std::vector<row> listed;
+    for (std::string line; std::getline(file, line);) {
+        if (line.empty() || line[0] == '#')
+            continue;
+        row r;
+        std::size_t at = 0;
+        for (auto* const field : {&r.name, &r.header, &r.signature, &r.expression, &r.nothrow}) {
+            auto const end = line.find('\t', at);
+            *field = line.substr(at, end - at);
+            at = end == std::string::npos ? line.size() : end + 1;
+        }
+        listed.push_back(r);
+    }
+    EXPECT_EQ(listed, tested);
+}
+
+} // namespace
