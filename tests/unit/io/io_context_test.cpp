@@ -481,9 +481,7 @@ TEST(IoContext, ManyProducersLoseNothing) {
         EXPECT_EQ(n, r.each);
 }
 
-// Disabled: a post to an idle context overtakes what its own thread had posted to the inbox before (post_from_outside
-// pushes to the run queue without taking the inbox first).
-TEST(IoContext, DISABLED_PostsOfOneThreadKeepTheirOrder) {
+TEST(IoContext, PostsOfOneThreadKeepTheirOrder) {
     for (int i = 0; i != 10; ++i)
         EXPECT_TRUE(run_producers().in_order);
 }
