@@ -205,6 +205,10 @@ struct turn_watch {
     }
 };
 
+static_assert(fairness::units_most == 128 && fairness::units_least == 16 && fairness::batch_items == 64 &&
+                  fairness::batches_per_poll == 61,
+              "published figures: the documentation names them");
+
 TEST(Catalogue, F01_ItemGetsNoMoreThanThePublishedUnits) {
     busy_context w;
     auto const n = scaled(1'000'000, 50'000);
