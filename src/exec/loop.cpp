@@ -227,10 +227,13 @@ void loop::abandon(op& o) {
         return;
     }
     await_record& r = await_record::of(o);
+    loop* const waiting = std::exchange(r.foreign, false) ? r.home : nullptr;
     if (r.hooks && r.hooks->abandon)
         r.hooks->abandon(&r);
     else
         doom(r);
+    if (waiting)
+        waiting->work_finished();
 }
 
 bool loop::abandon_queued() {

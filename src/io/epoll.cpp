@@ -48,8 +48,10 @@ struct descriptor : verify_link {
     unsigned parked_turn = 0;
     std::uint32_t index = 0;
     std::uint32_t next_free = handle::none;
+    bool urgent = false; ///< out-of-band data has been seen: reads stop short at its mark
     op_queue reads;
     op_queue writes;
+    op_queue waits; ///< for readiness: they neither hold up transfers nor are held up
 
     bool listed() const noexcept { return next != nullptr; }
 };
@@ -117,7 +119,7 @@ public:
             return complete_with(o, EBADF);
         o.stream = d->stream;
         op_queue& queue = queue_of(*d, o.kind);
-        if (queue.empty() && worth_trying(*d, o.kind)) {
+        if ((queue.empty() || &queue == &d->waits) && worth_trying(*d, o.kind)) {
             if (try_on(*d, o))
                 return complete(o);
         }
@@ -126,7 +128,7 @@ public:
                 return complete_with(o, e);
         }
         queue.push_back(o);
-        if (d->unverified && !is_write(o.kind))
+        if (d->unverified && &queue == &d->reads)
             list(*d);
     }
 
@@ -184,6 +186,7 @@ public:
         for_each_descriptor([&](descriptor& d) {
             into.splice_back(d.reads);
             into.splice_back(d.writes);
+            into.splice_back(d.waits);
             unlist(d);
         });
         pending_ = 0;
@@ -393,6 +396,7 @@ private:
         d.write_ready.store(true, std::memory_order_relaxed);
         d.hung_up.store(false, std::memory_order_relaxed);
         d.unverified = false;
+        d.urgent = false;
         d.fd.store(fd, std::memory_order_relaxed);
         return {place, d.generation.load(std::memory_order_relaxed)};
     }
@@ -408,7 +412,7 @@ private:
     }
     int vacate(descriptor& d) noexcept {
         // Closing what another thread is using: that thread may be looking at these very ops.
-        FAIRLEAD_ASSERT((loop_->mine() || (d.reads.empty() && d.writes.empty())) &&
+        FAIRLEAD_ASSERT((loop_->mine() || (d.reads.empty() && d.writes.empty() && d.waits.empty())) &&
                         "a socket with pending operations is closed by another thread than runs its context");
         abort_all(d);
         unlist(d);
@@ -435,21 +439,22 @@ private:
 
     // ---- trying
 
-    static op_queue& queue_of(descriptor& d, kind k) noexcept { return is_write(k) ? d.writes : d.reads; }
+    static bool is_wait(kind k) noexcept {
+        return k == kind::wait_read || k == kind::wait_write || k == kind::wait_error;
+    }
+    static op_queue& queue_of(descriptor& d, kind k) noexcept {
+        if (is_wait(k)) [[unlikely]]
+            return d.waits;
+        return is_write(k) ? d.writes : d.reads;
+    }
 
     static bool worth_trying(descriptor const& d, kind k) noexcept {
         if (k == kind::receive)
             return d.read_ready.load(std::memory_order_relaxed);
-        switch (k) {
-        case kind::connect:
-        case kind::wait_read:
-        case kind::wait_write:
-        case kind::wait_error:
+        if (k == kind::connect || is_wait(k))
             return true;
-        default:
-            return is_write(k) ? d.write_ready.load(std::memory_order_relaxed)
-                               : d.read_ready.load(std::memory_order_relaxed);
-        }
+        return is_write(k) ? d.write_ready.load(std::memory_order_relaxed)
+                           : d.read_ready.load(std::memory_order_relaxed);
     }
 
     bool try_on(descriptor& d, io_op& o) noexcept {
@@ -461,9 +466,10 @@ private:
                     d.hung_up.store(false, std::memory_order_relaxed);
                     d.read_ready.store(false, std::memory_order_relaxed);
                 }
-            } else {
+            } else if (!(o.message_flags & MSG_PEEK) || a == posix::attempt::again) { // Peeking takes nothing out.
                 d.read_ready.store(false, std::memory_order_relaxed);
-                d.unverified = a == posix::attempt::done && o.result.error == 0 && o.result.n != 0;
+                d.unverified = (a == posix::attempt::done || (d.urgent && a == posix::attempt::done_less)) &&
+                               o.result.error == 0 && o.result.n != 0;
             }
         } else if (o.kind == kind::send || o.kind == kind::send_all) {
             if (a != posix::attempt::done) [[unlikely]]
@@ -518,7 +524,7 @@ private:
     }
     std::size_t abort_all(descriptor& d) noexcept {
         std::size_t n = 0;
-        for (op_queue* q : {&d.reads, &d.writes})
+        for (op_queue* q : {&d.reads, &d.writes, &d.waits})
             while (!q->empty()) {
                 complete_with(static_cast<io_op&>(*q->pop_front()), ECANCELED);
                 ++n;
@@ -540,6 +546,16 @@ private:
             any = true;
         }
         return any;
+    }
+
+    void run_waits(descriptor& d) noexcept {
+        d.waits.for_each([&](op& each) {
+            auto& o = static_cast<io_op&>(each);
+            if (try_on(d, o)) {
+                op_queue::unlink(o);
+                complete(o);
+            }
+        });
     }
 
     // ---- late verification
@@ -631,6 +647,8 @@ private:
                 d.unverified = false;
                 unlist(d);
                 d.read_ready.store(true, std::memory_order_relaxed);
+                if (what & EPOLLPRI) [[unlikely]]
+                    d.urgent = true;
                 if (what & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
                     d.hung_up.store(true, std::memory_order_relaxed);
                 run_waiting(d, d.reads);
@@ -641,6 +659,8 @@ private:
                 d.write_ready.store(true, std::memory_order_relaxed);
                 run_waiting(d, d.writes);
             }
+            if (!d.waits.empty()) [[unlikely]]
+                run_waits(d);
         }
         return n;
     }

@@ -18,12 +18,24 @@ void link(op_link& list, resolve_request& r) noexcept {
     list.prev = &r;
 }
 
+/// A host or service that is longer than any name, or has a NUL in it, would be looked up cut short.
+bool acceptable(resolve_request const& r) noexcept {
+    constexpr std::size_t longest = 255;
+    return r.host.size() <= longest && r.service.size() <= longest && r.host.find('\0') == std::string::npos &&
+           r.service.find('\0') == std::string::npos;
+}
+
 } // namespace
 
+void resolver_core::perform(io::resolve_op& o, resolve_request const& r) noexcept {
+    if (acceptable(r))
+        context->driver().resolve_blocking(o);
+    else
+        o.failure = EAI_NONAME;
+}
+
 void resolver_core::start(io::resolve_op& o, resolve_request& r) noexcept {
-    // A host or service that is longer than any name, or has a NUL in it, would be looked up cut short.
-    if (r.host.size() > 255 || r.service.size() > 255 || r.host.find('\0') != std::string::npos ||
-        r.service.find('\0') != std::string::npos) {
+    if (!acceptable(r)) {
         o.failure = EAI_NONAME;
         context->as_loop().post(o);
         return;

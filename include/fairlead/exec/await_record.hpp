@@ -31,6 +31,7 @@ enum class await_state : unsigned char {
     idle,      ///< nothing prepared
     prepared,  ///< the op lies in the bytes and was found not ready
     exhausted, ///< the budget was used up before anything was tried
+    failed,    ///< an exception lies where the result would
     plain,     ///< the op in the bytes will hold the result as plain error and count: no call is needed to read it
 };
 

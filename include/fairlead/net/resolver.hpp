@@ -100,6 +100,7 @@ public:
     ~resolver_core() { cancel(); }
     FAIRLEAD_EXPORT void cancel() noexcept;
     FAIRLEAD_EXPORT void start(io::resolve_op& o, resolve_request& r) noexcept;
+    FAIRLEAD_EXPORT void perform(io::resolve_op& o, resolve_request const& r) noexcept;
     FAIRLEAD_EXPORT static void finish(resolve_request& r) noexcept;
 
     io_context* context;
@@ -171,7 +172,7 @@ template <class Protocol> struct resolve : primitive<resolve<Protocol>> {
     void block(std::tuple<error_code, results>& v) const {
         record o;
         prepare(o);
-        resolver->context->driver().resolve_blocking(o);
+        resolver->perform(o, *o.request);
         v = take(o);
     }
     static Protocol kind() { return Protocol::v4(); }

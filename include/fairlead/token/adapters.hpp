@@ -104,9 +104,9 @@ template <class Initiation, class Wrap> struct wrapped_initiation {
         std::move(initiation)(wrap(std::decay_t<Handler>(std::forward<Handler>(handler))));
     }
     auto get_executor() const noexcept
-        requires requires { initiation.get_executor(); }
+        requires names_executor<Initiation>
     {
-        return initiation.get_executor();
+        return executor_of(initiation);
     }
     template <class Values>
     Values block_as()
@@ -226,8 +226,13 @@ public:
     T const& get() const noexcept { return target_; }
     template <class... Args>
         requires std::invocable<T&, Args...>
-    decltype(auto) operator()(Args&&... args) {
+    decltype(auto) operator()(Args&&... args) & {
         return target_(std::forward<Args>(args)...);
+    }
+    template <class... Args>
+        requires std::invocable<T, Args...>
+    decltype(auto) operator()(Args&&... args) && {
+        return std::move(target_)(std::forward<Args>(args)...);
     }
 
 private:

@@ -61,11 +61,20 @@ inline error_code to_error_code(int e) noexcept {
 }
 [[noreturn]] FAIRLEAD_COLD inline void throw_plain(int e) { throw_error_now(to_error_code(e), "co_await"); }
 
+[[noreturn]] FAIRLEAD_COLD inline void throw_failed(await_record& r) {
+    r.state = await_state::idle;
+    std::rethrow_exception(take_result<std::exception_ptr>(r));
+}
+
 /// The result of a finished await. After the suspension the compiler no longer knows which operation it was, so the
 /// common kinds of result are read here rather than through a call.
 template <class Signature, class Functions>
 auto resume_with(Functions const* f, void* storage, await_record& r) {
     using values = values_of<Signature>;
+    auto const rethrow_if_failed = [&r] {
+        if (r.state == await_state::failed) [[unlikely]]
+            throw_failed(r);
+    };
     if constexpr (std::is_same_v<values, std::tuple<error_code, std::size_t>>) {
         if (r.state == await_state::plain) [[likely]] {
             auto const& result = r.get<op>().result;
@@ -73,6 +82,7 @@ auto resume_with(Functions const* f, void* storage, await_record& r) {
                 throw_plain(result.error);
             return std::size_t{result.n};
         }
+        rethrow_if_failed();
         return unwrap(f->take(storage, r));
     } else if constexpr (std::is_same_v<values, std::tuple<error_code>>) {
         if (r.state == await_state::plain) [[likely]] {
@@ -80,10 +90,13 @@ auto resume_with(Functions const* f, void* storage, await_record& r) {
                 throw_plain(e);
             return;
         }
+        rethrow_if_failed();
         return unwrap(f->take(storage, r));
     } else if constexpr (std::is_same_v<values, std::tuple<>>) {
+        rethrow_if_failed();
         return; // Nothing to take, and no operation without values has anything to clean up.
     } else {
+        rethrow_if_failed();
         return unwrap(f->take(storage, r));
     }
 }
@@ -199,6 +212,8 @@ template <class R, class... Args> class foreign_awaiter<R(Args...)> {
 public:
     explicit foreign_awaiter(async_op<R(Args...)>&& o) noexcept : op_(std::move(o)) {
         record_.home = op_.functions_->home(op_.storage_);
+        if (!record_.home)
+            record_.home = this_thread.current;
         record_.hooks = &foreign_hooks;
     }
     foreign_awaiter(foreign_awaiter const&) = delete;

@@ -88,10 +88,41 @@ FAIRLEAD_EXPORT void finish_await(await_record& r);
 /// The operation will never complete: the root of the await chain is destroyed from its loop.
 FAIRLEAD_EXPORT void drop_await(await_record& r) noexcept;
 
+/// Where an awaiting coroutine runs. A coroutine of another library that awaits outside any loop has none: inline then.
+class await_executor {
+public:
+    explicit await_executor(loop* l) noexcept : loop_(l) {}
+    execution_context& context() const {
+        if (!loop_)
+            throw bad_executor();
+        return loop_->context();
+    }
+    template <class F> void execute(F&& f) const {
+        if (loop_)
+            loop_executor(loop_).execute(std::forward<F>(f));
+        else
+            std::forward<F>(f)();
+    }
+    void on_work_started() const noexcept {
+        if (loop_)
+            loop_->work_started();
+    }
+    void on_work_finished() const noexcept {
+        if (loop_)
+            loop_->work_finished();
+    }
+    loop* native_loop() const noexcept { return loop_; }
+    friend bool operator==(await_executor, await_executor) noexcept = default;
+
+private:
+    loop* loop_;
+};
+template <> inline constexpr bool always_loop<await_executor> = false;
+
 template <class... Args> class await_handler {
 public:
     using allocator_type = record_allocator<void>;
-    using executor_type = loop_executor;
+    using executor_type = await_executor;
 
     explicit await_handler(await_record* r) noexcept : record_(r) {}
     await_handler(await_handler&& other) noexcept : record_(std::exchange(other.record_, nullptr)) {}

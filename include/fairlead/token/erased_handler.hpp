@@ -11,7 +11,7 @@ namespace fairlead::detail {
 template <class... Args> struct erased_handler_functions {
     std::size_t size;
     void* (*allocate)(void* handler, std::size_t bytes);
-    void (*relocate)(void* from, void* to) noexcept;
+    void (*move)(void* from, void* to) noexcept; ///< makes another one; the old one is still to be destroyed
     /// Moves the handler out of the block, gives the block back to the handler's allocator, invokes.
     void (*complete)(void* handler, void* block, std::size_t bytes, std::tuple<Args...>&& values);
     void (*abandon)(void* handler, void* block, std::size_t bytes);
@@ -25,10 +25,7 @@ template <class Handler, class... Args> struct erased_handler_table {
         auto allocator = handler_allocator_for<std::max_align_t>(in(handler));
         return std::to_address(allocator.allocate(units(bytes)));
     }
-    static void relocate(void* from, void* to) noexcept {
-        ::new (to) Handler(std::move(in(from)));
-        in(from).~Handler();
-    }
+    static void move(void* from, void* to) noexcept { ::new (to) Handler(std::move(in(from))); }
     static void give_back(Handler const& h, void* block, std::size_t bytes) noexcept {
         auto allocator = handler_allocator_for<std::max_align_t>(h);
         allocator.deallocate(static_cast<std::max_align_t*>(block), units(bytes));
@@ -55,11 +52,11 @@ template <class Handler, class... Args> struct erased_handler_table {
     static constexpr std::size_t units(std::size_t bytes) noexcept {
         return (bytes + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t);
     }
-    static constexpr erased_handler_functions<Args...> functions{sizeof(Handler), &allocate, &relocate,
+    static constexpr erased_handler_functions<Args...> functions{sizeof(Handler), &allocate, &move,
                                                                  &complete,       &abandon,  &foreign_loop};
 };
 
-/// A handler of unknown type, borrowed until it is relocated.
+/// A handler of unknown type, borrowed until it is moved.
 template <class... Args> struct handler_ref {
     void* handler;
     erased_handler_functions<Args...> const* functions;
@@ -102,7 +99,7 @@ public:
     explicit boxed_handler(handler_ref<Args...> h) : functions_(h.functions) {
         bytes_ = h.functions->size;
         block_ = functions_->allocate(h.handler, bytes_);
-        functions_->relocate(h.handler, block_);
+        functions_->move(h.handler, block_);
     }
     boxed_handler(boxed_handler&& other) noexcept
         : functions_(other.functions_), block_(std::exchange(other.block_, nullptr)), bytes_(other.bytes_) {}

@@ -85,6 +85,16 @@ decltype(auto) completion_token_transform(Token&& token, Invoker&& invoker) noex
 
 namespace detail {
 
+/// Initiations that say where they run: by an executor, or, those of the library, by their loop.
+template <class I>
+concept names_executor = requires(I const& i) { i.get_executor(); } || requires(I const& i) { i.home(); };
+template <names_executor I> auto executor_of(I const& i) noexcept {
+    if constexpr (requires { i.get_executor(); })
+        return i.get_executor();
+    else
+        return loop_executor(i.home());
+}
+
 /// An initiation with the arguments that its caller passed, as one function of the handler.
 template <class Initiation, class... Args> struct bound_initiation {
     Initiation initiation;
@@ -95,9 +105,9 @@ template <class Initiation, class... Args> struct bound_initiation {
             [&](auto&... a) { std::move(initiation)(std::forward<Handler>(handler), std::move(a)...); }, args);
     }
     auto get_executor() const noexcept
-        requires requires { initiation.get_executor(); }
+        requires names_executor<Initiation>
     {
-        return initiation.get_executor();
+        return executor_of(initiation);
     }
 };
 
@@ -220,7 +230,8 @@ template <class Handler, bool Own = has_own_executor<Handler>> struct handler_wo
 };
 template <class Handler> struct handler_work<Handler, true> {
     handler_work(Handler const& h, loop* operation) : executor(get_associated_executor(h)) {
-        counted = loop_of(executor) != operation;
+        loop* const own = loop_of(executor);
+        counted = !own || own != operation; // Executors of users are taken for another one.
         if constexpr (tracks_work<decltype(executor)>)
             if (counted)
                 executor.on_work_started();

@@ -41,7 +41,14 @@ template <class Functions> struct retry_op : op {
             return;
         }
         r.state = await_state::idle;
-        if (f->try_step(storage, r) == step::ready || !f->start_await(storage, r))
+        bool done = true;
+        try {
+            done = f->try_step(storage, r) == step::ready || !f->start_await(storage, r);
+        } catch (...) { // What the operation of a user throws belongs to the coroutine that awaits it.
+            store_result(r, std::current_exception());
+            r.state = await_state::failed;
+        }
+        if (done)
             loop::resume_chain(r);
     }
     static void queue(await_record& r, Functions const* f, void* storage) noexcept {
@@ -159,7 +166,7 @@ struct primitive_functions : stored_initiation<Init, typename initiation_functio
         o->foreign = h.functions->foreign_loop(h.handler, i.home());
         if (o->foreign)
             o->foreign->work_started();
-        h.functions->relocate(h.handler, o->handler());
+        h.functions->move(h.handler, o->handler());
         i.prepare(*o);
         o->run = &op_type::run_it;
         i.submit(*o);

@@ -29,8 +29,8 @@ template <class Executor> struct executor_post {
         using handler_type = std::decay_t<Handler>;
         using op_type = completion_op<handler_type, std::tuple<>>;
         if constexpr (has_own_executor<handler_type>) {
-            auto hop = [h = handler_type(std::forward<Handler>(handler)),
-                        work = handler_work<handler_type>(handler, loop_of(executor))]() mutable {
+            handler_work<handler_type> work(handler, loop_of(executor)); // before the handler is moved from
+            auto hop = [h = handler_type(std::forward<Handler>(handler)), work = std::move(work)]() mutable {
                 dispatch_values(h, std::tuple<>());
             };
             executor.execute(std::move(hop));
@@ -83,14 +83,16 @@ concept not_a_place = !executor<std::decay_t<Token>> && !execution_context_type<
 /// Allocates  awaited nothing; otherwise the handler's block
 /// Source     Networking TS [async.post]
 template <executor Executor, detail::not_a_place Token = use_await_t>
-decltype(auto) post(Executor const& ex, Token&& token = {}) {
+decltype(auto) post(Executor const& ex, Token&& token = {}) noexcept(
+    detail::always_loop<Executor> && detail::nothrow_token<std::decay_t<Token>, detail::loop_post>) {
     if constexpr (detail::always_loop<Executor>)
         return completion_token_transform<void()>(std::forward<Token>(token), detail::loop_post(ex.native_loop()));
     else
         return detail::post_on(ex, std::forward<Token>(token));
 }
 template <execution_context_type Context, detail::not_a_place Token = use_await_t>
-decltype(auto) post(Context& c, Token&& token = {}) {
+decltype(auto) post(Context& c, Token&& token = {}) noexcept(
+    noexcept(post(c.get_executor(), std::forward<Token>(token)))) {
     return post(c.get_executor(), std::forward<Token>(token));
 }
 /// Runs the handler on its associated executor, which it must have.
@@ -103,11 +105,12 @@ void post(Handler&& handler) {
 
 /// As post; says that the handler continues what the caller does. A hint only.
 template <executor Executor, detail::not_a_place Token = use_await_t>
-decltype(auto) defer(Executor const& ex, Token&& token = {}) {
+decltype(auto) defer(Executor const& ex, Token&& token = {}) noexcept(
+    noexcept(post(ex, std::forward<Token>(token)))) {
     return post(ex, std::forward<Token>(token));
 }
 template <execution_context_type Context, detail::not_a_place Token = use_await_t>
-decltype(auto) defer(Context& c, Token&& token = {}) {
+decltype(auto) defer(Context& c, Token&& token = {}) noexcept(noexcept(post(c, std::forward<Token>(token)))) {
     return post(c, std::forward<Token>(token));
 }
 template <detail::not_a_place Handler>
