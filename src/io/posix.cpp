@@ -149,7 +149,7 @@ attempt accept(int fd, io_op& o) noexcept {
             return finish(o, 0, static_cast<std::size_t>(r));
         }
         // The connection that was to be accepted is gone; the acceptor is well (man 2 accept).
-        if (r == -ECONNABORTED || r == -EPROTO)
+        if ((r == -ECONNABORTED || r == -EPROTO) && o.message_flags == 0)
             continue;
         if (r == -EAGAIN)
             return attempt::again;

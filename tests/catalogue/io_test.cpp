@@ -137,9 +137,7 @@ TEST(Catalogue, E03_SameWithASleepBetweenBursts) {
     EXPECT_EQ(got, rounds * 192);
 }
 
-// Disabled: the epoll driver takes any short read for a drained socket, and then waits for an edge that has already
-// been.
-TEST(Catalogue, DISABLED_E03_PeekLeavesTheBytesForTheNextRead) {
+TEST(Catalogue, E03_PeekLeavesTheBytesForTheNextRead) {
     local_pair p;
     char bytes[64];
     std::string order;
@@ -182,9 +180,7 @@ TEST(Catalogue, DISABLED_E03_ShortReadAtAPassedDescriptorLeavesTheRestReadable) 
     settle(p.context);
 }
 
-// Disabled: the epoll driver takes any short read for a drained socket, and then waits for an edge that has already
-// been.
-TEST(Catalogue, DISABLED_E03_ShortReadAtUrgentDataLeavesTheRestReadable) {
+TEST(Catalogue, E03_ShortReadAtUrgentDataLeavesTheRestReadable) {
     tcp_pair p;
     int const fd = p.b.native_handle();
     ASSERT_EQ(::send(fd, "abc", 3, 0), 3);
@@ -199,8 +195,7 @@ TEST(Catalogue, DISABLED_E03_ShortReadAtUrgentDataLeavesTheRestReadable) {
     settle(p.context);
 }
 
-// Disabled: a wait for an error stands in the queue of the reads, and those behind it wait for it.
-TEST(Catalogue, DISABLED_E03_WaitForAnErrorDoesNotHoldUpReads) {
+TEST(Catalogue, E03_WaitForAnErrorDoesNotHoldUpReads) {
     local_pair p;
     char bytes[4];
     bool read = false;
@@ -694,8 +689,7 @@ TEST(Catalogue, N07_NamesThatAreNoneAreRejectedNotCutShort) {
     EXPECT_EQ(rejected, 7);
 }
 
-// Disabled: only resolver_core::start checks the strings; resolve<>::block does not.
-TEST(Catalogue, DISABLED_N07_SynchronousLookUpRejectsThemToo) {
+TEST(Catalogue, N07_SynchronousLookUpRejectsThemToo) {
     io_context context;
     tcp::resolver resolver(context);
     using namespace std::string_view_literals;

@@ -112,8 +112,6 @@ template <class DynamicBuffer, class InnerHandler> struct on_dyn_read_done {
     }
 };
 
-#ifndef __clang__ // which rejects async_completion: its return_type asks for a member of the class while that is
-                  // incomplete
 template <class Stream, class DynamicBuffer, class CompletionToken>
 auto async_dyn_read(Stream& stream, DynamicBuffer buffer, CompletionToken&& token) {
     async_completion<CompletionToken, void(error_code, std::size_t)> init(token);
@@ -134,7 +132,6 @@ TEST(Papers, A17_A19_ThinLayerReadsIntoADynamicBuffer) {
     EXPECT_EQ(got, 5U);
     EXPECT_EQ(text, "hello");
 }
-#endif
 
 /// One more layer of the same kind: passes on what the handler inside brings along, and has no storage of its own.
 template <class Inner> struct layer {

@@ -30,7 +30,7 @@ inline yield_if_due_t yield_if_due() noexcept { return {}; }
 
 namespace detail {
 
-/// Frames come from the thread's recycler, or from an allocator that the coroutine is passed after std::allocator_arg.
+/// Frames come from the thread's recycler.
 struct frame_memory {
     static void* operator new(std::size_t bytes) { return recycle_allocate(bytes); }
     static void operator delete(void* p, std::size_t) noexcept { recycle_free(p); }

@@ -50,7 +50,7 @@ struct io_op : op {
     io::handle handle;
     void* data;        ///< bytes; array of `slice` when `slices` is set; address for connect; address to fill, or null, for accept
     std::size_t size;  ///< bytes, or number of slices, or length of the address (accept: its capacity)
-    int message_flags; ///< MSG_… of recv and send
+    int message_flags; ///< MSG_… of recv and send; accept: not 0 reports connections that are gone again
     io::kind kind;
     bool slices;
     bool stream; ///< 0 bytes mean end of stream; the driver's

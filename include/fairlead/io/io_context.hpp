@@ -56,10 +56,10 @@ public:
     std::size_t poll();
     std::size_t poll_one();
     template <class Rep, class Period> std::size_t run_for(std::chrono::duration<Rep, Period> const& d) {
-        return run_until(deadline_after(std::chrono::duration_cast<std::chrono::nanoseconds>(d)));
+        return run_until(deadline_after(saturated(d)));
     }
     template <class Rep, class Period> std::size_t run_one_for(std::chrono::duration<Rep, Period> const& d) {
-        return run_one_until(deadline_after(std::chrono::duration_cast<std::chrono::nanoseconds>(d)));
+        return run_one_until(deadline_after(saturated(d)));
     }
     std::size_t run_until(steady_clock::time_point t);
     std::size_t run_one_until(steady_clock::time_point t);
@@ -123,6 +123,17 @@ private:
     template <class Op, void (io_context::*Start)(Op&) noexcept> void hand_in(Op& o) noexcept;
     template <class Door> io::outcome through(Door door) noexcept;
     steady_clock::time_point deadline_after(std::chrono::nanoseconds d);
+    template <class Rep, class Period>
+    static std::chrono::nanoseconds saturated(std::chrono::duration<Rep, Period> const& d) noexcept {
+        using std::chrono::nanoseconds;
+        // Compared as seconds in floating point: the conversion itself is what could overflow.
+        std::chrono::duration<double> const seconds(d);
+        if (seconds >= std::chrono::duration<double>(nanoseconds::max()))
+            return nanoseconds::max();
+        if (seconds <= std::chrono::duration<double>(nanoseconds::min()))
+            return nanoseconds::min();
+        return std::chrono::duration_cast<nanoseconds>(d);
+    }
     std::size_t run_until_ns(std::size_t most, std::int64_t until_ns);
     bool has_work() noexcept;
     void expire_timers(std::int64_t now) noexcept;

@@ -29,7 +29,7 @@ template <class Protocol, class Executor> struct accept_new : primitive<accept_n
     void prepare(record& o) const noexcept {
         o.context = acceptor->context;
         o.executor = executor;
-        o.set(acceptor->handle, io::kind::accept);
+        o.set(acceptor->handle, io::kind::accept, nullptr, 0, acceptor->report_aborted);
     }
     bool attempt(record& o) const noexcept { return o.context->driver().try_now(o); }
     void submit(record& o) const noexcept { o.context->submit(o); }
@@ -77,7 +77,7 @@ template <class Socket, class Endpoint> struct accept_into : primitive<accept_in
         o.peer = peer;
         o.endpoint = endpoint;
         o.set(acceptor->handle, io::kind::accept, endpoint ? static_cast<void*>(endpoint->data()) : nullptr,
-              endpoint ? endpoint->capacity() : 0);
+              endpoint ? endpoint->capacity() : 0, acceptor->report_aborted);
     }
     bool attempt(record& o) const noexcept { return o.context->driver().try_now(o); }
     void submit(record& o) const noexcept { o.context->submit(o); }

@@ -135,6 +135,8 @@ template <class Token, class Signature> class async_completion {
         void get() const noexcept {}
     };
 
+    using result_holder = std::conditional_t<requires(result_type r) { r.get(); }, result_type, no_result>;
+
 public:
     using completion_handler_type = typename result_type::completion_handler_type;
 
@@ -144,9 +146,9 @@ public:
     async_completion& operator=(async_completion const&) = delete;
 
     completion_handler_type completion_handler;
-    std::conditional_t<requires(result_type r) { r.get(); }, result_type, no_result> result;
+    result_holder result;
 
-    using return_type = decltype(std::declval<async_completion&>().result.get());
+    using return_type = decltype(std::declval<result_holder&>().get());
 };
 
 // ---- from handler to op

@@ -101,9 +101,7 @@ struct shared_executor {
     bool operator==(shared_executor const&) const = default;
 };
 
-// Disabled: handler_work takes two user executors for one (both have no loop), and executor_post asks a handler that it
-// has moved from.
-TEST(Post, DISABLED_ExecutorWithSharedStateSurvivesTheMoveOfItsHandler) {
+TEST(Post, ExecutorWithSharedStateSurvivesTheMoveOfItsHandler) {
     io_context through;
     auto const own = std::make_shared<io_context>();
     int n = 0;

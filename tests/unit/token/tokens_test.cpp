@@ -60,8 +60,7 @@ TEST_F(Tokens, CallbackMayBeRvalueOnlyBelowEveryAdapter) {
     EXPECT_EQ(calls, 2);
 }
 
-// Disabled: executor_binder and allocator_binder call their target as an lvalue only.
-TEST_F(Tokens, DISABLED_BoundCallbackMayBeRvalueOnly) {
+TEST_F(Tokens, BoundCallbackMayBeRvalueOnly) {
     struct rvalue_only {
         int* calls;
         void operator()(error_code, std::size_t) && { ++*calls; }
@@ -220,8 +219,7 @@ struct witness {
     ~witness() { --alive; }
 };
 
-// Disabled: async_op::initiation destroys the handler again that relocate() has already moved and destroyed.
-TEST_F(Tokens, DISABLED_HandlerOfADeferredOperationIsDestroyedOnce) {
+TEST_F(Tokens, HandlerOfADeferredOperationIsDestroyedOnce) {
     witness::alive = 0;
     a.async_read_some(buffer(bytes), deferred)([w = witness()](error_code, std::size_t) {});
     async_read_until(a, dynamic_buffer(*std::make_unique<std::string>("x\n")), '\n',
