@@ -1,6 +1,6 @@
 // The echo of Asio 1.17's performance notes: 100 connected UNIX pairs, 64-byte messages back and forth. Rows run
-// interleaved in one process, each several times: raw epoll calls (the limit), callbacks, coroutines. Printed is CPU time
-// (user and system) for each message, as median with range, and the ratio to the raw loop.
+// interleaved in one process, each several times: raw epoll calls (the limit), callbacks, coroutines. Printed is CPU
+// time (user and system) for each message, as median with range, and the ratio to the raw loop.
 //
 //   bench_echo_pairs [messages per pair] [rounds] [buffer bytes]
 #include <fairlead/coro/spawn.hpp>
@@ -178,8 +178,8 @@ int main(int argc, char** argv) {
             each.run();
             each.ns.push_back((cpu_seconds() - before) * 1e9 / (2.0 * pairs * messages));
         }
-    std::printf("%d pairs, %zu-byte messages, %zu-byte buffers, %d messages per socket, %d rounds\n", pairs, message_size,
-                buffer_size, messages, rounds);
+    std::printf("%d pairs, %zu-byte messages, %zu-byte buffers, %d messages per socket, %d rounds\n", pairs,
+                message_size, buffer_size, messages, rounds);
     std::printf("%-12s %14s %20s %8s\n", "", "ns/message", "[min..max]", "/ raw");
     double base = 0;
     for (auto& each : rows) {

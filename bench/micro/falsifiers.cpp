@@ -233,8 +233,8 @@ int main(int argc, char** argv) {
         yield.push_back(hop_yield());
         call.push_back(driver_virtual());
     }
-    std::printf("start   concrete awaiter %.2f ns, erased operation %.2f ns: +%.2f ns\n", median(concrete), median(erased),
-                median(erased) - median(concrete));
+    std::printf("start   concrete awaiter %.2f ns, erased operation %.2f ns: +%.2f ns\n", median(concrete),
+                median(erased), median(erased) - median(concrete));
     std::printf("hop     post of a callback %.2f ns, yield of a coroutine %.2f ns\n", median(callback), median(yield));
     std::printf("driver  one virtual call %.2f ns (with its lookup of a closed handle)\n", median(call));
 }

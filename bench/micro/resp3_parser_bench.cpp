@@ -62,7 +62,9 @@ public:
         text("\r\n");
     }
     void number() { out += ":" + std::to_string(random.next() >> (20 + random.below(43))) + "\r\n"; }
-    void real() { out += "," + std::to_string(random.below(100000)) + "." + std::to_string(random.below(100)) + "\r\n"; }
+    void real() {
+        out += "," + std::to_string(random.below(100000)) + "." + std::to_string(random.below(100)) + "\r\n";
+    }
 
     void small_reply(std::size_t which) {
         switch (which % 3) {
@@ -71,7 +73,7 @@ public:
         default: bulk(32);
         }
     }
-    void small_in_turn() { small_reply(turn_++); }           // SET, INCR, GET, SET, ...
+    void small_in_turn() { small_reply(turn_++); }          // SET, INCR, GET, SET, ...
     void small_shuffled() { small_reply(random.below(3)); } // many callers: no branch predictor foresees it
     void map_reply() {
         switch (random.below(3)) {
@@ -223,10 +225,8 @@ double median(std::vector<double> values) {
 }
 
 void measure(replies const& input, int rounds) {
-    candidate candidates[] = {{"walk", walk, {}},
-                              {"parse", parse, {}},
-                              {"some", parse_some<64>, {}},
-                              {"next", parse_some<1>, {}}};
+    candidate candidates[] = {
+        {"walk", walk, {}}, {"parse", parse, {}}, {"some", parse_some<64>, {}}, {"next", parse_some<1>, {}}};
     for (int round = 0; round != rounds; ++round)
         for (auto& c : candidates) {
             auto const start = std::chrono::steady_clock::now();
@@ -241,8 +241,8 @@ void measure(replies const& input, int rounds) {
         std::printf("  %-6s %6.2f GB/s  %7.1f ns a reply  %5.2f of the walk  (best %.2f GB/s)\n", c.name,
                     static_cast<double>(input.bytes.size()) / typical * 1e-9,
                     typical / static_cast<double>(input.count) * 1e9, reference / typical,
-                    static_cast<double>(input.bytes.size()) /
-                        *std::min_element(c.seconds.begin(), c.seconds.end()) * 1e-9);
+                    static_cast<double>(input.bytes.size()) / *std::min_element(c.seconds.begin(), c.seconds.end()) *
+                        1e-9);
     }
 }
 

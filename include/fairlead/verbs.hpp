@@ -1,6 +1,7 @@
 // P0055R1's single-form verbs: one short name for each operation, the token last, use_await its default.
 //
-//   co_await send(s, b)     send(s, b, block)     send(s, b, block[ec])     send(s, b, handler)     send(s, b, use_future)
+//   co_await send(s, b)     send(s, b, block)     send(s, b, block[ec])     send(s, b, handler)     send(s, b,
+//   use_future)
 //
 // They are function objects, so that argument-dependent look-up never finds the synchronous fairlead::write instead.
 #pragma once
@@ -17,32 +18,32 @@ namespace fairlead::verbs {
 namespace detail {
 
 struct send_verb {
-    template <class S, class... A>
-    decltype(auto) operator()(S& s, A&&... a) const noexcept(noexcept(s.async_send(std::forward<A>(a)...))) {
+    template <class S, class... A> decltype(auto) operator()(S& s, A&&... a) const
+        noexcept(noexcept(s.async_send(std::forward<A>(a)...))) {
         return s.async_send(std::forward<A>(a)...);
     }
 };
 struct receive_verb {
-    template <class S, class... A>
-    decltype(auto) operator()(S& s, A&&... a) const noexcept(noexcept(s.async_receive(std::forward<A>(a)...))) {
+    template <class S, class... A> decltype(auto) operator()(S& s, A&&... a) const
+        noexcept(noexcept(s.async_receive(std::forward<A>(a)...))) {
         return s.async_receive(std::forward<A>(a)...);
     }
 };
 struct read_some_verb {
-    template <class S, class... A>
-    decltype(auto) operator()(S& s, A&&... a) const noexcept(noexcept(s.async_read_some(std::forward<A>(a)...))) {
+    template <class S, class... A> decltype(auto) operator()(S& s, A&&... a) const
+        noexcept(noexcept(s.async_read_some(std::forward<A>(a)...))) {
         return s.async_read_some(std::forward<A>(a)...);
     }
 };
 struct write_some_verb {
-    template <class S, class... A>
-    decltype(auto) operator()(S& s, A&&... a) const noexcept(noexcept(s.async_write_some(std::forward<A>(a)...))) {
+    template <class S, class... A> decltype(auto) operator()(S& s, A&&... a) const
+        noexcept(noexcept(s.async_write_some(std::forward<A>(a)...))) {
         return s.async_write_some(std::forward<A>(a)...);
     }
 };
 struct accept_verb {
-    template <class S, class... A>
-    decltype(auto) operator()(S& s, A&&... a) const noexcept(noexcept(s.async_accept(std::forward<A>(a)...))) {
+    template <class S, class... A> decltype(auto) operator()(S& s, A&&... a) const
+        noexcept(noexcept(s.async_accept(std::forward<A>(a)...))) {
         return s.async_accept(std::forward<A>(a)...);
     }
 };
@@ -59,8 +60,8 @@ struct connect_verb {
     }
 };
 struct wait_verb {
-    template <class S, class... A>
-    decltype(auto) operator()(S& s, A&&... a) const noexcept(noexcept(s.async_wait(std::forward<A>(a)...))) {
+    template <class S, class... A> decltype(auto) operator()(S& s, A&&... a) const
+        noexcept(noexcept(s.async_wait(std::forward<A>(a)...))) {
         return s.async_wait(std::forward<A>(a)...);
     }
 };
@@ -70,14 +71,14 @@ struct resolve_verb {
     }
 };
 struct read_verb {
-    template <class S, class... A>
-    decltype(auto) operator()(S& s, A&&... a) const noexcept(noexcept(fairlead::async_read(s, std::forward<A>(a)...))) {
+    template <class S, class... A> decltype(auto) operator()(S& s, A&&... a) const
+        noexcept(noexcept(fairlead::async_read(s, std::forward<A>(a)...))) {
         return fairlead::async_read(s, std::forward<A>(a)...);
     }
 };
 struct write_verb {
-    template <class S, class... A>
-    decltype(auto) operator()(S& s, A&&... a) const noexcept(noexcept(fairlead::async_write(s, std::forward<A>(a)...))) {
+    template <class S, class... A> decltype(auto) operator()(S& s, A&&... a) const
+        noexcept(noexcept(fairlead::async_write(s, std::forward<A>(a)...))) {
         return fairlead::async_write(s, std::forward<A>(a)...);
     }
 };

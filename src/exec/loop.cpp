@@ -11,9 +11,9 @@ constinit thread_local FAIRLEAD_HOT_TLS detail::thread_state detail::this_thread
 
 namespace {
 
-// The inbox is a stack whose head is null (the owner is awake and has seen all), a list, or this mark: the owner sleeps.
-// Keeping the mark in the head lets producer and sleeper agree with one compare-and-swap each, and only the producer that
-// replaces the mark pays for a wake-up.
+// The inbox is a stack whose head is null (the owner is awake and has seen all), a list, or this mark: the owner
+// sleeps. Keeping the mark in the head lets producer and sleeper agree with one compare-and-swap each, and only the
+// producer that replaces the mark pays for a wake-up.
 op asleep_storage;
 op* const asleep = &asleep_storage;
 
@@ -28,8 +28,8 @@ op* next_in_inbox(op& o) noexcept { return static_cast<op*>(o.next); }
 loop::~loop() = default;
 
 bool loop::take_while_idle() noexcept {
-    // Another thread that has taken it for a moment gives it back within a few instructions. Going by the inbox meanwhile
-    // would let the next post of this thread, which finds the loop free, overtake this one.
+    // Another thread that has taken it for a moment gives it back within a few instructions. Going by the inbox
+    // meanwhile would let the next post of this thread, which finds the loop free, overtake this one.
     while (!running_.load(std::memory_order_acquire)) {
         if (owner_.load(std::memory_order_relaxed) == nullptr && try_own() == nullptr) {
             take_inbox();
@@ -187,8 +187,8 @@ std::size_t loop::run_batch(std::size_t most) {
 
 namespace {
 
-/// Destroys a chain of suspended coroutines from its innermost on, one after the other: a frame that destroyed the one it
-/// awaits, and so on, would need as much stack as the chain is long.
+/// Destroys a chain of suspended coroutines from its innermost on, one after the other: a frame that destroyed the one
+/// it awaits, and so on, would need as much stack as the chain is long.
 struct doom_op : op {
     await_record* innermost;
 

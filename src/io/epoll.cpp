@@ -3,10 +3,10 @@
 // Registration is edge-triggered, so an event comes once for what is new. What is known:
 //   write side   ready until a send takes less than offered.
 //   read side    not ready until an event says so; a read that filled less than its buffer has drained the socket.
-// A read that filled its buffer exactly proves nothing. Trying again would mostly cost a useless system call, not trying
-// could wait for ever, because data that was already there makes no new edge. Such a descriptor is *unverified*: the next
-// wait parks its op and puts the descriptor on a list; an event takes it off; what no event has confirmed after three
-// turns, or when the loop is about to sleep, gets one verifying call.
+// A read that filled its buffer exactly proves nothing. Trying again would mostly cost a useless system call, not
+// trying could wait for ever, because data that was already there makes no new edge. Such a descriptor is *unverified*:
+// the next wait parks its op and puts the descriptor on a list; an event takes it off; what no event has confirmed
+// after three turns, or when the loop is about to sleep, gets one verifying call.
 #include <io/posix.hpp>
 #include <io/resolve.hpp>
 
@@ -270,9 +270,8 @@ public:
         return done();
     }
     outcome bind(handle h, void const* address, std::size_t size) noexcept override {
-        return on(h, [&](int fd) {
-            return ::bind(fd, static_cast<sockaddr const*>(address), static_cast<socklen_t>(size));
-        });
+        return on(
+            h, [&](int fd) { return ::bind(fd, static_cast<sockaddr const*>(address), static_cast<socklen_t>(size)); });
     }
     outcome listen(handle h, int backlog) noexcept override {
         return on(h, [&](int fd) { return ::listen(fd, backlog); });

@@ -61,7 +61,9 @@ private:
 io_context::io_context() : io_context(io::make_driver()) {}
 io_context::io_context(int) : io_context(io::make_driver()) {}
 io_context::io_context(std::unique_ptr<io::driver> d)
-    : loop(static_cast<execution_context&>(*this)), driver_(std::move(d)), timers_(std::make_unique<timers>()) {
+    : loop(static_cast<execution_context&>(*this)),
+      driver_(std::move(d)),
+      timers_(std::make_unique<timers>()) {
     driver_->attach(*this);
 }
 io_context::~io_context() { shut_down(); }
@@ -189,7 +191,8 @@ std::size_t io_context::poll() { return run_until_ns(std::numeric_limits<std::si
 std::size_t io_context::poll_one() { return run_until_ns(1, 0); }
 
 std::size_t io_context::run_until(steady_clock::time_point t) {
-    return run_until_ns(std::numeric_limits<std::size_t>::max(), std::max<std::int64_t>(t.time_since_epoch().count(), 1));
+    return run_until_ns(std::numeric_limits<std::size_t>::max(),
+                        std::max<std::int64_t>(t.time_since_epoch().count(), 1));
 }
 std::size_t io_context::run_one_until(steady_clock::time_point t) {
     return run_until_ns(1, std::max<std::int64_t>(t.time_since_epoch().count(), 1));
@@ -288,8 +291,8 @@ std::size_t io_context::cancel(io::handle h) noexcept {
 }
 
 template <class Door> io::outcome io_context::through(Door door) noexcept {
-    // Another thread may be inside run(): an idle object can be closed all the same; one with pending ops is then used by
-    // two threads at a time, which is a bug of the program.
+    // Another thread may be inside run(): an idle object can be closed all the same; one with pending ops is then used
+    // by two threads at a time, which is a bug of the program.
     bool const taken = !mine() && take_while_idle();
     auto const r = door();
     if (taken)

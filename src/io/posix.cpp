@@ -101,9 +101,8 @@ template <class Some> attempt until_done(int fd, io_op& o, Some some) noexcept {
 attempt connect(int fd, io_op& o) noexcept {
     constexpr unsigned in_progress = 1;
     if (!(o.result.flags & in_progress)) {
-        ssize_t const r = restarted([&] {
-            return ::connect(fd, static_cast<sockaddr const*>(o.data), static_cast<socklen_t>(o.size));
-        });
+        ssize_t const r = restarted(
+            [&] { return ::connect(fd, static_cast<sockaddr const*>(o.data), static_cast<socklen_t>(o.size)); });
         if (r == -EINPROGRESS || r == -EALREADY) {
             o.result.flags |= in_progress;
             return attempt::again;
@@ -141,7 +140,8 @@ attempt accept(int fd, io_op& o) noexcept {
     for (;;) {
         socklen_t size = static_cast<socklen_t>(o.size);
         ssize_t const r = restarted([&] {
-            return ::accept4(fd, static_cast<sockaddr*>(o.data), o.data ? &size : nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+            return ::accept4(fd, static_cast<sockaddr*>(o.data), o.data ? &size : nullptr,
+                             SOCK_NONBLOCK | SOCK_CLOEXEC);
         });
         if (r >= 0) {
             if (o.data)
@@ -161,22 +161,15 @@ attempt accept(int fd, io_op& o) noexcept {
 
 attempt once_in_general(int fd, io_op& o) noexcept {
     switch (o.kind) {
-    case kind::receive:
-        return receive(fd, o);
-    case kind::send:
-        return send_some(fd, o);
-    case kind::receive_all:
-        return until_done(fd, o, receive);
-    case kind::send_all:
-        return until_done(fd, o, send_some);
-    case kind::accept:
-        return accept(fd, o);
-    case kind::connect:
-        return connect(fd, o);
+    case kind::receive: return receive(fd, o);
+    case kind::send: return send_some(fd, o);
+    case kind::receive_all: return until_done(fd, o, receive);
+    case kind::send_all: return until_done(fd, o, send_some);
+    case kind::accept: return accept(fd, o);
+    case kind::connect: return connect(fd, o);
     case kind::wait_read:
     case kind::wait_write:
-    case kind::wait_error:
-        break;
+    case kind::wait_error: break;
     }
     ssize_t const r = poll_one(fd, poll_events(o.kind), 0);
     if (r == 0)

@@ -101,8 +101,6 @@ inline attempt once(int fd, io_op& o) noexcept {
     return once_in_general(fd, o);
 }
 
-inline short poll_events(kind k) noexcept {
-    return k == kind::wait_error ? POLLPRI : is_write(k) ? POLLOUT : POLLIN;
-}
+inline short poll_events(kind k) noexcept { return k == kind::wait_error ? POLLPRI : is_write(k) ? POLLOUT : POLLIN; }
 
 } // namespace fairlead::io::posix

@@ -62,7 +62,9 @@ void resolver_core::cancel() noexcept {
     }
 }
 
-resolver_core::resolver_core(resolver_core&& other) noexcept : resolver_core(*other.context) { *this = std::move(other); }
+resolver_core::resolver_core(resolver_core&& other) noexcept : resolver_core(*other.context) {
+    *this = std::move(other);
+}
 resolver_core& resolver_core::operator=(resolver_core&& other) noexcept {
     if (this == &other)
         return *this;
@@ -80,22 +82,14 @@ error_code resolve_error(io::resolve_op const& o) noexcept {
     if (o.result.error)
         return {o.result.error, std::system_category()};
     switch (o.failure) {
-    case 0:
-        return o.found_count ? error_code() : error::make_error_code(error::no_data);
-    case EAI_AGAIN:
-        return error::host_not_found_try_again;
-    case EAI_BADFLAGS:
-        return error::invalid_argument;
-    case EAI_FAIL:
-        return error::no_recovery;
-    case EAI_FAMILY:
-        return error::address_family_not_supported;
-    case EAI_MEMORY:
-        return error::no_memory;
-    case EAI_SERVICE:
-        return error::service_not_found;
-    case EAI_SOCKTYPE:
-        return error::socket_type_not_supported;
+    case 0: return o.found_count ? error_code() : error::make_error_code(error::no_data);
+    case EAI_AGAIN: return error::host_not_found_try_again;
+    case EAI_BADFLAGS: return error::invalid_argument;
+    case EAI_FAIL: return error::no_recovery;
+    case EAI_FAMILY: return error::address_family_not_supported;
+    case EAI_MEMORY: return error::no_memory;
+    case EAI_SERVICE: return error::service_not_found;
+    case EAI_SOCKTYPE: return error::socket_type_not_supported;
 #ifdef EAI_NODATA
     case EAI_NODATA:
 #endif
@@ -103,8 +97,7 @@ error_code resolve_error(io::resolve_op const& o) noexcept {
     case EAI_ADDRFAMILY:
 #endif
     case EAI_NONAME:
-    default:
-        return error::host_not_found;
+    default: return error::host_not_found;
     }
 }
 

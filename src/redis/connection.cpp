@@ -61,8 +61,13 @@ auto read_into(socket_core const& s, mutable_buffer b) {
 class connection_core {
 public:
     explicit connection_core(any_io_executor const& ex)
-        : executor_(ex), context_(fairlead::detail::context_for_io(ex.native_loop())), mux_(cfg_), tcp_(ex), unix_(ex),
-          resolver_(ex), timer_(ex) {
+        : executor_(ex),
+          context_(fairlead::detail::context_for_io(ex.native_loop())),
+          mux_(cfg_),
+          tcp_(ex),
+          unix_(ex),
+          resolver_(ex),
+          timer_(ex) {
         flush_.core = write_.core = this;
         flush_.run = &connection_core::on_flush;
         flush_.cancel = nullptr;
@@ -191,8 +196,8 @@ private:
     multiplexer mux_;
     session_machine session_;
     phase phase_ = phase::idle;
-    bool closed_ = false;       // the connection object has gone
-    bool counted_ = false;      // as work of the loop
+    bool closed_ = false;  // the connection object has gone
+    bool counted_ = false; // as work of the loop
     bool flush_queued_ = false;
     bool writing_ = false;
     bool write_failed_ = false;
@@ -551,8 +556,8 @@ void connection_core::finish_now() noexcept {
 
 void connection_core::give_up_requests(bool aborted, std::size_t bytes_written) noexcept {
     op_queue done;
-    mux_.end_generation({.aborted = aborted || closed_, .keep_waiting = cfg_.keep_unsent, .bytes_written = bytes_written},
-                        done);
+    mux_.end_generation(
+        {.aborted = aborted || closed_, .keep_waiting = cfg_.keep_unsent, .bytes_written = bytes_written}, done);
     pass_on(done);
     ping_out_ = false;
     while (!receivers_.empty()) {

@@ -17,7 +17,8 @@ char const* sentence(error e) noexcept {
     case error::response_mismatch:
         return "The response has room for another number of replies than the request has commands: correct the program";
     case error::refused_command:
-        return "A command is unfit for a shared connection, so nothing was sent: use config::dedicated, or a setting of "
+        return "A command is unfit for a shared connection, so nothing was sent: use config::dedicated, or a setting "
+               "of "
                "config";
     case error::too_many_requests:
         return "Too many requests are waiting, so this one was not sent: try later, or raise config::requests_max or "
@@ -48,8 +49,7 @@ char const* sentence(error e) noexcept {
 
 bool is_not_executed(error_code const& ec) noexcept {
     return ec == error::not_sent || ec == error::not_connected || ec == error::too_many_requests ||
-           ec == error::refused_command || ec == error::response_mismatch ||
-           ec == fairlead::error::operation_aborted;
+           ec == error::refused_command || ec == error::response_mismatch || ec == fairlead::error::operation_aborted;
 }
 
 bool is_protocol_error(error_code const& ec) noexcept {

@@ -24,16 +24,21 @@ constexpr std::size_t kept_capacity_max = 4 * 1024 * 1024;
 constexpr std::size_t batch_size = 128;
 
 // By the value of `confirmation`.
-constexpr std::string_view confirmation_names[] = {"",            "subscribe",    "psubscribe",  "ssubscribe",
-                                                   "unsubscribe", "punsubscribe", "sunsubscribe"};
+constexpr std::string_view confirmation_names[] = {
+    "", "subscribe", "psubscribe", "ssubscribe", "unsubscribe", "punsubscribe", "sunsubscribe"};
 
 error_code out_of_memory() noexcept { return std::make_error_code(std::errc::not_enough_memory); }
 
 } // namespace
 
 multiplexer::multiplexer(config const& cfg)
-    : cfg_(cfg), parser_(cfg.limits), ring_(first_ring_size), head_(first_number), written_(first_number),
-      tail_(first_number), sending_first_(first_number) {}
+    : cfg_(cfg),
+      parser_(cfg.limits),
+      ring_(first_ring_size),
+      head_(first_number),
+      written_(first_number),
+      tail_(first_number),
+      sending_first_(first_number) {}
 
 void multiplexer::configure(config const& cfg) {
     cfg_ = cfg;
@@ -49,8 +54,8 @@ bool multiplexer::add(exec_op& o) noexcept {
         return false;
     auto const slots = slots_of(r);
     auto const bytes = r.payload().size();
-    bool const is_full = tail_ - head_ + slots > cfg_.requests_max ||
-                         (!fill_.empty() && fill_.size() + bytes > cfg_.queued_bytes_max);
+    bool const is_full =
+        tail_ - head_ + slots > cfg_.requests_max || (!fill_.empty() && fill_.size() + bytes > cfg_.queued_bytes_max);
     if (is_full) {
         o.fail(error::too_many_requests);
         return false;
@@ -85,7 +90,8 @@ void multiplexer::put_slots(exec_op& o, std::size_t begin) noexcept {
     auto const& r = *o.request;
     o.first_slot = tail_;
     if (r.parts().empty()) {
-        at(tail_++) = {&o, begin, static_cast<std::uint32_t>(r.expected_replies()), confirmation::none, true, true, false};
+        at(tail_++) = {&o,   begin, static_cast<std::uint32_t>(r.expected_replies()), confirmation::none, true,
+                       true, false};
         return;
     }
     for (auto const& part : r.parts()) {
@@ -145,7 +151,8 @@ void multiplexer::compact_if_worth_it() noexcept {
         compact();
 }
 
-// Removes what was given up before it was written. O(waiting bytes), at most once for each output, or when half is dead.
+// Removes what was given up before it was written. O(waiting bytes), at most once for each output, or when half is
+// dead.
 void multiplexer::compact() noexcept {
     std::size_t to_byte = 0;
     auto to = written_;
@@ -206,8 +213,8 @@ void multiplexer::refuse_subscriptions(op_queue& done) noexcept {
 }
 
 void multiplexer::end_generation(ending how, op_queue& done) noexcept {
-    error_code const unsent = how.aborted ? make_error_code(fairlead::error::operation_aborted)
-                                          : make_error_code(error::not_sent);
+    error_code const unsent =
+        how.aborted ? make_error_code(fairlead::error::operation_aborted) : make_error_code(error::not_sent);
     bool const keep = how.keep_waiting && !how.aborted;
     auto const end = keep ? written_ : tail_;
     for (auto n = head_; n != end; ++n) {

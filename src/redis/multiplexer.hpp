@@ -5,8 +5,9 @@
 //     head_              written_            tail_
 //      | await replies ... | wait in fill_ ... |
 //
-// A slot points at the caller's record. When a written request is given up, the pointer is cleared and the slot stays as
-// a tombstone: its replies are parsed and dropped, nobody's memory is needed, and everybody else keeps his own reply.
+// A slot points at the caller's record. When a written request is given up, the pointer is cleared and the slot stays
+// as a tombstone: its replies are parsed and dropped, nobody's memory is needed, and everybody else keeps his own
+// reply.
 #pragma once
 
 #include <fairlead/redis/connection.hpp>
@@ -86,8 +87,8 @@ public:
 
 private:
     struct slot {
-        exec_op* op;       // null: a tombstone
-        std::size_t begin; // of the request's bytes, in the buffer that holds them
+        exec_op* op;        // null: a tombstone
+        std::size_t begin;  // of the request's bytes, in the buffer that holds them
         std::uint32_t left; // replies, or confirmations
         confirmation kind;
         bool is_first; // of its request

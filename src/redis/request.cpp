@@ -23,9 +23,9 @@ constexpr auto no = confirmation::none;
 
 // Commands about which more must be known than that one reply answers them. Sorted by name.
 constexpr special_command specials[] = {
-    {"ASKING", role::plain, fitness::dedicated, no},     // concerns whatever command comes next
+    {"ASKING", role::plain, fitness::dedicated, no}, // concerns whatever command comes next
     {"AUTH", role::plain, fitness::dedicated, no},
-    {"BLMOVE", role::plain, fitness::dedicated, no},     // blocking: all other callers would wait
+    {"BLMOVE", role::plain, fitness::dedicated, no}, // blocking: all other callers would wait
     {"BLMPOP", role::plain, fitness::dedicated, no},
     {"BLPOP", role::plain, fitness::dedicated, no},
     {"BRPOP", role::plain, fitness::dedicated, no},
@@ -36,17 +36,17 @@ constexpr special_command specials[] = {
     {"CLIENT", role::client, fitness::shared, no},
     {"DISCARD", role::exec, fitness::shared, no},
     {"EXEC", role::exec, fitness::shared, no},
-    {"HELLO", role::plain, fitness::never, no},          // changes the protocol under the parser
-    {"MONITOR", role::plain, fitness::never, no},        // endless replies
+    {"HELLO", role::plain, fitness::never, no},   // changes the protocol under the parser
+    {"MONITOR", role::plain, fitness::never, no}, // endless replies
     {"MULTI", role::multi, fitness::shared, no},
     {"PSUBSCRIBE", role::confirmed, fitness::shared, confirmation::psubscribe},
-    {"PSYNC", role::plain, fitness::never, no},          // turns the connection into a replication stream
+    {"PSYNC", role::plain, fitness::never, no}, // turns the connection into a replication stream
     {"PUNSUBSCRIBE", role::confirmed, fitness::shared, confirmation::punsubscribe},
     {"QUIT", role::plain, fitness::never, no},
     {"READONLY", role::plain, fitness::dedicated, no},
     {"READWRITE", role::plain, fitness::dedicated, no},
     {"REPLCONF", role::plain, fitness::never, no},
-    {"RESET", role::plain, fitness::never, no},          // back to RESP2, database 0 and no user
+    {"RESET", role::plain, fitness::never, no}, // back to RESP2, database 0 and no user
     {"SELECT", role::plain, fitness::dedicated, no},
     {"SSUBSCRIBE", role::confirmed, fitness::shared, confirmation::ssubscribe},
     {"SUBSCRIBE", role::confirmed, fitness::shared, confirmation::subscribe},
@@ -61,7 +61,8 @@ constexpr special_command specials[] = {
 };
 static_assert(std::ranges::is_sorted(specials, {}, &special_command::name));
 
-constexpr std::size_t name_bytes_max = std::ranges::max(specials, {}, [](auto& c) { return c.name.size(); }).name.size();
+constexpr std::size_t name_bytes_max =
+    std::ranges::max(specials, {}, [](auto& c) { return c.name.size(); }).name.size();
 
 // For each first byte: which lengths (as bits) special names with it have. Rules out nearly all other commands.
 constexpr auto special_lengths = [] {

@@ -51,8 +51,8 @@ void generic_response::append(std::span<resp3::node const> message) {
         to += n.value.size();
         auto const byte = [](auto c) { return std::uint64_t{static_cast<unsigned char>(c)}; };
         entries_.emplace_back(at, resp3::is_aggregate(n.kind) ? n.size : n.value.size(),
-                              byte(n.kind) | byte(n.format[0]) << 8 | byte(n.format[1]) << 16 | byte(n.format[2]) << 24 |
-                                  byte(n.last) << 32 | std::uint64_t{n.depth} << 33);
+                              byte(n.kind) | byte(n.format[0]) << 8 | byte(n.format[1]) << 16 |
+                                  byte(n.format[2]) << 24 | byte(n.last) << 32 | std::uint64_t{n.depth} << 33);
     }
     text_size_ += bytes;
     ++messages_;

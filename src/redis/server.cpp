@@ -104,7 +104,10 @@ struct session : op_link {
     } write;
 
     session(counted<server_core> s, any_socket&& from, std::string_view address)
-        : owner(std::move(s)), socket(std::move(from)), client(*owner->engine, address), drained(owner->executor) {
+        : owner(std::move(s)),
+          socket(std::move(from)),
+          client(*owner->engine, address),
+          drained(owner->executor) {
         next = &owner->sessions;
         prev = owner->sessions.prev;
         prev->next = next->prev = this;
@@ -245,7 +248,8 @@ void server_core::close_clients() noexcept {
 
 } // namespace detail
 
-server::server(any_io_executor const& ex, server_options options) : core_(new detail::server_core(ex, std::move(options))) {
+server::server(any_io_executor const& ex, server_options options)
+    : core_(new detail::server_core(ex, std::move(options))) {
     detail::counted<detail::server_core> keep(core_); // Frees it if this throws.
     if (!core_->options.engine.clock) {
         auto& context = fairlead::detail::context_for_io(ex.native_loop());

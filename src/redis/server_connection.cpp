@@ -262,10 +262,8 @@ void config(call& c) {
         {"get", -3,
          [](call& k) {
              std::pair<std::string_view, std::string> const settings[] = {
-                 {"appendonly", "no"},
-                 {"databases", std::to_string(k.server.databases.size())},
-                 {"maxmemory", "0"},
-                 {"proto-max-bulk-len", std::to_string(k.server.options.bulk_bytes_max)},
+                 {"appendonly", "no"}, {"databases", std::to_string(k.server.databases.size())},
+                 {"maxmemory", "0"},   {"proto-max-bulk-len", std::to_string(k.server.options.bulk_bytes_max)},
                  {"save", ""},
              };
              auto const is_wanted = [&k](auto const& setting) {
@@ -280,7 +278,8 @@ void config(call& c) {
                      k.bulk(setting.second);
                  }
          }},
-        {"set", -4, [](call& k) { k.error("ERR CONFIG SET failed - the embedded server is configured by its program"); }},
+        {"set", -4,
+         [](call& k) { k.error("ERR CONFIG SET failed - the embedded server is configured by its program"); }},
         {"resetstat", 2, answer_ok},
     };
     choose(c, subcommands);
@@ -343,8 +342,8 @@ void info(call& c) {
             auto const expires =
                 std::ranges::count_if(db, [](auto const& item) { return item.second.expires_at != no_expiry; });
             if (!db.empty())
-                field("db" + std::to_string(i), "keys=" + std::to_string(db.size()) +
-                                                    ",expires=" + std::to_string(expires) + ",avg_ttl=0");
+                field("db" + std::to_string(i),
+                      "keys=" + std::to_string(db.size()) + ",expires=" + std::to_string(expires) + ",avg_ttl=0");
         }
     c.verbatim(text);
 }
@@ -358,59 +357,60 @@ void time(call& c) {
 
 // DEBUG PROTOCOL: one example of each kind of reply, for those who write clients.
 void debug(call& c) {
-    static constexpr subcommand subcommands[] = {{"protocol", 3, [](call& k) {
-        using namespace resp3;
-        if (k.is(2, "string")) {
-            k.bulk("Hello World");
-        } else if (k.is(2, "integer")) {
-            k.number(12345);
-        } else if (k.is(2, "double")) {
-            append_real(k.out(), 3.141, k.protocol());
-        } else if (k.is(2, "null")) {
-            k.null();
-        } else if (k.is(2, "array")) {
-            k.array(3);
-            for (int i = 0; i != 3; ++i)
-                k.number(i);
-        } else if (k.is(2, "set")) {
-            k.set(3);
-            for (int i = 0; i != 3; ++i)
-                k.number(i);
-        } else if (k.is(2, "map")) {
-            k.map(3);
-            for (int i = 0; i != 3; ++i) {
-                k.number(i);
-                append_boolean(k.out(), i == 1, k.protocol());
-            }
-        } else if (k.is(2, "attrib")) {
-            if (k.protocol() == version::resp3) {
-                append_attribute_header(k.out(), 1);
-                k.bulk("key-popularity");
-                k.array(2);
-                k.bulk("key:123");
-                k.number(90);
-            }
-            k.bulk("Some real reply following the attribute");
-        } else if (k.is(2, "push")) {
-            if (k.protocol() == version::resp2)
-                return k.error("ERR RESP2 is not supported by this command");
-            append_push_header(k.out(), 2, k.protocol());
-            k.bulk("server-cpu-usage");
-            k.number(42);
-            k.bulk("Some real reply following the push reply");
-        } else if (k.is(2, "verbatim")) {
-            k.verbatim("This is a verbatim\nstring");
-        } else if (k.is(2, "true")) {
-            append_boolean(k.out(), true, k.protocol());
-        } else if (k.is(2, "false")) {
-            append_boolean(k.out(), false, k.protocol());
-        } else if (k.is(2, "bignum")) {
-            append_big_number(k.out(), "1234567999999999999999999999999999999", k.protocol());
-        } else {
-            k.error("ERR Wrong protocol type name. Please use one of the following: "
-                    "string|integer|double|bignum|null|array|set|map|attrib|push|verbatim|true|false");
-        }
-    }}};
+    static constexpr subcommand subcommands[] = {
+        {"protocol", 3, [](call& k) {
+             using namespace resp3;
+             if (k.is(2, "string")) {
+                 k.bulk("Hello World");
+             } else if (k.is(2, "integer")) {
+                 k.number(12345);
+             } else if (k.is(2, "double")) {
+                 append_real(k.out(), 3.141, k.protocol());
+             } else if (k.is(2, "null")) {
+                 k.null();
+             } else if (k.is(2, "array")) {
+                 k.array(3);
+                 for (int i = 0; i != 3; ++i)
+                     k.number(i);
+             } else if (k.is(2, "set")) {
+                 k.set(3);
+                 for (int i = 0; i != 3; ++i)
+                     k.number(i);
+             } else if (k.is(2, "map")) {
+                 k.map(3);
+                 for (int i = 0; i != 3; ++i) {
+                     k.number(i);
+                     append_boolean(k.out(), i == 1, k.protocol());
+                 }
+             } else if (k.is(2, "attrib")) {
+                 if (k.protocol() == version::resp3) {
+                     append_attribute_header(k.out(), 1);
+                     k.bulk("key-popularity");
+                     k.array(2);
+                     k.bulk("key:123");
+                     k.number(90);
+                 }
+                 k.bulk("Some real reply following the attribute");
+             } else if (k.is(2, "push")) {
+                 if (k.protocol() == version::resp2)
+                     return k.error("ERR RESP2 is not supported by this command");
+                 append_push_header(k.out(), 2, k.protocol());
+                 k.bulk("server-cpu-usage");
+                 k.number(42);
+                 k.bulk("Some real reply following the push reply");
+             } else if (k.is(2, "verbatim")) {
+                 k.verbatim("This is a verbatim\nstring");
+             } else if (k.is(2, "true")) {
+                 append_boolean(k.out(), true, k.protocol());
+             } else if (k.is(2, "false")) {
+                 append_boolean(k.out(), false, k.protocol());
+             } else if (k.is(2, "bignum")) {
+                 append_big_number(k.out(), "1234567999999999999999999999999999999", k.protocol());
+             } else {
+                 k.error("ERR Wrong protocol type name. Please use one of the following: "
+                         "string|integer|double|bignum|null|array|set|map|attrib|push|verbatim|true|false");
+             }
+         }}};
     choose(c, subcommands);
 }
 

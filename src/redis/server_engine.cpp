@@ -1,5 +1,5 @@
-// The engine's frame: reads requests, decides who may run what, runs it, keeps transactions. The commands themselves are
-// in the other server_*.cpp files.
+// The engine's frame: reads requests, decides who may run what, runs it, keeps transactions. The commands themselves
+// are in the other server_*.cpp files.
 #include <fairlead/redis/server_engine.hpp>
 
 #include <fairlead/base/assert.hpp>
@@ -348,7 +348,8 @@ private:
         return true;
     }
 
-    // Blanks separate; "..." knows escapes, '...' only \'. False when a quote is not closed, or not followed by a blank.
+    // Blanks separate; "..." knows escapes, '...' only \'. False when a quote is not closed, or not followed by a
+    // blank.
     static bool split_words(std::string_view text, std::vector<std::string>& words) {
         auto const is_blank = [](char b) { return b == ' ' || (b >= '\t' && b <= '\r'); };
         for (std::size_t i = 0; i < text.size();) {

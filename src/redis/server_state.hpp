@@ -58,9 +58,9 @@ using subscribers = std::map<std::string, std::set<server_session*, by_id>, std:
 
 // Who may run a command when; see dispatch().
 enum command_flag : unsigned {
-    no_auth = 1,        // before AUTH
+    no_auth = 1,         // before AUTH
     in_subscription = 2, // by a RESP2 client that has subscriptions
-    unqueued = 4,       // runs at once between MULTI and EXEC
+    unqueued = 4,        // runs at once between MULTI and EXEC
     replies_by_push = 8, // its replies are pushes in RESP3, which CLIENT REPLY OFF does not silence
 };
 
@@ -123,10 +123,10 @@ struct server_session {
         std::size_t size;
     };
     std::string input;
-    std::size_t read_at = 0;           // everything before belongs to the request under way
-    std::size_t searched = 0;          // behind it: so many bytes hold no line end
+    std::size_t read_at = 0;            // everything before belongs to the request under way
+    std::size_t searched = 0;           // behind it: so many bytes hold no line end
     std::int64_t arguments_missing = 0; // of a request whose header was read
-    std::int64_t bulk_bytes = -1;      // of the argument whose header was read
+    std::int64_t bulk_bytes = -1;       // of the argument whose header was read
     std::vector<piece> pieces;
     std::vector<std::string_view> arguments;
 

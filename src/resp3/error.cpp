@@ -8,7 +8,8 @@ namespace {
 char const* sentence(error e) noexcept {
     switch (e) {
     case error::unknown_type:
-        return "The peer sent a byte that starts no RESP value: check that address and port belong to a Redis server and "
+        return "The peer sent a byte that starts no RESP value: check that address and port belong to a Redis server "
+               "and "
                "that both sides agree on TLS";
     case error::bad_line_end: return "A RESP line is not closed by exactly CRLF: drop the connection";
     case error::bad_length: return "A RESP length is not a decimal number that fits its type: drop the connection";
@@ -22,8 +23,10 @@ char const* sentence(error e) noexcept {
     case error::streamed_type:
         return "The peer sent a RESP type of unknown length: set limits::streamed_types if the program can handle it";
     case error::bad_stream: return "A RESP stream has a part out of place: drop the connection";
-    case error::line_too_long: return "A RESP line is longer than the limit: raise limits::line_bytes_max if that is expected";
-    case error::bulk_too_long: return "A RESP bulk is longer than the limit: raise limits::bulk_bytes_max if that is expected";
+    case error::line_too_long:
+        return "A RESP line is longer than the limit: raise limits::line_bytes_max if that is expected";
+    case error::bulk_too_long:
+        return "A RESP bulk is longer than the limit: raise limits::bulk_bytes_max if that is expected";
     case error::too_many_elements:
         return "A RESP aggregate has more elements than the limit: raise limits::elements_max if that is expected";
     case error::too_deep:

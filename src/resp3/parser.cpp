@@ -16,8 +16,8 @@ constexpr std::uint64_t null_length = UINT64_MAX;
 constexpr std::uint64_t streamed_length = UINT64_MAX - 1;
 constexpr std::ptrdiff_t length_digits_max = 19;
 
-// Eight bytes at once. A test on a word marks the high bit of bytes that pass it; the lowest mark is always right, those
-// above it may be wrong because of carries, hence only first_marked() looks at the result.
+// Eight bytes at once. A test on a word marks the high bit of bytes that pass it; the lowest mark is always right,
+// those above it may be wrong because of carries, hence only first_marked() looks at the result.
 constexpr std::uint64_t ones = 0x0101010101010101;
 constexpr std::uint64_t highs = 0x8080808080808080;
 
@@ -168,8 +168,8 @@ FAIRLEAD_ALWAYS_INLINE char const* hasty_number(char const* p, std::string_view&
 } // namespace
 
 // One call of parse_some(). element() and what it calls can read everything; they return how far the element came: done
-// (delivered, p moved behind it), more (its bytes are not all there, p as before except that a bulk's header is consumed)
-// or bad (p at the offending element). hurry() before it takes the many short and complete elements.
+// (delivered, p moved behind it), more (its bytes are not all there, p as before except that a bulk's header is
+// consumed) or bad (p at the offending element). hurry() before it takes the many short and complete elements.
 struct parser::cursor {
     parser& self;
     char const* p; // the first byte not consumed
@@ -311,7 +311,8 @@ struct parser::cursor {
         FAIRLEAD_ASSERT(from <= end); // else the caller did not keep the unread bytes
         std::size_t const line_bytes_max = self.limits_.line_bytes_max;
         char const* const horizon = have() - 1 > line_bytes_max ? text + line_bytes_max + 1 : end;
-        auto const* const cr = static_cast<char const*>(std::memchr(from, '\r', static_cast<std::size_t>(horizon - from)));
+        auto const* const cr =
+            static_cast<char const*>(std::memchr(from, '\r', static_cast<std::size_t>(horizon - from)));
         char const* const stop = cr ? cr : horizon;
         if (std::memchr(from, '\n', static_cast<std::size_t>(stop - from)))
             return fail(error::bad_line_end);

@@ -171,12 +171,13 @@ TEST_P(RedisConnection, WorksWithEveryToken) {
     std::move(later)(deferred_call.handler());
     conn.async_exec(req, values[3], detached);
     error_code ec;
-    conn.async_exec(req, values[4], redirect_error(
-                                        [&](std::size_t) {
-                                            conn.cancel();
-                                            server_->stop();
-                                        },
-                                        ec));
+    conn.async_exec(req, values[4],
+                    redirect_error(
+                        [&](std::size_t) {
+                            conn.cancel();
+                            server_->stop();
+                        },
+                        ec));
     run();
     EXPECT_EQ(future.get(), 1U);
     EXPECT_EQ(called.times, 1);
@@ -265,7 +266,8 @@ TEST_P(RedisConnection, ADedicatedConnectionMayChangeItsState) {
 
 namespace {
 
-awaitable<void> subscribe_and_count(redis::connection& subscriber, redis::connection& publisher, int count, int& received) {
+awaitable<void> subscribe_and_count(redis::connection& subscriber, redis::connection& publisher, int count,
+                                    int& received) {
     redis::request subscribe;
     subscribe.push("subscribe", "news", "sport");
     co_await subscriber.async_exec(subscribe, redis::ignore);
@@ -584,7 +586,8 @@ TEST(RedisConnectionErrors, AnAddressThatLeadsNowhereIsToldApart) {
         conn.async_exec(req, redis::ignore, called.handler());
         conn.async_run(config_for(r.address), ran.handler());
         run_all(ctx);
-        EXPECT_TRUE(ran.ec == r.ec || ran.ec == r.ec.default_error_condition()) << r.address << ": " << ran.ec.message();
+        EXPECT_TRUE(ran.ec == r.ec || ran.ec == r.ec.default_error_condition())
+            << r.address << ": " << ran.ec.message();
         EXPECT_EQ(called.ec, R::not_sent);
         EXPECT_EQ(called.times, 1);
     }

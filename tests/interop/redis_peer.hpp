@@ -95,7 +95,8 @@ public:
     using script_function = std::function<awaitable<void>(scripted_peer&)>;
 
     scripted_server(io_context& ctx, script_function script)
-        : acceptor_(ctx, ip::tcp::endpoint(ip::make_address("127.0.0.1"), 0)), script_(std::move(script)) {
+        : acceptor_(ctx, ip::tcp::endpoint(ip::make_address("127.0.0.1"), 0)),
+          script_(std::move(script)) {
         co_spawn(ctx, play(*this, ctx), rethrow_to_test{});
     }
     std::string address() const {

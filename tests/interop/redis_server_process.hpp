@@ -50,9 +50,10 @@ public:
 
     /// With the same port and no data. It takes a moment until it listens.
     void start() {
-        std::vector<char const*> const arguments{program_.c_str(), "--port",       port_.c_str(), "--bind",
-                                                 "127.0.0.1",      "--save",       "",            "--appendonly",
-                                                 "no",             "--enable-debug-command", "local",       nullptr};
+        std::vector<char const*> const arguments{
+            program_.c_str(), "--port", port_.c_str(),  "--bind", "127.0.0.1",
+            "--save",         "",       "--appendonly", "no",     "--enable-debug-command",
+            "local",          nullptr};
         auto const parent = ::getpid();
         pid_ = ::fork();
         if (pid_ != 0)

@@ -83,7 +83,8 @@ TEST_F(RedisTools, CliFindsItsFieldsInInfo) {
 
 TEST_F(RedisTools, BenchmarkRunsPipelinedOverManyConnections) {
     auto const n = std::to_string(scaled(20'000, 1000));
-    auto const r = run_tool("redis-benchmark -p " + port() + " -n " + n + " -c 20 -P 4 -q -t ping,set,get,incr,lpush,rpop,sadd,hset,mset");
+    auto const r = run_tool("redis-benchmark -p " + port() + " -n " + n +
+                            " -c 20 -P 4 -q -t ping,set,get,incr,lpush,rpop,sadd,hset,mset");
     EXPECT_EQ(r.status, 0) << r.output;
     EXPECT_EQ(r.output.find("Error"), std::string::npos) << r.output;
     for (auto const* test : {"SET:", "GET:", "INCR:", "LPUSH:", "MSET"})

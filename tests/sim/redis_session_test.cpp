@@ -1,5 +1,5 @@
-// Client and server in a simulated world: callers come, give up and repeat, the server drops its clients, every read and
-// write is cut anywhere. The same seed is the same run.
+// Client and server in a simulated world: callers come, give up and repeat, the server drops its clients, every read
+// and write is cut anywhere. The same seed is the same run.
 
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/net/timer.hpp>
@@ -64,7 +64,8 @@ awaitable<void> call(history& h, int id, int rounds) {
     steady_timer pause(h.context);
     for (int i = 0; i != rounds; ++i) {
         req.clear();
-        auto const token = std::to_string(id) + ":" + std::to_string(i) + std::string(h.draw(20) == 0 ? h.draw(50'000) : 0, '.');
+        auto const token =
+            std::to_string(id) + ":" + std::to_string(i) + std::string(h.draw(20) == 0 ? h.draw(50'000) : 0, '.');
         bool const counts = h.draw(2) == 0;
         req.push("ECHO", token);
         if (counts)
@@ -108,8 +109,9 @@ awaitable<void> keep_connected(history& h) {
         auto running = h.conn.async_run(cfg, redirect_error(ec));
         co_await std::move(running);
         expect(h, static_cast<bool>(ec), "async_run ended without a reason");
-        expect(h, ec == error::eof || ec == error::connection_reset || ec == error::broken_pipe ||
-                      ec == error::operation_aborted,
+        expect(h,
+               ec == error::eof || ec == error::connection_reset || ec == error::broken_pipe ||
+                   ec == error::operation_aborted,
                "async_run ended with " + ec.message());
         ++h.generations;
     }

@@ -47,8 +47,8 @@ bool five_forms() {
                                                "send(s, b, block)", "send(s, b, block[ec])"};
     bool right = !ec;
     for (std::size_t i = 0; i != forms.size(); ++i) {
-        right = right && sent[i] == hello.size() &&
-                std::string_view(received + i * hello.size(), hello.size()) == hello;
+        right =
+            right && sent[i] == hello.size() && std::string_view(received + i * hello.size(), hello.size()) == hello;
         std::printf("  %-24s %zu bytes\n", forms[i], sent[i]);
     }
     return right;
@@ -181,10 +181,11 @@ bool show_papers(std::uint64_t echo_messages) {
         char const* name;
         bool (*run)(std::uint64_t);
     };
-    std::printf("\nEcho of %d UNIX pairs, %zu-byte messages, %llu messages each way and socket, CPU per message:\n", pairs,
-                message_size, static_cast<unsigned long long>(echo_messages));
+    std::printf("\nEcho of %d UNIX pairs, %zu-byte messages, %llu messages each way and socket, CPU per message:\n",
+                pairs, message_size, static_cast<unsigned long long>(echo_messages));
     double base = 0;
-    for (row const& r : {row{"raw epoll calls", echo_raw}, row{"callbacks", echo_callbacks}, row{"coroutines", echo_coroutines}}) {
+    for (row const& r :
+         {row{"raw epoll calls", echo_raw}, row{"callbacks", echo_callbacks}, row{"coroutines", echo_coroutines}}) {
         double const before = cpu_seconds();
         right = r.run(echo_messages) && right;
         double const ns = (cpu_seconds() - before) * 1e9 / (2.0 * pairs * static_cast<double>(echo_messages));

@@ -44,7 +44,8 @@ std::uint16_t free_port() {
     sockaddr_in a = loopback(0);
     socklen_t size = sizeof a;
     std::uint16_t port = 0;
-    if (bind(fd, reinterpret_cast<sockaddr*>(&a), size) == 0 && getsockname(fd, reinterpret_cast<sockaddr*>(&a), &size) == 0)
+    if (bind(fd, reinterpret_cast<sockaddr*>(&a), size) == 0 &&
+        getsockname(fd, reinterpret_cast<sockaddr*>(&a), &size) == 0)
         port = ntohs(a.sin_port);
     close(fd);
     return port;
@@ -54,8 +55,8 @@ bool answers(std::uint16_t port) {
     int const fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in const a = loopback(port);
     char reply[8]{};
-    bool const ok = connect(fd, reinterpret_cast<sockaddr const*>(&a), sizeof a) == 0 && write(fd, "PING\r\n", 6) == 6 &&
-                    read(fd, reply, 5) == 5 && std::memcmp(reply, "+PONG", 5) == 0;
+    bool const ok = connect(fd, reinterpret_cast<sockaddr const*>(&a), sizeof a) == 0 &&
+                    write(fd, "PING\r\n", 6) == 6 && read(fd, reply, 5) == 5 && std::memcmp(reply, "+PONG", 5) == 0;
     close(fd);
     return ok;
 }
@@ -108,7 +109,9 @@ std::optional<redis_process> redis_process::start(std::string& why) {
 }
 
 redis_process::redis_process(redis_process&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)), port_(other.port_), version_(std::move(other.version_)) {}
+    : pid_(std::exchange(other.pid_, -1)),
+      port_(other.port_),
+      version_(std::move(other.version_)) {}
 
 redis_process::~redis_process() {
     if (pid_ <= 0)

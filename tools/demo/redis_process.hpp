@@ -21,7 +21,9 @@ public:
 
 private:
     redis_process(pid_t pid, std::uint16_t port, std::string version) noexcept
-        : pid_(pid), port_(port), version_(std::move(version)) {}
+        : pid_(pid),
+          port_(port),
+          version_(std::move(version)) {}
     pid_t pid_;
     std::uint16_t port_;
     std::string version_;

@@ -119,24 +119,27 @@ bool write_plot(figures const& f, std::string const& path) {
     FILE* o = out.get();
     std::fprintf(o, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 750 400\" font-family=\"sans-serif\" "
                     "font-size=\"12\">\n<rect width=\"750\" height=\"400\" fill=\"white\"/>\n");
-    std::fprintf(o, "<text x=\"%g\" y=\"20\">Latency of %llu commands, %llu callers on one connection, %s</text>\n", left,
-                 big(f.commands), big(f.callers), escaped(f.server).c_str());
+    std::fprintf(o, "<text x=\"%g\" y=\"20\">Latency of %llu commands, %llu callers on one connection, %s</text>\n",
+                 left, big(f.commands), big(f.callers), escaped(f.server).c_str());
     for (int d = static_cast<int>(y_least); d <= static_cast<int>(y_most); ++d) {
         double const at = y(std::pow(10.0, d));
-        std::fprintf(o, "<line x1=\"%g\" x2=\"%g\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#ddd\"/>"
-                        "<text x=\"%g\" y=\"%.1f\" text-anchor=\"end\">%g us</text>\n",
+        std::fprintf(o,
+                     "<line x1=\"%g\" x2=\"%g\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#ddd\"/>"
+                     "<text x=\"%g\" y=\"%.1f\" text-anchor=\"end\">%g us</text>\n",
                      left, right, at, at, left - 6, at + 4, std::pow(10.0, d));
     }
     constexpr char const* shares[] = {"0", "90 %", "99 %", "99.9 %", "99.99 %", "99.999 %", "99.9999 %", "99.99999 %"};
     for (int n = 0; n <= static_cast<int>(x_most) && n < 8; ++n)
-        std::fprintf(o, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%g\" y2=\"%g\" stroke=\"#ddd\"/>"
-                        "<text x=\"%.1f\" y=\"%g\" text-anchor=\"middle\">%s</text>\n",
+        std::fprintf(o,
+                     "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%g\" y2=\"%g\" stroke=\"#ddd\"/>"
+                     "<text x=\"%.1f\" y=\"%g\" text-anchor=\"middle\">%s</text>\n",
                      x(n), x(n), top, bottom, x(n), bottom + 18, shares[n]);
     std::fprintf(o, "<polyline fill=\"none\" stroke=\"#1f5fa8\" stroke-width=\"2\" points=\"");
     for (auto const& [nines, micros] : points)
         std::fprintf(o, "%.1f,%.1f ", x(nines), y(micros));
-    std::fprintf(o, "\"/>\n<text x=\"%g\" y=\"395\" text-anchor=\"middle\">share of commands that were at least as fast"
-                    "</text>\n</svg>\n",
+    std::fprintf(o,
+                 "\"/>\n<text x=\"%g\" y=\"395\" text-anchor=\"middle\">share of commands that were at least as fast"
+                 "</text>\n</svg>\n",
                  (left + right) / 2);
     return out.close();
 }

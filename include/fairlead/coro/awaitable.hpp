@@ -162,8 +162,7 @@ private:
     promise_base& parent_;
 };
 
-template <class T>
-template <class U>
+template <class T> template <class U>
 child_awaiter<U> awaitable_promise_base<T>::await_transform(awaitable<U>&& child) noexcept {
     return child_awaiter<U>(child, *this);
 }

@@ -72,7 +72,6 @@ struct executor_awaiter {
     any_io_executor await_resume() const { return *executor; }
 };
 
-
 /// The part of a promise that does not depend on the coroutine's result.
 struct promise_base : frame_memory {
     await_record record;

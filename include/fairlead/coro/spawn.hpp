@@ -6,8 +6,8 @@
 namespace fairlead {
 namespace detail {
 
-/// The root of an await chain. Its frame holds the executor, the function object and the handler; nobody owns it but the
-/// operation that it waits for.
+/// The root of an await chain. Its frame holds the executor, the function object and the handler; nobody owns it but
+/// the operation that it waits for.
 class spawn_root {
 public:
     struct promise_type : promise_base {
@@ -177,8 +177,7 @@ decltype(auto) co_spawn(Executor const& ex, F&& f, Token&& token = {}) {
     using function = std::decay_t<F>;
     using T = typename detail::awaitable_result<decltype(std::declval<function&>()())>::type;
     return completion_token_transform<typename detail::spawn_values<T>::signature>(
-        std::forward<Token>(token),
-        detail::spawn_initiation<T, function>{any_io_executor(ex), std::forward<F>(f)});
+        std::forward<Token>(token), detail::spawn_initiation<T, function>{any_io_executor(ex), std::forward<F>(f)});
 }
 template <execution_context_type Context, class F, class Token = use_await_t>
     requires detail::awaitable_function<std::decay_t<F>>

@@ -1,16 +1,16 @@
 // What a suspended coroutine lends to the operation it awaits.
 //
-// One record for each coroutine, in its promise: a coroutine awaits one thing at a time. The fixed part says who is to be
-// resumed and where. The lendable bytes are used by exactly one at a time of: the op of a library primitive, the block
-// of a generic operation (they are its handler's associated allocator), or afterwards the result. Thus the state of an
-// awaited operation lies in the coroutine's frame (P0055), and an operation that follows P0162's rule (free before the
-// handler runs) finds them free again at each step.
+// One record for each coroutine, in its promise: a coroutine awaits one thing at a time. The fixed part says who is to
+// be resumed and where. The lendable bytes are used by exactly one at a time of: the op of a library primitive, the
+// block of a generic operation (they are its handler's associated allocator), or afterwards the result. Thus the state
+// of an awaited operation lies in the coroutine's frame (P0055), and an operation that follows P0162's rule (free
+// before the handler runs) finds them free again at each step.
 #pragma once
 
 #include <fairlead/exec/op.hpp>
 
 #include <coroutine>
-#include <new>  // launder
+#include <new> // launder
 #include <type_traits>
 
 namespace fairlead {
@@ -41,8 +41,8 @@ struct await_record {
     static constexpr std::size_t lendable = 128;
 
     std::coroutine_handle<> handle;
-    loop* home;           ///< where the coroutine runs
-    await_record* parent; ///< the coroutine that awaits this one, null for a root
+    loop* home;                     ///< where the coroutine runs
+    await_record* parent;           ///< the coroutine that awaits this one, null for a root
     std::coroutine_handle<>* owner; ///< what holds the frame of a coroutine that has a parent
     detail::record_hooks const* hooks;
     bool lent;    ///< a generic operation holds a block in the bytes
@@ -51,7 +51,14 @@ struct await_record {
     bool doomed; ///< root: destroyed when its context has no op left
     alignas(16) std::byte bytes[lendable];
 
-    await_record() noexcept : parent(nullptr), owner(nullptr), hooks(nullptr), lent(false), foreign(false), state{}, doomed(false) {}
+    await_record() noexcept
+        : parent(nullptr),
+          owner(nullptr),
+          hooks(nullptr),
+          lent(false),
+          foreign(false),
+          state{},
+          doomed(false) {}
     await_record(await_record const&) = delete;
     await_record& operator=(await_record const&) = delete;
 

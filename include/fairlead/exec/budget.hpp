@@ -6,9 +6,9 @@
 // 128 units or about 200 microseconds, whichever ends first, but never fewer than 16 units. Out of budget, the next
 // operation does not try: the coroutine is suspended *before* the side effect and put at the end of the run queue.
 //
-// The hot test is one decrement and one branch. The clock is looked at after 16, 32 and 64 units only, and once a batch.
-// The budget is filled when the loop dequeues an item and at no other time; whoever is resumed by that item inherits
-// what is left.
+// The hot test is one decrement and one branch. The clock is looked at after 16, 32 and 64 units only, and once a
+// batch. The budget is filled when the loop dequeues an item and at no other time; whoever is resumed by that item
+// inherits what is left.
 #pragma once
 
 #include <fairlead/base/config.hpp>

@@ -110,7 +110,7 @@ template <class E> struct executor_table {
                 in(p).on_work_finished();
         }
     }
-    static constexpr executor_functions functions{has_loop<E>, &copy,  &destroy, &equal,
+    static constexpr executor_functions functions{has_loop<E>, &copy, &destroy, &equal,
                                                   &execute,    &type, &context, &work};
 };
 
@@ -296,7 +296,8 @@ public:
             started();
     }
     executor_work_guard(executor_work_guard&& other) noexcept
-        : executor_(other.executor_), owns_(std::exchange(other.owns_, false)) {}
+        : executor_(other.executor_),
+          owns_(std::exchange(other.owns_, false)) {}
     executor_work_guard& operator=(executor_work_guard const&) = delete;
     ~executor_work_guard() { reset(); }
 

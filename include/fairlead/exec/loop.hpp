@@ -19,13 +19,13 @@ namespace detail {
 
 /// What a thread knows about itself.
 struct thread_state {
-    loop* current;            ///< whose run() the thread is inside of, the innermost
-    await_record* next;       ///< whom the trampoline resumes when the current coroutine has suspended
-    await_record const* starting; ///< the record for which a generic operation is being started right now
-    bool dropped;             ///< the handler of that operation was destroyed without being called
-    unsigned depth;           ///< nested trampolines
-    unsigned immediate_depth; ///< nested handlers that run inline because they asked for it
-    std::exception_ptr* thrown; ///< what a handler threw at the end of a coroutine; for the trampoline to rethrow
+    loop* current;                  ///< whose run() the thread is inside of, the innermost
+    await_record* next;             ///< whom the trampoline resumes when the current coroutine has suspended
+    await_record const* starting;   ///< the record for which a generic operation is being started right now
+    bool dropped;                   ///< the handler of that operation was destroyed without being called
+    unsigned depth;                 ///< nested trampolines
+    unsigned immediate_depth;       ///< nested handlers that run inline because they asked for it
+    std::exception_ptr* thrown;     ///< what a handler threw at the end of a coroutine; for the trampoline to rethrow
     std::uint64_t record_overflows; ///< blocks of awaited operations that did not fit into their await record
 };
 extern FAIRLEAD_EXPORT constinit thread_local FAIRLEAD_HOT_TLS thread_state this_thread;
@@ -93,8 +93,8 @@ public:
     static void abandon(op& o);
     /// Puts the coroutine of `r` at the end of its loop's queue. Its bytes must be free.
     static void resume_later(await_record& r) noexcept;
-    /// Makes the trampoline that resumed the current coroutine throw `e`. An exception must not leave await_suspend of a
-    /// coroutine whose frame is gone.
+    /// Makes the trampoline that resumed the current coroutine throw `e`. An exception must not leave await_suspend of
+    /// a coroutine whose frame is gone.
     static void throw_after_resume(std::exception_ptr e);
     /// Destroys the root of the await chain of `r` from its loop, once everything that is queued before it has gone:
     /// what the coroutine awaits will never complete.
@@ -131,8 +131,8 @@ protected:
         return expected;
     }
     void disown() noexcept { owner_.store(nullptr, std::memory_order_release); }
-    /// Takes the loop for a moment, to act at once as its owner, with what came before in the run queue; give it back with
-    /// disown(). False: a thread is inside run(), use the inbox.
+    /// Takes the loop for a moment, to act at once as its owner, with what came before in the run queue; give it back
+    /// with disown(). False: a thread is inside run(), use the inbox.
     bool take_while_idle() noexcept;
 
     /// Every op that is queued here is abandoned, then the roots of the coroutines concerned are destroyed; false when

@@ -1,8 +1,10 @@
-// The only door to the world: sockets, clock, entropy, name look-up. Backends implement it; nothing above calls the system.
+// The only door to the world: sockets, clock, entropy, name look-up. Backends implement it; nothing above calls the
+// system.
 //
-// Rules. submit() never fails and never allocates: errors are completions. cancel() is a request; the op still completes
-// exactly once. Nothing is called back: what completes is pushed onto the loop's run queue. One thread at a time calls the
-// asynchronous verbs (the loop's owner); the synchronous doors may be called by the thread that uses the descriptor.
+// Rules. submit() never fails and never allocates: errors are completions. cancel() is a request; the op still
+// completes exactly once. Nothing is called back: what completes is pushed onto the loop's run queue. One thread at a
+// time calls the asynchronous verbs (the loop's owner); the synchronous doors may be called by the thread that uses the
+// descriptor.
 #pragma once
 
 #include <fairlead/base/buffer.hpp>
@@ -48,7 +50,8 @@ using slice = detail::io_slice; // laid out as the kernel's iovec
 /// A pending operation on a descriptor.
 struct io_op : op {
     io::handle handle;
-    void* data;        ///< bytes; array of `slice` when `slices` is set; address for connect; address to fill, or null, for accept
+    void* data; ///< bytes; array of `slice` when `slices` is set; address for connect; address to fill, or null, for
+                ///< accept
     std::size_t size;  ///< bytes, or number of slices, or length of the address (accept: its capacity)
     int message_flags; ///< MSG_… of recv and send; accept: not 0 reports connections that are gone again
     io::kind kind;
@@ -57,7 +60,8 @@ struct io_op : op {
 
     io_op() noexcept {}
     /// Everything but run. result.n counts from here on, over all attempts.
-    void set(io::handle h, io::kind k, void* d = nullptr, std::size_t n = 0, int flags = 0, bool are_slices = false) noexcept {
+    void set(io::handle h, io::kind k, void* d = nullptr, std::size_t n = 0, int flags = 0,
+             bool are_slices = false) noexcept {
         result = {0, 0, 0};
         cancel = nullptr;
         handle = h;

@@ -14,11 +14,11 @@ namespace fairlead {
 /// What the loop has done so far; for tests, benchmarks and curious users.
 struct loop_counters {
     std::uint64_t turns;
-    std::uint64_t polls;          ///< looks at the driver
-    std::uint64_t sleeps;         ///< polls that were allowed to wait
-    std::uint64_t items;          ///< handlers run and coroutines resumed
-    std::uint64_t system_calls;   ///< for transfers, readiness and waiting
-    std::uint64_t verifications;  ///< late checks of descriptors whose last read filled its buffer (kernel drivers)
+    std::uint64_t polls;         ///< looks at the driver
+    std::uint64_t sleeps;        ///< polls that were allowed to wait
+    std::uint64_t items;         ///< handlers run and coroutines resumed
+    std::uint64_t system_calls;  ///< for transfers, readiness and waiting
+    std::uint64_t verifications; ///< late checks of descriptors whose last read filled its buffer (kernel drivers)
 };
 
 /// Runs handlers and coroutines, and performs I/O for the objects made with it.
@@ -86,7 +86,8 @@ public:
         else
             submit_from_outside(o);
     }
-    /// Completes all pending ops of a descriptor with operation_aborted. Returns how many; 1 when it had to be passed on.
+    /// Completes all pending ops of a descriptor with operation_aborted. Returns how many; 1 when it had to be passed
+    /// on.
     std::size_t cancel(io::handle h) noexcept;
     io::outcome close(io::handle h) noexcept;
     io::outcome release(io::handle h) noexcept;

@@ -7,7 +7,8 @@ namespace fairlead {
 namespace detail {
 
 /// Gives an accepted descriptor to a socket of `context`, moving it between drivers if need be.
-FAIRLEAD_EXPORT error_code hand_over(io_context& from, std::size_t packed_handle, io_context& to, io::handle& h) noexcept;
+FAIRLEAD_EXPORT error_code hand_over(io_context& from, std::size_t packed_handle, io_context& to,
+                                     io::handle& h) noexcept;
 
 /// Accepts into a new socket on an executor of choice.
 template <class Protocol, class Executor> struct accept_new : primitive<accept_new<Protocol, Executor>> {
@@ -124,11 +125,11 @@ public:
     template <class E> using peer_type = basic_stream_socket<Protocol, E>;
 
     explicit basic_socket_acceptor(Executor const& e) : base(e) {}
-    template <execution_context_type Context>
-    explicit basic_socket_acceptor(Context& c) : base(Executor(c.get_executor())) {}
+    template <execution_context_type Context> explicit basic_socket_acceptor(Context& c)
+        : base(Executor(c.get_executor())) {}
     basic_socket_acceptor(Executor const& e, Protocol const& p) : base(e) { this->open(p); }
-    template <execution_context_type Context>
-    basic_socket_acceptor(Context& c, Protocol const& p) : base(Executor(c.get_executor())) {
+    template <execution_context_type Context> basic_socket_acceptor(Context& c, Protocol const& p)
+        : base(Executor(c.get_executor())) {
         this->open(p);
     }
     /// Opens, binds and listens.
@@ -163,8 +164,7 @@ public:
     decltype(auto) async_accept(Token&& token = {}) noexcept(
         detail::nothrow_token<std::decay_t<Token>, detail::accept_new<Protocol, Executor>>) {
         using init = detail::accept_new<Protocol, Executor>;
-        return completion_token_transform<typename init::signature>(std::forward<Token>(token),
-                                                                    init(core_, executor_));
+        return completion_token_transform<typename init::signature>(std::forward<Token>(token), init(core_, executor_));
     }
     /// The same with a socket on another executor.
     template <executor E, class Token = use_await_t> decltype(auto) async_accept(E const& e, Token&& token = {}) {
@@ -180,14 +180,16 @@ public:
     /// Accepts into `peer`, which must be closed.  Completes (error_code ec)
     template <class E, class Token = use_await_t>
     decltype(auto) async_accept(basic_stream_socket<Protocol, E>& peer, Token&& token = {}) noexcept(
-        detail::nothrow_token<std::decay_t<Token>, detail::accept_into<basic_stream_socket<Protocol, E>, endpoint_type>>) {
+        detail::nothrow_token<std::decay_t<Token>,
+                              detail::accept_into<basic_stream_socket<Protocol, E>, endpoint_type>>) {
         using init = detail::accept_into<basic_stream_socket<Protocol, E>, endpoint_type>;
         return completion_token_transform<void(error_code)>(std::forward<Token>(token), init(core_, peer, nullptr));
     }
     /// The same; the peer's address goes into `from`, which outlives the completion.
-    template <class E, class Token = use_await_t>
-    decltype(auto) async_accept(basic_stream_socket<Protocol, E>& peer, endpoint_type& from, Token&& token = {}) noexcept(
-        detail::nothrow_token<std::decay_t<Token>, detail::accept_into<basic_stream_socket<Protocol, E>, endpoint_type>>) {
+    template <class E, class Token = use_await_t> decltype(auto)
+    async_accept(basic_stream_socket<Protocol, E>& peer, endpoint_type& from, Token&& token = {}) noexcept(
+        detail::nothrow_token<std::decay_t<Token>,
+                              detail::accept_into<basic_stream_socket<Protocol, E>, endpoint_type>>) {
         using init = detail::accept_into<basic_stream_socket<Protocol, E>, endpoint_type>;
         return completion_token_transform<void(error_code)>(std::forward<Token>(token), init(core_, peer, &from));
     }

@@ -14,8 +14,8 @@ struct connect_any {
     template <class Endpoint> bool operator()(error_code const&, Endpoint const&) const noexcept { return true; }
 };
 
-/// Tries one endpoint after the other. Between two attempts the socket is closed, since a failed connect leaves it in no
-/// defined state.
+/// Tries one endpoint after the other. Between two attempts the socket is closed, since a failed connect leaves it in
+/// no defined state.
 template <class Socket, class Range, class Condition, class Handler> struct range_connect_op {
     using endpoint_type = typename Socket::endpoint_type;
     using iterator = decltype(std::declval<Range const&>().begin());
@@ -121,7 +121,8 @@ struct associator<A, detail::range_connect_op<S, R, C, H>, D>
 /// Allocates  one counted block, and one for each attempt in turn
 template <class Protocol, class Executor, class Range, class Token = use_await_t>
     requires detail::endpoint_range<Range, typename Protocol::endpoint>
-decltype(auto) async_connect(basic_stream_socket<Protocol, Executor>& socket, Range const& endpoints, Token&& token = {}) {
+decltype(auto) async_connect(basic_stream_socket<Protocol, Executor>& socket, Range const& endpoints,
+                             Token&& token = {}) {
     using socket_type = basic_stream_socket<Protocol, Executor>;
     return completion_token_transform<void(error_code, typename Protocol::endpoint)>(
         std::forward<Token>(token),
@@ -131,8 +132,8 @@ decltype(auto) async_connect(basic_stream_socket<Protocol, Executor>& socket, Ra
 template <class Protocol, class Executor, class Range, class Condition, class Token = use_await_t>
     requires detail::endpoint_range<Range, typename Protocol::endpoint> &&
              std::predicate<Condition&, error_code const&, typename Protocol::endpoint const&>
-decltype(auto) async_connect(basic_stream_socket<Protocol, Executor>& socket, Range const& endpoints, Condition condition,
-                             Token&& token = {}) {
+decltype(auto) async_connect(basic_stream_socket<Protocol, Executor>& socket, Range const& endpoints,
+                             Condition condition, Token&& token = {}) {
     using socket_type = basic_stream_socket<Protocol, Executor>;
     return completion_token_transform<void(error_code, typename Protocol::endpoint)>(
         std::forward<Token>(token),

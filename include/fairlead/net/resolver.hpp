@@ -43,7 +43,9 @@ public:
     using endpoint_type = typename Protocol::endpoint;
     basic_resolver_entry() = default;
     basic_resolver_entry(endpoint_type const& e, std::string const& host, std::string const& service)
-        : endpoint_(e), host_(host), service_(service) {}
+        : endpoint_(e),
+          host_(host),
+          service_(service) {}
     endpoint_type endpoint() const { return endpoint_; }
     operator endpoint_type() const { return endpoint_; }
     std::string host_name() const { return host_; }
@@ -126,7 +128,10 @@ template <class Protocol> struct resolve : primitive<resolve<Protocol>> {
     int flags;
 
     resolve(resolver_core& c, std::string_view host, std::string_view service, int fam, int fl)
-        : resolver(&c), request(std::make_unique<resolve_request>()), family(fam), flags(fl) {
+        : resolver(&c),
+          request(std::make_unique<resolve_request>()),
+          family(fam),
+          flags(fl) {
         request->host = host;
         request->service = service;
     }
@@ -191,10 +196,9 @@ public:
     using results_type = basic_resolver_results<Protocol>;
     using executor_type = Executor;
 
-    explicit basic_resolver(Executor const& e)
-        : executor_(e), core_(detail::context_for_io(detail::loop_of(e))) {}
-    template <execution_context_type Context>
-    explicit basic_resolver(Context& c) : basic_resolver(Executor(c.get_executor())) {}
+    explicit basic_resolver(Executor const& e) : executor_(e), core_(detail::context_for_io(detail::loop_of(e))) {}
+    template <execution_context_type Context> explicit basic_resolver(Context& c)
+        : basic_resolver(Executor(c.get_executor())) {}
     basic_resolver(basic_resolver&&) noexcept = default;
     basic_resolver& operator=(basic_resolver&&) noexcept = default;
 
@@ -227,10 +231,11 @@ public:
     /// The same for one version of the protocol only.
     template <class Token = use_await_t>
         requires(!std::convertible_to<Token, flags>)
-    decltype(auto) async_resolve(Protocol const& p, std::string_view host, std::string_view service, Token&& token = {}) {
+    decltype(auto) async_resolve(Protocol const& p, std::string_view host, std::string_view service,
+                                 Token&& token = {}) {
         using init = detail::resolve<Protocol>;
-        return completion_token_transform<typename init::signature>(
-            std::forward<Token>(token), init(core_, host, service, p.family(), none));
+        return completion_token_transform<typename init::signature>(std::forward<Token>(token),
+                                                                    init(core_, host, service, p.family(), none));
     }
 
     results_type resolve(std::string_view host, std::string_view service, flags f = none) {

@@ -57,13 +57,17 @@ struct transfer : primitive<transfer> {
     bool may_wait;
 
     transfer(socket_core const& s, io::kind k, void* d, std::size_t n, int f = 0) noexcept
-        : context(s.context), handle(s.handle), data(d), size(n), flags(f), kind(k), may_wait(!s.user_non_blocking) {}
+        : context(s.context),
+          handle(s.handle),
+          data(d),
+          size(n),
+          flags(f),
+          kind(k),
+          may_wait(!s.user_non_blocking) {}
 
     loop* home() const noexcept { return &context->as_loop(); }
     bool ready() const noexcept { return context->driver().ready(handle, kind, size); }
-    void prepare(record& o) const noexcept {
-        o.set(handle, kind, data, size, flags);
-    }
+    void prepare(record& o) const noexcept { o.set(handle, kind, data, size, flags); }
     bool attempt(record& o) const noexcept { return context->driver().try_now(o); }
     void submit(record& o) const noexcept { context->submit(o); }
     static std::tuple<error_code, std::size_t> take(record& o) noexcept {
@@ -98,9 +102,13 @@ struct sequence_transfer : primitive<sequence_transfer> {
     io::kind kind;
     bool may_wait;
 
-    template <class Buffers>
-    sequence_transfer(socket_core const& s, io::kind k, Buffers const& buffers, int f)
-        : context(s.context), handle(s.handle), many(nullptr), flags(f), kind(k), may_wait(!s.user_non_blocking) {
+    template <class Buffers> sequence_transfer(socket_core const& s, io::kind k, Buffers const& buffers, int f)
+        : context(s.context),
+          handle(s.handle),
+          many(nullptr),
+          flags(f),
+          kind(k),
+          may_wait(!s.user_non_blocking) {
         std::size_t most = 0;
         for (auto i = buffer_sequence_begin(buffers), end = buffer_sequence_end(buffers); i != end; ++i)
             ++most;
@@ -109,8 +117,14 @@ struct sequence_transfer : primitive<sequence_transfer> {
         count = fill_slices(buffers, many ? many : few, most);
     }
     sequence_transfer(sequence_transfer&& other) noexcept
-        : context(other.context), handle(other.handle), many(std::exchange(other.many, nullptr)), count(other.count),
-          few{other.few[0], other.few[1]}, flags(other.flags), kind(other.kind), may_wait(other.may_wait) {}
+        : context(other.context),
+          handle(other.handle),
+          many(std::exchange(other.many, nullptr)),
+          count(other.count),
+          few{other.few[0], other.few[1]},
+          flags(other.flags),
+          kind(other.kind),
+          may_wait(other.may_wait) {}
     ~sequence_transfer() {
         if (many)
             recycle_free(many);
@@ -144,9 +158,8 @@ struct sequence_transfer : primitive<sequence_transfer> {
 };
 
 /// Chooses at compile time between one buffer and several.
-template <class Buffers>
-auto make_transfer(socket_core const& s, io::kind k, Buffers const& buffers, int flags = 0) noexcept(
-    is_single_buffer<Buffers>) {
+template <class Buffers> auto make_transfer(socket_core const& s, io::kind k, Buffers const& buffers,
+                                            int flags = 0) noexcept(is_single_buffer<Buffers>) {
     if constexpr (is_single_buffer<Buffers>) {
         auto const b = single_buffer<const_buffer>(buffers);
         return transfer(s, k, const_cast<void*>(b.data()), b.size(), flags);
@@ -167,9 +180,7 @@ struct wait_ready : primitive<wait_ready> {
 
     wait_ready(socket_core const& s, io::kind k) noexcept : context(s.context), handle(s.handle), kind(k) {}
     loop* home() const noexcept { return &context->as_loop(); }
-    void prepare(record& o) const noexcept {
-        o.set(handle, kind);
-    }
+    void prepare(record& o) const noexcept { o.set(handle, kind); }
     void submit(record& o) const noexcept { context->submit(o); }
     static std::tuple<error_code> take(record& o) noexcept { return {to_error_code(o.result.error)}; }
     void block(std::tuple<error_code>& v) const noexcept {
@@ -262,7 +273,9 @@ public:
     executor_type get_executor() noexcept { return executor_; }
     lowest_layer_type& lowest_layer() noexcept { return *this; }
 
-    void open(Protocol const& p = default_protocol()) { detail::throw_error(core_.open(p.family(), p.type(), p.protocol()), "open"); }
+    void open(Protocol const& p = default_protocol()) {
+        detail::throw_error(core_.open(p.family(), p.type(), p.protocol()), "open");
+    }
     void open(Protocol const& p, error_code& ec) { ec = core_.open(p.family(), p.type(), p.protocol()); }
     bool is_open() const noexcept { return core_.handle.is_open(); }
 
@@ -355,9 +368,9 @@ public:
     /// Immediate  may be ready without waiting; the handler still never runs before this returns
     /// Lifetime   *this outlives the completion
     /// Allocates  nothing
-    template <class Token = use_await_t>
-    decltype(auto) async_wait(wait_type what, Token&& token = {}) noexcept(
-        detail::nothrow_token<std::decay_t<Token>, detail::wait_ready>) {
+    template <class Token = use_await_t> decltype(auto)
+    async_wait(wait_type what,
+               Token&& token = {}) noexcept(detail::nothrow_token<std::decay_t<Token>, detail::wait_ready>) {
         return completion_token_transform<void(error_code)>(std::forward<Token>(token),
                                                             detail::wait_ready(core_, detail::kind_of(what)));
     }

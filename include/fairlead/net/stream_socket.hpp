@@ -8,8 +8,8 @@
 namespace fairlead {
 
 /// A connected stream of bytes, TCP or UNIX.
-/// Threads: one reader plus one writer at a time; otherwise unsynchronised. Several pending reads (writes) are served in
-/// the order in which they were started.
+/// Threads: one reader plus one writer at a time; otherwise unsynchronised. Several pending reads (writes) are served
+/// in the order in which they were started.
 template <class Protocol, class Executor> class basic_stream_socket : public basic_socket<Protocol, Executor> {
     using base = basic_socket<Protocol, Executor>;
     using base::core_;
@@ -22,21 +22,21 @@ public:
     };
 
     explicit basic_stream_socket(Executor const& e) : base(e) {}
-    template <execution_context_type Context>
-    explicit basic_stream_socket(Context& c) : base(Executor(c.get_executor())) {}
+    template <execution_context_type Context> explicit basic_stream_socket(Context& c)
+        : base(Executor(c.get_executor())) {}
     basic_stream_socket(Executor const& e, Protocol const& p) : base(e) { this->open(p); }
-    template <execution_context_type Context>
-    basic_stream_socket(Context& c, Protocol const& p) : base(Executor(c.get_executor())) {
+    template <execution_context_type Context> basic_stream_socket(Context& c, Protocol const& p)
+        : base(Executor(c.get_executor())) {
         this->open(p);
     }
     basic_stream_socket(Executor const& e, endpoint_type const& local) : base(e) { open_and_bind(local); }
-    template <execution_context_type Context>
-    basic_stream_socket(Context& c, endpoint_type const& local) : base(Executor(c.get_executor())) {
+    template <execution_context_type Context> basic_stream_socket(Context& c, endpoint_type const& local)
+        : base(Executor(c.get_executor())) {
         open_and_bind(local);
     }
     basic_stream_socket(Executor const& e, Protocol const& p, int fd) : base(e) { this->assign(p, fd); }
-    template <execution_context_type Context>
-    basic_stream_socket(Context& c, Protocol const& p, int fd) : base(Executor(c.get_executor())) {
+    template <execution_context_type Context> basic_stream_socket(Context& c, Protocol const& p, int fd)
+        : base(Executor(c.get_executor())) {
         this->assign(p, fd);
     }
     basic_stream_socket(basic_stream_socket&&) noexcept = default;
@@ -64,9 +64,8 @@ public:
     decltype(auto) async_receive(Buffers const& into, Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
         return transfer<Token>(io::kind::receive, into, 0, token);
     }
-    template <mutable_buffer_sequence Buffers, class Token = use_await_t>
-    decltype(auto) async_receive(Buffers const& into, message_flags flags,
-                                 Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
+    template <mutable_buffer_sequence Buffers, class Token = use_await_t> decltype(auto)
+    async_receive(Buffers const& into, message_flags flags, Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
         return transfer<Token>(io::kind::receive, into, flags, token);
     }
 
@@ -90,9 +89,8 @@ public:
     decltype(auto) async_send(Buffers const& from, Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
         return transfer<Token>(io::kind::send, from, 0, token);
     }
-    template <const_buffer_sequence Buffers, class Token = use_await_t>
-    decltype(auto) async_send(Buffers const& from, message_flags flags,
-                              Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
+    template <const_buffer_sequence Buffers, class Token = use_await_t> decltype(auto)
+    async_send(Buffers const& from, message_flags flags, Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
         return transfer<Token>(io::kind::send, from, flags, token);
     }
 
@@ -159,11 +157,10 @@ public:
     }
 
 private:
-    template <class Token, class Buffers>
-    static constexpr bool nothrow =
-        detail::nothrow_token<std::decay_t<Token>, decltype(detail::make_transfer(std::declval<detail::socket_core&>(),
-                                                                                  io::kind::send,
-                                                                                  std::declval<Buffers const&>()))>;
+    template <class Token, class Buffers> static constexpr bool nothrow =
+        detail::nothrow_token<std::decay_t<Token>,
+                              decltype(detail::make_transfer(std::declval<detail::socket_core&>(), io::kind::send,
+                                                             std::declval<Buffers const&>()))>;
 
     template <class Token, class Buffers>
     decltype(auto) transfer(io::kind k, Buffers const& buffers, message_flags flags,

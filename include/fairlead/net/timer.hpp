@@ -81,17 +81,16 @@ public:
     };
 
     explicit basic_waitable_timer(Executor const& e)
-        : executor_(e), core_(detail::context_for_io(detail::loop_of(e))) {}
-    template <execution_context_type Context>
-    explicit basic_waitable_timer(Context& c) : basic_waitable_timer(Executor(c.get_executor())) {}
+        : executor_(e),
+          core_(detail::context_for_io(detail::loop_of(e))) {}
+    template <execution_context_type Context> explicit basic_waitable_timer(Context& c)
+        : basic_waitable_timer(Executor(c.get_executor())) {}
     basic_waitable_timer(Executor const& e, time_point t) : basic_waitable_timer(e) { expires_at(t); }
     basic_waitable_timer(Executor const& e, duration d) : basic_waitable_timer(e) { expires_after(d); }
-    template <execution_context_type Context>
-    basic_waitable_timer(Context& c, time_point t) : basic_waitable_timer(c) {
+    template <execution_context_type Context> basic_waitable_timer(Context& c, time_point t) : basic_waitable_timer(c) {
         expires_at(t);
     }
-    template <execution_context_type Context>
-    basic_waitable_timer(Context& c, duration d) : basic_waitable_timer(c) {
+    template <execution_context_type Context> basic_waitable_timer(Context& c, duration d) : basic_waitable_timer(c) {
         expires_after(d);
     }
     basic_waitable_timer(basic_waitable_timer&&) noexcept = default;
@@ -128,9 +127,8 @@ public:
     /// Immediate  never
     /// Lifetime   *this outlives the completion, or is moved
     /// Allocates  nothing awaited
-    template <class Token = use_await_t>
-    decltype(auto) async_wait(Token&& token = {}) noexcept(
-        detail::nothrow_token<std::decay_t<Token>, detail::timer_wait>) {
+    template <class Token = use_await_t> decltype(auto)
+    async_wait(Token&& token = {}) noexcept(detail::nothrow_token<std::decay_t<Token>, detail::timer_wait>) {
         return completion_token_transform<void(error_code)>(std::forward<Token>(token), detail::timer_wait(core_));
     }
     void wait() {

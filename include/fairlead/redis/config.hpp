@@ -34,10 +34,10 @@ struct config {
     bool keep_unsent = false; ///< Requests not yet written when a connection ends wait for the next async_run.
     bool dedicated = false;   ///< One caller only: SELECT, WATCH, open transactions and blocking commands are allowed.
 
-    std::size_t requests_max = 1024 * 1024;            ///< Waiting for a reply or to be written.
-    std::size_t queued_bytes_max = 64 * 1024 * 1024;   ///< Not yet given to a write; one request may exceed it alone.
-    std::size_t pushes_max = 64 * 1024;                ///< Messages held for async_receive.
-    std::size_t push_bytes_max = 16 * 1024 * 1024;     ///< Their bytes.
+    std::size_t requests_max = 1024 * 1024;          ///< Waiting for a reply or to be written.
+    std::size_t queued_bytes_max = 64 * 1024 * 1024; ///< Not yet given to a write; one request may exceed it alone.
+    std::size_t pushes_max = 64 * 1024;              ///< Messages held for async_receive.
+    std::size_t push_bytes_max = 16 * 1024 * 1024;   ///< Their bytes.
     push_policy pushes = push_policy::drop_oldest;
     std::size_t read_bytes_min = 16 * 1024;  ///< Asked for at first in one read,
     std::size_t read_bytes_max = 256 * 1024; ///< and at the most, once reads fill it.

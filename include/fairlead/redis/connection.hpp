@@ -17,13 +17,13 @@ namespace fairlead::redis {
 
 /// What a connection has done so far, over all its generations.
 struct connection_counters {
-    std::uint64_t generations;    ///< Sessions that became ready.
-    std::uint64_t requests;       ///< Accepted for sending.
-    std::uint64_t commands;       ///< In them.
-    std::uint64_t replies;        ///< Received, also those of cancelled requests.
+    std::uint64_t generations;     ///< Sessions that became ready.
+    std::uint64_t requests;        ///< Accepted for sending.
+    std::uint64_t commands;        ///< In them.
+    std::uint64_t replies;         ///< Received, also those of cancelled requests.
     std::uint64_t replies_dropped; ///< Of requests that were cancelled after they had been written.
-    std::uint64_t writes;         ///< Batches given to the system.
-    std::uint64_t reads;          ///< That brought bytes.
+    std::uint64_t writes;          ///< Batches given to the system.
+    std::uint64_t reads;           ///< That brought bytes.
     std::uint64_t bytes_written;
     std::uint64_t bytes_read;
     std::uint64_t pushes;         ///< Received.
@@ -92,7 +92,9 @@ struct execute : fairlead::detail::primitive<execute> {
     response_ref response;
 
     execute(connection_core& c, redis::request const& r, response_ref to) noexcept
-        : connection(&c), request(&r), response(to) {}
+        : connection(&c),
+          request(&r),
+          response(to) {}
     loop* home() const noexcept { return loop_of(*connection); }
     void prepare(record& o) const noexcept {
         o.begin(connection);
@@ -154,8 +156,8 @@ public:
     using executor_type = any_io_executor;
 
     explicit connection(any_io_executor const& ex);
-    template <execution_context_type Context>
-    explicit connection(Context& c) : connection(any_io_executor(c.get_executor())) {}
+    template <execution_context_type Context> explicit connection(Context& c)
+        : connection(any_io_executor(c.get_executor())) {}
     connection(connection&& other) noexcept : core_(std::exchange(other.core_, nullptr)) {}
     connection& operator=(connection&& other) noexcept {
         std::swap(core_, other.core_);
@@ -197,9 +199,9 @@ public:
     /// Immediate  never
     /// Lifetime   req and resp outlive the completion; req is not changed meanwhile
     /// Allocates  nothing awaited, after warm-up, beyond what the values need
-    template <class Response, class Token = use_await_t>
-    decltype(auto) async_exec(request const& req, Response& resp, Token&& token = {}) noexcept(
-        fairlead::detail::nothrow_token<std::decay_t<Token>, detail::execute>) {
+    template <class Response, class Token = use_await_t> decltype(auto)
+    async_exec(request const& req, Response& resp,
+               Token&& token = {}) noexcept(fairlead::detail::nothrow_token<std::decay_t<Token>, detail::execute>) {
         return completion_token_transform<detail::execute::signature>(
             std::forward<Token>(token), detail::execute(*core_, req, detail::refer_to(resp)));
     }

@@ -15,7 +15,15 @@ namespace fairlead::redis {
 namespace detail {
 
 /// Pushes that confirm a command of the SUBSCRIBE family.
-enum class confirmation : unsigned char { none, subscribe, psubscribe, ssubscribe, unsubscribe, punsubscribe, sunsubscribe };
+enum class confirmation : unsigned char {
+    none,
+    subscribe,
+    psubscribe,
+    ssubscribe,
+    unsubscribe,
+    punsubscribe,
+    sunsubscribe
+};
 
 /// Commands of a request that are answered alike: `count` replies, or `count` pushes of one kind.
 struct request_part {
@@ -72,7 +80,9 @@ public:
     /// The bytes as they are sent.
     std::string_view payload() const noexcept { return payload_; }
 
-    fitness fit() const noexcept { return transaction_ == none || fitness_ == fitness::never ? fitness_ : fitness::dedicated; }
+    fitness fit() const noexcept {
+        return transaction_ == none || fitness_ == fitness::never ? fitness_ : fitness::dedicated;
+    }
     /// The first command that is unfit for a shared connection, in capitals; empty when there is none.
     std::string_view refused() const noexcept {
         return !refused_.empty() || transaction_ == none ? refused_ : std::string_view("MULTI");
@@ -82,7 +92,8 @@ public:
     std::vector<detail::request_part> const& parts() const noexcept { return parts_; }
 
 private:
-    template <class Range, class... Arguments> void push_range_of(Range const& range, std::string_view name, Arguments const&... arguments) {
+    template <class Range, class... Arguments>
+    void push_range_of(Range const& range, std::string_view name, Arguments const&... arguments) {
         struct restore {
             std::string& payload;
             std::size_t size;

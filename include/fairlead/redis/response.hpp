@@ -36,7 +36,9 @@ struct reply_view {
 class reply_reader {
 public:
     explicit reply_reader(reply_view const& reply) noexcept
-        : at_(reply.nodes.data()), end_(reply.nodes.data() + reply.nodes.size()), movable_(reply.movable) {}
+        : at_(reply.nodes.data()),
+          end_(reply.nodes.data() + reply.nodes.size()),
+          movable_(reply.movable) {}
 
     bool at_end() const noexcept { return at_ == end_; }
     /// The next value: a scalar, or an aggregate's header. Not at the end.
@@ -77,7 +79,8 @@ public:
     /// The refusal as the server put it: "WRONGTYPE Operation against ...". Its first word is a code.
     std::string const& error_text() const noexcept { return error_; }
 
-    /// Throws system_error when there is no value: server_error with the server's text, else not_connected and the like.
+    /// Throws system_error when there is no value: server_error with the server's text, else not_connected and the
+    /// like.
     T& value() {
         check();
         return value_;
@@ -123,8 +126,8 @@ private:
 /// One result for each reply: `response<std::string, long> r; std::get<1>(r).value()`.
 template <class... T> using response = std::tuple<result<T>...>;
 
-/// Any replies or pushes as they came, flat: what resp3::node describes, with the texts in one string. Executing into it
-/// replaces its contents and keeps its memory: after warm-up nothing is allocated.
+/// Any replies or pushes as they came, flat: what resp3::node describes, with the texts in one string. Executing into
+/// it replaces its contents and keeps its memory: after warm-up nothing is allocated.
 class generic_response {
 public:
     class iterator;
@@ -409,9 +412,10 @@ template <class T> error_code reply_reader::read(T& value) {
     } else if constexpr (detail::set_like<T>) {
         return detail::read_set(*this, value);
     } else {
-        static_assert(detail::sequence_like<T>,
-                      "no reply can be read into this type: write error_code from_reply(redis::reply_reader&, T&) in its "
-                      "namespace, or read into a generic_response");
+        static_assert(
+            detail::sequence_like<T>,
+            "no reply can be read into this type: write error_code from_reply(redis::reply_reader&, T&) in its "
+            "namespace, or read into a generic_response");
         if constexpr (detail::is_pair<typename T::value_type>) {
             if (peek().kind == resp3::type::map)
                 return detail::read_pairs(*this, value);

@@ -18,7 +18,7 @@ struct server_options {
     std::uint16_t port = 0;         ///< 0: a free one; see server::port().
     std::string unix_path;          ///< Also listens on this UNIX socket; empty: none. A stale file there is an error.
     std::size_t output_bytes_max = 64 * 1024 * 1024; ///< A client that leaves more unread is not read from meanwhile.
-    server_engine_options engine;   ///< Without a clock it gets the loop's, set to the time of day once.
+    server_engine_options engine; ///< Without a clock it gets the loop's, set to the time of day once.
 };
 
 /// Listens as soon as it is made, and serves clients whenever its context runs.
@@ -29,8 +29,7 @@ struct server_options {
 class FAIRLEAD_EXPORT server {
 public:
     explicit server(any_io_executor const& ex, server_options options = {});
-    template <execution_context_type Context>
-    explicit server(Context& c, server_options options = {})
+    template <execution_context_type Context> explicit server(Context& c, server_options options = {})
         : server(any_io_executor(c.get_executor()), std::move(options)) {}
     server(server const&) = delete;
     server& operator=(server const&) = delete;

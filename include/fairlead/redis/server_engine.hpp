@@ -1,5 +1,5 @@
-// The embedded server without sockets: bytes of a client in, bytes for it out. For tests of programs that use Redis, and
-// for programs that want to speak its protocol. No I/O, no clock, no globals, no threads.
+// The embedded server without sockets: bytes of a client in, bytes for it out. For tests of programs that use Redis,
+// and for programs that want to speak its protocol. No I/O, no clock, no globals, no threads.
 #pragma once
 
 #include <fairlead/base/config.hpp>
@@ -20,14 +20,14 @@ struct server_session;
 } // namespace detail
 
 struct server_engine_options {
-    std::string password;                                ///< What clients have to AUTH with; empty: nothing.
-    std::size_t databases = 16;                          ///< SELECT 0 to databases - 1.
-    std::size_t arguments_max = 1024 * 1024;             ///< Of one command.
-    std::size_t bulk_bytes_max = 512 * 1024 * 1024;      ///< Of one argument, and of a string value.
-    std::size_t inline_bytes_max = 64 * 1024;            ///< Of a command typed as a line.
-    std::size_t transaction_bytes_max = 64 * 1024 * 1024; ///< Queued between MULTI and EXEC.
+    std::string password;                                  ///< What clients have to AUTH with; empty: nothing.
+    std::size_t databases = 16;                            ///< SELECT 0 to databases - 1.
+    std::size_t arguments_max = 1024 * 1024;               ///< Of one command.
+    std::size_t bulk_bytes_max = 512 * 1024 * 1024;        ///< Of one argument, and of a string value.
+    std::size_t inline_bytes_max = 64 * 1024;              ///< Of a command typed as a line.
+    std::size_t transaction_bytes_max = 64 * 1024 * 1024;  ///< Queued between MULTI and EXEC.
     std::size_t push_backlog_bytes_max = 32 * 1024 * 1024; ///< Output not taken: a subscriber beyond it is closed.
-    std::uint64_t process_id = 0; ///< Shown by INFO.
+    std::uint64_t process_id = 0;                          ///< Shown by INFO.
     /// Time since the Unix epoch, for keys that expire. Without one time stands still, and so nothing expires.
     std::function<std::chrono::milliseconds()> clock;
 };

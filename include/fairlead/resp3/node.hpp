@@ -44,8 +44,8 @@ struct node {
     std::uint64_t size;     ///< Of an aggregate: how many child nodes follow (2n for n pairs), or unknown_size. Else 0.
     std::uint32_t depth;    ///< 0 at the top; an attribute stands beside the value that it describes.
     type kind;
-    bool in_attribute; ///< An attribute's header or inside of one: skip these to see the bare message.
-    bool last;         ///< The message is complete with this node.
+    bool in_attribute;          ///< An attribute's header or inside of one: skip these to see the bare message.
+    bool last;                  ///< The message is complete with this node.
     std::array<char, 3> format; ///< Of a verbatim string, e.g. "txt" or "mkd". Else zeros.
 };
 

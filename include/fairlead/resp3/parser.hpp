@@ -15,11 +15,11 @@ namespace fairlead::resp3 {
 
 /// Bounds on what a peer may make us hold or wait for. The value itself is still allowed.
 struct limits {
-    std::uint32_t depth_max = 1024;                             ///< Aggregates open inside each other.
-    bool streamed_types = false;                                ///< Accept lengths of '?' instead of failing cleanly.
-    std::size_t line_bytes_max = 64 * 1024;                     ///< Of a line, without type byte and CRLF.
-    std::uint64_t bulk_bytes_max = 512ull * 1024 * 1024;        ///< Of the body of one bulk.
-    std::uint64_t elements_max = 1ull << 28;                    ///< Children announced by one header (2n of a map).
+    std::uint32_t depth_max = 1024;                              ///< Aggregates open inside each other.
+    bool streamed_types = false;                                 ///< Accept lengths of '?' instead of failing cleanly.
+    std::size_t line_bytes_max = 64 * 1024;                      ///< Of a line, without type byte and CRLF.
+    std::uint64_t bulk_bytes_max = 512ull * 1024 * 1024;         ///< Of the body of one bulk.
+    std::uint64_t elements_max = 1ull << 28;                     ///< Children announced by one header (2n of a map).
     std::uint64_t message_bytes_max = 4ull * 1024 * 1024 * 1024; ///< Of one message with all its framing.
 };
 
@@ -39,8 +39,8 @@ struct progress {
 };
 
 /// A resumable parser. The caller owns the buffer: it passes all bytes not yet consumed, contiguous, and may move them
-/// between calls. A scalar line is delivered when its CRLF is there. The header of a bulk is consumed on its own, and its
-/// body is delivered as one view when all of it is there: while waiting, pending_body() tells its size, so that the
+/// between calls. A scalar line is delivered when its CRLF is there. The header of a bulk is consumed on its own, and
+/// its body is delivered as one view when all of it is there: while waiting, pending_body() tells its size, so that the
 /// caller can make room once, or claim_body() and receive it straight into its destination.
 ///
 /// Work      linear in the bytes: a partial line is searched on from where the last call stopped
@@ -107,8 +107,8 @@ private:
     struct cursor;
 
     limits limits_;
-    std::vector<frame> stack_;        // open aggregates, innermost last
-    std::uint32_t attributes_ = 0;    // how many of them are attributes
+    std::vector<frame> stack_;     // open aggregates, innermost last
+    std::uint32_t attributes_ = 0; // how many of them are attributes
     phase phase_ = phase::element;
     type body_kind_ = type::null;     // with phases body and tail
     std::uint64_t body_bytes_ = 0;    // likewise

@@ -87,8 +87,8 @@ void append_command(std::string& out, Arguments const&... arguments) {
 /// A command whose last arguments are the elements of a range: append_command_range(out, keys, "DEL"). Elements are
 /// arguments, or pairs of them, which count as two: append_command_range(out, fields, "HSET", key).
 template <std::ranges::forward_range Range, argument... Arguments>
-    requires(sizeof...(Arguments) > 0) &&
-            (argument<std::ranges::range_value_t<Range>> || detail::pair_of_arguments<std::ranges::range_value_t<Range>>)
+    requires(sizeof...(Arguments) > 0) && (argument<std::ranges::range_value_t<Range>> ||
+                                           detail::pair_of_arguments<std::ranges::range_value_t<Range>>)
 void append_command_range(std::string& out, Range const& range, Arguments const&... arguments) {
     constexpr bool has_pairs = !argument<std::ranges::range_value_t<Range>>;
     auto const elements = static_cast<std::size_t>(std::ranges::distance(range));

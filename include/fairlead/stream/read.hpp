@@ -16,8 +16,8 @@ auto read_initiation(Stream& s, Buffers const& into, Condition c) {
         return transfer_initiation<read_direction, Stream, rest_of<mutable_buffer, Buffers>, Condition>{
             &s, make_rest<mutable_buffer>(into), std::move(c)};
 }
-template <class Stream, class Buffers>
-using read_all_type = decltype(read_initiation(std::declval<Stream&>(), std::declval<Buffers const&>(), transfer_all_t()));
+template <class Stream, class Buffers> using read_all_type =
+    decltype(read_initiation(std::declval<Stream&>(), std::declval<Buffers const&>(), transfer_all_t()));
 
 /// Where the next read into a dynamic buffer goes: both versions of the concept behind two functions.
 template <class Buffer> mutable_buffer dynamic_prepare(Buffer& b, std::size_t n) {
@@ -89,7 +89,7 @@ template <class Stream, class Buffer, class Condition> struct read_dynamic {
         std::size_t const most = condition(ec, std::size_t{0});
         if (most == 0 || dynamic_step(data, most) == 0) {
             complete_immediately(stream->get_executor(), std::forward<Handler>(handler),
-                        std::tuple<error_code, std::size_t>(ec, 0));
+                                 std::tuple<error_code, std::size_t>(ec, 0));
             return;
         }
         read_dynamic_op<Stream, Buffer, Condition, std::decay_t<Handler>> o{
@@ -135,7 +135,8 @@ struct associator<A, detail::read_dynamic_op<S, B, C, H>, D>
 template <async_read_stream Stream, mutable_buffer_sequence Buffers, class Token = use_await_t>
     requires(!detail::completion_condition<std::decay_t<Token>>)
 decltype(auto) async_read(Stream& stream, Buffers const& into, Token&& token = {}) noexcept(
-    detail::nothrow_token<std::decay_t<Token>, detail::read_all_type<Stream, Buffers>> && detail::is_single_buffer<Buffers>) {
+    detail::nothrow_token<std::decay_t<Token>, detail::read_all_type<Stream, Buffers>> &&
+    detail::is_single_buffer<Buffers>) {
     return completion_token_transform<void(error_code, std::size_t)>(
         std::forward<Token>(token), detail::read_initiation(stream, into, detail::transfer_all_t()));
 }

@@ -168,14 +168,14 @@ struct associator<A, detail::read_until_op<S, B, H>, D> : detail::pass_on<A, det
 template <async_read_stream Stream, detail::dynamic_buffer_type Buffer, class Token = use_await_t>
 decltype(auto) async_read_until(Stream& stream, Buffer into, std::string_view delimiter, Token&& token = {}) {
     return completion_token_transform<void(error_code, std::size_t)>(
-        std::forward<Token>(token), detail::read_until_initiation<Stream, Buffer>{&stream, std::move(into),
-                                                                                 detail::delimiter(delimiter)});
+        std::forward<Token>(token),
+        detail::read_until_initiation<Stream, Buffer>{&stream, std::move(into), detail::delimiter(delimiter)});
 }
 template <async_read_stream Stream, detail::dynamic_buffer_type Buffer, class Token = use_await_t>
 decltype(auto) async_read_until(Stream& stream, Buffer into, char delimiter, Token&& token = {}) {
     return completion_token_transform<void(error_code, std::size_t)>(
-        std::forward<Token>(token), detail::read_until_initiation<Stream, Buffer>{&stream, std::move(into),
-                                                                                 detail::delimiter(delimiter)});
+        std::forward<Token>(token),
+        detail::read_until_initiation<Stream, Buffer>{&stream, std::move(into), detail::delimiter(delimiter)});
 }
 
 template <sync_read_stream Stream, detail::dynamic_buffer_type Buffer>

@@ -39,7 +39,9 @@ public:
                 ::new (all_ + count_++) Buffer(b);
     }
     sequence_rest(sequence_rest&& other) noexcept
-        : all_(std::exchange(other.all_, nullptr)), at_(other.at_), count_(other.count_) {}
+        : all_(std::exchange(other.all_, nullptr)),
+          at_(other.at_),
+          count_(other.count_) {}
     sequence_rest& operator=(sequence_rest&&) = delete;
     ~sequence_rest() {
         if (all_)
@@ -73,8 +75,8 @@ private:
     std::size_t count_ = 0;
 };
 
-template <class Buffer, class Sequence>
-using rest_of = std::conditional_t<is_single_buffer<Sequence>, single_rest<Buffer>, sequence_rest<Buffer>>;
+template <class Buffer, class Sequence> using rest_of =
+    std::conditional_t<is_single_buffer<Sequence>, single_rest<Buffer>, sequence_rest<Buffer>>;
 
 template <class Buffer, class Sequence> rest_of<Buffer, Sequence> make_rest(Sequence const& s) {
     if constexpr (is_single_buffer<Sequence>)
@@ -141,7 +143,7 @@ template <class Direction, class Stream, class Rest, class Condition> struct tra
         std::size_t const most = rest.empty() ? 0 : condition(ec, std::size_t{0});
         if (most == 0) {
             complete_immediately(stream->get_executor(), std::forward<Handler>(handler),
-                        std::tuple<error_code, std::size_t>(ec, 0));
+                                 std::tuple<error_code, std::size_t>(ec, 0));
             return;
         }
         transfer_op<Direction, Stream, Rest, Condition, std::decay_t<Handler>> o{

@@ -16,8 +16,8 @@ auto write_initiation(Stream& s, Buffers const& from, Condition c) {
         return transfer_initiation<write_direction, Stream, rest_of<const_buffer, Buffers>, Condition>{
             &s, make_rest<const_buffer>(from), std::move(c)};
 }
-template <class Stream, class Buffers>
-using write_all_type = decltype(write_initiation(std::declval<Stream&>(), std::declval<Buffers const&>(), transfer_all_t()));
+template <class Stream, class Buffers> using write_all_type =
+    decltype(write_initiation(std::declval<Stream&>(), std::declval<Buffers const&>(), transfer_all_t()));
 
 } // namespace detail
 
@@ -33,7 +33,8 @@ using write_all_type = decltype(write_initiation(std::declval<Stream&>(), std::d
 template <async_write_stream Stream, const_buffer_sequence Buffers, class Token = use_await_t>
     requires(!detail::completion_condition<std::decay_t<Token>>)
 decltype(auto) async_write(Stream& stream, Buffers const& from, Token&& token = {}) noexcept(
-    detail::nothrow_token<std::decay_t<Token>, detail::write_all_type<Stream, Buffers>> && detail::is_single_buffer<Buffers>) {
+    detail::nothrow_token<std::decay_t<Token>, detail::write_all_type<Stream, Buffers>> &&
+    detail::is_single_buffer<Buffers>) {
     return completion_token_transform<void(error_code, std::size_t)>(
         std::forward<Token>(token), detail::write_initiation(stream, from, detail::transfer_all_t()));
 }
@@ -85,9 +86,9 @@ template <class Stream, class Buffer> struct write_dynamic {
     }
     template <class Handler> void operator()(Handler&& handler) && {
         auto const b = all();
-        async_write(*stream, b,
-                    write_dynamic_op<Stream, Buffer, std::decay_t<Handler>>{std::move(data),
-                                                                            std::forward<Handler>(handler)});
+        async_write(
+            *stream, b,
+            write_dynamic_op<Stream, Buffer, std::decay_t<Handler>>{std::move(data), std::forward<Handler>(handler)});
     }
     void block(std::tuple<error_code, std::size_t>& v)
         requires sync_write_stream<Stream>
@@ -119,8 +120,7 @@ std::size_t write(Stream& stream, Buffer from, error_code& ec) {
     ec = std::get<0>(v);
     return std::get<1>(v);
 }
-template <sync_write_stream Stream, detail::dynamic_buffer_type Buffer>
-std::size_t write(Stream& stream, Buffer from) {
+template <sync_write_stream Stream, detail::dynamic_buffer_type Buffer> std::size_t write(Stream& stream, Buffer from) {
     error_code ec;
     auto const n = write(stream, std::move(from), ec);
     detail::throw_error(ec, "write");

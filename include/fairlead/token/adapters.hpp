@@ -44,8 +44,7 @@ template <class Init, class Adapt> struct adapted_primitive : primitive<adapted_
     static constexpr bool drops = Init::drops;
     static void drop(record& o) noexcept { Init::drop(o); }
     static auto take(record& o) { return Adapt::values(Init::take(o)); }
-    template <class Values>
-    Values block_as() const
+    template <class Values> Values block_as() const
         requires can_block<Init const, inner_values>
     {
         return Adapt::values(perform_blocking<inner_values>(inner));
@@ -79,7 +78,8 @@ template <class Handler> struct redirect_handler {
         std::move(handler)(std::forward<Args>(args)...);
     }
     template <class... Args>
-        requires(sizeof...(Args) == 0 || !std::same_as<std::decay_t<std::tuple_element_t<0, std::tuple<Args..., void*>>>, error_code>)
+        requires(sizeof...(Args) == 0 ||
+                 !std::same_as<std::decay_t<std::tuple_element_t<0, std::tuple<Args..., void*>>>, error_code>)
     void operator()(Args&&... args) {
         std::move(handler)(std::forward<Args>(args)...);
     }
@@ -108,8 +108,7 @@ template <class Initiation, class Wrap> struct wrapped_initiation {
     {
         return executor_of(initiation);
     }
-    template <class Values>
-    Values block_as()
+    template <class Values> Values block_as()
         requires requires { wrap.template block_as<Values>(initiation); }
     {
         return wrap.template block_as<Values>(initiation);
@@ -118,8 +117,7 @@ template <class Initiation, class Wrap> struct wrapped_initiation {
 
 struct wrap_tuple {
     template <class H> auto operator()(H&& h) const { return tuple_handler<H>{std::move(h)}; }
-    template <class Values, class I>
-    Values block_as(I& i) const
+    template <class Values, class I> Values block_as(I& i) const
         requires can_block<I, std::tuple_element_t<0, Values>>
     {
         return Values(perform_blocking<std::tuple_element_t<0, Values>>(i));
@@ -132,8 +130,7 @@ template <class... Rest> struct with_error<std::tuple<Rest...>> {
 struct wrap_redirect {
     error_code* target;
     template <class H> auto operator()(H&& h) const { return redirect_handler<H>{std::move(h), target}; }
-    template <class Values, class I>
-    Values block_as(I& i) const
+    template <class Values, class I> Values block_as(I& i) const
         requires can_block<I, typename with_error<Values>::type>
     {
         auto all = perform_blocking<typename with_error<Values>::type>(i);
@@ -181,8 +178,8 @@ public:
                                         std::forward<Initiation>(initiation), detail::wrap_tuple{}});
     }
 };
-template <class Signature>
-class async_result<as_tuple_maker, Signature> : public async_result<as_tuple_t<use_await_t>, Signature> {
+template <class Signature> class async_result<as_tuple_maker, Signature>
+    : public async_result<as_tuple_t<use_await_t>, Signature> {
     using base = async_result<as_tuple_t<use_await_t>, Signature>;
 
 public:
@@ -244,9 +241,9 @@ private:
 template <class T, class Executor> class executor_binder : public detail::bound_target<T> {
 public:
     using executor_type = Executor;
-    template <class U>
-    executor_binder(Executor const& e, U&& t)
-        : detail::bound_target<T>(std::in_place, std::forward<U>(t)), executor_(e) {}
+    template <class U> executor_binder(Executor const& e, U&& t)
+        : detail::bound_target<T>(std::in_place, std::forward<U>(t)),
+          executor_(e) {}
     executor_type get_executor() const noexcept { return executor_; }
 
 private:
@@ -255,9 +252,9 @@ private:
 template <class T, class Allocator> class allocator_binder : public detail::bound_target<T> {
 public:
     using allocator_type = Allocator;
-    template <class U>
-    allocator_binder(Allocator const& a, U&& t)
-        : detail::bound_target<T>(std::in_place, std::forward<U>(t)), allocator_(a) {}
+    template <class U> allocator_binder(Allocator const& a, U&& t)
+        : detail::bound_target<T>(std::in_place, std::forward<U>(t)),
+          allocator_(a) {}
     allocator_type get_allocator() const noexcept { return allocator_; }
 
 private:
@@ -266,9 +263,9 @@ private:
 template <class T, class Executor> class immediate_executor_binder : public detail::bound_target<T> {
 public:
     using immediate_executor_type = Executor;
-    template <class U>
-    immediate_executor_binder(Executor const& e, U&& t)
-        : detail::bound_target<T>(std::in_place, std::forward<U>(t)), executor_(e) {}
+    template <class U> immediate_executor_binder(Executor const& e, U&& t)
+        : detail::bound_target<T>(std::in_place, std::forward<U>(t)),
+          executor_(e) {}
     immediate_executor_type get_immediate_executor() const noexcept { return executor_; }
 
 private:
@@ -296,8 +293,7 @@ namespace detail {
 template <class Executor> struct wrap_executor {
     Executor executor;
     template <class H> auto operator()(H&& h) const { return executor_binder<H, Executor>(executor, std::move(h)); }
-    template <class Values, class I>
-    Values block_as(I& i) const
+    template <class Values, class I> Values block_as(I& i) const
         requires can_block<I, Values>
     {
         return perform_blocking<Values>(i);
@@ -306,8 +302,7 @@ template <class Executor> struct wrap_executor {
 template <class Allocator> struct wrap_allocator {
     Allocator allocator;
     template <class H> auto operator()(H&& h) const { return allocator_binder<H, Allocator>(allocator, std::move(h)); }
-    template <class Values, class I>
-    Values block_as(I& i) const
+    template <class Values, class I> Values block_as(I& i) const
         requires can_block<I, Values>
     {
         return perform_blocking<Values>(i);
@@ -380,16 +375,15 @@ template <template <class, class> class Associator, class Adapter, class Inner, 
 
 } // namespace detail
 
-template <template <class, class> class A, class H, class D>
-struct associator<A, detail::tuple_handler<H>, D> : detail::pass_on<A, detail::tuple_handler<H>, H, D> {};
-template <template <class, class> class A, class H, class D>
-struct associator<A, detail::redirect_handler<H>, D> : detail::pass_on<A, detail::redirect_handler<H>, H, D> {};
+template <template <class, class> class A, class H, class D> struct associator<A, detail::tuple_handler<H>, D>
+    : detail::pass_on<A, detail::tuple_handler<H>, H, D> {};
+template <template <class, class> class A, class H, class D> struct associator<A, detail::redirect_handler<H>, D>
+    : detail::pass_on<A, detail::redirect_handler<H>, H, D> {};
+template <template <class, class> class A, class T, class E, class D> struct associator<A, executor_binder<T, E>, D>
+    : detail::pass_on<A, executor_binder<T, E>, T, D> {};
 template <template <class, class> class A, class T, class E, class D>
-struct associator<A, executor_binder<T, E>, D> : detail::pass_on<A, executor_binder<T, E>, T, D> {};
-template <template <class, class> class A, class T, class E, class D>
-struct associator<A, immediate_executor_binder<T, E>, D>
-    : detail::pass_on<A, immediate_executor_binder<T, E>, T, D> {};
-template <template <class, class> class A, class T, class L, class D>
-struct associator<A, allocator_binder<T, L>, D> : detail::pass_on<A, allocator_binder<T, L>, T, D> {};
+struct associator<A, immediate_executor_binder<T, E>, D> : detail::pass_on<A, immediate_executor_binder<T, E>, T, D> {};
+template <template <class, class> class A, class T, class L, class D> struct associator<A, allocator_binder<T, L>, D>
+    : detail::pass_on<A, allocator_binder<T, L>, T, D> {};
 
 } // namespace fairlead

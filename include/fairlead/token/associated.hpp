@@ -49,11 +49,11 @@ template <class T, class D> consteval auto choose_allocator() {
 
 } // namespace detail
 
-template <class T, class Allocator>
-struct associated_allocator : decltype(detail::choose_allocator<T, Allocator>())::type {};
+template <class T, class Allocator> struct associated_allocator
+    : decltype(detail::choose_allocator<T, Allocator>())::type {};
 
-template <class T, class Allocator = std::allocator<void>>
-using associated_allocator_t = typename associated_allocator<T, Allocator>::type;
+template <class T, class Allocator = std::allocator<void>> using associated_allocator_t =
+    typename associated_allocator<T, Allocator>::type;
 
 template <class T> associated_allocator_t<T> get_associated_allocator(T const& t) noexcept {
     return associated_allocator<T>::get(t);
@@ -97,11 +97,11 @@ template <class T, class D> consteval auto choose_executor() {
 
 } // namespace detail
 
-template <class T, class Executor>
-struct associated_executor : decltype(detail::choose_executor<T, Executor>())::type {};
+template <class T, class Executor> struct associated_executor : decltype(detail::choose_executor<T, Executor>())::type {
+};
 
-template <class T, class Executor = inline_executor>
-using associated_executor_t = typename associated_executor<T, Executor>::type;
+template <class T, class Executor = inline_executor> using associated_executor_t =
+    typename associated_executor<T, Executor>::type;
 
 template <class T> associated_executor_t<T> get_associated_executor(T const& t) noexcept {
     return associated_executor<T>::get(t);
@@ -146,27 +146,25 @@ template <class T, class D> consteval auto choose_immediate() {
 
 } // namespace detail
 
-template <class T, class Executor>
-struct associated_immediate_executor : decltype(detail::choose_immediate<T, Executor>())::type {};
+template <class T, class Executor> struct associated_immediate_executor
+    : decltype(detail::choose_immediate<T, Executor>())::type {};
 
-template <class T, class Executor = inline_executor>
-using associated_immediate_executor_t = typename associated_immediate_executor<T, Executor>::type;
+template <class T, class Executor = inline_executor> using associated_immediate_executor_t =
+    typename associated_immediate_executor<T, Executor>::type;
 
-template <class T, class Executor>
-associated_immediate_executor_t<T, Executor> get_associated_immediate_executor(T const& t, Executor const& ex) noexcept {
+template <class T, class Executor> associated_immediate_executor_t<T, Executor>
+get_associated_immediate_executor(T const& t, Executor const& ex) noexcept {
     return associated_immediate_executor<T, Executor>::get(t, ex);
 }
 
 namespace detail {
 
 /// True when T wants to be run at once where an operation completes at once.
-template <class T>
-inline constexpr bool has_immediate_executor =
+template <class T> inline constexpr bool has_immediate_executor =
     !std::is_same_v<associated_immediate_executor_t<T>, no_immediate_executor>;
 
 /// True when T names an executor of its own, whatever it is.
-template <class T>
-inline constexpr bool has_own_executor = !std::is_same_v<associated_executor_t<T>, inline_executor>;
+template <class T> inline constexpr bool has_own_executor = !std::is_same_v<associated_executor_t<T>, inline_executor>;
 
 template <class H> using handler_allocator = associated_allocator_t<H, recycling_allocator<void>>;
 

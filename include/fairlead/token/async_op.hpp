@@ -1,4 +1,5 @@
-// What an initiating function returns for use_await (the default token) and deferred: one type per completion signature.
+// What an initiating function returns for use_await (the default token) and deferred: one type per completion
+// signature.
 //
 // The type says nothing about the operation behind it (P0162R0 §5.4), and awaiting allocates nothing (P0055R1): the
 // value holds just the erased initiation, the operation's record lies in the awaiting coroutine's frame.
@@ -44,7 +45,8 @@ template <class First, class... Rest> auto unwrap(std::tuple<First, Rest...>&& v
         } else if (std::get<0>(v)) {
             std::rethrow_exception(std::move(std::get<0>(v)));
         }
-        return std::apply([](First&, Rest&... rest) { return unwrap_rest(std::tuple<Rest...>(std::move(rest)...)); }, v);
+        return std::apply([](First&, Rest&... rest) { return unwrap_rest(std::tuple<Rest...>(std::move(rest)...)); },
+                          v);
     } else {
         return unwrap_rest(std::move(v));
     }
@@ -68,8 +70,7 @@ inline error_code to_error_code(int e) noexcept {
 
 /// The result of a finished await. After the suspension the compiler no longer knows which operation it was, so the
 /// common kinds of result are read here rather than through a call.
-template <class Signature, class Functions>
-auto resume_with(Functions const* f, void* storage, await_record& r) {
+template <class Signature, class Functions> auto resume_with(Functions const* f, void* storage, await_record& r) {
     using values = values_of<Signature>;
     auto const rethrow_if_failed = [&r] {
         if (r.state == await_state::failed) [[unlikely]]
@@ -109,15 +110,15 @@ template <class Signature> class foreign_awaiter;
 /// An operation that has not started. Awaited it starts, with its state in the awaiting frame; called with a token it
 /// starts as the initiating function would have with that token; destroyed it never starts.
 /// Movable until started. Threads: as the object it was made from.
-template <class R, class... Args> class [[nodiscard("the operation starts only when it is awaited or called with a token")]] async_op<R(Args...)> {
+template <class R, class... Args>
+class [[nodiscard("the operation starts only when it is awaited or called with a token")]] async_op<R(Args...)> {
 public:
     using signature = R(Args...);
     using values = std::tuple<std::decay_t<Args>...>;
     static constexpr std::size_t storage_size = 40;
 
-    template <class Init>
-    static constexpr bool inside = sizeof(Init) <= storage_size && alignof(Init) <= 8 &&
-                                   std::is_nothrow_move_constructible_v<Init>;
+    template <class Init> static constexpr bool inside =
+        sizeof(Init) <= storage_size && alignof(Init) <= 8 && std::is_nothrow_move_constructible_v<Init>;
 
     template <class Init>
         requires(!std::same_as<std::decay_t<Init>, async_op>)
@@ -171,8 +172,9 @@ private:
         template <class Handler> void operator()(Handler&& handler) && {
             std::decay_t<Handler> h(std::forward<Handler>(handler));
             auto* functions = op.functions_;
-            functions->start(op.storage_,
-                             {&h, &detail::erased_handler_table<std::decay_t<Handler>, std::decay_t<Args>...>::functions});
+            functions->start(
+                op.storage_,
+                {&h, &detail::erased_handler_table<std::decay_t<Handler>, std::decay_t<Args>...>::functions});
         }
         values block() {
             if (!op.functions_->block)
@@ -236,13 +238,13 @@ private:
     await_record record_;
 };
 
-template <class Init, class Signature>
-inline constexpr bool nothrow_async_op = async_op<Signature>::template inside<Init>;
+template <class Init, class Signature> inline constexpr bool nothrow_async_op =
+    async_op<Signature>::template inside<Init>;
 
-template <primitive_initiation Init>
-inline constexpr bool nothrow_token<use_await_t, Init> = nothrow_async_op<Init, typename Init::signature>;
-template <primitive_initiation Init>
-inline constexpr bool nothrow_token<deferred_t, Init> = nothrow_async_op<Init, typename Init::signature>;
+template <primitive_initiation Init> inline constexpr bool nothrow_token<use_await_t, Init> =
+    nothrow_async_op<Init, typename Init::signature>;
+template <primitive_initiation Init> inline constexpr bool nothrow_token<deferred_t, Init> =
+    nothrow_async_op<Init, typename Init::signature>;
 
 } // namespace detail
 
@@ -253,9 +255,9 @@ detail::foreign_awaiter<R(Args...)> async_op<R(Args...)>::operator co_await() &&
 
 template <class Signature> class async_result<use_await_t, Signature> {
 public:
-    template <class Initiation>
-    static async_op<Signature> initiate(Initiation&& initiation, use_await_t) noexcept(
-        detail::nothrow_async_op<std::decay_t<Initiation>, Signature>) {
+    template <class Initiation> static async_op<Signature>
+    initiate(Initiation&& initiation,
+             use_await_t) noexcept(detail::nothrow_async_op<std::decay_t<Initiation>, Signature>) {
         return async_op<Signature>(std::forward<Initiation>(initiation));
     }
     template <class Initiation, class... Args>

@@ -1,7 +1,7 @@
 // The handler through which a generic operation, one that users or algorithms compose, resumes a coroutine.
 //
-// Its associated allocator is the await record of that coroutine: the operation's own memory lies in the awaiting frame,
-// and the operation knows nothing of it.
+// Its associated allocator is the await record of that coroutine: the operation's own memory lies in the awaiting
+// frame, and the operation knows nothing of it.
 #pragma once
 
 #include <fairlead/base/error.hpp>

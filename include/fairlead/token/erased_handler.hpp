@@ -68,9 +68,7 @@ template <class Init, class... Args> struct erased_op : Init::record {
     std::size_t bytes;
     loop* foreign;
 
-    static constexpr std::size_t handler_offset() noexcept {
-        return (sizeof(erased_op) + 15) / 16 * 16;
-    }
+    static constexpr std::size_t handler_offset() noexcept { return (sizeof(erased_op) + 15) / 16 * 16; }
     void* handler() noexcept { return reinterpret_cast<std::byte*>(this) + handler_offset(); }
 
     static void run_it(op* base, op_mode mode) {
@@ -93,7 +91,8 @@ template <class Init, class... Args> struct erased_op : Init::record {
     }
 };
 
-/// A handler that lives in a block of its own: what a generic initiation is given when its async_op is called with a token.
+/// A handler that lives in a block of its own: what a generic initiation is given when its async_op is called with a
+/// token.
 template <class... Args> class boxed_handler {
 public:
     explicit boxed_handler(handler_ref<Args...> h) : functions_(h.functions) {
@@ -102,7 +101,9 @@ public:
         functions_->move(h.handler, block_);
     }
     boxed_handler(boxed_handler&& other) noexcept
-        : functions_(other.functions_), block_(std::exchange(other.block_, nullptr)), bytes_(other.bytes_) {}
+        : functions_(other.functions_),
+          block_(std::exchange(other.block_, nullptr)),
+          bytes_(other.bytes_) {}
     boxed_handler& operator=(boxed_handler&&) = delete;
     ~boxed_handler() {
         if (block_)

@@ -34,8 +34,8 @@ template <class H, class Signature>
 concept completion_handler_for =
     std::move_constructible<std::decay_t<H>> && detail::signature_of<Signature>::template callable<std::decay_t<H>>;
 
-/// What becomes of a token. The primary template takes the token itself as the handler (a callback). Specialise it for a
-/// token of your own with either
+/// What becomes of a token. The primary template takes the token itself as the handler (a callback). Specialise it for
+/// a token of your own with either
 ///   - `template <class Initiation> static auto initiate(Initiation&&, Token, Args...)`, calling
 ///     `initiation(handler, args...)` when and if the operation is to start; or
 ///   - the form of P0162R0: `completion_handler_type` constructed from the token, `return_type`, a constructor from an
@@ -69,9 +69,8 @@ template <class Token, class Initiation> inline constexpr bool nothrow_token = f
 
 /// The customisation point: turns `token` into a handler, gives it to `invoker`, and returns what the token promises.
 /// A user's token may overload it in its own namespace.
-template <completion_signature Signature, class Token, class Invoker>
-decltype(auto) completion_token_transform(Token&& token, Invoker&& invoker) noexcept(
-    detail::nothrow_token<std::decay_t<Token>, std::decay_t<Invoker>>) {
+template <completion_signature Signature, class Token, class Invoker> decltype(auto) completion_token_transform(
+    Token&& token, Invoker&& invoker) noexcept(detail::nothrow_token<std::decay_t<Token>, std::decay_t<Invoker>>) {
     using result = async_result<std::decay_t<Token>, Signature>;
     if constexpr (requires { result::initiate(std::forward<Invoker>(invoker), std::forward<Token>(token)); }) {
         return result::initiate(std::forward<Invoker>(invoker), std::forward<Token>(token));
@@ -101,8 +100,7 @@ template <class Initiation, class... Args> struct bound_initiation {
     std::tuple<Args...> args;
 
     template <class Handler> void operator()(Handler&& handler) && {
-        std::apply(
-            [&](auto&... a) { std::move(initiation)(std::forward<Handler>(handler), std::move(a)...); }, args);
+        std::apply([&](auto&... a) { std::move(initiation)(std::forward<Handler>(handler), std::move(a)...); }, args);
     }
     auto get_executor() const noexcept
         requires names_executor<Initiation>
@@ -126,8 +124,8 @@ decltype(auto) async_initiate(Initiation&& initiation, std::type_identity_t<Toke
                 std::forward<Initiation>(initiation), std::tuple<std::decay_t<Args>...>(std::forward<Args>(args)...)});
 }
 
-/// P0162R0's short form for the body of an initiating function: `async_completion<Token, Signature> init(token);`, start
-/// the operation with `init.completion_handler`, `return init.result.get();`.
+/// P0162R0's short form for the body of an initiating function: `async_completion<Token, Signature> init(token);`,
+/// start the operation with `init.completion_handler`, `return init.result.get();`.
 template <class Token, class Signature> class async_completion {
     using result_type = async_result<std::decay_t<Token>, Signature>;
     struct no_result {
@@ -141,7 +139,8 @@ public:
     using completion_handler_type = typename result_type::completion_handler_type;
 
     explicit async_completion(Token& token)
-        : completion_handler(std::forward<Token>(token)), result(completion_handler) {}
+        : completion_handler(std::forward<Token>(token)),
+          result(completion_handler) {}
     async_completion(async_completion const&) = delete;
     async_completion& operator=(async_completion const&) = delete;
 
@@ -161,8 +160,7 @@ template <class Handler, class Values> struct completion_op : op {
     Handler handler;
     Values values;
 
-    template <class H, class V>
-    completion_op(H&& h, V&& v) : handler(std::forward<H>(h)), values(std::forward<V>(v)) {
+    template <class H, class V> completion_op(H&& h, V&& v) : handler(std::forward<H>(h)), values(std::forward<V>(v)) {
         run = &completion_op::run_it;
         cancel = nullptr;
     }
@@ -181,7 +179,8 @@ template <class Handler, class Values> struct completion_op : op {
 };
 
 /// Queues the call of `handler` with `values` on its associated executor, else on `ex`. Never calls it here.
-template <class Executor, class Handler, class Values> void post_values(Executor const& ex, Handler&& handler, Values&& values) {
+template <class Executor, class Handler, class Values>
+void post_values(Executor const& ex, Handler&& handler, Values&& values) {
     using op_type = completion_op<std::decay_t<Handler>, std::decay_t<Values>>;
     auto const target = get_associated_executor(handler, ex);
     auto* o = allocate_with<op_type>(handler, std::forward<Handler>(handler), std::forward<Values>(values));
@@ -195,7 +194,7 @@ template <class Handler, class Values> void dispatch_values(Handler& handler, Va
         loop* const l = loop_of(target);
         if (!l || !l->mine()) {
             auto* o = allocate_with<completion_op<Handler, std::decay_t<Values>>>(handler, std::move(handler),
-                                                                                 std::forward<Values>(values));
+                                                                                  std::forward<Values>(values));
             execute_op(target, *o);
             return;
         }
@@ -240,7 +239,8 @@ template <class Handler> struct handler_work<Handler, true> {
     }
     handler_work(handler_work const&) = delete;
     handler_work(handler_work&& other) noexcept
-        : executor(other.executor), counted(std::exchange(other.counted, false)) {}
+        : executor(other.executor),
+          counted(std::exchange(other.counted, false)) {}
     ~handler_work() {
         if constexpr (tracks_work<decltype(executor)>)
             if (counted)
@@ -255,8 +255,7 @@ template <class Init, class Handler> struct handler_op : Init::record {
     Handler handler;
     [[no_unique_address]] handler_work<Handler> work;
 
-    template <class H>
-    handler_op(H&& h, loop* home) : handler(std::forward<H>(h)), work(handler, home) {}
+    template <class H> handler_op(H&& h, loop* home) : handler(std::forward<H>(h)), work(handler, home) {}
 
     static void run_it(op* base, op_mode mode) {
         auto* self = static_cast<handler_op*>(static_cast<typename Init::record*>(base));
@@ -296,7 +295,7 @@ template <class Derived> struct primitive {
         self.prepare(*o);
         o->run = &op_type::run_it;
         if constexpr (has_immediate_executor<std::decay_t<Handler>> &&
-                      requires(typename Derived::record & r) { self.attempt(r); }) {
+                      requires(typename Derived::record& r) { self.attempt(r); }) {
             if (self.home()->mine() && self.ready() && self.attempt(*o)) {
                 std::decay_t<Handler> h(std::move(o->handler));
                 [[maybe_unused]] auto kept(std::move(o->work));

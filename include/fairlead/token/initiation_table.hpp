@@ -1,7 +1,7 @@
 // An initiation behind a table of functions: how async_op knows what to do with the bytes that it holds.
 //
-// Two kinds of table. That of a primitive of the library prepares the op in the await record of the coroutine and hands it
-// to the driver. That of any other initiation gives it a handler (await_handler.hpp) and lets it do as it likes.
+// Two kinds of table. That of a primitive of the library prepares the op in the await record of the coroutine and hands
+// it to the driver. That of any other initiation gives it a handler (await_handler.hpp) and lets it do as it likes.
 #pragma once
 
 #include <fairlead/token/await_handler.hpp>
@@ -76,9 +76,7 @@ template <class Init, class Values> struct stored_initiation {
     {
         return perform_blocking<Values>(in(p));
     }
-    static constexpr auto relocate_function() {
-        return std::is_trivially_copyable_v<Init> ? nullptr : &relocate;
-    }
+    static constexpr auto relocate_function() { return std::is_trivially_copyable_v<Init> ? nullptr : &relocate; }
     static constexpr auto destroy_function() { return std::is_trivially_destructible_v<Init> ? nullptr : &destroy; }
     static constexpr auto block_function() {
         Values (*f)(void*) = nullptr;
@@ -88,8 +86,8 @@ template <class Init, class Values> struct stored_initiation {
     }
 };
 
-template <class Init, class... Args>
-struct primitive_functions : stored_initiation<Init, typename initiation_functions<Args...>::values> {
+template <class Init, class... Args> struct primitive_functions
+    : stored_initiation<Init, typename initiation_functions<Args...>::values> {
     using base = stored_initiation<Init, typename initiation_functions<Args...>::values>;
     using base::in;
     using functions_type = initiation_functions<Args...>;
@@ -171,19 +169,18 @@ struct primitive_functions : stored_initiation<Init, typename initiation_functio
         o->run = &op_type::run_it;
         i.submit(*o);
     }
-    static constexpr functions_type functions{
-        base::relocate_function(),
-        base::destroy_function(),
-        &home,
-        can_try ? &try_step : nullptr,
-        &start_await,
-        &take,
-        &start,
-        base::block_function()};
+    static constexpr functions_type functions{base::relocate_function(),
+                                              base::destroy_function(),
+                                              &home,
+                                              can_try ? &try_step : nullptr,
+                                              &start_await,
+                                              &take,
+                                              &start,
+                                              base::block_function()};
 };
 
-template <class Init, class... Args>
-struct generic_functions : stored_initiation<Init, typename initiation_functions<Args...>::values> {
+template <class Init, class... Args> struct generic_functions
+    : stored_initiation<Init, typename initiation_functions<Args...>::values> {
     using base = stored_initiation<Init, typename initiation_functions<Args...>::values>;
     using base::in;
     using functions_type = initiation_functions<Args...>;
@@ -251,22 +248,20 @@ struct generic_functions : stored_initiation<Init, typename initiation_functions
     static void start(void* p, handler_ref<std::decay_t<Args>...> h) {
         std::move(in(p))(boxed_handler<std::decay_t<Args>...>(h));
     }
-    static constexpr functions_type functions{
-        base::relocate_function(),
-        base::destroy_function(),
-        &home,
-        can_try ? &try_step : nullptr,
-        &start_await,
-        &take,
-        &start,
-        base::block_function()};
+    static constexpr functions_type functions{base::relocate_function(),
+                                              base::destroy_function(),
+                                              &home,
+                                              can_try ? &try_step : nullptr,
+                                              &start_await,
+                                              &take,
+                                              &start,
+                                              base::block_function()};
 };
 
 /// An initiation too large for an async_op, or one whose move may throw, in a counted block of the recycler.
 template <class Init> class boxed_initiation {
 public:
-    template <class I>
-    explicit boxed_initiation(std::in_place_t, I&& i) {
+    template <class I> explicit boxed_initiation(std::in_place_t, I&& i) {
         void* block = recycle_allocate(sizeof(Init));
         try {
             init_ = ::new (block) Init(std::forward<I>(i));
@@ -308,14 +303,8 @@ template <template <class, class...> class Base, class Init, class... Args> stru
     static values take(void* p, await_record& r) { return base::take(inner(p), r); }
     static void start(void* p, handler_ref<std::decay_t<Args>...> h) { base::start(inner(p), h); }
     static values block(void* p) { return base::functions.block(inner(p)); }
-    static constexpr functions_type functions{&relocate,
-                                              &destroy,
-                                              &home,
-                                              base::can_try ? &try_step : nullptr,
-                                              &start_await,
-                                              &take,
-                                              &start,
-                                              base::can_block ? &block : nullptr};
+    static constexpr functions_type functions{&relocate,    &destroy, &home,  base::can_try ? &try_step : nullptr,
+                                              &start_await, &take,    &start, base::can_block ? &block : nullptr};
 };
 
 } // namespace fairlead::detail

@@ -60,11 +60,11 @@ template <class Executor> struct executor_dispatch {
 template <class Token, class Executor> decltype(auto) post_on(Executor const& ex, Token&& token) {
     if (loop* l = loop_of(ex)) {
         if constexpr (std::is_void_v<decltype(completion_token_transform<void()>(std::forward<Token>(token),
-                                                                                loop_post(l)))> ||
+                                                                                 loop_post(l)))> ||
                       std::is_same_v<decltype(completion_token_transform<void()>(std::forward<Token>(token),
-                                                                                loop_post(l))),
+                                                                                 loop_post(l))),
                                      decltype(completion_token_transform<void()>(std::forward<Token>(token),
-                                                                                executor_post<Executor>{ex}))>)
+                                                                                 executor_post<Executor>{ex}))>)
             return completion_token_transform<void()>(std::forward<Token>(token), loop_post(l));
     }
     return completion_token_transform<void()>(std::forward<Token>(token), executor_post<Executor>{ex});
@@ -82,17 +82,16 @@ concept not_a_place = !executor<std::decay_t<Token>> && !execution_context_type<
 /// Threads    any
 /// Allocates  awaited nothing; otherwise the handler's block
 /// Source     Networking TS [async.post]
-template <executor Executor, detail::not_a_place Token = use_await_t>
-decltype(auto) post(Executor const& ex, Token&& token = {}) noexcept(
-    detail::always_loop<Executor> && detail::nothrow_token<std::decay_t<Token>, detail::loop_post>) {
+template <executor Executor, detail::not_a_place Token = use_await_t> decltype(auto)
+post(Executor const& ex, Token&& token = {}) noexcept(detail::always_loop<Executor> &&
+                                                      detail::nothrow_token<std::decay_t<Token>, detail::loop_post>) {
     if constexpr (detail::always_loop<Executor>)
         return completion_token_transform<void()>(std::forward<Token>(token), detail::loop_post(ex.native_loop()));
     else
         return detail::post_on(ex, std::forward<Token>(token));
 }
-template <execution_context_type Context, detail::not_a_place Token = use_await_t>
-decltype(auto) post(Context& c, Token&& token = {}) noexcept(
-    noexcept(post(c.get_executor(), std::forward<Token>(token)))) {
+template <execution_context_type Context, detail::not_a_place Token = use_await_t> decltype(auto)
+post(Context& c, Token&& token = {}) noexcept(noexcept(post(c.get_executor(), std::forward<Token>(token)))) {
     return post(c.get_executor(), std::forward<Token>(token));
 }
 /// Runs the handler on its associated executor, which it must have.
@@ -105,8 +104,7 @@ void post(Handler&& handler) {
 
 /// As post; says that the handler continues what the caller does. A hint only.
 template <executor Executor, detail::not_a_place Token = use_await_t>
-decltype(auto) defer(Executor const& ex, Token&& token = {}) noexcept(
-    noexcept(post(ex, std::forward<Token>(token)))) {
+decltype(auto) defer(Executor const& ex, Token&& token = {}) noexcept(noexcept(post(ex, std::forward<Token>(token)))) {
     return post(ex, std::forward<Token>(token));
 }
 template <execution_context_type Context, detail::not_a_place Token = use_await_t>

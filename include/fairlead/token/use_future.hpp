@@ -38,8 +38,7 @@ template <class... Args> struct future_handler {
 
 template <class R, class... Args> class async_result<use_future_t, R(Args...)> {
 public:
-    template <class Initiation, class... A>
-    static auto initiate(Initiation&& initiation, use_future_t, A&&... args) {
+    template <class Initiation, class... A> static auto initiate(Initiation&& initiation, use_future_t, A&&... args) {
         detail::future_handler<std::decay_t<Args>...> handler{};
         auto future = handler.promise.get_future();
         std::forward<Initiation>(initiation)(std::move(handler), std::forward<A>(args)...);

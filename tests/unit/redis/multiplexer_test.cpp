@@ -172,7 +172,8 @@ TEST(Multiplexer, RepliesFindTheirRequestsAtEverySplitPoint) {
 TEST(Multiplexer, LargeBodiesAreGatheredAcrossReadsWhereverTheyStand) {
     std::string const body(200'000, 'x');
     std::string const other(70'000, 'y');
-    std::string const wire = bulk(body) + "*3\r\n+first\r\n" + bulk(other) + bulk("tail") + "|1\r\n+a\r\n" + bulk(body) + ":7\r\n";
+    std::string const wire =
+        bulk(body) + "*3\r\n+first\r\n" + bulk(other) + bulk("tail") + "|1\r\n+a\r\n" + bulk(body) + ":7\r\n";
     for (std::size_t piece : {1000UL, 16384UL, 70'001UL, wire.size()}) {
         multiplexer_bench bench;
         call<std::string> scalar("GET", "a");
@@ -402,7 +403,8 @@ TEST(Catalogue, P05_PushesAnywhereBetweenRepliesAreRoutedAndNotCounted) {
         }
         EXPECT_TRUE(transaction.done());
         EXPECT_EQ(transaction.resp.messages(), 4U);
-        EXPECT_EQ(bench.pushes(), "push '' of 3\n  blob_string 'message'\n  blob_string 'news'\n  blob_string 'hello'\n");
+        EXPECT_EQ(bench.pushes(),
+                  "push '' of 3\n  blob_string 'message'\n  blob_string 'news'\n  blob_string 'hello'\n");
     }
 }
 

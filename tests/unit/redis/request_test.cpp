@@ -71,7 +71,8 @@ TEST(RedisRequest, CountsNoRepliesForTheSubscribeFamilyInAnySpelling) {
 }
 
 TEST(Catalogue, P09_CommandsThatBreakTheOrderAreRefusedInAnySpelling) {
-    for (std::string_view name : {"MONITOR", "monitor", "HELLO", "hello", "RESET", "Quit", "SYNC", "PSYNC", "REPLCONF"}) {
+    for (std::string_view name :
+         {"MONITOR", "monitor", "HELLO", "hello", "RESET", "Quit", "SYNC", "PSYNC", "REPLCONF"}) {
         request r;
         r.push("PING");
         r.push(name);

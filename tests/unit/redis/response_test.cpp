@@ -81,7 +81,8 @@ TEST(RedisResponse, AggregatesBecomeContainers) {
     EXPECT_EQ((get<std::map<text, int>>("%1\r\n+a\r\n:1\r\n")), (std::map<text, int>{{"a", 1}}));
     EXPECT_EQ((get<std::unordered_map<text, int>>("*2\r\n+a\r\n:1\r\n")), (std::unordered_map<text, int>{{"a", 1}}))
         << "RESP2 has no maps";
-    EXPECT_EQ((get<std::vector<std::pair<text, int>>>("%1\r\n+a\r\n:1\r\n")), (std::vector<std::pair<text, int>>{{"a", 1}}));
+    EXPECT_EQ((get<std::vector<std::pair<text, int>>>("%1\r\n+a\r\n:1\r\n")),
+              (std::vector<std::pair<text, int>>{{"a", 1}}));
     EXPECT_EQ((get<std::vector<std::pair<text, int>>>("*1\r\n*2\r\n+a\r\n:1\r\n")),
               (std::vector<std::pair<text, int>>{{"a", 1}}));
     EXPECT_EQ((get<std::tuple<int, text, std::optional<int>>>("*3\r\n:1\r\n+b\r\n_\r\n")),

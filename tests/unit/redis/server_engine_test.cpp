@@ -162,9 +162,10 @@ TEST_F(Server, APatternFullOfStarsTakesNoTime) {
 }
 
 TEST_F(Server, HelloChoosesTheVersion) {
-    EXPECT_EQ(run("HELLO 3 SETNAME me"), "%7\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$5\r\n7.2.0\r\n$5\r\nproto\r\n:3\r\n"
-                                         "$2\r\nid\r\n:1\r\n$4\r\nmode\r\n$10\r\nstandalone\r\n$4\r\nrole\r\n$6\r\nmaster\r\n"
-                                         "$7\r\nmodules\r\n*0\r\n");
+    EXPECT_EQ(run("HELLO 3 SETNAME me"),
+              "%7\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$5\r\n7.2.0\r\n$5\r\nproto\r\n:3\r\n"
+              "$2\r\nid\r\n:1\r\n$4\r\nmode\r\n$10\r\nstandalone\r\n$4\r\nrole\r\n$6\r\nmaster\r\n"
+              "$7\r\nmodules\r\n*0\r\n");
     EXPECT_EQ(run("CLIENT GETNAME"), "$2\r\nme\r\n");
     EXPECT_EQ(run("GET none"), "_\r\n");
     run("HSET h a 1");
@@ -249,8 +250,9 @@ TEST_F(Server, PublishesToResp2AndResp3Subscribers) {
 
 TEST_F(Server, AResp2SubscriberMayOnlySubscribe) {
     run("SUBSCRIBE a");
-    EXPECT_EQ(run("GET k"), "-ERR Can't execute 'get': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are "
-                            "allowed in this context\r\n");
+    EXPECT_EQ(run("GET k"),
+              "-ERR Can't execute 'get': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are "
+              "allowed in this context\r\n");
     EXPECT_EQ(run("PING"), "*2\r\n$4\r\npong\r\n$0\r\n\r\n");
     EXPECT_EQ(run("UNSUBSCRIBE"), "*3\r\n$11\r\nunsubscribe\r\n$1\r\na\r\n:0\r\n");
     EXPECT_EQ(run("GET k"), "$-1\r\n");
@@ -355,7 +357,8 @@ TEST_F(Server, TransactionsRunTogetherOrNotAtAll) {
 
 TEST_F(Server, AWatchedKeyThatChangedMakesExecNull) {
     typist other(engine_);
-    for (std::string const& change : {"SET k 1"s, "DEL k"s, "RPUSH k a"s, "LPOP k"s, "EXPIRE f 10"s, "FLUSHALL"s, "APPEND g x"s}) {
+    for (std::string const& change :
+         {"SET k 1"s, "DEL k"s, "RPUSH k a"s, "LPOP k"s, "EXPIRE f 10"s, "FLUSHALL"s, "APPEND g x"s}) {
         run("SET f 1");
         EXPECT_EQ(run("WATCH k f g"), "+OK\r\n");
         other(change);
@@ -496,7 +499,8 @@ TEST_F(Server, DebugProtocolShowsEveryKindOfReply) {
                                             "$39\r\nSome real reply following the attribute\r\n");
     EXPECT_EQ(run("DEBUG PROTOCOL push"), ">2\r\n$16\r\nserver-cpu-usage\r\n:42\r\n"
                                           "$40\r\nSome real reply following the push reply\r\n");
-    for (char const* kind : {"string", "integer", "double", "null", "array", "set", "map", "verbatim", "true", "false", "bignum"}) {
+    for (char const* kind :
+         {"string", "integer", "double", "null", "array", "set", "map", "verbatim", "true", "false", "bignum"}) {
         std::string const reply = run("DEBUG PROTOCOL "s + kind);
         resp3::parser parser;
         EXPECT_FALSE(parser.parse(reply, [](resp3::node const&) {}).ec) << kind;

@@ -31,7 +31,8 @@ TEST(Resp3Node, AByteThatIsNoTypeIsNamedUnknown) {
 
 TEST(Resp3Node, OnlyKindsWithChildrenAreAggregates) {
     for (char const c : type_bytes)
-        EXPECT_EQ(is_aggregate(static_cast<type>(c)), std::string_view("*%~>|?").find(c) != std::string_view::npos) << c;
+        EXPECT_EQ(is_aggregate(static_cast<type>(c)), std::string_view("*%~>|?").find(c) != std::string_view::npos)
+            << c;
 }
 
 TEST(Resp3Node, BothErrorKindsAreErrors) {

@@ -56,7 +56,8 @@ std::vector<std::string> corpus() {
         "!21\r\nSYNTAX invalid syntax\r\n!0\r\n\r\n",
         "=15\r\ntxt:Some string\r\n=4\r\nmkd:\r\n",
         "#t\r\n#f\r\n",
-        ",1.23\r\n,10\r\n,-0\r\n,+1e10\r\n,1.5E-300\r\n,inf\r\n,-inf\r\n,nan\r\n,-nan\r\n,3.1415926535897932384626433\r\n",
+        ",1.23\r\n,10\r\n,-0\r\n,+1e10\r\n,1.5E-300\r\n,inf\r\n,-inf\r\n,nan\r\n,-nan\r\n,3."
+        "1415926535897932384626433\r\n",
         "(3492890328409238509324850943850943825024385\r\n(-1\r\n(+0\r\n",
         "*0\r\n%0\r\n~0\r\n>0\r\n",
         "*3\r\n:1\r\n:2\r\n:3\r\n",
@@ -93,7 +94,8 @@ void expect_same_however_cut(std::string const& input, limits const& bounds) {
     parse_result const reference = parse(input, bounds);
     ASSERT_EQ(reference.broken_promise, "");
     for (std::size_t split = 0; split <= input.size(); ++split)
-        ASSERT_EQ(parse_in_pieces(input, {split, input.size()}, bounds), reference) << printable(input) << " at " << split;
+        ASSERT_EQ(parse_in_pieces(input, {split, input.size()}, bounds), reference)
+            << printable(input) << " at " << split;
     for (std::size_t step = 1; step <= 7; ++step)
         for (std::size_t batch : {1u, 2u, 64u})
             ASSERT_EQ(parse_in_pieces(input, every(step, input), bounds, batch), reference) << printable(input) << step;
@@ -148,7 +150,8 @@ TEST(Resp3Parser, ChangedBytesAreReadAlikeHoweverTheyAreCut) {
 }
 
 TEST(Resp3Parser, DeliversScalarsWithTheirText) {
-    auto const events = parse("+OK\r\n:-42\r\n$4\r\n\r\n\r\n\r\n#t\r\n,1e5\r\n(12\r\n-ERR x\r\n!2\r\nab\r\n_\r\n").events;
+    auto const events =
+        parse("+OK\r\n:-42\r\n$4\r\n\r\n\r\n\r\n#t\r\n,1e5\r\n(12\r\n-ERR x\r\n!2\r\nab\r\n_\r\n").events;
     std::vector<event> const expected = {
         {.kind = type::simple_string, .value = "OK", .last = true, .format = {}},
         {.kind = type::number, .value = "-42", .last = true, .format = {}},
@@ -298,43 +301,44 @@ INSTANTIATE_TEST_SUITE_P(Bytes, Resp3Refusal,
                          testing::Values(refusal{"x", error::unknown_type}, refusal{"\r\n", error::unknown_type},
                                          refusal{"?\r\n", error::unknown_type}, refusal{"\0"s, error::unknown_type},
                                          refusal{"+a\n", error::bad_line_end}, refusal{"+a\rb", error::bad_line_end},
-                                         refusal{"+a\nb\r\n", error::bad_line_end}, refusal{"-a\r\r\n", error::bad_line_end},
+                                         refusal{"+a\nb\r\n", error::bad_line_end},
+                                         refusal{"-a\r\r\n", error::bad_line_end},
                                          refusal{"$1\r\nab\r\n", error::bad_body_end},
                                          refusal{"$3\r\nab\r\n+OK\r\n", error::bad_body_end},
                                          refusal{"$1\r\na\n\r", error::bad_body_end}));
 
 INSTANTIATE_TEST_SUITE_P(Lengths, Resp3Refusal,
                          testing::Values(refusal{"$\r\n", error::bad_length}, refusal{"$a\r\n", error::bad_length},
-                                         refusal{"$1a\r\n", error::bad_length}, refusal{"$+1\r\na\r\n", error::bad_length},
+                                         refusal{"$1a\r\n", error::bad_length},
+                                         refusal{"$+1\r\na\r\n", error::bad_length},
                                          refusal{"$ 1\r\n", error::bad_length}, refusal{"$--1\r\n", error::bad_length},
                                          refusal{"$-0\r\n", error::bad_length}, refusal{"$-12\r\n", error::bad_length},
                                          refusal{"*1a\r\n", error::bad_length}, refusal{"*12a\r\n", error::bad_length},
                                          refusal{"%a\r\n", error::bad_length}, refusal{"*123a\r\n", error::bad_length},
                                          refusal{"*1\r*", error::bad_line_end}, refusal{"*12\r*", error::bad_line_end},
-                                         refusal{"*123\r*", error::bad_line_end},
-                                         refusal{"$1\n", error::bad_length}, refusal{"$1\rx", error::bad_line_end},
-                                         refusal{"!-1\r\n", error::bad_length}, refusal{"=-1\r\n", error::bad_length},
-                                         refusal{"%-1\r\n", error::bad_length}, refusal{"~-1\r\n", error::bad_length},
-                                         refusal{">-1\r\n", error::bad_length}, refusal{"|-1\r\n", error::bad_length},
-                                         refusal{"!?\r\n", error::bad_length}, refusal{"|?\r\n", error::bad_length},
-                                         refusal{">?\r\n", error::bad_length},
+                                         refusal{"*123\r*", error::bad_line_end}, refusal{"$1\n", error::bad_length},
+                                         refusal{"$1\rx", error::bad_line_end}, refusal{"!-1\r\n", error::bad_length},
+                                         refusal{"=-1\r\n", error::bad_length}, refusal{"%-1\r\n", error::bad_length},
+                                         refusal{"~-1\r\n", error::bad_length}, refusal{">-1\r\n", error::bad_length},
+                                         refusal{"|-1\r\n", error::bad_length}, refusal{"!?\r\n", error::bad_length},
+                                         refusal{"|?\r\n", error::bad_length}, refusal{">?\r\n", error::bad_length},
                                          refusal{"*00000000000000000001\r\n", error::bad_length}));
 
-INSTANTIATE_TEST_SUITE_P(Scalars, Resp3Refusal,
-                         testing::Values(refusal{":\r\n", error::bad_number}, refusal{":-\r\n", error::bad_number},
-                                         refusal{":+-1\r\n", error::bad_number}, refusal{":1 \r\n", error::bad_number},
-                                         refusal{":9223372036854775808\r\n", error::bad_number},
-                                         refusal{":-9223372036854775809\r\n", error::bad_number},
-                                         refusal{":1.5\r\n", error::bad_number}, refusal{",\r\n", error::bad_real},
-                                         refusal{",.5\r\n", error::bad_real}, refusal{",5.\r\n", error::bad_real},
-                                         refusal{",1e\r\n", error::bad_real}, refusal{",1,5\r\n", error::bad_real},
-                                         refusal{",infinity\r\n", error::bad_real}, refusal{",0x1p3\r\n", error::bad_real},
-                                         refusal{"(\r\n", error::bad_big_number}, refusal{"(-\r\n", error::bad_big_number},
-                                         refusal{"(1.0\r\n", error::bad_big_number}, refusal{"#\r\n", error::bad_boolean},
-                                         refusal{"#T\r\n", error::bad_boolean}, refusal{"#true\r\n", error::bad_boolean},
-                                         refusal{"_x\r\n", error::bad_null}, refusal{"=3\r\ntxt\r\n", error::bad_verbatim},
-                                         refusal{"=4\r\ntext\r\n", error::bad_verbatim},
-                                         refusal{"=0\r\n\r\n", error::bad_verbatim}));
+INSTANTIATE_TEST_SUITE_P(
+    Scalars, Resp3Refusal,
+    testing::Values(refusal{":\r\n", error::bad_number}, refusal{":-\r\n", error::bad_number},
+                    refusal{":+-1\r\n", error::bad_number}, refusal{":1 \r\n", error::bad_number},
+                    refusal{":9223372036854775808\r\n", error::bad_number},
+                    refusal{":-9223372036854775809\r\n", error::bad_number}, refusal{":1.5\r\n", error::bad_number},
+                    refusal{",\r\n", error::bad_real}, refusal{",.5\r\n", error::bad_real},
+                    refusal{",5.\r\n", error::bad_real}, refusal{",1e\r\n", error::bad_real},
+                    refusal{",1,5\r\n", error::bad_real}, refusal{",infinity\r\n", error::bad_real},
+                    refusal{",0x1p3\r\n", error::bad_real}, refusal{"(\r\n", error::bad_big_number},
+                    refusal{"(-\r\n", error::bad_big_number}, refusal{"(1.0\r\n", error::bad_big_number},
+                    refusal{"#\r\n", error::bad_boolean}, refusal{"#T\r\n", error::bad_boolean},
+                    refusal{"#true\r\n", error::bad_boolean}, refusal{"_x\r\n", error::bad_null},
+                    refusal{"=3\r\ntxt\r\n", error::bad_verbatim}, refusal{"=4\r\ntext\r\n", error::bad_verbatim},
+                    refusal{"=0\r\n\r\n", error::bad_verbatim}));
 
 // Limits: the value itself is accepted, one more is not.
 
@@ -362,10 +366,13 @@ TEST(Resp3Limits, BulkBytes) {
     for (std::uint64_t const bound : {0u, 5u, 998u, 999u, 5000u}) {
         limits l;
         l.bulk_bytes_max = bound;
-        auto const bulk = [](std::uint64_t n) { return "$" + std::to_string(n) + "\r\n" + std::string(n, 'a') + "\r\n"; };
+        auto const bulk = [](std::uint64_t n) {
+            return "$" + std::to_string(n) + "\r\n" + std::string(n, 'a') + "\r\n";
+        };
         EXPECT_FALSE(parse(bulk(bound) + bulk(0) + bulk(0) + bulk(0) + bulk(0), l).ec) << bound;
         EXPECT_EQ(parse(bulk(bound + 1), l).ec, error::bulk_too_long) << bound;
-        EXPECT_EQ(parse("$" + std::to_string(bound + 1) + "\r\n", l).ec, error::bulk_too_long) << "its body is not awaited";
+        EXPECT_EQ(parse("$" + std::to_string(bound + 1) + "\r\n", l).ec, error::bulk_too_long)
+            << "its body is not awaited";
     }
 }
 
@@ -442,8 +449,9 @@ TEST(Resp3Streams, EverySplitPointGivesTheSameNodes) {
 }
 
 TEST(Resp3Streams, PartsOutOfPlaceAreRefused) {
-    for (std::string const& input : std::vector<std::string>{".\r\n", "*1\r\n.\r\n", ";1\r\na\r\n", "*?\r\n;1\r\na\r\n", "$?\r\n+a\r\n", "$?\r\n.\r\n",
-                                    "%?\r\n+a\r\n.\r\n", "*?\r\n.x\r\n", "*?\r\n*1\r\n.\r\n"}) {
+    for (std::string const& input :
+         std::vector<std::string>{".\r\n", "*1\r\n.\r\n", ";1\r\na\r\n", "*?\r\n;1\r\na\r\n", "$?\r\n+a\r\n",
+                                  "$?\r\n.\r\n", "%?\r\n+a\r\n.\r\n", "*?\r\n.x\r\n", "*?\r\n*1\r\n.\r\n"}) {
         EXPECT_EQ(parse(input, with_streams()).ec, error::bad_stream) << printable(input);
         expect_same_however_cut(input, with_streams());
     }
@@ -574,8 +582,9 @@ TEST(Catalogue, P13_StreamedTypesAreACleanErrorUnlessAllowed) {
 }
 
 TEST(Catalogue, P14_OtherProtocolsAndGarbageAreRefusedAtTheirFirstByte) {
-    for (std::string const& input : {"HTTP/1.1 400 Bad Request\r\n"s, "\x15\x03\x01\0\x02\x02\x46"s, "SSH-2.0-OpenSSH\r\n"s,
-                                    "220 mail.example ESMTP\r\n"s, "\0\0\0"s, "\xff\xfe"s, " +OK\r\n"s}) {
+    for (std::string const& input :
+         {"HTTP/1.1 400 Bad Request\r\n"s, "\x15\x03\x01\0\x02\x02\x46"s, "SSH-2.0-OpenSSH\r\n"s,
+          "220 mail.example ESMTP\r\n"s, "\0\0\0"s, "\xff\xfe"s, " +OK\r\n"s}) {
         auto const result = parse(input);
         EXPECT_EQ(result.ec, error::unknown_type) << printable(input);
         EXPECT_EQ(result.consumed, 0u);

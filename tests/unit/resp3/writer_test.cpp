@@ -63,7 +63,8 @@ TEST(Resp3Writer, TakesEveryKindOfTextAndNumber) {
 
 template <typename T> constexpr bool accepted = argument<T>;
 static_assert(accepted<std::string> && accepted<char const*> && accepted<char[4]> && accepted<long> && accepted<float>);
-static_assert(!accepted<bool> && !accepted<char> && !accepted<char32_t> && !accepted<std::nullptr_t> && !accepted<void*>);
+static_assert(!accepted<bool> && !accepted<char> && !accepted<char32_t> && !accepted<std::nullptr_t> &&
+              !accepted<void*>);
 
 TEST(Resp3Writer, LengthsOfEveryNumberOfDigitsAreRight) {
     for (std::size_t n : {0u, 1u, 9u, 10u, 11u, 99u, 100u, 101u, 999u, 1000u, 1023u, 1024u, 4096u, 99999u, 100000u}) {
@@ -164,16 +165,19 @@ void append_one_of_each(std::string& out, version to) {
 TEST(Resp3Writer, RepliesToResp3ClientsKeepTheirKind) {
     std::string wire;
     append_one_of_each(wire, version::resp3);
-    EXPECT_EQ(wire, "+OK\r\n-ERR no\r\n:-5\r\n:123456\r\n$4\r\na\r\nb\r\n!10\r\nSYNTAX bad\r\n_\r\n_\r\n#t\r\n#f\r\n,0.1\r\n"
-                    "(-12345678901234567890\r\n=6\r\ntxt:hi\r\n*1\r\n%1\r\n:1\r\n~1\r\n:2\r\n>1\r\n+p\r\n");
+    EXPECT_EQ(wire,
+              "+OK\r\n-ERR no\r\n:-5\r\n:123456\r\n$4\r\na\r\nb\r\n!10\r\nSYNTAX bad\r\n_\r\n_\r\n#t\r\n#f\r\n,0.1\r\n"
+              "(-12345678901234567890\r\n=6\r\ntxt:hi\r\n*1\r\n%1\r\n:1\r\n~1\r\n:2\r\n>1\r\n+p\r\n");
     EXPECT_FALSE(parse_in_pieces(wire, whole(wire)).ec);
 }
 
 TEST(Resp3Writer, RepliesToResp2ClientsHaveOnlyItsKinds) {
     std::string wire;
     append_one_of_each(wire, version::resp2);
-    EXPECT_EQ(wire, "+OK\r\n-ERR no\r\n:-5\r\n:123456\r\n$4\r\na\r\nb\r\n-SYNTAX bad\r\n$-1\r\n*-1\r\n:1\r\n:0\r\n$3\r\n0.1\r\n"
-                    "$21\r\n-12345678901234567890\r\n$2\r\nhi\r\n*1\r\n*2\r\n:1\r\n*1\r\n:2\r\n*1\r\n+p\r\n");
+    EXPECT_EQ(
+        wire,
+        "+OK\r\n-ERR no\r\n:-5\r\n:123456\r\n$4\r\na\r\nb\r\n-SYNTAX bad\r\n$-1\r\n*-1\r\n:1\r\n:0\r\n$3\r\n0.1\r\n"
+        "$21\r\n-12345678901234567890\r\n$2\r\nhi\r\n*1\r\n*2\r\n:1\r\n*1\r\n:2\r\n*1\r\n+p\r\n");
     EXPECT_FALSE(parse_in_pieces(wire, whole(wire)).ec);
 }
 
@@ -185,7 +189,9 @@ TEST(Resp3Writer, RepliesReachTheEndsOfTheirRange) {
     append_real(wire, std::numeric_limits<double>::denorm_min(), version::resp3);
     append_real(wire, -std::numeric_limits<double>::infinity(), version::resp3);
     append_real(wire, -std::numeric_limits<double>::quiet_NaN(), version::resp3);
-    EXPECT_EQ(wire, ":-9223372036854775808\r\n:9223372036854775807\r\n,-1.7976931348623157e+308\r\n,5e-324\r\n,-inf\r\n,nan\r\n");
+    EXPECT_EQ(
+        wire,
+        ":-9223372036854775808\r\n:9223372036854775807\r\n,-1.7976931348623157e+308\r\n,5e-324\r\n,-inf\r\n,nan\r\n");
     EXPECT_FALSE(parse_in_pieces(wire, whole(wire)).ec);
 }
 
