@@ -128,7 +128,7 @@ void loop::resume_later(await_record& r) noexcept {
 
 void loop::throw_after_resume(std::exception_ptr e) {
     auto& thread = detail::this_thread;
-    thread.thrown = new std::exception_ptr(std::move(e));
+    thread.thrown = std::make_unique<std::exception_ptr>(std::move(e)).release();
     thread.next = thrown_mark;
 }
 
