@@ -56,6 +56,7 @@ void resolver_core::finish(resolve_request& r) noexcept {
 void resolver_core::cancel() noexcept {
     while (requests.next != &requests) {
         auto& r = static_cast<resolve_request&>(*requests.next);
+        FAIRLEAD_ASSERT(r.pending); // It is listed as long as its op is under way.
         auto& o = *r.pending;
         finish(r);
         context->driver().cancel_resolve(o);

@@ -323,10 +323,13 @@ void multiplexer::on_nodes(std::span<resp3::node const> nodes, op_queue& done) {
     while (!nodes.empty() && !broken_) {
         std::size_t n = 0;
         bool is_plain = nodes_.empty() && !has_body_;
-        do
+        bool is_last = false;
+        while (!is_last && n != nodes.size()) {
             is_plain = is_plain && !nodes[n].in_attribute;
-        while (!nodes[n++].last && n != nodes.size());
-        if (is_plain && nodes[n - 1].last) {
+            is_last = nodes[n].last;
+            ++n;
+        }
+        if (is_plain && is_last) {
             on_message({nodes.first(n), nullptr}, done);
         } else {
             for (auto const& each : nodes.first(n))

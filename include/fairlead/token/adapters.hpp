@@ -116,7 +116,7 @@ template <class Initiation, class Wrap> struct wrapped_initiation {
 };
 
 struct wrap_tuple {
-    template <class H> auto operator()(H&& h) const { return tuple_handler<H>{std::move(h)}; }
+    template <class H> auto operator()(H h) const { return tuple_handler<H>{std::move(h)}; }
     template <class Values, class I> Values block_as(I& i) const
         requires can_block<I, std::tuple_element_t<0, Values>>
     {
@@ -129,7 +129,7 @@ template <class... Rest> struct with_error<std::tuple<Rest...>> {
 };
 struct wrap_redirect {
     error_code* target;
-    template <class H> auto operator()(H&& h) const { return redirect_handler<H>{std::move(h), target}; }
+    template <class H> auto operator()(H h) const { return redirect_handler<H>{std::move(h), target}; }
     template <class Values, class I> Values block_as(I& i) const
         requires can_block<I, typename with_error<Values>::type>
     {
@@ -292,7 +292,7 @@ namespace detail {
 
 template <class Executor> struct wrap_executor {
     Executor executor;
-    template <class H> auto operator()(H&& h) const { return executor_binder<H, Executor>(executor, std::move(h)); }
+    template <class H> auto operator()(H h) const { return executor_binder<H, Executor>(executor, std::move(h)); }
     template <class Values, class I> Values block_as(I& i) const
         requires can_block<I, Values>
     {
@@ -301,7 +301,7 @@ template <class Executor> struct wrap_executor {
 };
 template <class Allocator> struct wrap_allocator {
     Allocator allocator;
-    template <class H> auto operator()(H&& h) const { return allocator_binder<H, Allocator>(allocator, std::move(h)); }
+    template <class H> auto operator()(H h) const { return allocator_binder<H, Allocator>(allocator, std::move(h)); }
     template <class Values, class I> Values block_as(I& i) const
         requires can_block<I, Values>
     {
@@ -311,7 +311,7 @@ template <class Allocator> struct wrap_allocator {
 
 template <class Executor> struct wrap_immediate_executor {
     Executor executor;
-    template <class H> auto operator()(H&& h) const {
+    template <class H> auto operator()(H h) const {
         return immediate_executor_binder<H, Executor>(executor, std::move(h));
     }
 };
