@@ -2,8 +2,6 @@
 
 namespace fairlead {
 
-execution_context::~execution_context() = default;
-
 char const* bad_executor::what() const noexcept {
     return "bad executor: an empty any_io_executor was used; construct it from an executor";
 }

@@ -23,20 +23,62 @@ await_record* const thrown_mark = reinterpret_cast<await_record*>(thrown_storage
 
 op* next_in_inbox(op& o) noexcept { return static_cast<op*>(o.next); }
 
+/// Stands in an op's way back while it is in the inbox: the owner is to carry it out, not to queue it.
+op_link request_storage;
+op_link* const request_mark = &request_storage;
+
+/// Around a handler: what the thread owns may be taken from it there.
+class outside_section {
+public:
+    outside_section() noexcept { change(-1, std::memory_order_release); }
+    outside_section(outside_section const&) = delete;
+    outside_section& operator=(outside_section const&) = delete;
+    ~outside_section() { change(+1, std::memory_order_relaxed); }
+
+private:
+    static void change(int by, std::memory_order order) noexcept {
+        auto& n = detail::this_thread.owning.sections;
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        n.store(n.load(std::memory_order_relaxed) + static_cast<unsigned>(by), order);
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+    }
+};
+
 } // namespace
 
 loop::~loop() = default;
 
+bool loop::is_running_further_out(detail::run_frame const& f) const noexcept {
+    for (auto const* outer = f.outer; outer; outer = outer->outer)
+        if (outer->runs == this)
+            return true;
+    return false;
+}
+
+yield_counters loop::yields() const noexcept {
+    auto const count = [this](int cause) { return yields_[cause].load(std::memory_order_relaxed); };
+    return {count(0), count(1), count(2)};
+}
+
 bool loop::take_while_idle() noexcept {
     // Another thread that has taken it for a moment gives it back within a few instructions. Going by the inbox
     // meanwhile would let the next post of this thread, which finds the loop free, overtake this one.
-    while (!running_.load(std::memory_order_acquire)) {
-        if (owner_.load(std::memory_order_relaxed) == nullptr && try_own() == nullptr) {
+    while (!ownership_.has_members()) {
+        if (ownership_.is_free() && ownership_.try_take(detail::this_thread.owning)) {
             take_inbox();
             return true;
         }
     }
     return false;
+}
+
+void loop::push_inbox(op& o) noexcept {
+    op* head = inbox_.load(std::memory_order_relaxed);
+    do
+        o.next = head == asleep ? nullptr : head;
+    while (!inbox_.compare_exchange_weak(head, &o, std::memory_order_release, std::memory_order_relaxed));
+    if (head == asleep)
+        wake();
 }
 
 void loop::post_from_outside(op& o) noexcept {
@@ -45,12 +87,17 @@ void loop::post_from_outside(op& o) noexcept {
         disown();
         return;
     }
-    op* head = inbox_.load(std::memory_order_relaxed);
-    do
-        o.next = head == asleep ? nullptr : head;
-    while (!inbox_.compare_exchange_weak(head, &o, std::memory_order_release, std::memory_order_relaxed));
-    if (head == asleep)
-        wake();
+    drop_in(o);
+}
+
+void loop::drop_in(op& o) noexcept {
+    o.prev = nullptr;
+    push_inbox(o);
+}
+
+void loop::post_request(op& o) noexcept {
+    o.prev = request_mark;
+    push_inbox(o);
 }
 
 bool loop::take_inbox() noexcept {
@@ -68,7 +115,10 @@ bool loop::take_inbox() noexcept {
     }
     while (in_order) {
         op* following = next_in_inbox(*in_order);
-        local_.push_back(*in_order);
+        if (in_order->prev == request_mark)
+            carry_out(*in_order);
+        else
+            local_.push_back(*in_order);
         in_order = following;
     }
     return true;
@@ -76,8 +126,10 @@ bool loop::take_inbox() noexcept {
 
 bool loop::fall_asleep() noexcept {
     op* expected = nullptr;
-    return inbox_.compare_exchange_strong(expected, asleep, std::memory_order_acq_rel, std::memory_order_relaxed);
+    return inbox_.compare_exchange_strong(expected, asleep, std::memory_order_seq_cst, std::memory_order_relaxed);
 }
+
+bool loop::is_asleep() const noexcept { return inbox_.load(std::memory_order_seq_cst) == asleep; }
 
 void loop::awake() noexcept {
     op* expected = asleep;
@@ -91,31 +143,35 @@ void loop::outside_work_gone() noexcept {
         wake();
 }
 
-bool loop::slice_is_over() noexcept {
-    auto const now = clock_ns();
-    if (slice_end_ns_ == 0) {
-        slice_end_ns_ = now + fairness::slice_ns; // The first look in a batch starts the slice.
-        return false;
-    }
-    return now >= slice_end_ns_;
-}
-
-bool loop::spend_slow() noexcept {
-    budget_.used += budget_.used == 0 ? fairness::units_least : budget_.used;
-    if (budget_.used >= fairness::units_most) {
-        ++yields_.budget;
-    } else if (!inbox_empty()) {
-        ++yields_.remote;
-    } else if (slice_is_over()) {
-        ++yields_.deadline;
-        batch_over_ = true;
-    } else {
-        budget_.units = budget_.used - 1; // 16 more, then 32, then 64; one is taken now.
+bool detail::spend_slow() noexcept {
+    auto& thread = this_thread;
+    auto& item = thread.item;
+    loop* const l = thread.current;
+    enum cause { budget, deadline, remote } why;
+    item.used += item.used == 0 ? fairness::units_least : item.used;
+    if (item.used >= fairness::units_most) {
+        why = budget;
+    } else if (!l) {
+        item.units = item.used - 1;
         return true;
+    } else if (op const* const head = l->inbox_.load(std::memory_order_relaxed); head && head != asleep) {
+        why = remote;
+    } else {
+        auto const now = l->clock_ns();
+        if (thread.slice_end_ns == 0) // The first look in a batch starts the slice.
+            thread.slice_end_ns = now + fairness::slice_ns;
+        if (now < thread.slice_end_ns) {
+            item.units = item.used - 1; // 16 more, then 32, then 64; one is taken now.
+            return true;
+        }
+        thread.slice_is_over = true;
+        why = deadline;
     }
-    // Stays exhausted until the loop dequeues the next item.
-    budget_.units = 0;
-    budget_.used = fairness::units_most;
+    if (l)
+        l->yields_[why].fetch_add(1, std::memory_order_relaxed);
+    // Stays exhausted until the next item is dequeued.
+    item.units = 0;
+    item.used = fairness::units_most;
     return false;
 }
 
@@ -123,7 +179,7 @@ void loop::resume_later(await_record& r) noexcept {
     op& o = r.make<op>();
     o.run = nullptr;
     o.cancel = nullptr;
-    r.home->post(o);
+    r.home->resume_soon(o);
 }
 
 void loop::throw_after_resume(std::exception_ptr e) {
@@ -142,7 +198,7 @@ void loop::resume_rest() {
         }
         // Calling and finishing children takes part in the budget: a loop over children that never suspend would
         // otherwise stay in here for ever.
-        if (!r->home->spend()) {
+        if (!detail::spend()) {
             resume_later(*r);
             return;
         }
@@ -150,14 +206,15 @@ void loop::resume_rest() {
     } while (thread.next);
 }
 
-void loop::resume_elsewhere(await_record& r, op& o) {
-    if (r.home != this) {
-        r.home->post(o); // The operation belonged to this loop, the coroutine to another: it goes home with its result.
+void loop::resume_at(resumer* here, await_record& r, op& o) {
+    if (r.home != here) {
+        r.home->resume_soon(
+            o); // The operation belonged to a loop, the coroutine elsewhere: it goes home with its result.
         return;
     }
     if (r.foreign) {
         r.foreign = false;
-        work_finished();
+        here->count_work(-1);
     }
     if (r.hooks && r.hooks->done)
         r.hooks->done(&r);
@@ -165,24 +222,62 @@ void loop::resume_elsewhere(await_record& r, op& o) {
         resume_chain(r);
 }
 
-std::size_t loop::run_batch(std::size_t most) {
+void loop::run_outside(op& o) {
+    if (!detail::this_thread.frames)
+        detail::this_thread.item.fill();
+    if (o.run) {
+        o.run(&o, op_mode::complete);
+    } else {
+        await_record& r = await_record::of(o);
+        resume_at(r.home, r, o);
+    }
+}
+
+loop::batch loop::run_batch(std::size_t most, std::size_t& done) {
+    auto& thread = detail::this_thread;
     if (most > fairness::batch_items)
         most = fairness::batch_items;
-    slice_end_ns_ = 0;
-    batch_over_ = false;
-    std::size_t done = 0;
-    while (done != most && !local_.empty()) {
+    thread.slice_end_ns = 0;
+    thread.slice_is_over = false;
+    for (std::size_t n = 0; n != most && !local_.empty(); ++n) {
         op* const o = local_.pop_front();
-        budget_.fill();
+        thread.item.fill();
         ++done;
-        if (o->run)
-            o->run(o, op_mode::complete);
-        else
-            resume_op(*o);
-        if (stopped_.load(std::memory_order_relaxed) || batch_over_) [[unlikely]]
+        {
+            outside_section const handler;
+            if (o->run)
+                o->run(o, op_mode::complete);
+            else
+                resume_op(*o);
+        }
+        if (!mine()) [[unlikely]]
+            return batch::lost;
+        if (stopped_.load(std::memory_order_relaxed) || thread.slice_is_over) [[unlikely]]
             break;
     }
-    return done;
+    return batch::kept;
+}
+
+void loop::run_shared(op& o) {
+    auto& thread = detail::this_thread;
+    // What the item is about to start is not known yet: no other thread may find that there is no work left.
+    outside_work_.fetch_add(1, std::memory_order_relaxed);
+    struct at_end {
+        loop& l;
+        ~at_end() {
+            if (l.outside_work_.fetch_sub(1, std::memory_order_seq_cst) == 1 && l.is_asleep())
+                l.wake();
+        }
+    } const item{*this};
+    disown();
+    thread.slice_end_ns = 0;
+    thread.slice_is_over = false;
+    thread.item.fill();
+    outside_section const handler;
+    if (o.run)
+        o.run(&o, op_mode::complete);
+    else
+        resume_op(o);
 }
 
 namespace {
@@ -218,7 +313,7 @@ void loop::doom(await_record& r) noexcept {
     o.innermost = &r;
     o.run = &doom_op::run_it;
     o.cancel = nullptr;
-    root->home->post(o);
+    root->home->resume_soon(o);
 }
 
 void loop::abandon(op& o) {
@@ -227,20 +322,20 @@ void loop::abandon(op& o) {
         return;
     }
     await_record& r = await_record::of(o);
-    loop* const waiting = std::exchange(r.foreign, false) ? r.home : nullptr;
+    resumer* const waiting = std::exchange(r.foreign, false) ? r.home : nullptr;
     if (r.hooks && r.hooks->abandon)
         r.hooks->abandon(&r);
     else
         doom(r);
     if (waiting)
-        waiting->work_finished();
+        waiting->count_work(-1);
 }
 
 bool loop::abandon_queued() {
-    take_inbox();
+    bool const came = take_inbox(); // Requests are carried out: what they start is pending then.
     op_queue all;
     all.splice_back(local_); // What the abandoned ones queue waits for the next pass, doomed coroutines too.
-    bool const any = !all.empty();
+    bool const any = came || !all.empty();
     while (!all.empty())
         abandon(*all.pop_front());
     return any;

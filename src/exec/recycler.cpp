@@ -135,6 +135,14 @@ void* recycler_allocate_slow(std::size_t bytes) {
     return reinterpret_cast<std::byte*>(block) + recycler::header;
 }
 
+void* recycle_allocate_or_null(std::size_t bytes) noexcept {
+    try {
+        return recycle_allocate(bytes);
+    } catch (std::bad_alloc const&) {
+        return nullptr;
+    }
+}
+
 void recycler_free_slow(recycler_block* block) noexcept {
     auto* owner = static_cast<home*>(block->owner);
     if (!owner) {
@@ -166,6 +174,23 @@ void recycler_free_slow(recycler_block* block) noexcept {
 void recycler_flush() noexcept {
     if (home* h = mine())
         flush(*h);
+}
+
+void recycler_trim() noexcept {
+    home* h = mine();
+    if (!h)
+        return;
+    collect(*h);
+    for (std::size_t c = 0; c != recycler::classes; ++c) {
+        while (auto* const block = h->free_[c]) {
+#ifdef FAIRLEAD_ASAN
+            __asan_unpoison_memory_region(block, c * recycler::step);
+#endif
+            h->free_[c] = block->next;
+            ::operator delete(block);
+        }
+        h->count_[c] = 0;
+    }
 }
 
 recycler_counters recycler_count() noexcept {

@@ -15,7 +15,7 @@
 
 namespace fairlead {
 
-class loop;
+class resumer;
 
 struct await_record;
 
@@ -41,12 +41,12 @@ struct await_record {
     static constexpr std::size_t lendable = 128;
 
     std::coroutine_handle<> handle;
-    loop* home;                     ///< where the coroutine runs
+    resumer* home;                  ///< where the coroutine runs
     await_record* parent;           ///< the coroutine that awaits this one, null for a root
     std::coroutine_handle<>* owner; ///< what holds the frame of a coroutine that has a parent
     detail::record_hooks const* hooks;
     bool lent;    ///< a generic operation holds a block in the bytes
-    bool foreign; ///< the op belongs to another loop than home, which counts it as work
+    bool foreign; ///< the op belongs to a loop that is not home; home counts it as work
     detail::await_state state;
     bool doomed; ///< root: destroyed when its context has no op left
     alignas(16) std::byte bytes[lendable];

@@ -60,13 +60,10 @@ public:
     op_function& operator=(op_function&&) = delete;
     ~op_function() {
         if (op_)
-            op_->run(op_, op_mode::abandon);
+            loop::abandon(*op_);
     }
     op& release() noexcept { return *std::exchange(op_, nullptr); }
-    void operator()() {
-        auto* o = std::exchange(op_, nullptr);
-        o->run(o, op_mode::complete);
-    }
+    void operator()() { loop::run_outside(release()); }
 
 private:
     op* op_;
@@ -81,6 +78,8 @@ struct executor_functions {
     std::type_info const& (*type)() noexcept;
     execution_context& (*context)(void const*);
     void (*work)(void const*, int change) noexcept;
+    bool (*runs_here)(void const*) noexcept;
+    void const* (*target)(void const*) noexcept;
 };
 
 template <class E>
@@ -94,10 +93,43 @@ concept tracks_work = requires(E const& e) {
     e.on_work_finished();
 };
 
+/// An executor that does not fit, in one counted block that all copies share.
+template <class E> class boxed_executor {
+public:
+    explicit boxed_executor(E const& e) : shared_(new shared(e)) {}
+    boxed_executor(boxed_executor const& other) noexcept : shared_(other.shared_) {
+        shared_->references.fetch_add(1, std::memory_order_relaxed);
+    }
+    boxed_executor& operator=(boxed_executor const&) = delete;
+    ~boxed_executor() {
+        if (shared_->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
+            delete shared_;
+    }
+    E const& get() const noexcept { return shared_->executor; }
+
+private:
+    struct shared {
+        explicit shared(E const& e) : executor(e) {}
+        E executor;
+        std::atomic<std::size_t> references{1};
+    };
+    shared* shared_;
+};
+
+template <class E> inline constexpr bool fits_any_io_executor = sizeof(E) <= 24 && alignof(E) <= 8;
+
 template <class E> struct executor_table {
-    static E const& in(void const* p) noexcept { return *static_cast<E const*>(p); }
-    static void copy(void const* from, void* to) { ::new (to) E(in(from)); }
-    static void destroy(void* p) noexcept { static_cast<E*>(p)->~E(); }
+    using stored = std::conditional_t<fits_any_io_executor<E>, E, boxed_executor<E>>;
+    static stored const& as_stored(void const* p) noexcept { return *static_cast<stored const*>(p); }
+    static E const& in(void const* p) noexcept {
+        if constexpr (fits_any_io_executor<E>)
+            return as_stored(p);
+        else
+            return as_stored(p).get();
+    }
+    static void const* target(void const* p) noexcept { return &in(p); }
+    static void copy(void const* from, void* to) { ::new (to) stored(as_stored(from)); }
+    static void destroy(void* p) noexcept { static_cast<stored*>(p)->~stored(); }
     static bool equal(void const* a, void const* b) noexcept { return in(a) == in(b); }
     static void execute(void const* p, op_function f) { in(p).execute(std::move(f)); }
     static std::type_info const& type() noexcept { return typeid(E); }
@@ -110,8 +142,14 @@ template <class E> struct executor_table {
                 in(p).on_work_finished();
         }
     }
-    static constexpr executor_functions functions{has_loop<E>, &copy, &destroy, &equal,
-                                                  &execute,    &type, &context, &work};
+    static bool runs_here(void const* p) noexcept {
+        if constexpr (requires(E const& e) { e.running_in_this_thread(); })
+            return in(p).running_in_this_thread();
+        else
+            return false;
+    }
+    static constexpr executor_functions functions{has_loop<E>, &copy,    &destroy, &equal,     &execute,
+                                                  &type,       &context, &work,    &runs_here, &target};
 };
 
 } // namespace detail
@@ -129,7 +167,7 @@ concept execution_context_type = std::derived_from<T, execution_context> && requ
 
 /// Any executor behind one type of 32 bytes; the default executor of every I/O object.
 /// Our own executors lie inside as one pointer, without a reference count and recognised by one compare; executors of
-/// users up to 24 bytes lie inside too, larger ones do not compile. Copying an executor must not throw.
+/// users up to 24 bytes lie inside too, larger ones in one counted block. Copying an executor must not throw.
 class any_io_executor {
 public:
     static constexpr std::size_t storage_size = 24;
@@ -139,17 +177,17 @@ public:
     any_io_executor(any_io_executor const& other) noexcept : functions_(other.functions_) { copy_from(other); }
 
     template <class E>
-        requires(!std::same_as<std::decay_t<E>, any_io_executor> && executor<std::decay_t<E>>)
+        requires(!std::derived_from<std::decay_t<E>, any_io_executor> && executor<std::decay_t<E>> &&
+                 !requires(std::decay_t<E> const& other) { other.operator any_io_executor(); })
     any_io_executor(E&& e) : functions_(&detail::executor_table<std::decay_t<E>>::functions) {
         using target_type = std::decay_t<E>;
-        static_assert(sizeof(target_type) <= storage_size && alignof(target_type) <= 8,
-                      "keep an executor within 24 bytes: let it hold a pointer to its state");
         if constexpr (detail::has_loop<target_type>) {
             static_assert(sizeof(target_type) == sizeof(loop*));
             loop* l = e.native_loop();
             std::memcpy(storage_, &l, sizeof l);
         } else {
-            ::new (static_cast<void*>(storage_)) target_type(std::forward<E>(e));
+            using stored = typename detail::executor_table<target_type>::stored;
+            ::new (static_cast<void*>(storage_)) stored(std::forward<E>(e));
         }
     }
 
@@ -198,15 +236,29 @@ public:
             functions_->work(storage_, -1);
     }
 
+    /// False also when the executor cannot tell.
+    bool running_in_this_thread() const noexcept { return functions_ && functions_->runs_here(storage_); }
+
     std::type_info const& target_type() const noexcept { return functions_ ? functions_->type() : typeid(void); }
     template <class E> E const* target() const noexcept {
-        return functions_ && functions_->type() == typeid(E) ? reinterpret_cast<E const*>(storage_) : nullptr;
+        return functions_ && functions_->type() == typeid(E) ? static_cast<E const*>(functions_->target(storage_))
+                                                             : nullptr;
     }
 
-    friend bool operator==(any_io_executor const& a, any_io_executor const& b) noexcept {
+    // Both of this type, without conversions: whether other executors can be compared would otherwise depend on whether
+    // they can be converted, which depends on whether they can be compared.
+    template <std::derived_from<any_io_executor> A, std::derived_from<any_io_executor> B>
+    friend bool operator==(A const& a_of, B const& b_of) noexcept {
+        any_io_executor const &a = a_of, &b = b_of;
         if (!a.functions_ || !b.functions_)
             return a.functions_ == b.functions_;
         return a.functions_->type() == b.functions_->type() && a.functions_->equal(a.storage_, b.storage_);
+    }
+
+    template <std::same_as<any_io_executor> A, class E>
+        requires(!std::derived_from<E, any_io_executor> && std::convertible_to<E const&, any_io_executor>)
+    friend bool operator==(A const& a, E const& e) {
+        return a == any_io_executor(e);
     }
 
 private:
@@ -233,13 +285,16 @@ private:
 };
 static_assert(sizeof(any_io_executor) == 32, "the size of any_io_executor is part of the ABI");
 
+/// Any executor that can run handlers. Here every executor that can can also carry I/O objects, so it is the same type.
+using any_completion_executor = any_io_executor;
+
 /// The executor of a loop: one pointer, trivially copyable, recognised by whoever holds the loop.
 class loop_executor {
 public:
     explicit loop_executor(loop* l) noexcept : loop_(l) {}
 
     execution_context& context() const noexcept { return loop_->context(); }
-    bool running_in_this_thread() const noexcept { return loop_->mine(); }
+    bool running_in_this_thread() const noexcept { return loop_->is_running_this(); }
     template <class F> void execute(F&& f) const {
         if constexpr (std::same_as<std::decay_t<F>, detail::op_function>)
             loop_->post(f.release());
@@ -259,7 +314,7 @@ protected:
 namespace detail {
 
 /// True when every executor of this type runs a loop of the library.
-template <class E> inline constexpr bool always_loop = has_loop<E> && !std::same_as<E, any_io_executor>;
+template <class E> inline constexpr bool always_loop = has_loop<E> && !std::derived_from<E, any_io_executor>;
 
 /// Hands an op to whatever runs it.
 template <class E> void execute_op(E const& e, op& o) {
@@ -275,6 +330,14 @@ template <class E> void execute_op(E const& e, op& o) {
     }
 }
 
+/// Is the calling thread inside this executor, so that what is given to it may be run at once?
+template <class E> bool runs_here(E const& e) noexcept {
+    if constexpr (requires { e.running_in_this_thread(); })
+        return e.running_in_this_thread();
+    else
+        return false;
+}
+
 /// The loop of an executor, if it has one.
 template <class E> loop* loop_of(E const& e) noexcept {
     if constexpr (has_loop<E>)
@@ -282,6 +345,29 @@ template <class E> loop* loop_of(E const& e) noexcept {
     else
         return nullptr;
 }
+
+} // namespace detail
+
+namespace detail {
+
+/// The home of coroutines whose executor runs no loop of ours.
+class executor_resumer final : public resumer {
+public:
+    explicit executor_resumer(any_io_executor const& e) noexcept : executor_(e) {}
+    /// An executor that throws here has promised to run the coroutine and cannot: the process ends.
+    void resume_soon(op& o) noexcept override { executor_.execute(op_function(o)); }
+    void count_work(int change) noexcept override {
+        if (change > 0)
+            executor_.on_work_started();
+        else
+            executor_.on_work_finished();
+    }
+    bool runs_here() const noexcept override { return executor_.running_in_this_thread(); }
+    any_io_executor const* as_executor() const noexcept override { return &executor_; }
+
+private:
+    any_io_executor const& executor_;
+};
 
 } // namespace detail
 

@@ -8,6 +8,8 @@
 #include <fairlead/exec/budget.hpp>
 #include <fairlead/exec/execution_context.hpp>
 #include <fairlead/exec/op.hpp>
+#include <fairlead/exec/ownership.hpp>
+#include <fairlead/exec/resumer.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -15,48 +17,91 @@
 
 namespace fairlead {
 
+class loop;
+
 namespace detail {
+
+/// One run() on a thread's stack.
+struct run_frame {
+    loop* runs;
+    run_frame* outer;
+};
 
 /// What a thread knows about itself.
 struct thread_state {
-    loop* current;                  ///< whose run() the thread is inside of, the innermost
+    loop* current;                  ///< whose run() the thread is inside of, the innermost; its clock is the thread's
+    run_frame* frames;              ///< all of them, the innermost first
     await_record* next;             ///< whom the trampoline resumes when the current coroutine has suspended
     await_record const* starting;   ///< the record for which a generic operation is being started right now
     bool dropped;                   ///< the handler of that operation was destroyed without being called
+    bool slice_is_over;             ///< an item ran to the end of the slice
     unsigned depth;                 ///< nested trampolines
     unsigned immediate_depth;       ///< nested handlers that run inline because they asked for it
+    owning_thread owning;           ///< what stands for it as the owner of loops
+    budget item;                    ///< of the item that the thread is running
+    std::int64_t slice_end_ns;      ///< 0: the clock was not looked at in this batch
     std::exception_ptr* thrown;     ///< what a handler threw at the end of a coroutine; for the trampoline to rethrow
     std::uint64_t record_overflows; ///< blocks of awaited operations that did not fit into their await record
 };
 extern FAIRLEAD_EXPORT constinit thread_local FAIRLEAD_HOT_TLS thread_state this_thread;
 
+/// Takes one unit of the current item's budget. False: the caller must give way before it does anything.
+FAIRLEAD_EXPORT FAIRLEAD_COLD bool spend_slow() noexcept;
+inline bool spend() noexcept {
+    if (this_thread.item.take()) [[likely]]
+        return true;
+    return spend_slow();
+}
+
+/// While one of these exists, a loop that the calling thread owns stays its own.
+class section {
+public:
+    section() noexcept {
+        auto& n = this_thread.owning.sections;
+        n.store(n.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        std::atomic_signal_fence(std::memory_order_seq_cst); // The barrier of a joiner does the rest.
+    }
+    section(section const&) = delete;
+    section& operator=(section const&) = delete;
+    ~section() {
+        auto& n = this_thread.owning.sections;
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        n.store(n.load(std::memory_order_relaxed) - 1, std::memory_order_release);
+    }
+};
+
 } // namespace detail
 
-class FAIRLEAD_EXPORT loop {
+class FAIRLEAD_EXPORT loop : public resumer {
 public:
-    loop(loop const&) = delete;
-    loop& operator=(loop const&) = delete;
+    /// True when the calling thread owns the loop: it is alone inside run(), or has taken the loop for a moment. It
+    /// stays true only inside a detail::section.
+    bool mine() const noexcept { return ownership_.is_of(detail::this_thread.owning); }
+    /// Something that stands for the calling thread, for as long as it lives.
+    static void const* self() noexcept { return &detail::this_thread; }
+    /// True inside run() of this loop, whoever owns it at the moment.
+    bool runs_here() const noexcept override { return is_running_this(); }
+    bool is_running_this() const noexcept {
+        auto const* f = detail::this_thread.frames;
+        return f && (f->runs == this || is_running_further_out(*f));
+    }
 
-    /// True when the calling thread owns the loop: it is inside run(), or has taken the idle loop for a moment.
-    bool mine() const noexcept { return owner_.load(std::memory_order_relaxed) == self(); }
-
-    /// Appends to the run queue. Owner only.
+    /// Appends to the run queue. Owner only, inside a section.
     void push(op& o) noexcept { local_.push_back(o); }
 
     /// Appends from any thread; the op is the loop's when this returns.
     void post(op& o) noexcept {
+        detail::section const s;
         if (mine()) [[likely]]
             local_.push_back(o);
         else
             post_from_outside(o);
     }
-
-    /// Takes one unit of the current item's budget. False: the caller must give way before it does anything.
-    bool spend() noexcept {
-        if (budget_.take()) [[likely]]
-            return true;
-        return spend_slow();
-    }
+    /// The same for callers that hold a lock: never waits for another thread, which might want the lock. What this
+    /// thread posts next may come first.
+    void drop_in(op& o) noexcept;
+    void resume_soon(op& o) noexcept override { post(o); }
+    loop* as_loop() noexcept final { return this; }
 
     /// Work that no queue shows: guards, and operations of other contexts whose handler belongs here.
     void work_started() noexcept { outside_work_.fetch_add(1, std::memory_order_relaxed); }
@@ -64,8 +109,15 @@ public:
         if (outside_work_.fetch_sub(1, std::memory_order_acq_rel) == 1)
             outside_work_gone();
     }
+    void count_work(int change) noexcept override {
+        if (change > 0)
+            work_started();
+        else
+            work_finished();
+    }
 
-    yield_counters const& yields() const noexcept { return yields_; }
+    yield_counters yields() const noexcept;
+    /// Whose executors run this loop.
     execution_context& context() const noexcept { return context_; }
 
     /// Resumes the coroutine of `r` and whomever the trampoline names after it, within the budget.
@@ -85,23 +137,34 @@ public:
     void resume_op(op& o) {
         await_record& r = await_record::of(o);
         if (r.home != this || r.foreign || r.hooks) [[unlikely]]
-            resume_elsewhere(r, o);
+            resume_at(this, r, o);
         else
             resume_chain(r);
     }
+    /// For executors that are no loops: runs what was given to them, or resumes its coroutine, which is at home there.
+    /// In a thread that runs no loop it has a budget of its own.
+    static void run_outside(op& o);
     /// Gives up an op that will never complete.
     static void abandon(op& o);
-    /// Puts the coroutine of `r` at the end of its loop's queue. Its bytes must be free.
+    /// The same from inside the coroutine.
+    static void yield(await_record& r) noexcept {
+        op& o = r.make<op>();
+        o.run = nullptr;
+        o.cancel = nullptr;
+        auto* const f = detail::this_thread.frames;
+        if (f && f->runs == r.home) [[likely]]
+            f->runs->post(o);
+        else
+            r.home->resume_soon(o);
+    }
+    /// Puts the coroutine of `r` at the end of its home's queue. Its bytes must be free.
     static void resume_later(await_record& r) noexcept;
     /// Makes the trampoline that resumed the current coroutine throw `e`. An exception must not leave await_suspend of
     /// a coroutine whose frame is gone.
     static void throw_after_resume(std::exception_ptr e);
-    /// Destroys the root of the await chain of `r` from its loop, once everything that is queued before it has gone:
+    /// Destroys the root of the await chain of `r` from its home, once everything that is queued before it has gone:
     /// what the coroutine awaits will never complete.
     static void doom(await_record& r) noexcept;
-
-    /// Something that stands for the calling thread, for as long as it lives.
-    static void const* self() noexcept { return &detail::this_thread; }
 
 protected:
     explicit loop(execution_context& context) noexcept : context_(context) {}
@@ -111,29 +174,32 @@ protected:
     virtual std::int64_t clock_ns() noexcept = 0;
     /// Makes a sleeping owner look at its inbox. Any thread.
     virtual void wake() noexcept = 0;
+    /// Owner: does what another thread asked for with post_request().
+    virtual void carry_out(op& request) noexcept = 0;
 
-    /// Owner: runs up to `most` items and at most one batch. Returns how many.
-    std::size_t run_batch(std::size_t most);
-    /// Owner: moves what other threads posted into the run queue, in the order of arrival.
+    /// What run_batch has left of the loop.
+    enum class batch : unsigned char { kept, lost };
+    /// Owner, inside its only section: runs up to `most` items and at most one batch, and counts them in `done`. Lost:
+    /// another thread has taken the loop while a handler ran.
+    batch run_batch(std::size_t most, std::size_t& done);
+    /// Owner, inside its only section: runs one item with the loop given away meanwhile.
+    void run_shared(op& o);
+    /// Owner: moves what other threads posted into the run queue, in the order of arrival, and does what they ask for.
     bool take_inbox() noexcept;
+    /// Hands a request to the owner. Any thread; it is carried out when the owner next looks into its inbox.
+    void post_request(op& o) noexcept;
     /// Owner: announces sleep. False: the inbox is not empty, do not sleep.
     bool fall_asleep() noexcept;
     /// Owner: takes the announcement back; what came meanwhile is in the run queue.
     void awake() noexcept;
     bool has_outside_work() const noexcept { return outside_work_.load(std::memory_order_acquire) > 0; }
     bool inbox_empty() const noexcept { return inbox_.load(std::memory_order_relaxed) == nullptr; }
+    bool is_asleep() const noexcept;
 
-    /// Tries to become the owner, returns the previous owner (null: it worked).
-    void const* try_own() noexcept {
-        void const* expected = nullptr;
-        if (owner_.compare_exchange_strong(expected, self(), std::memory_order_acquire, std::memory_order_relaxed))
-            return nullptr;
-        return expected;
-    }
-    void disown() noexcept { owner_.store(nullptr, std::memory_order_release); }
     /// Takes the loop for a moment, to act at once as its owner, with what came before in the run queue; give it back
-    /// with disown(). False: a thread is inside run(), use the inbox.
+    /// with disown(). Inside a section that lasts until then. False: a thread is inside run(), use the inbox.
     bool take_while_idle() noexcept;
+    void disown() noexcept { ownership_.give_back(detail::this_thread.owning); }
 
     /// Every op that is queued here is abandoned, then the roots of the coroutines concerned are destroyed; false when
     /// there was nothing to do.
@@ -143,22 +209,20 @@ protected:
 
     execution_context& context_;
     op_queue local_;
-    detail::budget budget_;
-    std::int64_t slice_end_ns_ = 0; ///< 0: the clock was not looked at in this batch
-    bool batch_over_ = false;       ///< an item ran to the end of the slice
     std::atomic<bool> stopped_{false};
-    std::atomic<void const*> owner_{nullptr};
-    std::atomic<bool> running_{false}; ///< the owner is inside run()
-    yield_counters yields_{};
-    alignas(64) std::atomic<op*> inbox_{nullptr};
-    std::atomic<std::int64_t> outside_work_{0};
+    detail::ownership ownership_;
 
 private:
-    FAIRLEAD_COLD bool spend_slow() noexcept;
-    bool slice_is_over() noexcept;
+    friend bool detail::spend_slow() noexcept;
+    bool is_running_further_out(detail::run_frame const& f) const noexcept;
     FAIRLEAD_COLD void post_from_outside(op& o) noexcept;
+    void push_inbox(op& o) noexcept;
     static void resume_rest();
-    FAIRLEAD_COLD void resume_elsewhere(await_record& r, op& o);
+    FAIRLEAD_COLD static void resume_at(resumer* here, await_record& r, op& o);
+
+    std::atomic<std::uint64_t> yields_[3]{}; ///< budget, deadline, remote
+    alignas(64) std::atomic<op*> inbox_{nullptr};
+    std::atomic<std::int64_t> outside_work_{0};
 };
 
 } // namespace fairlead

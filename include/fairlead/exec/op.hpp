@@ -8,6 +8,7 @@
 #include <fairlead/base/assert.hpp>
 #include <fairlead/base/config.hpp>
 
+#include <atomic>
 #include <cstddef>
 
 namespace fairlead {
@@ -36,13 +37,21 @@ struct op : op_link {
     /// does that itself, which saves one indirect call for each await.
     run_function run;
     op_result result;
-    /// What forwards a cancellation request to this op; null while nobody can ask.
+    /// The ticket by which it can be asked to end early, a number that no other op ever has; null while nobody can ask.
     void* cancel;
 
     // No default initialisers: g++ would zero every field at every await site, only to overwrite it.
     op() noexcept {}
 };
 static_assert(sizeof(op) == 48, "the size of op is part of the ABI");
+
+namespace detail {
+
+/// Another thread may take the ticket away while the owner of the loop looks for it.
+inline std::atomic_ref<void*> ticket_of(op& o) noexcept { return std::atomic_ref<void*>(o.cancel); }
+inline bool has_ticket(op& o, void* ticket) noexcept { return ticket_of(o).load(std::memory_order_relaxed) == ticket; }
+
+} // namespace detail
 
 /// FIFO of ops, doubly linked so that an op can leave from wherever it stands.
 class op_queue {

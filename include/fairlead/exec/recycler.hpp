@@ -65,6 +65,8 @@ FAIRLEAD_EXPORT void recycler_free_slow(recycler_block* block) noexcept;
 /// Sends home what this thread freed on behalf of others. Loops call it when they run out of work.
 FAIRLEAD_EXPORT void recycler_flush() noexcept;
 FAIRLEAD_EXPORT recycler_counters recycler_count() noexcept;
+/// Gives the blocks that the calling thread holds back to global delete.
+FAIRLEAD_EXPORT void recycler_trim() noexcept;
 
 inline void* recycle_allocate(std::size_t bytes) {
     auto const size_class = recycler::class_of(bytes);
@@ -100,6 +102,9 @@ inline void recycle_free(void* p) noexcept {
     }
     recycler_free_slow(block);
 }
+
+/// The same for callers that can do with nothing.
+FAIRLEAD_EXPORT void* recycle_allocate_or_null(std::size_t bytes) noexcept;
 
 } // namespace detail
 

@@ -1,0 +1,84 @@
+// Whose a loop is: who may touch its queue, its timers and its driver.
+//
+// One thread at a time owns a loop. A thread that is alone inside run() keeps it, also while it runs handlers, and so
+// pays for no lock and no atomic read-modify-write. When a second thread joins run(), the loop is shared: whoever has
+// taken an item out gives the loop away before running it, and the next thread takes the next item.
+//
+// The second thread may come while the owner is inside a handler, which may even be waiting for what only the second
+// one can do. It then takes the loop away: it marks the owner as claimed, makes every thread of the process pass a
+// memory barrier (membarrier(2)), and has the loop as soon as the owner is in no section. The owner pays two plain
+// stores for each section; asking is the joiner's business. Where the system has no membarrier, the joiner waits until
+// the handler has returned.
+#pragma once
+
+#include <fairlead/base/assert.hpp>
+#include <fairlead/base/config.hpp>
+
+#include <atomic>
+#include <cstdint>
+
+namespace fairlead::detail {
+
+/// What stands for a thread in here. While `sections` is not 0, what the thread owns stays its own.
+struct owning_thread {
+    std::atomic<unsigned> sections;
+};
+
+class ownership {
+public:
+    explicit constexpr ownership() noexcept = default;
+    ownership(ownership const&) = delete;
+    ownership& operator=(ownership const&) = delete;
+
+    /// Only inside a section does the answer last.
+    bool is_of(owning_thread const& t) const noexcept { return owner_.load(std::memory_order_relaxed) == tag(t); }
+    /// Takes what nobody has. Inside a section.
+    bool try_take(owning_thread const& t) noexcept {
+        std::uintptr_t nobody = 0;
+        return owner_.compare_exchange_strong(nobody, tag(t), std::memory_order_seq_cst, std::memory_order_relaxed);
+    }
+    bool is_free() const noexcept { return owner_.load(std::memory_order_relaxed) == 0; }
+    /// Gives back what may have been taken away meanwhile, and lets a waiting thread know. Inside a section.
+    FAIRLEAD_EXPORT void give_back(owning_thread const& t) noexcept;
+
+    // ---- threads inside run()
+    void join() noexcept { members_.fetch_add(1, std::memory_order_seq_cst); }
+    void leave() noexcept { members_.fetch_sub(1, std::memory_order_seq_cst); }
+    bool has_members() const noexcept { return members_.load(std::memory_order_acquire) != 0; }
+    /// The owner asks: is the loop to be given away around each item? The answer is a promise to those that wait.
+    bool is_shared() noexcept {
+        bool const others = members_.load(std::memory_order_relaxed) > 1;
+        if (others != is_shared_.load(std::memory_order_relaxed)) [[unlikely]]
+            return change_sharing(others);
+        return others;
+    }
+
+    /// Waits for the loop at most until `timeout_ns` have passed (negative: for ever). False: not now; look whether
+    /// there is still a reason to wait, and call again. Calls `nudge(arg)` when the owner may be asleep.
+    FAIRLEAD_EXPORT bool take_or_wait(owning_thread& t, std::int64_t timeout_ns, void (*nudge)(void*),
+                                      void* arg) noexcept;
+    /// Waits until the calling thread, which is not inside run(), has the loop.
+    FAIRLEAD_EXPORT void take_as_visitor(owning_thread& t, void (*nudge)(void*), void* arg) noexcept;
+    bool has_visitors() const noexcept { return visitors_.load(std::memory_order_relaxed) != 0; }
+    /// The owner, before it sleeps or goes on: lets visitors have the loop. Returns with the loop in other hands,
+    /// maybe.
+    FAIRLEAD_EXPORT void let_visitors_in(owning_thread& t) noexcept;
+    /// Makes all that wait look for their reason.
+    FAIRLEAD_EXPORT void wake_all() noexcept;
+
+private:
+    FAIRLEAD_EXPORT FAIRLEAD_COLD bool change_sharing(bool on) noexcept;
+    static constexpr std::uintptr_t claimed = 1;
+    static std::uintptr_t tag(owning_thread const& t) noexcept { return reinterpret_cast<std::uintptr_t>(&t); }
+    bool take_from_busy_owner(owning_thread const& t) noexcept;
+    void await_claim(owning_thread const& t) const noexcept;
+
+    std::atomic<std::uintptr_t> owner_{0}; ///< null, an owning_thread, or one marked as claimed
+    std::atomic<unsigned> members_{0};
+    std::atomic<bool> is_shared_{false};
+    std::atomic<std::uint32_t> turns_{0}; ///< counts how often it was given back; what waits, waits for a change
+    std::atomic<std::uint32_t> waiting_{0};
+    std::atomic<std::uint32_t> visitors_{0};
+};
+
+} // namespace fairlead::detail

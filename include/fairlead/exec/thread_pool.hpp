@@ -1,0 +1,112 @@
+// thread_pool and system_executor: threads that run functions, and steal them from one another.
+#pragma once
+
+#include <fairlead/exec/executor.hpp>
+
+#include <cstddef>
+
+namespace fairlead {
+
+namespace detail {
+
+class pool;
+
+/// One pointer; whoever makes a pool also ends it.
+struct FAIRLEAD_EXPORT pool_access {
+    static void post(pool& p, op& o) noexcept;
+    static void work(pool& p, int change) noexcept;
+    static bool is_running_here(pool const& p) noexcept;
+};
+
+} // namespace detail
+
+/// A fixed number of threads. What a function posts is run by its own thread first, unless another one is idle and
+/// takes it.
+/// I/O objects made with its executor work: one more thread, started with the first of them, waits for the system.
+class FAIRLEAD_EXPORT thread_pool : public execution_context {
+public:
+    class executor_type {
+    public:
+        thread_pool& context() const noexcept { return *pool_; }
+        bool running_in_this_thread() const noexcept { return detail::pool_access::is_running_here(*pool_->pool_); }
+        /// Runs f() in a thread of the pool, never inside this call.
+        template <class F> void execute(F&& f) const {
+            if constexpr (std::same_as<std::decay_t<F>, detail::op_function>)
+                detail::pool_access::post(*pool_->pool_, f.release());
+            else
+                detail::pool_access::post(*pool_->pool_,
+                                          *detail::function_op<std::decay_t<F>>::make(std::forward<F>(f)));
+        }
+        void on_work_started() const noexcept { detail::pool_access::work(*pool_->pool_, +1); }
+        void on_work_finished() const noexcept { detail::pool_access::work(*pool_->pool_, -1); }
+        friend bool operator==(executor_type, executor_type) noexcept = default;
+
+    private:
+        friend class thread_pool;
+        explicit executor_type(thread_pool& p) noexcept : pool_(&p) {}
+        thread_pool* pool_;
+    };
+
+    /// Twice as many threads as the machine has processors, at least two.
+    thread_pool();
+    /// Zero: only those that attach().
+    explicit thread_pool(std::size_t threads);
+    /// Stops, joins, and gives up what is queued.
+    ~thread_pool() override;
+
+    executor_type get_executor() noexcept { return executor_type(*this); }
+    executor_type executor() noexcept { return get_executor(); }
+
+    /// Its threads end after what they are running; what is queued is not run any more.
+    void stop() noexcept;
+    /// Waits until there is no work left, also none that is submitted meanwhile, and its threads have ended.
+    void join();
+    void wait() { join(); }
+    /// Lends the calling thread until there is no work left, or stop().
+    void attach();
+
+private:
+    detail::pool* pool_;
+};
+
+/// Where functions run that belong to no context of the program: a pool for the whole process, which ends with it.
+class FAIRLEAD_EXPORT system_context : public execution_context {
+public:
+    class executor_type;
+    /// What is queued is not run any more.
+    void stop() noexcept;
+    bool stopped() const noexcept;
+    void join();
+    executor_type get_executor() noexcept;
+
+private:
+    friend class system_executor;
+    system_context();
+    ~system_context() override;
+    static system_context& the();
+    detail::pool* pool_;
+};
+
+/// Runs functions anywhere: dispatch() calls them at once, post() leaves them to a pool of the process.
+class FAIRLEAD_EXPORT system_executor{public : system_context & context() const noexcept {return system_context::the();
+} // namespace fairlead
+bool running_in_this_thread() const noexcept { return true; }
+template <class F> void execute(F&& f) const {
+    if constexpr (std::same_as<std::decay_t<F>, detail::op_function>)
+        post(f.release());
+    else
+        post(*detail::function_op<std::decay_t<F>>::make(std::forward<F>(f)));
+}
+void on_work_started() const noexcept {}
+void on_work_finished() const noexcept {}
+friend bool operator==(system_executor, system_executor) noexcept { return true; }
+
+private:
+static void post(op& o) noexcept { detail::pool_access::post(*system_context::the().pool_, o); }
+}
+;
+
+class system_context::executor_type : public system_executor {};
+inline system_context::executor_type system_context::get_executor() noexcept { return {}; }
+
+} // namespace fairlead

@@ -1,0 +1,111 @@
+#include <fairlead/exec/ownership.hpp>
+
+#include <exec/park.hpp>
+
+namespace fairlead::detail {
+namespace {
+
+// How often a joiner looks again before it lets the processor go. Sections are short, but for the loop's own.
+constexpr int looks = 200;
+// Until the loop is shared, a joiner has to come back: an owner that does not know of him lets nobody know.
+constexpr std::int64_t retry_ns = 1'000'000;
+
+} // namespace
+
+void ownership::give_back(owning_thread const& t) noexcept {
+    for (auto seen = tag(t); !owner_.compare_exchange_weak(seen, 0, std::memory_order_seq_cst); seen = tag(t)) {
+        if ((seen & ~claimed) != tag(t))
+            return;    // It was taken away.
+        park::pause(); // Somebody who claims it is looking at this very thread, and decides soon.
+    }
+    turns_.fetch_add(1, std::memory_order_seq_cst);
+    if (waiting_.load(std::memory_order_seq_cst) != 0)
+        park::wake_one(turns_);
+}
+
+bool ownership::take_from_busy_owner(owning_thread const& t) noexcept {
+    auto owner = owner_.load(std::memory_order_acquire);
+    if (owner == 0 || (owner & claimed) != 0 ||
+        !owner_.compare_exchange_strong(owner, owner | claimed, std::memory_order_seq_cst))
+        return false;
+    // From here on the owner waits for us before it ends.
+    auto const& theirs = *reinterpret_cast<owning_thread const*>(owner);
+    bool is_outside = false;
+    if (park::barrier_in_all_threads()) {
+        // A section that began before the barrier shows; one that begins after it sees the claim.
+        for (int i = 0; i != looks && !is_outside; ++i) {
+            is_outside = theirs.sections.load(std::memory_order_acquire) == 0;
+            if (!is_outside)
+                park::pause();
+        }
+    }
+    owner_.store(is_outside ? tag(t) : owner, std::memory_order_seq_cst);
+    return is_outside;
+}
+
+bool ownership::change_sharing(bool on) noexcept {
+    is_shared_.store(on, std::memory_order_seq_cst);
+    // Somebody who has come this very moment may have read the old promise.
+    if (!on && members_.load(std::memory_order_seq_cst) > 1) {
+        is_shared_.store(true, std::memory_order_seq_cst);
+        return true;
+    }
+    return on;
+}
+
+/// A claim on the calling thread itself is decided soon, one way or the other.
+void ownership::await_claim(owning_thread const& t) const noexcept {
+    while (owner_.load(std::memory_order_acquire) == (tag(t) | claimed))
+        park::pause();
+}
+
+bool ownership::take_or_wait(owning_thread& t, std::int64_t timeout_ns, void (*nudge)(void*), void* arg) noexcept {
+    await_claim(t);
+    waiting_.fetch_add(1, std::memory_order_seq_cst);
+    auto const seen = turns_.load(std::memory_order_seq_cst);
+    // It may be this thread's: a claim was laid on it and given up.
+    bool taken = is_of(t) || try_take(t);
+    if (!taken && timeout_ns != 0) {
+        bool const shared = is_shared_.load(std::memory_order_seq_cst);
+        if (!shared) {
+            taken = take_from_busy_owner(t);
+            if (!taken)
+                nudge(arg);
+        }
+        if (!taken)
+            park::wait(turns_, seen,
+                       shared                                    ? timeout_ns
+                       : timeout_ns < 0 || timeout_ns > retry_ns ? retry_ns
+                                                                 : timeout_ns);
+    }
+    waiting_.fetch_sub(1, std::memory_order_seq_cst);
+    return taken || try_take(t);
+}
+
+void ownership::take_as_visitor(owning_thread& t, void (*nudge)(void*), void* arg) noexcept {
+    await_claim(t);
+    visitors_.fetch_add(1, std::memory_order_seq_cst);
+    for (;;) {
+        auto const seen = turns_.load(std::memory_order_seq_cst);
+        if (is_of(t) || try_take(t) || take_from_busy_owner(t))
+            break;
+        nudge(arg);
+        park::wait(turns_, seen, retry_ns);
+    }
+    visitors_.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+void ownership::let_visitors_in(owning_thread& t) noexcept {
+    give_back(t);
+    park::wake_all(turns_);
+    for (auto seen = turns_.load(std::memory_order_seq_cst); has_visitors();
+         seen = turns_.load(std::memory_order_seq_cst))
+        park::wait(turns_, seen, retry_ns);
+}
+
+void ownership::wake_all() noexcept {
+    turns_.fetch_add(1, std::memory_order_seq_cst);
+    park::wake_all(turns_);
+}
+
+} // namespace fairlead::detail

@@ -1,0 +1,27 @@
+// Parking threads: the only system calls outside the room io.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <thread>
+
+namespace fairlead::detail::park {
+
+/// Sleeps while `word` is `seen`, at most `timeout_ns` (negative: no limit). May return for no reason.
+void wait(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::int64_t timeout_ns) noexcept;
+void wake_one(std::atomic<std::uint32_t>& word) noexcept;
+void wake_all(std::atomic<std::uint32_t>& word) noexcept;
+
+/// Every running thread of the process passes a memory barrier before this returns. False: the system cannot.
+bool barrier_in_all_threads() noexcept;
+
+void pause() noexcept;
+
+using thread = std::thread;
+/// Throws system_error when there can be no further thread.
+thread start_thread(std::function<void()> f);
+std::size_t processors() noexcept;
+
+} // namespace fairlead::detail::park

@@ -1,0 +1,98 @@
+#include <fairlead/exec/strand.hpp>
+
+#include <exec/park.hpp>
+
+namespace fairlead::detail {
+namespace {
+
+// Functions of one turn, which share the budget of one item. The rest waits behind what else is queued below.
+constexpr int functions_per_turn = 16;
+
+} // namespace
+
+/// The strands that the thread is inside of, the innermost first.
+struct strand_core::turn {
+    strand_core const* core;
+    turn const* outer;
+    static constinit thread_local turn const* innermost;
+
+    explicit turn(strand_core const& c) noexcept : core(&c), outer(std::exchange(innermost, this)) {}
+    turn(turn const&) = delete;
+    turn& operator=(turn const&) = delete;
+    ~turn() { innermost = outer; }
+};
+constinit thread_local strand_core::turn const* strand_core::turn::innermost = nullptr;
+
+strand_core::strand_core() noexcept {
+    turn_.core = this;
+    turn_.run = &strand_core::run_turn;
+    turn_.cancel = nullptr;
+}
+strand_core::~strand_core() = default;
+
+bool strand_core::is_running_here() const noexcept {
+    for (auto const* t = turn::innermost; t; t = t->outer)
+        if (t->core == this)
+            return true;
+    return false;
+}
+
+// Held for a few instructions only.
+void strand_core::lock() noexcept {
+    while (is_locked_.test_and_set(std::memory_order_acquire))
+        park::pause();
+}
+
+void strand_core::enqueue(op& o) noexcept {
+    lock();
+    waiting_.push_back(o);
+    bool const first = !std::exchange(is_scheduled_, true);
+    unlock();
+    if (first) {
+        retain(); // The turn's.
+        schedule_turn();
+    }
+}
+
+void strand_core::schedule_turn() noexcept { schedule(turn_); }
+
+op* strand_core::next() noexcept {
+    lock();
+    op* const o = waiting_.empty() ? nullptr : waiting_.pop_front();
+    if (!o)
+        is_scheduled_ = false;
+    unlock();
+    return o;
+}
+
+void strand_core::run_turn(op* base, op_mode mode) {
+    auto& core = *static_cast<turn_op*>(base)->core;
+    if (mode == op_mode::abandon) {
+        while (op* const o = core.next())
+            loop::abandon(*o);
+        core.release();
+        return;
+    }
+    /// Also when a function throws: what waits behind it has its turn.
+    struct at_end {
+        strand_core& core;
+        bool is_over = false;
+        ~at_end() {
+            if (is_over)
+                core.release();
+            else
+                core.schedule_turn();
+        }
+    } end{core};
+    turn const here(core);
+    for (int i = 0; i != functions_per_turn; ++i) {
+        op* const o = core.next();
+        if (!o) {
+            end.is_over = true;
+            return;
+        }
+        loop::run_outside(*o);
+    }
+}
+
+} // namespace fairlead::detail

@@ -1,0 +1,256 @@
+#include <fairlead/exec/thread_pool.hpp>
+
+#include <exec/park.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace fairlead {
+namespace detail {
+
+/// The queues of a pool. Each worker takes from its own first, then what came from outside, then half of what another
+/// one has. Whoever finds nothing anywhere parks; whoever queues something wakes one of the parked.
+class pool {
+public:
+    explicit pool(std::size_t threads) : queues_(std::max<std::size_t>(threads, 1)) {}
+    pool(pool const&) = delete;
+    pool& operator=(pool const&) = delete;
+    ~pool() {
+        for (;;) {
+            op* const o = take_any();
+            if (!o)
+                break;
+            loop::abandon(*o);
+        }
+    }
+
+    void start(std::size_t threads) {
+        for (std::size_t i = 0; i != threads; ++i)
+            threads_.push_back(park::start_thread([this, i] { run(&queues_[i]); }));
+    }
+    void post(op& o) noexcept {
+        queued_.fetch_add(1, std::memory_order_seq_cst);
+        work_.fetch_add(1, std::memory_order_relaxed);
+        auto* const me = worker::current;
+        queue& q = me && me->of == this && me->own ? *me->own : outside_;
+        {
+            std::lock_guard const lock(q.mutex);
+            q.ops.push_back(o);
+        }
+        if (parked_.load(std::memory_order_seq_cst) != 0)
+            wake(false);
+    }
+    void work(int change) noexcept {
+        if (change > 0)
+            work_.fetch_add(1, std::memory_order_relaxed);
+        else if (work_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+            wake(true); // Nothing is left: all threads may end.
+    }
+    bool is_running_here() const noexcept {
+        for (auto const* w = worker::current; w; w = w->outer)
+            if (w->of == this)
+                return true;
+        return false;
+    }
+    void stop() noexcept {
+        stopped_.store(true, std::memory_order_seq_cst);
+        wake(true);
+    }
+    bool stopped() const noexcept { return stopped_.load(std::memory_order_acquire); }
+    /// The pool itself counts as work until somebody joins.
+    void join() {
+        if (!is_joined_.exchange(true))
+            work(-1);
+        for (auto& t : threads_)
+            t.join();
+        threads_.clear();
+    }
+    void attach() {
+        // Not before a guard or a function is there can its end be waited for: as Asio, the pool is work itself.
+        run(nullptr);
+    }
+
+private:
+    struct alignas(64) queue {
+        std::mutex mutex;
+        op_queue ops;
+        std::size_t size() noexcept {
+            std::size_t n = 0;
+            ops.for_each([&](op&) { ++n; });
+            return n;
+        }
+    };
+    struct worker {
+        pool* of;
+        queue* own; ///< null: an attached thread
+        worker* outer;
+        static constinit thread_local worker* current;
+        worker(pool* p, queue* q) noexcept : of(p), own(q), outer(std::exchange(current, this)) {}
+        worker(worker const&) = delete;
+        worker& operator=(worker const&) = delete;
+        ~worker() { current = outer; }
+    };
+
+    void run(queue* own) {
+        worker const me(this, own);
+        unsigned turn = 0;
+        for (;;) {
+            if (stopped_.load(std::memory_order_acquire))
+                return;
+            // From outside first now and then: a worker that feeds itself would never look there.
+            op* const o = take(own, ++turn % 61 == 0);
+            if (o) {
+                struct at_end {
+                    pool& p;
+                    ~at_end() { p.work(-1); }
+                } const item{*this};
+                loop::run_outside(*o);
+                continue;
+            }
+            if (work_.load(std::memory_order_acquire) == 0)
+                return;
+            recycler_flush();
+            parked_.fetch_add(1, std::memory_order_seq_cst);
+            auto const seen = signals_.load(std::memory_order_seq_cst);
+            if (queued_.load(std::memory_order_seq_cst) == 0 && !stopped_.load(std::memory_order_seq_cst) &&
+                work_.load(std::memory_order_seq_cst) != 0)
+                park::wait(signals_, seen, -1);
+            parked_.fetch_sub(1, std::memory_order_seq_cst);
+        }
+    }
+    void wake(bool all) noexcept {
+        signals_.fetch_add(1, std::memory_order_seq_cst);
+        if (all)
+            park::wake_all(signals_);
+        else
+            park::wake_one(signals_);
+    }
+
+    op* take_from(queue& q) noexcept {
+        std::lock_guard const lock(q.mutex);
+        if (q.ops.empty())
+            return nullptr;
+        queued_.fetch_sub(1, std::memory_order_relaxed);
+        return q.ops.pop_front();
+    }
+    op* take(queue* own, bool outside_first) noexcept {
+        if (queued_.load(std::memory_order_relaxed) == 0)
+            return nullptr;
+        if (outside_first)
+            if (op* const o = take_from(outside_))
+                return o;
+        if (own)
+            if (op* const o = take_from(*own))
+                return o;
+        if (op* const o = take_from(outside_))
+            return o;
+        return steal(own);
+    }
+    /// The older half of what another worker has queued: the first is the caller's, the rest goes to its queue.
+    op* steal(queue* own) noexcept {
+        auto const n = queues_.size();
+        auto const first = own ? static_cast<std::size_t>(own - queues_.data()) + 1 : std::size_t{0};
+        for (std::size_t i = 0; i != n; ++i) {
+            queue& victim = queues_[(first + i) % n];
+            if (&victim == own)
+                continue;
+            op* got = nullptr;
+            op_queue loot;
+            {
+                std::lock_guard const lock(victim.mutex);
+                auto const size = victim.size();
+                for (std::size_t k = 0; k != (size + 1) / 2 && (own || k == 0); ++k) {
+                    op* const o = victim.ops.pop_front();
+                    if (got)
+                        loot.push_back(*o);
+                    else
+                        got = o;
+                }
+                if (got)
+                    queued_.fetch_sub(1, std::memory_order_relaxed);
+            }
+            if (!loot.empty()) {
+                std::lock_guard const lock(own->mutex);
+                own->ops.splice_back(loot);
+            }
+            if (got)
+                return got;
+        }
+        return nullptr;
+    }
+    op* take_any() noexcept {
+        if (op* const o = take_from(outside_))
+            return o;
+        for (auto& q : queues_)
+            if (op* const o = take_from(q))
+                return o;
+        return nullptr;
+    }
+
+    std::vector<queue> queues_;
+    queue outside_;
+    alignas(64) std::atomic<std::size_t> queued_{0}; ///< in all queues, or about to be
+    std::atomic<std::size_t> work_{1};               ///< queued, running and promised; 1 until joined
+    std::atomic<std::uint32_t> signals_{0};
+    std::atomic<std::uint32_t> parked_{0};
+    std::atomic<bool> stopped_{false};
+    std::atomic<bool> is_joined_{false};
+    std::vector<park::thread> threads_;
+};
+constinit thread_local pool::worker* pool::worker::current = nullptr;
+
+void pool_access::post(pool& p, op& o) noexcept { p.post(o); }
+void pool_access::work(pool& p, int change) noexcept { p.work(change); }
+bool pool_access::is_running_here(pool const& p) noexcept { return p.is_running_here(); }
+
+namespace {
+
+std::size_t default_threads() { return std::max<std::size_t>(2 * park::processors(), 2); }
+
+pool* make_pool(std::size_t threads) {
+    auto p = std::make_unique<pool>(threads);
+    try {
+        p->start(threads);
+    } catch (...) {
+        p->stop();
+        p->join();
+        throw;
+    }
+    return p.release();
+}
+
+} // namespace
+} // namespace detail
+
+thread_pool::thread_pool() : thread_pool(detail::default_threads()) {}
+thread_pool::thread_pool(std::size_t threads) : pool_(detail::make_pool(threads)) {}
+thread_pool::~thread_pool() {
+    stop();
+    pool_->join();
+    shutdown();
+    destroy();
+    delete pool_;
+}
+void thread_pool::stop() noexcept { pool_->stop(); }
+void thread_pool::join() { pool_->join(); }
+void thread_pool::attach() { pool_->attach(); }
+
+system_context::system_context() : pool_(detail::make_pool(detail::default_threads())) {}
+system_context::~system_context() {
+    pool_->stop();
+    pool_->join();
+    shutdown();
+    destroy();
+    delete pool_;
+}
+system_context& system_context::the() {
+    static system_context one;
+    return one;
+}
+void system_context::stop() noexcept { pool_->stop(); }
+bool system_context::stopped() const noexcept { return pool_->stopped(); }
+void system_context::join() { pool_->join(); }
+
+} // namespace fairlead
