@@ -7,18 +7,26 @@
 // trying could wait for ever, because data that was already there makes no new edge. Such a descriptor is *unverified*:
 // the next wait parks its op and puts the descriptor on a list; an event takes it off; what no event has confirmed
 // after three turns, or when the loop is about to sleep, gets one verifying call.
+//
+// Of datagrams a read says nothing but that there was one: only EAGAIN means that none is left. Asking for it after
+// each would add a useless call where they come one by one; leaving the socket unverified after each would add one
+// where they come in bursts. So what stood behind the last one decides: datagram_was_read().
 #include <io/posix.hpp>
 #include <io/resolve.hpp>
+#include <io/signals.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <new>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,11 +35,51 @@ namespace {
 
 constexpr int events_most = 256;
 constexpr unsigned verify_after_turns = 3;
+constexpr std::int64_t stall_least_ns = 20'000; // doubled with each attempt in vain
+constexpr std::int64_t stall_most_ns = 1'000'000;
+constexpr std::int64_t pause_least_ns = 5'000'000; // doubled with each attempt in vain
+constexpr std::int64_t pause_most_ns = 100'000'000;
+
+/// A transfer with buffers that are empty.
+bool moves_nothing(io_op const& o) noexcept {
+    if (o.kind != kind::receive && o.kind != kind::receive_all && o.kind != kind::send && o.kind != kind::send_all)
+        return false;
+    if (!o.slices)
+        return o.size == 0;
+    auto const* s = static_cast<slice const*>(o.data);
+    return std::all_of(s, s + o.size, [](slice const& each) { return each.size == 0; });
+}
+
+bool is_connecting(op_queue& writes) noexcept {
+    bool found = false;
+    writes.for_each([&](op& each) { found = found || static_cast<io_op&>(each).kind == kind::connect; });
+    return found;
+}
+
+/// The process, or the system, has no room for another descriptor. That passes, but nothing tells when.
+bool is_shortage(int error) noexcept {
+    return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
+}
+
+/// What a descriptor is, for the table.
+struct nature {
+    bool stream;
+    io::medium medium;
+};
+nature nature_of_socket(int family, int type) noexcept {
+    bool const stream = type == SOCK_STREAM;
+    return {stream, stream && family == AF_UNIX ? medium::unix_stream : medium::socket};
+}
 
 struct verify_link {
     verify_link* next = nullptr;
     verify_link* prev = nullptr;
 };
+
+/// The receiver of a UNIX datagram had no room, and perhaps no event will tell when it has. But the failed attempt
+/// itself makes an event, because it took memory for the datagram and gave it back: the next event is taken for that
+/// echo.
+enum class stall : std::uint8_t { none, echoes, waits };
 
 struct descriptor : verify_link {
     std::atomic<int> fd{-1};
@@ -39,16 +87,25 @@ struct descriptor : verify_link {
     bool registered = false;
     bool watches_writes = false;
     bool stream = false;
+    io::medium medium = io::medium::socket;
+    bool always_ready = false; ///< the system refuses to watch it, and it never waits
+    bool blocks = false;       ///< made so for the calls of others
     // Written by the thread that uses the descriptor and by the loop's owner; never by both at a time that matters, but
     // an event may arrive while another thread closes.
     std::atomic<bool> read_ready{false};
     std::atomic<bool> write_ready{true};
-    std::atomic<bool> hung_up{false}; ///< the peer has finished or the connection broke: reading always says something
+    /// A short read has not drained it. A stream: the peer has finished or the connection broke, and reading always
+    /// says something. Datagrams: always.
+    std::atomic<bool> reads_on{false};
     bool unverified = false;
     unsigned parked_turn = 0;
     std::uint32_t index = 0;
     std::uint32_t next_free = handle::none;
-    bool urgent = false; ///< out-of-band data has been seen: reads stop short at its mark
+    bool urgent = false;    ///< out-of-band data has been seen: reads stop short at its mark
+    bool bursts = false;    ///< datagrams: the last time there was another one behind the first
+    std::uint8_t taken = 0; ///< datagrams since the last EAGAIN; counts to 2
+    io::stall stalled = io::stall::none;
+    bool starved = false; ///< accepting found no room for a new descriptor: tried again after a pause
     op_queue reads;
     op_queue writes;
     op_queue waits; ///< for readiness: they neither hold up transfers nor are held up
@@ -70,25 +127,8 @@ outcome from(long r) noexcept { return r < 0 ? failed(errno) : done(r); }
 class epoll_driver final : public driver {
 public:
     epoll_driver() {
-        epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
-        if (epoll_ < 0)
-            detail::throw_error({errno, std::system_category()}, "epoll_create1");
-        wake_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        int e = wake_ < 0 ? errno : 0;
-        if (!e) {
-            // Edge-triggered, hence never read: each write is a new edge.
-            epoll_event event{};
-            event.events = EPOLLIN | EPOLLET;
-            event.data.u64 = wake_mark;
-            if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event) != 0)
-                e = errno;
-        }
-        if (e) {
-            if (wake_ >= 0)
-                ::close(wake_);
-            ::close(epoll_);
-            detail::throw_error({e, std::system_category()}, "eventfd");
-        }
+        if (int const e = open_set())
+            detail::throw_error({e, std::system_category()}, "epoll_create1");
         unverified_.next = unverified_.prev = &unverified_;
     }
     ~epoll_driver() override {
@@ -117,13 +157,18 @@ public:
         descriptor* const d = find(o.handle);
         if (!d)
             return complete_with(o, EBADF);
-        o.stream = d->stream;
+        prepare(*d, o);
         op_queue& queue = queue_of(*d, o.kind);
         if ((queue.empty() || &queue == &d->waits) && worth_trying(*d, o.kind)) {
             if (try_on(*d, o))
                 return complete(o);
         }
+        if (d->stream && moves_nothing(o)) [[unlikely]] // Never waits, as with Asio.
+            return complete(o);
+        if (o.kind == kind::connect && is_connecting(queue)) [[unlikely]]
+            return complete_with(o, EALREADY);
         if (!d->registered || (is_write(o.kind) && !d->watches_writes)) [[unlikely]] {
+            ++system_calls_;
             if (int const e = watch(*d, is_write(o.kind)))
                 return complete_with(o, e);
         }
@@ -145,7 +190,7 @@ public:
         descriptor* const d = find(o.handle);
         if (!d || !queue_of(*d, o.kind).empty())
             return false;
-        o.stream = d->stream;
+        prepare(*d, o);
         return try_on(*d, o);
     }
 
@@ -163,6 +208,19 @@ public:
         return true;
     }
 
+    bool cancel(handle h, void* ticket) noexcept override {
+        descriptor* const d = find(h);
+        if (!d)
+            return false;
+        io_op* const o = op_with(*d, ticket);
+        if (!o)
+            return false;
+        op_queue::unlink(*o);
+        unlist_if_idle(*d);
+        complete_with(*o, ECANCELED);
+        return true;
+    }
+
     std::size_t cancel_all(handle h) noexcept override {
         descriptor* const d = find(h);
         return d ? abort_all(*d) : 0;
@@ -170,6 +228,10 @@ public:
 
     void poll(std::int64_t until_ns) noexcept override {
         ++turn_;
+        if (stalled_ != 0) [[unlikely]]
+            until_ns = retry_stalled(until_ns);
+        if (starved_ != 0) [[unlikely]]
+            until_ns = retry_starved(until_ns);
         if (unverified_.next != &unverified_) {
             if (harvest(0) > 0)
                 return;
@@ -191,6 +253,8 @@ public:
         });
         pending_ = 0;
         resolving_.take_pending(into);
+        if (watches_signals_.load(std::memory_order_acquire))
+            signal_hub::of_process().take_pending(*loop_, into);
     }
 
     // ---- any thread
@@ -212,29 +276,45 @@ public:
     void cancel_resolve(resolve_op& o) noexcept override { resolving_.cancel(o); }
     void resolve_blocking(resolve_op& o) noexcept override { resolving::perform(o); }
 
+    // ---- signals
+
+    outcome open_signals(signal_source*& source) noexcept override {
+        source = nullptr;
+        if (int const e = watch_signals())
+            return failed(e);
+        source = signal_hub::of_process().open(*loop_);
+        return source ? done() : failed(ENOMEM);
+    }
+    void close_signals(signal_source& s) noexcept override { signal_hub::of_process().close(s); }
+    outcome add_signal(signal_source& s, int number, int flags) noexcept override {
+        return failed(signal_hub::of_process().add(s, number, flags));
+    }
+    outcome remove_signal(signal_source& s, int number) noexcept override {
+        return failed(signal_hub::of_process().remove(s, number));
+    }
+    void wait_signal(signal_source& s, signal_op& o) noexcept override { signal_hub::of_process().wait(s, o); }
+    bool cancel(signal_op& o) noexcept override { return signal_hub::of_process().cancel(o); }
+    std::size_t cancel_signals(signal_source& s) noexcept override { return signal_hub::of_process().cancel_all(s); }
+
     // ---- synchronous doors
 
     outcome open(int family, int type, int protocol, handle& h) noexcept override {
         int const fd = ::socket(family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
         if (fd < 0)
             return failed(errno);
-        return keep(fd, type == SOCK_STREAM, h);
+        return keep(fd, nature_of_socket(family, type), h);
     }
     outcome pair(int family, int type, int protocol, handle& a, handle& b) noexcept override {
         int fds[2];
         if (::socketpair(family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol, fds) != 0)
             return failed(errno);
-        bool const stream = type == SOCK_STREAM;
-        if (auto r = keep(fds[0], stream, a); r.error) {
-            ::close(fds[1]);
-            return r;
-        }
-        if (auto r = keep(fds[1], stream, b); r.error) {
-            close(a);
-            a = {};
-            return r;
-        }
-        return done();
+        return keep_both(fds, nature_of_socket(family, type), a, b);
+    }
+    outcome pipe(handle& reads, handle& writes) noexcept override {
+        int fds[2];
+        if (::pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0)
+            return failed(errno);
+        return keep_both(fds, {true, medium::pipe}, reads, writes);
     }
     outcome adopt(int fd, handle& h) noexcept override {
         int const flags = ::fcntl(fd, F_GETFL);
@@ -242,16 +322,30 @@ public:
             return failed(errno);
         if (!(flags & O_NONBLOCK) && ::fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0)
             return failed(errno);
-        int type = SOCK_STREAM;
-        socklen_t size = sizeof type;
-        if (::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0 && errno != ENOTSOCK)
-            return failed(errno);
+        nature what{true, medium::file};
+        if (int const e = look_at(fd, flags, what))
+            return failed(e);
         std::uint32_t const place = take_place();
         if (place == handle::none)
             return failed(ENOMEM);
-        h = occupy(place, fd, type == SOCK_STREAM);
+        h = occupy(place, fd, what);
+        descriptor& d = at(place);
+        if (what.medium <= medium::unix_stream)
+            return done();
+        // Whether the system watches it at all shows only in trying.
+        int const e = watch(d, false);
+        if (e == EPERM) {
+            d.always_ready = true;
+            d.read_ready.store(true, std::memory_order_relaxed);
+            d.reads_on.store(true, std::memory_order_relaxed);
+        } else if (e) {
+            vacate(d);
+            h = {};
+            return failed(e);
+        }
         return done();
     }
+    void discard(int fd) noexcept override { ::close(fd); }
     outcome release(handle h) noexcept override {
         descriptor* const d = find(h);
         if (!d)
@@ -264,6 +358,7 @@ public:
         if (!d)
             return failed(EBADF);
         int const fd = vacate(*d);
+        resume_at_ns_.store(0, std::memory_order_relaxed); // Whoever waits for room for a descriptor may try again.
         // EINTR: Linux has closed the descriptor all the same.
         if (::close(fd) != 0 && errno != EINTR)
             return failed(errno);
@@ -303,6 +398,23 @@ public:
         r.value = n;
         return r;
     }
+    outcome control(handle h, unsigned long command, void* data) noexcept override {
+        return on(h, [&](int fd) { return ::ioctl(fd, command, data); });
+    }
+    outcome native_blocking(handle h, bool blocking) noexcept override {
+        descriptor* const d = find(h);
+        if (!d)
+            return failed(EBADF);
+        int non_blocking = !blocking;
+        auto const r = on(h, [&](int fd) { return ::ioctl(fd, FIONBIO, &non_blocking); });
+        if (!r.error)
+            d->blocks = blocking;
+        return r;
+    }
+    bool is_native_blocking(handle h) noexcept override {
+        descriptor const* const d = find(h);
+        return d && d->blocks;
+    }
     int native(handle h) noexcept override {
         descriptor const* const d = find(h);
         return d ? d->fd.load(std::memory_order_relaxed) : -1;
@@ -315,17 +427,20 @@ public:
             return;
         }
         o.stream = d->stream;
+        o.medium = d->medium;
         int const fd = d->fd.load(std::memory_order_relaxed);
-        for (;;) {
+        for (bool first = true;; first = false) {
             if (posix::once(fd, o) != posix::attempt::again) {
                 if (o.kind == kind::accept && o.result.error == 0)
-                    adopt_accepted(o, d->stream);
+                    adopt_accepted(o, *d);
                 return;
             }
             if (!may_wait) {
                 o.result.error = EAGAIN;
                 return;
             }
+            if (!first && posix::poll_misled(fd, o))
+                return;
             ssize_t const r = posix::poll_one(fd, posix::poll_events(o.kind), -1);
             if (r < 0) {
                 o.result.error = static_cast<int>(-r);
@@ -340,10 +455,81 @@ public:
         return true;
     }
 
+    outcome notify_fork(execution_context::fork_event event) noexcept override {
+        if (event != execution_context::fork_child)
+            return done();
+        // Both are shared with the parent as long as they are open, and what is done to the set is done to the
+        // parent's. The child asks anew for all that it waits for, and is told again of what is ready.
+        int const old_set = epoll_;
+        int const old_wake = wake_;
+        if (int const e = open_set()) {
+            epoll_ = old_set;
+            wake_ = old_wake;
+            return failed(e);
+        }
+        ::close(old_wake);
+        ::close(old_set);
+        int error = 0;
+        for_each_descriptor([&](descriptor& d) {
+            if (!std::exchange(d.registered, false))
+                return;
+            if (int const e = watch(d, d.watches_writes))
+                error = e;
+        });
+        if (watches_signals_.exchange(false, std::memory_order_relaxed))
+            if (int const e = watch_signals())
+                error = e;
+        resolving_.start_over(*loop_);
+        return error ? failed(error) : done();
+    }
+
 private:
     static constexpr std::uint64_t wake_mark = ~std::uint64_t{0};
+    static constexpr std::uint64_t signal_mark = wake_mark - 1;
     static constexpr std::size_t chunk_size = 256;
     static constexpr std::size_t chunks_most = 8192; // two million descriptors
+
+    /// Makes the set and what wakes its waiter up.
+    int open_set() noexcept {
+        int const set = ::epoll_create1(EPOLL_CLOEXEC);
+        if (set < 0)
+            return errno;
+        int const waker = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        int e = waker < 0 ? errno : 0;
+        if (!e) {
+            // Edge-triggered, hence never read: each write is a new edge.
+            epoll_event event{};
+            event.events = EPOLLIN | EPOLLET;
+            event.data.u64 = wake_mark;
+            if (::epoll_ctl(set, EPOLL_CTL_ADD, waker, &event) != 0)
+                e = errno;
+        }
+        if (e) {
+            if (waker >= 0)
+                ::close(waker);
+            ::close(set);
+            return e;
+        }
+        epoll_ = set;
+        wake_ = waker;
+        return 0;
+    }
+
+    /// From the first signal set on this loop hears of all signals. Edge-triggered and never read, like the wake-up.
+    int watch_signals() noexcept {
+        if (watches_signals_.load(std::memory_order_acquire))
+            return 0;
+        int const fd = signal_hub::of_process().wake_fd();
+        if (fd < 0)
+            return -fd;
+        epoll_event event{};
+        event.events = EPOLLIN | EPOLLET;
+        event.data.u64 = signal_mark;
+        if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) != 0 && errno != EEXIST)
+            return errno;
+        watches_signals_.store(true, std::memory_order_release);
+        return 0;
+    }
 
     // ---- the table of descriptors: chunks that never move, because ops and events refer to their places
 
@@ -386,35 +572,76 @@ private:
         free_ = at(place).next_free;
         return place;
     }
-    handle occupy(std::uint32_t place, int fd, bool stream) noexcept {
+    handle occupy(std::uint32_t place, int fd, nature what) noexcept {
         descriptor& d = at(place);
         d.registered = false;
         d.watches_writes = false;
-        d.stream = stream;
+        d.stream = what.stream;
+        d.medium = what.medium;
+        d.always_ready = false;
+        d.blocks = false;
         d.read_ready.store(false, std::memory_order_relaxed);
         d.write_ready.store(true, std::memory_order_relaxed);
-        d.hung_up.store(false, std::memory_order_relaxed);
+        d.reads_on.store(!what.stream, std::memory_order_relaxed);
         d.unverified = false;
+        d.bursts = false;
+        d.taken = 0;
         d.urgent = false;
         d.fd.store(fd, std::memory_order_relaxed);
         return {place, d.generation.load(std::memory_order_relaxed)};
     }
     /// Owns fd from here on: it is closed when there is no place.
-    outcome keep(int fd, bool stream, handle& h) noexcept {
+    outcome keep(int fd, nature what, handle& h) noexcept {
         auto const place = take_place();
         if (place == handle::none) {
             ::close(fd);
             return failed(ENOMEM);
         }
-        h = occupy(place, fd, stream);
+        h = occupy(place, fd, what);
         return done();
     }
+    outcome keep_both(int const (&fds)[2], nature what, handle& a, handle& b) noexcept {
+        if (auto r = keep(fds[0], what, a); r.error) {
+            ::close(fds[1]);
+            return r;
+        }
+        if (auto r = keep(fds[1], what, b); r.error) {
+            close(a);
+            a = {};
+            return r;
+        }
+        return done();
+    }
+    static int look_at(int fd, int flags, nature& what) noexcept {
+        struct stat s;
+        if (::fstat(fd, &s) != 0)
+            return errno;
+        if (S_ISSOCK(s.st_mode)) {
+            int type = 0, family = 0;
+            socklen_t size = sizeof type;
+            if (::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0 ||
+                ::getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &size) != 0)
+                return errno;
+            what = nature_of_socket(family, type);
+        } else if (S_ISFIFO(s.st_mode) && !(flags & O_DIRECT)) { // With it, a read ends with each packet.
+            what.medium = medium::pipe;
+        }
+        return 0;
+    }
+    void prepare(descriptor& d, io_op& o) noexcept {
+        o.stream = d.stream;
+        o.medium = d.medium;
+        if (d.blocks) [[unlikely]] {
+            int const non_blocking = 1;
+            ::ioctl(d.fd.load(std::memory_order_relaxed), FIONBIO, &non_blocking); // fails for nothing that is open
+            d.blocks = false;
+        }
+    }
     int vacate(descriptor& d) noexcept {
-        // Closing what another thread is using: that thread may be looking at these very ops.
-        FAIRLEAD_ASSERT((loop_->mine() || (d.reads.empty() && d.writes.empty() && d.waits.empty())) &&
-                        "a socket with pending operations is closed by another thread than runs its context");
         abort_all(d);
         unlist(d);
+        set_stalled(d, stall::none);
+        set_starved(d, false);
         int const fd = d.fd.load(std::memory_order_relaxed);
         if (d.registered) {
             // A copy of the descriptor elsewhere would keep the registration alive after close().
@@ -447,6 +674,16 @@ private:
         return is_write(k) ? d.writes : d.reads;
     }
 
+    static io_op* op_with(descriptor& d, void* ticket) noexcept {
+        io_op* found = nullptr;
+        for (op_queue* q : {&d.reads, &d.writes, &d.waits})
+            q->for_each([&](op& each) {
+                if (fairlead::detail::has_ticket(each, ticket))
+                    found = &static_cast<io_op&>(each);
+            });
+        return found;
+    }
+
     static bool worth_trying(descriptor const& d, kind k) noexcept {
         if (k == kind::receive)
             return d.read_ready.load(std::memory_order_relaxed);
@@ -456,37 +693,119 @@ private:
                            : d.read_ready.load(std::memory_order_relaxed);
     }
 
+    /// What nearly every attempt is: a stream gave something, or took all. The rest has its own place, to keep this
+    /// short.
     bool try_on(descriptor& d, io_op& o) noexcept {
         ++system_calls_;
         auto const a = posix::once(d.fd.load(std::memory_order_relaxed), o);
-        if (o.kind == kind::receive || o.kind == kind::receive_all) {
-            if (d.hung_up.load(std::memory_order_relaxed)) [[unlikely]] {
-                if (a == posix::attempt::again) { // a stale mark, e.g. from before connect
-                    d.hung_up.store(false, std::memory_order_relaxed);
-                    d.read_ready.store(false, std::memory_order_relaxed);
-                }
-            } else if (!(o.message_flags & MSG_PEEK) || a == posix::attempt::again) { // Peeking takes nothing out.
-                d.read_ready.store(false, std::memory_order_relaxed);
-                d.unverified = (a == posix::attempt::done || (d.urgent && a == posix::attempt::done_less)) &&
-                               o.result.error == 0 && o.result.n != 0;
-            }
-        } else if (o.kind == kind::send || o.kind == kind::send_all) {
-            if (a != posix::attempt::done) [[unlikely]]
-                d.write_ready.store(false, std::memory_order_relaxed);
-        } else if (o.kind == kind::connect) {
-            d.write_ready.store(a == posix::attempt::done, std::memory_order_relaxed);
-        } else if (o.kind == kind::accept) {
-            if (a == posix::attempt::again)
-                d.read_ready.store(false, std::memory_order_relaxed);
-            else if (o.result.error == 0)
-                adopt_accepted(o, d.stream);
+        if (o.kind == kind::receive && o.result.n != 0 && !d.reads_on.load(std::memory_order_relaxed) && !d.urgent &&
+            !(o.message_flags & MSG_PEEK)) [[likely]] {
+            d.read_ready.store(false, std::memory_order_relaxed);
+            d.unverified = a == posix::attempt::done;
+            return true;
         }
-        return a != posix::attempt::again;
+        if ((o.kind == kind::send || o.kind == kind::send_all) && a == posix::attempt::done) [[likely]]
+            return true;
+        return was_tried(d, a, o);
     }
 
-    void adopt_accepted(io_op& o, bool stream) noexcept {
+    /// What follows from any attempt. Returns whether the op is done.
+    [[gnu::noinline]] bool was_tried(descriptor& d, posix::attempt a, io_op& o) noexcept {
+        if (a == posix::attempt::again && o.kind == kind::receive_all)
+            a = read_on(d, o);
+        bool const again = a == posix::attempt::again;
+        switch (o.kind) {
+        case kind::receive:
+        case kind::receive_all:
+            if (d.stream)
+                stream_was_read(d, a, o);
+            else
+                datagram_was_read(d, a, o);
+            break;
+        case kind::receive_from: datagram_was_read(d, a, o); break;
+        case kind::send:
+        case kind::send_all:
+            if (a != posix::attempt::done && !d.always_ready)
+                d.write_ready.store(false, std::memory_order_relaxed);
+            break;
+        case kind::send_to:
+            if (!again) {
+                set_stalled(d, stall::none);
+                break;
+            }
+            d.write_ready.store(false, std::memory_order_relaxed);
+            if (posix::may_stall(o))
+                set_stalled(d, stall::echoes);
+            break;
+        case kind::connect: d.write_ready.store(!again, std::memory_order_relaxed); break;
+        case kind::accept:
+            if (again)
+                d.read_ready.store(false, std::memory_order_relaxed);
+            else if (o.result.error == 0)
+                adopt_accepted(o, d);
+            else if (is_shortage(o.result.error))
+                set_starved(d, true);
+            break;
+        case kind::wait_read:
+        case kind::wait_write:
+        case kind::wait_error: break;
+        }
+        return !again;
+    }
+
+    /// A whole read stopped short. The end of the stream, or what follows urgent data, may be right behind what it got,
+    /// and makes no edge of its own: goes on until there is really nothing.
+    posix::attempt read_on(descriptor& d, io_op& o) noexcept {
+        if (!d.urgent && !d.reads_on.load(std::memory_order_relaxed))
+            return posix::attempt::again;
+        for (;;) {
+            auto const had = o.result.n;
+            ++system_calls_;
+            auto const a = posix::once(d.fd.load(std::memory_order_relaxed), o);
+            if (a != posix::attempt::again || o.result.n == had)
+                return a;
+        }
+    }
+
+    static void stream_was_read(descriptor& d, posix::attempt a, io_op const& o) noexcept {
+        if (a == posix::attempt::again) {
+            d.reads_on.store(false, std::memory_order_relaxed); // if set, a stale mark, e.g. from before connect
+            d.read_ready.store(false, std::memory_order_relaxed);
+            d.unverified = false;
+            return;
+        }
+        // The end comes again and again; an error says nothing of what may still be there; peeking takes nothing out,
+        // nor does a read of no bytes.
+        if (d.reads_on.load(std::memory_order_relaxed) || o.result.error || (o.message_flags & MSG_PEEK) ||
+            o.result.n == 0)
+            return;
+        d.read_ready.store(false, std::memory_order_relaxed);
+        d.unverified = a == posix::attempt::done || d.urgent;
+    }
+
+    /// Says what is now known of the read side, and learns. One by one: after a datagram the socket is unverified, and
+    /// the next event or a late verification goes on. In bursts: it stays ready until EAGAIN.
+    static void datagram_was_read(descriptor& d, posix::attempt a, io_op const& o) noexcept {
+        if (a == posix::attempt::again) {
+            d.read_ready.store(false, std::memory_order_relaxed);
+            d.unverified = false;
+            if (d.taken < 2)
+                d.bursts = false;
+            d.taken = 0;
+            return;
+        }
+        // A pending error (ICMP) stood before the datagrams, and peeking takes nothing out.
+        if ((o.result.error && o.result.error != EMSGSIZE) || (o.message_flags & MSG_PEEK))
+            return;
+        if (d.taken < 2)
+            ++d.taken;
+        d.read_ready.store(d.bursts, std::memory_order_relaxed);
+        d.unverified = !d.bursts;
+    }
+
+    void adopt_accepted(io_op& o, descriptor const& acceptor) noexcept {
         handle h;
-        if (auto r = keep(static_cast<int>(o.result.n), stream, h); r.error) {
+        if (auto r = keep(static_cast<int>(o.result.n), {acceptor.stream, acceptor.medium}, h); r.error) {
             o.result.error = r.error;
             o.result.n = 0;
             return;
@@ -497,7 +816,6 @@ private:
     /// Registers what is to be told of a descriptor. Room to write is asked for only once a write has had to wait: with
     /// that in the mask, every read of the peer would make an event here. Changing the mask reports what is ready now.
     int watch(descriptor& d, bool writes) noexcept {
-        ++system_calls_;
         epoll_event event{};
         event.events = EPOLLIN | EPOLLRDHUP | EPOLLPRI | EPOLLET;
         if (writes)
@@ -590,6 +908,8 @@ private:
             unlist(d);
             ++verifications_;
             d.unverified = false;
+            d.bursts = !d.stream; // until EAGAIN says that nothing was behind the datagram before
+            d.taken = 1;
             d.read_ready.store(true, std::memory_order_relaxed);
             any = run_waiting(d, d.reads) || any;
             if (d.unverified && !d.reads.empty()) { // served one, filled its buffer again, more are waiting
@@ -606,6 +926,72 @@ private:
             list(d);
         }
         return any;
+    }
+
+    // ---- receivers of datagrams without room
+
+    void set_stalled(descriptor& d, stall to) noexcept {
+        if (d.stalled == stall::none && to != stall::none) {
+            if (stalled_++ == 0) {
+                stall_ns_ = stall_least_ns;
+                retry_at_ns_ = monotonic_ns() + stall_ns_;
+            }
+        } else if (d.stalled != stall::none && to == stall::none) {
+            --stalled_;
+        }
+        d.stalled = to;
+    }
+    /// Tries again what is stalled, if it is time. Returns until when one may wait now.
+    std::int64_t retry_stalled(std::int64_t until_ns) noexcept {
+        auto const now = monotonic_ns();
+        if (now >= retry_at_ns_) {
+            bool any = false;
+            for_each_descriptor([&](descriptor& d) {
+                if (d.stalled == stall::none)
+                    return;
+                set_stalled(d, d.writes.empty() ? stall::none : stall::waits);
+                d.write_ready.store(true, std::memory_order_relaxed);
+                any = run_waiting(d, d.writes) || any;
+            });
+            stall_ns_ = any ? stall_least_ns : std::min(2 * stall_ns_, stall_most_ns);
+            retry_at_ns_ = now + stall_ns_;
+            if (any)
+                return 0;
+            if (stalled_ == 0)
+                return until_ns;
+        }
+        return until_ns < 0 || until_ns > retry_at_ns_ ? retry_at_ns_ : until_ns;
+    }
+
+    // ---- no room for accepted descriptors
+
+    /// The connection stays in the queue of the system. The error has been reported; the next accept waits for the end
+    /// of the pause, or until something is closed here.
+    void set_starved(descriptor& d, bool to) noexcept {
+        if (to) {
+            d.read_ready.store(false, std::memory_order_relaxed);
+            pause_ns_ = pause_ns_ == 0 ? pause_least_ns : std::min(2 * pause_ns_, pause_most_ns);
+            resume_at_ns_.store(monotonic_ns() + pause_ns_, std::memory_order_relaxed);
+        }
+        if (d.starved != to)
+            starved_ += to ? 1 : static_cast<std::size_t>(-1);
+        d.starved = to;
+    }
+    std::int64_t retry_starved(std::int64_t until_ns) noexcept {
+        auto const resume_at_ns = resume_at_ns_.load(std::memory_order_relaxed);
+        if (monotonic_ns() < resume_at_ns)
+            return until_ns < 0 || until_ns > resume_at_ns ? resume_at_ns : until_ns;
+        bool any = false;
+        for_each_descriptor([&](descriptor& d) {
+            if (!d.starved)
+                return;
+            set_starved(d, false);
+            d.read_ready.store(true, std::memory_order_relaxed);
+            any = run_waiting(d, d.reads) || any;
+        });
+        if (starved_ == 0)
+            pause_ns_ = 0;
+        return any ? 0 : until_ns;
     }
 
     // ---- waiting
@@ -635,8 +1021,11 @@ private:
         int const n = wait(events, until_ns);
         for (int i = 0; i < n; ++i) {
             auto const mark = events[i].data.u64;
-            if (mark == wake_mark)
+            if (mark >= signal_mark) [[unlikely]] {
+                if (mark == signal_mark)
+                    signal_hub::of_process().dispatch();
                 continue;
+            }
             descriptor& d = at(static_cast<std::uint32_t>(mark));
             // Closed in this very batch, perhaps with a new tenant: the event is not for whoever lives here now.
             if (d.generation.load(std::memory_order_relaxed) != static_cast<std::uint32_t>(mark >> 32))
@@ -645,18 +1034,22 @@ private:
             if (what & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR | EPOLLPRI)) {
                 d.unverified = false;
                 unlist(d);
-                d.read_ready.store(true, std::memory_order_relaxed);
+                d.read_ready.store(!d.starved, std::memory_order_relaxed);
                 if (what & EPOLLPRI) [[unlikely]]
                     d.urgent = true;
                 if (what & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
-                    d.hung_up.store(true, std::memory_order_relaxed);
+                    d.reads_on.store(true, std::memory_order_relaxed);
                 run_waiting(d, d.reads);
                 if (d.unverified && !d.reads.empty())
                     list(d);
             }
             if (what & (EPOLLOUT | EPOLLHUP | EPOLLERR)) {
-                d.write_ready.store(true, std::memory_order_relaxed);
-                run_waiting(d, d.writes);
+                if (d.stalled == stall::echoes) [[unlikely]] {
+                    d.stalled = stall::waits;
+                } else {
+                    d.write_ready.store(true, std::memory_order_relaxed);
+                    run_waiting(d, d.writes);
+                }
             }
             if (!d.waits.empty()) [[unlikely]]
                 run_waits(d);
@@ -670,6 +1063,12 @@ private:
     bool precise_ = true;
     unsigned turn_ = 0;
     std::size_t pending_ = 0;
+    std::size_t stalled_ = 0;   ///< descriptors
+    std::size_t starved_ = 0;   ///< descriptors
+    std::int64_t pause_ns_ = 0; ///< of those
+    std::atomic<std::int64_t> resume_at_ns_{0};
+    std::int64_t stall_ns_ = 0; ///< between two attempts
+    std::int64_t retry_at_ns_ = 0;
     std::uint64_t verifications_ = 0;
     std::uint64_t system_calls_ = 0;
     verify_link unverified_;
@@ -677,10 +1076,18 @@ private:
     std::uint32_t free_ = handle::none;
     std::size_t chunk_count_ = 0;
     std::atomic<descriptor*> chunks_[chunks_most]{};
+    std::atomic<bool> watches_signals_{false};
     resolving resolving_;
 };
 
 } // namespace
+
+outcome driver::system_host_name(char* into, std::size_t capacity) noexcept {
+    outcome const r = from(::gethostname(into, capacity));
+    if (!r.error)
+        into[capacity - 1] = '\0'; // A name that was cut off has none.
+    return r;
+}
 
 std::unique_ptr<driver> make_driver() { return std::make_unique<epoll_driver>(); }
 

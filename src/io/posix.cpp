@@ -2,6 +2,10 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
 
 namespace fairlead::io::posix {
 namespace {
@@ -45,15 +49,73 @@ void advance(io_op& o, std::size_t n) noexcept {
     o.data = s;
 }
 
+/// Keeps SIGPIPE from the calling thread. Nothing but the mask can, where a call has no flag for it.
+class sigpipe_blocked {
+public:
+    sigpipe_blocked() noexcept {
+        ::sigemptyset(&only_);
+        ::sigaddset(&only_, SIGPIPE);
+        ::pthread_sigmask(SIG_BLOCK, &only_, &before_);
+    }
+    sigpipe_blocked(sigpipe_blocked const&) = delete;
+    sigpipe_blocked& operator=(sigpipe_blocked const&) = delete;
+    ~sigpipe_blocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+    /// Takes the signal back that has come of a write.
+    void consume() noexcept {
+        timespec const at_once{};
+        restarted([&]() -> ssize_t { return ::sigtimedwait(&only_, nullptr, &at_once); });
+    }
+
+private:
+    sigset_t only_;
+    sigset_t before_;
+};
+
+int count_of(io_op const& o) noexcept { return static_cast<int>(o.size < slices_most ? o.size : slices_most); }
+
+/// Reads once. A short read then says that nothing is left, unless `more` is set.
+ssize_t read_once(int fd, io_op& o, bool& more) noexcept {
+    int flags = o.message_flags;
+    switch (o.medium) {
+    case medium::socket:
+        return o.slices ? recv(fd, static_cast<slice*>(o.data), o.size, flags) : recv(fd, o.data, o.size, flags);
+    case medium::unix_stream: {
+        // The flags tell of what came with the bytes and has no place here: a read ends there, whatever follows.
+        slice one{o.data, o.size};
+        ssize_t const n = recv(fd, o.slices ? static_cast<slice*>(o.data) : &one, o.slices ? o.size : 1, flags);
+        more = flags & MSG_CTRUNC;
+        return n;
+    }
+    case medium::pipe: break;
+    case medium::file: more = true; break;
+    }
+    return restarted(
+        [&] { return o.slices ? ::readv(fd, static_cast<iovec*>(o.data), count_of(o)) : ::read(fd, o.data, o.size); });
+}
+
+ssize_t write_once(int fd, io_op& o) noexcept {
+    if (o.medium <= medium::unix_stream)
+        return o.slices ? send(fd, static_cast<slice*>(o.data), o.size, o.message_flags)
+                        : send(fd, o.data, o.size, o.message_flags);
+    sigpipe_blocked guard;
+    ssize_t const n = restarted([&] {
+        return o.slices ? ::writev(fd, static_cast<iovec*>(o.data), count_of(o)) : ::write(fd, o.data, o.size);
+    });
+    if (n == -EPIPE)
+        guard.consume();
+    return n;
+}
+
 attempt receive(int fd, io_op& o) noexcept {
     auto const wanted = total_of(o);
     if (wanted == 0 && o.stream)
         return finish(o, 0, 0);
-    ssize_t const n = o.slices ? recv(fd, static_cast<slice*>(o.data), o.size, o.message_flags)
-                               : recv(fd, o.data, o.size, o.message_flags);
+    bool more = false;
+    ssize_t const n = read_once(fd, o, more);
     if (n > 0) [[likely]] {
         finish(o, 0, static_cast<std::size_t>(n));
-        return static_cast<std::size_t>(n) < wanted ? attempt::done_less : attempt::done;
+        return static_cast<std::size_t>(n) < wanted && !more ? attempt::done_less : attempt::done;
     }
     if (n == 0)
         return finish(o, o.stream ? eof_value : 0, 0);
@@ -66,8 +128,7 @@ attempt send_some(int fd, io_op& o) noexcept {
     auto const wanted = total_of(o);
     if (wanted == 0 && o.stream)
         return finish(o, 0, 0);
-    ssize_t const n = o.slices ? send(fd, static_cast<slice*>(o.data), o.size, o.message_flags)
-                               : send(fd, o.data, o.size, o.message_flags);
+    ssize_t const n = write_once(fd, o);
     if (n >= 0) [[likely]] {
         finish(o, 0, static_cast<std::size_t>(n));
         return static_cast<std::size_t>(n) < wanted ? attempt::done_less : attempt::done;
@@ -75,6 +136,57 @@ attempt send_some(int fd, io_op& o) noexcept {
     if (n == -EAGAIN)
         return attempt::again;
     return finish(o, static_cast<int>(-n), 0);
+}
+
+/// One datagram, whole. What its buffers cannot hold is gone, and said so. There is no shorter call that says it for
+/// every protocol.
+attempt receive_datagram(int fd, io_op& o) noexcept {
+    slice one{o.data, o.size};
+    msghdr message{};
+    message.msg_iov = reinterpret_cast<iovec*>(o.slices ? static_cast<slice*>(o.data) : &one);
+    message.msg_iovlen = !o.slices ? 1 : o.size < slices_most ? o.size : slices_most;
+    auto* const named = o.kind == kind::receive_from ? static_cast<datagram_op*>(&o) : nullptr;
+    if (named) {
+        message.msg_name = named->address;
+        message.msg_namelen = named->address_size;
+    }
+    ssize_t const n = restarted([&] { return ::recvmsg(fd, &message, o.message_flags | MSG_DONTWAIT); });
+    if (n == -EAGAIN)
+        return attempt::again;
+    if (named)
+        named->address_size = n < 0 ? 0 : message.msg_namelen;
+    o.result.flags = static_cast<unsigned>(message.msg_flags);
+    if (n < 0)
+        return finish(o, static_cast<int>(-n), 0);
+    if (!(message.msg_flags & MSG_TRUNC)) [[likely]]
+        return finish(o, 0, static_cast<std::size_t>(n));
+    auto const room = total_of(o); // A caller's own MSG_TRUNC makes n the size of the datagram.
+    return finish(o, EMSGSIZE, static_cast<std::size_t>(n) < room ? static_cast<std::size_t>(n) : room);
+}
+
+/// The system sends a datagram whole or not at all. More buffers than it takes are an error here, never a part.
+attempt send_datagram(int fd, io_op& o) noexcept {
+    void* to = nullptr;
+    socklen_t to_size = 0;
+    if (o.kind == kind::send_to) {
+        auto const& named = static_cast<datagram_op const&>(o);
+        to = named.address;
+        to_size = named.address_size;
+    }
+    int const flags = o.message_flags | MSG_DONTWAIT | MSG_NOSIGNAL;
+    ssize_t const n = restarted([&] {
+        if (!o.slices)
+            return ::sendto(fd, o.data, o.size, flags, static_cast<sockaddr const*>(to), to_size);
+        msghdr message{};
+        message.msg_name = to;
+        message.msg_namelen = to_size;
+        message.msg_iov = static_cast<iovec*>(o.data);
+        message.msg_iovlen = o.size;
+        return ::sendmsg(fd, &message, flags);
+    });
+    if (n == -EAGAIN)
+        return attempt::again;
+    return n < 0 ? finish(o, static_cast<int>(-n), 0) : finish(o, 0, static_cast<std::size_t>(n));
 }
 
 /// Repeats `some` until everything has moved. result.n counts across calls.
@@ -161,8 +273,10 @@ attempt accept(int fd, io_op& o) noexcept {
 
 attempt once_in_general(int fd, io_op& o) noexcept {
     switch (o.kind) {
-    case kind::receive: return receive(fd, o);
-    case kind::send: return send_some(fd, o);
+    case kind::receive: return o.stream ? receive(fd, o) : receive_datagram(fd, o);
+    case kind::receive_from: return receive_datagram(fd, o);
+    case kind::send: return o.stream ? send_some(fd, o) : send_datagram(fd, o);
+    case kind::send_to: return send_datagram(fd, o);
     case kind::receive_all: return until_done(fd, o, receive);
     case kind::send_all: return until_done(fd, o, send_some);
     case kind::accept: return accept(fd, o);
@@ -175,6 +289,32 @@ attempt once_in_general(int fd, io_op& o) noexcept {
     if (r == 0)
         return attempt::again;
     return finish(o, r < 0 ? static_cast<int>(-r) : 0, 0);
+}
+
+bool may_stall(io_op const& o) noexcept {
+    if (o.kind != kind::send_to)
+        return false;
+    auto const& named = static_cast<datagram_op const&>(o);
+    sa_family_t family = AF_UNSPEC;
+    if (named.address_size >= sizeof family)
+        __builtin_memcpy(&family, named.address, sizeof family);
+    return family == AF_UNIX;
+}
+
+bool poll_misled(int fd, io_op& o) noexcept {
+    if (may_stall(o)) {
+        poll_one(-1, 0, 1); // nothing to wait for but time
+        return false;
+    }
+    // Datagram sockets that are shut down are readable for ever, and a call that may not wait finds nothing for ever.
+    // One that may wait would return 0 bytes.
+    bool const receives = o.kind == kind::receive || o.kind == kind::receive_from;
+    if (!receives || o.stream || poll_one(fd, POLLRDHUP, 0) <= 0)
+        return false;
+    if (o.kind == kind::receive_from)
+        static_cast<datagram_op&>(o).address_size = 0;
+    finish(o, 0, 0);
+    return true;
 }
 
 } // namespace fairlead::io::posix

@@ -34,11 +34,14 @@ inline ssize_t send(int fd, void const* data, std::size_t size, int flags) noexc
 /// The kernel takes no more in one call.
 inline constexpr std::size_t slices_most = 1024;
 
-inline ssize_t recv(int fd, slice* slices, std::size_t count, int flags) noexcept {
+/// `flags` become those of the message.
+inline ssize_t recv(int fd, slice* slices, std::size_t count, int& flags) noexcept {
     msghdr message{};
     message.msg_iov = reinterpret_cast<iovec*>(slices);
     message.msg_iovlen = count < slices_most ? count : slices_most;
-    return restarted([&] { return ::recvmsg(fd, &message, flags | MSG_DONTWAIT); });
+    ssize_t const n = restarted([&] { return ::recvmsg(fd, &message, flags | MSG_DONTWAIT); });
+    flags = message.msg_flags;
+    return n;
 }
 inline ssize_t send(int fd, slice* slices, std::size_t count, int flags) noexcept {
     msghdr message{};
@@ -60,7 +63,7 @@ enum class attempt : unsigned char {
 };
 attempt once_in_general(int fd, io_op& o) noexcept;
 
-/// One buffer that is not empty: what nearly every operation is, hence inline.
+/// One buffer that is not empty, of a stream: what nearly every operation is, hence inline.
 inline attempt receive_one(int fd, io_op& o) noexcept {
     ssize_t const n = recv(fd, o.data, o.size, o.message_flags);
     if (n > 0) [[likely]] {
@@ -69,9 +72,10 @@ inline attempt receive_one(int fd, io_op& o) noexcept {
     }
     if (n == -EAGAIN)
         return attempt::again;
-    o.result.error = n == 0 ? (o.stream ? -static_cast<int>(error::eof) : 0) : static_cast<int>(-n);
+    o.result.error = n == 0 ? -static_cast<int>(error::eof) : static_cast<int>(-n);
     return attempt::done;
 }
+/// The same for writing; also a datagram on a connected socket, of which never a part is taken.
 inline attempt send_one(int fd, io_op& o) noexcept {
     ssize_t const n = send(fd, o.data, o.size, o.message_flags);
     if (n >= 0) [[likely]] {
@@ -93,13 +97,20 @@ inline attempt send_one(int fd, io_op& o) noexcept {
 
 inline attempt once(int fd, io_op& o) noexcept {
     if (!o.slices && o.size != 0) [[likely]] {
-        if (o.kind == kind::receive)
+        if (o.kind == kind::receive && o.stream && o.medium == medium::socket)
             return receive_one(fd, o);
-        if (o.kind == kind::send || o.kind == kind::send_all)
+        if ((o.kind == kind::send || o.kind == kind::send_all) && o.medium <= medium::unix_stream)
             return send_one(fd, o);
     }
     return once_in_general(fd, o);
 }
+
+/// Is this EAGAIN one that readiness to write will not end? On a UNIX socket that is not connected it also means that
+/// the receiver has no room, and the system tells only those who are connected to it when it has.
+bool may_stall(io_op const& o) noexcept;
+/// To be asked when poll() has said "ready" and the attempt found nothing after all. True: nothing can come any more,
+/// and the op is done. Otherwise, where asking again at once would only spin, waits for a moment.
+bool poll_misled(int fd, io_op& o) noexcept;
 
 inline short poll_events(kind k) noexcept { return k == kind::wait_error ? POLLPRI : is_write(k) ? POLLOUT : POLLIN; }
 

@@ -2,11 +2,13 @@
 
 #include <condition_variable>
 #include <cstring>
-#include <deque>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <new>
+#include <pthread.h>
 #include <string>
 #include <sys/socket.h>
 #include <thread>
@@ -20,9 +22,32 @@ struct answer {
     int failure = 0;
     int error = 0;
     std::vector<resolved_address> found;
+    std::unique_ptr<resolved_name> name;
 };
 
-answer look_up(char const* host, char const* service, int family, int type, int protocol, int flags) {
+answer look_up_names(void const* address, int size, int type) noexcept {
+    answer a;
+    a.name.reset(new (std::nothrow) resolved_name);
+    if (!a.name) {
+        a.error = ENOMEM;
+        return a;
+    }
+    int const flags = type == SOCK_DGRAM ? NI_DGRAM : 0;
+    auto const ask = [&](int more) {
+        return ::getnameinfo(static_cast<sockaddr const*>(address), static_cast<socklen_t>(size), a.name->host,
+                             sizeof a.name->host, a.name->service, sizeof a.name->service, flags | more);
+    };
+    a.failure = ask(0);
+    if (a.failure == EAI_OVERFLOW || a.failure == EAI_NONAME) // A service whose name is too long has a number.
+        a.failure = ask(NI_NUMERICSERV);
+    if (a.failure == EAI_SYSTEM) {
+        a.failure = 0;
+        a.error = errno;
+    }
+    return a;
+}
+
+answer look_up(char const* host, char const* service, int family, int type, int protocol, int flags) noexcept {
     answer a;
     addrinfo hints{};
     hints.ai_family = family;
@@ -35,24 +60,35 @@ answer look_up(char const* host, char const* service, int family, int type, int 
         a.failure = 0;
         a.error = errno;
     }
-    for (addrinfo* i = list; i; i = i->ai_next) {
-        if (i->ai_addrlen > sizeof(resolved_address::bytes))
-            continue;
-        resolved_address r{};
-        std::memcpy(r.bytes, i->ai_addr, i->ai_addrlen);
-        r.size = static_cast<std::uint32_t>(i->ai_addrlen);
-        a.found.push_back(r);
+    try {
+        for (addrinfo* i = list; i; i = i->ai_next) {
+            if (i->ai_addrlen > sizeof(resolved_address::bytes))
+                continue;
+            resolved_address r{};
+            std::memcpy(r.bytes, i->ai_addr, i->ai_addrlen);
+            r.size = static_cast<std::uint32_t>(i->ai_addrlen);
+            a.found.push_back(r);
+        }
+    } catch (std::bad_alloc const&) {
+        a.error = ENOMEM; // An exception would end the thread of the pool, and the process with it.
     }
     if (list)
         ::freeaddrinfo(list);
     return a;
 }
 
-void deliver(resolve_op& o, answer const& a) noexcept {
+void deliver(resolve_op& o, answer& a) noexcept {
     o.failure = a.failure;
     o.result.error = a.error;
     o.found = nullptr;
     o.found_count = 0;
+    if (o.reverse) {
+        if (!a.failure && !a.error) {
+            o.name = a.name.release(); // The receiver's now.
+            o.found_count = 1;
+        }
+        return;
+    }
     if (a.failure || a.error || a.found.empty())
         return;
     o.found = new (std::nothrow) resolved_address[a.found.size()];
@@ -70,6 +106,13 @@ struct ticket {
     loop* l;
     std::string host, service;
     int family, type, protocol, flags;
+    bool reverse;
+
+    answer look_up() const noexcept {
+        if (reverse)
+            return look_up_names(host.data(), protocol, type);
+        return io::look_up(host.c_str(), service.c_str(), family, type, protocol, flags);
+    }
 };
 
 /// At most four threads for the whole process, started when needed; they end with it.
@@ -77,9 +120,17 @@ struct pool {
     static constexpr int threads_max = 4;
     std::mutex mutex;
     std::condition_variable more;
-    std::deque<std::shared_ptr<ticket>> queue;
+    std::list<std::shared_ptr<ticket>> queue; // takes no memory while it is empty
     int threads = 0;
     int idle = 0;
+
+    /// In the child of a fork, with the mutex locked by the thread that forked.
+    void start_over() noexcept {
+        queue.clear();                                             // Each driver asks again for what it waits for.
+        ::new (static_cast<void*>(&more)) std::condition_variable; // its waiters are gone, and can never be waited for
+        threads = idle = 0;
+        mutex.unlock();
+    }
 
     void work() {
         std::unique_lock lock(mutex);
@@ -92,7 +143,7 @@ struct pool {
             if (!t->o)
                 continue;
             lock.unlock();
-            answer const a = look_up(t->host.c_str(), t->service.c_str(), t->family, t->type, t->protocol, t->flags);
+            answer a = t->look_up();
             lock.lock();
             if (!t->o)
                 continue; // given up meanwhile
@@ -102,14 +153,22 @@ struct pool {
             t->o->ticket = nullptr;
             op_queue::unlink(*t->o);
             loop* l = t->l;
-            l->post(*std::exchange(t->o, nullptr));
+            l->drop_in(*std::exchange(t->o, nullptr));
             l->work_finished();
         }
     }
 };
 
-pool& the_pool() {
-    static pool* const p = new pool; // Never destroyed: its threads may outlive main().
+/// Needs no memory: a context that is destroyed asks for it too, perhaps as the first one.
+pool& the_pool() noexcept {
+    alignas(pool) static std::byte place[sizeof(pool)];
+    // Never destroyed: its threads may outlive main(). The child of a fork has none of them, whoever forks and why.
+    static pool* const p = [] {
+        auto* const made = ::new (place) pool;
+        ::pthread_atfork([] { the_pool().mutex.lock(); }, [] { the_pool().mutex.unlock(); },
+                         [] { the_pool().start_over(); });
+        return made;
+    }();
     return *p;
 }
 
@@ -119,12 +178,16 @@ resolving::resolving() = default;
 resolving::~resolving() = default;
 
 void resolving::perform(resolve_op& o) noexcept {
-    try {
-        deliver(o, look_up(o.host, o.service, o.family, o.type, o.protocol, o.flags));
-    } catch (std::bad_alloc const&) {
-        o.failure = 0;
-        o.result.error = ENOMEM;
-    }
+    answer a = o.reverse ? look_up_names(o.host, o.protocol, o.type)
+                         : look_up(o.host, o.service, o.family, o.type, o.protocol, o.flags);
+    deliver(o, a);
+}
+
+void resolving::start_over(loop& l) noexcept {
+    op_queue mine;
+    take_pending(mine);
+    while (!mine.empty())
+        start(l, static_cast<resolve_op&>(*mine.pop_front()));
 }
 
 void resolving::start(loop& l, resolve_op& o) noexcept {
@@ -134,7 +197,7 @@ void resolving::start(loop& l, resolve_op& o) noexcept {
     o.found_count = 0;
     o.ticket = nullptr;
     // Numbers need no thread.
-    if (o.flags & AI_NUMERICHOST || !o.host || !*o.host) {
+    if (!o.reverse && (o.flags & AI_NUMERICHOST || !o.host || !*o.host)) {
         perform(o);
         l.post(o);
         return;
@@ -142,7 +205,8 @@ void resolving::start(loop& l, resolve_op& o) noexcept {
     auto& p = the_pool();
     try {
         auto t = std::make_shared<ticket>(
-            ticket{&o, &l, o.host, o.service ? o.service : "", o.family, o.type, o.protocol, o.flags});
+            ticket{&o, &l, o.reverse ? std::string(o.host, static_cast<std::size_t>(o.protocol)) : std::string(o.host),
+                   o.service ? o.service : "", o.family, o.type, o.protocol, o.flags, o.reverse});
         auto own = std::make_unique<std::shared_ptr<ticket>>(t);
         std::lock_guard lock(p.mutex);
         p.queue.push_back(t);

@@ -3,6 +3,7 @@
 
 #include <fairlead/io/timer_op.hpp>
 
+#include <algorithm>
 #include <vector>
 
 namespace fairlead::io {
@@ -35,6 +36,10 @@ public:
             up(hole, last);
         else
             down(hole, last);
+    }
+    /// Whether `o` is in here. It may have gone, and is not looked into.
+    bool contains(timer_op const* o) const noexcept {
+        return std::any_of(heap_.begin(), heap_.end(), [o](entry const& e) { return e.o == o; });
     }
     timer_op& pop() noexcept {
         timer_op& o = *heap_.front().o;

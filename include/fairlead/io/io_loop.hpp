@@ -1,0 +1,216 @@
+// The engine: a run queue, timers and a driver, taking turns. An io_context has one; so has the thread that performs
+// the I/O of objects whose executor runs no loop.
+#pragma once
+
+#include <fairlead/exec/cancellation_type.hpp>
+#include <fairlead/exec/executor.hpp>
+#include <fairlead/io/driver.hpp>
+#include <fairlead/io/timer_op.hpp>
+
+#include <chrono>
+#include <memory>
+
+namespace fairlead {
+
+/// What a loop has done so far; for tests, benchmarks and curious users.
+struct loop_counters {
+    std::uint64_t turns;
+    std::uint64_t polls;         ///< looks at the driver
+    std::uint64_t sleeps;        ///< polls that were allowed to wait
+    std::uint64_t items;         ///< handlers run and coroutines resumed
+    std::uint64_t system_calls;  ///< for transfers, readiness and waiting
+    std::uint64_t verifications; ///< late checks of descriptors whose last read filled its buffer (kernel drivers)
+};
+
+/// Counted: an I/O object may outlive the context it was made with. Then the engine is retired: every descriptor is
+/// closed, and what is started is never carried out.
+/// Threads: any thread may post, and use I/O objects of its own; any number of threads may be inside run().
+class FAIRLEAD_EXPORT io_loop final : public loop {
+public:
+    /// For executors of `context`. The first reference is the caller's.
+    static io_loop* make(execution_context& context, std::unique_ptr<io::driver> d);
+    void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
+    void release() noexcept {
+        if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+            delete this;
+    }
+    /// Its context goes: everything is abandoned and every descriptor closed.
+    void retire() noexcept;
+    bool is_retired() const noexcept { return is_retired_; }
+
+    static io_loop& of(loop& l) noexcept { return static_cast<io_loop&>(l); }
+
+    /// Runs up to `most` items, at the longest until `until_ns` on the driver's clock; 0: only what is ready; negative:
+    /// without limit. Returns how many ran.
+    std::size_t run_until_ns(std::size_t most, std::int64_t until_ns);
+    void stop() noexcept;
+    bool stopped() const noexcept { return stopped_.load(std::memory_order_acquire); }
+    void restart() noexcept { stopped_.store(false, std::memory_order_release); }
+
+    // ---- for a scheduler that runs several loops in turn and waits for all of them, as the simulator does
+    struct outlook {
+        bool runnable;            ///< turn() would run something
+        bool promised;            ///< work that no queue shows: guards, coroutines that wait for something
+        std::int64_t deadline_ns; ///< of the first timer; INT64_MAX: none
+    };
+    outlook look() noexcept;
+    /// Steps 1 to 3 of one turn: takes what was posted, expires timers, runs one batch. Never looks at the driver.
+    /// Returns how many handlers ran.
+    std::size_t turn();
+    /// Gives up everything that is queued, pending or armed, as the destructor does; the loop can be used again.
+    void abandon_all() noexcept;
+
+    loop_counters counters() const noexcept;
+
+    // ---- for I/O objects
+    io::driver& driver() noexcept { return *driver_; }
+    std::chrono::steady_clock::time_point now() noexcept;
+
+    /// Hands an op to the driver, from whatever thread.
+    void submit(io::io_op& o) noexcept {
+        detail::section const s;
+        if (mine()) [[likely]]
+            driver_->submit(o);
+        else
+            submit_from_outside(o);
+    }
+    /// Completes all pending ops of a descriptor with operation_aborted. Returns how many; 1 when it had to be passed
+    /// on.
+    std::size_t cancel(io::handle h) noexcept;
+    io::outcome close(io::handle h) noexcept;
+    io::outcome release(io::handle h) noexcept;
+
+    void arm(io::timer_op& o) noexcept;
+    /// Takes an armed op back: it will not be run. False: it was not armed any more, or another thread has the loop.
+    bool disarm(io::timer_op& o) noexcept;
+    /// An op that stands in its timer's list completes with operation_aborted. Owner only.
+    void cancel(io::timer_op& o) noexcept;
+    /// Completes the pending op that has `ticket` with operation_aborted, and leaves one that has completed alone. It
+    /// must not go before this returns, but may go before a message arrives. Any thread.
+    void cancel(io::handle h, void* ticket) noexcept;
+    void cancel(io::timer_op* o, void* ticket) noexcept;
+    /// Calls f() with the loop in the caller's hands, waiting for it if need be: for what must have happened when the
+    /// caller goes on.
+    template <class F> decltype(auto) as_owner(F f) noexcept {
+        detail::section const s;
+        struct at_end {
+            io_loop* taken;
+            ~at_end() {
+                if (taken)
+                    taken->disown();
+            }
+        } const hold{mine() ? nullptr : this};
+        if (hold.taken && !take_while_idle())
+            take_from_outside();
+        return f();
+    }
+    /// Calls f(true) at once if the caller owns the loop or nobody does; otherwise the owner calls f(false) soon.
+    /// Without memory for that, the caller waits until it can have the loop for a moment, and f(true) is called.
+    template <class F> void on_owner(F f) noexcept {
+        detail::section const s;
+        if (mine()) {
+            f(true);
+        } else if (take_while_idle()) {
+            f(true);
+            disown();
+        } else if (auto* o = request<F>::make(f)) {
+            post_request(*o);
+        } else {
+            take_from_outside();
+            f(true);
+            disown();
+        }
+    }
+
+private:
+    class membership;
+    struct timers;
+
+    /// A request lies in an op's `run` until it has been carried out; void (*)() is what g++ lets any of them pass as.
+    using request_function = void (*)(io_loop&, op&);
+    static op::run_function packed(request_function f) noexcept {
+        return reinterpret_cast<op::run_function>(reinterpret_cast<void (*)()>(f));
+    }
+
+    template <class F> struct request : op {
+        F function;
+        explicit request(F& f) noexcept : function(f) {
+            run = packed(&request::carry_out_it);
+            cancel = nullptr;
+        }
+        static request* make(F& f) noexcept {
+            static_assert(std::is_nothrow_copy_constructible_v<F>);
+            void* const block = detail::recycle_allocate_or_null(sizeof(request));
+            return block ? ::new (block) request(f) : nullptr;
+        }
+        static void carry_out_it(io_loop&, op& o) {
+            auto& self = static_cast<request&>(o);
+            F f(self.function);
+            self.~request();
+            detail::recycle_free(&self);
+            f(false);
+        }
+    };
+
+    io_loop(execution_context& context, std::unique_ptr<io::driver> d);
+    ~io_loop();
+
+    std::int64_t clock_ns() noexcept override;
+    void wake() noexcept override;
+    void carry_out(op& o) noexcept override;
+    FAIRLEAD_COLD void submit_from_outside(io::io_op& o) noexcept;
+    FAIRLEAD_COLD void take_from_outside() noexcept;
+    void submit_here(io::io_op& o) noexcept;
+    void arm_here(io::timer_op& o) noexcept;
+    template <class Op, void (io_loop::*Start)(Op&) noexcept> void hand_in(Op& o) noexcept;
+    template <class Find> void cancel_one(Find find) noexcept;
+    bool has_work() noexcept;
+    void expire_timers(std::int64_t now) noexcept;
+    bool is_time_to_look(std::int64_t now) noexcept;
+    void look_at_driver(std::int64_t now) noexcept;
+
+    std::unique_ptr<io::driver> driver_;
+    std::unique_ptr<io::driver> retired_; ///< made in time: there may be no memory when it is needed
+    std::unique_ptr<timers> timers_;
+    loop_counters counters_{};
+    std::int64_t next_poll_ns_ = 0;
+    unsigned batches_since_poll_ = 0;
+    std::atomic<std::uint64_t> counters_items_{0};
+    std::atomic<std::size_t> references_{1};
+    bool is_retired_ = false;
+};
+
+namespace io {
+
+/// How the ops of descriptors and timers are asked to end early (token/operation_slot.hpp).
+struct descriptor_canceller {
+    io_loop* context;
+    io::handle handle;
+    cancellation_type accepts;
+    void request(void* ticket) const { context->cancel(handle, ticket); }
+};
+inline descriptor_canceller cancellation_of(io_op& o, loop& home) noexcept {
+    // A whole transfer may have moved something, and cannot promise that it has not.
+    bool const whole = o.kind == kind::receive_all || o.kind == kind::send_all;
+    auto const some = cancellation_type::terminal | cancellation_type::partial;
+    return {&io_loop::of(home), o.handle, whole ? some : some | cancellation_type::total};
+}
+struct timer_canceller {
+    io_loop* context;
+    timer_op* o;
+    static constexpr auto accepts = cancellation_type::terminal | cancellation_type::partial | cancellation_type::total;
+    void request(void* ticket) const { context->cancel(o, ticket); }
+};
+inline timer_canceller cancellation_of(timer_op& o, loop& home) noexcept { return {&io_loop::of(home), &o}; }
+/// The op lives while it is asked: it leaves the slot before it goes.
+struct signal_canceller {
+    io_loop* context;
+    signal_op* o;
+    static constexpr auto accepts = cancellation_type::terminal | cancellation_type::partial | cancellation_type::total;
+    void request(void*) const { context->driver().cancel(*o); }
+};
+inline signal_canceller cancellation_of(signal_op& o, loop& home) noexcept { return {&io_loop::of(home), &o}; }
+
+} // namespace io
+
+} // namespace fairlead

@@ -1,0 +1,439 @@
+#include <fairlead/io/io_loop.hpp>
+
+#include <fairlead/io/clock.hpp>
+
+#include <io/timer_heap.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+
+namespace fairlead {
+
+// One turn, numbered as in ARCHITECTURE.md:
+//   1 run a bounded batch of the queue   2 take what other threads posted   3 expire timers
+//   4 submit what the driver holds back  5 wait, or only look               6 harvest into the queue
+// Handlers run in step 1 and nowhere else.
+
+struct io_loop::timers {
+    io::timer_heap heap;
+};
+
+/// The calling thread inside run(): a frame on its stack, a member of those that share the loop, and mostly its owner.
+/// Between construction and destruction the thread is inside one section, but for the handlers that it runs.
+class io_loop::membership {
+public:
+    explicit membership(io_loop& l) noexcept
+        : loop_(l),
+          frame_{&l, detail::this_thread.frames},
+          nested_(l.is_running_this()),
+          outer_(std::exchange(detail::this_thread.current, &l)),
+          depth_(std::exchange(detail::this_thread.depth, 0U)),
+          item_(detail::this_thread.item) {
+        detail::this_thread.frames = &frame_;
+        if (!nested_)
+            l.ownership_.join();
+    }
+    membership(membership const&) = delete;
+    membership& operator=(membership const&) = delete;
+    ~membership() {
+        auto& thread = detail::this_thread;
+        // The outer frame finds out by itself that it has lost the loop. Inside its handler it has none if it is
+        // shared.
+        if (nested_) {
+            if (loop_.mine() && loop_.ownership_.is_shared())
+                loop_.disown();
+        } else {
+            loop_.ownership_.leave();
+            loop_.disown();
+            if (loop_.stopped())
+                loop_.ownership_.wake_all();
+        }
+        thread.frames = frame_.outer;
+        thread.current = outer_;
+        thread.depth = depth_;
+        thread.item = item_;
+    }
+
+    bool nested() const noexcept { return nested_; }
+    bool owns() const noexcept { return loop_.mine(); }
+
+    /// False: there is no reason to wait for the loop any more.
+    bool take(std::int64_t until_ns) noexcept {
+        auto& self = detail::this_thread.owning;
+        while (!loop_.mine() && !loop_.ownership_.try_take(self)) {
+            if (loop_.stopped())
+                return false;
+            std::int64_t timeout = -1;
+            if (until_ns >= 0) {
+                timeout = std::max<std::int64_t>(until_ns - loop_.clock_ns(), 0);
+                // An owner that sleeps has nothing to run.
+                if (timeout == 0 && (until_ns != 0 || loop_.is_asleep()))
+                    return false;
+                if (timeout == 0)
+                    timeout = 1'000'000;
+            }
+            if (loop_.ownership_.take_or_wait(self, timeout, &nudge, &loop_))
+                break;
+        }
+        if (!loop_.stopped())
+            return true;
+        return false; // The destructor gives back what was taken.
+    }
+    static void nudge(void* l) noexcept { static_cast<io_loop*>(l)->wake(); }
+
+private:
+    io_loop& loop_;
+    detail::run_frame frame_;
+    bool nested_;
+    loop* outer_;
+    unsigned depth_;
+    detail::budget item_;
+    detail::section section_; // The last: everything else happens inside it.
+};
+
+io_loop* io_loop::make(execution_context& context, std::unique_ptr<io::driver> d) {
+    return new io_loop(context, std::move(d));
+}
+io_loop::io_loop(execution_context& context, std::unique_ptr<io::driver> d)
+    : loop(context),
+      driver_(std::move(d)),
+      retired_(io::make_retired_driver()),
+      timers_(std::make_unique<timers>()) {
+    driver_->attach(*this);
+}
+io_loop::~io_loop() { abandon_all(); }
+
+void io_loop::retire() noexcept {
+    abandon_all();
+    is_retired_ = true;
+    retired_->attach(*this);
+    driver_ = std::move(retired_); // The old one closes what is still open.
+}
+
+void io_loop::abandon_all() noexcept {
+    bool const was_stopped = stopped_.exchange(false, std::memory_order_relaxed);
+    {
+        membership member(*this);
+        member.take(-1);
+        // What is given up may start something new, or close sockets whose ops then are to be given up too.
+        do {
+            driver_->take_pending(local_);
+            while (!timers_->heap.empty()) {
+                auto& o = timers_->heap.pop();
+                op_queue::unlink(o);
+                local_.push_back(o);
+            }
+        } while (abandon_queued());
+    }
+    stopped_.store(was_stopped, std::memory_order_relaxed);
+}
+
+std::int64_t io_loop::clock_ns() noexcept { return driver_->now_ns(); }
+void io_loop::wake() noexcept { driver_->wake(); }
+
+steady_clock::time_point io_loop::now() noexcept {
+    return steady_clock::time_point(
+        std::chrono::duration_cast<steady_clock::duration>(std::chrono::nanoseconds(driver_->now_ns())));
+}
+
+steady_clock::time_point steady_clock::now() noexcept {
+    if (loop* l = detail::this_thread.current)
+        return io_loop::of(*l).now();
+    return std::chrono::steady_clock::now();
+}
+
+bool io_loop::has_work() noexcept {
+    return !local_.empty() || !inbox_empty() || driver_->pending() != 0 || !timers_->heap.empty() || has_outside_work();
+}
+
+void io_loop::expire_timers(std::int64_t now) noexcept {
+    auto& heap = timers_->heap;
+    while (!heap.empty() && heap.first_deadline() <= now) {
+        auto& o = heap.pop();
+        op_queue::unlink(o);
+        o.result.error = 0;
+        local_.push_back(o);
+    }
+}
+
+/// Has it been long enough since the driver was asked? Counts from the first look at the clock after that.
+bool io_loop::is_time_to_look(std::int64_t now) noexcept {
+    if (next_poll_ns_ == 0)
+        next_poll_ns_ = now + fairness::slice_ns;
+    return ++batches_since_poll_ >= fairness::batches_per_poll || now >= next_poll_ns_;
+}
+
+void io_loop::look_at_driver(std::int64_t now) noexcept {
+    batches_since_poll_ = 0;
+    next_poll_ns_ = now + fairness::slice_ns;
+    ++counters_.polls;
+    driver_->poll(0);
+}
+
+std::size_t io_loop::run_until_ns(std::size_t most, std::int64_t until_ns) {
+    if (stopped())
+        return 0;
+    membership member(*this);
+    auto& heap = timers_->heap;
+    std::size_t total = 0;
+    struct count_items {
+        io_loop& l;
+        std::size_t const& total;
+        ~count_items() { l.counters_items_.fetch_add(total, std::memory_order_relaxed); }
+    } const at_end{*this, total};
+    bool is_first = most != std::numeric_limits<std::size_t>::max();
+    for (;;) {
+        if (!member.owns() && !member.take(until_ns))
+            break;
+        bool const shared = ownership_.is_shared();
+        // Whoever takes a few items at a time comes through here often, and might never get as far as the driver.
+        if (std::exchange(is_first, false) && !local_.empty()) {
+            take_inbox();
+            if (auto const now = driver_->now_ns(); is_time_to_look(now)) {
+                expire_timers(now);
+                look_at_driver(now);
+            }
+        }
+        // 1
+        ++counters_.turns;
+        if (!local_.empty()) {
+            driver_->arrange(local_);
+            if (shared) {
+                ++total;
+                run_shared(*local_.pop_front());
+                if (stopped() || total == most)
+                    break;
+                continue;
+            }
+            auto const left = run_batch(most - total, total);
+            if (stopped() || total == most)
+                break;
+            if (left == batch::lost)
+                continue;
+        }
+        if (stopped_.load(std::memory_order_acquire) || total == most)
+            break;
+        // 2
+        if (ownership_.has_visitors()) [[unlikely]] {
+            ownership_.let_visitors_in(detail::this_thread.owning);
+            continue;
+        }
+        take_inbox();
+        if (!local_.empty()) {
+            // Busy: the world is looked at by time, not after each batch.
+            auto const now = driver_->now_ns();
+            if (is_time_to_look(now)) {
+                expire_timers(now);
+                look_at_driver(now);
+            }
+            continue;
+        }
+        // 3
+        std::int64_t now = 0;
+        if (!heap.empty() || until_ns > 0) {
+            now = driver_->now_ns();
+            expire_timers(now);
+            if (!local_.empty()) {
+                // A timer that is due again as soon as it has expired is a way of being busy, too.
+                if (is_time_to_look(now))
+                    look_at_driver(now);
+                continue;
+            }
+        }
+        if (!has_work()) {
+            // The handler that calls us from inside run() is work of the outer one.
+            if (!member.nested())
+                stopped_.store(true, std::memory_order_release);
+            break;
+        }
+        // 5 and 6
+        batches_since_poll_ = 0;
+        next_poll_ns_ = 0;
+        ++counters_.polls;
+        if (until_ns == 0 || (until_ns > 0 && now >= until_ns)) {
+            driver_->poll(0);
+            take_inbox();
+            if (local_.empty())
+                break;
+            continue;
+        }
+        std::int64_t wait_until = until_ns;
+        if (!heap.empty() && (wait_until < 0 || heap.first_deadline() < wait_until))
+            wait_until = heap.first_deadline();
+        detail::recycler_flush();
+        if (!fall_asleep())
+            continue;
+        // Another thread may have ended the last item, or want to visit, before it could see that this one sleeps.
+        if (shared && (ownership_.has_visitors() || !has_work())) {
+            awake();
+            continue;
+        }
+        ++counters_.sleeps;
+        driver_->poll(wait_until);
+        awake();
+    }
+    return total;
+}
+
+io_loop::outlook io_loop::look() noexcept {
+    auto& heap = timers_->heap;
+    return {!local_.empty() || !inbox_empty(), has_outside_work(),
+            heap.empty() ? std::numeric_limits<std::int64_t>::max() : heap.first_deadline()};
+}
+
+std::size_t io_loop::turn() {
+    if (stopped())
+        return 0;
+    membership member(*this);
+    if (!member.take(-1))
+        return 0;
+    ++counters_.turns;
+    take_inbox();
+    if (!timers_->heap.empty())
+        expire_timers(driver_->now_ns());
+    if (local_.empty())
+        return 0;
+    driver_->arrange(local_);
+    std::size_t n = 0;
+    run_batch(std::numeric_limits<std::size_t>::max(), n);
+    counters_items_.fetch_add(n, std::memory_order_relaxed);
+    return n;
+}
+
+void io_loop::stop() noexcept {
+    stopped_.store(true, std::memory_order_release);
+    if (!mine())
+        wake();
+    ownership_.wake_all();
+}
+
+loop_counters io_loop::counters() const noexcept {
+    auto c = counters_;
+    c.items = counters_items_.load(std::memory_order_relaxed);
+    c.verifications = driver_->verifications();
+    c.system_calls = driver_->system_calls();
+    return c;
+}
+
+namespace {
+
+// An op that another thread hands in travels through the inbox as a request; what it is to do when it is done waits in
+// the result until the owner has taken it in.
+void carry(op& o, op::run_function request) noexcept {
+    o.result.n = reinterpret_cast<std::size_t>(o.run);
+    o.run = request;
+}
+void unpack(op& o) noexcept {
+    o.run = reinterpret_cast<op::run_function>(o.result.n);
+    o.result = {};
+}
+
+} // namespace
+
+template <class Op, void (io_loop::*Start)(Op&) noexcept> void io_loop::hand_in(Op& o) noexcept {
+    // Nobody runs the loop: act at once.
+    if (take_while_idle()) {
+        (this->*Start)(o);
+        disown();
+        return;
+    }
+    carry(o, packed([](io_loop& to, op& base) {
+              unpack(base);
+              (to.*Start)(static_cast<Op&>(base));
+          }));
+    post_request(o);
+}
+
+void io_loop::carry_out(op& o) noexcept {
+    reinterpret_cast<request_function>(reinterpret_cast<void (*)()>(o.run))(*this, o);
+}
+
+void io_loop::submit_here(io::io_op& o) noexcept { driver_->submit(o); }
+void io_loop::submit_from_outside(io::io_op& o) noexcept { hand_in<io::io_op, &io_loop::submit_here>(o); }
+
+void io_loop::arm_here(io::timer_op& o) noexcept {
+    if (timers_->heap.insert(o)) {
+        o.waits->push_back(o);
+    } else {
+        o.result.error = ENOMEM;
+        local_.push_back(o);
+    }
+}
+
+void io_loop::arm(io::timer_op& o) noexcept {
+    o.heap_index = io::timer_op::not_armed;
+    detail::section const s;
+    if (mine()) [[likely]]
+        arm_here(o);
+    else
+        hand_in<io::timer_op, &io_loop::arm_here>(o);
+}
+
+void io_loop::cancel(io::timer_op& o) noexcept {
+    timers_->heap.erase(o);
+    op_queue::unlink(o);
+    o.result.error = ECANCELED;
+    local_.push_back(o);
+}
+
+bool io_loop::disarm(io::timer_op& o) noexcept {
+    detail::section const s;
+    bool const taken = !mine() && take_while_idle();
+    if (!taken && !mine())
+        return false;
+    bool const armed = o.heap_index != io::timer_op::not_armed;
+    if (armed) {
+        timers_->heap.erase(o);
+        op_queue::unlink(o);
+    }
+    if (taken)
+        disown();
+    return armed;
+}
+
+/// `find(known_to_live)` cancels the op if it is pending.
+template <class Find> void io_loop::cancel_one(Find find) noexcept {
+    on_owner([this, find](bool here) {
+        // What another thread has started may still be in the inbox. A message came behind it.
+        if (!find(here) && here && take_inbox())
+            find(true);
+    });
+}
+void io_loop::cancel(io::handle h, void* ticket) noexcept {
+    cancel_one([this, h, ticket](bool) { return driver_->cancel(h, ticket); });
+}
+void io_loop::cancel(io::timer_op* o, void* ticket) noexcept {
+    cancel_one([this, o, ticket](bool known_to_live) {
+        bool const found = known_to_live ? o->heap_index != io::timer_op::not_armed
+                                         : timers_->heap.contains(o) && detail::has_ticket(*o, ticket);
+        if (found)
+            cancel(*o);
+        return found;
+    });
+}
+
+std::size_t io_loop::cancel(io::handle h) noexcept {
+    std::size_t n = 1;
+    on_owner([this, h, &n](bool here) {
+        auto const cancelled = driver_->cancel_all(h);
+        if (here)
+            n = cancelled;
+    });
+    return n;
+}
+
+// Other than cancel(), these have to be done when they return. Should another thread be inside run(), it lets us in.
+io::outcome io_loop::close(io::handle h) noexcept {
+    return as_owner([&]() noexcept { return driver_->close(h); });
+}
+io::outcome io_loop::release(io::handle h) noexcept {
+    return as_owner([&]() noexcept { return driver_->release(h); });
+}
+
+void io_loop::take_from_outside() noexcept {
+    ownership_.take_as_visitor(detail::this_thread.owning, &membership::nudge, this);
+    take_inbox(); // In the order of arrival: what this thread has posted before comes first.
+}
+
+} // namespace fairlead

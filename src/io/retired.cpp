@@ -1,0 +1,88 @@
+#include <fairlead/exec/loop.hpp>
+#include <fairlead/io/driver.hpp>
+#include <io/signals.hpp>
+
+#include <cerrno>
+#include <chrono>
+
+namespace fairlead::io {
+namespace {
+
+constexpr outcome closed{EBADF, 0};
+
+class retired_driver final : public driver {
+public:
+    void attach(loop& l) noexcept override { loop_ = &l; }
+    char const* name() const noexcept override { return "retired"; }
+
+    void submit(io_op& o) noexcept override {
+        o.result = {EBADF, 0, 0};
+        loop_->push(o); // For nobody: it is abandoned with the loop.
+    }
+    bool ready(handle, kind, std::size_t) noexcept override { return false; }
+    bool try_now(io_op&) noexcept override { return false; }
+    bool cancel(io_op&) noexcept override { return false; }
+    bool cancel(handle, void*) noexcept override { return false; }
+    std::size_t cancel_all(handle) noexcept override { return 0; }
+    void poll(std::int64_t) noexcept override {}
+    std::size_t pending() const noexcept override { return 0; }
+    void take_pending(op_queue&) noexcept override {}
+
+    void wake() noexcept override {}
+    std::int64_t now_ns() noexcept override {
+        return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+            .count();
+    }
+    std::int64_t wall_ns() noexcept override {
+        return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+            .count();
+    }
+    std::uint64_t entropy() noexcept override { return 0; }
+
+    void resolve(resolve_op& o) noexcept override {
+        resolve_blocking(o);
+        loop_->push(o);
+    }
+    void cancel_resolve(resolve_op&) noexcept override {}
+    void resolve_blocking(resolve_op& o) noexcept override { o.result = {EBADF, 0, 0}; }
+
+    // A set that outlives its context keeps nothing of the process's.
+    outcome open_signals(signal_source*& source) noexcept override {
+        source = nullptr;
+        return closed;
+    }
+    void close_signals(signal_source& s) noexcept override { signal_hub::of_process().close(s); }
+    outcome add_signal(signal_source&, int, int) noexcept override { return closed; }
+    outcome remove_signal(signal_source& s, int number) noexcept override {
+        return {signal_hub::of_process().remove(s, number), 0};
+    }
+    void wait_signal(signal_source&, signal_op& o) noexcept override {
+        o.result = {EBADF, 0, 0};
+        loop_->push(o);
+    }
+
+    outcome open(int, int, int, handle&) noexcept override { return closed; }
+    outcome pair(int, int, int, handle&, handle&) noexcept override { return closed; }
+    outcome adopt(int, handle&) noexcept override { return closed; }
+    outcome release(handle) noexcept override { return closed; }
+    outcome close(handle) noexcept override { return {}; } // Closed it is.
+    outcome bind(handle, void const*, std::size_t) noexcept override { return closed; }
+    outcome listen(handle, int) noexcept override { return closed; }
+    outcome shutdown(handle, int) noexcept override { return closed; }
+    outcome set_option(handle, int, int, void const*, std::size_t) noexcept override { return closed; }
+    outcome get_option(handle, int, int, void*, std::size_t) noexcept override { return closed; }
+    outcome address(handle, name_of, void*, std::size_t) noexcept override { return closed; }
+    outcome available(handle) noexcept override { return closed; }
+    int native(handle) noexcept override { return -1; }
+    void perform(io_op& o, bool) noexcept override { o.result = {EBADF, 0, 0}; }
+    bool sleep_until(std::int64_t) noexcept override { return false; }
+
+private:
+    loop* loop_ = nullptr;
+};
+
+} // namespace
+
+std::unique_ptr<driver> make_retired_driver() { return std::make_unique<retired_driver>(); }
+
+} // namespace fairlead::io
