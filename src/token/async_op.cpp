@@ -13,7 +13,7 @@ void finish_await(await_record& r) {
         return;
     }
     // Inline only one deep: an operation that completes another coroutine's operation must not grow the stack with it.
-    bool const here = !r.home || (r.home->mine() && thread.depth == 0);
+    bool const here = !r.home || (thread.depth == 0 && r.home->runs_here());
     if (here)
         loop::resume_chain(r);
     else

@@ -6,7 +6,7 @@
 namespace fairlead {
 
 /// Token: start the operation and forget it.
-struct detached_t {
+struct detached_t : detail::can_be_default<detached_t> {
     constexpr detached_t() noexcept = default;
 };
 inline constexpr detached_t detached{};
@@ -14,6 +14,8 @@ inline constexpr detached_t detached{};
 namespace detail {
 
 struct detached_handler {
+    constexpr detached_handler() noexcept = default;
+    constexpr explicit detached_handler(detached_t) noexcept {}
     template <class... Args> void operator()(Args&&...) const noexcept {}
 };
 
@@ -143,6 +145,11 @@ struct wrap_redirect {
 
 template <class Signature> class async_result<detached_t, Signature> {
 public:
+    using completion_handler_type = detail::detached_handler;
+    using return_type = void;
+    explicit async_result(completion_handler_type&) noexcept {}
+    void get() const noexcept {}
+
     template <class Initiation, class... Args>
     static void initiate(Initiation&& initiation, detached_t, Args&&... args) {
         std::forward<Initiation>(initiation)(detail::detached_handler{}, std::forward<Args>(args)...);
@@ -150,7 +157,12 @@ public:
 };
 
 /// Token: the completion arguments arrive as one tuple, errors included, nothing is thrown.
-template <class Token> struct as_tuple_t {
+template <class Token> struct as_tuple_t : detail::can_be_default<as_tuple_t<Token>> {
+    constexpr as_tuple_t() = default;
+    template <class T>
+        requires(!std::same_as<std::decay_t<T>, as_tuple_t> && std::constructible_from<Token, T>)
+    constexpr explicit as_tuple_t(T&& t) : token(std::forward<T>(t)) {}
+
     [[no_unique_address]] Token token;
 };
 struct as_tuple_maker {
@@ -196,7 +208,18 @@ template <class Token> struct redirect_error_t {
 template <class Token> auto redirect_error(Token&& token, error_code& ec) {
     return redirect_error_t<std::decay_t<Token>>{std::forward<Token>(token), ec};
 }
-inline auto redirect_error(error_code& ec) { return redirect_error_t<use_await_t>{use_await, ec}; }
+/// redirect_error(ec): as a bare token it adapts the default token; called with a token, that one.
+class partial_redirect_error {
+public:
+    explicit partial_redirect_error(error_code& ec) noexcept : ec_(&ec) {}
+    template <class Token> redirect_error_t<std::decay_t<Token>> operator()(Token&& token) const {
+        return redirect_error(std::forward<Token>(token), *ec_);
+    }
+
+private:
+    error_code* ec_;
+};
+inline partial_redirect_error redirect_error(error_code& ec) noexcept { return partial_redirect_error(ec); }
 
 template <class Token, class Signature> class async_result<redirect_error_t<Token>, Signature> {
     using inner_signature = typename detail::without_error<Signature>::type;
@@ -207,6 +230,14 @@ public:
         return completion_token_transform<inner_signature>(
             std::move(t.token), detail::wrapped_initiation<init, detail::wrap_redirect>{
                                     std::forward<Initiation>(initiation), detail::wrap_redirect{&t.ec}});
+    }
+};
+
+template <class Signature> class async_result<partial_redirect_error, Signature> {
+public:
+    template <class Initiation> static decltype(auto) initiate(Initiation&& initiation, partial_redirect_error t) {
+        return async_result<redirect_error_t<use_await_t>, Signature>::initiate(std::forward<Initiation>(initiation),
+                                                                                t(use_await));
     }
 };
 

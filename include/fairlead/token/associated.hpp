@@ -1,9 +1,11 @@
-// What a completion handler brings along: its allocator and its executor, found by member or by specialised trait.
+// What a completion handler brings along: its allocator, its executors and its cancellation slot, found by member or by
+// specialised trait.
 //
 // Source: P0162R0 §2.2 (allocator), §5.3 (executor); Networking TS [async.assoc].
 #pragma once
 
 #include <fairlead/exec/executor.hpp>
+#include <fairlead/token/cancellation_signal.hpp>
 
 #include <memory>
 #include <type_traits>
@@ -152,12 +154,69 @@ template <class T, class Executor> struct associated_immediate_executor
 template <class T, class Executor = inline_executor> using associated_immediate_executor_t =
     typename associated_immediate_executor<T, Executor>::type;
 
-template <class T, class Executor> associated_immediate_executor_t<T, Executor>
-get_associated_immediate_executor(T const& t, Executor const& ex) noexcept {
+template <class T, class Executor>
+    requires(!execution_context_type<Executor>)
+associated_immediate_executor_t<T, Executor> get_associated_immediate_executor(T const& t,
+                                                                               Executor const& ex) noexcept {
     return associated_immediate_executor<T, Executor>::get(t, ex);
+}
+template <class T, execution_context_type Context> associated_immediate_executor_t<T, typename Context::executor_type>
+get_associated_immediate_executor(T const& t, Context& c) noexcept {
+    return associated_immediate_executor<T, typename Context::executor_type>::get(t, c.get_executor());
+}
+
+// ---- cancellation slot
+
+/// Through which slot an operation hears that it is to end early. A handler that names none is never disturbed.
+template <class T, class Slot = cancellation_slot> struct associated_cancellation_slot;
+
+namespace detail {
+
+template <class T, class D> struct cancellation_slot_by_default {
+    using type = D;
+    static type get(T const&) noexcept { return D(); }
+    static type get(T const&, D const& d) noexcept { return d; }
+};
+template <class T, class D> struct cancellation_slot_by_member {
+    using type = typename T::cancellation_slot_type;
+    static decltype(auto) get(T const& t) noexcept { return t.get_cancellation_slot(); }
+    static decltype(auto) get(T const& t, D const&) noexcept { return t.get_cancellation_slot(); }
+};
+template <class T, class D> consteval auto choose_cancellation_slot() {
+    if constexpr (requires { typename T::cancellation_slot_type; })
+        return std::type_identity<cancellation_slot_by_member<T, D>>{};
+    else if constexpr (has_associator<associated_cancellation_slot, T, D>)
+        return std::type_identity<associator<associated_cancellation_slot, T, D>>{};
+    else
+        return std::type_identity<cancellation_slot_by_default<T, D>>{};
+}
+
+} // namespace detail
+
+template <class T, class Slot> struct associated_cancellation_slot
+    : decltype(detail::choose_cancellation_slot<T, Slot>())::type {};
+
+template <class T, class Slot = cancellation_slot> using associated_cancellation_slot_t =
+    typename associated_cancellation_slot<T, Slot>::type;
+
+template <class T> associated_cancellation_slot_t<T> get_associated_cancellation_slot(T const& t) noexcept {
+    return associated_cancellation_slot<T>::get(t);
+}
+template <class T, class Slot>
+associated_cancellation_slot_t<T, Slot> get_associated_cancellation_slot(T const& t, Slot const& fallback) noexcept {
+    return associated_cancellation_slot<T, Slot>::get(t, fallback);
 }
 
 namespace detail {
+
+/// Nobody can ask for this.
+struct no_cancellation_slot {
+    constexpr bool is_connected() const noexcept { return false; }
+};
+
+/// True when T names a slot, even if it turns out to belong to no signal.
+template <class T> inline constexpr bool has_cancellation_slot =
+    !std::is_same_v<associated_cancellation_slot_t<T, no_cancellation_slot>, no_cancellation_slot>;
 
 /// True when T wants to be run at once where an operation completes at once.
 template <class T> inline constexpr bool has_immediate_executor =

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <fairlead/base/error.hpp>
+#include <fairlead/token/default_token.hpp>
 #include <fairlead/token/initiation_table.hpp>
 
 #include <coroutine>
@@ -14,20 +15,41 @@
 namespace fairlead {
 
 /// Token: the initiating function returns an async_op, to be awaited. The default of every operation.
-struct use_await_t {
+struct use_await_t : detail::can_be_default<use_await_t> {
     constexpr use_await_t() noexcept = default;
 };
 inline constexpr use_await_t use_await{};
-using use_awaitable_t = use_await_t;
-inline constexpr use_await_t use_awaitable{}; ///< Asio's name for the same thing.
 
-/// Token: the initiating function returns an async_op that starts when it is called with another token, or awaited.
-struct deferred_t {
-    constexpr deferred_t() noexcept = default;
+/// Asio's name for the same thing. A template, because Asio's programs write `use_awaitable_t<>` and
+/// `use_awaitable_t<Executor>`, which an alias of use_await_t would not allow; the executor changes nothing here, since
+/// an operation is awaited on whatever executor the coroutine has.
+template <class Executor = any_io_executor> struct use_awaitable_t : detail::can_be_default<use_awaitable_t<Executor>> {
+    constexpr use_awaitable_t() noexcept = default;
 };
-inline constexpr deferred_t deferred{};
+inline constexpr use_awaitable_t<> use_awaitable{};
 
 template <class Signature> class async_op;
+
+template <class Function> class deferred_function;
+class deferred_conditional;
+
+/// Token: the initiating function returns an async_op that starts when it is called with another token, or awaited.
+/// What it makes of functions and values is in token/deferred.hpp.
+struct deferred_t : detail::can_be_default<deferred_t> {
+    constexpr deferred_t() noexcept = default;
+
+    /// A token: the operation is followed by the one that `function` returns for its results.
+    template <class Function> constexpr deferred_function<std::decay_t<Function>> operator()(Function&& function) const;
+    /// What is deferred already stays as it is.
+    template <class Signature> async_op<Signature> operator()(async_op<Signature>&& op) const noexcept;
+    template <class Function>
+    constexpr deferred_function<Function> operator()(deferred_function<Function> function) const;
+    /// An operation that completes with `values` as soon as it is started.
+    template <class... Values> static async_op<void(std::decay_t<Values>...)> values(Values&&... values);
+    /// The choice between two operations of one signature: when(b).then(op).otherwise(op).
+    static constexpr deferred_conditional when(bool b) noexcept;
+};
+inline constexpr deferred_t deferred{};
 
 namespace detail {
 
@@ -158,6 +180,11 @@ public:
         FAIRLEAD_ASSERT(functions_);
         return completion_token_transform<signature>(std::forward<Token>(token), initiation{std::move(*this)});
     }
+    template <class Token>
+        requires(!std::same_as<std::decay_t<Token>, detail::signature_probe>)
+    void operator()(Token&&) & {
+        static_assert(!sizeof(Token), "an operation is started once: std::move(op)(token)");
+    }
 
     /// For coroutines of other libraries: the awaiter carries the record itself.
     detail::foreign_awaiter<signature> operator co_await() && noexcept;
@@ -224,7 +251,7 @@ public:
     bool await_ready() {
         // Outside its loop the coroutine has no budget to spend: it goes through the loop.
         auto* const f = op_.functions_;
-        return f->try_step && (!record_.home || record_.home->mine()) &&
+        return f->try_step && (!record_.home || record_.home->runs_here()) &&
                f->try_step(op_.storage_, record_) == step::ready;
     }
     bool await_suspend(std::coroutine_handle<> h) {
@@ -243,6 +270,8 @@ template <class Init, class Signature> inline constexpr bool nothrow_async_op =
 
 template <primitive_initiation Init> inline constexpr bool nothrow_token<use_await_t, Init> =
     nothrow_async_op<Init, typename Init::signature>;
+template <class Executor, primitive_initiation Init>
+inline constexpr bool nothrow_token<use_awaitable_t<Executor>, Init> = nothrow_token<use_await_t, Init>;
 template <primitive_initiation Init> inline constexpr bool nothrow_token<deferred_t, Init> =
     nothrow_async_op<Init, typename Init::signature>;
 
@@ -265,6 +294,16 @@ public:
     static async_op<Signature> initiate(Initiation&& initiation, use_await_t, Args&&... args) {
         return async_op<Signature>(detail::bound_initiation<std::decay_t<Initiation>, std::decay_t<Args>...>{
             std::forward<Initiation>(initiation), std::tuple<std::decay_t<Args>...>(std::forward<Args>(args)...)});
+    }
+};
+template <class Executor, class Signature> class async_result<use_awaitable_t<Executor>, Signature> {
+public:
+    template <class Initiation, class... Args>
+    static async_op<Signature> initiate(Initiation&& initiation, use_awaitable_t<Executor>, Args&&... args) noexcept(
+        noexcept(async_result<use_await_t, Signature>::initiate(std::forward<Initiation>(initiation), use_await,
+                                                                std::forward<Args>(args)...))) {
+        return async_result<use_await_t, Signature>::initiate(std::forward<Initiation>(initiation), use_await,
+                                                              std::forward<Args>(args)...);
     }
 };
 template <class Signature> class async_result<deferred_t, Signature> {

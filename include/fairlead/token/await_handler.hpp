@@ -28,9 +28,8 @@ public:
     T* allocate(std::size_t n)
         requires(!std::is_void_v<T>)
     {
-        // Only on the thread that runs the coroutine: an operation that allocates on two threads at once must overflow.
-        bool const here = !record_->home || record_->home->mine();
-        if (here && !record_->lent && n * sizeof(T) <= await_record::lendable) {
+        section const s;
+        if (is_here() && !record_->lent && n * sizeof(T) <= await_record::lendable) {
             record_->lent = true;
             return static_cast<T*>(static_cast<void*>(record_->bytes));
         }
@@ -47,6 +46,15 @@ public:
     }
     template <class U> friend bool operator==(record_allocator const& a, record_allocator<U> const& b) noexcept {
         return a.record_ == b.record_;
+    }
+
+    /// Only the thread that runs the coroutine may lend its bytes: an operation that allocates on two threads at once
+    /// must overflow.
+    bool is_here() const noexcept {
+        if (!record_->home)
+            return true;
+        auto const* const f = this_thread.frames;
+        return f && f->runs == record_->home && f->runs->mine();
     }
 
     await_record* record_;
@@ -91,31 +99,55 @@ FAIRLEAD_EXPORT void drop_await(await_record& r) noexcept;
 /// Where an awaiting coroutine runs. A coroutine of another library that awaits outside any loop has none: inline then.
 class await_executor {
 public:
-    explicit await_executor(loop* l) noexcept : loop_(l) {}
+    explicit await_executor(resumer* home) noexcept : home_(home) {}
     execution_context& context() const {
-        if (!loop_)
+        if (!home_)
             throw bad_executor();
-        return loop_->context();
+        loop* const l = home_->as_loop();
+        return l ? l->context() : home_->as_executor()->context();
     }
     template <class F> void execute(F&& f) const {
-        if (loop_)
-            loop_executor(loop_).execute(std::forward<F>(f));
-        else
-            std::forward<F>(f)();
+        if constexpr (std::same_as<std::decay_t<F>, op_function>) {
+            if (home_)
+                home_->resume_soon(f.release());
+            else
+                std::forward<F>(f)();
+        } else {
+            if (home_)
+                home_->resume_soon(*function_op<std::decay_t<F>>::make(std::forward<F>(f)));
+            else
+                std::forward<F>(f)();
+        }
+    }
+    bool running_in_this_thread() const noexcept {
+        auto const* const f = this_thread.frames;
+        return (f && f->runs == home_) || !home_ || home_->runs_here();
     }
     void on_work_started() const noexcept {
-        if (loop_)
-            loop_->work_started();
+        if (home_)
+            home_->count_work(+1);
     }
     void on_work_finished() const noexcept {
-        if (loop_)
-            loop_->work_finished();
+        if (home_)
+            home_->count_work(-1);
     }
-    loop* native_loop() const noexcept { return loop_; }
+    loop* native_loop() const noexcept {
+        auto const* const f = this_thread.frames;
+        if (f && f->runs == home_)
+            return f->runs;
+        return home_ ? home_->as_loop() : nullptr;
+    }
+    /// As it lives on when the coroutine has ended.
+    operator any_io_executor() const {
+        if (!home_)
+            return {};
+        loop* const l = home_->as_loop();
+        return l ? any_io_executor(loop_executor(l)) : *home_->as_executor();
+    }
     friend bool operator==(await_executor, await_executor) noexcept = default;
 
 private:
-    loop* loop_;
+    resumer* home_;
 };
 template <> inline constexpr bool always_loop<await_executor> = false;
 

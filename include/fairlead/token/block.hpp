@@ -26,10 +26,14 @@ inline void refuse_inside_loop() {
 
 template <class Signature, class Initiation> values_of<Signature> perform(Initiation&& initiation) {
     using init = std::decay_t<Initiation>;
-    static_assert(can_block<init, values_of<Signature>>,
-                  "block works for operations of the library; await this one or give it a handler");
-    init i(std::forward<Initiation>(initiation));
-    return perform_blocking<values_of<Signature>>(i);
+    if constexpr (can_block<init, values_of<Signature>>) {
+        init i(std::forward<Initiation>(initiation));
+        return perform_blocking<values_of<Signature>>(i);
+    } else {
+        static_assert(can_block<init, values_of<Signature>>,
+                      "block works for operations that can be performed in the calling thread; await this one or give "
+                      "it a handler");
+    }
 }
 
 } // namespace detail

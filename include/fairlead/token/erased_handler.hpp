@@ -2,6 +2,7 @@
 // operation. For operations that were made before they met their handler.
 #pragma once
 
+#include <fairlead/token/erased_associations.hpp>
 #include <fairlead/token/initiate.hpp>
 
 #include <cstddef>
@@ -10,37 +11,35 @@ namespace fairlead::detail {
 
 template <class... Args> struct erased_handler_functions {
     std::size_t size;
-    void* (*allocate)(void* handler, std::size_t bytes);
+    association_functions const* associations;
     void (*move)(void* from, void* to) noexcept; ///< makes another one; the old one is still to be destroyed
     /// Moves the handler out of the block, gives the block back to the handler's allocator, invokes.
     void (*complete)(void* handler, void* block, std::size_t bytes, std::tuple<Args...>&& values);
+    /// The same for callers that run where the handler wants to be run.
+    void (*invoke)(void* handler, void* block, std::size_t bytes, std::tuple<Args...>&& values);
     void (*abandon)(void* handler, void* block, std::size_t bytes);
     loop* (*foreign_loop)(void* handler, loop* operation) noexcept; ///< the handler's own loop if it is another
+    cancellation_slot (*slot)(void* handler) noexcept;              ///< null: it has none
 };
 
 template <class Handler, class... Args> struct erased_handler_table {
     static Handler& in(void* p) noexcept { return *static_cast<Handler*>(p); }
 
-    static void* allocate(void* handler, std::size_t bytes) {
-        auto allocator = handler_allocator_for<std::max_align_t>(in(handler));
-        return std::to_address(allocator.allocate(units(bytes)));
-    }
     static void move(void* from, void* to) noexcept { ::new (to) Handler(std::move(in(from))); }
-    static void give_back(Handler const& h, void* block, std::size_t bytes) noexcept {
-        auto allocator = handler_allocator_for<std::max_align_t>(h);
-        allocator.deallocate(static_cast<std::max_align_t*>(block), units(bytes));
+    static Handler take_out(void* handler, void* block, std::size_t bytes) {
+        Handler h(std::move(in(handler)));
+        in(handler).~Handler();
+        association_table<Handler>::deallocate(&h, block, bytes);
+        return h;
     }
     static void complete(void* handler, void* block, std::size_t bytes, std::tuple<Args...>&& values) {
-        Handler h(std::move(in(handler)));
-        in(handler).~Handler();
-        give_back(h, block, bytes);
+        Handler h(take_out(handler, block, bytes));
         dispatch_values(h, std::move(values));
     }
-    static void abandon(void* handler, void* block, std::size_t bytes) {
-        Handler h(std::move(in(handler)));
-        in(handler).~Handler();
-        give_back(h, block, bytes);
+    static void invoke(void* handler, void* block, std::size_t bytes, std::tuple<Args...>&& values) {
+        std::apply(take_out(handler, block, bytes), std::move(values));
     }
+    static void abandon(void* handler, void* block, std::size_t bytes) { take_out(handler, block, bytes); }
     static loop* foreign_loop(void* handler, loop* operation) noexcept {
         if constexpr (has_own_executor<Handler>) {
             loop* l = loop_of(get_associated_executor(in(handler)));
@@ -49,11 +48,22 @@ template <class Handler, class... Args> struct erased_handler_table {
             return nullptr;
         }
     }
-    static constexpr std::size_t units(std::size_t bytes) noexcept {
-        return (bytes + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t);
+    static constexpr bool has_slot =
+        std::is_same_v<associated_cancellation_slot_t<Handler, no_cancellation_slot>, cancellation_slot>;
+    static cancellation_slot slot(void* handler) noexcept
+        requires has_slot
+    {
+        return get_associated_cancellation_slot(in(handler));
     }
-    static constexpr erased_handler_functions<Args...> functions{sizeof(Handler), &allocate, &move,
-                                                                 &complete,       &abandon,  &foreign_loop};
+    static constexpr auto slot_function() {
+        cancellation_slot (*f)(void*) noexcept = nullptr;
+        if constexpr (has_slot)
+            f = &slot;
+        return f;
+    }
+    static constexpr erased_handler_functions<Args...> functions{
+        sizeof(Handler), &association_table<Handler>::functions, &move, &complete, &invoke, &abandon, &foreign_loop,
+        slot_function()};
 };
 
 /// A handler of unknown type, borrowed until it is moved.
@@ -77,6 +87,9 @@ template <class Init, class... Args> struct erased_op : Init::record {
         auto const bytes = self->bytes;
         auto* const handler = self->handler();
         loop* const foreign = self->foreign;
+        if constexpr (cancellable_record<typename Init::record>)
+            if (functions->slot)
+                stop_listening(functions->slot(handler), *self);
         if (mode == op_mode::abandon) {
             Init::drop(*self);
             self->~erased_op();
@@ -91,33 +104,81 @@ template <class Init, class... Args> struct erased_op : Init::record {
     }
 };
 
-/// A handler that lives in a block of its own: what a generic initiation is given when its async_op is called with a
-/// token.
+/// A handler in a block of its own, from its own allocator; or none. What a generic initiation is given when its
+/// async_op is called with a token, and the inside of any_completion_handler.
 template <class... Args> class boxed_handler {
 public:
+    boxed_handler() noexcept : functions_(nullptr), block_(nullptr) {}
     explicit boxed_handler(handler_ref<Args...> h) : functions_(h.functions) {
-        bytes_ = h.functions->size;
-        block_ = functions_->allocate(h.handler, bytes_);
+        block_ = functions_->associations->allocate(h.handler, functions_->size);
         functions_->move(h.handler, block_);
     }
     boxed_handler(boxed_handler&& other) noexcept
         : functions_(other.functions_),
-          block_(std::exchange(other.block_, nullptr)),
-          bytes_(other.bytes_) {}
+          block_(std::exchange(other.block_, nullptr)) {}
     boxed_handler& operator=(boxed_handler&&) = delete;
     ~boxed_handler() {
         if (block_)
-            functions_->abandon(block_, block_, bytes_);
+            functions_->abandon(block_, block_, functions_->size);
     }
+    /// Gives the block back, then calls. The caller runs on the handler's executor.
     void operator()(Args... args) {
-        void* block = std::exchange(block_, nullptr);
-        functions_->complete(block, block, bytes_, std::tuple<Args...>(std::move(args)...));
+        void* const block = std::exchange(block_, nullptr);
+        functions_->invoke(block, block, functions_->size, std::tuple<Args...>(std::move(args)...));
+    }
+
+    using cancellation_slot_type = cancellation_slot;
+    cancellation_slot_type get_cancellation_slot() const noexcept {
+        return block_ && functions_->slot ? functions_->slot(block_) : cancellation_slot();
+    }
+
+    bool empty() const noexcept { return !block_; }
+    void swap(boxed_handler& other) noexcept {
+        std::swap(functions_, other.functions_);
+        std::swap(block_, other.block_);
+    }
+    erased_allocator<void> allocator() const noexcept { return {block_ ? functions_->associations : nullptr, block_}; }
+    /// Null when there is no handler, or one that names none.
+    erased_executor executor() const noexcept {
+        return block_ ? functions_->associations->executor(block_) : erased_executor();
+    }
+    erased_executor immediate_executor() const noexcept {
+        return block_ ? functions_->associations->immediate_executor(block_) : erased_executor();
     }
 
 private:
     erased_handler_functions<Args...> const* functions_;
     void* block_;
-    std::size_t bytes_;
+};
+
+/// The associations of a type that knows them at run time only, as `h.executor()` and so on.
+template <class Handler, class Default> struct erased_executor_of {
+    using type = erased_executor;
+    static type get(Handler const& h) noexcept { return h.executor(); }
+    static type get(Handler const& h, Default const& d) noexcept {
+        auto own = h.executor();
+        return own.get() ? own : type(d);
+    }
+};
+template <class Handler, class Default> struct erased_immediate_executor_of {
+    using type = erased_executor;
+    static type get(Handler const& h) noexcept { return h.immediate_executor(); }
+    static type get(Handler const& h, Default const&) noexcept { return h.immediate_executor(); }
+};
+template <class Handler, class Default> struct erased_allocator_of {
+    using type = erased_allocator<void>;
+    static type get(Handler const& h) noexcept { return h.allocator(); }
+    static type get(Handler const& h, Default const&) noexcept { return h.allocator(); }
 };
 
 } // namespace fairlead::detail
+
+template <class... Args, class D>
+struct fairlead::associator<fairlead::associated_executor, fairlead::detail::boxed_handler<Args...>, D>
+    : fairlead::detail::erased_executor_of<fairlead::detail::boxed_handler<Args...>, D> {};
+template <class... Args, class D>
+struct fairlead::associator<fairlead::associated_immediate_executor, fairlead::detail::boxed_handler<Args...>, D>
+    : fairlead::detail::erased_immediate_executor_of<fairlead::detail::boxed_handler<Args...>, D> {};
+template <class... Args, class D>
+struct fairlead::associator<fairlead::associated_allocator, fairlead::detail::boxed_handler<Args...>, D>
+    : fairlead::detail::erased_allocator_of<fairlead::detail::boxed_handler<Args...>, D> {};

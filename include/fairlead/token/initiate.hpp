@@ -6,6 +6,7 @@
 #pragma once
 
 #include <fairlead/token/associated.hpp>
+#include <fairlead/token/operation_slot.hpp>
 
 #include <concepts>
 #include <tuple>
@@ -29,10 +30,22 @@ template <class Signature> using values_of = typename signature_of<Signature>::v
 template <class S>
 concept completion_signature = requires { typename detail::values_of<S>; };
 
-/// A movable function object that takes the arguments of the signature.
-template <class H, class Signature>
-concept completion_handler_for =
-    std::move_constructible<std::decay_t<H>> && detail::signature_of<Signature>::template callable<std::decay_t<H>>;
+/// A movable function object that takes the arguments of the signature (of each, where there are several).
+template <class H, class... Signatures>
+concept completion_handler_for = std::move_constructible<std::decay_t<H>> &&
+                                 (detail::signature_of<Signatures>::template callable<std::decay_t<H>> && ...);
+
+namespace detail {
+
+/// A class, so that the compiler says it once however many kinds of initiation meet the token.
+template <class Token, class Signature> struct refused_token {
+    static_assert(completion_handler_for<Token, Signature>,
+                  "the last argument is neither a completion token nor a function that takes the arguments of the "
+                  "completion signature (see \"Completes\" in the operation's documentation)");
+    static void report() noexcept {}
+};
+
+} // namespace detail
 
 /// What becomes of a token. The primary template takes the token itself as the handler (a callback). Specialise it for
 /// a token of your own with either
@@ -43,21 +56,32 @@ concept completion_handler_for =
 template <class Token, class Signature> class async_result {
 public:
     using completion_handler_type = Token;
+    using return_type = void;
+    using takes_the_token_as_handler = void; ///< tells this template from its specialisations
+
+    explicit async_result(completion_handler_type&) noexcept {}
+    void get() const noexcept {}
 
     template <class Initiation, class Handler, class... Args>
     static void initiate(Initiation&& initiation, Handler&& handler, Args&&... args) {
-        static_assert(completion_handler_for<Handler, Signature>,
-                      "the last argument is neither a completion token nor a function that takes the arguments of the "
-                      "completion signature (see \"Completes\" in the operation's documentation)");
-        std::forward<Initiation>(initiation)(std::forward<Handler>(handler), std::forward<Args>(args)...);
+        if constexpr (completion_handler_for<Handler, Signature>)
+            std::forward<Initiation>(initiation)(std::forward<Handler>(handler), std::forward<Args>(args)...);
+        else // Nothing is instantiated for it, so that the compiler says this and no more.
+            detail::refused_token<std::decay_t<Handler>, Signature>::report();
     }
 };
 
 namespace detail {
 
 struct any_initiation {
-    template <class... T> void operator()(T&&...) const;
+    template <class... T> void operator()(T&&...) const {}
 };
+
+/// A token that starts nothing: what it returns names the signature (token/async_operation.hpp).
+struct signature_probe {};
+
+/// Given to completion_token_transform only to see whether there is an overload for a token. The library's is none.
+struct overload_probe : any_initiation {};
 
 template <class Result, class Token>
 concept initiates = requires(any_initiation i, Token&& t) { Result::initiate(i, std::forward<Token>(t)); };
@@ -69,8 +93,10 @@ template <class Token, class Initiation> inline constexpr bool nothrow_token = f
 
 /// The customisation point: turns `token` into a handler, gives it to `invoker`, and returns what the token promises.
 /// A user's token may overload it in its own namespace.
-template <completion_signature Signature, class Token, class Invoker> decltype(auto) completion_token_transform(
-    Token&& token, Invoker&& invoker) noexcept(detail::nothrow_token<std::decay_t<Token>, std::decay_t<Invoker>>) {
+template <completion_signature Signature, class Token, class Invoker>
+    requires(!std::same_as<std::decay_t<Invoker>, detail::overload_probe>)
+decltype(auto) completion_token_transform(Token&& token, Invoker&& invoker) noexcept(
+    detail::nothrow_token<std::decay_t<Token>, std::decay_t<Invoker>>) {
     using result = async_result<std::decay_t<Token>, Signature>;
     if constexpr (requires { result::initiate(std::forward<Invoker>(invoker), std::forward<Token>(token)); }) {
         return result::initiate(std::forward<Invoker>(invoker), std::forward<Token>(token));
@@ -81,6 +107,39 @@ template <completion_signature Signature, class Token, class Invoker> decltype(a
         return r.get();
     }
 }
+
+namespace detail {
+
+/// Where only the argument's own namespaces are searched for completion_token_transform.
+namespace own_overload {
+
+template <class> void completion_token_transform() = delete;
+
+template <class Token, class Signature>
+concept present =
+    requires(Token&& t, overload_probe i) { completion_token_transform<Signature>(std::forward<Token>(t), i); };
+
+} // namespace own_overload
+
+template <class Result>
+concept of_two_parts =
+    requires(Result r) { r.get(); } && std::constructible_from<Result, typename Result::completion_handler_type&>;
+
+template <class Token, class Signature> consteval bool is_token_for() {
+    using result = async_result<std::decay_t<Token>, Signature>;
+    if constexpr (completion_handler_for<Token, Signature>)
+        return true;
+    else if constexpr (requires { typename result::takes_the_token_as_handler; })
+        return own_overload::present<Token, Signature>;
+    else
+        return initiates<result, Token> || of_two_parts<result>;
+}
+
+} // namespace detail
+
+/// What an operation with this signature (each of them) takes as its last argument.
+template <class T, class... Signatures>
+concept completion_token_for = (detail::is_token_for<T, Signatures>() && ...);
 
 namespace detail {
 
@@ -154,6 +213,21 @@ public:
 
 namespace detail {
 
+/// Moves a handler out of its block. A move that throws calls `give_up` first: the block is nobody else's.
+template <class Handler, class F>
+Handler move_out(Handler& handler, F give_up) noexcept(std::is_nothrow_move_constructible_v<Handler>) {
+    if constexpr (std::is_nothrow_move_constructible_v<Handler>) {
+        return std::move(handler);
+    } else {
+        try {
+            return std::move(handler);
+        } catch (...) {
+            give_up();
+            throw;
+        }
+    }
+}
+
 /// A handler with its arguments, queued: immediate completions of composed operations, and results on their way to the
 /// handler's own executor.
 template <class Handler, class Values> struct completion_op : op {
@@ -167,7 +241,7 @@ template <class Handler, class Values> struct completion_op : op {
 
     static void run_it(op* base, op_mode mode) {
         auto* self = static_cast<completion_op*>(base);
-        Handler h(std::move(self->handler));
+        Handler h(move_out(self->handler, [self] { deallocate_with(self->handler, self); }));
         if (mode == op_mode::abandon) {
             deallocate_with(h, self);
             return;
@@ -191,8 +265,7 @@ void post_values(Executor const& ex, Handler&& handler, Values&& values) {
 template <class Handler, class Values> void dispatch_values(Handler& handler, Values&& values) {
     if constexpr (has_own_executor<Handler>) {
         auto const target = get_associated_executor(handler);
-        loop* const l = loop_of(target);
-        if (!l || !l->mine()) {
+        if (!runs_here(target)) {
             auto* o = allocate_with<completion_op<Handler, std::decay_t<Values>>>(handler, std::move(handler),
                                                                                   std::forward<Values>(values));
             execute_op(target, *o);
@@ -208,9 +281,12 @@ template <class Executor, class Handler, class Values>
 void complete_immediately(Executor const& ex, Handler&& handler, Values&& values) {
     if constexpr (has_immediate_executor<std::decay_t<Handler>>) {
         auto const at = get_associated_immediate_executor(handler, ex);
-        loop* const l = loop_of(at);
         auto& thread = this_thread;
-        bool const here = l ? l->mine() && thread.current : std::is_same_v<std::decay_t<decltype(at)>, inline_executor>;
+        using at_type = std::decay_t<decltype(at)>;
+        loop* const l = loop_of(at);
+        bool const here = l                   ? l->is_running_this()
+                          : has_loop<at_type> ? false
+                                              : runs_here(at) || std::is_same_v<at_type, inline_executor>;
         if (here && thread.immediate_depth < fairness::inline_depth_most) {
             struct level {
                 unsigned& depth;
@@ -259,7 +335,14 @@ template <class Init, class Handler> struct handler_op : Init::record {
 
     static void run_it(op* base, op_mode mode) {
         auto* self = static_cast<handler_op*>(static_cast<typename Init::record*>(base));
-        Handler h(std::move(self->handler));
+        Handler h(move_out(self->handler, [self] {
+            if constexpr (listens<Init, Handler>)
+                stop_listening(get_associated_cancellation_slot(self->handler), *self);
+            Init::drop(*self);
+            deallocate_with(self->handler, self);
+        }));
+        if constexpr (listens<Init, Handler>)
+            stop_listening(get_associated_cancellation_slot(h), *self);
         if (mode == op_mode::abandon) {
             Init::drop(*self);
             deallocate_with(h, self);
@@ -296,7 +379,7 @@ template <class Derived> struct primitive {
         o->run = &op_type::run_it;
         if constexpr (has_immediate_executor<std::decay_t<Handler>> &&
                       requires(typename Derived::record& r) { self.attempt(r); }) {
-            if (self.home()->mine() && self.ready() && self.attempt(*o)) {
+            if (try_at_once(self, *o)) {
                 std::decay_t<Handler> h(std::move(o->handler));
                 [[maybe_unused]] auto kept(std::move(o->work));
                 auto values = Derived::take(*o);
@@ -305,10 +388,29 @@ template <class Derived> struct primitive {
                 return;
             }
         }
+        if constexpr (listens<Derived, std::decay_t<Handler>>)
+            listen_or_drop(*o);
         self.submit(*o);
     }
 
     template <class Record> static void drop(Record&) noexcept {}
+
+private:
+    template <class Op> void listen_or_drop(Op& o) const {
+        auto const& self = static_cast<Derived const&>(*this);
+        try {
+            listen(get_associated_cancellation_slot(o.handler), o, *self.home());
+        } catch (...) { // no memory
+            Derived::drop(o);
+            auto h(std::move(o.handler));
+            deallocate_with(h, &o);
+            throw;
+        }
+    }
+    template <class Record> static bool try_at_once(Derived const& self, Record& r) {
+        section const s;
+        return self.home()->mine() && self.ready() && self.attempt(r);
+    }
 };
 
 template <class Init>

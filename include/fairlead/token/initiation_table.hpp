@@ -57,7 +57,7 @@ template <class Functions> struct retry_op : op {
         o.storage = storage;
         o.run = &retry_op::run_it;
         o.cancel = nullptr;
-        r.home->post(o);
+        r.home->resume_soon(o);
     }
 };
 
@@ -102,11 +102,10 @@ template <class Init, class... Args> struct primitive_functions
         if constexpr (can_try) {
             r.state = await_state::idle;
             Init& i = in(p);
-            if (i.home() != r.home)
+            section const s;
+            if (!i.home()->mine() || !i.ready())
                 return step::not_ready;
-            if (!i.ready())
-                return step::not_ready;
-            if (!r.home->spend()) {
+            if (!spend()) {
                 r.state = await_state::exhausted;
                 return step::not_ready;
             }
@@ -137,7 +136,7 @@ template <class Init, class... Args> struct primitive_functions
         o.run = Init::drops ? &awaited_run : nullptr;
         if (r.home != i.home()) [[unlikely]] {
             r.foreign = true;
-            r.home->work_started();
+            r.home->count_work(+1);
         }
         i.submit(o); // The coroutine may be running again before this returns: nothing of the frame is touched below.
         return true;
@@ -158,7 +157,7 @@ template <class Init, class... Args> struct primitive_functions
         using op_type = erased_op<Init, std::decay_t<Args>...>;
         Init& i = in(p);
         auto const bytes = op_type::handler_offset() + h.functions->size;
-        auto* o = ::new (h.functions->allocate(h.handler, bytes)) op_type;
+        auto* o = ::new (h.functions->associations->allocate(h.handler, bytes)) op_type;
         o->functions = h.functions;
         o->bytes = bytes;
         o->foreign = h.functions->foreign_loop(h.handler, i.home());
@@ -167,7 +166,18 @@ template <class Init, class... Args> struct primitive_functions
         h.functions->move(h.handler, o->handler());
         i.prepare(*o);
         o->run = &op_type::run_it;
+        if constexpr (cancellable_record<record>)
+            if (h.functions->slot) [[unlikely]]
+                listen_or_abandon(i, *o);
         i.submit(*o);
+    }
+    template <class Op> static void listen_or_abandon(Init& i, Op& o) {
+        try {
+            listen(o.functions->slot(o.handler()), o, *i.home());
+        } catch (...) { // no memory
+            Op::run_it(&o, op_mode::abandon);
+            throw;
+        }
     }
     static constexpr functions_type functions{base::relocate_function(),
                                               base::destroy_function(),
@@ -198,7 +208,7 @@ template <class Init, class... Args> struct generic_functions
     static step try_step(void* p, await_record& r) {
         if constexpr (can_try) {
             Init& i = in(p);
-            if (r.home && !r.home->spend()) {
+            if (r.home && !spend()) {
                 r.state = await_state::exhausted;
                 return step::not_ready;
             }
@@ -239,7 +249,7 @@ template <class Init, class... Args> struct generic_functions
             drop_await(r);
             return true;
         }
-        if (!r.home || r.home->spend())
+        if (!r.home || spend())
             return false; // Completed before it returned: an immediate completion like any other.
         loop::resume_later(r);
         return true;

@@ -48,8 +48,7 @@ template <class Executor> struct executor_dispatch {
 
     template <class Handler> void operator()(Handler&& handler) const {
         std::decay_t<Handler> h(std::forward<Handler>(handler));
-        loop* const l = loop_of(executor);
-        if (l && l->mine() && this_thread.current)
+        if (runs_here(executor))
             dispatch_values(h, std::tuple<>());
         else
             executor_post<Executor>{executor}(std::move(h));
@@ -82,7 +81,7 @@ concept not_a_place = !executor<std::decay_t<Token>> && !execution_context_type<
 /// Threads    any
 /// Allocates  awaited nothing; otherwise the handler's block
 /// Source     Networking TS [async.post]
-template <executor Executor, detail::not_a_place Token = use_await_t> decltype(auto)
+template <executor Executor, detail::not_a_place Token = default_completion_token_t<Executor>> decltype(auto)
 post(Executor const& ex, Token&& token = {}) noexcept(detail::always_loop<Executor> &&
                                                       detail::nothrow_token<std::decay_t<Token>, detail::loop_post>) {
     if constexpr (detail::always_loop<Executor>)
@@ -90,8 +89,10 @@ post(Executor const& ex, Token&& token = {}) noexcept(detail::always_loop<Execut
     else
         return detail::post_on(ex, std::forward<Token>(token));
 }
-template <execution_context_type Context, detail::not_a_place Token = use_await_t> decltype(auto)
-post(Context& c, Token&& token = {}) noexcept(noexcept(post(c.get_executor(), std::forward<Token>(token)))) {
+template <execution_context_type Context,
+          detail::not_a_place Token = default_completion_token_t<typename Context::executor_type>>
+decltype(auto) post(Context& c,
+                    Token&& token = {}) noexcept(noexcept(post(c.get_executor(), std::forward<Token>(token)))) {
     return post(c.get_executor(), std::forward<Token>(token));
 }
 /// Runs the handler on its associated executor, which it must have.
@@ -103,11 +104,12 @@ void post(Handler&& handler) {
 }
 
 /// As post; says that the handler continues what the caller does. A hint only.
-template <executor Executor, detail::not_a_place Token = use_await_t>
+template <executor Executor, detail::not_a_place Token = default_completion_token_t<Executor>>
 decltype(auto) defer(Executor const& ex, Token&& token = {}) noexcept(noexcept(post(ex, std::forward<Token>(token)))) {
     return post(ex, std::forward<Token>(token));
 }
-template <execution_context_type Context, detail::not_a_place Token = use_await_t>
+template <execution_context_type Context,
+          detail::not_a_place Token = default_completion_token_t<typename Context::executor_type>>
 decltype(auto) defer(Context& c, Token&& token = {}) noexcept(noexcept(post(c, std::forward<Token>(token)))) {
     return post(c, std::forward<Token>(token));
 }
@@ -118,11 +120,12 @@ void defer(Handler&& handler) {
 }
 
 /// Runs the handler on `ex`, inside this call when the caller already runs there.
-template <executor Executor, detail::not_a_place Token = use_await_t>
+template <executor Executor, detail::not_a_place Token = default_completion_token_t<Executor>>
 decltype(auto) dispatch(Executor const& ex, Token&& token = {}) {
     return completion_token_transform<void()>(std::forward<Token>(token), detail::executor_dispatch<Executor>{ex});
 }
-template <execution_context_type Context, detail::not_a_place Token = use_await_t>
+template <execution_context_type Context,
+          detail::not_a_place Token = default_completion_token_t<typename Context::executor_type>>
 decltype(auto) dispatch(Context& c, Token&& token = {}) {
     return dispatch(c.get_executor(), std::forward<Token>(token));
 }

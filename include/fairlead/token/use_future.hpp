@@ -3,46 +3,158 @@
 
 #include <fairlead/token/async_op.hpp>
 
+#include <functional>
 #include <future>
+#include <memory>
 
 namespace fairlead {
 
+template <class Function, class Allocator> class packaged_future;
+
 /// Token: the initiating function returns a std::future. An error becomes a system_error, an exception_ptr is rethrown,
 /// several values become a tuple; an operation that is abandoned with its context breaks the promise.
-struct use_future_t {
-    constexpr use_future_t() noexcept = default;
+/// The allocator serves the shared state and the operation.
+template <class Allocator = std::allocator<void>> class use_future_t
+    : public detail::can_be_default<use_future_t<Allocator>> {
+public:
+    using allocator_type = Allocator;
+
+    constexpr use_future_t() noexcept
+        requires std::default_initializable<Allocator>
+    = default;
+    constexpr explicit use_future_t(Allocator const& a) : allocator_(a) {}
+
+    /// The same with another allocator; also written use_future[a].
+    template <class Other> constexpr use_future_t<Other> rebind(Other const& a) const { return use_future_t<Other>(a); }
+    template <class Other> constexpr use_future_t<Other> operator[](Other const& a) const { return rebind(a); }
+    constexpr allocator_type get_allocator() const { return allocator_; }
+
+    /// Token: the future has what `function` returns for the arguments of the completion, errors included, or throws.
+    template <class Function>
+    constexpr packaged_future<std::decay_t<Function>, Allocator> operator()(Function&& function) const {
+        return packaged_future<std::decay_t<Function>, Allocator>(std::forward<Function>(function), allocator_);
+    }
+
+private:
+    [[no_unique_address]] Allocator allocator_;
 };
-inline constexpr use_future_t use_future{};
+inline constexpr use_future_t<> use_future{};
+
+/// What use_future(function) makes.
+template <class Function, class Allocator> class packaged_future {
+public:
+    template <class F> constexpr packaged_future(F&& f, Allocator const& a)
+        : function(std::forward<F>(f)),
+          allocator(a) {}
+    Function function;
+    [[no_unique_address]] Allocator allocator;
+};
 
 namespace detail {
 
-template <class... Args> struct future_handler {
+/// The handler of a future. With an allocator of the user's own the operation uses it too.
+template <class Allocator> struct future_memory {
+    using allocator_type = Allocator;
+    Allocator allocator;
+    explicit future_memory(Allocator const& a) : allocator(a) {}
+    allocator_type get_allocator() const noexcept { return allocator; }
+    template <class T> std::promise<T> make_promise() const { return {std::allocator_arg, bytes()}; }
+    /// A promise asks for an allocator of objects.
+    auto bytes() const {
+        return typename std::allocator_traits<Allocator>::template rebind_alloc<std::byte>(allocator);
+    }
+};
+template <> struct future_memory<std::allocator<void>> {
+    explicit future_memory(std::allocator<void> const&) {}
+    template <class T> std::promise<T> make_promise() const { return {}; }
+};
+
+template <class Result, class Function> void fulfil(std::promise<Result>& promise, Function&& function) {
+    try {
+        if constexpr (std::is_void_v<Result>) {
+            std::forward<Function>(function)();
+            promise.set_value();
+        } else {
+            promise.set_value(std::forward<Function>(function)());
+        }
+    } catch (...) {
+        promise.set_exception(std::current_exception());
+    }
+}
+
+template <class Allocator, class... Args> struct future_handler : future_memory<Allocator> {
     using value_type = decltype(unwrap(std::declval<std::tuple<Args...>>()));
     std::promise<value_type> promise;
 
+    explicit future_handler(use_future_t<Allocator> const& t) : future_handler(t.get_allocator()) {}
+    explicit future_handler(Allocator const& a)
+        : future_memory<Allocator>(a),
+          promise(this->template make_promise<value_type>()) {}
     void operator()(Args... args) {
-        try {
-            if constexpr (std::is_void_v<value_type>) {
-                unwrap(std::tuple<Args...>(std::move(args)...));
-                promise.set_value();
-            } else {
-                promise.set_value(unwrap(std::tuple<Args...>(std::move(args)...)));
-            }
-        } catch (...) {
-            promise.set_exception(std::current_exception());
+        fulfil(promise, [&] { return unwrap(std::tuple<Args...>(std::move(args)...)); });
+    }
+};
+
+/// A class, so that the compiler says it once however many kinds of initiation meet the token.
+template <class Function, class... Args> struct packaged_check {
+    static consteval auto find() {
+        if constexpr (std::invocable<Function, Args...>) {
+            return std::true_type();
+        } else {
+            static_assert(std::invocable<Function, Args...>,
+                          "the function given to use_future() does not take the arguments of the completion signature");
+            return std::false_type();
         }
+    }
+    static constexpr bool valid = decltype(find())::value;
+};
+
+template <class Function, class Allocator, class... Args> struct packaged_handler : future_memory<Allocator> {
+    using value_type = std::invoke_result_t<Function, Args...>;
+    Function function;
+    std::promise<value_type> promise;
+
+    packaged_handler(Function&& f, Allocator const& a)
+        : future_memory<Allocator>(a),
+          function(std::move(f)),
+          promise(this->template make_promise<value_type>()) {}
+    void operator()(Args... args) {
+        fulfil(promise, [&]() -> decltype(auto) { return std::invoke(std::move(function), std::move(args)...); });
     }
 };
 
 } // namespace detail
 
-template <class R, class... Args> class async_result<use_future_t, R(Args...)> {
+template <class Allocator, class R, class... Args> class async_result<use_future_t<Allocator>, R(Args...)> {
 public:
-    template <class Initiation, class... A> static auto initiate(Initiation&& initiation, use_future_t, A&&... args) {
-        detail::future_handler<std::decay_t<Args>...> handler{};
+    using completion_handler_type = detail::future_handler<Allocator, std::decay_t<Args>...>;
+    using return_type = std::future<typename completion_handler_type::value_type>;
+    explicit async_result(completion_handler_type& handler) : future_(handler.promise.get_future()) {}
+    return_type get() { return std::move(future_); }
+
+    template <class Initiation, class... A>
+    static auto initiate(Initiation&& initiation, use_future_t<Allocator> token, A&&... args) {
+        completion_handler_type handler(token);
         auto future = handler.promise.get_future();
         std::forward<Initiation>(initiation)(std::move(handler), std::forward<A>(args)...);
         return future;
+    }
+
+private:
+    return_type future_;
+};
+template <class Function, class Allocator, class R, class... Args>
+class async_result<packaged_future<Function, Allocator>, R(Args...)> {
+public:
+    template <class Initiation, class... A>
+    static auto initiate(Initiation&& initiation, packaged_future<Function, Allocator> token, A&&... args) {
+        if constexpr (detail::packaged_check<Function, std::decay_t<Args>...>::valid) {
+            detail::packaged_handler<Function, Allocator, std::decay_t<Args>...> handler(std::move(token.function),
+                                                                                         token.allocator);
+            auto future = handler.promise.get_future();
+            std::forward<Initiation>(initiation)(std::move(handler), std::forward<A>(args)...);
+            return future;
+        }
     }
 };
 

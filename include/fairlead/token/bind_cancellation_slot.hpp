@@ -1,0 +1,76 @@
+// bind_cancellation_slot: a handler or token with a cancellation slot of its own.
+#pragma once
+
+#include <fairlead/token/adapters.hpp>
+
+namespace fairlead {
+
+template <class T, class Slot = cancellation_slot> class cancellation_slot_binder : public detail::bound_target<T> {
+public:
+    using cancellation_slot_type = Slot;
+    template <class U> cancellation_slot_binder(Slot const& s, U&& t)
+        : detail::bound_target<T>(std::in_place, std::forward<U>(t)),
+          slot_(s) {}
+    cancellation_slot_type get_cancellation_slot() const noexcept { return slot_; }
+
+private:
+    Slot slot_;
+};
+
+/// A binder that has no token yet: stands for the default token, or binds the one it is called with.
+template <class Slot> class partial_cancellation_slot_binder {
+public:
+    explicit partial_cancellation_slot_binder(Slot const& s) noexcept : slot_(s) {}
+    template <class T> auto operator()(T&& t) const {
+        return cancellation_slot_binder<std::decay_t<T>, Slot>(slot_, std::forward<T>(t));
+    }
+    Slot slot() const noexcept { return slot_; }
+
+private:
+    Slot slot_;
+};
+
+/// The operation hears through `s` that it is to end early. Works with handlers and with tokens; without either it
+/// binds the default token. The signal of `s` outlives the operation.
+template <class Slot, class T> auto bind_cancellation_slot(Slot const& s, T&& t) {
+    return cancellation_slot_binder<std::decay_t<T>, Slot>(s, std::forward<T>(t));
+}
+template <class Slot> auto bind_cancellation_slot(Slot const& s) { return partial_cancellation_slot_binder<Slot>(s); }
+
+namespace detail {
+
+template <class Slot> struct wrap_cancellation_slot {
+    Slot slot;
+    template <class H> auto operator()(H h) const { return cancellation_slot_binder<H, Slot>(slot, std::move(h)); }
+    template <class Values, class I> Values block_as(I& i) const
+        requires can_block<I, Values>
+    {
+        return perform_blocking<Values>(i); // Nobody can ask the thread that waits in there.
+    }
+};
+
+} // namespace detail
+
+template <class T, class Slot, class Signature> class async_result<cancellation_slot_binder<T, Slot>, Signature> {
+public:
+    template <class Initiation>
+    static decltype(auto) initiate(Initiation&& initiation, cancellation_slot_binder<T, Slot> b) {
+        using init = std::decay_t<Initiation>;
+        return completion_token_transform<Signature>(
+            std::move(b.get()),
+            detail::wrapped_initiation<init, detail::wrap_cancellation_slot<Slot>>{
+                std::forward<Initiation>(initiation), detail::wrap_cancellation_slot<Slot>{b.get_cancellation_slot()}});
+    }
+};
+template <class Slot, class Signature> class async_result<partial_cancellation_slot_binder<Slot>, Signature> {
+public:
+    template <class Initiation>
+    static decltype(auto) initiate(Initiation&& initiation, partial_cancellation_slot_binder<Slot> b) {
+        return completion_token_transform<Signature>(b(use_await), std::forward<Initiation>(initiation));
+    }
+};
+
+template <template <class, class> class A, class T, class S, class D>
+struct associator<A, cancellation_slot_binder<T, S>, D> : detail::pass_on<A, cancellation_slot_binder<T, S>, T, D> {};
+
+} // namespace fairlead

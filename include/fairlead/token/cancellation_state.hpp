@@ -1,0 +1,182 @@
+// How a request reaches the step that a composed operation is in: filters, and a slot for the steps that remembers.
+//
+// A request may come while no step is under way. Then it is remembered in the state, and the operation has to look
+// there before it goes on.
+#pragma once
+
+#include <fairlead/exec/recycler.hpp>
+#include <fairlead/token/associated.hpp>
+
+namespace fairlead {
+
+/// Lets the types of the mask through.
+template <cancellation_type Mask> struct cancellation_filter {
+    constexpr cancellation_type operator()(cancellation_type type) const noexcept { return type & Mask; }
+};
+using disable_cancellation = cancellation_filter<cancellation_type::none>;
+using enable_terminal_cancellation = cancellation_filter<cancellation_type::terminal>;
+using enable_partial_cancellation = cancellation_filter<cancellation_type::terminal | cancellation_type::partial>;
+using enable_total_cancellation =
+    cancellation_filter<cancellation_type::terminal | cancellation_type::partial | cancellation_type::total>;
+
+namespace detail {
+
+/// What a state and the handler in its parent's slot share, in a block of the recycler.
+struct chained_signal {
+    cancellation_signal signal;
+    std::atomic<cancellation_type> cancelled{cancellation_type::none};
+    std::atomic<unsigned> references{1};
+    std::atomic<bool> chained{false}; ///< the parent's slot holds the handler that leads here
+};
+
+class chained_signal_ref {
+public:
+    constexpr chained_signal_ref() noexcept = default;
+    static chained_signal_ref make() {
+        chained_signal_ref r;
+        r.shared_ = ::new (recycle_allocate(sizeof(chained_signal))) chained_signal;
+        return r;
+    }
+    chained_signal_ref(chained_signal_ref const& other) noexcept : shared_(other.shared_) {
+        if (shared_)
+            shared_->references.fetch_add(1, std::memory_order_relaxed);
+    }
+    chained_signal_ref(chained_signal_ref&& other) noexcept : shared_(std::exchange(other.shared_, nullptr)) {}
+    chained_signal_ref& operator=(chained_signal_ref other) noexcept {
+        std::swap(shared_, other.shared_);
+        return *this;
+    }
+    ~chained_signal_ref() {
+        if (shared_ && shared_->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+            shared_->~chained_signal();
+            recycle_free(shared_);
+        }
+    }
+    explicit operator bool() const noexcept { return shared_ != nullptr; }
+    chained_signal* operator->() const noexcept { return shared_; }
+
+private:
+    chained_signal* shared_ = nullptr;
+};
+
+/// What a state installs in its parent's slot.
+template <class InFilter, class OutFilter> class chained_handler {
+public:
+    chained_handler(chained_signal_ref const& to, InFilter in, OutFilter out)
+        : to_(to),
+          in_(std::move(in)),
+          out_(std::move(out)) {
+        to_->chained.store(true, std::memory_order_relaxed);
+    }
+    chained_handler(chained_handler const&) = delete;
+    chained_handler& operator=(chained_handler const&) = delete;
+    ~chained_handler() { to_->chained.store(false, std::memory_order_relaxed); }
+
+    void operator()(cancellation_type type) {
+        auto const in = in_(type);
+        auto const out = out_(in);
+        auto to = to_; // Whoever hears of it may clear the slot that holds this.
+        auto before = to->cancelled.load(std::memory_order_relaxed);
+        while (!to->cancelled.compare_exchange_weak(before, before | in, std::memory_order_relaxed)) {
+        }
+        if (!!out)
+            to->signal.emit(out);
+    }
+
+private:
+    chained_signal_ref to_;
+    [[no_unique_address]] InFilter in_;
+    [[no_unique_address]] OutFilter out_;
+};
+
+} // namespace detail
+
+/// A slot for the steps of an operation, chained to the operation's own slot. Copies share one state.
+/// Threads    any thread may emit; otherwise as the operation
+/// Allocates  one block of the recycler, if the parent belongs to a signal; and what the slot takes
+class cancellation_state {
+public:
+    constexpr cancellation_state() noexcept = default;
+    /// Lets terminal requests through only.
+    template <class Slot>
+        requires requires(Slot s) { s.is_connected(); }
+    explicit cancellation_state(Slot parent) : cancellation_state(parent, enable_terminal_cancellation()) {}
+    template <class Slot, class Filter> cancellation_state(Slot parent, Filter filter)
+        : cancellation_state(parent, filter, filter) {}
+    /// `in` decides what counts as a request, `out` what of that the current step is asked for.
+    template <class Slot, class InFilter, class OutFilter> cancellation_state(Slot parent, InFilter in, OutFilter out) {
+        if (!parent.is_connected())
+            return;
+        shared_ = detail::chained_signal_ref::make();
+        parent.template emplace<detail::chained_handler<InFilter, OutFilter>>(shared_, std::move(in), std::move(out));
+    }
+
+    /// For the steps. Belongs to no signal when the parent does not.
+    cancellation_slot slot() const noexcept { return shared_ ? shared_->signal.slot() : cancellation_slot(); }
+    /// What has been asked for.
+    cancellation_type cancelled() const noexcept {
+        return shared_ ? shared_->cancelled.load(std::memory_order_relaxed) : cancellation_type::none;
+    }
+    /// Forgets it.
+    void clear(cancellation_type mask = cancellation_type::all) noexcept {
+        if (!shared_)
+            return;
+        auto before = shared_->cancelled.load(std::memory_order_relaxed);
+        while (!shared_->cancelled.compare_exchange_weak(before, before & ~mask, std::memory_order_relaxed)) {
+        }
+    }
+
+    /// For the layers of the library: takes the handler out of the parent's slot again, unless it has been replaced.
+    template <class Slot> void unchain(Slot parent) noexcept {
+        auto const ours = [this] { return shared_->chained.load(std::memory_order_relaxed); };
+        if (!shared_ || !ours())
+            return;
+        if constexpr (std::is_same_v<Slot, cancellation_slot>)
+            detail::slot_access::clear_if(parent, ours);
+        else
+            parent.clear();
+    }
+    /// Asks the current step again for what has been asked for: another thread may have asked between two steps.
+    void repeat() const {
+        if (auto const what = cancelled(); !!what)
+            shared_->signal.emit(what);
+    }
+
+private:
+    detail::chained_signal_ref shared_;
+};
+
+namespace detail {
+
+/// What a composed operation of the library derives from, to hear requests in every step and between them. Costs
+/// nothing when the handler has no slot.
+template <class Handler, bool = has_cancellation_slot<Handler>> class composed_cancellation {
+public:
+    template <class Filter> composed_cancellation(Handler const&, Filter) noexcept {}
+    static constexpr bool is_cancelled() noexcept { return false; }
+    template <class Start> void begin_step(Start start) { start(); }
+    void end_cancellation(Handler const&) noexcept {}
+};
+template <class Handler> class composed_cancellation<Handler, true> {
+public:
+    using cancellation_slot_type = cancellation_slot;
+
+    template <class Filter> composed_cancellation(Handler const& h, Filter filter)
+        : state_(get_associated_cancellation_slot(h), filter) {}
+    cancellation_slot_type get_cancellation_slot() const noexcept { return state_.slot(); }
+    bool is_cancelled() const noexcept { return !!state_.cancelled(); }
+    /// `start` moves the operation away, into the handler of the step.
+    template <class Start> void begin_step(Start start) {
+        auto const state = state_;
+        start();
+        state.repeat();
+    }
+    /// Before the handler is called.
+    void end_cancellation(Handler const& h) noexcept { state_.unchain(get_associated_cancellation_slot(h)); }
+
+private:
+    cancellation_state state_;
+};
+
+} // namespace detail
+} // namespace fairlead

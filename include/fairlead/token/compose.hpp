@@ -1,0 +1,255 @@
+// Operations made of operations: a function object that is called again whenever one of its steps has completed.
+//
+// The layer is itself the completion handler of each step. It lies where the step keeps its handler and needs no memory
+// of its own (P0162R0 §5.3).
+#pragma once
+
+#include <fairlead/exec/executor.hpp>
+#include <fairlead/token/cancellation_state.hpp>
+#include <fairlead/token/initiate.hpp>
+
+#include <tuple>
+
+namespace fairlead {
+namespace detail {
+
+/// What composed operations of users offer to their implementation: a state chained to the slot of the handler, of
+/// which nothing is left when it has none. Terminal requests only, until reset.
+template <class Handler, bool = has_cancellation_slot<Handler>> class composition_state {
+public:
+    explicit composition_state(Handler const&) noexcept {}
+    cancellation_state get_cancellation_state() const noexcept { return {}; }
+    static constexpr cancellation_type cancelled() noexcept { return cancellation_type::none; }
+
+protected:
+    template <class... Filters> void reset(Handler const&, Filters&&...) noexcept {}
+    void before_step() noexcept {}
+    void unchain(Handler const&) noexcept {}
+};
+template <class Handler> class composition_state<Handler, true> {
+public:
+    using cancellation_slot_type = cancellation_slot;
+
+    explicit composition_state(Handler const& h) : state_(get_associated_cancellation_slot(h)) {}
+    cancellation_slot_type get_cancellation_slot() const noexcept { return state_.slot(); }
+    cancellation_state get_cancellation_state() const noexcept { return state_; }
+    cancellation_type cancelled() const noexcept { return state_.cancelled(); }
+
+protected:
+    template <class... Filters> void reset(Handler const& h, Filters&&... filters) {
+        state_ = cancellation_state(get_associated_cancellation_slot(h), std::forward<Filters>(filters)...);
+    }
+    void before_step() { state_.slot().clear(); }
+    void unchain(Handler const& h) noexcept { state_.unchain(get_associated_cancellation_slot(h)); }
+
+private:
+    cancellation_state state_;
+};
+
+/// The executors of the I/O objects that a composed operation works on. The first is where steps complete whose handler
+/// names no executor; all are kept from running out of work.
+template <class... Executors> class composed_work {
+public:
+    explicit composed_work(std::tuple<Executors...> const& executors)
+        : guards_(std::apply([](auto const&... e) { return std::tuple<executor_work_guard<Executors>...>(e...); },
+                             executors)) {}
+    auto first() const noexcept { return std::get<0>(guards_).get_executor(); }
+    void reset() noexcept {
+        std::apply([](auto&... g) { (g.reset(), ...); }, guards_);
+    }
+
+private:
+    std::tuple<executor_work_guard<Executors>...> guards_;
+};
+template <> class composed_work<> {
+public:
+    explicit composed_work(std::tuple<> const&) noexcept {}
+    inline_executor first() const noexcept { return {}; }
+    void reset() noexcept {}
+};
+
+/// The executor of an I/O object, of a context, or the executor itself.
+template <class T> auto executor_of_part(T&& t) {
+    if constexpr (executor<std::decay_t<T>>)
+        return std::decay_t<T>(t);
+    else
+        return t.get_executor();
+}
+template <class... Parts> using executors_of_parts = std::tuple<decltype(executor_of_part(std::declval<Parts>()))...>;
+
+/// Ends a composed operation: inside its initiating function, or where its last step has completed.
+template <class Executor, class Handler, class Values>
+void complete_composed(bool initiating, Executor const& ex, Handler& handler, Values&& values) {
+    if (!initiating) {
+        std::apply(std::move(handler), std::forward<Values>(values));
+        return;
+    }
+    if constexpr (std::is_same_v<Executor, inline_executor> && !has_own_executor<Handler>) {
+        // Neither the operation nor the handler says where: in this thread's loop, if there is one.
+        if (this_thread.current) {
+            complete_immediately(loop_executor(this_thread.current), std::move(handler), std::forward<Values>(values));
+            return;
+        }
+    }
+    complete_immediately(ex, std::move(handler), std::forward<Values>(values));
+}
+
+template <class Derived, class Signature> struct completes_with;
+template <class Derived, class R, class... Args> struct completes_with<Derived, R(Args...)> {
+    void complete(Args... args) {
+        static_cast<Derived&>(*this).complete_with(std::tuple<std::decay_t<Args>...>(std::forward<Args>(args)...));
+    }
+};
+template <class Derived> struct completes_with_anything {
+    template <class... Args> void complete(Args&&... args) {
+        static_cast<Derived&>(*this).complete_with(std::tuple<std::decay_t<Args>...>(std::forward<Args>(args)...));
+    }
+};
+template <class Derived, class... Signatures> struct completions : completes_with<Derived, Signatures>... {
+    using completes_with<Derived, Signatures>::complete...;
+};
+template <class Derived> struct completions<Derived> : completes_with_anything<Derived> {};
+
+/// The `self` of an implementation.
+template <class Implementation, class Work, class Handler, class... Signatures> class composed_op
+    : public composition_state<Handler>,
+      public completions<composed_op<Implementation, Work, Handler, Signatures...>, Signatures...> {
+    using state = composition_state<Handler>;
+    friend completions<composed_op, Signatures...>;
+    template <class, class> friend struct completes_with;
+    template <class> friend struct completes_with_anything;
+
+public:
+    using io_executor_type = std::decay_t<decltype(std::declval<Work const&>().first())>;
+    using executor_type = associated_executor_t<Handler, io_executor_type>;
+    using allocator_type = handler_allocator<Handler>;
+
+    template <class I, class H> composed_op(I&& i, Work&& w, H&& h)
+        : state(h),
+          implementation_(std::forward<I>(i)),
+          work_(std::move(w)),
+          handler_(std::forward<H>(h)) {}
+    composed_op(composed_op&&) = default;
+    composed_op& operator=(composed_op&&) = delete;
+
+    /// Where the steps run: the executor of the handler, else that of the first I/O object.
+    executor_type get_executor() const noexcept {
+        return associated_executor<Handler, io_executor_type>::get(handler_, work_.first());
+    }
+    io_executor_type get_io_executor() const noexcept { return work_.first(); }
+    allocator_type get_allocator() const noexcept {
+        return get_associated_allocator(handler_, recycling_allocator<void>());
+    }
+    Handler const& get() const noexcept { return handler_; }
+
+    /// Chains a new state with other filters; forgets what has been asked for.
+    template <class... Filters> void reset_cancellation_state(Filters&&... filters) {
+        state::reset(handler_, std::forward<Filters>(filters)...);
+    }
+
+    /// A step has completed.
+    template <class... Args> void operator()(Args&&... args) {
+        if (calls_ != many)
+            ++calls_;
+        state::before_step();
+        implementation_(*this, std::forward<Args>(args)...);
+    }
+
+private:
+    static constexpr unsigned char many = 2;
+
+    template <class Values> void complete_with(Values&& values) {
+        bool const initiating = calls_ < many;
+        auto const ex = work_.first();
+        state::unchain(handler_);
+        Handler handler(std::move(handler_));
+        // What is queued for the handler counts as work itself.
+        struct at_end {
+            Work& work;
+            ~at_end() { work.reset(); }
+        };
+        if (initiating) {
+            at_end const release{work_};
+            complete_composed(true, ex, handler, std::forward<Values>(values));
+        } else {
+            work_.reset();
+            complete_composed(false, ex, handler, std::forward<Values>(values));
+        }
+    }
+
+    Implementation implementation_;
+    Work work_;
+    Handler handler_;
+    unsigned char calls_ = 0;
+};
+
+template <class Implementation, class Executors, class... Signatures> class composed_initiation;
+template <class Implementation, class... Executors, class... Signatures>
+class composed_initiation<Implementation, std::tuple<Executors...>, Signatures...> {
+    using work = composed_work<Executors...>;
+
+public:
+    template <class I> composed_initiation(I&& i, std::tuple<Executors...>&& e)
+        : implementation_(std::forward<I>(i)),
+          executors_(std::move(e)) {}
+
+    auto get_executor() const noexcept
+        requires(sizeof...(Executors) > 0)
+    {
+        return std::get<0>(executors_);
+    }
+    template <class Handler, class... Args> void operator()(Handler&& handler, Args&&... args) && {
+        start(std::move(implementation_), std::forward<Handler>(handler), std::forward<Args>(args)...);
+    }
+    template <class Handler, class... Args> void operator()(Handler&& handler, Args&&... args) const& {
+        start(implementation_, std::forward<Handler>(handler), std::forward<Args>(args)...);
+    }
+
+private:
+    template <class I, class Handler, class... Args> void start(I&& i, Handler&& handler, Args&&... args) const {
+        composed_op<Implementation, work, std::decay_t<Handler>, Signatures...> o(std::forward<I>(i), work(executors_),
+                                                                                  std::forward<Handler>(handler));
+        o(std::forward<Args>(args)...);
+    }
+
+    Implementation implementation_;
+    [[no_unique_address]] std::tuple<Executors...> executors_;
+};
+
+} // namespace detail
+
+template <template <class, class> class A, class I, class W, class H, class... S, class D>
+struct associator<A, detail::composed_op<I, W, H, S...>, D> {
+    using self = detail::composed_op<I, W, H, S...>;
+    using type = typename A<H, D>::type;
+    static decltype(auto) get(self const& s) noexcept { return A<H, D>::get(s.get()); }
+    static decltype(auto) get(self const& s, D const& d) noexcept { return A<H, D>::get(s.get(), d); }
+};
+
+/// Makes an initiation of a stateful implementation, for async_initiate. `implementation(self, args...)` is called
+/// inside the initiating function with the arguments of async_initiate, and later with what each step completes with.
+/// It starts a step by moving `self` into it as its handler, and ends with self.complete(...).
+/// self offers  complete, get_executor, get_io_executor, get_allocator, get_cancellation_state, cancelled,
+///              reset_cancellation_state(filters...)
+/// Cancel     terminal, until reset_cancellation_state(filter); the current step hears it, between two steps
+///            self.cancelled() tells
+/// Immediate  complete() inside the initiating function queues the handler
+/// Lifetime   keeps run() of all `parts` (I/O objects, contexts, executors) from running out of work
+/// Allocates  nothing
+/// Source     Asio, composed
+template <completion_signature... Signatures, class Implementation, class... Parts>
+auto composed(Implementation&& implementation, Parts&&... parts) {
+    return detail::composed_initiation<std::decay_t<Implementation>, detail::executors_of_parts<Parts...>,
+                                       Signatures...>(
+        std::forward<Implementation>(implementation),
+        detail::executors_of_parts<Parts...>(detail::executor_of_part(std::forward<Parts>(parts))...));
+}
+
+/// Starts a composed operation: async_initiate with composed.
+template <class Token, completion_signature Signature, class Implementation, class... Parts>
+decltype(auto) async_compose(Implementation&& implementation, std::type_identity_t<Token>& token, Parts&&... parts) {
+    return async_initiate<Token, Signature>(
+        composed<Signature>(std::forward<Implementation>(implementation), std::forward<Parts>(parts)...), token);
+}
+
+} // namespace fairlead

@@ -1,0 +1,214 @@
+// Sequences of operations that have not started: op | deferred(f), deferred.values(...), deferred.when(b).
+//
+// Each step is an async_op, so the type of a whole sequence is that of its last step and says nothing of the others.
+#pragma once
+
+#include <fairlead/token/adapters.hpp>
+#include <fairlead/token/async_operation.hpp>
+
+namespace fairlead {
+
+/// Token: an operation started with it is followed by the operation that `function(results...)` returns. The initiating
+/// function returns the sequence, an async_op with the signature of the second operation.
+template <class Function> class deferred_function {
+public:
+    template <class F>
+        requires std::constructible_from<Function, F>
+    constexpr explicit deferred_function(std::in_place_t, F&& f) : function_(std::forward<F>(f)) {}
+
+    template <class... Args>
+        requires std::invocable<Function, Args...>
+    decltype(auto) operator()(Args&&... args) && {
+        return std::move(function_)(std::forward<Args>(args)...);
+    }
+    template <class... Args>
+        requires std::invocable<Function, Args...> && std::copy_constructible<Function>
+    decltype(auto) operator()(Args&&... args) const& {
+        return Function(function_)(std::forward<Args>(args)...);
+    }
+
+private:
+    template <class Token, class Signature> friend class async_result;
+    Function function_;
+};
+
+namespace detail {
+
+/// The signature of the operation that `Function` returns for the results of the one before. Of the mistakes that there
+/// are the first is reported, and nothing else is made of it: `valid` is false.
+template <class Function, class Signature> struct signature_after;
+template <class Function, class R, class... Args> struct signature_after<Function, R(Args...)> {
+    static consteval auto find() {
+        if constexpr (!std::invocable<Function, std::decay_t<Args>...>) {
+            static_assert(std::invocable<Function, std::decay_t<Args>...>,
+                          "the function given to deferred() does not take the results of the operation before it");
+            return std::type_identity<void>();
+        } else if constexpr (!async_operation<std::invoke_result_t<Function, std::decay_t<Args>...>>) {
+            static_assert(async_operation<std::invoke_result_t<Function, std::decay_t<Args>...>>,
+                          "the function given to deferred() must return a deferred operation");
+            return std::type_identity<void>();
+        } else {
+            using next = std::invoke_result_t<Function, std::decay_t<Args>...>;
+            return std::type_identity<completion_signature_of_t<next>>();
+        }
+    }
+    using found = typename decltype(find())::type;
+    static constexpr bool valid = !std::is_void_v<found>;
+    using type = std::conditional_t<valid, found, void()>;
+};
+
+/// Handler of one step: starts the next one with the handler of the whole.
+template <class Handler, class Function> struct sequence_handler {
+    Handler handler;
+    Function function;
+    template <class... Args> void operator()(Args&&... args) {
+        std::move(function)(std::forward<Args>(args)...)(std::move(handler));
+    }
+};
+
+/// Token of a blocking sequence: performs the operation, with its results as a tuple, errors included.
+struct block_values {};
+
+template <class Head, class Function, class Signature> struct sequence_initiation {
+    using head_values = values_of<Signature>;
+    using values = values_of<typename signature_after<Function, Signature>::type>;
+    Head head;
+    Function function;
+
+    template <class Handler> void operator()(Handler&& handler) && {
+        std::move(head)(
+            sequence_handler<std::decay_t<Handler>, Function>{std::forward<Handler>(handler), std::move(function)});
+    }
+    auto get_executor() const noexcept
+        requires names_executor<Head>
+    {
+        return executor_of(head);
+    }
+    values block()
+        requires can_block<Head, head_values>
+    {
+        auto results = perform_blocking<head_values>(head);
+        return std::apply([this](auto&... r) { return std::move(function)(std::move(r)...)(block_values()); }, results);
+    }
+};
+
+template <class... Values> struct values_initiation {
+    std::tuple<Values...> values;
+    template <class Handler> void operator()(Handler&& handler) && {
+        std::decay_t<Handler> h(std::forward<Handler>(handler));
+        std::apply(std::move(h), std::move(values));
+    }
+    std::tuple<Values...> block() { return std::move(values); }
+};
+
+/// An operation, or none.
+template <class Signature> struct conditional_initiation {
+    bool condition;
+    async_op<Signature> op;
+    template <class Handler> void operator()(Handler&& handler) && {
+        if (condition)
+            std::move(op)(std::forward<Handler>(handler));
+    }
+};
+
+} // namespace detail
+
+/// deferred.when(b).then(op), without an operation for the other case. Started when b is false it does nothing: its
+/// handler is destroyed without being called.
+template <class Signature> class [[nodiscard]] deferred_branch {
+public:
+    deferred_branch(bool b, async_op<Signature>&& op) noexcept : condition_(b), op_(std::move(op)) {}
+
+    /// The operation for the other case.
+    template <class Op> async_op<Signature> otherwise(Op&& op) && {
+        if constexpr (!async_operation<Op>)
+            static_assert(async_operation<Op>, "otherwise() takes a deferred operation");
+        else if constexpr (!std::is_same_v<completion_signature_of_t<Op>, Signature>)
+            static_assert(std::is_same_v<completion_signature_of_t<Op>, Signature>,
+                          "both operations of a conditional complete with the same signature");
+        else
+            return condition_ ? std::move(op_) : std::forward<Op>(op)(deferred);
+    }
+    template <class Token> decltype(auto) operator()(Token&& token) && {
+        return completion_token_transform<Signature>(
+            std::forward<Token>(token), detail::conditional_initiation<Signature>{condition_, std::move(op_)});
+    }
+
+private:
+    bool condition_;
+    async_op<Signature> op_;
+};
+
+/// deferred.when(b)
+class deferred_conditional {
+public:
+    constexpr explicit deferred_conditional(bool b) noexcept : condition_(b) {}
+
+    /// The operation for the case that the condition holds.
+    template <class Op> auto then(Op&& op) const {
+        static_assert(async_operation<Op>, "then() takes a deferred operation");
+        return deferred_branch<completion_signature_of_t<Op>>(condition_, std::forward<Op>(op)(deferred));
+    }
+
+private:
+    bool condition_;
+};
+
+template <class Function>
+constexpr deferred_function<std::decay_t<Function>> deferred_t::operator()(Function&& function) const {
+    return deferred_function<std::decay_t<Function>>(std::in_place, std::forward<Function>(function));
+}
+template <class Signature> async_op<Signature> deferred_t::operator()(async_op<Signature>&& op) const noexcept {
+    return std::move(op);
+}
+template <class Function>
+constexpr deferred_function<Function> deferred_t::operator()(deferred_function<Function> function) const {
+    return function;
+}
+template <class... Values> async_op<void(std::decay_t<Values>...)> deferred_t::values(Values&&... values) {
+    return async_op<void(std::decay_t<Values>...)>(detail::values_initiation<std::decay_t<Values>...>{
+        std::tuple<std::decay_t<Values>...>(std::forward<Values>(values)...)});
+}
+constexpr deferred_conditional deferred_t::when(bool b) noexcept { return deferred_conditional(b); }
+
+template <class Function, class Signature> class async_result<deferred_function<Function>, Signature> {
+    using after = detail::signature_after<Function, Signature>;
+    using next_signature = typename after::type;
+
+public:
+    template <class Initiation>
+    static async_op<next_signature> initiate(Initiation&& initiation, deferred_function<Function> token) {
+        if constexpr (after::valid)
+            return async_op<next_signature>(detail::sequence_initiation<std::decay_t<Initiation>, Function, Signature>{
+                std::forward<Initiation>(initiation), std::move(token.function_)});
+    }
+};
+
+template <class Signature> class async_result<detail::block_values, Signature> {
+public:
+    template <class Initiation>
+    static detail::values_of<Signature> initiate(Initiation&& initiation, detail::block_values) {
+        std::decay_t<Initiation> i(std::forward<Initiation>(initiation));
+        if constexpr (detail::can_block<decltype(i), detail::values_of<Signature>>)
+            return detail::perform_blocking<detail::values_of<Signature>>(i);
+        else
+            detail::throw_error_now(error::make_error_code(error::operation_not_supported),
+                                    "block: this operation needs a loop");
+    }
+};
+
+/// Starts `head` with the token `tail`: op | deferred(f) is the sequence of op and what f returns.
+template <class Signature, class Tail> decltype(auto) operator|(async_op<Signature> head, Tail&& tail) {
+    return std::move(head)(std::forward<Tail>(tail));
+}
+
+template <template <class, class> class A, class H, class F, class D>
+struct associator<A, detail::sequence_handler<H, F>, D> : detail::pass_on<A, detail::sequence_handler<H, F>, H, D> {};
+
+/// True for what deferred makes and returns.
+template <class T> struct is_deferred : std::false_type {};
+template <class Signature> struct is_deferred<async_op<Signature>> : std::true_type {};
+template <class Function> struct is_deferred<deferred_function<Function>> : std::true_type {};
+template <class Signature> struct is_deferred<deferred_branch<Signature>> : std::true_type {};
+
+} // namespace fairlead

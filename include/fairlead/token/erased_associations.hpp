@@ -1,0 +1,121 @@
+// What a handler of unknown type brings along: one table of functions for each type of handler, an allocator and an
+// executor that go through it.
+#pragma once
+
+#include <fairlead/exec/recycler.hpp>
+#include <fairlead/token/associated.hpp>
+
+#include <cstddef>
+#include <memory>
+
+namespace fairlead::detail {
+
+/// Any executor, or that of a handler which names none: then functions run at once, in the calling thread.
+class erased_executor {
+public:
+    erased_executor() noexcept = default;
+    template <class E>
+        requires(!std::same_as<E, erased_executor>)
+    explicit erased_executor(E const& e) noexcept {
+        if constexpr (executor<E>) {
+            if constexpr (always_loop<E> || std::derived_from<E, any_io_executor>)
+                executor_ = e;
+            else if (!has_loop<E> || loop_of(e)) // An awaiting coroutine without a loop names no executor either.
+                executor_ = e;
+        }
+    }
+
+    execution_context& context() const { return executor_.context(); }
+    template <class F> void execute(F&& f) const {
+        if (executor_)
+            executor_.execute(std::forward<F>(f));
+        else
+            std::forward<F>(f)();
+    }
+    void on_work_started() const noexcept { executor_.on_work_started(); }
+    void on_work_finished() const noexcept { executor_.on_work_finished(); }
+    loop* native_loop() const noexcept { return executor_.native_loop(); }
+    /// Whether a handler may be called where the caller is.
+    bool running_in_this_thread() const noexcept { return !executor_ || executor_.running_in_this_thread(); }
+    any_io_executor const& get() const noexcept { return executor_; }
+    friend bool operator==(erased_executor const&, erased_executor const&) noexcept = default;
+
+private:
+    any_io_executor executor_;
+};
+template <> inline constexpr bool always_loop<erased_executor> = false;
+
+struct association_functions {
+    void* (*allocate)(void const* handler, std::size_t bytes);
+    void (*deallocate)(void const* handler, void* block, std::size_t bytes) noexcept;
+    erased_executor (*executor)(void const* handler) noexcept;
+    erased_executor (*immediate_executor)(void const* handler) noexcept;
+};
+
+template <class Handler> struct association_table {
+    static Handler const& in(void const* p) noexcept { return *static_cast<Handler const*>(p); }
+    static constexpr std::size_t units(std::size_t bytes) noexcept {
+        return (bytes + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t);
+    }
+
+    static void* allocate(void const* handler, std::size_t bytes) {
+        auto allocator = handler_allocator_for<std::max_align_t>(in(handler));
+        return std::to_address(allocator.allocate(units(bytes)));
+    }
+    static void deallocate(void const* handler, void* block, std::size_t bytes) noexcept {
+        auto allocator = handler_allocator_for<std::max_align_t>(in(handler));
+        allocator.deallocate(static_cast<std::max_align_t*>(block), units(bytes));
+    }
+    static erased_executor executor(void const* handler) noexcept {
+        if constexpr (has_own_executor<Handler>)
+            return erased_executor(get_associated_executor(in(handler)));
+        else
+            return {};
+    }
+    static erased_executor immediate_executor(void const* handler) noexcept {
+        if constexpr (has_immediate_executor<Handler>)
+            return erased_executor(get_associated_immediate_executor(in(handler), inline_executor()));
+        else
+            return {};
+    }
+    static constexpr association_functions functions{&allocate, &deallocate, &executor, &immediate_executor};
+};
+
+/// The allocator of a handler of unknown type; without a handler the recycler.
+template <class T> class erased_allocator {
+public:
+    using value_type = T;
+    template <class U> struct rebind {
+        using other = erased_allocator<U>;
+    };
+    erased_allocator(association_functions const* f, void const* handler) noexcept : functions_(f), handler_(handler) {}
+    template <class U> erased_allocator(erased_allocator<U> const& other) noexcept
+        : functions_(other.functions_),
+          handler_(other.handler_) {}
+
+    T* allocate(std::size_t n)
+        requires(!std::is_void_v<T>)
+    {
+        static_assert(alignof(T) <= alignof(std::max_align_t), "over-aligned types need an allocator of their own");
+        return static_cast<T*>(handler_ ? functions_->allocate(handler_, n * sizeof(T))
+                                        : recycle_allocate(n * sizeof(T)));
+    }
+    void deallocate(T* p, std::size_t n) noexcept
+        requires(!std::is_void_v<T>)
+    {
+        if (handler_)
+            functions_->deallocate(handler_, p, n * sizeof(T));
+        else
+            recycle_free(p);
+    }
+    template <class U> bool operator==(erased_allocator<U> const& other) const noexcept {
+        return handler_ == other.handler_;
+    }
+
+private:
+    template <class U> friend class erased_allocator;
+    association_functions const* functions_;
+    void const* handler_;
+};
+
+} // namespace fairlead::detail

@@ -1,0 +1,79 @@
+// Starting a primitive for an I/O object: its handler runs on the object's executor unless it names another one.
+//
+// Where that executor runs a loop of ours, which is the loop of the primitive, there is nothing to do, and this costs
+// one compare. Everywhere else (a strand, a pool, an executor of the user's) the handler is given the executor.
+#pragma once
+
+#include <fairlead/token/adapters.hpp>
+#include <fairlead/token/async_op.hpp>
+
+#include <type_traits>
+#include <utility>
+
+namespace fairlead::detail {
+
+/// A handler at home with an object's executor.
+template <class Handler, class Executor> class object_handler {
+public:
+    using executor_type = associated_executor_t<Handler, Executor>;
+
+    object_handler(Handler&& h, Executor const& e) noexcept(std::is_nothrow_move_constructible_v<Handler>)
+        : handler_(std::move(h)),
+          executor_(e) {}
+    Handler const& get() const noexcept { return handler_; }
+    executor_type get_executor() const noexcept { return get_associated_executor(handler_, executor_); }
+    template <class... Args> void operator()(Args&&... args) { std::move(handler_)(std::forward<Args>(args)...); }
+
+private:
+    Handler handler_;
+    Executor executor_;
+};
+
+/// A primitive as a generic initiation.
+template <class Primitive, class Executor> struct primitive_elsewhere {
+    Primitive primitive;
+    Executor executor;
+
+    template <class Handler> void operator()(Handler&& handler) && {
+        primitive(object_handler<std::decay_t<Handler>, Executor>(std::decay_t<Handler>(std::forward<Handler>(handler)),
+                                                                  executor));
+    }
+    Executor get_executor() const noexcept { return executor; }
+    template <class Values> Values block_as()
+        requires can_block<Primitive, Values>
+    {
+        return perform_blocking<Values>(primitive);
+    }
+};
+
+template <class Token> inline constexpr bool makes_async_op =
+    std::is_base_of_v<use_await_t, Token> || std::is_same_v<Token, deferred_t>;
+
+template <class Signature, class Executor, class Token, class Primitive> decltype(auto)
+initiate_on(Executor const& ex, Token&& token,
+            Primitive&& primitive) noexcept(nothrow_token<std::decay_t<Token>, std::decay_t<Primitive>>) {
+    using primitive_type = std::decay_t<Primitive>;
+    if constexpr (always_loop<Executor>) {
+        return completion_token_transform<Signature>(std::forward<Token>(token), std::forward<Primitive>(primitive));
+    } else {
+        using elsewhere = primitive_elsewhere<primitive_type, Executor>;
+        if (loop_of(ex)) [[likely]]
+            return completion_token_transform<Signature>(std::forward<Token>(token),
+                                                         std::forward<Primitive>(primitive));
+        if constexpr (makes_async_op<std::decay_t<Token>>)
+            return completion_token_transform<Signature>(std::forward<Token>(token),
+                                                         elsewhere{std::forward<Primitive>(primitive), ex});
+        else // Erased first: what a handler costs in code is not paid twice.
+            return async_op<Signature>(elsewhere{std::forward<Primitive>(primitive), ex})(std::forward<Token>(token));
+    }
+}
+
+} // namespace fairlead::detail
+
+namespace fairlead {
+
+template <template <class, class> class A, class H, class E, class D>
+    requires(!std::is_same_v<A<H, D>, associated_executor<H, D>>)
+struct associator<A, detail::object_handler<H, E>, D> : detail::pass_on<A, detail::object_handler<H, E>, H, D> {};
+
+} // namespace fairlead

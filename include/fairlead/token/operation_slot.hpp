@@ -1,0 +1,72 @@
+// How a primitive of the library listens to the slot of its handler.
+//
+// An op that can be asked to end early has a ticket, a number that no other op ever has, in its `cancel` field. Who
+// asks need not know whether the op still exists: in the thread that owns the loop, or by a message to it, the driver
+// looks through what is pending for the ticket. Before the handler runs the op takes itself out of the slot.
+#pragma once
+
+#include <fairlead/token/associated.hpp>
+
+#include <cstdint>
+
+namespace fairlead::detail {
+
+FAIRLEAD_EXPORT std::uint64_t next_ticket() noexcept;
+
+/// Records that can be asked to end early have a function `cancellation_of(record, loop)`, found by their namespace. It
+/// returns what knows how: `accepts`, the types that are honoured, and `request(ticket)`.
+template <class Record>
+concept cancellable_record = requires(Record& r, loop& l) {
+    { cancellation_of(r, l).accepts } -> std::convertible_to<cancellation_type>;
+    cancellation_of(r, l).request(static_cast<void*>(nullptr));
+};
+
+/// What an op installs in a slot.
+template <class Target> class op_canceller {
+public:
+    op_canceller(Target const& t, op& o) noexcept : target_(t), op_(o) {}
+    op_canceller(op_canceller const&) = delete;
+    op_canceller& operator=(op_canceller const&) = delete;
+    /// The op lives, or it would have cleared the slot. From now on it has nothing to clear.
+    ~op_canceller() { ticket_of(op_).store(nullptr, std::memory_order_relaxed); }
+
+    void operator()(cancellation_type type) {
+        if (!!(type & target_.accepts))
+            target_.request(ticket_of(op_).load(std::memory_order_relaxed));
+    }
+
+private:
+    Target target_;
+    op& op_;
+};
+
+/// Lets `o`, which is about to be submitted, listen to `slot`.
+template <class Slot, class Record> void listen(Slot slot, Record& o, loop& home) {
+    if (!slot.is_connected())
+        return;
+    using target = decltype(cancellation_of(o, home));
+    o.cancel = reinterpret_cast<void*>(next_ticket());
+    try {
+        slot.template emplace<op_canceller<target>>(cancellation_of(o, home), o);
+    } catch (...) {
+        o.cancel = nullptr;
+        throw;
+    }
+}
+
+/// Ends that, before `o` is given back. A slot that has been given to somebody else meanwhile stays theirs.
+template <class Slot> void stop_listening(Slot slot, op& o) noexcept {
+    auto const ours = [&o] { return ticket_of(o).load(std::memory_order_relaxed) != nullptr; };
+    if (!ours())
+        return;
+    if constexpr (std::is_same_v<Slot, cancellation_slot>)
+        slot_access::clear_if(slot, ours);
+    else
+        slot.clear();
+}
+
+/// True when the operation listens to the handler's slot.
+template <class Init, class Handler> inline constexpr bool listens =
+    has_cancellation_slot<Handler> && cancellable_record<typename Init::record>;
+
+} // namespace fairlead::detail

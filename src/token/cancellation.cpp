@@ -1,0 +1,64 @@
+#include <fairlead/token/cancellation_signal.hpp>
+
+#include <fairlead/exec/recycler.hpp>
+#include <fairlead/token/operation_slot.hpp>
+
+namespace fairlead {
+
+cancellation_signal::use::use(cancellation_signal& s) noexcept : signal_(s), outermost_(s.lock()), outer_(s.uses_) {
+    s.uses_ = this;
+}
+
+void cancellation_signal::wait_for_lock() noexcept {
+    // Held for a few instructions, or while a request is passed to another thread.
+    void const* nobody = nullptr;
+    while (!holder_.compare_exchange_weak(nobody, loop::self(), std::memory_order_acquire, std::memory_order_relaxed)) {
+        nobody = nullptr;
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#endif
+    }
+}
+
+void cancellation_signal::release() noexcept {
+    lock();
+    for (use* u = uses_; u; u = u->outer_)
+        u->gone_ = true;
+    remove();
+    detail::recycle_free(block_);
+}
+
+void cancellation_signal::make_room(std::size_t bytes) {
+    if (block_)
+        detail::recycle_free(std::exchange(block_, nullptr));
+    auto* const block = static_cast<detail::slot_block*>(detail::recycle_allocate(sizeof(detail::slot_block) + bytes));
+    block->installed = nullptr;
+    block->capacity = bytes;
+    block_ = block;
+}
+
+namespace detail {
+namespace {
+
+constexpr std::uint64_t tickets_at_once = 1 << 16;
+std::atomic<std::uint64_t> first_free_ticket{1};
+
+struct tickets {
+    std::uint64_t next;
+    std::uint64_t end;
+};
+constinit thread_local tickets this_threads_tickets{};
+
+} // namespace
+
+std::uint64_t next_ticket() noexcept {
+    auto& mine = this_threads_tickets;
+    if (mine.next == mine.end) [[unlikely]] {
+        mine.next = first_free_ticket.fetch_add(tickets_at_once, std::memory_order_relaxed);
+        mine.end = mine.next + tickets_at_once;
+    }
+    return mine.next++;
+}
+
+} // namespace detail
+} // namespace fairlead
