@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include <sys/ioctl.h>
+
 namespace fairlead::sim {
 namespace {
 
@@ -11,13 +13,14 @@ io::outcome failed(int e) noexcept { return {e, 0}; }
 
 class sim_driver final : public io::driver {
 public:
-    explicit sim_driver(network& n) noexcept : network_(n) {}
+    sim_driver(network& n, machine& m) noexcept : network_(n), machine_(m) {}
 
-    void attach(loop& l) noexcept override { host_.l = &l; }
+    void attach(loop&) noexcept override {}
     char const* name() const noexcept override { return "sim"; }
 
     // ---- asynchronous verbs
-    void submit(io::io_op& o) noexcept override { network_.submit(host_, o); }
+    bool has_threads() const noexcept override { return false; }
+    void submit(io::io_op& o) noexcept override { network_.submit(machine_, o); }
     bool ready(io::handle h, io::kind k, std::size_t size) noexcept override {
         endpoint* const e = network_.find(h);
         return e && network_.ready(*e, k, size);
@@ -30,30 +33,34 @@ public:
         endpoint* const e = network_.find(o.handle);
         return e && network_.cancel(*e, o);
     }
+    bool cancel(io::handle h, void* ticket) noexcept override {
+        endpoint* const e = network_.find(h);
+        return e && network_.cancel(*e, ticket);
+    }
     std::size_t cancel_all(io::handle h) noexcept override {
         endpoint* const e = network_.find(h);
         return e ? network_.cancel_all(*e) : 0;
     }
-    void poll(std::int64_t until_ns) noexcept override { network_.poll(host_, until_ns); }
-    std::size_t pending() const noexcept override { return host_.pending; }
-    void arrange(op_queue& q) noexcept override { network_.arrange(host_, q); }
-    void take_pending(op_queue& into) noexcept override { network_.take_pending(host_, into); }
+    void poll(std::int64_t until_ns) noexcept override { network_.poll(machine_, until_ns); }
+    std::size_t pending() const noexcept override { return machine_.pending; }
+    void arrange(op_queue& q) noexcept override { network_.arrange(machine_, q); }
+    void take_pending(op_queue& into) noexcept override { network_.take_pending(machine_, into); }
 
     void wake() noexcept override {} // One thread: whoever could wake the loop is running in it.
-    std::int64_t now_ns() noexcept override { return network_.now_ns(); }
-    std::int64_t wall_ns() noexcept override { return 946'684'800'000'000'000 + network_.now_ns(); } // from 2000 on
+    std::int64_t now_ns() noexcept override { return machine_.clock.steady_ns(network_.now_ns()); }
+    std::int64_t wall_ns() noexcept override { return machine_.clock.wall_ns(network_.now_ns()); }
     std::uint64_t entropy() noexcept override { return network_.entropy(); }
 
-    void resolve(io::resolve_op& o) noexcept override { network_.resolve(host_, o); }
+    void resolve(io::resolve_op& o) noexcept override { network_.resolve(machine_, o); }
     void cancel_resolve(io::resolve_op& o) noexcept override { network_.cancel_resolve(o); }
-    void resolve_blocking(io::resolve_op& o) noexcept override { network_.look_up(o); }
+    void resolve_blocking(io::resolve_op& o) noexcept override { network_.look_up(machine_, o); }
 
     // ---- synchronous doors
     io::outcome open(int family, int type, int, io::handle& h) noexcept override {
-        return failed(network_.open(host_, family, type, h));
+        return failed(network_.open(machine_, family, type, h));
     }
     io::outcome pair(int family, int type, int, io::handle& a, io::handle& b) noexcept override {
-        return failed(network_.pair(host_, family, type, a, b));
+        return failed(network_.pair(machine_, family, type, a, b));
     }
     io::outcome adopt(int, io::handle&) noexcept override { return failed(EOPNOTSUPP); }
     io::outcome release(io::handle) noexcept override { return failed(EOPNOTSUPP); }
@@ -85,7 +92,7 @@ public:
         endpoint* const e = network_.find(h);
         if (!e)
             return failed(EBADF);
-        if (which == io::name_of::peer && (e->stage != stage::connected || e->broken))
+        if (which == io::name_of::peer && (e->stage != stage::connected || e->broken || e->is_over()))
             return failed(ENOTCONN);
         sim::name const& n = which == io::name_of::local ? e->local : e->remote;
         std::memcpy(data, n.bytes, std::min<std::size_t>(capacity, n.size));
@@ -95,11 +102,26 @@ public:
         endpoint* const e = network_.find(h);
         if (!e)
             return failed(EBADF);
-        return {0, e->in.readable()};
+        return {0, static_cast<std::int64_t>(network_.available(*e))};
+    }
+    io::outcome control(io::handle h, unsigned long command, void* data) noexcept override {
+        if (command != FIONREAD)
+            return failed(EOPNOTSUPP);
+        auto const r = available(h);
+        int const n = static_cast<int>(r.value);
+        if (!r.error)
+            std::memcpy(data, &n, sizeof n);
+        return r;
     }
     int native(io::handle) noexcept override { return -1; }
     void perform(io::io_op& o, bool may_wait) noexcept override { network_.perform(o, may_wait); }
     bool sleep_until(std::int64_t) noexcept override { return false; }
+    io::outcome host_name(char* into, std::size_t capacity) noexcept override {
+        if (capacity <= machine_.name.size())
+            return failed(ENAMETOOLONG);
+        into[machine_.name.copy(into, capacity)] = '\0';
+        return failed(0);
+    }
 
 private:
     template <class F> io::outcome on(io::handle h, F call) noexcept {
@@ -108,11 +130,11 @@ private:
     }
 
     network& network_;
-    host host_;
+    machine& machine_;
 };
 
 } // namespace
 
-std::unique_ptr<io::driver> make_driver(network& n) { return std::make_unique<sim_driver>(n); }
+std::unique_ptr<io::driver> make_driver(network& n, machine& m) { return std::make_unique<sim_driver>(n, m); }
 
 } // namespace fairlead::sim

@@ -1,11 +1,11 @@
-// The door between a context and the simulated network.
+// The door between a host's context and the simulated network.
 #pragma once
 
 #include "network.hpp"
 
 namespace fairlead::sim {
 
-/// The network outlives the driver.
-std::unique_ptr<io::driver> make_driver(network& n);
+/// Both outlive the driver.
+std::unique_ptr<io::driver> make_driver(network& n, machine& m);
 
 } // namespace fairlead::sim

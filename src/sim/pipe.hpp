@@ -52,6 +52,8 @@ public:
             at_ns = segment(count_ - 1).at_ns;
         segment(count_++) = {at_ns, n};
     }
+    /// The next segment, and with it all that follow, do not arrive before `at_ns`.
+    void delay(std::int64_t at_ns) noexcept { segments_[first_].at_ns = at_ns; }
     /// When the next segment arrives, respectively the last one; there must be one.
     std::int64_t next_arrival_ns() const noexcept { return segments_[first_].at_ns; }
     std::int64_t last_arrival_ns() const noexcept { return segments_[(first_ + count_ - 1) % segments_most].at_ns; }

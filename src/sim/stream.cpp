@@ -1,78 +1,49 @@
 // Operations on stream sockets, and the bytes that they move: what the kernel's TCP does, as far as a program can tell.
 #include "network.hpp"
+#include "transfer.hpp"
 
 #include <algorithm>
 #include <cerrno>
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 namespace fairlead::sim {
 namespace {
 
-constexpr int eof_value = -static_cast<int>(error::eof);
+constexpr std::uint32_t segment_least = 1448; // what a TCP segment carries on Ethernet
+constexpr std::uint32_t segments_of_a_send = 8;
+constexpr std::int64_t retransmission_ns = 200'000'000; // RFC 6298 says a second, Linux 200 ms
+constexpr std::int64_t retransmission_most_ns = 120'000'000'000;
+constexpr std::int64_t gives_up_after_ns = 924'600'000'000; // tcp_retries2 is 15
+constexpr unsigned orphan_tries_most = 8;                   // tcp_orphan_retries, when nobody holds the socket any more
 
-std::size_t total_of(io::io_op const& o) noexcept {
-    if (!o.slices)
-        return o.size;
-    std::size_t total = 0;
-    auto const* s = static_cast<io::slice const*>(o.data);
-    for (std::size_t i = 0; i != o.size; ++i)
-        total += s[i].size;
-    return total;
-}
-
-/// Calls f(data, size) for the pieces of the op's first n bytes.
-template <class F> void for_each_piece(io::io_op const& o, std::size_t n, F f) noexcept {
-    if (!o.slices)
-        return f(o.data, n);
-    for (auto const* s = static_cast<io::slice const*>(o.data); n != 0; ++s) {
-        auto const here = std::min(n, s->size);
-        f(s->base, here);
-        n -= here;
-    }
-}
-
-/// Drops the first n bytes of what an …_all op still has to move.
-void advance(io::io_op& o, std::size_t n) noexcept {
-    if (!o.slices) {
-        o.data = static_cast<std::byte*>(o.data) + n;
-        o.size -= n;
-        return;
-    }
-    auto* s = static_cast<io::slice*>(o.data);
-    while (o.size && n >= s->size) {
-        n -= s->size;
-        ++s;
-        --o.size;
-    }
-    if (n) {
-        s->base = static_cast<std::byte*>(s->base) + n;
-        s->size -= n;
-    }
-    o.data = s;
-}
-
-bool moves_all(io::kind k) noexcept { return k == io::kind::receive_all || k == io::kind::send_all; }
-
-bool done(io::io_op& o, int error) noexcept {
-    o.result.error = error;
-    if (!moves_all(o.kind))
-        o.result.n = 0;
-    return true;
+/// When a segment that was lost for the n-th time is sent again.
+std::int64_t backoff(unsigned n) noexcept {
+    return n > 9 ? retransmission_most_ns : std::min(retransmission_ns << n, retransmission_most_ns);
 }
 
 } // namespace
 
 // ---- attempts
 
+/// The other end of the connection, unless it has no memory of the connection.
+endpoint* network::living_peer(endpoint& e) noexcept {
+    endpoint* const p = find(e.peer);
+    return p && !p->broken ? p : nullptr;
+}
+
 /// How many bytes a send could move now.
 std::uint32_t network::room(endpoint& e) noexcept {
-    if (endpoint* const p = find(e.peer))
+    if (endpoint* const p = living_peer(e))
         return p->in.space();
     return e.is_unix() ? 0 : pipe::window - e.lost;
 }
 
 bool network::possible(endpoint& e, io::kind k) noexcept {
+    if (!e.is_stream())
+        return datagram_possible(e, k);
     switch (e.stage) {
     case stage::fresh: return true; // fails at once; to poll(2) the socket is hung up
     case stage::connecting: return k == io::kind::accept;
@@ -84,26 +55,38 @@ bool network::possible(endpoint& e, io::kind k) noexcept {
     }
     if (e.broken || e.error || k == io::kind::accept)
         return true;
-    if (k == io::kind::wait_error)
-        return false;
+    endpoint* const p = living_peer(e);
+    bool const peer_is_deaf = e.is_unix() && (!p || p->deaf);
+    if (k == io::kind::wait_error) // poll(2) counts a stream that is shut both ways as hung up
+        return (e.finished || peer_is_deaf) && (e.deaf || e.end_arrived);
     if (!is_write(k))
         return e.in.readable() != 0 || e.end_arrived || e.deaf;
-    if (e.finished || room(e) != 0)
-        return true;
-    endpoint* const p = find(e.peer);
-    return e.is_unix() && (!p || p->deaf);
+    return e.finished || peer_is_deaf || room(e) != 0;
 }
 
-std::uint32_t network::cut(std::uint32_t n, std::uint32_t of_1024, std::uint64_t& counter) noexcept {
-    if (n < 2 || !faults_.chance(of_1024))
+std::uint32_t network::cut(std::uint32_t n, rule r) noexcept {
+    if (n < 2 || !faults.happens(r))
         return n;
-    ++counter;
-    bool const tiny = faults_.chance(256);
-    return 1 + faults_.below(tiny ? std::min(n - 1, 16U) : n - 1);
+    auto& stream = faults.stream(r);
+    bool const tiny = stream.chance(256);
+    return 1 + stream.below(tiny ? std::min(n - 1, 16U) : n - 1);
+}
+
+/// A transfer that fails for no reason of the program. True: it did.
+bool network::break_down(endpoint& e, io::io_op& o) noexcept {
+    if (faults.happens(rule::no_buffers))
+        return done(o, ENOBUFS);
+    if (!e.is_unix() && e.stage == stage::connected && !e.broken && faults.happens(rule::reset)) {
+        break_connection(e);
+        return done(o, std::exchange(e.error, 0));
+    }
+    return false;
 }
 
 /// True: done, the result is in the op. `whole`: an …_all op is either done or left as it was.
 bool network::attempt(endpoint& e, io::io_op& o, bool whole) noexcept {
+    if (!e.is_stream())
+        return attempt_datagram(e, o);
     switch (o.kind) {
     case io::kind::receive:
     case io::kind::receive_all: return receive(e, o, whole);
@@ -113,7 +96,9 @@ bool network::attempt(endpoint& e, io::io_op& o, bool whole) noexcept {
     case io::kind::connect: return false; // takes its time
     case io::kind::wait_read:
     case io::kind::wait_write:
-    case io::kind::wait_error: break;
+    case io::kind::wait_error:
+    case io::kind::receive_from:
+    case io::kind::send_to: break;
     }
     if (!possible(e, o.kind))
         return false;
@@ -123,6 +108,8 @@ bool network::attempt(endpoint& e, io::io_op& o, bool whole) noexcept {
 bool network::receive(endpoint& e, io::io_op& o, bool whole) noexcept {
     bool const all = o.kind == io::kind::receive_all;
     bool const peek = o.message_flags & MSG_PEEK;
+    if (break_down(e, o))
+        return true;
     for (;;) {
         auto const wanted = total_of(o);
         if (wanted == 0)
@@ -135,13 +122,14 @@ bool network::receive(endpoint& e, io::io_op& o, bool whole) noexcept {
             return done(o, e.is_unix() ? EOPNOTSUPP : EINVAL);
         auto const there = static_cast<std::uint32_t>(std::min<std::size_t>(wanted, e.in.readable()));
         if (there == 0) {
-            if (e.error)
+            // To TCP the end is final: an error that comes after it is the writer's.
+            if (e.error && (e.is_unix() || !e.end_arrived))
                 return done(o, std::exchange(e.error, 0));
             return e.end_arrived || e.deaf || e.broken ? done(o, eof_value) : false;
         }
         if (all && whole && there != wanted && !e.end_arrived && !e.deaf && !e.broken)
             return false;
-        auto const n = all && whole ? there : cut(there, habits_.short_read, counts.short_reads);
+        auto const n = all && whole ? there : cut(there, rule::short_read);
         std::uint32_t copied = 0;
         for_each_piece(o, n, [&](void* to, std::size_t size) {
             e.in.copy(to, size, copied);
@@ -150,10 +138,10 @@ bool network::receive(endpoint& e, io::io_op& o, bool whole) noexcept {
         if (!peek) {
             e.in.take(n);
             counts.received += n;
-            if (endpoint* const p = find(e.peer); p && !p->writes.empty())
-                serve_soon(*p, true);
+            if (endpoint* const p = living_peer(e); p && !p->writes.empty())
+                schedule(*p, slot::serve_write, now_ + to_peer(e));
         }
-        note(what::received, e.index, n);
+        note(e, what::received, n);
         if (!all || peek) {
             done(o, 0);
             o.result.n = n;
@@ -168,6 +156,8 @@ bool network::receive(endpoint& e, io::io_op& o, bool whole) noexcept {
 
 bool network::send(endpoint& e, io::io_op& o, bool whole) noexcept {
     bool const all = o.kind == io::kind::send_all;
+    if (break_down(e, o))
+        return true;
     for (;;) {
         auto const wanted = total_of(o);
         if (wanted == 0)
@@ -176,9 +166,9 @@ bool network::send(endpoint& e, io::io_op& o, bool whole) noexcept {
             return false;
         if (e.stage != stage::connected)
             return done(o, e.is_unix() ? ENOTCONN : EPIPE);
-        if (e.error)
+        if (e.error && !e.is_unix()) // UNIX sockets keep it for the reader.
             return done(o, std::exchange(e.error, 0));
-        endpoint* const p = find(e.peer);
+        endpoint* const p = living_peer(e);
         if (e.finished || e.broken || (e.is_unix() && (!p || p->deaf)))
             return done(o, EPIPE);
         if (o.message_flags & MSG_OOB)
@@ -186,17 +176,25 @@ bool network::send(endpoint& e, io::io_op& o, bool whole) noexcept {
         auto const taken = static_cast<std::uint32_t>(std::min<std::size_t>(wanted, room(e)));
         if (taken == 0 || (all && whole && taken != wanted))
             return false;
-        auto const n = all && whole ? taken : cut(taken, habits_.short_write, counts.short_writes);
+        auto const n = all && whole ? taken : cut(taken, rule::short_write);
         if (p) {
             for_each_piece(o, n, [&](void const* from, std::size_t size) { p->in.put(from, size); });
-            p->in.send(n, now_ + latency());
+            // Within a host it arrives at once, over a network in segments.
+            auto const most = e.far == e.owner ? n : std::max(segment_least, n / segments_of_a_send + 1);
+            for (auto left = n; left != 0;) {
+                auto const size = std::min(left, most);
+                bool const again = e.far != e.owner && faults.happens(rule::loss);
+                p->in.send(size, now_ + to_peer(e, size) + (again ? retransmission_ns : 0));
+                left -= size;
+            }
             schedule(*p, slot::arrive, p->in.next_arrival_ns());
-        } else { // nobody lives there any more; the answer is on its way
+        } else { // Nobody lives there any more; the answer is on its way.
             e.lost += n;
-            reset_later(e);
+            auto const there = to_peer(e, n);
+            schedule(e, slot::unanswered, now_ + there + from_peer(e));
         }
         counts.sent += n;
-        note(what::sent, e.index, n);
+        note(e, what::sent, n);
         if (!all) {
             done(o, 0);
             o.result.n = n;
@@ -214,6 +212,17 @@ bool network::accept(endpoint& e, io::io_op& o) noexcept {
         return done(o, EINVAL);
     if (e.backlog.empty())
         return false;
+    if (faults.happens(rule::accept_error)) {
+        if (faults.stream(rule::accept_error).below(2))
+            return done(o, EMFILE);
+        endpoint& gone = *find(e.backlog.front());
+        e.backlog.erase(e.backlog.begin());
+        if (endpoint* const p = find(gone.peer))
+            reset_later(*p);
+        gone.peer = {};
+        close(gone);
+        return done(o, ECONNABORTED);
+    }
     auto const h = e.backlog.front();
     e.backlog.erase(e.backlog.begin());
     endpoint const& made = *find(h);
@@ -223,151 +232,8 @@ bool network::accept(endpoint& e, io::io_op& o) noexcept {
     }
     done(o, 0);
     o.result.n = std::size_t{h.generation} << 32 | h.index;
-    note(what::accepted, e.index, h.index);
+    note(e, what::accepted, h.index);
     return true;
-}
-
-// ---- queues
-
-void network::complete(endpoint& e, io::io_op& o) noexcept {
-    if (o.result.error)
-        note(what::failed, e.index, static_cast<std::uint64_t>(static_cast<std::int64_t>(o.result.error)));
-    --e.owner->pending;
-    e.owner->l->push(o);
-}
-
-bool network::ready(endpoint& e, io::kind k, std::size_t size) noexcept {
-    if (!e.queue(k).empty())
-        return false;
-    bool const is = size == 0 || possible(e, k);
-    // A kernel driver's memory of readiness is wrong in both directions, too.
-    return faults_.chance(is ? habits_.not_ready : 64) ? !is : is;
-}
-
-bool network::try_now(endpoint& e, io::io_op& o) noexcept {
-    if (!e.queue(o.kind).empty() || o.kind == io::kind::connect)
-        return false;
-    o.stream = true;
-    if (faults_.chance(habits_.not_ready)) {
-        ++counts.not_ready;
-        return false;
-    }
-    return attempt(e, o, true);
-}
-
-void network::submit(host& h, io::io_op& o) noexcept {
-    ++h.pending;
-    o.stream = true;
-    endpoint* const e = find(o.handle);
-    if (!e) {
-        o.result.error = EBADF;
-        --h.pending;
-        h.l->push(o);
-        return;
-    }
-    op_queue& queue = e->queue(o.kind);
-    if (o.kind == io::kind::connect) {
-        if (int const error = start_connect(*e, o)) {
-            done(o, error);
-            return complete(*e, o);
-        }
-        queue.push_back(o);
-        schedule(*e, slot::connect, now_ + 2 * latency());
-        return;
-    }
-    if (queue.empty() && !faults_.chance(habits_.not_ready) && attempt(*e, o, false))
-        return complete(*e, o);
-    queue.push_back(o);
-    if (possible(*e, o.kind) || total_of(o) == 0)
-        serve_soon(*e, is_write(o.kind));
-}
-
-void network::serve(endpoint& e, op_queue& queue) noexcept {
-    while (!queue.empty()) {
-        auto& o = static_cast<io::io_op&>(*queue.front());
-        bool const write = is_write(o.kind);
-        bool const moves = !write ? o.kind == io::kind::receive || o.kind == io::kind::receive_all
-                                  : o.kind == io::kind::send || o.kind == io::kind::send_all;
-        if (o.kind == io::kind::connect || !(possible(e, o.kind) || (moves && total_of(o) == 0)))
-            return;
-        if (faults_.chance(habits_.not_ready)) {
-            ++counts.not_ready;
-            note(what::not_yet, e.index);
-            return serve_soon(e, write);
-        }
-        if (!attempt(e, o, false)) {
-            if (possible(e, o.kind))
-                serve_soon(e, write);
-            return;
-        }
-        op_queue::unlink(o);
-        complete(e, o);
-    }
-}
-
-void network::perform(io::io_op& o, bool may_wait) noexcept {
-    o.result = {0, 0, 0};
-    o.stream = true;
-    endpoint* const e = find(o.handle);
-    if (!e) {
-        o.result.error = EBADF;
-        return;
-    }
-    int const not_now = may_wait ? EDEADLK : EAGAIN;
-    if (o.kind == io::kind::connect) {
-        int error = start_connect(*e, o);
-        if (!error) {
-            error = establish(*e);
-            if (error) {
-                e->stage = stage::fresh;
-                e->remote = {};
-            }
-        }
-        done(o, error == EAGAIN && !e->is_unix() ? not_now : error);
-        return;
-    }
-    do {
-        if (attempt(*e, o, false))
-            return;
-    } while (possible(*e, o.kind));
-    o.result.error = not_now;
-}
-
-void network::abort(endpoint& e, io::io_op& o) noexcept {
-    op_queue::unlink(o);
-    note(what::cancelled, e.index, static_cast<std::uint64_t>(o.kind));
-    done(o, ECANCELED);
-    complete(e, o);
-}
-
-bool network::cancel(endpoint& e, io::io_op& o) noexcept {
-    bool found = false;
-    e.queue(o.kind).for_each([&](op& each) { found = found || &each == &o; });
-    if (found)
-        abort(e, o);
-    return found;
-}
-
-std::size_t network::cancel_all(endpoint& e) noexcept {
-    std::size_t n = 0;
-    for (op_queue* q : {&e.reads, &e.writes})
-        for (; !q->empty(); ++n)
-            abort(e, static_cast<io::io_op&>(*q->front()));
-    return n;
-}
-
-void network::take_pending(host& h, op_queue& into) noexcept {
-    for (auto const& e : endpoints_)
-        if (e->owner == &h) {
-            into.splice_back(e->reads);
-            into.splice_back(e->writes);
-        }
-    std::erase_if(look_ups_, [&](pending_look_up const& l) {
-        if (l.asker == &h)
-            into.push_back(*l.o);
-        return l.asker == &h;
-    });
-    h.pending = 0;
 }
 
 // ---- what arrives
@@ -375,18 +241,77 @@ void network::take_pending(host& h, op_queue& into) noexcept {
 void network::arrive(endpoint& e) noexcept {
     if (e.broken || e.end_arrived)
         return;
+    if (e.far != e.owner && !passes(*e.far, *e.owner)) {
+        // It is sent again and again, by a system that is still there to do so. A process that has closed is not
+        // needed.
+        note(e, what::lost);
+        endpoint* const sender = find(e.peer);
+        if (!e.far->is_up || (sender ? gives_up(*sender) : e.tries >= orphan_tries_most)) {
+            e.in.drop_flying();
+            return;
+        }
+        auto const again = now_ + backoff(e.tries++);
+        if (e.in.flying() != 0)
+            e.in.delay(again);
+        return schedule(e, slot::arrive, again);
+    }
+    e.tries = 0;
+    endpoint* const sender = living_peer(e);
+    if (sender && e.far != e.owner && !passes(*e.owner, *e.far)) {
+        if (sender->stalled_since_ns == 0)
+            sender->stalled_since_ns = now_;
+        schedule(*sender, slot::acknowledge, now_ + retransmission_ns);
+    } else if (sender) {
+        sender->stalled_since_ns = 0;
+    }
     if (e.in.flying() != 0) {
         auto const n = e.in.arrive();
-        note(what::arrived, e.index, n);
+        note(e, what::arrived, n);
         if (e.in.flying() != 0)
             schedule(e, slot::arrive, std::max(now_, e.in.next_arrival_ns()));
         else if (e.end_sent)
-            schedule(e, slot::arrive, now_ + latency());
+            schedule(e, slot::arrive, now_ + from_peer(e));
     } else if (e.end_sent) {
         e.end_arrived = true;
-        note(what::finished, e.index);
+        note(e, what::finished);
     }
     serve(e, e.reads);
+}
+
+/// The sender has waited too long for an acknowledgement: its connection is over.
+bool network::gives_up(endpoint& sender) noexcept {
+    if (sender.stalled_since_ns == 0)
+        sender.stalled_since_ns = now_;
+    auto const user_ms = sender.number_option(IPPROTO_TCP, TCP_USER_TIMEOUT);
+    auto const most = user_ms > 0 ? std::int64_t{1'000'000} * user_ms : gives_up_after_ns;
+    if (now_ - sender.stalled_since_ns < most)
+        return false;
+    reset(sender, ETIMEDOUT);
+    return true;
+}
+
+/// What this side sent has arrived, but the answer was lost.
+void network::acknowledge(endpoint& e) noexcept {
+    if (e.broken || e.stalled_since_ns == 0)
+        return;
+    if (living_peer(e) && passes(*e.owner, *e.far) && passes(*e.far, *e.owner)) {
+        e.stalled_since_ns = 0;
+        e.tries = 0;
+        return;
+    }
+    if (!gives_up(e))
+        schedule(e, slot::acknowledge, now_ + backoff(e.tries++));
+}
+
+/// Bytes were sent to a connection that the other side knows nothing of.
+void network::learn_that_nobody_is_there(endpoint& e) noexcept {
+    if (e.broken)
+        return;
+    if (e.far == e.owner || (passes(*e.owner, *e.far) && passes(*e.far, *e.owner)))
+        return reset(e, e.end_arrived && !e.is_unix() ? EPIPE : ECONNRESET);
+    note(e, what::lost);
+    if (!gives_up(e))
+        schedule(e, slot::unanswered, now_ + backoff(e.tries++));
 }
 
 /// The peer sends no more.
@@ -395,30 +320,47 @@ void network::finish(endpoint& to) noexcept {
         return;
     to.end_sent = true;
     if (to.in.flying() == 0)
-        schedule(to, slot::arrive, now_ + latency());
+        schedule(to, slot::arrive, now_ + from_peer(to));
 }
 
 void network::reset_later(endpoint& e) noexcept {
     if (e.broken)
         return;
-    auto at = now_ + latency();
+    if (endpoint* const p = find(e.peer)) // What the peer never took still fills its window, which nobody opens now.
+        e.lost = p->in.readable() + p->in.flying();
+    auto at = now_ + from_peer(e);
     // Within one machine what was sent has arrived; on its way over a network it may be lost, but never overtaken.
     if (e.is_unix() && e.in.flying() != 0)
         at = std::max(at, e.in.last_arrival_ns() + 1);
     schedule(e, slot::reset, at);
 }
 
-void network::reset(endpoint& e) noexcept {
+void network::reset(endpoint& e, int error) noexcept {
     if (e.broken)
         return;
     e.in.drop_flying();
-    e.error = e.end_arrived && !e.is_unix() ? EPIPE : ECONNRESET;
+    e.error = error;
     e.broken = true;
     e.peer = {};
     ++counts.resets;
-    note(what::reset, e.index);
+    note(e, what::reset, static_cast<std::uint64_t>(error));
     serve(e, e.reads);
     serve(e, e.writes);
+}
+
+/// The connection is gone for both sides, with all that was on its way.
+void network::break_connection(endpoint& e) noexcept {
+    if (endpoint* const p = living_peer(e))
+        reset_later(*p);
+    // Not reset(): its caller serves the queues.
+    e.in.drop_flying();
+    e.error = ECONNRESET;
+    e.broken = true;
+    e.peer = {};
+    ++counts.resets;
+    note(e, what::reset, ECONNRESET);
+    serve_soon(e, false);
+    serve_soon(e, true);
 }
 
 } // namespace fairlead::sim

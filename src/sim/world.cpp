@@ -1,54 +1,383 @@
+// The hosts of a world, and who of them is next.
 #include <fairlead/sim/world.hpp>
 
 #include "driver.hpp"
+#include "network.hpp"
 
+#include <fairlead/exec/recycler.hpp>
+#include <fairlead/net/ip.hpp>
+#include <fairlead/sim/allocations.hpp>
+
+#include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace fairlead::sim {
 
+constinit thread_local detail::allocations* detail::watched_allocations = nullptr;
+
+machine::machine(network& n, std::uint32_t number, std::string_view called, detail::starter program, bool serves_others)
+    : net(n),
+      face(*this),
+      id(number),
+      name(called),
+      start(std::move(program)),
+      serves(serves_others),
+      disk(n),
+      context(make_driver(n, *this)) {
+    // 10.0.0.1 and fd00::1 are the first that add_host() makes.
+    v4 = ip::address_v4(0x0a000000U + number);
+    ip::address_v6::bytes_type b{0xfd};
+    b[14] = static_cast<unsigned char>(number >> 8);
+    b[15] = static_cast<unsigned char>(number);
+    v6 = ip::address_v6(b);
+}
+machine::~machine() = default;
+
 struct world::parts {
-    explicit parts(std::uint64_t s) : seed(s), net(s), context(make_driver(net)) {}
+    parts(std::uint64_t s, std::string_view settings) : seed(s), net(s, settings), own(s, 1000) {}
+
+    machine& add(std::string_view name, detail::starter start, bool serves) {
+        machines.push_back(std::make_unique<machine>(net, static_cast<std::uint32_t>(machines.size()), name,
+                                                     std::move(start), serves));
+        auto& m = *machines.back();
+        m.act = [this, &m](deed d) { between_turns([this, &m, d] { perform(m, d); }); };
+        net.join(m);
+        return m;
+    }
+
+    /// Now if no program runs, otherwise as soon as the current turn is over.
+    template <class F> void between_turns(F f) {
+        if (in_turn)
+            net.at(net.now_ns(), std::move(f));
+        else
+            f();
+    }
+
+    void start(machine& m) {
+        if (!m.start)
+            return;
+        m.is_done = false;
+        net.trace.note(net.now_ns(), m.id, what::started, ++m.boot);
+        m.start(m.face, [&m, boot = m.boot](std::exception_ptr e) {
+            if (boot != m.boot)
+                return;
+            m.is_done = true;
+            if (e)
+                std::rethrow_exception(e);
+        });
+    }
+
+    void end_process(machine& m, bool silently) {
+        if (!m.is_up)
+            return;
+        net.trace.note(net.now_ns(), m.id, silently ? what::crashed : what::killed, m.boot);
+        ++m.boot; // What it still says is not listened to.
+        m.is_up = !silently && m.is_up;
+        m.is_paused = false;
+        m.starved_until_ns = 0;
+        // First the descriptors: a dying process says nothing any more, whatever its destructors try.
+        net.shut(m, silently);
+        if (silently)
+            m.disk.lose_power();
+        m.context.abandon_all();
+        net.shut(m, silently);
+        m.is_done = true;
+    }
+
+    void perform(machine& m, deed d) {
+        switch (d) {
+        case deed::kill: return end_process(m, false);
+        case deed::crash: return end_process(m, true);
+        case deed::restart:
+            end_process(m, false);
+            m.is_up = true;
+            return start(m);
+        case deed::pause:
+        case deed::resume:
+            m.is_paused = d == deed::pause;
+            net.trace.note(net.now_ns(), m.id, m.is_paused ? what::paused : what::resumed, m.boot);
+        }
+    }
+
+    /// Nothing of it will ever happen again by itself.
+    bool is_quiet(machine& m) {
+        auto const l = m.context.as_loop().look();
+        if (!m.is_up || m.context.stopped())
+            return true;
+        return !l.runnable && l.deadline_ns >= network::never_ns && is_passive(m, l.promised);
+    }
+    /// It waits for nothing but clients.
+    bool is_passive(machine& m, bool promised) {
+        if (m.pending == 0)
+            return !promised;
+        return net.waiting_for_clients(m) == m.pending;
+    }
+
+    bool runnable(machine& m) {
+        if (!m.may_run(net.now_ns()) || m.context.stopped())
+            return false;
+        auto const l = m.context.as_loop().look();
+        return l.runnable || (l.deadline_ns < network::never_ns && l.deadline_ns <= m.clock.steady_ns(net.now_ns()));
+    }
+
+    machine* next() {
+        std::uint32_t n = 0;
+        for (auto const& m : machines)
+            n += runnable(*m);
+        if (n == 0)
+            return nullptr;
+        auto chosen = net.pick(n);
+        for (auto const& m : machines)
+            if (runnable(*m) && chosen-- == 0)
+                return m.get();
+        return nullptr;
+    }
+
+    /// When something happens next, if nothing is runnable now.
+    std::int64_t next_time() {
+        auto t = net.next_event_ns();
+        for (auto const& m : machines) {
+            if (!m->is_up || m->is_paused || m->context.stopped())
+                continue;
+            auto const l = m->context.as_loop().look();
+            auto at = l.runnable                          ? net.now_ns()
+                      : l.deadline_ns < network::never_ns ? m->clock.world_ns(l.deadline_ns)
+                                                          : network::never_ns;
+            if (at < network::never_ns)
+                t = std::min(t, std::max(at, m->starved_until_ns));
+        }
+        return t;
+    }
+
+    /// True: everything is done. False: the limit has come.
+    bool run(std::int64_t limit_ns) {
+        net.verdict = verdict::none;
+        net.steps = 0;
+        auto& first = machines.front()->context;
+        first.restart();
+        // Between the turns, too, the library's clock shows the world's time.
+        struct inside {
+            loop* outer;
+            explicit inside(loop& l) noexcept : outer(std::exchange(fairlead::detail::this_thread.current, &l)) {}
+            ~inside() { fairlead::detail::this_thread.current = outer; }
+        } const world_time(first.as_loop());
+        bool busy = false;
+        bool const has_servers = std::any_of(machines.begin(), machines.end(), [](auto const& m) { return m->serves; });
+        for (;;) {
+            // As soon as what comes first is due.
+            net.deliver();
+            if (net.steps > net.steps_most)
+                fail(verdict::too_many_steps);
+            if (has_servers &&
+                std::all_of(machines.begin(), machines.end(),
+                            [&](auto const& m) { return m->serves || is_quiet(*m); }) &&
+                !net.has_actions())
+                return true;
+            if (machine* const m = next()) {
+                if (net.faults.happens(rule::starve)) {
+                    auto const ns = std::int64_t{1} + net.faults.stream(rule::starve).below(10'000'000);
+                    m->starved_until_ns = net.now_ns() + ns;
+                    net.trace.note(net.now_ns(), m->id, what::starved, static_cast<std::uint64_t>(ns));
+                    continue;
+                }
+                // Who is busy takes time; what is due at one instant happens at that instant.
+                if (std::exchange(busy, true))
+                    net.pass(net.turn_time());
+                run_turn(*m);
+                if (net.verdict != verdict::none)
+                    fail(net.verdict);
+                if (first.stopped())
+                    return true;
+                continue;
+            }
+            busy = false;
+            auto const t = next_time();
+            if (t > limit_ns || (t == network::never_ns && limit_ns != network::never_ns)) {
+                net.jump(limit_ns);
+                return t == network::never_ns && all_quiet();
+            }
+            if (t == network::never_ns) {
+                if (!all_quiet())
+                    fail(verdict::stuck);
+                return true;
+            }
+            net.jump(t);
+        }
+    }
+
+    bool all_quiet() {
+        return std::all_of(machines.begin(), machines.end(), [&](auto const& m) { return is_quiet(*m); });
+    }
+
+    void run_turn(machine& m) {
+        struct turn {
+            bool& flag;
+            explicit turn(bool& f) noexcept : flag(f) { flag = true; }
+            ~turn() { flag = false; }
+        } const now(in_turn);
+        detail::allocation_watch const watch(allocations);
+        handlers += m.context.as_loop().turn();
+    }
+
+    [[noreturn]] void fail(sim::verdict v) {
+        auto const where = "simulated world with seed " + std::to_string(seed) + " at " + seconds(net.now_ns()) + ": ";
+        auto const why = v == verdict::stuck
+                             ? std::string("operations wait, but nothing is left that could complete them")
+                             : "no end after " + std::to_string(net.steps_most) + " steps";
+        throw std::runtime_error(where + why + "\nwaiting:\n" + net.waiting() + "last events:\n" + last_events());
+    }
+
+    std::string last_events() const {
+        return net.trace.last_lines([&](std::uint32_t host) { return std::string_view(machines[host]->name); });
+    }
 
     std::uint64_t seed;
     network net;
-    io_context context; // goes before the network
+    random_stream own;
+    detail::allocations allocations;
+    bool in_turn = false;
+    std::size_t handlers = 0;
+    std::vector<std::unique_ptr<machine>> machines; // go before the network
 };
 
-world::world(std::uint64_t seed) : parts_(std::make_unique<parts>(seed)) {}
+world::world(std::uint64_t seed, std::string_view settings) : parts_(std::make_unique<parts>(seed, settings)) {
+    parts_->add("localhost", nullptr, false);
+}
 world::~world() = default;
 
-io_context& world::context() noexcept { return parts_->context; }
+// ---- hosts
 
-std::size_t world::run() {
+host& world::add(std::string_view name, detail::starter start, bool serves) {
     auto& p = *parts_;
-    p.net.verdict = verdict::none;
-    p.net.steps = 0;
-    p.context.restart();
-    auto const n = p.context.run();
-    if (p.net.verdict == verdict::none)
-        return n;
-    auto const where = "simulated world with seed " + std::to_string(p.seed) + " at " + seconds(p.net.now_ns()) + ": ";
-    auto const why = p.net.verdict == verdict::stuck
-                         ? std::string("operations wait, but nothing is left that could complete them")
-                         : "no end after " + std::to_string(p.net.steps_most) + " steps";
-    throw std::runtime_error(where + why + "\nwaiting:\n" + p.net.waiting() + "last events:\n" +
-                             p.net.trace.last_lines());
+    auto& m = p.add(name, std::move(start), serves);
+    p.net.add_name(name, m.v4, 0);
+    p.start(m);
+    return m.face;
 }
 
-steady_clock::time_point world::now() const noexcept { return parts_->context.now(); }
+io_context& world::context() noexcept { return parts_->machines.front()->context; }
+
+std::string_view host::name() const noexcept { return machine_.name; }
+ip::address_v4 host::address() const noexcept { return machine_.v4; }
+ip::address_v6 host::address_v6() const noexcept { return machine_.v6; }
+io_context& host::context() noexcept { return machine_.context; }
+sim::disk& host::disk() noexcept { return machine_.disk; }
+bool host::is_up() const noexcept { return machine_.is_up; }
+bool host::is_done() const noexcept { return machine_.is_done; }
+void host::kill() { machine_.act(deed::kill); }
+void host::crash() { machine_.act(deed::crash); }
+void host::restart() { machine_.act(deed::restart); }
+void host::pause() { machine_.act(deed::pause); }
+void host::resume() { machine_.act(deed::resume); }
+void host::descriptor_limit(std::size_t most) noexcept { machine_.descriptors_most = most; }
+void host::clock_drift(int ppm) noexcept {
+    machine_.clock.drift(machine_.net.now_ns(), std::clamp(ppm, -500'000, 500'000));
+}
+void host::jump_wall_clock(std::chrono::nanoseconds by) noexcept { machine_.clock.jump(by.count()); }
+
+// ---- time
+
+std::size_t world::run() {
+    auto const before = parts_->handlers;
+    parts_->run(network::never_ns);
+    return parts_->handlers - before;
+}
+bool world::run_for(std::chrono::nanoseconds d) { return parts_->run(parts_->net.now_ns() + d.count()); }
+
+void world::at(std::chrono::nanoseconds since_beginning, std::function<void()> action) {
+    parts_->net.at(network::beginning_ns + since_beginning.count(), std::move(action));
+}
+
+steady_clock::time_point world::now() const noexcept {
+    return steady_clock::time_point(
+        std::chrono::duration_cast<steady_clock::duration>(std::chrono::nanoseconds(parts_->net.now_ns())));
+}
+std::chrono::nanoseconds world::elapsed() const noexcept {
+    return std::chrono::nanoseconds(parts_->net.now_ns() - network::beginning_ns);
+}
+
+// ---- network
+
+void world::partition(host& a, host& b) {
+    partition_one_way(a, b);
+    partition_one_way(b, a);
+}
+void world::partition_one_way(host& from, host& to) { parts_->net.cut(from.machine_, to.machine_, true); }
+void world::isolate(host& h) {
+    for (auto const& m : parts_->machines)
+        if (m.get() != &h.machine_)
+            partition(h, m->face);
+}
+void world::heal() { parts_->net.heal(); }
+void world::heal(host& a, host& b) {
+    parts_->net.cut(a.machine_, b.machine_, false);
+    parts_->net.cut(b.machine_, a.machine_, false);
+}
+void world::set_link(host& a, host& b, link_options const& o) {
+    set_link_one_way(a, b, o);
+    set_link_one_way(b, a, o);
+}
+void world::set_link_one_way(host& from, host& to, link_options const& o) {
+    parts_->net.set_link(from.machine_, to.machine_, o);
+}
+
+void world::add_name(std::string_view name, std::string_view address, std::chrono::nanoseconds ttl) {
+    error_code ec;
+    auto const a = ip::make_address(address, ec);
+    fairlead::detail::throw_error(ec, "sim::world::add_name");
+    parts_->net.add_name(name, a, ttl.count());
+}
+void world::remove_name(std::string_view name) { parts_->net.remove_name(name); }
+
+// ---- faults
+
+void world::allow(rule r) { parts_->net.faults.allow(r); }
+void world::allow_everything() {
+    for (auto i = first_drastic_rule; i != rules; ++i)
+        allow(static_cast<rule>(i));
+}
+void world::set(rule r, std::uint32_t of_1024) { parts_->net.faults.set(r, of_1024); }
+
+void world::calm() {
+    auto& p = *parts_;
+    p.net.heal();
+    p.net.faults.end();
+    for (auto const& m : p.machines) {
+        m->starved_until_ns = 0;
+        if (m->is_paused)
+            m->face.resume();
+        if (!m->is_up)
+            m->face.restart();
+    }
+}
+
+void world::fail_allocation(std::uint64_t n) noexcept {
+    fairlead::detail::recycler_trim(); // What earlier runs left behind must not decide which allocation is the n-th.
+    parts_->allocations.fail_at(n);
+}
+bool world::allocation_has_failed() const noexcept { return parts_->allocations.has_failed(); }
+
+// ---- chance
+
+std::uint64_t world::choose(std::string_view name, std::uint64_t least, std::uint64_t most) {
+    return parts_->net.faults.choose(name, least, most);
+}
+random_stream& world::random() noexcept { return parts_->own; }
+
+// ---- afterwards
+
 std::uint64_t world::seed() const noexcept { return parts_->seed; }
 std::uint64_t world::digest() const noexcept { return parts_->net.trace.digest(); }
 counters const& world::counts() const noexcept { return parts_->net.counts; }
-
-void world::add_name(std::string_view name, std::string_view address) {
-    error_code ec;
-    auto const a = ip::make_address(address, ec);
-    detail::throw_error(ec, "sim::world::add_name");
-    parts_->net.add_name(name, a);
+void world::note(std::string_view text) { parts_->net.trace.note(parts_->net.now_ns(), 0, text); }
+std::string world::description() const {
+    return parts_->net.faults.description() + '\n' + parts_->net.describe_links();
 }
-
+std::string world::last_events() const { return parts_->last_events(); }
 void world::step_limit(std::uint64_t most) noexcept { parts_->net.steps_most = most; }
 
 } // namespace fairlead::sim

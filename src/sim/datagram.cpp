@@ -1,0 +1,295 @@
+// Datagrams: UDP, which loses, doubles and reorders between hosts, and UNIX datagrams, which do not.
+#include "network.hpp"
+#include "transfer.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include <sys/socket.h>
+
+namespace fairlead::sim {
+namespace {
+
+constexpr std::size_t largest_udp_v4 = 65507;   // what IPv4 leaves of 64 KiB
+constexpr std::size_t largest_udp_v6 = 65527;   // its header is not counted there
+constexpr std::size_t largest_unix = 212'992;   // net.core.wmem_default
+constexpr std::size_t receive_buffer = 212'992; // net.core.rmem_default
+constexpr std::size_t unix_queue_most = 11;     // one more than net.unix.max_dgram_qlen
+constexpr std::size_t overhead = 768;           // what the kernel counts for each datagram besides its bytes
+constexpr std::uint32_t overtaken_by_most = 16; // times the way's latency
+
+bool gather(io::io_op const& o, std::size_t size, std::vector<std::byte>& into) noexcept {
+    try {
+        into.resize(size);
+    } catch (...) {
+        return false;
+    }
+    std::byte* to = into.data();
+    for_each_piece(o, size, [&](void const* from, std::size_t n) {
+        if (n != 0)
+            std::memcpy(to, from, n);
+        to += n;
+    });
+    return true;
+}
+
+} // namespace
+
+bool network::datagram_possible(endpoint& e, io::kind k) noexcept {
+    if (k == io::kind::accept || k == io::kind::receive_all || k == io::kind::send_all)
+        return true; // fails at once
+    if (k == io::kind::wait_error)
+        return e.error != 0;
+    if (!io::is_write(k))
+        return !e.datagrams.empty() || e.error != 0 || e.deaf;
+    if (!e.is_unix() || e.stage != stage::connected)
+        return true;
+    endpoint* const p = find(e.peer) ? find(e.peer) : bound_at(*e.owner, e.remote, SOCK_DGRAM, false);
+    return !p || p->datagrams.size() < unix_queue_most;
+}
+
+bool network::attempt_datagram(endpoint& e, io::io_op& o) noexcept {
+    switch (o.kind) {
+    case io::kind::receive:
+    case io::kind::receive_from: return receive_datagram(e, o);
+    case io::kind::send:
+    case io::kind::send_to: return send_datagram(e, o);
+    case io::kind::accept:
+    case io::kind::receive_all:
+    case io::kind::send_all: return done(o, EOPNOTSUPP);
+    case io::kind::connect:
+    case io::kind::wait_read:
+    case io::kind::wait_write:
+    case io::kind::wait_error: break;
+    }
+    return datagram_possible(e, o.kind) && done(o, 0);
+}
+
+bool network::receive_datagram(endpoint& e, io::io_op& o) noexcept {
+    if (faults.happens(rule::no_buffers))
+        return done(o, ENOBUFS);
+    if (e.error)
+        return done(o, std::exchange(e.error, 0));
+    if (e.datagrams.empty())
+        return e.deaf && done(o, 0);
+    auto& first = e.datagrams.front();
+    auto const n = std::min(total_of(o), first.bytes.size());
+    std::byte const* from = first.bytes.data();
+    for_each_piece(o, n, [&](void* to, std::size_t size) {
+        if (size != 0)
+            std::memcpy(to, from, size);
+        from += size;
+    });
+    if (o.kind == io::kind::receive_from) {
+        auto& with_address = static_cast<io::datagram_op&>(o);
+        if (with_address.address)
+            std::memcpy(with_address.address, first.from.bytes, std::min(with_address.address_size, first.from.size));
+        with_address.address_size = first.from.size;
+    }
+    done(o, n < first.bytes.size() ? EMSGSIZE : 0);
+    o.result.n = n;
+    note(e, what::received, n);
+    counts.received += n;
+    if (!(o.message_flags & MSG_PEEK)) {
+        e.datagram_bytes -= first.bytes.size() + overhead;
+        e.datagrams.pop_front();
+        if (e.is_unix()) // There is room again, for whoever waits for it.
+            for (auto const& other : endpoints_)
+                if (other->owner == e.owner && !other->is_stream() && !other->writes.empty())
+                    serve_soon(*other, true);
+    }
+    return true;
+}
+
+bool network::send_datagram(endpoint& e, io::io_op& o) noexcept {
+    if (faults.happens(rule::no_buffers))
+        return done(o, ENOBUFS);
+    if (e.finished)
+        return done(o, EPIPE);
+    if (e.error)
+        return done(o, std::exchange(e.error, 0));
+    name to;
+    if (o.kind == io::kind::send_to) {
+        auto& with_address = static_cast<io::datagram_op&>(o);
+        if (int const error = to.read(e.family, with_address.address, with_address.address_size))
+            return done(o, error);
+        if (e.is_unix() && e.stage == stage::connected)
+            return done(o, EISCONN);
+    } else if (e.stage != stage::connected) {
+        return done(o, e.is_unix() ? ENOTCONN : EDESTADDRREQ);
+    } else {
+        to = e.remote;
+    }
+    auto const size = total_of(o);
+    if (size > (e.is_unix() ? largest_unix : e.family == AF_INET6 ? largest_udp_v6 : largest_udp_v4))
+        return done(o, EMSGSIZE);
+    if (e.is_unix())
+        return hand_over(e, o, to, size);
+    int error = 0;
+    machine* const far = route(*e.owner, to, error);
+    if (error == ENETUNREACH)
+        return done(o, error);
+    if (!e.bound)
+        if (int const no_port = assign_port(e))
+            return done(o, no_port);
+    if (far)
+        error = launch(e, to, *far, o, size);
+    else
+        error = 0; // Nobody has the address; nobody says so.
+    done(o, error);
+    if (!error) {
+        o.result.n = size;
+        counts.sent += size;
+        note(e, what::sent, size);
+    }
+    return true;
+}
+
+/// A UNIX datagram arrives at once, or its sender waits.
+bool network::hand_over(endpoint& e, io::io_op& o, name const& to, std::size_t size) noexcept {
+    endpoint* p = o.kind == io::kind::send ? find(e.peer) : nullptr;
+    if (!p && to.size > sizeof(sa_family_t))
+        p = bound_at(*e.owner, to, SOCK_DGRAM, false);
+    if (!p || p->deaf)
+        return done(o, p ? EPIPE
+                       : to.size > sizeof(sa_family_t) && to.bytes[2] != 0 && o.kind == io::kind::send_to
+                           ? ENOENT
+                           : ECONNREFUSED);
+    if (p->stage == stage::connected && p->peer != e.handle() && !(p->remote == e.local))
+        return done(o, EPERM);
+    if (p->datagrams.size() >= unix_queue_most) {
+        if (o.kind == io::kind::send_to)
+            serve_soon(e, true);
+        return false;
+    }
+    datagram d{e.local, {}};
+    if (e.local.size <= sizeof(sa_family_t))
+        d.from.size = 0;
+    bool fits = gather(o, size, d.bytes);
+    if (fits) {
+        try {
+            p->datagrams.push_back(std::move(d));
+        } catch (...) {
+            fits = false;
+        }
+    }
+    if (!fits)
+        return done(o, ENOBUFS);
+    p->datagram_bytes += size + overhead;
+    done(o, 0);
+    o.result.n = size;
+    counts.sent += size;
+    note(e, what::sent, size);
+    serve_soon(*p, false);
+    return true;
+}
+
+/// Sends copies of a datagram on their way: none, one or two. 0 or an errno value.
+int network::launch(endpoint& e, name const& to, machine& far, io::io_op const& o, std::size_t size) noexcept {
+    bool const between_hosts = &far != e.owner;
+    if (between_hosts && faults.happens(rule::loss)) {
+        note(e, what::dropped);
+        return 0;
+    }
+    unsigned const copies = between_hosts && faults.happens(rule::copy) ? 2 : 1;
+    for (unsigned i = 0; i != copies; ++i) {
+        flying_datagram d;
+        if (!gather(o, size, d.content.bytes))
+            return ENOBUFS;
+        d.from = e.handle();
+        d.sender = e.owner;
+        d.receiver = &far;
+        d.address = to;
+        d.content.from = e.local;
+        if (e.local.is_any())
+            d.content.from.address(to.is_loopback()      ? to.address()
+                                   : e.family == AF_INET ? ip::address(e.owner->v4)
+                                                         : ip::address(e.owner->v6));
+        auto delay = travel(*e.owner, far, size);
+        if (between_hosts && faults.happens(rule::overtaken))
+            delay *= 2 + faults.stream(rule::overtaken).below(overtaken_by_most);
+        auto index = free_flying_;
+        if (index == none_free) {
+            try {
+                index = static_cast<std::uint32_t>(flying_.size());
+                flying_.emplace_back();
+            } catch (...) {
+                return ENOBUFS;
+            }
+        } else {
+            free_flying_ = flying_[index].next_free;
+        }
+        ++flying_count_;
+        flying_[index] = std::move(d);
+        if (!make_room()) {
+            flying_[index].next_free = std::exchange(free_flying_, index);
+            --flying_count_;
+            return ENOBUFS;
+        }
+        push(now_ + delay, slot::datagram, {index, 0});
+    }
+    return 0;
+}
+
+endpoint* network::receiver_at(machine const& m, name const& n, name const& from) noexcept {
+    endpoint* best = nullptr;
+    for (auto const& e : endpoints_) {
+        if (e->owner != &m || e->is_stream() || !e->bound || e->is_unix())
+            continue;
+        bool const dual = e->family != n.family();
+        name const to_it = dual && n.family() == AF_INET ? n.mapped() : n;
+        if (to_it.family() != e->family || (dual && !e->local.is_any()) || !e->local.overlaps(to_it))
+            continue;
+        if (e->stage == stage::connected) { // hears its peer alone
+            if (e->remote == (dual ? from.mapped() : from))
+                return e.get();
+        } else if (!best) {
+            best = e.get();
+        }
+    }
+    return best;
+}
+
+void network::land(std::uint32_t index) noexcept {
+    flying_datagram d = std::move(flying_[index]);
+    flying_[index].next_free = std::exchange(free_flying_, index);
+    --flying_count_;
+    bool const between_hosts = d.sender != d.receiver;
+    if (between_hosts && !(d.receiver->is_up && !way(*d.sender, *d.receiver).is_cut)) {
+        note(d.sender, what::dropped, d.from.index);
+        return;
+    }
+    endpoint* const e = receiver_at(*d.receiver, d.address, d.content.from);
+    if (!e)
+        return unreachable(d);
+    auto const cost = d.content.bytes.size() + overhead;
+    if (e->deaf || e->datagram_bytes + cost > receive_buffer) {
+        note(d.sender, what::dropped, d.from.index);
+        return;
+    }
+    if (e->family != d.content.from.family())
+        d.content.from = d.content.from.mapped();
+    auto const size = d.content.bytes.size();
+    try {
+        e->datagrams.push_back(std::move(d.content));
+    } catch (...) {
+        return;
+    }
+    e->datagram_bytes += cost;
+    note(*e, what::arrived, size);
+    serve(*e, e->reads);
+}
+
+/// ICMP says that nobody listens there; only a connected socket is told (RFC 1122, 4.1.3.3).
+void network::unreachable(flying_datagram& d) noexcept {
+    endpoint* const e = find(d.from);
+    note(d.sender, what::dropped, d.from.index);
+    if (!e || e->stage != stage::connected || (d.sender != d.receiver && !passes(*d.receiver, *d.sender)))
+        return;
+    e->error = ECONNREFUSED;
+    serve_soon(*e, false);
+    serve_soon(*e, true);
+}
+
+} // namespace fairlead::sim

@@ -1,0 +1,58 @@
+// What a host is on the inside: its context, what it is called, and whether it runs.
+#pragma once
+
+#include "clock.hpp"
+
+#include <fairlead/net/address.hpp>
+#include <fairlead/sim/host.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace fairlead::sim {
+
+class network;
+
+/// What a host remembers of a look-up.
+struct remembered_name {
+    std::string name;
+    std::int64_t until_ns;
+    std::vector<ip::address> addresses;
+};
+
+/// What can be done to a host.
+enum class deed : std::uint8_t { kill, crash, restart, pause, resume };
+
+struct machine {
+    machine(network& n, std::uint32_t number, std::string_view called, detail::starter program, bool serves_others);
+    ~machine();
+
+    bool may_run(std::int64_t now_ns) const noexcept { return is_up && !is_paused && starved_until_ns <= now_ns; }
+
+    network& net;
+    sim::host face;
+    std::uint32_t id;
+    std::string name;
+    ip::address_v4 v4;
+    ip::address_v6 v6;
+    detail::starter start;
+    std::function<void(deed)> act; ///< the world's
+    bool serves;                   ///< the world does not wait for it
+    bool is_up = true;
+    bool is_paused = false;
+    bool is_done = true;
+    std::uint64_t boot = 0; ///< what an earlier process says is not listened to
+    std::int64_t starved_until_ns = 0;
+    host_clock clock;
+    std::size_t descriptors = 0;
+    std::size_t descriptors_most = static_cast<std::size_t>(-1);
+    std::size_t pending = 0; ///< ops
+    std::vector<remembered_name> names;
+    sim::disk disk;
+    io_context context; // The last: it goes first.
+};
+
+} // namespace fairlead::sim

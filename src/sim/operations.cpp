@@ -1,0 +1,229 @@
+// How an operation waits: in the queue of its endpoint, until it is possible, cancelled or given up.
+#include "network.hpp"
+#include "transfer.hpp"
+
+#include <cerrno>
+
+#include <sys/socket.h>
+
+namespace fairlead::sim {
+namespace {
+
+constexpr std::int64_t neighbour_gives_up_ns = 3'000'000'000; // nobody has that address
+constexpr unsigned to_be_aborted = 1;                         // in the flags of an op's result
+
+bool is_wait(io::kind k) noexcept {
+    return k == io::kind::wait_read || k == io::kind::wait_write || k == io::kind::wait_error;
+}
+
+/// With nothing to move, such an op is done at once. An accept has no bytes, whatever stands in its size.
+bool moves_nothing(io::io_op const& o) noexcept {
+    return o.kind != io::kind::connect && o.kind != io::kind::accept && total_of(o) == 0;
+}
+
+/// The op that is to move something next. Waits stand in the same queue, but neither hold up transfers nor are held up.
+io::io_op* first_transfer(op_queue& queue) noexcept {
+    if (queue.empty())
+        return nullptr;
+    if (auto& o = static_cast<io::io_op&>(*queue.front()); !is_wait(o.kind)) [[likely]]
+        return &o;
+    io::io_op* first = nullptr;
+    queue.for_each([&](op& each) {
+        if (auto& o = static_cast<io::io_op&>(each); !first && !is_wait(o.kind))
+            first = &o;
+    });
+    return first;
+}
+
+} // namespace
+
+void network::complete(endpoint& e, io::io_op& o) noexcept {
+    o.result.flags = 0;
+    if (o.result.error)
+        note(e, what::failed, static_cast<std::uint64_t>(static_cast<std::int64_t>(o.result.error)));
+    --e.owner->pending;
+    e.owner->context.as_loop().push(o);
+}
+
+bool network::ready(endpoint& e, io::kind k, std::size_t size) noexcept {
+    if (first_transfer(e.queue(k)))
+        return false;
+    bool const is = size == 0 || possible(e, k);
+    // A kernel driver's memory of readiness is wrong in both directions, too.
+    if (is)
+        return !faults.happens(rule::not_ready);
+    return faults.rate(rule::not_ready) != 0 && faults.stream(rule::not_ready).chance(64);
+}
+
+bool network::try_now(endpoint& e, io::io_op& o) noexcept {
+    if (first_transfer(e.queue(o.kind)) || o.kind == io::kind::connect)
+        return false;
+    o.stream = e.is_stream();
+    return !faults.happens(rule::not_ready) && attempt(e, o, true);
+}
+
+void network::submit(machine& m, io::io_op& o) noexcept {
+    endpoint* const e = find(o.handle);
+    if (!e) {
+        o.result.error = EBADF;
+        m.context.as_loop().push(o);
+        return;
+    }
+    ++m.pending;
+    o.stream = e->is_stream();
+    op_queue& queue = e->queue(o.kind);
+    if (o.kind == io::kind::connect) {
+        if (int const error = start_connect(*e, o)) {
+            done(o, error);
+            return complete(*e, o);
+        }
+        if (!e->is_stream()) {
+            done(o, 0);
+            return complete(*e, o);
+        }
+        queue.push_back(o);
+        // There and back; nobody answers for a neighbour that does not exist.
+        auto const there = e->far ? to_peer(*e) : neighbour_gives_up_ns;
+        schedule(*e, slot::connect, now_ + there + (e->far ? from_peer(*e) : 0));
+        return;
+    }
+    bool const is_first = is_wait(o.kind) || !first_transfer(queue);
+    if (is_first && !faults.happens(rule::not_ready) && attempt(*e, o, false))
+        return complete(*e, o);
+    queue.push_back(o);
+    if (possible(*e, o.kind) || moves_nothing(o))
+        serve_soon(*e, is_write(o.kind));
+}
+
+void network::serve(endpoint& e, op_queue& queue) noexcept {
+    bool const write = &queue == &e.writes;
+    auto const put_off = [&] {
+        bool const yes = faults.happens(rule::not_ready);
+        if (yes) {
+            note(e, what::not_yet);
+            serve_soon(e, write);
+        }
+        return yes;
+    };
+    for (op_queue* q : {&e.reads, &e.writes}) // A way that is shut concerns those who wait for an error, too.
+        q->for_each([&](op& each) {
+            auto& o = static_cast<io::io_op&>(each);
+            if (!is_wait(o.kind) || !possible(e, o.kind) || put_off())
+                return;
+            attempt(e, o, false);
+            op_queue::unlink(o);
+            complete(e, o);
+        });
+    while (io::io_op* const next = first_transfer(queue)) {
+        io::io_op& o = *next;
+        if (o.kind == io::kind::connect || !(possible(e, o.kind) || moves_nothing(o)) || put_off())
+            return;
+        if (!attempt(e, o, false)) {
+            if (possible(e, o.kind))
+                serve_soon(e, write);
+            return;
+        }
+        op_queue::unlink(o);
+        complete(e, o);
+    }
+}
+
+void network::perform(io::io_op& o, bool may_wait) noexcept {
+    o.result = {0, 0, 0};
+    endpoint* const e = find(o.handle);
+    if (!e) {
+        o.result.error = EBADF;
+        return;
+    }
+    o.stream = e->is_stream();
+    int const not_now = may_wait ? EDEADLK : EAGAIN;
+    if (o.kind == io::kind::connect) {
+        int error = start_connect(*e, o);
+        if (!error && e->is_stream()) {
+            error = establish(*e);
+            if (error) {
+                e->stage = stage::fresh;
+                e->remote = {};
+            }
+        }
+        done(o, error == EAGAIN && !e->is_unix() ? not_now : error);
+        return;
+    }
+    do {
+        if (attempt(*e, o, false))
+            return;
+    } while (possible(*e, o.kind));
+    o.result.error = not_now;
+}
+
+void network::abort(endpoint& e, io::io_op& o) noexcept {
+    op_queue::unlink(o);
+    note(e, what::cancelled, static_cast<std::uint64_t>(o.kind));
+    done(o, ECANCELED);
+    complete(e, o);
+}
+
+/// A cancellation may take its time, as io_uring's does; what completes before is the truth. Connecting ends at once:
+/// the connection would be known to nobody.
+bool network::cancel(endpoint& e, io::io_op& o) noexcept {
+    bool found = false;
+    e.queue(o.kind).for_each([&](op& each) { found = found || &each == &o; });
+    if (!found || o.result.flags == to_be_aborted)
+        return false;
+    if (o.kind != io::kind::connect && faults.happens(rule::late_cancel)) {
+        o.result.flags = to_be_aborted;
+        schedule(e, slot::abort, now_ + local_delay());
+    } else {
+        abort(e, o);
+    }
+    return true;
+}
+
+bool network::cancel(endpoint& e, void* ticket) noexcept {
+    io::io_op* found = nullptr;
+    for (op_queue* q : {&e.reads, &e.writes})
+        q->for_each([&](op& each) {
+            if (fairlead::detail::has_ticket(each, ticket))
+                found = &static_cast<io::io_op&>(each);
+        });
+    return found && cancel(e, *found);
+}
+
+std::size_t network::cancel_all(endpoint& e) noexcept {
+    std::size_t n = 0;
+    for (op_queue* q : {&e.reads, &e.writes})
+        q->for_each([&](op& o) { n += cancel(e, static_cast<io::io_op&>(o)); });
+    return n;
+}
+
+void network::abort_late(endpoint& e) noexcept {
+    for (op_queue* q : {&e.reads, &e.writes})
+        q->for_each([&](op& o) {
+            if (o.result.flags == to_be_aborted)
+                abort(e, static_cast<io::io_op&>(o));
+        });
+}
+
+std::size_t network::abort_all(endpoint& e) noexcept {
+    std::size_t n = 0;
+    for (op_queue* q : {&e.reads, &e.writes})
+        for (; !q->empty(); ++n)
+            abort(e, static_cast<io::io_op&>(*q->front()));
+    return n;
+}
+
+void network::take_pending(machine& m, op_queue& into) noexcept {
+    for (auto const& e : endpoints_)
+        if (e->owner == &m) {
+            into.splice_back(e->reads);
+            into.splice_back(e->writes);
+        }
+    std::erase_if(look_ups_, [&](pending_look_up const& l) {
+        if (l.asker == &m)
+            into.push_back(*l.o);
+        return l.asker == &m;
+    });
+    m.pending = 0;
+}
+
+} // namespace fairlead::sim

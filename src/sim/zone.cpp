@@ -1,0 +1,221 @@
+// Name look-ups: the hosts, and what a test adds.
+#include "network.hpp"
+
+#include <fairlead/net/ip.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <new>
+
+#include <netdb.h>
+#include <sys/socket.h>
+
+namespace fairlead::sim {
+namespace {
+
+constexpr std::int64_t slow_look_up_ns = 5'000'000'000; // what resolv.conf(5) waits for a name server
+
+/// 0 or an EAI_… value.
+int port_of(char const* service, int flags, std::uint16_t& port) noexcept {
+    port = 0;
+    if (!service || !*service)
+        return 0;
+    std::string_view const text(service);
+    auto const r = std::from_chars(text.data(), text.data() + text.size(), port);
+    if (r.ec == std::errc() && r.ptr == text.data() + text.size())
+        return 0;
+    if (flags & AI_NUMERICSERV)
+        return EAI_NONAME;
+    constexpr std::pair<std::string_view, std::uint16_t> known[] = {{"domain", 53}, {"echo", 7},    {"ftp", 21},
+                                                                    {"http", 80},   {"https", 443}, {"redis", 6379},
+                                                                    {"smtp", 25},   {"ssh", 22}};
+    for (auto const& [name_of_service, number] : known)
+        if (text == name_of_service) {
+            port = number;
+            return 0;
+        }
+    return EAI_SERVICE;
+}
+
+} // namespace
+
+void network::add_name(std::string_view name, ip::address const& a, std::int64_t ttl_ns) {
+    zone_.push_back({std::string(name), a, ttl_ns});
+}
+
+void network::remove_name(std::string_view name) {
+    std::erase_if(zone_, [&](zone_entry const& z) { return z.name == name; });
+}
+
+void network::resolve(machine& m, io::resolve_op& o) noexcept {
+    o.result = {};
+    o.failure = 0;
+    o.found = nullptr;
+    o.found_count = 0;
+    bool room = make_room();
+    if (room) {
+        try {
+            look_ups_.reserve(look_ups_.size() + 1);
+        } catch (...) {
+            room = false;
+        }
+    }
+    if (!room) {
+        o.result.error = ENOMEM;
+        m.context.as_loop().post(o);
+        return;
+    }
+    auto const number = ++look_up_count_;
+    look_ups_.push_back({number, &o, &m});
+    ++m.pending;
+    auto const delay = faults.happens(rule::look_up_delay) ? slow_look_up_ns : 0;
+    push(now_ + delay + local_delay(), slot::look_up, {number, 0});
+}
+
+void network::answer(std::uint32_t number) noexcept {
+    auto const i =
+        std::find_if(look_ups_.begin(), look_ups_.end(), [&](pending_look_up const& l) { return l.number == number; });
+    if (i == look_ups_.end())
+        return; // cancelled
+    auto const l = *i;
+    look_ups_.erase(i);
+    if (faults.happens(rule::look_up_failure)) {
+        l.o->failure = faults.stream(rule::look_up_failure).below(2) ? EAI_AGAIN : EAI_FAIL;
+        note(l.asker, what::look_up_failed, number);
+    } else {
+        look_up(*l.asker, *l.o);
+        note(l.asker, what::resolved, number, l.o->found_count);
+    }
+    --l.asker->pending;
+    l.asker->context.as_loop().push(*l.o);
+}
+
+void network::cancel_resolve(io::resolve_op& o) noexcept {
+    auto const i =
+        std::find_if(look_ups_.begin(), look_ups_.end(), [&](pending_look_up const& l) { return l.o == &o; });
+    if (i == look_ups_.end())
+        return;
+    auto* const asker = i->asker;
+    look_ups_.erase(i);
+    o.result.error = ECANCELED;
+    --asker->pending;
+    asker->context.as_loop().post(o);
+}
+
+/// Calls use(address) for what a name stands for. False: nobody knows it.
+template <class Use> static bool each_address(std::vector<remembered_name> const& remembered, auto const& zone,
+                                              std::string_view host_name, int flags, std::int64_t now, Use use) {
+    error_code ec;
+    if (host_name.empty()) {
+        bool const passive = flags & AI_PASSIVE;
+        use(passive ? ip::address(ip::address_v6::any()) : ip::address(ip::address_v6::loopback()));
+        use(passive ? ip::address(ip::address_v4::any()) : ip::address(ip::address_v4::loopback()));
+        return true;
+    }
+    if (auto const a = ip::make_address(host_name, ec); !ec) {
+        use(a);
+        return true;
+    }
+    if (flags & AI_NUMERICHOST)
+        return false;
+    if (host_name == "localhost") {
+        use(ip::address(ip::address_v6::loopback()));
+        use(ip::address(ip::address_v4::loopback()));
+        return true;
+    }
+    for (auto const& r : remembered)
+        if (r.name == host_name && r.until_ns > now) {
+            for (auto const& a : r.addresses)
+                use(a);
+            return true;
+        }
+    bool known = false;
+    for (auto const& z : zone)
+        if (z.name == host_name) {
+            known = true;
+            use(z.address);
+        }
+    return known;
+}
+
+/// From an address to the name that the zone has for it, else its text; and to the number of the port.
+void network::look_up_name(io::resolve_op& o) noexcept {
+    o.name = new (std::nothrow) io::resolved_name{};
+    if (!o.name) {
+        o.result.error = ENOMEM;
+        return;
+    }
+    o.found_count = 1;
+    ip::tcp::endpoint e;
+    std::memcpy(e.data(), o.host, std::min(e.capacity(), static_cast<std::size_t>(o.protocol)));
+    auto const a = e.address();
+    auto const put = [](auto& into, std::string_view text) { text.copy(into, std::min(text.size(), sizeof into - 1)); };
+    auto const known = std::find_if(zone_.begin(), zone_.end(), [&](zone_entry const& z) { return z.address == a; });
+    try {
+        put(o.name->host, known != zone_.end() ? known->name : a.is_loopback() ? "localhost" : a.to_string());
+        put(o.name->service, std::to_string(e.port()));
+    } catch (std::bad_alloc const&) {
+        delete o.name;
+        o.name = nullptr;
+        o.found_count = 0;
+        o.result.error = ENOMEM;
+    }
+}
+
+void network::look_up(machine& m, io::resolve_op& o) noexcept {
+    std::uint16_t port = 0;
+    o.result = {};
+    o.found = nullptr;
+    o.found_count = 0;
+    if (o.reverse)
+        return look_up_name(o);
+    o.failure = port_of(o.service, o.flags, port);
+    if (o.failure)
+        return;
+    std::string_view const host_name = o.host ? o.host : "";
+    auto const wanted = [&](ip::address const& a) {
+        return o.family == AF_UNSPEC || o.family == (a.is_v4() ? AF_INET : AF_INET6);
+    };
+    std::size_t n = 0;
+    bool const known =
+        each_address(m.names, zone_, host_name, o.flags, now_, [&](ip::address const& a) { n += wanted(a); });
+    if (n == 0) {
+        o.failure = known ? EAI_NODATA : EAI_NONAME;
+        return;
+    }
+    o.found = new (std::nothrow) io::resolved_address[n];
+    if (!o.found) {
+        o.result.error = ENOMEM;
+        return;
+    }
+    each_address(m.names, zone_, host_name, o.flags, now_, [&](ip::address const& a) {
+        if (!wanted(a))
+            return;
+        ip::tcp::endpoint const e(a, port);
+        auto& r = o.found[o.found_count++];
+        r.size = static_cast<std::uint32_t>(e.size());
+        std::memcpy(r.bytes, e.data(), e.size());
+    });
+    // Remembering is worth a try, no more.
+    std::int64_t ttl = 0;
+    for (auto const& z : zone_)
+        if (z.name == host_name)
+            ttl = ttl == 0 ? z.ttl_ns : std::min(ttl, z.ttl_ns);
+    if (ttl == 0)
+        return;
+    try {
+        std::erase_if(m.names, [&](remembered_name const& r) { return r.until_ns <= now_; });
+        if (std::any_of(m.names.begin(), m.names.end(), [&](auto const& r) { return r.name == host_name; }))
+            return;
+        remembered_name r{std::string(host_name), now_ + ttl, {}};
+        for (auto const& z : zone_)
+            if (z.name == host_name)
+                r.addresses.push_back(z.address);
+        m.names.push_back(std::move(r));
+    } catch (...) {
+    }
+}
+
+} // namespace fairlead::sim
