@@ -62,12 +62,12 @@ class connection_core {
 public:
     explicit connection_core(any_io_executor const& ex)
         : executor_(ex),
-          context_(fairlead::detail::context_for_io(ex.native_loop())),
+          context_(fairlead::detail::io_loop_for(ex)),
           mux_(cfg_),
-          tcp_(ex),
-          unix_(ex),
-          resolver_(ex),
-          timer_(ex) {
+          tcp_(io_executor()),
+          unix_(io_executor()),
+          resolver_(io_executor()),
+          timer_(io_executor()) {
         flush_.core = write_.core = this;
         flush_.run = &connection_core::on_flush;
         flush_.cancel = nullptr;
@@ -83,7 +83,9 @@ public:
             delete this;
     }
 
-    fairlead::loop& loop() noexcept { return context_.as_loop(); }
+    fairlead::loop& loop() noexcept { return *context_; }
+    /// Everything of the connection runs on one loop, wherever its callers are.
+    any_io_executor io_executor() noexcept { return loop_executor(&loop()); }
     any_io_executor const& executor() const noexcept { return executor_; }
     void configure(config&& cfg) {
         if (phase_ == phase::idle) { // else async_run is about to fail
@@ -168,6 +170,8 @@ private:
     awaitable<error_code> connect();
     error_code greet();
     error_code proceed(session_machine::action next);
+    error_code greeted();
+    void greeted_late() noexcept;
     error_code received(std::size_t n);
     void pass_on(op_queue& done) noexcept;
     void hand_out_pushes() noexcept;
@@ -191,7 +195,7 @@ private:
 
     std::atomic<unsigned> references_{1};
     any_io_executor executor_;
-    io_context& context_;
+    fairlead::detail::io_loop_ref context_;
     config cfg_;
     multiplexer mux_;
     session_machine session_;
@@ -204,6 +208,7 @@ private:
     bool greeted_ = false; // the replies to the handshake under way have come
     bool heard_ = false;   // something came since the last tick
     bool ping_out_ = false;
+    bool asked_ = false; // something that the server must answer was under way at the last tick
 
     run_op* run_ = nullptr;
     op_queue receivers_;
@@ -323,7 +328,7 @@ void connection_core::start(run_op& o) noexcept {
     reason_.clear();
     count_work();
     try {
-        co_spawn(executor_, serve(reference(this)), detached);
+        co_spawn(io_executor(), serve(reference(this)), detached);
     } catch (...) {
         if (run_ == &o && phase_ == phase::connecting)
             finish(std::make_error_code(std::errc::not_enough_memory));
@@ -421,7 +426,7 @@ error_code connection_core::proceed(session_machine::action next) {
     }
     mux_.open();
     heard_ = true;
-    ping_out_ = false;
+    ping_out_ = asked_ = false;
     arm_timer(cfg_.health_check_interval);
     write_next();
     return {};
@@ -444,10 +449,22 @@ error_code connection_core::received(std::size_t n) {
     hand_out_pushes();
     if (p.ec)
         return p.ec;
-    if (phase_ == phase::greeting && greeted_)
-        return hello_.category ? hello_.error() : proceed(session_.next());
+    // The completion of the write may come after the answer to what it wrote; only then can there be another write.
+    if (phase_ == phase::greeting && greeted_ && !writing_)
+        return greeted();
     return {};
 }
+
+void connection_core::greeted_late() noexcept {
+    try {
+        if (auto const ec = greeted())
+            stop(ec);
+    } catch (...) {
+        stop(std::make_error_code(std::errc::not_enough_memory));
+    }
+}
+
+error_code connection_core::greeted() { return hello_.category ? hello_.error() : proceed(session_.next()); }
 
 // ---- writing
 
@@ -477,14 +494,14 @@ void connection_core::write_next() noexcept {
 void connection_core::begin_write(std::string_view bytes) noexcept {
     ++mux_.counters().writes;
     write_.set(socket_->handle, io::kind::send_all, const_cast<char*>(bytes.data()), bytes.size());
-    auto& driver = context_.driver();
+    auto& driver = context_->driver();
     if (driver.ready(write_.handle, write_.kind, write_.size) && driver.try_now(write_)) {
         written();
         return;
     }
     writing_ = true;
     retain();
-    context_.submit(write_);
+    context_->submit(write_);
 }
 
 void connection_core::on_written(op* base, op_mode mode) {
@@ -498,6 +515,8 @@ void connection_core::on_written(op* base, op_mode mode) {
         core.finish_now();
     else if (core.phase_ == phase::ready)
         core.write_next();
+    else if (core.phase_ == phase::greeting && core.greeted_ && !core.write_failed_)
+        core.greeted_late();
     core.release();
 }
 
@@ -559,7 +578,7 @@ void connection_core::give_up_requests(bool aborted, std::size_t bytes_written) 
     mux_.end_generation(
         {.aborted = aborted || closed_, .keep_waiting = cfg_.keep_unsent, .bytes_written = bytes_written}, done);
     pass_on(done);
-    ping_out_ = false;
+    ping_out_ = asked_ = false;
     while (!receivers_.empty()) {
         auto& o = static_cast<receive_op&>(*receivers_.pop_front());
         o.fail(fairlead::error::operation_aborted);
@@ -586,7 +605,7 @@ void connection_core::arm_timer(std::chrono::milliseconds after) {
 }
 
 void connection_core::on_timer() noexcept {
-    if (context_.now() < timer_.expiry())
+    if (context_->now() < timer_.expiry())
         return; // It had expired already when it was set anew.
     switch (phase_) {
     case phase::connecting: stop(error::connect_timed_out); break;
@@ -597,15 +616,23 @@ void connection_core::on_timer() noexcept {
 }
 
 void connection_core::check_health() noexcept {
-    if (!std::exchange(heard_, false)) {
-        if (ping_out_)
+    if (std::exchange(heard_, false)) {
+        asked_ = ping_out_;
+    } else if (asked_) {
+        // What came while this process was stopped is still unread: then it was not the server that was silent.
+        if (context_->driver().available(socket_->handle).value == 0)
             return stop(error::server_silent);
-        ping_.begin(this);
-        ping_.request = &ping_request_;
-        ping_.object = nullptr;
-        ping_.deliver = &deliver_nothing;
-        ping_out_ = mux_.add(ping_);
-        queue_flush();
+    } else {
+        if (!ping_out_) {
+            ping_.begin(this);
+            ping_.request = &ping_request_;
+            ping_.object = nullptr;
+            ping_.deliver = &deliver_nothing;
+            ping_out_ = mux_.add(ping_);
+            queue_flush();
+        }
+        // With config::requests_max of them unanswered there is no room for a PING, and no need of one.
+        asked_ = ping_out_ || mux_.in_flight();
     }
     try {
         arm_timer(cfg_.health_check_interval);

@@ -27,13 +27,23 @@ constexpr std::size_t batch_size = 128;
 constexpr std::string_view confirmation_names[] = {
     "", "subscribe", "psubscribe", "ssubscribe", "unsubscribe", "punsubscribe", "sunsubscribe"};
 
+// Servers before 7.2 write a push into the middle of EXEC's array when a transaction publishes to its own connection.
+// It is no element of it; SUBSCRIBE inside a transaction, whose push would be one, is refused.
+bool is_push_inside(resp3::node const& n) noexcept { return n.kind == resp3::type::push && n.depth != 0; }
+
+resp3::limits limits_of(config const& cfg) noexcept {
+    auto l = cfg.limits;
+    l.pushes_stand_outside = true;
+    return l;
+}
+
 error_code out_of_memory() noexcept { return std::make_error_code(std::errc::not_enough_memory); }
 
 } // namespace
 
 multiplexer::multiplexer(config const& cfg)
     : cfg_(cfg),
-      parser_(cfg.limits),
+      parser_(limits_of(cfg)),
       ring_(first_ring_size),
       head_(first_number),
       written_(first_number),
@@ -42,7 +52,7 @@ multiplexer::multiplexer(config const& cfg)
 
 void multiplexer::configure(config const& cfg) {
     cfg_ = cfg;
-    parser_ = resp3::parser(cfg.limits);
+    parser_ = resp3::parser(limits_of(cfg));
 }
 
 // ---- requests
@@ -109,7 +119,7 @@ bool multiplexer::cancel(exec_op& o) noexcept {
     if (waits)
         o.fail(fairlead::error::operation_aborted);
     else
-        o.fail(error::maybe_executed);
+        o.give_up(error::maybe_executed);
     detach(o, waits);
     compact_if_worth_it();
     return true;
@@ -125,7 +135,7 @@ std::size_t multiplexer::cancel(request const& r, op_queue& done) noexcept {
         if (waits)
             o->fail(fairlead::error::operation_aborted);
         else
-            o->fail(error::maybe_executed);
+            o->give_up(error::maybe_executed);
         detach(*o, waits);
         done.push_back(*o);
         ++n;
@@ -222,7 +232,7 @@ void multiplexer::end_generation(ending how, op_queue& done) noexcept {
         if (!s.op || !s.is_last)
             continue;
         bool const is_unsent = n >= written_ || (n >= sending_first_ && s.begin >= how.bytes_written);
-        s.op->fail(is_unsent ? unsent : make_error_code(error::maybe_executed));
+        s.op->give_up(is_unsent ? unsent : make_error_code(error::maybe_executed));
         --pending_;
         done.push_back(*s.op);
     }
@@ -325,7 +335,7 @@ void multiplexer::on_nodes(std::span<resp3::node const> nodes, op_queue& done) {
         bool is_plain = nodes_.empty() && !has_body_;
         bool is_last = false;
         while (!is_last && n != nodes.size()) {
-            is_plain = is_plain && !nodes[n].in_attribute;
+            is_plain = is_plain && !nodes[n].in_attribute && !is_push_inside(nodes[n]);
             is_last = nodes[n].last;
             ++n;
         }
@@ -345,6 +355,7 @@ void multiplexer::on_node(resp3::node const& n, op_queue& done) {
             kept_.resize(body_begin_);
         return;
     }
+    has_push_inside_ = has_push_inside_ || is_push_inside(n);
     if (n.last && nodes_.empty()) [[likely]] { // a scalar, or an empty aggregate
         resp3::node whole = n;
         bool const is_kept = std::exchange(has_body_, false);
@@ -367,8 +378,26 @@ void multiplexer::on_node(resp3::node const& n, op_queue& done) {
     for (std::size_t i = 0; i != nodes_.size(); ++i)
         if (places_[i].offset != npos)
             nodes_[i].value = std::string_view(kept_).substr(places_[i].offset, places_[i].length);
+    if (std::exchange(has_push_inside_, false)) [[unlikely]]
+        take_pushes_out(done);
     on_message({nodes_, nullptr}, done);
     forget_message();
+}
+
+// Routes pushes that stand between the elements of the message in nodes_, and leaves the message without them.
+void multiplexer::take_pushes_out(op_queue& done) {
+    for (auto first = nodes_.begin(); first != nodes_.end();) {
+        if (!is_push_inside(*first)) {
+            ++first;
+            continue;
+        }
+        auto const depth = first->depth;
+        auto const end = std::find_if(first + 1, nodes_.end(), [&](auto const& n) { return n.depth <= depth; });
+        std::for_each(first, end, [&](auto& n) { n.depth -= depth; });
+        (end - 1)->last = true;
+        on_push({first, end}, done);
+        first = nodes_.erase(first, end);
+    }
 }
 
 // The bytes of this read are about to go: what nodes view of them is copied.
@@ -396,7 +425,7 @@ void multiplexer::forget_message() noexcept {
     trim(kept_);
     kept_nodes_ = 0;
     body_left_ = 0;
-    has_body_ = false;
+    has_body_ = has_push_inside_ = false;
 }
 
 void multiplexer::on_message(reply_view const& message, op_queue& done) {

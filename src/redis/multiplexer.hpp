@@ -107,6 +107,7 @@ private:
 
     void on_nodes(std::span<resp3::node const> nodes, op_queue& done);
     void on_node(resp3::node const& n, op_queue& done);
+    void take_pushes_out(op_queue& done);
     void on_message(reply_view const& message, op_queue& done);
     void on_push(std::span<resp3::node const> message, op_queue& done);
     void on_reply(reply_view const& reply, op_queue& done);
@@ -145,6 +146,7 @@ private:
     std::uint64_t body_bytes_ = 0; // of a large bulk body, which goes into kept_ as it comes
     std::uint64_t body_left_ = 0;
     std::size_t body_begin_ = 0;
+    bool has_push_inside_ = false;
     bool has_body_ = false; // the next node's text is that body
     error_code broken_;     // the connection cannot go on
 

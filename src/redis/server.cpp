@@ -252,10 +252,10 @@ server::server(any_io_executor const& ex, server_options options)
     : core_(new detail::server_core(ex, std::move(options))) {
     detail::counted<detail::server_core> keep(core_); // Frees it if this throws.
     if (!core_->options.engine.clock) {
-        auto& context = fairlead::detail::context_for_io(ex.native_loop());
-        auto const offset = std::chrono::nanoseconds(context.driver().wall_ns()) - context.now().time_since_epoch();
-        core_->options.engine.clock = [&context, offset] {
-            return std::chrono::duration_cast<std::chrono::milliseconds>(context.now().time_since_epoch() + offset);
+        auto const l = fairlead::detail::io_loop_for(ex);
+        auto const offset = std::chrono::nanoseconds(l->driver().wall_ns()) - l->now().time_since_epoch();
+        core_->options.engine.clock = [l, offset] {
+            return std::chrono::duration_cast<std::chrono::milliseconds>(l->now().time_since_epoch() + offset);
         };
     }
     core_->engine.emplace(core_->options.engine);

@@ -198,6 +198,11 @@ struct parser::cursor {
         return self.message_bytes_ + static_cast<std::uint64_t>(next - mark) + body <= self.limits_.message_bytes_max;
     }
 
+    // A push between the elements of what is open, so many levels deep.
+    bool stands_outside(type kind, std::size_t depth) const noexcept {
+        return kind == type::push && depth != 0 && self.limits_.pushes_stand_outside;
+    }
+
     // A value is complete, and perhaps the aggregates that it was the last child of. True: the message too.
     // Amortised O(1): each turn closes what one header opened.
     FAIRLEAD_ALWAYS_INLINE bool close() noexcept {
@@ -210,7 +215,10 @@ struct parser::cursor {
             if (--top.left != 0)
                 return false;
             bool const was_attribute = top.kind == type::attribute;
+            bool const was_outside = stands_outside(top.kind, self.stack_.size() - 1);
             self.stack_.pop_back();
+            if (was_outside) [[unlikely]]
+                return false;
             if (was_attribute) {
                 --self.attributes_; // It is no value: what it describes is still to come.
                 return false;
@@ -280,7 +288,8 @@ struct parser::cursor {
             default: break;
             }
             std::size_t const depth = self.stack_.size();
-            if (!stop || (children != 0 && (depth == self.stack_.capacity() || depth >= l.depth_max))) [[unlikely]]
+            if (!stop || (children == 0 && stands_outside(kind, depth)) ||
+                (children != 0 && (depth == self.stack_.capacity() || depth >= l.depth_max))) [[unlikely]]
                 break;
             node& n = *to++;
             n.value = value;
@@ -429,7 +438,7 @@ struct parser::cursor {
         if (length != 0)
             return open(kind, length * per_element);
         put(kind, {}, 0);
-        if (kind == type::attribute)
+        if (kind == type::attribute || stands_outside(kind, self.stack_.size()))
             p = next; // It is no value, not even an empty one.
         else
             finish(next);

@@ -52,10 +52,13 @@ struct outcome_record : op {
         count = 0;
     }
     void fail(error_code const& ec) noexcept {
-        if (!category && ec) { // The first error is the one to report.
-            category = &ec.category();
-            value = ec.value();
-        }
+        if (!category && ec) // The first error is the one to report.
+            give_up(ec);
+    }
+    /// Not everything came: that is worse than whatever was wrong with a part.
+    void give_up(error_code const& ec) noexcept {
+        category = &ec.category();
+        value = ec.value();
     }
     error_code error() const noexcept { return category ? error_code(value, *category) : error_code(); }
 };

@@ -16,9 +16,9 @@ struct server_core;
 struct server_options {
     std::string host = "127.0.0.1"; ///< A numeric address to listen on; empty: no TCP.
     std::uint16_t port = 0;         ///< 0: a free one; see server::port().
-    std::string unix_path;          ///< Also listens on this UNIX socket; empty: none. A stale file there is an error.
+    std::string unix_path{};        ///< Also listens on this UNIX socket; empty: none. A stale file there is an error.
     std::size_t output_bytes_max = 64 * 1024 * 1024; ///< A client that leaves more unread is not read from meanwhile.
-    server_engine_options engine; ///< Without a clock it gets the loop's, set to the time of day once.
+    server_engine_options engine{}; ///< Without a clock it gets the loop's, set to the time of day once.
 };
 
 /// Listens as soon as it is made, and serves clients whenever its context runs.

@@ -15,8 +15,11 @@ namespace fairlead::resp3 {
 
 /// Bounds on what a peer may make us hold or wait for. The value itself is still allowed.
 struct limits {
-    std::uint32_t depth_max = 1024;                              ///< Aggregates open inside each other.
-    bool streamed_types = false;                                 ///< Accept lengths of '?' instead of failing cleanly.
+    std::uint32_t depth_max = 1024; ///< Aggregates open inside each other.
+    bool streamed_types = false;    ///< Accept lengths of '?' instead of failing cleanly.
+    /// A push inside an aggregate is no element of it, but stands in between: what servers before 7.2 send when a
+    /// transaction publishes to its own connection. Otherwise it counts, as for SUBSCRIBE inside a transaction.
+    bool pushes_stand_outside = false;
     std::size_t line_bytes_max = 64 * 1024;                      ///< Of a line, without type byte and CRLF.
     std::uint64_t bulk_bytes_max = 512ull * 1024 * 1024;         ///< Of the body of one bulk.
     std::uint64_t elements_max = 1ull << 28;                     ///< Children announced by one header (2n of a map).
