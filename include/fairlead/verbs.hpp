@@ -8,7 +8,13 @@
 
 #include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/connect.hpp>
+#include <fairlead/net/datagram_socket.hpp>
+#include <fairlead/net/descriptor.hpp>
+#include <fairlead/net/pipe.hpp>
+#include <fairlead/net/raw_socket.hpp>
 #include <fairlead/net/resolver.hpp>
+#include <fairlead/net/seq_packet_socket.hpp>
+#include <fairlead/net/signal_set.hpp>
 #include <fairlead/net/timer.hpp>
 #include <fairlead/stream/read_until.hpp>
 #include <fairlead/stream/write.hpp>
@@ -27,6 +33,18 @@ struct receive_verb {
     template <class S, class... A> decltype(auto) operator()(S& s, A&&... a) const
         noexcept(noexcept(s.async_receive(std::forward<A>(a)...))) {
         return s.async_receive(std::forward<A>(a)...);
+    }
+};
+struct send_to_verb {
+    template <class S, class... A> decltype(auto) operator()(S& s, A&&... a) const
+        noexcept(noexcept(s.async_send_to(std::forward<A>(a)...))) {
+        return s.async_send_to(std::forward<A>(a)...);
+    }
+};
+struct receive_from_verb {
+    template <class S, class... A> decltype(auto) operator()(S& s, A&&... a) const
+        noexcept(noexcept(s.async_receive_from(std::forward<A>(a)...))) {
+        return s.async_receive_from(std::forward<A>(a)...);
     }
 };
 struct read_some_verb {
@@ -92,6 +110,8 @@ struct read_until_verb {
 
 inline constexpr detail::send_verb send{};
 inline constexpr detail::receive_verb receive{};
+inline constexpr detail::send_to_verb send_to{};
+inline constexpr detail::receive_from_verb receive_from{};
 inline constexpr detail::read_some_verb read_some{};
 inline constexpr detail::write_some_verb write_some{};
 inline constexpr detail::accept_verb accept{};

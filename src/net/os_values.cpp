@@ -11,6 +11,7 @@ namespace os = fairlead::detail::os;
 static_assert(os::af_unspec == AF_UNSPEC && os::af_unix == AF_UNIX);
 static_assert(os::af_inet == AF_INET && os::af_inet6 == AF_INET6);
 static_assert(os::sock_stream == SOCK_STREAM && os::sock_dgram == SOCK_DGRAM);
+static_assert(os::sock_raw == SOCK_RAW && os::sock_seqpacket == SOCK_SEQPACKET);
 
 static_assert(os::sol_socket == SOL_SOCKET);
 static_assert(os::so_debug == SO_DEBUG);
@@ -24,6 +25,7 @@ static_assert(os::so_oobinline == SO_OOBINLINE);
 static_assert(os::so_linger == SO_LINGER);
 
 static_assert(os::ipproto_ip == IPPROTO_IP);
+static_assert(os::ipproto_icmp == IPPROTO_ICMP && os::ipproto_icmpv6 == IPPROTO_ICMPV6);
 static_assert(os::ip_ttl == IP_TTL);
 static_assert(os::ip_multicast_if == IP_MULTICAST_IF);
 static_assert(os::ip_multicast_ttl == IP_MULTICAST_TTL && os::ip_multicast_loop == IP_MULTICAST_LOOP);

@@ -21,6 +21,8 @@ void link(op_link& list, resolve_request& r) noexcept {
 /// A host or service that is longer than any name, or has a NUL in it, would be looked up cut short.
 bool acceptable(resolve_request const& r) noexcept {
     constexpr std::size_t longest = 255;
+    if (r.is_address)
+        return true;
     return r.host.size() <= longest && r.service.size() <= longest && r.host.find('\0') == std::string::npos &&
            r.service.find('\0') == std::string::npos;
 }
@@ -37,33 +39,45 @@ void resolver_core::perform(io::resolve_op& o, resolve_request const& r) noexcep
 void resolver_core::start(io::resolve_op& o, resolve_request& r) noexcept {
     if (!acceptable(r)) {
         o.failure = EAI_NONAME;
-        context->as_loop().post(o);
+        context->post(o);
         return;
     }
     r.pending = &o;
-    link(requests, r);
-    context->driver().resolve(o);
+    r.context = context;
+    was_started = true;
+    context->as_owner([&]() noexcept {
+        link(requests, r);
+        context->driver().resolve(o);
+    });
 }
 
 void resolver_core::finish(resolve_request& r) noexcept {
-    if (!r.next)
+    if (!r.context)
         return;
-    op_queue::unlink(r);
-    r.next = r.prev = nullptr;
-    r.pending = nullptr;
+    r.context->as_owner([&]() noexcept {
+        if (!r.next)
+            return;
+        op_queue::unlink(r);
+        r.next = r.prev = nullptr;
+        r.pending = nullptr;
+    });
 }
 
 void resolver_core::cancel() noexcept {
-    while (requests.next != &requests) {
-        auto& r = static_cast<resolve_request&>(*requests.next);
-        FAIRLEAD_ASSERT(r.pending); // It is listed as long as its op is under way.
-        auto& o = *r.pending;
-        finish(r);
-        context->driver().cancel_resolve(o);
-    }
+    if (!std::exchange(was_started, false))
+        return;
+    context->as_owner([this]() noexcept {
+        while (requests.next != &requests) {
+            auto& r = static_cast<resolve_request&>(*requests.next);
+            FAIRLEAD_ASSERT(r.pending); // It is listed as long as its op is under way.
+            auto& o = *r.pending;
+            finish(r);
+            context->driver().cancel_resolve(o);
+        }
+    });
 }
 
-resolver_core::resolver_core(resolver_core&& other) noexcept : resolver_core(*other.context) {
+resolver_core::resolver_core(resolver_core&& other) noexcept : resolver_core(other.context) {
     *this = std::move(other);
 }
 resolver_core& resolver_core::operator=(resolver_core&& other) noexcept {
@@ -71,11 +85,16 @@ resolver_core& resolver_core::operator=(resolver_core&& other) noexcept {
         return *this;
     cancel();
     context = other.context;
-    while (other.requests.next != &other.requests) {
-        auto& r = static_cast<resolve_request&>(*other.requests.next);
-        op_queue::unlink(r);
-        link(requests, r);
-    }
+    was_started = std::exchange(other.was_started, false);
+    if (!was_started)
+        return *this;
+    context->as_owner([&]() noexcept {
+        while (other.requests.next != &other.requests) {
+            auto& r = static_cast<resolve_request&>(*other.requests.next);
+            op_queue::unlink(r);
+            link(requests, r);
+        }
+    });
     return *this;
 }
 
@@ -103,3 +122,22 @@ error_code resolve_error(io::resolve_op const& o) noexcept {
 }
 
 } // namespace fairlead::detail
+
+namespace fairlead::ip {
+
+std::string host_name(error_code& ec) {
+    char name[256];
+    loop* const l = fairlead::detail::this_thread.current;
+    auto const r =
+        l ? io_loop::of(*l).driver().host_name(name, sizeof name) : io::driver::system_host_name(name, sizeof name);
+    ec = fairlead::detail::to_error_code(r.error);
+    return ec ? std::string() : std::string(name);
+}
+std::string host_name() {
+    error_code ec;
+    auto name = host_name(ec);
+    fairlead::detail::throw_error(ec, "host_name");
+    return name;
+}
+
+} // namespace fairlead::ip

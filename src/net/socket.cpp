@@ -1,8 +1,13 @@
 #include <fairlead/net/socket.hpp>
 
 #include <fairlead/net/acceptor.hpp>
+#include <fairlead/net/datagram_socket.hpp>
+#include <fairlead/net/pipe.hpp>
 
 #include <cerrno>
+
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 
 namespace fairlead::detail {
 namespace {
@@ -15,13 +20,6 @@ bool is_report_aborted(int level, int name) noexcept {
 }
 
 } // namespace
-
-io_context& context_for_io(loop* l) {
-    if (!l)
-        throw_error_now(error::make_error_code(error::operation_not_supported),
-                        "I/O object: its executor runs no io_context; construct it with an io_context or its executor");
-    return io_context::of(*l);
-}
 
 error_code socket_core::open(int f, int type, int protocol) noexcept {
     if (handle.is_open())
@@ -73,7 +71,7 @@ error_code socket_core::adopt(int fd) noexcept {
 }
 std::size_t socket_core::cancel(error_code& ec) noexcept {
     ec = {};
-    if (!handle.is_open()) {
+    if (!handle.is_open() || context->is_retired()) {
         ec = error::bad_descriptor;
         return 0;
     }
@@ -83,6 +81,28 @@ std::size_t socket_core::available(error_code& ec) noexcept {
     auto const r = context->driver().available(handle);
     ec = as_error(r);
     return ec ? 0 : static_cast<std::size_t>(r.value);
+}
+error_code socket_core::control(unsigned long command, void* data) noexcept {
+    return as_error(context->driver().control(handle, command, data));
+}
+bool socket_core::at_mark(error_code& ec) noexcept {
+    int is = 0;
+    ec = control(SIOCATMARK, &is);
+    return is != 0;
+}
+error_code socket_core::non_blocking(bool on) noexcept {
+    if (!handle.is_open())
+        return error::bad_descriptor;
+    user_non_blocking = on;
+    return {};
+}
+error_code socket_core::native_non_blocking(bool on) noexcept {
+    if (!on && user_non_blocking)
+        return error::invalid_argument;
+    return as_error(context->driver().native_blocking(handle, !on));
+}
+bool socket_core::native_non_blocking() const noexcept {
+    return handle.is_open() && !context->driver().is_native_blocking(handle);
 }
 int socket_core::release(error_code& ec) noexcept {
     auto const r = context->release(std::exchange(handle, {}));
@@ -99,24 +119,15 @@ void* allocate_or_null(std::size_t bytes) noexcept {
     }
 }
 
-void submit_connect(socket_core& s, connect_record& o, int family, int type, int protocol) noexcept {
-    if (!o.data) {
-        o.result = {ENOMEM, 0, 0};
-        s.context->as_loop().post(o);
-        return;
-    }
-    if (!s.handle.is_open()) {
-        if (auto const ec = s.open(family, type, protocol)) {
-            o.result = {ec.value(), 0, 0};
-            s.context->as_loop().post(o);
-            return;
-        }
-    }
+void prepare_connect(socket_core& s, connect_record& o, int family, int type, int protocol) noexcept {
+    if (!o.data)
+        o.result.error = ENOMEM;
+    else if (!s.handle.is_open())
+        o.result.error = s.open(family, type, protocol).value();
     o.handle = s.handle;
-    s.context->submit(o);
 }
 
-error_code hand_over(io_context& from, std::size_t packed_handle, io_context& to, io::handle& h) noexcept {
+error_code hand_over(io_loop& from, std::size_t packed_handle, io_loop& to, io::handle& h) noexcept {
     io::handle const accepted{static_cast<std::uint32_t>(packed_handle),
                               static_cast<std::uint32_t>(packed_handle >> 32)};
     if (&from == &to) {
@@ -126,7 +137,37 @@ error_code hand_over(io_context& from, std::size_t packed_handle, io_context& to
     auto const fd = from.release(accepted);
     if (fd.error)
         return to_error_code(fd.error);
-    return to_error_code(to.driver().adopt(static_cast<int>(fd.value), h).error);
+    auto const adopted = to.driver().adopt(static_cast<int>(fd.value), h);
+    if (adopted.error)
+        from.driver().discard(static_cast<int>(fd.value)); // It was nobody's.
+    return to_error_code(adopted.error);
+}
+
+error_code connect_pair(socket_core& a, socket_core& b, int family, int type, int protocol) noexcept {
+    if (a.handle.is_open() || b.handle.is_open())
+        return error::already_open;
+    io::handle other;
+    auto const r = a.context->driver().pair(family, type, protocol, a.handle, other);
+    if (r.error)
+        return as_error(r);
+    auto const ec = hand_over(*a.context, std::size_t{other.generation} << 32 | other.index, *b.context, b.handle);
+    if (ec)
+        a.close();
+    return ec;
+}
+
+error_code connect_pipe(socket_core& reads, socket_core& writes) noexcept {
+    if (reads.handle.is_open() || writes.handle.is_open())
+        return error::already_open;
+    io::handle other;
+    auto const r = reads.context->driver().pipe(reads.handle, other);
+    if (r.error)
+        return as_error(r);
+    auto const ec =
+        hand_over(*reads.context, std::size_t{other.generation} << 32 | other.index, *writes.context, writes.handle);
+    if (ec)
+        reads.close();
+    return ec;
 }
 
 } // namespace fairlead::detail

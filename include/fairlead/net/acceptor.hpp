@@ -7,17 +7,27 @@ namespace fairlead {
 namespace detail {
 
 /// Gives an accepted descriptor to a socket of `context`, moving it between drivers if need be.
-FAIRLEAD_EXPORT error_code hand_over(io_context& from, std::size_t packed_handle, io_context& to,
-                                     io::handle& h) noexcept;
+FAIRLEAD_EXPORT error_code hand_over(io_loop& from, std::size_t packed_handle, io_loop& to, io::handle& h) noexcept;
 
-/// Accepts into a new socket on an executor of choice.
+template <class Protocol, class Executor> using peer_of =
+    typename Protocol::socket::template rebind_executor<Executor>::other;
+
+/// Accepts into a new socket on an executor of choice, with the peer's address if wanted.
 template <class Protocol, class Executor> struct accept_new : primitive<accept_new<Protocol, Executor>> {
-    using socket_type = basic_stream_socket<Protocol, Executor>;
+    using socket_type = peer_of<Protocol, Executor>;
+    using endpoint_type = typename Protocol::endpoint;
     using signature = void(error_code, socket_type);
     struct record : io::io_op {
-        io_context* context;
-        Executor executor;
+        io_loop* context;
+        union {
+            Executor executor; ///< from prepare() to take() or drop()
+        };
+        endpoint_type* endpoint;
         record() noexcept {}
+        record(record const&) = delete;
+        record& operator=(record const&) = delete;
+        ~record() {}
+        int family() const noexcept { return endpoint ? endpoint->protocol().family() : static_cast<int>(size); }
     };
     static_assert(await_record::fits<record>);
 
@@ -25,43 +35,76 @@ template <class Protocol, class Executor> struct accept_new : primitive<accept_n
     Executor executor;
 
     accept_new(socket_core const& a, Executor const& e) noexcept : acceptor(&a), executor(e) {}
-    loop* home() const noexcept { return &acceptor->context->as_loop(); }
+    loop* home() const noexcept { return acceptor->context; }
     bool ready() const noexcept { return acceptor->context->driver().ready(acceptor->handle, io::kind::accept, 1); }
-    void prepare(record& o) const noexcept {
+    void prepare(record& o) const noexcept { prepare(o, nullptr); }
+    void prepare(record& o, endpoint_type* from) const noexcept {
         o.context = acceptor->context;
-        o.executor = executor;
-        o.set(acceptor->handle, io::kind::accept, nullptr, 0, acceptor->report_aborted);
+        ::new (static_cast<void*>(&o.executor)) Executor(executor);
+        o.endpoint = from;
+        if (from)
+            o.set(acceptor->handle, io::kind::accept, from->data(), from->capacity(), acceptor->report_aborted);
+        else // Without memory for it the size of the address is nobody's.
+            o.set(acceptor->handle, io::kind::accept, nullptr, static_cast<std::size_t>(acceptor->family),
+                  acceptor->report_aborted);
     }
     bool attempt(record& o) const noexcept { return o.context->driver().try_now(o); }
     void submit(record& o) const noexcept { o.context->submit(o); }
     static constexpr bool drops = true;
-    static void drop(record& o) noexcept {
-        o.executor.~Executor();
-        ::new (&o.executor) Executor();
-    }
+    static void drop(record& o) noexcept { o.executor.~Executor(); }
     static std::tuple<error_code, socket_type> take(record& o) {
         socket_type s(o.executor);
         auto ec = to_error_code(o.result.error);
         if (!ec)
             ec = hand_over(*o.context, o.result.n, *s.core().context, s.core().handle);
+        if (!ec) {
+            if (o.endpoint)
+                o.endpoint->resize(o.size);
+            s.core().family = o.family();
+        }
         drop(o);
         return {ec, std::move(s)};
     }
-    std::tuple<error_code, socket_type> block() const {
+    std::tuple<error_code, socket_type> block() const { return block(nullptr); }
+    std::tuple<error_code, socket_type> block(endpoint_type* from) const {
         record o;
-        prepare(o);
+        prepare(o, from);
         o.context->driver().perform(o, !acceptor->user_non_blocking);
         return take(o);
     }
+};
+
+/// The same with the peer's address.
+template <class Protocol, class Executor> struct accept_new_from : primitive<accept_new_from<Protocol, Executor>> {
+    using base = accept_new<Protocol, Executor>;
+    using signature = typename base::signature;
+    using record = typename base::record;
+
+    base inner;
+    typename Protocol::endpoint* endpoint;
+
+    accept_new_from(socket_core const& a, Executor const& e, typename Protocol::endpoint& from) noexcept
+        : inner(a, e),
+          endpoint(&from) {}
+    loop* home() const noexcept { return inner.home(); }
+    bool ready() const noexcept { return inner.ready(); }
+    void prepare(record& o) const noexcept { inner.prepare(o, endpoint); }
+    bool attempt(record& o) const noexcept { return inner.attempt(o); }
+    void submit(record& o) const noexcept { inner.submit(o); }
+    static constexpr bool drops = true;
+    static void drop(record& o) noexcept { base::drop(o); }
+    static auto take(record& o) { return base::take(o); }
+    auto block() const { return inner.block(endpoint); }
 };
 
 /// Accepts into a socket of the caller, with the peer's address if wanted.
 template <class Socket, class Endpoint> struct accept_into : primitive<accept_into<Socket, Endpoint>> {
     using signature = error_signature;
     struct record : io::io_op {
-        io_context* context;
+        io_loop* context;
         Socket* peer;
         Endpoint* endpoint;
+        int family;
         record() noexcept {}
     };
     static_assert(await_record::fits<record>);
@@ -71,12 +114,13 @@ template <class Socket, class Endpoint> struct accept_into : primitive<accept_in
     Endpoint* endpoint;
 
     accept_into(socket_core const& a, Socket& p, Endpoint* e) noexcept : acceptor(&a), peer(&p), endpoint(e) {}
-    loop* home() const noexcept { return &acceptor->context->as_loop(); }
+    loop* home() const noexcept { return acceptor->context; }
     bool ready() const noexcept { return acceptor->context->driver().ready(acceptor->handle, io::kind::accept, 1); }
     void prepare(record& o) const noexcept {
         o.context = acceptor->context;
         o.peer = peer;
         o.endpoint = endpoint;
+        o.family = acceptor->family;
         o.set(acceptor->handle, io::kind::accept, endpoint ? static_cast<void*>(endpoint->data()) : nullptr,
               endpoint ? endpoint->capacity() : 0, acceptor->report_aborted);
     }
@@ -95,6 +139,7 @@ template <class Socket, class Endpoint> struct accept_into : primitive<accept_in
         }
         if (!ec) {
             core.handle = h;
+            core.family = o.family;
             if (o.endpoint)
                 o.endpoint->resize(o.size);
         }
@@ -108,6 +153,10 @@ template <class Socket, class Endpoint> struct accept_into : primitive<accept_in
     }
 };
 
+/// Sockets into which an acceptor of `Protocol` can accept.
+template <class P, class Protocol>
+concept peer_protocol = std::convertible_to<Protocol, P>;
+
 } // namespace detail
 
 /// Listens for connections and accepts them.
@@ -117,12 +166,18 @@ template <class Protocol, class Executor> class basic_socket_acceptor : public b
     using base::core_;
     using base::executor_;
 
+    /// And none of the things that an accept may begin with.
+    template <class T> static constexpr bool is_token = !executor<std::decay_t<T>> &&
+                                                        !execution_context_type<std::decay_t<T>> &&
+                                                        !std::derived_from<std::decay_t<T>, socket_base> &&
+                                                        !std::same_as<std::decay_t<T>, typename base::endpoint_type>;
+
 public:
     using endpoint_type = typename base::endpoint_type;
     template <class E> struct rebind_executor {
         using other = basic_socket_acceptor<Protocol, E>;
     };
-    template <class E> using peer_type = basic_stream_socket<Protocol, E>;
+    template <class E> using peer_type = detail::peer_of<Protocol, E>;
 
     explicit basic_socket_acceptor(Executor const& e) : base(e) {}
     template <execution_context_type Context> explicit basic_socket_acceptor(Context& c)
@@ -131,6 +186,11 @@ public:
     template <execution_context_type Context> basic_socket_acceptor(Context& c, Protocol const& p)
         : base(Executor(c.get_executor())) {
         this->open(p);
+    }
+    basic_socket_acceptor(Executor const& e, Protocol const& p, int fd) : base(e) { this->assign(p, fd); }
+    template <execution_context_type Context> basic_socket_acceptor(Context& c, Protocol const& p, int fd)
+        : base(Executor(c.get_executor())) {
+        this->assign(p, fd);
     }
     /// Opens, binds and listens.
     basic_socket_acceptor(Executor const& e, endpoint_type const& local, bool reuse = true) : base(e) {
@@ -143,6 +203,15 @@ public:
     }
     basic_socket_acceptor(basic_socket_acceptor&&) noexcept = default;
     basic_socket_acceptor& operator=(basic_socket_acceptor&&) noexcept = default;
+    /// Takes over one whose protocol and executor convert to these.
+    template <class P, class E>
+        requires detail::takes_over<P, E, Protocol, Executor>
+    basic_socket_acceptor(basic_socket_acceptor<P, E>&& other) : base(detail::checked<Protocol>(std::move(other))) {}
+    template <class P, class E>
+        requires detail::takes_over<P, E, Protocol, Executor>
+    basic_socket_acceptor& operator=(basic_socket_acceptor<P, E>&& other) {
+        return *this = basic_socket_acceptor(std::move(other));
+    }
     ~basic_socket_acceptor() = default;
 
     void listen(int backlog = socket_base::max_listen_connections) {
@@ -153,70 +222,129 @@ public:
     /// Waits for a connection and makes a socket of it, on the acceptor's executor.
     /// Completes  (error_code ec, socket peer)
     /// Errors     error::operation_aborted  cancelled, or the acceptor was closed
-    ///            error::no_descriptors     the process has no descriptor left: close some, wait, and accept again
+    ///            error::no_descriptors     the process has no descriptor left; the connection waits where it is. The
+    ///                                      next accept is tried after a pause, 5 ms at first and at most 100, or when
+    ///                                      this context has closed something
     /// Cancel     terminal, partial, total
     /// Immediate  may be ready without waiting; the handler still never runs before this returns
     /// Lifetime   *this outlives the completion
     /// Allocates  nothing awaited
     /// Source     man 2 accept4
-    template <class Token = use_await_t>
-        requires(!executor<std::decay_t<Token>> && !execution_context_type<std::decay_t<Token>>)
+    template <class Token = default_completion_token_t<Executor>>
+        requires is_token<Token>
     decltype(auto) async_accept(Token&& token = {}) noexcept(
         detail::nothrow_token<std::decay_t<Token>, detail::accept_new<Protocol, Executor>>) {
         using init = detail::accept_new<Protocol, Executor>;
-        return completion_token_transform<typename init::signature>(std::forward<Token>(token), init(core_, executor_));
+        return detail::initiate_on<typename init::signature>(this->executor_, std::forward<Token>(token),
+                                                             init(core_, executor_));
     }
     /// The same with a socket on another executor.
-    template <executor E, class Token = use_await_t> decltype(auto) async_accept(E const& e, Token&& token = {}) {
+    template <executor E, class Token = default_completion_token_t<Executor>>
+    decltype(auto) async_accept(E const& e, Token&& token = {}) {
         using init = detail::accept_new<Protocol, E>;
-        return completion_token_transform<typename init::signature>(std::forward<Token>(token), init(core_, e));
+        return detail::initiate_on<typename init::signature>(this->executor_, std::forward<Token>(token),
+                                                             init(core_, e));
     }
-    template <execution_context_type Context, class Token = use_await_t>
+    template <execution_context_type Context, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_accept(Context& c, Token&& token = {}) {
         using init = detail::accept_new<Protocol, any_io_executor>;
-        return completion_token_transform<typename init::signature>(std::forward<Token>(token),
-                                                                    init(core_, any_io_executor(c.get_executor())));
+        return detail::initiate_on<typename init::signature>(this->executor_, std::forward<Token>(token),
+                                                             init(core_, any_io_executor(c.get_executor())));
+    }
+    /// The same with the peer's address, which goes into `from`; that outlives the completion.
+    template <class Token = default_completion_token_t<Executor>>
+    decltype(auto) async_accept(endpoint_type& from, Token&& token = {}) {
+        return async_accept(executor_, from, std::forward<Token>(token));
+    }
+    template <executor E, class Token = default_completion_token_t<Executor>>
+    decltype(auto) async_accept(E const& e, endpoint_type& from, Token&& token = {}) {
+        using init = detail::accept_new_from<Protocol, E>;
+        return detail::initiate_on<typename init::signature>(this->executor_, std::forward<Token>(token),
+                                                             init(core_, e, from));
+    }
+    template <execution_context_type Context, class Token = default_completion_token_t<Executor>>
+    decltype(auto) async_accept(Context& c, endpoint_type& from, Token&& token = {}) {
+        return async_accept(any_io_executor(c.get_executor()), from, std::forward<Token>(token));
     }
     /// Accepts into `peer`, which must be closed.  Completes (error_code ec)
-    template <class E, class Token = use_await_t>
-    decltype(auto) async_accept(basic_stream_socket<Protocol, E>& peer, Token&& token = {}) noexcept(
-        detail::nothrow_token<std::decay_t<Token>,
-                              detail::accept_into<basic_stream_socket<Protocol, E>, endpoint_type>>) {
-        using init = detail::accept_into<basic_stream_socket<Protocol, E>, endpoint_type>;
-        return completion_token_transform<void(error_code)>(std::forward<Token>(token), init(core_, peer, nullptr));
+    template <detail::peer_protocol<Protocol> P, class E, class Token = default_completion_token_t<Executor>>
+    decltype(auto) async_accept(basic_socket<P, E>& peer, Token&& token = {}) noexcept(
+        detail::nothrow_token<std::decay_t<Token>, detail::accept_into<basic_socket<P, E>, endpoint_type>>) {
+        using init = detail::accept_into<basic_socket<P, E>, endpoint_type>;
+        return detail::initiate_on<void(error_code)>(this->executor_, std::forward<Token>(token),
+                                                     init(core_, peer, nullptr));
     }
     /// The same; the peer's address goes into `from`, which outlives the completion.
-    template <class E, class Token = use_await_t> decltype(auto)
-    async_accept(basic_stream_socket<Protocol, E>& peer, endpoint_type& from, Token&& token = {}) noexcept(
-        detail::nothrow_token<std::decay_t<Token>,
-                              detail::accept_into<basic_stream_socket<Protocol, E>, endpoint_type>>) {
-        using init = detail::accept_into<basic_stream_socket<Protocol, E>, endpoint_type>;
-        return completion_token_transform<void(error_code)>(std::forward<Token>(token), init(core_, peer, &from));
+    template <detail::peer_protocol<Protocol> P, class E, class Token = default_completion_token_t<Executor>>
+    decltype(auto) async_accept(basic_socket<P, E>& peer, endpoint_type& from, Token&& token = {}) noexcept(
+        detail::nothrow_token<std::decay_t<Token>, detail::accept_into<basic_socket<P, E>, endpoint_type>>) {
+        using init = detail::accept_into<basic_socket<P, E>, endpoint_type>;
+        return detail::initiate_on<void(error_code)>(this->executor_, std::forward<Token>(token),
+                                                     init(core_, peer, &from));
     }
 
-    basic_stream_socket<Protocol, Executor> accept() {
-        error_code ec;
-        auto s = accept(ec);
-        detail::throw_error(ec, "accept");
-        return s;
-    }
-    basic_stream_socket<Protocol, Executor> accept(error_code& ec) {
-        basic_stream_socket<Protocol, Executor> s(executor_);
-        accept(s, ec);
-        return s;
-    }
-    template <class E> void accept(basic_stream_socket<Protocol, E>& peer) {
+    // The same in the calling thread: into a socket of the caller's, or into a new one, on this executor or another.
+
+    template <detail::peer_protocol<Protocol> P, class E> void accept(basic_socket<P, E>& peer) {
         error_code ec;
         accept(peer, ec);
         detail::throw_error(ec, "accept");
     }
-    template <class E> void accept(basic_stream_socket<Protocol, E>& peer, error_code& ec) {
-        std::tuple<error_code> v;
-        detail::accept_into<basic_stream_socket<Protocol, E>, endpoint_type>(core_, peer, nullptr).block(v);
-        ec = std::get<0>(v);
+    template <detail::peer_protocol<Protocol> P, class E> void accept(basic_socket<P, E>& peer, error_code& ec) {
+        accept_into(peer, nullptr, ec);
+    }
+    template <detail::peer_protocol<Protocol> P, class E> void accept(basic_socket<P, E>& peer, endpoint_type& from) {
+        error_code ec;
+        accept(peer, from, ec);
+        detail::throw_error(ec, "accept");
+    }
+    template <detail::peer_protocol<Protocol> P, class E>
+    void accept(basic_socket<P, E>& peer, endpoint_type& from, error_code& ec) {
+        accept_into(peer, &from, ec);
+    }
+    peer_type<Executor> accept() { return accept_new(executor_, nullptr); }
+    peer_type<Executor> accept(error_code& ec) { return accept_new(executor_, nullptr, ec); }
+    peer_type<Executor> accept(endpoint_type& from) { return accept_new(executor_, &from); }
+    peer_type<Executor> accept(endpoint_type& from, error_code& ec) { return accept_new(executor_, &from, ec); }
+    template <executor E> peer_type<E> accept(E const& e) { return accept_new(e, nullptr); }
+    template <executor E> peer_type<E> accept(E const& e, error_code& ec) { return accept_new(e, nullptr, ec); }
+    template <executor E> peer_type<E> accept(E const& e, endpoint_type& from) { return accept_new(e, &from); }
+    template <executor E> peer_type<E> accept(E const& e, endpoint_type& from, error_code& ec) {
+        return accept_new(e, &from, ec);
+    }
+    template <execution_context_type C> peer_type<any_io_executor> accept(C& c) { return accept(on(c)); }
+    template <execution_context_type C> peer_type<any_io_executor> accept(C& c, error_code& ec) {
+        return accept(on(c), ec);
+    }
+    template <execution_context_type C> peer_type<any_io_executor> accept(C& c, endpoint_type& from) {
+        return accept(on(c), from);
+    }
+    template <execution_context_type C> peer_type<any_io_executor> accept(C& c, endpoint_type& from, error_code& ec) {
+        return accept(on(c), from, ec);
     }
 
+    // What a socket can do, and an acceptor cannot.
+    template <class... Args> void connect(Args&&...) = delete;
+    template <class... Args> void async_connect(Args&&...) = delete;
+
 private:
+    template <class C> static any_io_executor on(C& c) noexcept { return c.get_executor(); }
+    template <class P, class E> void accept_into(basic_socket<P, E>& peer, endpoint_type* from, error_code& ec) {
+        std::tuple<error_code> v;
+        detail::accept_into<basic_socket<P, E>, endpoint_type>(core_, peer, from).block(v);
+        ec = std::get<0>(v);
+    }
+    template <class E> peer_type<E> accept_new(E const& e, endpoint_type* from, error_code& ec) {
+        auto v = detail::accept_new<Protocol, E>(core_, e).block(from);
+        ec = std::get<0>(v);
+        return std::get<1>(std::move(v));
+    }
+    template <class E> peer_type<E> accept_new(E const& e, endpoint_type* from) {
+        error_code ec;
+        auto s = accept_new(e, from, ec);
+        detail::throw_error(ec, "accept");
+        return s;
+    }
     void set_up(endpoint_type const& local, bool reuse) {
         this->open(local.protocol());
         if (reuse)

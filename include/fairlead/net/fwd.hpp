@@ -6,6 +6,9 @@ namespace fairlead {
 class any_io_executor;
 template <class Protocol, class Executor = any_io_executor> class basic_socket;
 template <class Protocol, class Executor = any_io_executor> class basic_stream_socket;
+template <class Protocol, class Executor = any_io_executor> class basic_datagram_socket;
+template <class Protocol, class Executor = any_io_executor> class basic_raw_socket;
+template <class Protocol, class Executor = any_io_executor> class basic_seq_packet_socket;
 template <class Protocol, class Executor = any_io_executor> class basic_socket_acceptor;
 
 namespace ip {

@@ -137,6 +137,8 @@ private:
 class udp {
 public:
     using endpoint = basic_endpoint<udp>;
+    using socket = basic_datagram_socket<udp>; ///< fairlead/net/datagram_socket.hpp
+    using resolver = basic_resolver<udp>;      ///< fairlead/net/resolver.hpp
 
     static constexpr udp v4() noexcept { return udp(detail::os::af_inet); }
     static constexpr udp v6() noexcept { return udp(detail::os::af_inet6); }
@@ -150,6 +152,29 @@ public:
 private:
     constexpr explicit udp(int family) noexcept : family_(family) {}
 
+    int family_;
+};
+
+/// Messages of the internet protocol about itself. Raw: they take a privilege.
+class icmp {
+public:
+    using endpoint = basic_endpoint<icmp>;
+    using socket = basic_raw_socket<icmp>; ///< fairlead/net/raw_socket.hpp
+    using resolver = basic_resolver<icmp>; ///< fairlead/net/resolver.hpp
+
+    static constexpr icmp v4() noexcept { return icmp(detail::os::ipproto_icmp, detail::os::af_inet); }
+    static constexpr icmp v6() noexcept { return icmp(detail::os::ipproto_icmpv6, detail::os::af_inet6); }
+
+    constexpr int family() const noexcept { return family_; }
+    constexpr int type() const noexcept { return detail::os::sock_raw; }
+    constexpr int protocol() const noexcept { return protocol_; }
+
+    friend constexpr bool operator==(icmp const&, icmp const&) noexcept = default;
+
+private:
+    constexpr icmp(int protocol, int family) noexcept : protocol_(protocol), family_(family) {}
+
+    int protocol_;
     int family_;
 };
 

@@ -118,15 +118,32 @@ public:
     friend constexpr bool operator==(stream_protocol const&, stream_protocol const&) noexcept = default;
 };
 
+/// Datagrams within this machine: each arrives whole, in order and exactly once; a sender waits for room at the
+/// receiver.
 class datagram_protocol {
 public:
     using endpoint = basic_endpoint<datagram_protocol>;
+    using socket = basic_datagram_socket<datagram_protocol>; ///< fairlead/net/datagram_socket.hpp
 
     constexpr int family() const noexcept { return detail::os::af_unix; }
     constexpr int type() const noexcept { return detail::os::sock_dgram; }
     constexpr int protocol() const noexcept { return 0; }
 
     friend constexpr bool operator==(datagram_protocol const&, datagram_protocol const&) noexcept = default;
+};
+
+/// Packets over a connection within this machine.
+class seq_packet_protocol {
+public:
+    using endpoint = basic_endpoint<seq_packet_protocol>;
+    using socket = basic_seq_packet_socket<seq_packet_protocol>; ///< fairlead/net/seq_packet_socket.hpp
+    using acceptor = basic_socket_acceptor<seq_packet_protocol>; ///< fairlead/net/acceptor.hpp
+
+    constexpr int family() const noexcept { return detail::os::af_unix; }
+    constexpr int type() const noexcept { return detail::os::sock_seqpacket; }
+    constexpr int protocol() const noexcept { return 0; }
+
+    friend constexpr bool operator==(seq_packet_protocol const&, seq_packet_protocol const&) noexcept = default;
 };
 
 } // namespace local

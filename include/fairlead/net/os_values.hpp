@@ -11,6 +11,8 @@ inline constexpr int af_inet6 = 10;
 
 inline constexpr int sock_stream = 1;
 inline constexpr int sock_dgram = 2;
+inline constexpr int sock_raw = 3;
+inline constexpr int sock_seqpacket = 5;
 
 inline constexpr int sol_socket = 1;
 inline constexpr int so_debug = 1;
@@ -27,6 +29,8 @@ inline constexpr int so_rcvlowat = 18;
 inline constexpr int so_sndlowat = 19;
 
 inline constexpr int ipproto_ip = 0;
+inline constexpr int ipproto_icmp = 1;
+inline constexpr int ipproto_icmpv6 = 58;
 inline constexpr int ip_ttl = 2;
 inline constexpr int ip_multicast_if = 32;
 inline constexpr int ip_multicast_ttl = 33;

@@ -31,6 +31,13 @@ public:
     friend constexpr flags operator&(flags a, flags b) noexcept {
         return static_cast<flags>(static_cast<int>(a) & static_cast<int>(b));
     }
+    friend constexpr flags operator^(flags a, flags b) noexcept {
+        return static_cast<flags>(static_cast<int>(a) ^ static_cast<int>(b));
+    }
+    friend constexpr flags operator~(flags a) noexcept { return static_cast<flags>(~static_cast<int>(a)); }
+    friend constexpr flags& operator|=(flags& a, flags b) noexcept { return a = a | b; }
+    friend constexpr flags& operator&=(flags& a, flags b) noexcept { return a = a & b; }
+    friend constexpr flags& operator^=(flags& a, flags b) noexcept { return a = a ^ b; }
 
 protected:
     resolver_base() = default;
@@ -50,6 +57,12 @@ public:
     operator endpoint_type() const { return endpoint_; }
     std::string host_name() const { return host_; }
     std::string service_name() const { return service_; }
+    template <class Allocator> auto host_name(Allocator const& a) const {
+        return std::basic_string<char, std::char_traits<char>, Allocator>(host_.data(), host_.size(), a);
+    }
+    template <class Allocator> auto service_name(Allocator const& a) const {
+        return std::basic_string<char, std::char_traits<char>, Allocator>(service_.data(), service_.size(), a);
+    }
 
 private:
     endpoint_type endpoint_;
@@ -62,7 +75,12 @@ template <class Protocol> class basic_resolver_results {
     using entries = std::vector<basic_resolver_entry<Protocol>>;
 
 public:
+    using protocol_type = Protocol;
     using value_type = basic_resolver_entry<Protocol>;
+    using reference = value_type&;
+    using const_reference = value_type const&;
+    using difference_type = std::ptrdiff_t;
+    using size_type = std::size_t;
     using endpoint_type = typename Protocol::endpoint;
     using const_iterator = typename entries::const_iterator;
     using iterator = const_iterator;
@@ -75,7 +93,14 @@ public:
     const_iterator cbegin() const noexcept { return begin(); }
     const_iterator cend() const noexcept { return end(); }
     std::size_t size() const noexcept { return entries_ ? entries_->size() : 0; }
+    std::size_t max_size() const noexcept { return size(); }
     bool empty() const noexcept { return size() == 0; }
+    void swap(basic_resolver_results& other) noexcept { entries_.swap(other.entries_); }
+
+    /// The same look-up's results, or both empty.
+    friend bool operator==(basic_resolver_results const& a, basic_resolver_results const& b) noexcept {
+        return a.entries_ == b.entries_ || (a.empty() && b.empty());
+    }
 
 private:
     std::shared_ptr<entries const> entries_;
@@ -90,13 +115,15 @@ struct resolve_request : op_link {
     std::string host;
     std::string service;
     io::resolve_op* pending = nullptr;
+    bool is_address = false;    ///< the host is the bytes of one
+    io_loop* context = nullptr; ///< whose owner may touch the list of requests
     resolve_request() noexcept { next = prev = nullptr; }
 };
 
 /// The half of a resolver that no template parameter changes.
 class resolver_core {
 public:
-    explicit resolver_core(io_context& c) noexcept : context(&c) { requests.next = requests.prev = &requests; }
+    explicit resolver_core(io_loop_ref const& l) noexcept : context(l) { requests.next = requests.prev = &requests; }
     FAIRLEAD_EXPORT resolver_core(resolver_core&& other) noexcept;
     FAIRLEAD_EXPORT resolver_core& operator=(resolver_core&& other) noexcept;
     ~resolver_core() { cancel(); }
@@ -105,8 +132,9 @@ public:
     FAIRLEAD_EXPORT void perform(io::resolve_op& o, resolve_request const& r) noexcept;
     FAIRLEAD_EXPORT static void finish(resolve_request& r) noexcept;
 
-    io_context* context;
+    io_loop_ref context;
     op_link requests;
+    bool was_started = false; ///< since the last cancel(): only then can there be requests
 };
 
 struct resolve_record : io::resolve_op {
@@ -135,7 +163,7 @@ template <class Protocol> struct resolve : primitive<resolve<Protocol>> {
         request->host = host;
         request->service = service;
     }
-    loop* home() const noexcept { return &resolver->context->as_loop(); }
+    loop* home() const noexcept { return resolver->context; }
     void prepare(record& o) const noexcept {
         o.cancel = nullptr;
         o.request = request.release();
@@ -146,6 +174,7 @@ template <class Protocol> struct resolve : primitive<resolve<Protocol>> {
         o.protocol = kind().protocol();
         o.flags = flags;
         o.failure = 0;
+        o.reverse = false;
         o.result = {0, 0, 0};
         o.found = nullptr;
         o.found_count = 0;
@@ -157,19 +186,88 @@ template <class Protocol> struct resolve : primitive<resolve<Protocol>> {
         delete o.request;
         delete[] o.found;
     }
-    static std::tuple<error_code, results> take(record& o) {
-        auto const ec = resolve_error(o);
+    static std::tuple<error_code, results> take(record& o) noexcept {
+        auto ec = resolve_error(o);
         results r;
         if (!ec) {
-            std::vector<ip::basic_resolver_entry<Protocol>> entries;
-            entries.reserve(o.found_count);
-            for (std::size_t i = 0; i != o.found_count; ++i) {
-                typename Protocol::endpoint e;
-                std::memcpy(e.data(), o.found[i].bytes, o.found[i].size);
-                e.resize(o.found[i].size);
-                entries.emplace_back(e, o.request->host, o.request->service);
+            try {
+                r = results(entries(o));
+            } catch (std::bad_alloc const&) {
+                ec = error::no_memory; // thrown, it would take the record with it
             }
-            r = results(std::move(entries));
+        }
+        drop(o);
+        return {ec, std::move(r)};
+    }
+    static std::vector<ip::basic_resolver_entry<Protocol>> entries(record const& o) {
+        std::vector<ip::basic_resolver_entry<Protocol>> all;
+        all.reserve(o.found_count);
+        for (std::size_t i = 0; i != o.found_count; ++i) {
+            typename Protocol::endpoint e;
+            std::memcpy(e.data(), o.found[i].bytes, o.found[i].size);
+            e.resize(o.found[i].size);
+            all.emplace_back(e, o.request->host, o.request->service);
+        }
+        return all;
+    }
+    void block(std::tuple<error_code, results>& v) const {
+        record o;
+        prepare(o);
+        resolver->perform(o, *o.request);
+        v = take(o);
+    }
+    static Protocol kind() { return Protocol::v4(); }
+};
+
+/// From an endpoint to its names.
+template <class Protocol> struct resolve_names : primitive<resolve_names<Protocol>> {
+    using results = ip::basic_resolver_results<Protocol>;
+    using endpoint = typename Protocol::endpoint;
+    using signature = void(error_code, results);
+    using record = resolve_record;
+
+    resolver_core* resolver;
+    mutable std::unique_ptr<resolve_request> request;
+
+    resolve_names(resolver_core& c, endpoint const& e) : resolver(&c), request(std::make_unique<resolve_request>()) {
+        request->host.assign(reinterpret_cast<char const*>(e.data()), e.size());
+        request->is_address = true;
+    }
+    loop* home() const noexcept { return resolver->context; }
+    void prepare(record& o) const noexcept {
+        o.cancel = nullptr;
+        o.request = request.release();
+        o.host = o.request->host.data();
+        o.service = nullptr;
+        o.family = 0;
+        o.type = Protocol::v4().type();
+        o.protocol = static_cast<int>(o.request->host.size());
+        o.flags = 0;
+        o.failure = 0;
+        o.reverse = true;
+        o.result = {0, 0, 0};
+        o.name = nullptr;
+        o.found_count = 0;
+    }
+    void submit(record& o) const noexcept { resolver->start(o, *o.request); }
+    static constexpr bool drops = true;
+    static void drop(record& o) noexcept {
+        resolver_core::finish(*o.request);
+        delete o.request;
+        delete o.name;
+    }
+    static std::tuple<error_code, results> take(record& o) noexcept {
+        auto ec = resolve_error(o);
+        results r;
+        if (!ec) {
+            try {
+                endpoint e;
+                std::memcpy(e.data(), o.request->host.data(), o.request->host.size());
+                e.resize(o.request->host.size());
+                r = results({ip::basic_resolver_entry<Protocol>(e, o.name->host, o.name->service)});
+            } catch (std::bad_alloc const&) {
+                ec = error::no_memory; // thrown, it would take the record with it
+            }
         }
         drop(o);
         return {ec, std::move(r)};
@@ -180,7 +278,6 @@ template <class Protocol> struct resolve : primitive<resolve<Protocol>> {
         resolver->perform(o, *o.request);
         v = take(o);
     }
-    static Protocol kind() { return Protocol::v4(); }
 };
 
 } // namespace detail
@@ -195,14 +292,23 @@ public:
     using endpoint_type = typename Protocol::endpoint;
     using results_type = basic_resolver_results<Protocol>;
     using executor_type = Executor;
+    template <class E> struct rebind_executor {
+        using other = basic_resolver<Protocol, E>;
+    };
 
-    explicit basic_resolver(Executor const& e) : executor_(e), core_(detail::context_for_io(detail::loop_of(e))) {}
+    explicit basic_resolver(Executor const& e) : executor_(e), core_(detail::io_loop_for(e)) {}
     template <execution_context_type Context> explicit basic_resolver(Context& c)
         : basic_resolver(Executor(c.get_executor())) {}
     basic_resolver(basic_resolver&&) noexcept = default;
     basic_resolver& operator=(basic_resolver&&) noexcept = default;
+    /// Takes over a resolver whose executor has another type.
+    template <class E>
+        requires(!std::same_as<E, Executor> && std::convertible_to<E, Executor>)
+    basic_resolver(basic_resolver<Protocol, E>&& other) noexcept
+        : executor_(other.executor_),
+          core_(std::move(other.core_)) {}
 
-    executor_type get_executor() noexcept { return executor_; }
+    executor_type get_executor() const noexcept { return executor_; }
     /// Pending look-ups complete with operation_aborted at once, whatever the name service does.
     void cancel() { core_.cancel(); }
 
@@ -211,53 +317,95 @@ public:
     /// Errors     error::host_not_found            the name does not exist
     ///            error::host_not_found_try_again  the name server did not answer: try again later
     ///            error::service_not_found         no such service: give a port number
+    ///            error::no_memory                 for the results
     ///            error::operation_aborted         cancelled
-    /// Cancel     through cancel() only
+    /// Cancel     none; cancel() ends all look-ups of the resolver
     /// Immediate  never
     /// Lifetime   *this outlives the completion; host and service are copied
     /// Allocates  the strings, the results, and one counted block
     /// Source     man 3 getaddrinfo
-    template <class Token = use_await_t>
+    template <class Token = default_completion_token_t<Executor>>
         requires(!std::convertible_to<Token, flags>)
     decltype(auto) async_resolve(std::string_view host, std::string_view service, Token&& token = {}) {
         return async_resolve(host, service, none, std::forward<Token>(token));
     }
-    template <class Token = use_await_t>
+    template <class Token = default_completion_token_t<Executor>>
     decltype(auto) async_resolve(std::string_view host, std::string_view service, flags f, Token&& token = {}) {
         using init = detail::resolve<Protocol>;
-        return completion_token_transform<typename init::signature>(
-            std::forward<Token>(token), init(core_, host, service, detail::os::af_unspec, f));
+        return detail::initiate_on<typename init::signature>(this->executor_, std::forward<Token>(token),
+                                                             init(core_, host, service, detail::os::af_unspec, f));
     }
     /// The same for one version of the protocol only.
-    template <class Token = use_await_t>
+    template <class Token = default_completion_token_t<Executor>>
         requires(!std::convertible_to<Token, flags>)
     decltype(auto) async_resolve(Protocol const& p, std::string_view host, std::string_view service,
                                  Token&& token = {}) {
-        using init = detail::resolve<Protocol>;
-        return completion_token_transform<typename init::signature>(std::forward<Token>(token),
-                                                                    init(core_, host, service, p.family(), none));
+        return async_resolve(p, host, service, none, std::forward<Token>(token));
     }
+    template <class Token = default_completion_token_t<Executor>> decltype(auto)
+    async_resolve(Protocol const& p, std::string_view host, std::string_view service, flags f, Token&& token = {}) {
+        using init = detail::resolve<Protocol>;
+        return detail::initiate_on<typename init::signature>(this->executor_, std::forward<Token>(token),
+                                                             init(core_, host, service, p.family(), f));
+    }
+    /// The names of an endpoint: one entry. What has no name keeps its number.
+    template <class Token = default_completion_token_t<Executor>>
+    decltype(auto) async_resolve(endpoint_type const& e, Token&& token = {}) {
+        using init = detail::resolve_names<Protocol>;
+        return detail::initiate_on<typename init::signature>(this->executor_, std::forward<Token>(token),
+                                                             init(core_, e));
+    }
+
+    // The same in the calling thread.
 
     results_type resolve(std::string_view host, std::string_view service, flags f = none) {
         error_code ec;
-        auto r = resolve(host, service, f, ec);
-        detail::throw_error(ec, "resolve");
-        return r;
+        return checked(resolve(host, service, f, ec), ec);
     }
     results_type resolve(std::string_view host, std::string_view service, error_code& ec) {
         return resolve(host, service, none, ec);
     }
     results_type resolve(std::string_view host, std::string_view service, flags f, error_code& ec) {
-        std::tuple<error_code, results_type> v;
-        detail::resolve<Protocol>(core_, host, service, detail::os::af_unspec, f).block(v);
-        ec = std::get<0>(v);
-        return std::get<1>(std::move(v));
+        return perform(detail::resolve<Protocol>(core_, host, service, detail::os::af_unspec, f), ec);
+    }
+    results_type resolve(Protocol const& p, std::string_view host, std::string_view service, flags f = none) {
+        error_code ec;
+        return checked(resolve(p, host, service, f, ec), ec);
+    }
+    results_type resolve(Protocol const& p, std::string_view host, std::string_view service, error_code& ec) {
+        return resolve(p, host, service, none, ec);
+    }
+    results_type resolve(Protocol const& p, std::string_view host, std::string_view service, flags f, error_code& ec) {
+        return perform(detail::resolve<Protocol>(core_, host, service, p.family(), f), ec);
+    }
+    results_type resolve(endpoint_type const& e) {
+        error_code ec;
+        return checked(resolve(e, ec), ec);
+    }
+    results_type resolve(endpoint_type const& e, error_code& ec) {
+        return perform(detail::resolve_names<Protocol>(core_, e), ec);
     }
 
 private:
+    template <class Init> static results_type perform(Init const& init, error_code& ec) {
+        std::tuple<error_code, results_type> v;
+        init.block(v);
+        ec = std::get<0>(v);
+        return std::get<1>(std::move(v));
+    }
+    static results_type checked(results_type&& r, error_code const& ec) {
+        detail::throw_error(ec, "resolve");
+        return std::move(r);
+    }
+
+    template <class P, class E> friend class basic_resolver;
     Executor executor_;
     detail::resolver_core core_;
 };
+
+/// The name of this machine; inside run() of a simulated host, that host's.
+FAIRLEAD_EXPORT std::string host_name();
+FAIRLEAD_EXPORT std::string host_name(error_code& ec);
 
 } // namespace ip
 } // namespace fairlead

@@ -2,42 +2,14 @@
 #pragma once
 
 #include <fairlead/base/buffer.hpp>
-#include <fairlead/io/io_context.hpp>
 #include <fairlead/net/fwd.hpp>
+#include <fairlead/net/io_object.hpp>
 #include <fairlead/net/socket_options.hpp>
-#include <fairlead/token/async_op.hpp>
-#include <fairlead/token/block.hpp>
 
 #include <cstring>
 
 namespace fairlead {
 namespace detail {
-
-/// The context of an executor, for I/O objects.
-FAIRLEAD_EXPORT io_context& context_for_io(loop* l);
-
-/// The half of a socket that no template parameter changes.
-struct socket_core {
-    io_context* context;
-    io::handle handle;
-    int family;
-    bool user_non_blocking = false;
-    bool report_aborted = false;
-
-    FAIRLEAD_EXPORT error_code open(int family, int type, int protocol) noexcept;
-    FAIRLEAD_EXPORT error_code close() noexcept;
-    FAIRLEAD_EXPORT error_code bind(void const* address, std::size_t size) noexcept;
-    FAIRLEAD_EXPORT error_code listen(int backlog) noexcept;
-    FAIRLEAD_EXPORT error_code shutdown(int how) noexcept;
-    FAIRLEAD_EXPORT error_code set_option(int level, int name, void const* data, std::size_t size) noexcept;
-    FAIRLEAD_EXPORT error_code get_option(int level, int name, void* data, std::size_t& size) noexcept;
-    FAIRLEAD_EXPORT error_code address(io::name_of which, void* data, std::size_t& size) noexcept;
-    FAIRLEAD_EXPORT error_code adopt(int fd) noexcept;
-    FAIRLEAD_EXPORT std::size_t cancel(error_code& ec) noexcept;
-    FAIRLEAD_EXPORT std::size_t available(error_code& ec) noexcept;
-    FAIRLEAD_EXPORT int release(error_code& ec) noexcept;
-    FAIRLEAD_EXPORT int native() const noexcept;
-};
 
 using stream_signature = void(error_code, std::size_t);
 using error_signature = void(error_code);
@@ -48,7 +20,7 @@ struct transfer : primitive<transfer> {
     using plain_result = void;
     using record = io::io_op;
 
-    io_context* context;
+    io_loop* context;
     io::handle handle;
     void* data;
     std::size_t size;
@@ -65,7 +37,7 @@ struct transfer : primitive<transfer> {
           kind(k),
           may_wait(!s.user_non_blocking) {}
 
-    loop* home() const noexcept { return &context->as_loop(); }
+    loop* home() const noexcept { return context; }
     bool ready() const noexcept { return context->driver().ready(handle, kind, size); }
     void prepare(record& o) const noexcept { o.set(handle, kind, data, size, flags); }
     bool attempt(record& o) const noexcept { return context->driver().try_now(o); }
@@ -93,7 +65,7 @@ struct sequence_transfer : primitive<sequence_transfer> {
     };
     static_assert(await_record::fits<record>);
 
-    io_context* context;
+    io_loop* context;
     io::handle handle;
     mutable io::slice* many;
     std::size_t count;
@@ -130,7 +102,7 @@ struct sequence_transfer : primitive<sequence_transfer> {
             recycle_free(many);
     }
 
-    loop* home() const noexcept { return &context->as_loop(); }
+    loop* home() const noexcept { return context; }
     bool ready() const noexcept { return context->driver().ready(handle, kind, count); }
     void prepare(record& o) const noexcept {
         o.block = std::exchange(many, nullptr);
@@ -168,25 +140,50 @@ template <class Buffers> auto make_transfer(socket_core const& s, io::kind k, Bu
     }
 }
 
+template <class Token, class Buffers> inline constexpr bool nothrow_transfer =
+    nothrow_token<std::decay_t<Token>, decltype(make_transfer(std::declval<socket_core&>(), io::kind::send,
+                                                              std::declval<Buffers const&>()))>;
+
+/// In the calling thread.
+template <class Buffers>
+std::size_t perform_transfer(error_code& ec, socket_core const& s, io::kind k, Buffers const& buffers, int flags = 0) {
+    std::tuple<error_code, std::size_t> v;
+    make_transfer(s, k, buffers, flags).block(v);
+    ec = std::get<0>(v);
+    return std::get<1>(v);
+}
+template <class Buffers> std::size_t perform_transfer(char const* what, socket_core const& s, io::kind k,
+                                                      Buffers const& buffers, int flags = 0) {
+    error_code ec;
+    auto const n = perform_transfer(ec, s, k, buffers, flags);
+    throw_error(ec, what);
+    return n;
+}
+
 /// Readiness, or anything else that completes with an error only and has no buffer.
 struct wait_ready : primitive<wait_ready> {
     using signature = error_signature;
     using plain_result = void;
     using record = io::io_op;
 
-    io_context* context;
+    io_loop* context;
     io::handle handle;
     io::kind kind;
+    bool may_wait;
 
-    wait_ready(socket_core const& s, io::kind k) noexcept : context(s.context), handle(s.handle), kind(k) {}
-    loop* home() const noexcept { return &context->as_loop(); }
+    wait_ready(socket_core const& s, io::kind k) noexcept
+        : context(s.context),
+          handle(s.handle),
+          kind(k),
+          may_wait(!s.user_non_blocking) {}
+    loop* home() const noexcept { return context; }
     void prepare(record& o) const noexcept { o.set(handle, kind); }
     void submit(record& o) const noexcept { context->submit(o); }
     static std::tuple<error_code> take(record& o) noexcept { return {to_error_code(o.result.error)}; }
     void block(std::tuple<error_code>& v) const noexcept {
         record o;
         prepare(o);
-        context->driver().perform(o, true);
+        context->driver().perform(o, may_wait);
         v = take(o);
     }
 };
@@ -200,8 +197,12 @@ struct connect_record : io::io_op {
 };
 static_assert(await_record::fits<connect_record>);
 
+/// Two sockets connected to each other, perhaps in different contexts.
+FAIRLEAD_EXPORT error_code connect_pair(socket_core& a, socket_core& b, int family, int type, int protocol) noexcept;
+
 FAIRLEAD_EXPORT void* allocate_or_null(std::size_t bytes) noexcept;
-FAIRLEAD_EXPORT void submit_connect(socket_core& s, connect_record& o, int family, int type, int protocol) noexcept;
+/// Fills the record, opens the socket if need be. What fails stands in the result.
+FAIRLEAD_EXPORT void prepare_connect(socket_core& s, connect_record& o, int family, int type, int protocol) noexcept;
 
 template <class Endpoint> struct connect_to : primitive<connect_to<Endpoint>> {
     using signature = error_signature;
@@ -212,7 +213,7 @@ template <class Endpoint> struct connect_to : primitive<connect_to<Endpoint>> {
     mutable Endpoint endpoint;
 
     connect_to(socket_core& s, Endpoint const& e) noexcept : socket(&s), endpoint(e) {}
-    loop* home() const noexcept { return &socket->context->as_loop(); }
+    loop* home() const noexcept { return socket->context; }
     void prepare(record& o) const noexcept {
         void* address = o.address;
         o.block = nullptr;
@@ -221,10 +222,14 @@ template <class Endpoint> struct connect_to : primitive<connect_to<Endpoint>> {
         if (address)
             std::memcpy(address, endpoint.data(), endpoint.size());
         o.set({}, io::kind::connect, address, endpoint.size());
+        auto const p = endpoint.protocol();
+        prepare_connect(*socket, o, p.family(), p.type(), p.protocol());
     }
     void submit(record& o) const noexcept {
-        auto const p = endpoint.protocol();
-        submit_connect(*socket, o, p.family(), p.type(), p.protocol());
+        if (o.result.error == 0)
+            socket->context->submit(o);
+        else
+            socket->context->post(o);
     }
     static constexpr bool drops = true;
     static void drop(record& o) noexcept {
@@ -249,47 +254,59 @@ template <class Endpoint> struct connect_to : primitive<connect_to<Endpoint>> {
     }
 };
 
-constexpr io::kind kind_of(socket_base::wait_type w) noexcept {
-    return w == socket_base::wait_read    ? io::kind::wait_read
-           : w == socket_base::wait_write ? io::kind::wait_write
-                                          : io::kind::wait_error;
+/// Of the wait types of sockets, and of descriptors.
+template <class Wait> constexpr io::kind kind_of(Wait w) noexcept {
+    return w == Wait::wait_read    ? io::kind::wait_read
+           : w == Wait::wait_write ? io::kind::wait_write
+                                   : io::kind::wait_error;
+}
+
+/// The protocol of a socket, as far as options ask for it.
+template <class Protocol> Protocol protocol_of(int family) {
+    if constexpr (requires { Protocol::v6(); })
+        return family == Protocol::v6().family() ? Protocol::v6() : Protocol::v4();
+    else if constexpr (std::is_constructible_v<Protocol, int, int>)
+        return Protocol(family, 0);
+    else
+        return typename Protocol::endpoint().protocol();
+}
+
+/// Whose sockets another kind of socket can take over.
+template <class P, class E, class Protocol, class Executor>
+concept takes_over = !(std::same_as<P, Protocol> && std::same_as<E, Executor>) && std::convertible_to<P, Protocol> &&
+                     std::convertible_to<E, Executor>;
+
+/// Throws bad_cast when the socket's own protocol is none that `Protocol` stands for.
+template <class Protocol, class Socket> Socket&& checked(Socket&& other) {
+    if constexpr (!std::same_as<Protocol, typename Socket::protocol_type>)
+        static_cast<void>(Protocol(protocol_of<typename Socket::protocol_type>(other.core().family)));
+    return std::move(other);
 }
 
 } // namespace detail
 
 /// A socket of some protocol, open or closed.
 /// Threads: distinct objects may be used on distinct threads; one object by one thread at a time.
-template <class Protocol, class Executor> class basic_socket : public socket_base {
+template <class Protocol, class Executor> class basic_socket : public socket_base, public detail::io_object<Executor> {
+    using object = detail::io_object<Executor>;
+
 public:
     using protocol_type = Protocol;
     using endpoint_type = typename Protocol::endpoint;
-    using executor_type = Executor;
     using native_handle_type = int;
     using lowest_layer_type = basic_socket;
     template <class E> struct rebind_executor {
         using other = basic_socket<Protocol, E>;
     };
 
-    executor_type get_executor() noexcept { return executor_; }
     lowest_layer_type& lowest_layer() noexcept { return *this; }
+    lowest_layer_type const& lowest_layer() const noexcept { return *this; }
 
     void open(Protocol const& p = default_protocol()) {
         detail::throw_error(core_.open(p.family(), p.type(), p.protocol()), "open");
     }
     void open(Protocol const& p, error_code& ec) { ec = core_.open(p.family(), p.type(), p.protocol()); }
-    bool is_open() const noexcept { return core_.handle.is_open(); }
 
-    /// Pending operations complete with operation_aborted. Closing a closed socket does nothing.
-    void close() { detail::throw_error(core_.close(), "close"); }
-    void close(error_code& ec) noexcept { ec = core_.close(); }
-    /// Gives the descriptor away, still open; pending operations complete with operation_aborted.
-    native_handle_type release() {
-        error_code ec;
-        int const fd = core_.release(ec);
-        detail::throw_error(ec, "release");
-        return fd;
-    }
-    native_handle_type release(error_code& ec) noexcept { return core_.release(ec); }
     /// Takes over an open descriptor of the protocol.
     void assign(Protocol const& p, native_handle_type fd) {
         error_code ec;
@@ -301,23 +318,43 @@ public:
         if (!ec)
             core_.family = p.family();
     }
-    /// The descriptor; -1 when closed and in a simulated world.
-    native_handle_type native_handle() const noexcept { return core_.native(); }
-
-    /// Pending operations complete with operation_aborted.
-    void cancel() {
-        error_code ec;
-        core_.cancel(ec);
-        detail::throw_error(ec, "cancel");
-    }
-    void cancel(error_code& ec) noexcept { core_.cancel(ec); }
 
     void bind(endpoint_type const& e) { detail::throw_error(core_.bind(e.data(), e.size()), "bind"); }
     void bind(endpoint_type const& e, error_code& ec) noexcept { ec = core_.bind(e.data(), e.size()); }
 
+    /// Opens the socket if it is closed, and connects it. Of datagrams this only names the peer, says nothing about
+    /// whether anybody is there, and may be repeated with another one.
+    /// Completes  (error_code ec)
+    /// Errors     error::connection_refused  nobody listens there; also when a stream would connect to itself
+    ///            error::operation_aborted   cancelled
+    ///            what connect(2) reports
+    /// Cancel     terminal, partial, total; close the socket afterwards
+    /// Immediate  never
+    /// Lifetime   *this outlives the completion
+    /// Allocates  nothing awaited for IP; other addresses take one counted block
+    /// Source     man 2 connect
+    template <class Token = default_completion_token_t<Executor>>
+    decltype(auto) async_connect(endpoint_type const& peer, Token&& token = {}) noexcept(
+        detail::nothrow_token<std::decay_t<Token>, detail::connect_to<endpoint_type>>) {
+        return detail::initiate_on<void(error_code)>(this->executor_, std::forward<Token>(token),
+                                                     detail::connect_to<endpoint_type>(core_, peer));
+    }
+    void connect(endpoint_type const& peer) {
+        error_code ec;
+        connect(peer, ec);
+        detail::throw_error(ec, "connect");
+    }
+    void connect(endpoint_type const& peer, error_code& ec) {
+        std::tuple<error_code> v;
+        detail::connect_to<endpoint_type>(core_, peer).block(v);
+        ec = std::get<0>(v);
+    }
+
     void shutdown(shutdown_type what) { detail::throw_error(core_.shutdown(what), "shutdown"); }
     void shutdown(shutdown_type what, error_code& ec) noexcept { ec = core_.shutdown(what); }
 
+    /// Options are the types of socket_base and of the protocols, or a program's own: with level(p), name(p), data(p),
+    /// size(p), and for get_option() resize(p, n), where p is the protocol.
     template <class Option> void set_option(Option const& option) {
         error_code ec;
         set_option(option, ec);
@@ -345,6 +382,7 @@ public:
     endpoint_type remote_endpoint() const { return name(io::name_of::peer, "remote_endpoint"); }
     endpoint_type remote_endpoint(error_code& ec) const { return name(io::name_of::peer, ec); }
 
+    /// How many bytes can be read without waiting.
     std::size_t available() const {
         error_code ec;
         auto const n = core_.available(ec);
@@ -352,14 +390,14 @@ public:
         return n;
     }
     std::size_t available(error_code& ec) const noexcept { return core_.available(ec); }
-
-    /// Synchronous operations fail with would_block instead of waiting; asynchronous ones work regardless.
-    bool non_blocking() const noexcept { return core_.user_non_blocking; }
-    void non_blocking(bool on) noexcept { core_.user_non_blocking = on; }
-    void non_blocking(bool on, error_code& ec) noexcept {
-        core_.user_non_blocking = on;
-        ec = {};
+    /// Whether the next read begins at the mark of out-of-band data.
+    bool at_mark() const {
+        error_code ec;
+        bool const is = core_.at_mark(ec);
+        detail::throw_error(ec, "at_mark");
+        return is;
     }
+    bool at_mark(error_code& ec) const noexcept { return core_.at_mark(ec); }
 
     /// Waits until the socket is ready to read, to write, or has an error condition.
     /// Completes  (error_code ec)
@@ -368,11 +406,11 @@ public:
     /// Immediate  may be ready without waiting; the handler still never runs before this returns
     /// Lifetime   *this outlives the completion
     /// Allocates  nothing
-    template <class Token = use_await_t> decltype(auto)
+    template <class Token = default_completion_token_t<Executor>> decltype(auto)
     async_wait(wait_type what,
                Token&& token = {}) noexcept(detail::nothrow_token<std::decay_t<Token>, detail::wait_ready>) {
-        return completion_token_transform<void(error_code)>(std::forward<Token>(token),
-                                                            detail::wait_ready(core_, detail::kind_of(what)));
+        return detail::initiate_on<void(error_code)>(this->executor_, std::forward<Token>(token),
+                                                     detail::wait_ready(core_, detail::kind_of(what)));
     }
     void wait(wait_type what) {
         error_code ec;
@@ -385,35 +423,19 @@ public:
         ec = std::get<0>(v);
     }
 
-    /// For the library's own algorithms.
-    detail::socket_core& core() noexcept { return core_; }
-
 protected:
-    static Protocol default_protocol() { return endpoint_type().protocol(); }
-    Protocol protocol() const {
-        if constexpr (requires { Protocol::v6(); })
-            return core_.family == Protocol::v6().family() ? Protocol::v6() : Protocol::v4();
-        else
-            return default_protocol();
-    }
+    using object::core_;
+    using object::executor_;
 
-    explicit basic_socket(Executor const& e) : executor_(e) {
-        core_.context = &detail::context_for_io(detail::loop_of(e));
-        core_.family = default_protocol().family();
-    }
-    basic_socket(basic_socket&& other) noexcept : executor_(other.executor_), core_(other.core_) {
-        other.core_.handle = {};
-    }
-    basic_socket& operator=(basic_socket&& other) noexcept {
-        if (this != &other) {
-            core_.close();
-            executor_ = other.executor_;
-            core_ = other.core_;
-            other.core_.handle = {};
-        }
-        return *this;
-    }
-    ~basic_socket() { core_.close(); }
+    static Protocol default_protocol() { return endpoint_type().protocol(); }
+    Protocol protocol() const { return detail::protocol_of<Protocol>(core_.family); }
+
+    explicit basic_socket(Executor const& e) : object(e, default_protocol().family()) {}
+    basic_socket(basic_socket&& other) noexcept = default;
+    template <class P, class E> explicit basic_socket(basic_socket<P, E>&& other) noexcept
+        : object(static_cast<detail::io_object<E>&&>(other)) {}
+    basic_socket& operator=(basic_socket&& other) noexcept = default;
+    ~basic_socket() = default;
 
     endpoint_type name(io::name_of which, error_code& ec) const {
         endpoint_type e;
@@ -430,9 +452,6 @@ protected:
         detail::throw_error(ec, what);
         return e;
     }
-
-    Executor executor_;
-    mutable detail::socket_core core_{};
 };
 
 } // namespace fairlead

@@ -41,6 +41,15 @@ public:
     }
     basic_stream_socket(basic_stream_socket&&) noexcept = default;
     basic_stream_socket& operator=(basic_stream_socket&&) noexcept = default;
+    /// Takes over one whose protocol and executor convert to these.
+    template <class P, class E>
+        requires detail::takes_over<P, E, Protocol, Executor>
+    basic_stream_socket(basic_stream_socket<P, E>&& other) : base(detail::checked<Protocol>(std::move(other))) {}
+    template <class P, class E>
+        requires detail::takes_over<P, E, Protocol, Executor>
+    basic_stream_socket& operator=(basic_stream_socket<P, E>&& other) {
+        return *this = basic_stream_socket(std::move(other));
+    }
     ~basic_stream_socket() = default;
 
     /// Reads at least one byte into `into`.
@@ -54,17 +63,17 @@ public:
     /// Threads    one reader plus one writer; otherwise unsynchronised
     /// Allocates  nothing awaited with one or two buffers; a counted block for more
     /// Source     man 2 recv; Networking TS [socket.stream.ops]
-    template <mutable_buffer_sequence Buffers, class Token = use_await_t>
+    template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_read_some(Buffers const& into, Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
         return transfer<Token>(io::kind::receive, into, 0, token);
     }
     /// As async_read_some, with flags.
-    template <mutable_buffer_sequence Buffers, class Token = use_await_t>
+    template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
         requires(!std::convertible_to<Token, message_flags>)
     decltype(auto) async_receive(Buffers const& into, Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
         return transfer<Token>(io::kind::receive, into, 0, token);
     }
-    template <mutable_buffer_sequence Buffers, class Token = use_await_t> decltype(auto)
+    template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>> decltype(auto)
     async_receive(Buffers const& into, message_flags flags, Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
         return transfer<Token>(io::kind::receive, into, flags, token);
     }
@@ -79,46 +88,19 @@ public:
     /// Threads    one reader plus one writer; otherwise unsynchronised
     /// Allocates  nothing awaited with one or two buffers; a counted block for more
     /// Source     man 2 send; Networking TS [socket.stream.ops]
-    template <const_buffer_sequence Buffers, class Token = use_await_t>
+    template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_write_some(Buffers const& from, Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
         return transfer<Token>(io::kind::send, from, 0, token);
     }
     /// As async_write_some, with flags.
-    template <const_buffer_sequence Buffers, class Token = use_await_t>
+    template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
         requires(!std::convertible_to<Token, message_flags>)
     decltype(auto) async_send(Buffers const& from, Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
         return transfer<Token>(io::kind::send, from, 0, token);
     }
-    template <const_buffer_sequence Buffers, class Token = use_await_t> decltype(auto)
+    template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>> decltype(auto)
     async_send(Buffers const& from, message_flags flags, Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
         return transfer<Token>(io::kind::send, from, flags, token);
-    }
-
-    /// Opens the socket if it is closed, and connects it.
-    /// Completes  (error_code ec)
-    /// Errors     error::connection_refused  nobody listens there; also when the socket would connect to itself
-    ///            error::operation_aborted   cancelled
-    ///            what connect(2) reports
-    /// Cancel     terminal, partial, total; close the socket afterwards
-    /// Immediate  never
-    /// Lifetime   *this outlives the completion
-    /// Allocates  nothing awaited for IP; UNIX addresses take one counted block
-    /// Source     man 2 connect
-    template <class Token = use_await_t>
-    decltype(auto) async_connect(endpoint_type const& peer, Token&& token = {}) noexcept(
-        detail::nothrow_token<std::decay_t<Token>, detail::connect_to<endpoint_type>>) {
-        return completion_token_transform<void(error_code)>(std::forward<Token>(token),
-                                                            detail::connect_to<endpoint_type>(core_, peer));
-    }
-    void connect(endpoint_type const& peer) {
-        error_code ec;
-        connect(peer, ec);
-        detail::throw_error(ec, "connect");
-    }
-    void connect(endpoint_type const& peer, error_code& ec) {
-        std::tuple<error_code> v;
-        detail::connect_to<endpoint_type>(core_, peer).block(v);
-        ec = std::get<0>(v);
     }
 
     template <mutable_buffer_sequence Buffers> std::size_t read_some(Buffers const& into) {
@@ -165,8 +147,8 @@ private:
     template <class Token, class Buffers>
     decltype(auto) transfer(io::kind k, Buffers const& buffers, message_flags flags,
                             std::remove_reference_t<Token>& token) noexcept(nothrow<Token, Buffers>) {
-        return completion_token_transform<void(error_code, std::size_t)>(
-            std::forward<Token>(token), detail::make_transfer(core_, k, buffers, flags));
+        return detail::initiate_on<void(error_code, std::size_t)>(this->executor_, std::forward<Token>(token),
+                                                                  detail::make_transfer(core_, k, buffers, flags));
     }
     template <class Buffers>
     std::size_t perform(error_code& ec, io::kind k, Buffers const& buffers, message_flags flags) {
@@ -193,26 +175,8 @@ namespace local {
 /// Makes two open sockets connected to each other.
 template <class Protocol, class E1, class E2>
 void connect_pair(basic_stream_socket<Protocol, E1>& a, basic_stream_socket<Protocol, E2>& b, error_code& ec) {
-    auto& ca = a.core();
-    auto& cb = b.core();
-    if (ca.handle.is_open() || cb.handle.is_open()) {
-        ec = error::already_open;
-        return;
-    }
     auto const p = typename Protocol::endpoint().protocol();
-    io::handle other;
-    auto const r = ca.context->driver().pair(p.family(), p.type(), p.protocol(), ca.handle, other);
-    ec = detail::to_error_code(r.error);
-    if (ec)
-        return;
-    if (ca.context == cb.context) {
-        cb.handle = other;
-        return;
-    }
-    auto const fd = ca.context->driver().release(other);
-    ec = fd.error ? detail::to_error_code(fd.error) : cb.adopt(static_cast<int>(fd.value));
-    if (ec)
-        ca.close();
+    ec = detail::connect_pair(a.core(), b.core(), p.family(), p.type(), p.protocol());
 }
 template <class Protocol, class E1, class E2>
 void connect_pair(basic_stream_socket<Protocol, E1>& a, basic_stream_socket<Protocol, E2>& b) {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <fairlead/io/io_context.hpp>
+#include <fairlead/io/io_loop_for.hpp>
 #include <fairlead/token/async_op.hpp>
 #include <fairlead/token/block.hpp>
+#include <fairlead/token/initiate_on.hpp>
 
 #include <chrono>
 
@@ -12,39 +14,49 @@ namespace fairlead {
 template <class Clock, class Executor = any_io_executor> class basic_waitable_timer;
 /// A timer of the loop's clock: real, or virtual inside a simulated world.
 using steady_timer = basic_waitable_timer<steady_clock>;
+/// Timers of other clocks. The deadline is put onto the loop's clock when a wait starts: a jump of the clock during a
+/// wait does not move it.
+using system_timer = basic_waitable_timer<std::chrono::system_clock>;
+using high_resolution_timer = basic_waitable_timer<std::chrono::high_resolution_clock>;
 
 namespace detail {
-
-FAIRLEAD_EXPORT io_context& context_for_io(loop* l);
 
 /// The half of a timer that no template parameter changes.
 class timer_core {
 public:
-    explicit timer_core(io_context& c) noexcept : context_(&c) {}
+    explicit timer_core(io_loop_ref l) noexcept : context_(std::move(l)) {}
     FAIRLEAD_EXPORT timer_core(timer_core&& other) noexcept;
     FAIRLEAD_EXPORT timer_core& operator=(timer_core&& other) noexcept;
-    ~timer_core() {
-        if (!waits_.empty())
-            cancel();
-    }
+    ~timer_core() { cancel(); }
 
-    io_context& context() const noexcept { return *context_; }
+    io_loop& context() const noexcept { return *context_; }
     std::int64_t deadline_ns() const noexcept { return deadline_ns_; }
     void deadline_ns(std::int64_t t) noexcept { deadline_ns_ = t; }
-    FAIRLEAD_EXPORT std::size_t cancel(std::size_t most = static_cast<std::size_t>(-1)) noexcept;
+    std::size_t cancel(std::size_t most = static_cast<std::size_t>(-1)) noexcept {
+        return was_armed_ ? cancel_armed(most) : 0;
+    }
     void arm(io::timer_op& o) noexcept {
         o.deadline_ns = deadline_ns_;
         o.waits = &waits_;
+        was_armed_ = true;
         context_->arm(o);
     }
 
 private:
-    std::size_t cancel_here(std::size_t most) noexcept;
+    FAIRLEAD_EXPORT std::size_t cancel_armed(std::size_t most) noexcept;
     void take_over(timer_core& other) noexcept;
-    io_context* context_;
+    io_loop_ref context_;
     std::int64_t deadline_ns_ = 0;
     op_queue waits_;
+    bool was_armed_ =
+        false; ///< since the last cancel(): only then can there be waits, and whoever owns the loop has them
 };
+
+/// What the timer of another clock than the loop's remembers.
+template <class TimePoint> struct foreign_expiry {
+    TimePoint at{};
+};
+struct no_expiry {};
 
 struct timer_wait : primitive<timer_wait> {
     using signature = void(error_code);
@@ -54,7 +66,7 @@ struct timer_wait : primitive<timer_wait> {
     timer_core* timer;
 
     explicit timer_wait(timer_core& t) noexcept : timer(&t) {}
-    loop* home() const noexcept { return &timer->context().as_loop(); }
+    loop* home() const noexcept { return &timer->context(); }
     void prepare(record& o) const noexcept { o.cancel = nullptr; }
     void submit(record& o) const noexcept { timer->arm(o); }
     static std::tuple<error_code> take(record& o) noexcept {
@@ -62,7 +74,7 @@ struct timer_wait : primitive<timer_wait> {
     }
     void block(std::tuple<error_code>& v) const noexcept {
         bool const slept = timer->context().driver().sleep_until(timer->deadline_ns());
-        v = {slept ? error_code() : std::make_error_code(std::errc::operation_not_supported)};
+        v = {slept ? error_code() : error::make_error_code(error::operation_not_supported)};
     }
 };
 static_assert(sizeof(timer_wait) == 8);
@@ -80,9 +92,7 @@ public:
         using other = basic_waitable_timer<Clock, E>;
     };
 
-    explicit basic_waitable_timer(Executor const& e)
-        : executor_(e),
-          core_(detail::context_for_io(detail::loop_of(e))) {}
+    explicit basic_waitable_timer(Executor const& e) : executor_(e), core_(detail::io_loop_for(e)) {}
     template <execution_context_type Context> explicit basic_waitable_timer(Context& c)
         : basic_waitable_timer(Executor(c.get_executor())) {}
     basic_waitable_timer(Executor const& e, time_point t) : basic_waitable_timer(e) { expires_at(t); }
@@ -95,21 +105,34 @@ public:
     }
     basic_waitable_timer(basic_waitable_timer&&) noexcept = default;
     basic_waitable_timer& operator=(basic_waitable_timer&&) noexcept = default;
+    /// Takes over a timer whose executor has another type.
+    template <class E>
+        requires(!std::same_as<E, Executor> && std::convertible_to<E, Executor>)
+    basic_waitable_timer(basic_waitable_timer<Clock, E>&& other) noexcept
+        : executor_(other.executor_),
+          core_(std::move(other.core_)),
+          expiry_(other.expiry_) {}
 
-    executor_type get_executor() noexcept { return executor_; }
+    executor_type get_executor() const noexcept { return executor_; }
 
     time_point expiry() const noexcept {
-        return time_point(std::chrono::duration_cast<duration>(std::chrono::nanoseconds(core_.deadline_ns())));
+        if constexpr (is_foreign)
+            return expiry_.at;
+        else
+            return time_point(std::chrono::duration_cast<duration>(std::chrono::nanoseconds(core_.deadline_ns())));
     }
     /// Sets the deadline. Pending waits complete with operation_aborted; returns how many.
     std::size_t expires_at(time_point t) {
         auto const n = core_.cancel();
-        core_.deadline_ns(std::chrono::duration_cast<std::chrono::nanoseconds>(t.time_since_epoch()).count());
+        if constexpr (is_foreign)
+            expiry_.at = t;
+        else
+            core_.deadline_ns(std::chrono::duration_cast<std::chrono::nanoseconds>(t.time_since_epoch()).count());
         return n;
     }
     /// Far futures and pasts saturate.
     std::size_t expires_after(duration d) {
-        auto const now = core_.context().now();
+        auto const now = this_clock();
         if (d > duration::zero() && now > time_point::max() - d)
             return expires_at(time_point::max());
         if (d < duration::zero() && now < time_point::min() - d)
@@ -127,9 +150,11 @@ public:
     /// Immediate  never
     /// Lifetime   *this outlives the completion, or is moved
     /// Allocates  nothing awaited
-    template <class Token = use_await_t> decltype(auto)
+    template <class Token = default_completion_token_t<Executor>> decltype(auto)
     async_wait(Token&& token = {}) noexcept(detail::nothrow_token<std::decay_t<Token>, detail::timer_wait>) {
-        return completion_token_transform<void(error_code)>(std::forward<Token>(token), detail::timer_wait(core_));
+        translate();
+        return detail::initiate_on<void(error_code)>(this->executor_, std::forward<Token>(token),
+                                                     detail::timer_wait(core_));
     }
     void wait() {
         error_code ec;
@@ -137,14 +162,39 @@ public:
         detail::throw_error(ec, "wait");
     }
     void wait(error_code& ec) {
+        translate();
         std::tuple<error_code> v;
         detail::timer_wait(core_).block(v);
         ec = std::get<0>(v);
     }
 
+    /// For the library's own algorithms.
+    detail::timer_core& core() noexcept { return core_; }
+
 private:
+    template <class C, class E> friend class basic_waitable_timer;
+    static constexpr bool is_foreign = !std::is_same_v<time_point, steady_clock::time_point>;
+    time_point this_clock() {
+        if constexpr (is_foreign)
+            return Clock::now();
+        else
+            return core_.context().now();
+    }
+    /// From a foreign clock to the loop's, which saturates.
+    void translate() noexcept {
+        if constexpr (is_foreign) {
+            using std::chrono::nanoseconds;
+            auto const now = core_.context().now().time_since_epoch();
+            std::chrono::duration<double> const left(expiry_.at - Clock::now()), most(nanoseconds::max() - now);
+            core_.deadline_ns(left >= most ? nanoseconds::max().count()
+                              : left.count() <= 0
+                                  ? nanoseconds(now).count()
+                                  : (now + std::chrono::duration_cast<nanoseconds>(expiry_.at - Clock::now())).count());
+        }
+    }
     Executor executor_;
     detail::timer_core core_;
+    [[no_unique_address]] std::conditional_t<is_foreign, detail::foreign_expiry<time_point>, detail::no_expiry> expiry_;
 };
 
 } // namespace fairlead

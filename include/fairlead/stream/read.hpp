@@ -53,7 +53,8 @@ template <class Buffer> std::size_t dynamic_step(Buffer const& b, std::size_t mo
     return step < left ? step : left;
 }
 
-template <class Stream, class Buffer, class Condition, class Handler> struct read_dynamic_op {
+template <class Stream, class Buffer, class Condition, class Handler> struct read_dynamic_op
+    : composed_cancellation<Handler> {
     Stream* stream;
     Buffer data;
     std::size_t total;
@@ -61,21 +62,34 @@ template <class Stream, class Buffer, class Condition, class Handler> struct rea
     [[no_unique_address]] Condition condition;
     Handler handler;
 
+    template <class H> read_dynamic_op(Stream* s, Buffer b, Condition c, H&& h)
+        : composed_cancellation<Handler>(h, enable_partial_cancellation()),
+          stream(s),
+          data(std::move(b)),
+          total(0),
+          prepared(0),
+          condition(std::move(c)),
+          handler(std::forward<H>(h)) {}
     void operator()(error_code ec, std::size_t n) {
         dynamic_commit(data, prepared, n);
         total += n;
         std::size_t most = 0;
-        if ((!ec && n == 0) || (most = condition(ec, total)) == 0 || dynamic_step(data, most) == 0) {
-            std::move(handler)(ec, total);
-            return;
-        }
-        next(most);
+        if ((!ec && n == 0) || (most = condition(ec, total)) == 0 || dynamic_step(data, most) == 0)
+            complete(ec);
+        else if (this->is_cancelled())
+            complete(error::operation_aborted);
+        else
+            next(most);
+    }
+    void complete(error_code ec) {
+        this->end_cancellation(handler);
+        std::move(handler)(ec, total);
     }
     void next(std::size_t most) {
         prepared = dynamic_step(data, most);
         auto const b = dynamic_prepare(data, prepared);
         auto* const s = stream;
-        s->async_read_some(b, std::move(*this));
+        this->begin_step([&] { s->async_read_some(b, std::move(*this)); });
     }
 };
 template <class Stream, class Buffer, class Condition> struct read_dynamic {
@@ -93,7 +107,7 @@ template <class Stream, class Buffer, class Condition> struct read_dynamic {
             return;
         }
         read_dynamic_op<Stream, Buffer, Condition, std::decay_t<Handler>> o{
-            stream, std::move(data), 0, 0, std::move(condition), std::forward<Handler>(handler)};
+            stream, std::move(data), std::move(condition), std::forward<Handler>(handler)};
         o.next(most);
     }
     void block(std::tuple<error_code, std::size_t>& v)
@@ -126,13 +140,13 @@ struct associator<A, detail::read_dynamic_op<S, B, C, H>, D>
 /// Completes  (error_code ec, std::size_t n); n counts what was read also when ec is set
 /// Errors     error::eof  the stream ended before the buffers were full
 ///            otherwise those of the stream's async_read_some
-/// Cancel     terminal, partial; through the stream
+/// Cancel     terminal, partial; n tells what was read
 /// Immediate  may be ready without waiting; the handler still never runs before this returns
 /// Lifetime   the stream and the memory behind `into` outlive the completion
 /// Threads    no other read on the stream meanwhile
 /// Allocates  on our sockets nothing awaited with one or two buffers; on others the steps' records, in turn
 /// Source     Networking TS [buffer.async.read]
-template <async_read_stream Stream, mutable_buffer_sequence Buffers, class Token = use_await_t>
+template <async_read_stream Stream, mutable_buffer_sequence Buffers, class Token = detail::default_token_of<Stream>>
     requires(!detail::completion_condition<std::decay_t<Token>>)
 decltype(auto) async_read(Stream& stream, Buffers const& into, Token&& token = {}) noexcept(
     detail::nothrow_token<std::decay_t<Token>, detail::read_all_type<Stream, Buffers>> &&
@@ -142,13 +156,13 @@ decltype(auto) async_read(Stream& stream, Buffers const& into, Token&& token = {
 }
 /// The same until `condition(ec, bytes_so_far)` says 0.
 template <async_read_stream Stream, mutable_buffer_sequence Buffers, detail::completion_condition Condition,
-          class Token = use_await_t>
+          class Token = detail::default_token_of<Stream>>
 decltype(auto) async_read(Stream& stream, Buffers const& into, Condition condition, Token&& token = {}) {
     return completion_token_transform<void(error_code, std::size_t)>(
         std::forward<Token>(token), detail::read_initiation(stream, into, std::move(condition)));
 }
 /// Appends to a dynamic buffer until it has max_size() bytes (which is no error), or an error.
-template <async_read_stream Stream, detail::dynamic_buffer_type Buffer, class Token = use_await_t>
+template <async_read_stream Stream, detail::dynamic_buffer_type Buffer, class Token = detail::default_token_of<Stream>>
     requires(!detail::completion_condition<std::decay_t<Token>>)
 decltype(auto) async_read(Stream& stream, Buffer into, Token&& token = {}) {
     return completion_token_transform<void(error_code, std::size_t)>(
@@ -156,7 +170,7 @@ decltype(auto) async_read(Stream& stream, Buffer into, Token&& token = {}) {
         detail::read_dynamic<Stream, Buffer, detail::transfer_all_t>{&stream, std::move(into), {}});
 }
 template <async_read_stream Stream, detail::dynamic_buffer_type Buffer, detail::completion_condition Condition,
-          class Token = use_await_t>
+          class Token = detail::default_token_of<Stream>>
 decltype(auto) async_read(Stream& stream, Buffer into, Condition condition, Token&& token = {}) {
     return completion_token_transform<void(error_code, std::size_t)>(
         std::forward<Token>(token),

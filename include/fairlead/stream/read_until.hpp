@@ -79,7 +79,7 @@ std::optional<until_values> find_delimiter(Buffer const& data, std::string_view 
     return std::nullopt;
 }
 
-template <class Stream, class Buffer, class Handler> struct read_until_op {
+template <class Stream, class Buffer, class Handler> struct read_until_op : composed_cancellation<Handler> {
     Stream* stream;
     Buffer data;
     delimiter wanted;
@@ -87,23 +87,34 @@ template <class Stream, class Buffer, class Handler> struct read_until_op {
     std::size_t prepared;
     Handler handler;
 
+    template <class H> read_until_op(Stream* s, Buffer b, delimiter d, std::size_t already, H&& h)
+        : composed_cancellation<Handler>(h, enable_partial_cancellation()),
+          stream(s),
+          data(std::move(b)),
+          wanted(std::move(d)),
+          searched(already),
+          prepared(0),
+          handler(std::forward<H>(h)) {}
     void operator()(error_code ec, std::size_t n) {
         dynamic_commit(data, prepared, n);
-        if (ec || n == 0) {
-            std::move(handler)(ec, std::size_t{0});
-            return;
-        }
-        if (auto const found = find_delimiter(data, wanted.view(), searched)) {
-            std::move(handler)(std::get<0>(*found), std::get<1>(*found));
-            return;
-        }
-        next();
+        if (ec || n == 0)
+            complete(ec, 0);
+        else if (auto const found = find_delimiter(data, wanted.view(), searched))
+            complete(std::get<0>(*found), std::get<1>(*found));
+        else if (this->is_cancelled())
+            complete(error::operation_aborted, 0);
+        else
+            next();
+    }
+    void complete(error_code ec, std::size_t n) {
+        this->end_cancellation(handler);
+        std::move(handler)(ec, n);
     }
     void next() {
         prepared = dynamic_step(data, transfer_step);
         auto const b = dynamic_prepare(data, prepared);
         auto* const s = stream;
-        s->async_read_some(b, std::move(*this));
+        this->begin_step([&] { s->async_read_some(b, std::move(*this)); });
     }
 };
 
@@ -125,8 +136,8 @@ template <class Stream, class Buffer> struct read_until_initiation {
             complete_immediately(stream->get_executor(), std::forward<Handler>(handler), *found);
             return;
         }
-        read_until_op<Stream, Buffer, std::decay_t<Handler>> o{
-            stream, std::move(data), std::move(wanted), searched, 0, std::forward<Handler>(handler)};
+        read_until_op<Stream, Buffer, std::decay_t<Handler>> o{stream, std::move(data), std::move(wanted), searched,
+                                                               std::forward<Handler>(handler)};
         o.next();
     }
     void block(until_values& v)
@@ -159,19 +170,19 @@ struct associator<A, detail::read_until_op<S, B, H>, D> : detail::pass_on<A, det
 /// Completes  (error_code ec, std::size_t n); n counts up to and including the delimiter; more may follow in the buffer
 /// Errors     error::not_found  the buffer has max_size() bytes and no delimiter
 ///            otherwise those of the stream's async_read_some (error::eof before a delimiter); what was read stays
-/// Cancel     terminal, partial; through the stream
+/// Cancel     terminal, partial; what was read stays in the buffer
 /// Immediate  may be ready without waiting; the handler still never runs before this returns
 /// Lifetime   the stream and the bytes behind the buffer outlive the completion; the delimiter is copied
 /// Threads    no other read on the stream meanwhile
 /// Allocates  awaited nothing when the delimiter is there (with up to seven characters); reading takes a counted block
 /// Source     Networking TS [buffer.async.read.until]
-template <async_read_stream Stream, detail::dynamic_buffer_type Buffer, class Token = use_await_t>
+template <async_read_stream Stream, detail::dynamic_buffer_type Buffer, class Token = detail::default_token_of<Stream>>
 decltype(auto) async_read_until(Stream& stream, Buffer into, std::string_view delimiter, Token&& token = {}) {
     return completion_token_transform<void(error_code, std::size_t)>(
         std::forward<Token>(token),
         detail::read_until_initiation<Stream, Buffer>{&stream, std::move(into), detail::delimiter(delimiter)});
 }
-template <async_read_stream Stream, detail::dynamic_buffer_type Buffer, class Token = use_await_t>
+template <async_read_stream Stream, detail::dynamic_buffer_type Buffer, class Token = detail::default_token_of<Stream>>
 decltype(auto) async_read_until(Stream& stream, Buffer into, char delimiter, Token&& token = {}) {
     return completion_token_transform<void(error_code, std::size_t)>(
         std::forward<Token>(token),

@@ -5,6 +5,7 @@
 #include <fairlead/stream/concepts.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/block.hpp>
+#include <fairlead/token/cancellation_state.hpp>
 
 #include <span>
 
@@ -90,7 +91,9 @@ struct read_direction {
     template <class S, class B, class T> static void start(S& s, B const& b, T&& token) {
         s.async_read_some(b, std::forward<T>(token));
     }
-    template <class S, class B> static std::size_t perform(S& s, B const& b, error_code& ec) {
+    template <class S, class B>
+        requires requires(S& s, B const& b, error_code& ec) { s.read_some(b, ec); }
+    static std::size_t perform(S& s, B const& b, error_code& ec) {
         return s.read_some(b, ec);
     }
 };
@@ -99,35 +102,50 @@ struct write_direction {
     template <class S, class B, class T> static void start(S& s, B const& b, T&& token) {
         s.async_write_some(b, std::forward<T>(token));
     }
-    template <class S, class B> static std::size_t perform(S& s, B const& b, error_code& ec) {
+    template <class S, class B>
+        requires requires(S& s, B const& b, error_code& ec) { s.write_some(b, ec); }
+    static std::size_t perform(S& s, B const& b, error_code& ec) {
         return s.write_some(b, ec);
     }
 };
 
 /// The loop as a handler: it is the completion handler of each attempt, and brings along what the final handler brings,
 /// so that the layer needs no memory of its own (P0162R0 §5.3).
-template <class Direction, class Stream, class Rest, class Condition, class Handler> struct transfer_op {
+template <class Direction, class Stream, class Rest, class Condition, class Handler> struct transfer_op
+    : composed_cancellation<Handler> {
     Stream* stream;
     Rest rest;
     std::size_t total;
     [[no_unique_address]] Condition condition;
     Handler handler;
 
+    template <class H> transfer_op(Stream* s, Rest r, Condition c, H&& h)
+        : composed_cancellation<Handler>(h, enable_partial_cancellation()),
+          stream(s),
+          rest(std::move(r)),
+          total(0),
+          condition(std::move(c)),
+          handler(std::forward<H>(h)) {}
     void operator()(error_code ec, std::size_t n) {
         total += n;
         rest.moved(n);
         std::size_t most = 0;
         bool const stuck = !ec && n == 0;
-        if (stuck || rest.empty() || (most = condition(ec, total)) == 0) {
-            std::move(handler)(ec, total);
-            return;
-        }
-        next(most);
+        if (stuck || rest.empty() || (most = condition(ec, total)) == 0)
+            complete(ec);
+        else if (this->is_cancelled())
+            complete(error::operation_aborted);
+        else
+            next(most);
+    }
+    void complete(error_code ec) {
+        this->end_cancellation(handler);
+        std::move(handler)(ec, total);
     }
     void next(std::size_t most) {
         auto const b = rest.next(most);
         auto* const s = stream;
-        Direction::start(*s, b, std::move(*this));
+        this->begin_step([&] { Direction::start(*s, b, std::move(*this)); });
     }
 };
 
@@ -147,7 +165,7 @@ template <class Direction, class Stream, class Rest, class Condition> struct tra
             return;
         }
         transfer_op<Direction, Stream, Rest, Condition, std::decay_t<Handler>> o{
-            stream, std::move(rest), 0, std::move(condition), std::forward<Handler>(handler)};
+            stream, std::move(rest), std::move(condition), std::forward<Handler>(handler)};
         o.next(most);
     }
     void block(std::tuple<error_code, std::size_t>& v)

@@ -24,13 +24,13 @@ template <class Stream, class Buffers> using write_all_type =
 /// Writes all of `from`, with as many writes as it takes.
 /// Completes  (error_code ec, std::size_t n); n counts what was written also when ec is set
 /// Errors     those of the stream's async_write_some
-/// Cancel     terminal, partial; through the stream
+/// Cancel     terminal, partial; n tells what was written
 /// Immediate  may be ready without waiting; the handler still never runs before this returns
 /// Lifetime   the stream and the memory behind `from` outlive the completion
 /// Threads    no other write on the stream meanwhile
 /// Allocates  on our sockets nothing awaited with one or two buffers; on others the steps' records, in turn
 /// Source     Networking TS [buffer.async.write]
-template <async_write_stream Stream, const_buffer_sequence Buffers, class Token = use_await_t>
+template <async_write_stream Stream, const_buffer_sequence Buffers, class Token = detail::default_token_of<Stream>>
     requires(!detail::completion_condition<std::decay_t<Token>>)
 decltype(auto) async_write(Stream& stream, Buffers const& from, Token&& token = {}) noexcept(
     detail::nothrow_token<std::decay_t<Token>, detail::write_all_type<Stream, Buffers>> &&
@@ -40,7 +40,7 @@ decltype(auto) async_write(Stream& stream, Buffers const& from, Token&& token = 
 }
 /// The same until `condition(ec, bytes_so_far)` says 0.
 template <async_write_stream Stream, const_buffer_sequence Buffers, detail::completion_condition Condition,
-          class Token = use_await_t>
+          class Token = detail::default_token_of<Stream>>
 decltype(auto) async_write(Stream& stream, Buffers const& from, Condition condition, Token&& token = {}) {
     return completion_token_transform<void(error_code, std::size_t)>(
         std::forward<Token>(token), detail::write_initiation(stream, from, std::move(condition)));
@@ -108,7 +108,7 @@ struct associator<A, detail::write_dynamic_op<S, B, H>, D>
     : detail::pass_on<A, detail::write_dynamic_op<S, B, H>, H, D> {};
 
 /// Writes all of a dynamic buffer, and consumes what was written.
-template <async_write_stream Stream, detail::dynamic_buffer_type Buffer, class Token = use_await_t>
+template <async_write_stream Stream, detail::dynamic_buffer_type Buffer, class Token = detail::default_token_of<Stream>>
 decltype(auto) async_write(Stream& stream, Buffer from, Token&& token = {}) {
     return completion_token_transform<void(error_code, std::size_t)>(
         std::forward<Token>(token), detail::write_dynamic<Stream, Buffer>{&stream, std::move(from)});

@@ -1,0 +1,434 @@
+// cancel_after, cancel_at: a time limit for one operation, whatever it is.
+//
+// The limit is a token around a token. It gives the operation a cancellation slot, waits on the loop's clock beside it,
+// and asks it to end when the time has come. What the operation then completes with is its own affair: usually
+// operation_aborted, and if it was faster, its result.
+#pragma once
+
+#include <fairlead/net/timer.hpp>
+#include <fairlead/token/cancellation.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <optional>
+#include <system_error>
+#include <tuple>
+
+namespace fairlead {
+namespace detail {
+
+/// When the limit is, counted from the start of the operation or on a clock.
+template <class Duration> struct limit_after {
+    Duration duration;
+    std::int64_t deadline_ns(io_loop& c) const {
+        using std::chrono::nanoseconds;
+        auto const now = std::chrono::duration_cast<nanoseconds>(c.now().time_since_epoch());
+        // Compared as seconds in floating point: the conversion itself is what could overflow.
+        std::chrono::duration<double> const wanted(duration), left(nanoseconds::max() - now);
+        if (wanted >= left)
+            return nanoseconds::max().count();
+        if (wanted <= std::chrono::duration<double>(0))
+            return now.count();
+        return (now + std::chrono::duration_cast<nanoseconds>(duration)).count();
+    }
+    template <class Timer> void set(Timer& t) const {
+        t.expires_after(std::chrono::duration_cast<typename Timer::duration>(duration));
+    }
+};
+template <class Duration> limit_after(Duration) -> limit_after<Duration>;
+
+template <class Clock, class Duration> struct limit_at {
+    std::chrono::time_point<Clock, Duration> time;
+    std::int64_t deadline_ns(io_loop& c) const {
+        if constexpr (std::is_same_v<Clock, typename steady_clock::time_point::clock>)
+            return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
+        else
+            return limit_after{time - Clock::now()}.deadline_ns(c);
+    }
+    template <class Timer> void set(Timer& t) const {
+        t.expires_at(std::chrono::time_point_cast<typename Timer::duration>(time));
+    }
+};
+template <class Clock, class Duration> limit_at(std::chrono::time_point<Clock, Duration>) -> limit_at<Clock, Duration>;
+
+struct no_timer {};
+
+/// What a limit is made of. Timer: the caller's, or no_timer.
+template <class When, class Timer> struct time_limit {
+    When when;
+    cancellation_type type;
+    Timer* timer;
+};
+
+/// The timer of a limit: one of its own on the loop of the operation, or the caller's.
+template <class Timer> class limit_timer {
+public:
+    template <class When> limit_timer(io_loop_ref const&, time_limit<When, Timer> const& l) : timer_(*l.timer) {
+        l.when.set(timer_);
+    }
+    timer_core& core() noexcept { return timer_.core(); }
+
+private:
+    Timer& timer_;
+};
+template <> class limit_timer<no_timer> {
+public:
+    template <class When> limit_timer(io_loop_ref const& c, time_limit<When, no_timer> const& l) : core_(c) {
+        core_.deadline_ns(l.when.deadline_ns(*c));
+    }
+    timer_core& core() noexcept { return core_; }
+
+private:
+    timer_core core_;
+};
+
+/// An operation with its limit: the pending wait, the final handler, and what the operation completed with if it has to
+/// wait for the wait. One block of the handler's allocator, which goes when nobody needs it any more.
+template <class Handler, class Values, class Timer> class limited_operation : public io::timer_op {
+public:
+    template <class H, class Limit> limited_operation(H&& h, io_loop_ref const& c, Limit const& limit)
+        : timer_(c, limit),
+          context_(&timer_.core().context()),
+          type_(limit.type),
+          work_(h, context_),
+          handler_(std::forward<H>(h)) {
+        run = &limited_operation::run_it;
+        cancel = reinterpret_cast<void*>(next_ticket());
+    }
+    limited_operation(limited_operation const&) = delete;
+    limited_operation& operator=(limited_operation const&) = delete;
+
+    Handler const& get() const noexcept { return handler_; }
+    cancellation_slot slot() noexcept { return signal_.slot(); }
+
+    /// Passes on what the caller asks for.
+    void chain() {
+        if constexpr (has_cancellation_slot<Handler>)
+            if (auto parent = get_associated_cancellation_slot(handler_); parent.is_connected())
+                parent.template emplace<relay>(*this);
+    }
+    void arm() noexcept { timer_.core().arm(*this); }
+    /// For a block whose wait has not been armed.
+    void discard() noexcept { end(); }
+
+    /// The initiating function of the operation has returned. Another thread may have found that the time was over
+    /// before there was anybody in the slot.
+    void operation_begun() {
+        if (expired_.load(std::memory_order_relaxed))
+            signal_.emit(type_);
+        if (has_ended(start_bit))
+            end_inside_start();
+    }
+    /// The initiating function has thrown, and dropped its handler.
+    void operation_not_begun() noexcept {
+        if (has_ended(start_bit))
+            end();
+    }
+    /// The operation has completed.
+    void operation_done(Values&& v) {
+        bool const alone = wait_is_over();
+        if (alone && (ended_.load(std::memory_order_acquire) & start_bit))
+            return end_with(std::move(v));
+        results_.emplace(std::move(v));
+        if (has_ended(alone ? operation_bit | wait_bit : operation_bit))
+            end_elsewhere();
+    }
+    /// The operation was abandoned: there is nobody to be called.
+    void operation_dropped() noexcept {
+        if (has_ended(wait_is_over() ? operation_bit | wait_bit : operation_bit))
+            end();
+    }
+
+private:
+    static constexpr int operation_canceled = static_cast<int>(std::errc::operation_canceled);
+    // What the block is still needed for, until it has ended.
+    static constexpr unsigned operation_bit = 1;
+    static constexpr unsigned wait_bit = 2;
+    static constexpr unsigned start_bit = 4;
+    static constexpr unsigned all_bits = operation_bit | wait_bit | start_bit;
+    /// Notes that something has ended. True: all has, and the caller ends the block.
+    bool has_ended(unsigned bits) noexcept {
+        return (ended_.fetch_or(bits, std::memory_order_acq_rel) | bits) == all_bits;
+    }
+
+    struct relay {
+        limited_operation& to;
+        explicit relay(limited_operation& l) noexcept : to(l) { to.chained_.store(true, std::memory_order_relaxed); }
+        relay(relay const&) = delete;
+        relay& operator=(relay const&) = delete;
+        ~relay() { to.chained_.store(false, std::memory_order_relaxed); }
+        void operator()(cancellation_type type) { to.signal_.emit(type); }
+    };
+
+    static void run_it(op* base, op_mode mode) {
+        auto* const self = static_cast<limited_operation*>(static_cast<io::timer_op*>(base));
+        std::exception_ptr thrown;
+        try {
+            // A wait that there was no memory for ends at once, rather than never.
+            if (mode == op_mode::complete && self->result.error != operation_canceled) {
+                self->expired_.store(true, std::memory_order_relaxed); // seen by who comes to the signal after us
+                self->signal_.emit(self->type_);
+            }
+        } catch (...) {
+            thrown = std::current_exception();
+        }
+        if (self->has_ended(wait_bit)) {
+            if (mode == op_mode::complete)
+                self->end_elsewhere();
+            else
+                self->end();
+        }
+        if (thrown)
+            std::rethrow_exception(thrown);
+    }
+    /// Takes the wait back if it is pending. False: it will still be run, soon.
+    bool wait_is_over() noexcept {
+        if (ended_.load(std::memory_order_acquire) & wait_bit)
+            return true;
+        if (context_->disarm(*this))
+            return true;
+        context_->cancel(this, cancel);
+        return false;
+    }
+    /// Gives the block back; what it held for the caller is left.
+    struct rest {
+        Handler handler;
+        [[no_unique_address]] handler_work<Handler> work;
+    };
+    rest take_rest() noexcept {
+        if constexpr (has_cancellation_slot<Handler>) {
+            auto const ours = [this] { return chained_.load(std::memory_order_relaxed); };
+            if (ours()) {
+                auto parent = get_associated_cancellation_slot(handler_);
+                if constexpr (std::is_same_v<decltype(parent), cancellation_slot>)
+                    slot_access::clear_if(parent, ours);
+                else
+                    parent.clear();
+            }
+        }
+        rest r{std::move(handler_), std::move(work_)};
+        deallocate_with(r.handler, this);
+        return r;
+    }
+    void end() noexcept { static_cast<void>(take_rest()); }
+    /// Called where the operation calls its handler.
+    void end_with(Values&& v) {
+        Values values(std::move(v));
+        auto r = take_rest();
+        std::apply(std::move(r.handler), std::move(values));
+    }
+    /// Called where the last of all has ended.
+    void end_elsewhere() {
+        if (!results_)
+            return end();
+        Values values(std::move(*results_));
+        auto r = take_rest();
+        dispatch_values(r.handler, std::move(values));
+    }
+    /// Called inside the initiating function.
+    void end_inside_start() {
+        if (!results_)
+            return end();
+        loop_executor const ex(context_);
+        Values values(std::move(*results_));
+        auto r = take_rest();
+        complete_immediately(ex, std::move(r.handler), std::move(values));
+    }
+
+    limit_timer<Timer> timer_;
+    io_loop* context_;
+    cancellation_signal signal_;
+    cancellation_type type_;
+    std::atomic<unsigned> ended_{0};
+    std::atomic<bool> expired_{false};
+    std::atomic<bool> chained_{false};
+    [[no_unique_address]] handler_work<Handler> work_;
+    std::optional<Values> results_;
+    Handler handler_;
+};
+
+/// The handler that the operation sees. Its associations are those of the final handler, but for the slot.
+template <class Limited, class Values> class limited_handler {
+public:
+    using cancellation_slot_type = cancellation_slot;
+
+    explicit limited_handler(Limited* l) noexcept : limited_(l) {}
+    limited_handler(limited_handler&& other) noexcept : limited_(std::exchange(other.limited_, nullptr)) {}
+    limited_handler& operator=(limited_handler&&) = delete;
+    ~limited_handler() {
+        if (limited_)
+            limited_->operation_dropped();
+    }
+    auto const& get() const noexcept { return limited_->get(); }
+    cancellation_slot_type get_cancellation_slot() const noexcept { return limited_->slot(); }
+    template <class... Args> void operator()(Args&&... args) {
+        std::exchange(limited_, nullptr)->operation_done(Values(std::forward<Args>(args)...));
+    }
+
+private:
+    Limited* limited_;
+};
+
+template <class Signature, class Initiation, class When, class Timer> struct limited_initiation {
+    Initiation initiation;
+    time_limit<When, Timer> limit;
+
+    template <class Handler> void operator()(Handler&& handler) && {
+        using handler_type = std::decay_t<Handler>;
+        using values = values_of<Signature>;
+        using limited = limited_operation<handler_type, values, Timer>;
+        io_loop_ref context;
+        if constexpr (std::is_same_v<Timer, no_timer>)
+            context = loop_for(handler);
+        auto* const l = allocate_with<limited>(handler, std::forward<Handler>(handler), context, limit);
+        try {
+            l->chain();
+        } catch (...) {
+            l->discard();
+            throw;
+        }
+        l->arm(); // before the operation, which may take long to start
+        try {
+            std::move(initiation)(limited_handler<limited, values>(l));
+        } catch (...) {
+            l->operation_not_begun();
+            throw;
+        }
+        l->operation_begun();
+    }
+    auto get_executor() const noexcept
+        requires names_executor<Initiation>
+    {
+        return executor_of(initiation);
+    }
+
+private:
+    /// Whose clock counts: that of the operation, of the handler, or of the caller.
+    template <class Handler> io_loop_ref loop_for(Handler const& h) const {
+        if constexpr (names_executor<Initiation>)
+            return io_loop_for(executor_of(initiation));
+        if (loop* const l = loop_of(get_associated_executor(h)))
+            return io_loop_ref(io_loop::of(*l));
+        if (loop* const l = this_thread.current)
+            return io_loop_ref(io_loop::of(*l));
+        throw_error_now(error::make_error_code(error::operation_not_supported),
+                        "cancel_after: neither the operation nor the handler names an executor; give it a timer");
+    }
+};
+
+} // namespace detail
+
+/// What cancel_after and cancel_at make of a token.
+template <class Token, class When, class Timer = detail::no_timer> struct time_limit_t {
+    Token token;
+    detail::time_limit<When, Timer> limit;
+};
+/// The same without a token: stands for the default token, or limits the one it is called with.
+template <class When, class Timer = detail::no_timer> struct partial_time_limit {
+    detail::time_limit<When, Timer> limit;
+    template <class Token> auto operator()(Token&& token) const {
+        return time_limit_t<std::decay_t<Token>, When, Timer>{std::forward<Token>(token), limit};
+    }
+};
+
+template <class Token, class When, class Timer, class Signature>
+class async_result<time_limit_t<Token, When, Timer>, Signature> {
+public:
+    template <class Initiation>
+    static decltype(auto) initiate(Initiation&& initiation, time_limit_t<Token, When, Timer> t) {
+        using init = std::decay_t<Initiation>;
+        return completion_token_transform<Signature>(
+            std::move(t.token),
+            detail::limited_initiation<Signature, init, When, Timer>{std::forward<Initiation>(initiation), t.limit});
+    }
+};
+template <class When, class Timer, class Signature> class async_result<partial_time_limit<When, Timer>, Signature> {
+public:
+    template <class Initiation>
+    static decltype(auto) initiate(Initiation&& initiation, partial_time_limit<When, Timer> t) {
+        return completion_token_transform<Signature>(t(use_await), std::forward<Initiation>(initiation));
+    }
+};
+
+template <template <class, class> class A, class L, class V, class D>
+struct associator<A, detail::limited_handler<L, V>, D>
+    : detail::pass_on<A, detail::limited_handler<L, V>, std::decay_t<decltype(std::declval<L const&>().get())>, D> {};
+
+namespace detail {
+
+template <class T>
+concept token_of_limit = !std::same_as<std::decay_t<T>, cancellation_type>;
+
+template <class When, class Timer> auto make_limit(When w, cancellation_type type, Timer* t) {
+    return partial_time_limit<When, Timer>{{w, type, t}};
+}
+inline constexpr no_timer* own_timer = nullptr;
+
+} // namespace detail
+
+/// Token: asks the operation to end when it has taken longer than `d`. Without a token: limits the default token.
+/// Completes  as the operation does; error::operation_aborted when the limit was first
+/// Cancel     what the handler's slot is asked for, too
+/// Lifetime   a timer of the caller outlives the completion, or is moved; waits on it end when the operation starts,
+/// and
+///            cancelling it lifts the limit
+/// Threads    as the operation
+/// Allocates  one block from the handler's allocator
+template <class Rep, class Period>
+auto cancel_after(std::chrono::duration<Rep, Period> const& d, cancellation_type type = cancellation_type::terminal) {
+    return detail::make_limit(detail::limit_after{d}, type, detail::own_timer);
+}
+template <class Rep, class Period, detail::token_of_limit Token>
+auto cancel_after(std::chrono::duration<Rep, Period> const& d, Token&& token) {
+    return cancel_after(d)(std::forward<Token>(token));
+}
+template <class Rep, class Period, class Token>
+auto cancel_after(std::chrono::duration<Rep, Period> const& d, cancellation_type type, Token&& token) {
+    return cancel_after(d, type)(std::forward<Token>(token));
+}
+/// With the caller's timer.
+template <class Clock, class Executor, class Rep, class Period>
+auto cancel_after(basic_waitable_timer<Clock, Executor>& timer, std::chrono::duration<Rep, Period> const& d,
+                  cancellation_type type = cancellation_type::terminal) {
+    return detail::make_limit(detail::limit_after{d}, type, &timer);
+}
+template <class Clock, class Executor, class Rep, class Period, detail::token_of_limit Token> auto
+cancel_after(basic_waitable_timer<Clock, Executor>& timer, std::chrono::duration<Rep, Period> const& d, Token&& token) {
+    return cancel_after(timer, d)(std::forward<Token>(token));
+}
+template <class Clock, class Executor, class Rep, class Period, class Token>
+auto cancel_after(basic_waitable_timer<Clock, Executor>& timer, std::chrono::duration<Rep, Period> const& d,
+                  cancellation_type type, Token&& token) {
+    return cancel_after(timer, d, type)(std::forward<Token>(token));
+}
+
+/// The same until a point in time.
+template <class Clock, class Duration> auto cancel_at(std::chrono::time_point<Clock, Duration> const& t,
+                                                      cancellation_type type = cancellation_type::terminal) {
+    return detail::make_limit(detail::limit_at{t}, type, detail::own_timer);
+}
+template <class Clock, class Duration, detail::token_of_limit Token>
+auto cancel_at(std::chrono::time_point<Clock, Duration> const& t, Token&& token) {
+    return cancel_at(t)(std::forward<Token>(token));
+}
+template <class Clock, class Duration, class Token>
+auto cancel_at(std::chrono::time_point<Clock, Duration> const& t, cancellation_type type, Token&& token) {
+    return cancel_at(t, type)(std::forward<Token>(token));
+}
+template <class Clock, class Executor, class C, class Duration>
+auto cancel_at(basic_waitable_timer<Clock, Executor>& timer, std::chrono::time_point<C, Duration> const& t,
+               cancellation_type type = cancellation_type::terminal) {
+    return detail::make_limit(detail::limit_at{t}, type, &timer);
+}
+template <class Clock, class Executor, class C, class Duration, detail::token_of_limit Token> auto
+cancel_at(basic_waitable_timer<Clock, Executor>& timer, std::chrono::time_point<C, Duration> const& t, Token&& token) {
+    return cancel_at(timer, t)(std::forward<Token>(token));
+}
+template <class Clock, class Executor, class C, class Duration, class Token>
+auto cancel_at(basic_waitable_timer<Clock, Executor>& timer, std::chrono::time_point<C, Duration> const& t,
+               cancellation_type type, Token&& token) {
+    return cancel_at(timer, t, type)(std::forward<Token>(token));
+}
+
+} // namespace fairlead

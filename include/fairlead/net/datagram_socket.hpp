@@ -1,0 +1,508 @@
+// Datagram sockets: sending and receiving whole messages.
+#pragma once
+
+#include <fairlead/net/ip.hpp>
+#include <fairlead/net/local.hpp>
+#include <fairlead/net/socket.hpp>
+
+#include <algorithm>
+
+namespace fairlead {
+namespace detail {
+
+static_assert(sizeof(io::datagram_op) == 96, "what the records below leave room for");
+
+/// What the initiations below share: a socket, and how they meet its driver.
+template <class Derived, class Record> struct datagram_primitive : primitive<Derived> {
+    using signature = stream_signature;
+    using record = Record;
+    static_assert(await_record::fits<Record>);
+
+    socket_core const* socket;
+
+    explicit datagram_primitive(socket_core const& s) noexcept : socket(&s) {}
+    loop* home() const noexcept { return socket->context; }
+    bool is_ready(io::kind k, std::size_t n) const noexcept {
+        return socket->context->driver().ready(socket->handle, k, n);
+    }
+    bool attempt(record& o) const noexcept { return socket->context->driver().try_now(o); }
+    void submit(record& o) const noexcept { socket->context->submit(o); }
+    void perform(record& o) const noexcept { socket->context->driver().perform(o, !socket->user_non_blocking); }
+    void block(std::tuple<error_code, std::size_t>& v) const noexcept {
+        auto const& self = static_cast<Derived const&>(*this);
+        record o;
+        self.prepare(o);
+        self.perform(o);
+        v = Derived::take(o);
+    }
+};
+
+/// Several buffers, and behind them perhaps an address, in one block: a datagram's arguments that fit nowhere else.
+class slice_block {
+public:
+    template <class Buffers> explicit slice_block(Buffers const& buffers, std::size_t address_size = 0) {
+        std::size_t most = 0;
+        for (auto i = buffer_sequence_begin(buffers), end = buffer_sequence_end(buffers); i != end; ++i)
+            ++most;
+        slices_ = static_cast<io::slice*>(recycle_allocate(most * sizeof(io::slice) + address_size));
+        count_ = fill_slices(buffers, slices_, most);
+    }
+    slice_block(slice_block&& other) noexcept : slices_(std::exchange(other.slices_, nullptr)), count_(other.count_) {}
+    slice_block& operator=(slice_block&&) = delete;
+    ~slice_block() { recycle_free_or_null(slices_); }
+
+    std::size_t count() const noexcept { return count_; }
+    void* address() const noexcept { return slices_ + count_; }
+    io::slice* release() noexcept { return std::exchange(slices_, nullptr); }
+    static void recycle_free_or_null(void* p) noexcept {
+        if (p)
+            recycle_free(p);
+    }
+
+private:
+    io::slice* slices_;
+    std::size_t count_;
+};
+
+/// Receives into one buffer. The system writes the sender's address straight into the caller's endpoint.
+template <class Endpoint> struct sender_record : io::datagram_op {
+    Endpoint* sender;
+    sender_record() noexcept {}
+
+    void set_sender(Endpoint& e) noexcept {
+        sender = &e;
+        address = e.data();
+        address_size = static_cast<std::uint32_t>(e.capacity());
+    }
+    std::tuple<error_code, std::size_t> values() noexcept {
+        // A datagram that did not fit has a sender like any other.
+        if (result.error == 0 || result.error == static_cast<int>(error::message_size))
+            sender->resize(std::min(std::size_t{address_size}, sender->capacity()));
+        return {to_error_code(result.error), result.n};
+    }
+};
+
+template <class Endpoint> struct receive_from : datagram_primitive<receive_from<Endpoint>, sender_record<Endpoint>> {
+    using record = sender_record<Endpoint>;
+
+    Endpoint* sender;
+    void* data;
+    std::size_t size;
+    int flags;
+
+    receive_from(socket_core const& s, mutable_buffer into, Endpoint& from, int f) noexcept
+        : datagram_primitive<receive_from, record>(s),
+          sender(&from),
+          data(into.data()),
+          size(into.size()),
+          flags(f) {}
+    bool ready() const noexcept { return this->is_ready(io::kind::receive_from, size); }
+    void prepare(record& o) const noexcept {
+        o.set(this->socket->handle, io::kind::receive_from, data, size, flags);
+        o.set_sender(*sender);
+    }
+    static std::tuple<error_code, std::size_t> take(record& o) noexcept { return o.values(); }
+};
+static_assert(sizeof(receive_from<ip::udp::endpoint>) <= async_op<stream_signature>::storage_size);
+
+/// Receives into several buffers.
+template <class Endpoint> struct block_sender_record : sender_record<Endpoint> {
+    void* block;
+    block_sender_record() noexcept {}
+};
+template <class Endpoint> struct receive_from_slices
+    : datagram_primitive<receive_from_slices<Endpoint>, block_sender_record<Endpoint>> {
+    using record = block_sender_record<Endpoint>;
+
+    Endpoint* sender;
+    mutable slice_block slices;
+    int flags;
+
+    template <class Buffers> receive_from_slices(socket_core const& s, Buffers const& into, Endpoint& from, int f)
+        : datagram_primitive<receive_from_slices, record>(s),
+          sender(&from),
+          slices(into),
+          flags(f) {}
+    bool ready() const noexcept { return this->is_ready(io::kind::receive_from, slices.count()); }
+    void prepare(record& o) const noexcept {
+        auto const count = slices.count();
+        o.block = slices.release();
+        o.set(this->socket->handle, io::kind::receive_from, o.block, count, flags, true);
+        o.set_sender(*sender);
+    }
+    static constexpr bool drops = true;
+    static void drop(record& o) noexcept { slice_block::recycle_free_or_null(std::exchange(o.block, nullptr)); }
+    static std::tuple<error_code, std::size_t> take(record& o) noexcept {
+        drop(o);
+        return o.values();
+    }
+};
+
+/// Sends one buffer to an address of the internet. Until the start, when it moves into the record, the address of
+/// version 4 lies here, and one of version 6 in a block.
+struct receiver_record : io::datagram_op {
+    alignas(8) unsigned char bytes[32];
+    receiver_record() noexcept {}
+};
+struct send_to : datagram_primitive<send_to, receiver_record> {
+    using plain_result = void;
+    static constexpr std::size_t inside = 8; // family, port and address of a sockaddr_in; the rest of it is zero
+
+    void const* data;
+    std::size_t size;
+    int flags;
+    std::uint32_t address_size;
+    union {
+        unsigned char v4[inside];
+        void* v6; ///< a block; null when there was no memory
+    };
+
+    template <class Protocol>
+    send_to(socket_core const& s, const_buffer from, ip::basic_endpoint<Protocol> const& to, int f) noexcept
+        : datagram_primitive(s),
+          data(from.data()),
+          size(from.size()),
+          flags(f),
+          address_size(static_cast<std::uint32_t>(to.size())) {
+        if (!is_v6())
+            std::memcpy(v4, to.data(), inside);
+        else if (v6 = allocate_or_null(address_size); v6)
+            std::memcpy(v6, to.data(), address_size);
+    }
+    send_to(send_to&& other) noexcept
+        : datagram_primitive(other),
+          data(other.data),
+          size(other.size),
+          flags(other.flags),
+          address_size(other.address_size) {
+        if (is_v6())
+            v6 = std::exchange(other.v6, nullptr);
+        else
+            std::memcpy(v4, other.v4, inside);
+    }
+    send_to& operator=(send_to&&) = delete;
+    ~send_to() {
+        if (is_v6())
+            slice_block::recycle_free_or_null(v6);
+    }
+    bool is_v6() const noexcept { return address_size != ip_endpoint::size_v4; }
+
+    bool ready() const noexcept { return is_ready(io::kind::send_to, size); }
+    void prepare(record& o) const noexcept {
+        o.set(socket->handle, io::kind::send_to, const_cast<void*>(data), size, flags);
+        o.address = o.bytes;
+        o.address_size = address_size;
+        if (!is_v6()) {
+            std::memcpy(o.bytes, v4, inside);
+            std::memset(o.bytes + inside, 0, ip_endpoint::size_v4 - inside);
+        } else if (v6) {
+            std::memcpy(o.bytes, v6, address_size);
+        } else {
+            o.address = nullptr; // Never to be sent: a connected socket would take that for its peer.
+            o.result.error = static_cast<int>(error::no_memory);
+        }
+    }
+    bool attempt(record& o) const noexcept { return !o.address || datagram_primitive::attempt(o); }
+    void submit(record& o) const noexcept {
+        if (o.address) [[likely]]
+            datagram_primitive::submit(o);
+        else
+            socket->context->post(o);
+    }
+    void perform(record& o) const noexcept {
+        if (o.address) [[likely]]
+            datagram_primitive::perform(o);
+    }
+    static std::tuple<error_code, std::size_t> take(record& o) noexcept {
+        return {to_error_code(o.result.error), o.result.n};
+    }
+};
+static_assert(sizeof(ip_endpoint) <= sizeof(receiver_record::bytes));
+static_assert(sizeof(send_to) <= async_op<stream_signature>::storage_size);
+
+/// Sends several buffers, or to an address that does not fit into a record.
+struct block_receiver_record : io::datagram_op {
+    void* block;
+    block_receiver_record() noexcept {}
+};
+struct send_to_block : datagram_primitive<send_to_block, block_receiver_record> {
+    mutable slice_block slices;
+    int flags;
+    std::uint32_t address_size;
+
+    template <class Buffers, class Endpoint>
+    send_to_block(socket_core const& s, Buffers const& from, Endpoint const& to, int f)
+        : datagram_primitive(s),
+          slices(from, to.size()),
+          flags(f),
+          address_size(static_cast<std::uint32_t>(to.size())) {
+        std::memcpy(slices.address(), to.data(), to.size());
+    }
+    bool ready() const noexcept { return is_ready(io::kind::send_to, slices.count()); }
+    void prepare(record& o) const noexcept {
+        auto const count = slices.count();
+        o.address = slices.address();
+        o.address_size = address_size;
+        o.block = slices.release();
+        o.set(socket->handle, io::kind::send_to, o.block, count, flags, true);
+    }
+    static constexpr bool drops = true;
+    static void drop(record& o) noexcept { slice_block::recycle_free_or_null(std::exchange(o.block, nullptr)); }
+    static std::tuple<error_code, std::size_t> take(record& o) noexcept {
+        drop(o);
+        return {to_error_code(o.result.error), o.result.n};
+    }
+};
+static_assert(sizeof(send_to_block) <= async_op<stream_signature>::storage_size);
+
+template <class Buffers, class Endpoint> auto make_receive_from(socket_core const& s, Buffers const& into,
+                                                                Endpoint& from,
+                                                                int flags) noexcept(is_single_buffer<Buffers>) {
+    if constexpr (is_single_buffer<Buffers>)
+        return receive_from<Endpoint>(s, single_buffer<mutable_buffer>(into), from, flags);
+    else
+        return receive_from_slices<Endpoint>(s, into, from, flags);
+}
+
+template <class Endpoint> inline constexpr bool is_ip_endpoint = false;
+template <class Protocol> inline constexpr bool is_ip_endpoint<ip::basic_endpoint<Protocol>> = true;
+template <class Buffers, class Endpoint> inline constexpr bool sends_without_block =
+    is_single_buffer<Buffers> && is_ip_endpoint<Endpoint>;
+template <class Buffers, class Endpoint> auto make_send_to(socket_core const& s, Buffers const& from,
+                                                           Endpoint const& to,
+                                                           int flags) noexcept(sends_without_block<Buffers, Endpoint>) {
+    if constexpr (sends_without_block<Buffers, Endpoint>)
+        return send_to(s, single_buffer<const_buffer>(from), to, flags);
+    else
+        return send_to_block(s, from, to, flags);
+}
+
+} // namespace detail
+
+/// Sends and receives datagrams, UDP or UNIX. A datagram is sent whole or not at all, and received by one operation.
+/// A connected socket has one peer, and hears nobody else.
+/// Threads: one receiver plus one sender at a time; otherwise unsynchronised. Several pending receives (sends) are
+/// served in the order in which they were started.
+template <class Protocol, class Executor> class basic_datagram_socket : public basic_socket<Protocol, Executor> {
+    using base = basic_socket<Protocol, Executor>;
+    using base::core_;
+
+public:
+    using endpoint_type = typename base::endpoint_type;
+    using message_flags = socket_base::message_flags;
+    template <class E> struct rebind_executor {
+        using other = basic_datagram_socket<Protocol, E>;
+    };
+
+    explicit basic_datagram_socket(Executor const& e) : base(e) {}
+    template <execution_context_type Context> explicit basic_datagram_socket(Context& c)
+        : base(Executor(c.get_executor())) {}
+    basic_datagram_socket(Executor const& e, Protocol const& p) : base(e) { this->open(p); }
+    template <execution_context_type Context> basic_datagram_socket(Context& c, Protocol const& p)
+        : base(Executor(c.get_executor())) {
+        this->open(p);
+    }
+    /// Opens and binds.
+    basic_datagram_socket(Executor const& e, endpoint_type const& local) : base(e) { open_and_bind(local); }
+    template <execution_context_type Context> basic_datagram_socket(Context& c, endpoint_type const& local)
+        : base(Executor(c.get_executor())) {
+        open_and_bind(local);
+    }
+    basic_datagram_socket(Executor const& e, Protocol const& p, int fd) : base(e) { this->assign(p, fd); }
+    template <execution_context_type Context> basic_datagram_socket(Context& c, Protocol const& p, int fd)
+        : base(Executor(c.get_executor())) {
+        this->assign(p, fd);
+    }
+    basic_datagram_socket(basic_datagram_socket&&) noexcept = default;
+    basic_datagram_socket& operator=(basic_datagram_socket&&) noexcept = default;
+    /// Takes over one whose protocol and executor convert to these.
+    template <class P, class E>
+        requires detail::takes_over<P, E, Protocol, Executor>
+    basic_datagram_socket(basic_datagram_socket<P, E>&& other) : base(detail::checked<Protocol>(std::move(other))) {}
+    template <class P, class E>
+        requires detail::takes_over<P, E, Protocol, Executor>
+    basic_datagram_socket& operator=(basic_datagram_socket<P, E>&& other) {
+        return *this = basic_datagram_socket(std::move(other));
+    }
+    ~basic_datagram_socket() = default;
+
+    /// Receives a datagram, and tells who sent it.
+    /// Completes  (error_code ec, std::size_t n); 0 bytes without an error are a datagram of no bytes, never an end
+    /// Errors     error::message_size         the datagram did not fit: n bytes of it are there, the rest is lost, and
+    ///                                        `sender` is set. Asio on Linux cuts it off and says nothing
+    ///            error::connection_refused   connected: an earlier datagram found nobody at the peer's port; this
+    ///                                        socket is well
+    ///            error::operation_aborted    cancelled; no datagram was taken
+    /// Cancel     terminal, partial, total
+    /// Immediate  may be ready without waiting; the handler still never runs before this returns
+    /// Lifetime   *this, `sender` and the memory behind `into` outlive the completion. Without a datagram `sender` says
+    ///            nothing; a UNIX sender that is not bound has no name
+    /// Threads    one receiver plus one sender; otherwise unsynchronised
+    /// Allocates  nothing awaited with one buffer; a counted block for several
+    /// Source     man 2 recvmsg; Networking TS [socket.dgram.op]
+    template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
+        requires(!std::convertible_to<Token, message_flags>)
+    decltype(auto) async_receive_from(Buffers const& into, endpoint_type& sender,
+                                      Token&& token = {}) noexcept(nothrow_receive_from<Token, Buffers>) {
+        return async_receive_from(into, sender, 0, std::forward<Token>(token));
+    }
+    /// The same with flags.
+    template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
+    decltype(auto) async_receive_from(Buffers const& into, endpoint_type& sender, message_flags flags,
+                                      Token&& token = {}) noexcept(nothrow_receive_from<Token, Buffers>) {
+        return detail::initiate_on<void(error_code, std::size_t)>(
+            this->executor_, std::forward<Token>(token), detail::make_receive_from(core_, into, sender, flags));
+    }
+
+    /// Receives a datagram without asking who sent it: for connected sockets. As async_receive_from, but
+    /// Allocates  nothing awaited with one or two buffers; a counted block for more
+    template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
+        requires(!std::convertible_to<Token, message_flags>)
+    decltype(auto) async_receive(Buffers const& into, Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
+        return transfer<Token>(io::kind::receive, into, 0, token);
+    }
+    template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>> decltype(auto)
+    async_receive(Buffers const& into, message_flags flags, Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
+        return transfer<Token>(io::kind::receive, into, flags, token);
+    }
+
+    /// Sends the bytes of all buffers as one datagram, which may be empty. A socket that is not bound gets a port.
+    /// Completes  (error_code ec, std::size_t n); n is the size of `from`, or 0
+    /// Errors     error::message_size         no datagram can be so large, or have more than 1,024 buffers
+    ///            error::connection_refused   connected: an earlier datagram found nobody at the peer's port, and this
+    ///                                        one was not sent. UNIX: the receiver is gone
+    ///            error::access_denied        to a broadcast address without the option socket_base::broadcast
+    ///            error::operation_aborted    cancelled; nothing was sent
+    ///            what else sendto(2) reports
+    /// Cancel     terminal, partial, total
+    /// Immediate  may be ready without waiting; the handler still never runs before this returns
+    /// Lifetime   *this and the memory behind `from` outlive the completion; `receiver` is copied
+    /// Threads    one receiver plus one sender; otherwise unsynchronised
+    /// Allocates  nothing awaited with one buffer to an address of IPv4; one of IPv6 takes a counted block until the
+    ///            start; UNIX addresses and several buffers take one until the completion
+    /// Source     man 2 sendto; Networking TS [socket.dgram.op]
+    template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
+        requires(!std::convertible_to<Token, message_flags>)
+    decltype(auto) async_send_to(Buffers const& from, endpoint_type const& receiver,
+                                 Token&& token = {}) noexcept(nothrow_send_to<Token, Buffers>) {
+        return async_send_to(from, receiver, 0, std::forward<Token>(token));
+    }
+    /// The same with flags.
+    template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
+    decltype(auto) async_send_to(Buffers const& from, endpoint_type const& receiver, message_flags flags,
+                                 Token&& token = {}) noexcept(nothrow_send_to<Token, Buffers>) {
+        return detail::initiate_on<void(error_code, std::size_t)>(this->executor_, std::forward<Token>(token),
+                                                                  detail::make_send_to(core_, from, receiver, flags));
+    }
+
+    /// Sends a datagram to the peer of a connected socket. As async_send_to, and
+    /// Errors     std::errc::destination_address_required (UDP), error::not_connected (UNIX)  there is no peer
+    /// Allocates  nothing awaited with one or two buffers; a counted block for more
+    template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
+        requires(!std::convertible_to<Token, message_flags>)
+    decltype(auto) async_send(Buffers const& from, Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
+        return transfer<Token>(io::kind::send, from, 0, token);
+    }
+    template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>> decltype(auto)
+    async_send(Buffers const& from, message_flags flags, Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
+        return transfer<Token>(io::kind::send, from, flags, token);
+    }
+
+    // The same in the calling thread. With non_blocking() they fail with would_block instead of waiting.
+
+    template <mutable_buffer_sequence Buffers>
+    std::size_t receive_from(Buffers const& into, endpoint_type& sender, message_flags flags = 0) {
+        return perform("receive_from", detail::make_receive_from(core_, into, sender, flags));
+    }
+    template <mutable_buffer_sequence Buffers>
+    std::size_t receive_from(Buffers const& into, endpoint_type& sender, error_code& ec) {
+        return perform(ec, detail::make_receive_from(core_, into, sender, 0));
+    }
+    template <mutable_buffer_sequence Buffers>
+    std::size_t receive_from(Buffers const& into, endpoint_type& sender, message_flags flags, error_code& ec) {
+        return perform(ec, detail::make_receive_from(core_, into, sender, flags));
+    }
+    template <mutable_buffer_sequence Buffers> std::size_t receive(Buffers const& into, message_flags flags = 0) {
+        return perform("receive", detail::make_transfer(core_, io::kind::receive, into, flags));
+    }
+    template <mutable_buffer_sequence Buffers> std::size_t receive(Buffers const& into, error_code& ec) {
+        return perform(ec, detail::make_transfer(core_, io::kind::receive, into));
+    }
+    template <mutable_buffer_sequence Buffers>
+    std::size_t receive(Buffers const& into, message_flags flags, error_code& ec) {
+        return perform(ec, detail::make_transfer(core_, io::kind::receive, into, flags));
+    }
+    template <const_buffer_sequence Buffers>
+    std::size_t send_to(Buffers const& from, endpoint_type const& receiver, message_flags flags = 0) {
+        return perform("send_to", detail::make_send_to(core_, from, receiver, flags));
+    }
+    template <const_buffer_sequence Buffers>
+    std::size_t send_to(Buffers const& from, endpoint_type const& receiver, error_code& ec) {
+        return perform(ec, detail::make_send_to(core_, from, receiver, 0));
+    }
+    template <const_buffer_sequence Buffers>
+    std::size_t send_to(Buffers const& from, endpoint_type const& receiver, message_flags flags, error_code& ec) {
+        return perform(ec, detail::make_send_to(core_, from, receiver, flags));
+    }
+    template <const_buffer_sequence Buffers> std::size_t send(Buffers const& from, message_flags flags = 0) {
+        return perform("send", detail::make_transfer(core_, io::kind::send, from, flags));
+    }
+    template <const_buffer_sequence Buffers> std::size_t send(Buffers const& from, error_code& ec) {
+        return perform(ec, detail::make_transfer(core_, io::kind::send, from));
+    }
+    template <const_buffer_sequence Buffers>
+    std::size_t send(Buffers const& from, message_flags flags, error_code& ec) {
+        return perform(ec, detail::make_transfer(core_, io::kind::send, from, flags));
+    }
+
+private:
+    template <class Token, class Buffers> static constexpr bool nothrow =
+        detail::is_single_buffer<Buffers> && detail::nothrow_token<std::decay_t<Token>, detail::transfer>;
+    template <class Token, class Buffers> static constexpr bool nothrow_receive_from =
+        detail::is_single_buffer<Buffers> &&
+        detail::nothrow_token<std::decay_t<Token>, detail::receive_from<endpoint_type>>;
+    template <class Token, class Buffers> static constexpr bool nothrow_send_to =
+        detail::sends_without_block<Buffers, endpoint_type> &&
+        detail::nothrow_token<std::decay_t<Token>, detail::send_to>;
+
+    template <class Token, class Buffers>
+    decltype(auto) transfer(io::kind k, Buffers const& buffers, message_flags flags,
+                            std::remove_reference_t<Token>& token) noexcept(nothrow<Token, Buffers>) {
+        return detail::initiate_on<void(error_code, std::size_t)>(this->executor_, std::forward<Token>(token),
+                                                                  detail::make_transfer(core_, k, buffers, flags));
+    }
+    template <class Init> static std::size_t perform(error_code& ec, Init const& init) {
+        std::tuple<error_code, std::size_t> v;
+        init.block(v);
+        ec = std::get<0>(v);
+        return std::get<1>(v);
+    }
+    template <class Init> static std::size_t perform(char const* what, Init const& init) {
+        error_code ec;
+        auto const n = perform(ec, init);
+        detail::throw_error(ec, what);
+        return n;
+    }
+    void open_and_bind(endpoint_type const& local) {
+        this->open(local.protocol());
+        this->bind(local);
+    }
+};
+
+namespace local {
+
+/// Makes two open sockets connected to each other.
+template <class Protocol, class E1, class E2>
+void connect_pair(basic_datagram_socket<Protocol, E1>& a, basic_datagram_socket<Protocol, E2>& b, error_code& ec) {
+    auto const p = typename Protocol::endpoint().protocol();
+    ec = detail::connect_pair(a.core(), b.core(), p.family(), p.type(), p.protocol());
+}
+template <class Protocol, class E1, class E2>
+void connect_pair(basic_datagram_socket<Protocol, E1>& a, basic_datagram_socket<Protocol, E2>& b) {
+    error_code ec;
+    connect_pair(a, b, ec);
+    detail::throw_error(ec, "connect_pair");
+}
+
+} // namespace local
+} // namespace fairlead

@@ -1,0 +1,154 @@
+// Signal sets: waiting for signals of the process.
+#pragma once
+
+#include <fairlead/io/io_context.hpp>
+#include <fairlead/io/io_loop_for.hpp>
+#include <fairlead/token/async_op.hpp>
+#include <fairlead/token/initiate_on.hpp>
+
+namespace fairlead {
+
+template <class Executor = any_io_executor> class basic_signal_set;
+using signal_set = basic_signal_set<>;
+
+namespace detail {
+
+/// The half of a signal set that no template parameter changes. Its driver knows of it from the first use on.
+class signal_core {
+public:
+    explicit signal_core(io_loop_ref const& l) noexcept : context_(l) {}
+    signal_core(signal_core const&) = delete;
+    signal_core& operator=(signal_core const&) = delete;
+    FAIRLEAD_EXPORT ~signal_core();
+
+    io_loop& context() const noexcept { return *context_; }
+    FAIRLEAD_EXPORT error_code add(int number, int flags) noexcept;
+    FAIRLEAD_EXPORT error_code remove(int number) noexcept;
+    FAIRLEAD_EXPORT error_code clear() noexcept;
+    FAIRLEAD_EXPORT std::size_t cancel() noexcept;
+    FAIRLEAD_EXPORT void wait(io::signal_op& o) noexcept;
+
+private:
+    error_code open() noexcept;
+    io_loop_ref context_;
+    io::signal_source* source_ = nullptr;
+};
+
+struct signal_wait : primitive<signal_wait> {
+    using signature = void(error_code, int);
+    using record = io::signal_op;
+
+    signal_core* set;
+
+    explicit signal_wait(signal_core& s) noexcept : set(&s) {}
+    loop* home() const noexcept { return &set->context(); }
+    void prepare(record& o) const noexcept {
+        o.cancel = nullptr;
+        o.source = nullptr;
+    }
+    void submit(record& o) const noexcept { set->wait(o); }
+    static std::tuple<error_code, int> take(record& o) noexcept {
+        return {to_error_code(o.result.error), static_cast<int>(o.result.n)};
+    }
+};
+static_assert(await_record::fits<io::signal_op>);
+
+} // namespace detail
+
+/// Flags of signal sets.
+class signal_set_base {
+public:
+    /// How the process takes a signal, as in sigaction(2).
+    enum class flags : int {
+        none = 0,
+        restart = 0x10000000, ///< system calls that it interrupts go on
+        no_child_stop = 0x1,  ///< SIGCHLD: not when a child stops
+        no_child_wait = 0x2,  ///< SIGCHLD: children that end leave nothing to wait for
+        dont_care = -1,       ///< what the signal has already, else restart
+    };
+    using flags_t = flags;
+
+    friend constexpr flags operator|(flags a, flags b) noexcept {
+        return static_cast<flags>(static_cast<int>(a) | static_cast<int>(b));
+    }
+    friend constexpr flags operator&(flags a, flags b) noexcept {
+        return static_cast<flags>(static_cast<int>(a) & static_cast<int>(b));
+    }
+
+protected:
+    signal_set_base() = default;
+    ~signal_set_base() = default;
+};
+
+/// Some signals of the process. Those that come while no wait is pending are kept, one for each, and handed out one per
+/// wait, the lowest number first; every set that has the signal gets it. The system itself merges signals of one number
+/// that come faster than the process takes them. The handler of a signal is the library's from the first set that adds
+/// it until the last one removes it, and then again what it was before.
+/// Threads: one object by one thread at a time. In a simulated world there are no signals (operation_not_supported).
+template <class Executor> class basic_signal_set : public signal_set_base {
+public:
+    using executor_type = Executor;
+    template <class E> struct rebind_executor {
+        using other = basic_signal_set<E>;
+    };
+
+    explicit basic_signal_set(Executor const& e) : executor_(e), core_(detail::io_loop_for(e)) {}
+    template <execution_context_type Context> explicit basic_signal_set(Context& c)
+        : basic_signal_set(Executor(c.get_executor())) {}
+    /// With up to three signals.
+    basic_signal_set(Executor const& e, int first) : basic_signal_set(e) { add(first); }
+    basic_signal_set(Executor const& e, int first, int second) : basic_signal_set(e, first) { add(second); }
+    basic_signal_set(Executor const& e, int first, int second, int third) : basic_signal_set(e, first, second) {
+        add(third);
+    }
+    template <execution_context_type Context, std::same_as<int>... Numbers>
+        requires(sizeof...(Numbers) >= 1 && sizeof...(Numbers) <= 3)
+    explicit basic_signal_set(Context& c, Numbers... numbers)
+        : basic_signal_set(Executor(c.get_executor()), numbers...) {}
+    basic_signal_set(basic_signal_set const&) = delete;
+    basic_signal_set& operator=(basic_signal_set const&) = delete;
+    ~basic_signal_set() = default;
+
+    executor_type get_executor() const noexcept { return executor_; }
+
+    /// Errors     error::invalid_argument         no such signal, or one that cannot be caught; or the process has it
+    /// with
+    ///                                            other flags already
+    ///            error::operation_not_supported  in a simulated world
+    void add(int number) { add(number, flags::dont_care); }
+    void add(int number, error_code& ec) { ec = core_.add(number, static_cast<int>(flags::dont_care)); }
+    void add(int number, flags_t f) { detail::throw_error(core_.add(number, static_cast<int>(f)), "add"); }
+    void add(int number, flags_t f, error_code& ec) { ec = core_.add(number, static_cast<int>(f)); }
+    /// Forgets the signal and what has come of it. Waits stay pending.
+    void remove(int number) { detail::throw_error(core_.remove(number), "remove"); }
+    void remove(int number, error_code& ec) { ec = core_.remove(number); }
+    /// The same for all signals.
+    void clear() { detail::throw_error(core_.clear(), "clear"); }
+    void clear(error_code& ec) { ec = core_.clear(); }
+    /// Pending waits complete with operation_aborted; the signals stay.
+    void cancel() { core_.cancel(); }
+    void cancel(error_code& ec) {
+        core_.cancel();
+        ec = {};
+    }
+
+    /// Waits for a signal of the set, or fetches one that has come.
+    /// Completes  (error_code ec, int number)
+    /// Errors     error::operation_aborted        cancelled; number is 0
+    ///            error::operation_not_supported  in a simulated world
+    /// Cancel     terminal, partial, total
+    /// Immediate  never
+    /// Lifetime   *this outlives the completion
+    /// Allocates  nothing awaited
+    template <class Token = default_completion_token_t<Executor>> decltype(auto)
+    async_wait(Token&& token = {}) noexcept(detail::nothrow_token<std::decay_t<Token>, detail::signal_wait>) {
+        return detail::initiate_on<void(error_code, int)>(this->executor_, std::forward<Token>(token),
+                                                          detail::signal_wait(core_));
+    }
+
+private:
+    Executor executor_;
+    detail::signal_core core_;
+};
+
+} // namespace fairlead
