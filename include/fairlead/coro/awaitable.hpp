@@ -16,6 +16,9 @@ template <class T> class awaitable_promise;
 template <class T> class child_awaiter;
 struct awaitable_access;
 
+/// What co_await yields of an operation with this signature.
+template <class Signature> using awaited_t = decltype(unwrap(std::declval<values_of<Signature>>()));
+
 template <class T> class awaitable_promise_base : public promise_base {
 public:
     awaitable_promise_base() noexcept {}
@@ -28,6 +31,10 @@ public:
 
     using promise_base::await_transform;
     template <class U> child_awaiter<U> await_transform(awaitable<U>&& child) noexcept;
+    template <class U> child_awaiter<U> await_transform(awaitable<U>& child) noexcept {
+        static_assert(!sizeof(child), "a coroutine is awaited once: co_await std::move(a)");
+        return await_transform(std::move(child));
+    }
     /// Whatever else can be awaited: it resumes the coroutine itself, and has to do so on the coroutine's executor.
     template <class A>
         requires requires(A& a) { a.await_resume(); }
@@ -108,6 +115,11 @@ public:
     using promise_type = detail::awaitable_promise<T>;
 
     awaitable(awaitable&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+    /// A coroutine that awaits `op`, for where the type is written out: `awaitable<std::size_t> a =
+    /// s.async_read_some(b);`
+    template <class Signature>
+        requires std::same_as<detail::awaited_t<Signature>, T>
+    awaitable(async_op<Signature> op);
     awaitable& operator=(awaitable&& other) noexcept {
         awaitable taken(std::move(other));
         std::swap(handle_, taken.handle_);
@@ -133,7 +145,8 @@ namespace detail {
 
 template <class T> class child_awaiter {
 public:
-    child_awaiter(awaitable<T>& child, promise_base& parent) noexcept : child_(child), parent_(parent) {}
+    /// Takes the coroutine over: whoever held it may go, or be given another one, while it is awaited.
+    child_awaiter(awaitable<T>&& child, promise_base& parent) noexcept : child_(std::move(child)), parent_(parent) {}
     child_awaiter(child_awaiter const&) = delete;
     child_awaiter& operator=(child_awaiter const&) = delete;
 
@@ -158,13 +171,13 @@ public:
     }
 
 private:
-    awaitable<T>& child_;
+    awaitable<T> child_;
     promise_base& parent_;
 };
 
 template <class T> template <class U>
 child_awaiter<U> awaitable_promise_base<T>::await_transform(awaitable<U>&& child) noexcept {
-    return child_awaiter<U>(child, *this);
+    return child_awaiter<U>(std::move(child), *this);
 }
 
 template <class T> awaitable<T> awaitable_promise<T>::get_return_object() noexcept {
@@ -177,5 +190,12 @@ inline awaitable<void> awaitable_promise<void>::get_return_object() noexcept {
     return awaitable<void>(std::coroutine_handle<awaitable_promise>::from_promise(*this));
 }
 
+template <class T, class Signature> awaitable<T> await_op(async_op<Signature> op) { co_return co_await std::move(op); }
+
 } // namespace detail
+
+template <class T> template <class Signature>
+    requires std::same_as<detail::awaited_t<Signature>, T>
+awaitable<T>::awaitable(async_op<Signature> op) : awaitable(detail::await_op<T>(std::move(op))) {}
+
 } // namespace fairlead

@@ -42,11 +42,7 @@ struct yield_awaiter {
     yield_awaiter(yield_awaiter const&) = delete;
     yield_awaiter& operator=(yield_awaiter const&) = delete;
     bool await_ready() const noexcept { return false; }
-    void await_suspend(std::coroutine_handle<>) noexcept {
-        op& o = record.make<op>();
-        o.run = nullptr;
-        record.home->push(o);
-    }
+    void await_suspend(std::coroutine_handle<>) noexcept { loop::yield(record); }
     void await_resume() const noexcept {}
 };
 
@@ -55,12 +51,8 @@ struct yield_if_due_awaiter {
     explicit yield_if_due_awaiter(await_record& r) noexcept : record(r) {}
     yield_if_due_awaiter(yield_if_due_awaiter const&) = delete;
     yield_if_due_awaiter& operator=(yield_if_due_awaiter const&) = delete;
-    bool await_ready() noexcept { return record.home->spend(); }
-    void await_suspend(std::coroutine_handle<>) noexcept {
-        op& o = record.make<op>();
-        o.run = nullptr;
-        record.home->push(o);
-    }
+    bool await_ready() noexcept { return spend(); }
+    void await_suspend(std::coroutine_handle<>) noexcept { loop::yield(record); }
     void await_resume() const noexcept {}
 };
 
@@ -94,6 +86,10 @@ struct promise_base : frame_memory {
     final_awaiter final_suspend() const noexcept { return {}; }
 
     template <class Signature> op_awaiter<Signature> await_transform(async_op<Signature>&& o) noexcept {
+        return op_awaiter<Signature>(o, record);
+    }
+    template <class Signature> op_awaiter<Signature> await_transform(async_op<Signature>& o) noexcept {
+        static_assert(!sizeof(o), "an operation is awaited once: co_await std::move(op)");
         return op_awaiter<Signature>(o, record);
     }
     yield_awaiter await_transform(this_coro::yield_t) noexcept { return yield_awaiter(record); }

@@ -12,6 +12,7 @@ class spawn_root {
 public:
     struct promise_type : promise_base {
         any_io_executor own_executor;
+        executor_resumer elsewhere{own_executor}; ///< the home, unless the executor runs a loop of ours
         bool counted = false;
 
         promise_type() noexcept { record.handle = std::coroutine_handle<promise_type>::from_promise(*this); }
@@ -19,7 +20,7 @@ public:
         promise_type& operator=(promise_type const&) = delete;
         ~promise_type() {
             if (counted)
-                record.home->work_finished();
+                record.home->count_work(-1);
         }
         spawn_root get_return_object() noexcept {
             return spawn_root(std::coroutine_handle<promise_type>::from_promise(*this));
@@ -30,7 +31,7 @@ public:
 
         using promise_base::await_transform;
         template <class U> child_awaiter<U> await_transform(awaitable<U>&& child) noexcept {
-            return child_awaiter<U>(child, *this);
+            return child_awaiter<U>(std::move(child), *this);
         }
         /// For the root's own last step.
         template <class A>
@@ -55,20 +56,20 @@ template <class Handler, class Values> struct finish_root {
     /// Moves everything out, destroys the frame, and only then calls: the handler finds the memory free.
     void await_suspend(std::coroutine_handle<spawn_root::promise_type> root) {
         auto& promise = root.promise();
-        loop* const home = promise.record.home;
+        any_io_executor const executor = promise.own_executor;
         bool const inside_co_spawn = this_thread.starting == &promise.record;
         Handler h(std::move(*handler));
         Values v(std::move(*values));
-        home->work_started(); // The frame gives its count back now; the handler is still to come.
+        executor.on_work_started(); // The frame gives its count back now; the handler is still to come.
         root.destroy();
         struct finished {
-            loop* l;
-            ~finished() { l->work_finished(); }
-        } const at_end{home};
+            any_io_executor const& e;
+            ~finished() { e.on_work_finished(); }
+        } const at_end{executor};
         try {
             if (inside_co_spawn) {
                 this_thread.starting = nullptr;
-                post_values(loop_executor(home), std::move(h), std::move(v));
+                post_values(executor, std::move(h), std::move(v));
             } else {
                 dispatch_values(h, std::move(v));
             }
@@ -116,20 +117,20 @@ template <class T, class Function> struct spawn_initiation {
     any_io_executor get_executor() const noexcept { return executor; }
 
     template <class Handler> void operator()(Handler&& handler) && {
-        loop* const home = executor.native_loop();
-        if (!home)
-            throw_error_now(error::make_error_code(error::operation_not_supported),
-                            "co_spawn: this executor runs no loop of the library");
+        if (!executor)
+            throw bad_executor();
         auto root = run_root<T, Function, std::decay_t<Handler>>(std::move(function), std::forward<Handler>(handler));
         auto& promise = root.handle.promise();
         promise.own_executor = executor;
         promise.executor = &promise.own_executor;
+        loop* const own = executor.native_loop();
+        resumer* const home = own ? static_cast<resumer*>(own) : &promise.elsewhere;
         promise.record.home = home;
         promise.counted = true;
-        home->work_started();
+        home->count_work(+1);
         auto& thread = this_thread;
         // Inside the context the body starts at once, as dispatch would; but not ever deeper on one stack.
-        if (home->mine() && thread.current && thread.depth < 16) {
+        if (thread.depth < 16 && home->runs_here()) {
             auto const* outer = thread.starting;
             bool const dropped = thread.dropped;
             thread.starting = &promise.record;
@@ -146,6 +147,9 @@ template <class T> struct awaitable_result;
 template <class T> struct awaitable_result<awaitable<T>> {
     using type = T;
 };
+template <class Signature> struct awaitable_result<async_op<Signature>> {
+    using type = awaited_t<Signature>;
+};
 
 template <class F>
 concept awaitable_function = requires(F& f) { typename awaitable_result<decltype(f())>::type; };
@@ -158,20 +162,32 @@ concept awaitable_function = requires(F& f) { typename awaitable_result<decltype
 /// Immediate  inside the executor the body starts in this call; the handler still never runs in it
 /// Threads    any; elsewhere than in the executor the start goes through its queue
 /// Allocates  one frame from the recycler
-template <executor Executor, class T, class Token = use_await_t>
+template <executor Executor, class T, class Token = default_completion_token_t<Executor>>
 decltype(auto) co_spawn(Executor const& ex, awaitable<T> a, Token&& token = {}) {
     return completion_token_transform<typename detail::spawn_values<T>::signature>(
         std::forward<Token>(token),
         detail::spawn_initiation<T, detail::give_awaitable<T>>{any_io_executor(ex), {std::move(a)}});
 }
-template <execution_context_type Context, class T, class Token = use_await_t>
+template <execution_context_type Context, class T,
+          class Token = default_completion_token_t<typename Context::executor_type>>
 decltype(auto) co_spawn(Context& c, awaitable<T> a, Token&& token = {}) {
     return co_spawn(c.get_executor(), std::move(a), std::forward<Token>(token));
 }
 
-/// The same with a function that returns the awaitable. The function is kept until the coroutine has ended, so a lambda
-/// with captures may be a coroutine itself.
-template <executor Executor, class F, class Token = use_await_t>
+/// The same with an operation that has not started.
+template <executor Executor, class Signature, class Token = default_completion_token_t<Executor>>
+decltype(auto) co_spawn(Executor const& ex, async_op<Signature> op, Token&& token = {}) {
+    return co_spawn(ex, awaitable<detail::awaited_t<Signature>>(std::move(op)), std::forward<Token>(token));
+}
+template <execution_context_type Context, class Signature,
+          class Token = default_completion_token_t<typename Context::executor_type>>
+decltype(auto) co_spawn(Context& c, async_op<Signature> op, Token&& token = {}) {
+    return co_spawn(c.get_executor(), std::move(op), std::forward<Token>(token));
+}
+
+/// The same with a function that returns the awaitable, or an operation. The function is kept until the coroutine has
+/// ended, so a lambda with captures may be a coroutine itself.
+template <executor Executor, class F, class Token = default_completion_token_t<Executor>>
     requires detail::awaitable_function<std::decay_t<F>>
 decltype(auto) co_spawn(Executor const& ex, F&& f, Token&& token = {}) {
     using function = std::decay_t<F>;
@@ -179,7 +195,8 @@ decltype(auto) co_spawn(Executor const& ex, F&& f, Token&& token = {}) {
     return completion_token_transform<typename detail::spawn_values<T>::signature>(
         std::forward<Token>(token), detail::spawn_initiation<T, function>{any_io_executor(ex), std::forward<F>(f)});
 }
-template <execution_context_type Context, class F, class Token = use_await_t>
+template <execution_context_type Context, class F,
+          class Token = default_completion_token_t<typename Context::executor_type>>
     requires detail::awaitable_function<std::decay_t<F>>
 decltype(auto) co_spawn(Context& c, F&& f, Token&& token = {}) {
     return co_spawn(c.get_executor(), std::forward<F>(f), std::forward<Token>(token));
