@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/token/any_completion_handler.hpp>
+
+#include <asio/fairlead.hpp>

@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/token/append.hpp>
+
+#include <asio/fairlead.hpp>

@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/token/cancellation.hpp>
+
+#include <asio/fairlead.hpp>

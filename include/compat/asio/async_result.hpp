@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/token/async_operation.hpp>
+
+#include <asio/fairlead.hpp>

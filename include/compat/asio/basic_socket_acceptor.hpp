@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/net/acceptor.hpp>
+
+#include <asio/fairlead.hpp>

@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/token/adapters.hpp>
+
+#include <asio/fairlead.hpp>

@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/token/bind_cancellation_slot.hpp>
+
+#include <asio/fairlead.hpp>

@@ -1,0 +1,6 @@
+#pragma once
+
+#include <fairlead/base/buffer.hpp>
+#include <fairlead/base/dynamic_buffer.hpp>
+
+#include <asio/fairlead.hpp>

@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/exec/cancellation_type.hpp>
+
+#include <asio/fairlead.hpp>

@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/coro/spawn.hpp>
+
+#include <asio/fairlead.hpp>

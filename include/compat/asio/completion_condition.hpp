@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/stream/completion_condition.hpp>
+
+#include <asio/fairlead.hpp>

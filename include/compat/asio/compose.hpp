@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/token/compose.hpp>
+
+#include <asio/fairlead.hpp>

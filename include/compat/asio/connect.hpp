@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/net/connect.hpp>
+
+#include <asio/fairlead.hpp>

@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/token/consign.hpp>
+
+#include <asio/fairlead.hpp>

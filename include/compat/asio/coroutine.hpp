@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/token/coroutine.hpp>
+
+#include <asio/fairlead.hpp>

@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/token/default_token.hpp>
+
+#include <asio/fairlead.hpp>

@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/token/post.hpp>
+
+#include <asio/fairlead.hpp>

@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/exec/execution_context.hpp>
+
+#include <asio/fairlead.hpp>

@@ -1,0 +1,9 @@
+#pragma once
+
+#include <fairlead/token/append.hpp>
+
+#include <asio/fairlead.hpp>
+
+namespace fairlead::experimental {
+using fairlead::append;
+}

@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/token/co_composed.hpp>
+
+#include <asio/fairlead.hpp>

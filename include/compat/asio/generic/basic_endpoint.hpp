@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/net/generic.hpp>
+
+#include <asio/fairlead.hpp>

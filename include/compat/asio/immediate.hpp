@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/token/immediate.hpp>
+
+#include <asio/fairlead.hpp>

@@ -1,0 +1,6 @@
+#pragma once
+
+#include <fairlead/io/io_context.hpp>
+#include <fairlead/token/post.hpp>
+
+#include <asio/fairlead.hpp>

@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/net/address.hpp>
+
+#include <asio/fairlead.hpp>

@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/net/ip.hpp>
+
+#include <asio/fairlead.hpp>

@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/net/raw_socket.hpp>
+
+#include <asio/fairlead.hpp>

@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/net/network.hpp>
+
+#include <asio/fairlead.hpp>

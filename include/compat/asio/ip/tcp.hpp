@@ -1,0 +1,7 @@
+#pragma once
+
+#include <fairlead/net/acceptor.hpp>
+#include <fairlead/net/resolver.hpp>
+#include <fairlead/net/stream_socket.hpp>
+
+#include <asio/fairlead.hpp>

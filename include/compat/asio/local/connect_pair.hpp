@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/net/local.hpp>
+
+#include <asio/fairlead.hpp>

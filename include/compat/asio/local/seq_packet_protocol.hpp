@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/net/seq_packet_socket.hpp>
+
+#include <asio/fairlead.hpp>

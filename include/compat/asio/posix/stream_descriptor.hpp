@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/net/descriptor.hpp>
+
+#include <asio/fairlead.hpp>

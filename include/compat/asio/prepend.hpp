@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/token/prepend.hpp>
+
+#include <asio/fairlead.hpp>

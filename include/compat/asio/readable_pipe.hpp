@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/net/pipe.hpp>
+
+#include <asio/fairlead.hpp>

@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/exec/recycler.hpp>
+
+#include <asio/fairlead.hpp>

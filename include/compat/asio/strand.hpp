@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/exec/strand.hpp>
+
+#include <asio/fairlead.hpp>

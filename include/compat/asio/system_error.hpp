@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/base/error.hpp>
+
+#include <asio/fairlead.hpp>

@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/coro/frame.hpp>
+
+#include <asio/fairlead.hpp>

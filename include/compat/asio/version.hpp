@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/base/config.hpp>
+
+#include <asio/fairlead.hpp>

@@ -1,0 +1,6 @@
+#pragma once
+
+#include <fairlead/stream/completion_condition.hpp>
+#include <fairlead/stream/write.hpp>
+
+#include <asio/fairlead.hpp>
