@@ -20,7 +20,7 @@ TODO = re.compile(r"\bTODO\b(?!\(#\d+\))")
 
 def check_file(name: str, text: str) -> list[str]:
     found = []
-    if name.endswith(".hpp") and not re.search(r"^#pragma once$", text, re.M):
+    if name.endswith(".hpp") and not re.search(r"^(#pragma once|// No #pragma once: .+)$", text, re.M):
         found.append(f"{name}: no #pragma once")
     if text and not text.endswith("\n"):
         found.append(f"{name}: no newline at the end")

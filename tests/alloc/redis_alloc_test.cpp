@@ -9,42 +9,13 @@
 
 #include <redis/multiplexer.hpp>
 
+#include <alloc/failing_new.hpp>
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cstdlib>
 #include <exception>
-#include <new>
 #include <string>
-
-namespace {
-
-std::atomic<std::size_t> allocations{0}; // The loop's thread is not the only one.
-std::atomic<std::size_t> largest{0};
-
-void* counted(std::size_t size, std::nothrow_t const&) noexcept {
-    allocations.fetch_add(1, std::memory_order_relaxed);
-    if (size > largest)
-        largest = size;
-    return std::malloc(size == 0 ? 1 : size);
-}
-void* counted(std::size_t size) {
-    if (void* p = counted(size, std::nothrow))
-        return p;
-    throw std::bad_alloc();
-}
-
-} // namespace
-
-void* operator new(std::size_t size) { return counted(size); }
-void* operator new[](std::size_t size) { return counted(size); }
-void* operator new(std::size_t size, std::nothrow_t const& n) noexcept { return counted(size, n); }
-void* operator new[](std::size_t size, std::nothrow_t const& n) noexcept { return counted(size, n); }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete[](void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
 
 namespace fairlead::test {
 

@@ -390,4 +390,49 @@ TEST(Catalogue, C07_CancelledAcceptLosesNoConnection) {
     }
 }
 
+// ---- M09: a handler that cannot be moved out of its block
+
+struct throws_when_moved {
+    std::shared_ptr<int> held;
+    int* moves_left;
+
+    throws_when_moved(std::shared_ptr<int> h, int* m) : held(std::move(h)), moves_left(m) {}
+    throws_when_moved(throws_when_moved const& other) = default;
+    throws_when_moved(throws_when_moved&& other) : held(other.held), moves_left(other.moves_left) {
+        if (--*moves_left < 0)
+            throw std::runtime_error("moved once too often");
+    }
+    void operator()(error_code, std::size_t = 0) const { ADD_FAILURE() << "it could not be moved"; }
+    void operator()() const { ADD_FAILURE() << "it could not be moved"; }
+};
+
+/// What throws on its way to the call goes through run(), and takes the operation's block with it.
+template <class Start> void expect_no_leak(io_context& context, Start start) {
+    auto const held = std::make_shared<int>();
+    int moves = 1'000;
+    start(throws_when_moved(held, &moves));
+    EXPECT_GT(held.use_count(), 1);
+    moves = 0;
+    context.restart();
+    EXPECT_THROW(context.run(), std::runtime_error);
+    EXPECT_EQ(held.use_count(), 1) << "the block still holds a handler";
+    context.restart();
+    context.run();
+}
+
+TEST(Catalogue, M09_AHandlerThatThrowsWhenItIsMovedLeavesNothingBehind) {
+    io_context context;
+    local_socket a(context), b(context);
+    local::connect_pair(a, b);
+    char bytes[4];
+    b.write_some(buffer("x", 1));
+    expect_no_leak(context, [&](throws_when_moved h) { a.async_read_some(buffer(bytes), std::move(h)); });
+    std::array<mutable_buffer, 3> const several{buffer(bytes, 1), buffer(bytes + 1, 1), buffer(bytes + 2, 1)};
+    b.write_some(buffer("x", 1));
+    expect_no_leak(context, [&](throws_when_moved h) { a.async_read_some(several, std::move(h)); });
+    steady_timer timer(context, 0s);
+    expect_no_leak(context, [&](throws_when_moved h) { timer.async_wait(std::move(h)); });
+    expect_no_leak(context, [&](throws_when_moved h) { post(context, std::move(h)); });
+}
+
 } // namespace

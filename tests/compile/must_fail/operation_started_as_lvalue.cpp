@@ -1,4 +1,4 @@
-// Fails: no match for call|no matching function for call|discards qualifiers|passing .* as 'this'|rvalue
+// Fails: an operation is started once: std::move\(op\)\(token\)
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/token/async_op.hpp>
 #include <fairlead/token/post.hpp>

@@ -405,6 +405,32 @@ TEST(SteadyTimer, TimersOfAnyExecutorAndOfTheContextBothWork) {
     EXPECT_EQ(a.get_executor(), e);
 }
 
-TEST(SteadyTimer, ExecutorWithoutALoopIsRefused) { EXPECT_THROW(steady_timer{any_io_executor()}, system_error); }
+TEST(SteadyTimer, EmptyExecutorIsRefused) { EXPECT_THROW(steady_timer{any_io_executor()}, bad_executor); }
+
+TEST(SystemTimer, WaitsUntilATimeOfItsClock) {
+    io_context context;
+    system_timer t(context);
+    auto const at = std::chrono::system_clock::now() + 5ms;
+    t.expires_at(at);
+    EXPECT_EQ(t.expiry(), at);
+    bool expired = false;
+    t.async_wait([&](error_code ec) {
+        expired = !ec;
+        EXPECT_GE(std::chrono::system_clock::now(), at);
+    });
+    context.run();
+    EXPECT_TRUE(expired);
+    t.expires_after(-1h);
+    t.wait();
+    t.expires_at(system_timer::time_point::max());
+    error_code why;
+    t.async_wait([&](error_code ec) { why = ec; });
+    EXPECT_EQ(t.cancel(), 1U);
+    context.restart();
+    context.run();
+    EXPECT_EQ(why, error::operation_aborted);
+    high_resolution_timer other(context, 1ms);
+    other.wait();
+}
 
 } // namespace

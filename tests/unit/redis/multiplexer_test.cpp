@@ -408,6 +408,61 @@ TEST(Catalogue, P05_PushesAnywhereBetweenRepliesAreRoutedAndNotCounted) {
     }
 }
 
+TEST(Multiplexer, LossOfARequestOutweighsTheRefusalOfAPartOfIt) {
+    for (bool const is_cancelled : {false, true}) {
+        multiplexer_bench bench;
+        call<redis::ignore_t> refused;
+        call<redis::response<long, long>> unfit;
+        for (auto* const req : {&refused.req, &unfit.req}) {
+            req->push("ECHO", "a");
+            req->push("ECHO", "b");
+        }
+        bench.add(refused);
+        bench.add(unfit);
+        bench.flush();
+        if (is_cancelled) {
+            EXPECT_EQ(bench.feed("-ERR no\r\n"), error_code());
+            EXPECT_TRUE(bench.cancel(refused));
+            EXPECT_EQ(bench.feed("+b\r\n+a\r\n"), error_code());
+            EXPECT_TRUE(bench.cancel(unfit));
+        } else {
+            EXPECT_EQ(bench.feed("-ERR no\r\n"), error_code());
+            bench.end({});
+        }
+        EXPECT_EQ(refused.error(), R::maybe_executed);
+        EXPECT_EQ(unfit.error(), R::maybe_executed);
+    }
+}
+
+TEST(Catalogue, P05_PushInTheMiddleOfExecNeverShiftsReplies) {
+    // What redis-server 7.0 sends when a transaction publishes to a channel of its own connection.
+    std::string const wire = "+OK\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n*3\r\n:1\r\n" + std::string(message_push) +
+                             ":1\r\n:2\r\n" + bulk("mine");
+    for (std::size_t cut = 0; cut <= wire.size(); ++cut) {
+        multiplexer_bench bench;
+        call<> transaction;
+        transaction.req.push("MULTI");
+        transaction.req.push("INCR", "n");
+        transaction.req.push("PUBLISH", "news", "hello");
+        transaction.req.push("INCR", "n");
+        transaction.req.push("EXEC");
+        call<std::string> next("ECHO", "mine");
+        bench.add(transaction);
+        bench.add(next);
+        bench.flush();
+        error_code ec = bench.feed(wire.substr(0, cut));
+        if (!ec)
+            ec = bench.feed(wire.substr(cut));
+        EXPECT_EQ(ec, error_code());
+        EXPECT_EQ(next.resp, "mine");
+        EXPECT_EQ(dump(transaction.resp), "simple_string 'OK'\nsimple_string 'QUEUED'\nsimple_string 'QUEUED'\n"
+                                          "simple_string 'QUEUED'\narray '' of 3\n  number '1'\n  number '1'\n"
+                                          "  number '2'\n");
+        EXPECT_EQ(bench.pushes(),
+                  "push '' of 3\n  blob_string 'message'\n  blob_string 'news'\n  blob_string 'hello'\n");
+    }
+}
+
 TEST(Catalogue, P06_AttributesBeforeAndInsideRepliesAreNotCounted) {
     multiplexer_bench bench;
     call<std::vector<int>> list("LRANGE", "l", 0, -1);

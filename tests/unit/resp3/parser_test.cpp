@@ -342,6 +342,28 @@ INSTANTIATE_TEST_SUITE_P(
 
 // Limits: the value itself is accepted, one more is not.
 
+TEST(Resp3Parser, PushBetweenTheElementsOfAnAggregateCountsOnlyWhereItIsOne) {
+    // "*2", an element, a push (an empty one, too), the other element; then another message.
+    for (std::string const push : {">0\r\n", ">2\r\n$1\r\na\r\n*1\r\n:7\r\n"}) {
+        std::string const wire = "*2\r\n:1\r\n" + push + ":2\r\n+next\r\n" + std::string(40, ' ');
+        for (bool const outside : {false, true})
+            for (std::size_t cut = 0; cut <= wire.size() - 40; ++cut) {
+                limits l;
+                l.pushes_stand_outside = outside;
+                parser p(l);
+                std::vector<std::string> messages;
+                auto const keep = [&](node const& n) {
+                    if (n.last)
+                        messages.emplace_back(n.value);
+                };
+                auto const first = p.parse(std::string_view(wire).substr(0, cut), keep);
+                p.parse(std::string_view(wire).substr(first.consumed, wire.size() - 40 - first.consumed), keep);
+                EXPECT_EQ(messages, outside ? (std::vector<std::string>{"2", "next"})
+                                            : (std::vector<std::string>{push == ">0\r\n" ? "" : "7", "2", "next"}));
+            }
+    }
+}
+
 TEST(Resp3Limits, LineBytes) {
     for (std::size_t const bound : {0u, 3u, 15u, 16u, 17u, 100u}) {
         limits l;

@@ -1,0 +1,11 @@
+// Fails: delete|implicitly-deleted
+#include <fairlead/net/timer.hpp>
+
+void start(fairlead::steady_timer& timer) {
+    auto op = timer.async_wait();
+#ifdef GOOD
+    auto const other = std::move(op);
+#else
+    auto const other = op;
+#endif
+}

@@ -1,0 +1,10 @@
+// Fails: the operation starts only when it is awaited or called with a token
+#include <fairlead/net/stream_socket.hpp>
+
+void start(fairlead::local::stream_protocol::socket& socket, char (&bytes)[8]) {
+#ifdef GOOD
+    auto const op = socket.async_read_some(fairlead::buffer(bytes));
+#else
+    socket.async_read_some(fairlead::buffer(bytes));
+#endif
+}

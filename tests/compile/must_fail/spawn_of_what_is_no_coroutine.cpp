@@ -1,0 +1,13 @@
+// Fails: awaitable_function
+// Lines: 80
+#include <fairlead/coro/spawn.hpp>
+#include <fairlead/io/io_context.hpp>
+#include <fairlead/token/adapters.hpp>
+
+#ifdef GOOD
+fairlead::awaitable<int> function() { co_return 1; }
+#else
+int function() { return 1; }
+#endif
+
+void start(fairlead::io_context& context) { co_spawn(context, function, fairlead::detached); }

@@ -1,0 +1,284 @@
+// What a test of this suite knows of the driver it is about: a world that holds a context, and how to run it.
+//
+// A body is written once, in each_world(), connected() or over_transport(). It runs in each world that the driver has
+// to offer: one on a kernel driver, several seeds in the simulator. What is particular to a driver stands in
+// driver_under_test.cpp; another driver is another line of the table there. Where drivers may differ, a body asks
+// differs(), which looks into differences.md.
+#pragma once
+
+#include <fairlead/coro/spawn.hpp>
+#include <fairlead/io/io_context.hpp>
+#include <fairlead/net/acceptor.hpp>
+#include <fairlead/net/datagram_socket.hpp>
+#include <fairlead/net/local.hpp>
+#include <fairlead/net/stream_socket.hpp>
+#include <fairlead/net/timer.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <ostream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace fairlead::conformance {
+
+/// A context over the driver under test.
+class world {
+public:
+    virtual ~world() = default;
+    virtual io_context& context() noexcept = 0;
+    /// Names driver and seed.
+    virtual std::string description() const = 0;
+    /// Runs until nothing is left to do.
+    /// Throws     std::runtime_error    operations wait that nothing will complete
+    virtual std::size_t run() = 0;
+    /// Runs one handler; false: nothing more happens, although something waits.
+    virtual bool run_one() = 0;
+    /// Runs what can run without waiting for anything far away. What is pending may stay so. For expecting that
+    /// something has not happened; what must have happened is waited for with run() or run_until().
+    virtual void settle() = 0;
+};
+
+/// A line of the table of drivers.
+struct driver_under_test {
+    char const* name;                                     ///< as in differences.md
+    std::uint64_t (*worlds)();                            ///< how many worlds a test is to see
+    std::unique_ptr<world> (*make)(std::uint64_t number); ///< from 1
+};
+std::vector<driver_under_test> const& drivers();
+
+enum class transport : std::uint8_t { none, tcp_v4, tcp_v6, local, udp_v4, udp_v6, local_datagram };
+
+/// What a test is about.
+struct subject {
+    driver_under_test const* driver;
+    conformance::transport transport;
+};
+void PrintTo(subject const& s, std::ostream* os);
+std::string name_of(testing::TestParamInfo<subject> const& info);
+/// For INSTANTIATE_TEST_SUITE_P: each driver by itself, with each kind of stream, and of datagram.
+std::vector<subject> every_driver();
+std::vector<subject> every_driver_and_stream();
+std::vector<subject> every_driver_and_datagram();
+
+/// A row of differences.md.
+struct difference {
+    std::string id, driver, what, why, until;
+};
+std::vector<difference> read_differences();
+
+/// TCP over one version of IP.
+struct tcp_transport {
+    using protocol = ip::tcp;
+    static constexpr bool is_tcp = true;
+    ip::tcp version;
+
+    /// An address to listen at that nobody else has.
+    ip::tcp::endpoint free_address() const;
+    /// An address where nobody listens.
+    ip::tcp::endpoint nobody(io_context& c) const;
+    ip::tcp kind() const { return version; }
+};
+
+/// UNIX stream sockets, by abstract names: nothing to remove afterwards.
+struct local_transport {
+    using protocol = local::stream_protocol;
+    static constexpr bool is_tcp = false;
+
+    local::stream_protocol::endpoint free_address() const;
+    local::stream_protocol::endpoint nobody(io_context& c) const;
+    local::stream_protocol kind() const { return {}; }
+};
+
+/// UDP over one version of IP.
+struct udp_transport {
+    using protocol = ip::udp;
+    static constexpr bool is_udp = true;
+    ip::udp version;
+
+    ip::udp::endpoint free_address() const;
+    ip::udp::endpoint nobody(io_context& c) const;
+    ip::udp kind() const { return version; }
+};
+
+/// UNIX datagram sockets, by abstract names.
+struct local_datagram_transport {
+    using protocol = local::datagram_protocol;
+    static constexpr bool is_udp = false;
+
+    local::datagram_protocol::endpoint free_address() const;
+    local::datagram_protocol::endpoint nobody(io_context&) const { return free_address(); }
+    local::datagram_protocol kind() const { return {}; }
+};
+
+template <class Socket> constexpr bool is_tcp =
+    std::is_same_v<typename std::remove_cvref_t<Socket>::protocol_type, ip::tcp>;
+
+/// What an operation completed with; outlives it.
+struct completion {
+    int count = 0;
+    error_code ec;
+    std::size_t n = 0;
+
+    /// A handler for (error_code) and for (error_code, size_t).
+    auto handler() {
+        return [this](error_code e, auto&&... rest) {
+            ++count;
+            ec = e;
+            if constexpr (sizeof...(rest) == 1)
+                if constexpr ((std::same_as<std::remove_cvref_t<decltype(rest)>, std::size_t> && ...))
+                    n = (rest, ...);
+        };
+    }
+    /// Completed once, without an error.
+    bool succeeded() const { return count == 1 && !ec; }
+};
+
+/// Bytes that differ from place to place, so that a byte which is lost, doubled or misplaced is noticed.
+std::string pattern(std::size_t size, std::uint64_t stream = 0);
+
+class conformance_test : public testing::TestWithParam<subject> {
+protected:
+    /// Runs `body` in each of the driver's worlds, until one fails.
+    template <class F> void each_world(F body) {
+        for (std::uint64_t number = 1, end = GetParam().driver->worlds(); number <= end; ++number) {
+            world_ = GetParam().driver->make(number);
+            SCOPED_TRACE(world_->description());
+            try {
+                body();
+            } catch (std::exception const& e) {
+                ADD_FAILURE() << "an exception left the body: " << e.what();
+            }
+            world_.reset();
+            if (HasFailure())
+                return;
+        }
+    }
+    /// Runs `body(transport)` in each world, with the tcp_transport or the local_transport that is the subject.
+    template <class F> void over_transport(F body) {
+        each_world([&] {
+            switch (GetParam().transport) {
+            case transport::tcp_v4: return body(tcp_transport{ip::tcp::v4()});
+            case transport::tcp_v6:
+                if (!has_ipv6())
+                    GTEST_SKIP() << "this machine has no IPv6";
+                return body(tcp_transport{ip::tcp::v6()});
+            case transport::local: return body(local_transport());
+            default: FAIL() << "this suite needs every_driver_and_stream()";
+            }
+        });
+    }
+    /// The same with the udp_transport or the local_datagram_transport that is the subject.
+    template <class F> void over_datagrams(F body) {
+        each_world([&] {
+            switch (GetParam().transport) {
+            case transport::udp_v4: return body(udp_transport{ip::udp::v4()});
+            case transport::udp_v6:
+                if (!has_ipv6())
+                    GTEST_SKIP() << "this machine has no IPv6";
+                return body(udp_transport{ip::udp::v6()});
+            case transport::local_datagram: return body(local_datagram_transport());
+            default: FAIL() << "this suite needs every_driver_and_datagram()";
+            }
+        });
+    }
+    /// Runs `body(near, far)` in each world with the two ends of a fresh connection.
+    template <class F> void connected(F body) {
+        over_transport([&](auto const& t) {
+            using protocol = typename std::remove_cvref_t<decltype(t)>::protocol;
+            typename protocol::socket near(context()), far(context());
+            connect(t, near, far);
+            ASSERT_TRUE(near.is_open() && far.is_open());
+            body(near, far);
+        });
+    }
+
+    io_context& context() { return world_->context(); }
+    std::size_t run() { return world_->run(); }
+    void settle() { world_->settle(); }
+    /// Runs until `done()`; what is pending then stays so.
+    template <class F> void run_until(F done) {
+        context().restart();
+        while (!done())
+            if (!world_->run_one())
+                throw std::runtime_error("nothing more happens, but the condition does not hold");
+    }
+
+    /// Connects the two: by an acceptor that is closed again.
+    template <class Transport, class Socket> void connect(Transport const& t, Socket& near, Socket& far) {
+        typename Transport::protocol::acceptor acceptor(context(), t.free_address());
+        completion connected, accepted;
+        near.async_connect(acceptor.local_endpoint(), connected.handler());
+        acceptor.async_accept(far, accepted.handler());
+        run();
+        ASSERT_TRUE(connected.succeeded()) << connected.ec.message();
+        ASSERT_TRUE(accepted.succeeded()) << accepted.ec.message();
+        // Of a fixed size, or the system enlarges them whenever it likes.
+        for (Socket* const s : {&near, &far}) {
+            s->set_option(socket_base::send_buffer_size(100'000));
+            s->set_option(socket_base::receive_buffer_size(100'000));
+        }
+    }
+    /// Starts a coroutine function, captures and all; what it throws leaves run().
+    template <class F> void spawn(F f) {
+        co_spawn(context(), std::move(f), [](std::exception_ptr e) {
+            if (e)
+                std::rethrow_exception(e);
+        });
+    }
+    /// Writes until `s` takes no more, nor a while later; returns how much went. The peer does not read.
+    template <class Socket> std::size_t fill(Socket& s) {
+        std::string const chunk(65'536, 'f');
+        bool const before = s.non_blocking();
+        s.non_blocking(true);
+        std::size_t total = 0;
+        for (bool any = true; any;) {
+            any = false;
+            error_code ec;
+            while (auto const n = s.write_some(buffer(chunk), ec)) {
+                total += n;
+                any = true;
+            }
+            EXPECT_EQ(ec, error::would_block);
+            // Linux delays acknowledgements by 40 ms; one that comes late makes room.
+            completion quiet;
+            steady_timer timer(context(), std::chrono::milliseconds(any ? 60 : 0));
+            timer.async_wait(quiet.handler());
+            run_until([&] { return quiet.count != 0; });
+        }
+        s.non_blocking(before);
+        return total;
+    }
+    /// Reads `size` bytes and drops them.
+    template <class Socket> void drain(Socket& s, std::size_t size) {
+        std::string into(size, ' ');
+        completion read;
+        async_read_exactly(s, into, read);
+        run_until([&] { return read.count != 0; });
+        EXPECT_TRUE(read.succeeded()) << read.ec.message();
+    }
+
+    /// Whether differences.md lets the driver under test differ in this point. The test fails when there is no such
+    /// point. Whoever asks then expects what the row says, so that a row without a difference does not last.
+    bool differs(std::string_view id);
+
+private:
+    template <class Socket> static void async_read_exactly(Socket& s, std::string& into, completion& c) {
+        completion_token_transform<void(error_code, std::size_t)>(c.handler(), s.read_all_initiation(buffer(into)));
+    }
+
+    bool has_ipv6();
+
+    std::unique_ptr<world> world_;
+};
+
+} // namespace fairlead::conformance

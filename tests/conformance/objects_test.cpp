@@ -1,0 +1,97 @@
+// Objects that are not the business of every driver: where there are none, they say so and nothing else happens.
+#include "driver_under_test.hpp"
+
+#include <fairlead/net/descriptor.hpp>
+#include <fairlead/net/pipe.hpp>
+#include <fairlead/net/signal_set.hpp>
+#include <fairlead/stream/read.hpp>
+#include <fairlead/stream/write.hpp>
+
+#include <csignal>
+#include <string>
+
+namespace fairlead::conformance {
+namespace {
+
+class Objects : public conformance_test {};
+
+TEST_P(Objects, PipesCarryBytesOrAreNotSupported) {
+    each_world([&] {
+        readable_pipe reads(context());
+        writable_pipe writes(context());
+        error_code ec;
+        connect_pipe(reads, writes, ec);
+        if (differs("no-descriptors")) {
+            EXPECT_EQ(ec, error::operation_not_supported);
+            EXPECT_FALSE(reads.is_open() || writes.is_open());
+            return;
+        }
+        ASSERT_FALSE(ec);
+        std::string got(3, ' ');
+        std::size_t n = 0;
+        async_read(reads, buffer(got), [&](error_code, std::size_t count) { n = count; });
+        async_write(writes, buffer("abc", 3), [](error_code, std::size_t) {});
+        run();
+        EXPECT_EQ(n, 3U);
+        EXPECT_EQ(got, "abc");
+    });
+}
+
+TEST_P(Objects, DescriptorsAreTakenOverOrNotSupported) {
+    each_world([&] {
+        posix::stream_descriptor d(context());
+        error_code ec;
+        d.assign(-1, ec);
+        EXPECT_EQ(ec, differs("no-descriptors") ? error::operation_not_supported : error::bad_descriptor);
+        EXPECT_FALSE(d.is_open());
+    });
+}
+
+TEST_P(Objects, SignalsComeOrAreNotSupported) {
+    each_world([&] {
+        signal_set set(context());
+        error_code ec;
+        set.add(SIGUSR1, ec);
+        int completed = 0;
+        error_code end;
+        int number = 0;
+        set.async_wait([&](error_code e, int n) {
+            ++completed;
+            end = e;
+            number = n;
+        });
+        EXPECT_EQ(completed, 0) << "not inside the call";
+        if (differs("no-descriptors")) {
+            EXPECT_EQ(ec, error::operation_not_supported);
+        } else {
+            EXPECT_FALSE(ec);
+            std::raise(SIGUSR1);
+        }
+        run();
+        EXPECT_EQ(completed, 1);
+        EXPECT_EQ(end, ec);
+        EXPECT_EQ(number, ec ? 0 : SIGUSR1);
+        set.cancel();
+        set.remove(SIGUSR1, ec);
+        EXPECT_FALSE(ec);
+    });
+}
+
+TEST_P(Objects, ATimerWaitsInTheCallingThreadOrSaysThatItCannot) {
+    each_world([&] {
+        steady_timer timer(context(), std::chrono::nanoseconds(1));
+        error_code ec;
+        timer.wait(ec);
+        if (differs("nothing-blocks")) {
+            EXPECT_EQ(ec, error::operation_not_supported);
+            EXPECT_TRUE(ec.category() == error::get_system_category());
+        } else {
+            EXPECT_FALSE(ec);
+        }
+    });
+}
+
+INSTANTIATE_TEST_SUITE_P(Drivers, Objects, testing::ValuesIn(every_driver()), name_of);
+
+} // namespace
+} // namespace fairlead::conformance

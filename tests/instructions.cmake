@@ -1,0 +1,15 @@
+# What the papers compare by time, counted in instructions by callgrind: the same on every machine. Only optimised
+# builds without sanitizers are comparable. Named after the rows of the papers.
+if(sanitized OR NOT CMAKE_BUILD_TYPE MATCHES "Rel" OR CMAKE_CXX_FLAGS MATCHES "--coverage")
+  return()
+endif()
+find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)
+add_executable(instructions_operations instructions/operations.cpp)
+fairlead_own_target(instructions_operations)
+target_link_libraries(instructions_operations PRIVATE fairlead)
+set(count Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/instructions/count.py
+  $<TARGET_FILE:instructions_operations>)
+add_test(NAME papers/A13_default_memory_costs_little_more COMMAND ${count} A13)
+add_test(NAME papers/C04_errno_is_left_alone COMMAND ${count} C04)
+set_tests_properties(papers/A13_default_memory_costs_little_more papers/C04_errno_is_left_alone
+  PROPERTIES LABELS instructions TIMEOUT 300 SKIP_RETURN_CODE 77)

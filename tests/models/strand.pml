@@ -1,0 +1,56 @@
+// The hand-over of a strand (src/exec/strand.cpp): the turn is scheduled once for as long as anything waits. Functions
+// never overlap, and none is left behind.
+//
+// spin -a -DBROKEN: a turn that says it is over after it has let go of the lock leaves a function behind.
+
+#define POSTERS 2
+
+byte waiting = 0;
+bool scheduled = false;
+byte turns = 0;   // queued below the strand
+byte inside = 0;
+byte ran = 0;
+
+active [POSTERS] proctype poster() {
+    bool first;
+    atomic { waiting++; first = !scheduled; scheduled = true }; // under the lock
+    if
+    :: first -> turns++
+    :: else -> skip
+    fi
+}
+
+active [2] proctype thread_below() {
+    bool got;
+end:
+    do
+    :: atomic { turns > 0 -> turns-- };
+        do
+        ::
+#ifdef BROKEN
+            atomic { got = (waiting != 0); if :: got -> waiting-- :: else -> skip fi };
+            if
+            :: !got -> scheduled = false
+            :: else -> skip
+            fi;
+#else
+            atomic { // under the lock
+                got = (waiting != 0);
+                if
+                :: got -> waiting--
+                :: else -> scheduled = false
+                fi
+            };
+#endif
+            if
+            :: got -> atomic { inside++; assert(inside == 1) }; ran++; inside--
+            :: else -> break
+            fi
+        od
+    od
+}
+
+// When nothing moves any more, everything has been run.
+active proctype the_end() {
+    timeout -> assert(ran == POSTERS)
+}

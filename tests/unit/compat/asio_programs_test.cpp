@@ -1,0 +1,152 @@
+// Programs as they are written for Asio, by its include paths and its namespace alone.
+#include <asio.hpp>
+#include <asio/experimental/as_tuple.hpp>
+#include <asio/experimental/co_composed.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace {
+
+using asio::ip::tcp;
+
+/// The classic: callbacks, and a session that lives in a shared_ptr.
+class session : public std::enable_shared_from_this<session> {
+public:
+    explicit session(tcp::socket socket) : socket_(std::move(socket)) {}
+    void start() { do_read(); }
+
+private:
+    void do_read() {
+        auto self(shared_from_this());
+        socket_.async_read_some(asio::buffer(data_, max_length), [this, self](std::error_code ec, std::size_t length) {
+            if (!ec)
+                do_write(length);
+        });
+    }
+    void do_write(std::size_t length) {
+        auto self(shared_from_this());
+        asio::async_write(socket_, asio::buffer(data_, length), [this, self](std::error_code ec, std::size_t) {
+            if (!ec)
+                do_read();
+        });
+    }
+    tcp::socket socket_;
+    enum { max_length = 1024 };
+    char data_[max_length];
+};
+
+class server {
+public:
+    explicit server(asio::io_context& io_context)
+        : acceptor_(io_context, tcp::endpoint(asio::ip::address_v4::loopback(), 0)) {
+        do_accept();
+    }
+    unsigned short port() const { return acceptor_.local_endpoint().port(); }
+    void close() { acceptor_.close(); }
+
+private:
+    void do_accept() {
+        acceptor_.async_accept([this](std::error_code ec, tcp::socket socket) {
+            if (ec)
+                return;
+            std::make_shared<session>(std::move(socket))->start();
+            do_accept();
+        });
+    }
+    tcp::acceptor acceptor_;
+};
+
+TEST(AsioCompat, CallbackServerAndBlockingClient) {
+    asio::io_context io_context(1);
+    server s(io_context);
+    asio::thread_pool pool(1);
+    std::string reply(5, ' ');
+    asio::post(pool, [&] {
+        asio::io_context mine;
+        tcp::socket socket(mine);
+        tcp::resolver resolver(mine);
+        asio::connect(socket, resolver.resolve("127.0.0.1", std::to_string(s.port())));
+        asio::write(socket, asio::buffer("hello", 5));
+        EXPECT_EQ(asio::read(socket, asio::buffer(reply)), 5U);
+        asio::post(io_context, [&] { s.close(); });
+    });
+    io_context.run();
+    pool.join();
+    EXPECT_EQ(reply, "hello");
+}
+
+asio::awaitable<void> echo(tcp::socket socket) {
+    try {
+        char data[1024];
+        for (;;) {
+            std::size_t n = co_await socket.async_read_some(asio::buffer(data), asio::use_awaitable);
+            co_await async_write(socket, asio::buffer(data, n), asio::use_awaitable);
+        }
+    } catch (std::exception const&) {
+    }
+}
+
+TEST(AsioCompat, CoroutinesWithTheirExecutorTimersAndStrands) {
+    asio::io_context ctx;
+    bool done = false;
+    co_spawn(
+        ctx,
+        [&]() -> asio::awaitable<void> {
+            auto executor = co_await asio::this_coro::executor;
+            tcp::acceptor acceptor(executor, {asio::ip::address_v4::loopback(), 0});
+            tcp::socket client(asio::make_strand(executor));
+            co_await client.async_connect(acceptor.local_endpoint(), asio::use_awaitable);
+            tcp::socket peer = co_await acceptor.async_accept(asio::use_awaitable);
+            co_spawn(executor, echo(std::move(peer)), asio::detached);
+            std::string text = "line\n", got;
+            co_await asio::async_write(client, asio::buffer(text), asio::use_awaitable);
+            co_await asio::async_read_until(client, asio::dynamic_buffer(got), '\n', asio::use_awaitable);
+            EXPECT_EQ(got, text);
+            asio::steady_timer timer(executor);
+            timer.expires_after(std::chrono::microseconds(1));
+            auto [ec] = co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+            EXPECT_FALSE(ec);
+            asio::signal_set signals(executor, SIGUSR1);
+            signals.cancel();
+            done = true;
+        },
+        [](std::exception_ptr e) {
+            if (e)
+                std::rethrow_exception(e);
+        });
+    ctx.run();
+    EXPECT_TRUE(done);
+}
+
+template <class Token> auto async_twice(asio::steady_timer& t, Token&& token) {
+    return asio::async_compose<Token, void(std::error_code)>(
+        [&t, n = 0](auto& self, std::error_code ec = {}) mutable {
+            if (ec || n++ == 2)
+                return self.complete(ec);
+            t.expires_after(std::chrono::microseconds(1));
+            t.async_wait(std::move(self));
+        },
+        token, t);
+}
+
+TEST(AsioCompat, ComposedOperationsFuturesAndLimits) {
+    asio::io_context ctx;
+    asio::steady_timer t(ctx);
+    std::future<void> f = async_twice(t, asio::use_future);
+    ctx.run();
+    f.get();
+    ctx.restart();
+    asio::steady_timer never(ctx, asio::steady_timer::time_point::max());
+    std::error_code why;
+    never.async_wait(asio::cancel_after(std::chrono::milliseconds(1), [&](std::error_code ec) { why = ec; }));
+    ctx.run();
+    EXPECT_EQ(why, asio::error::operation_aborted);
+}
+
+} // namespace

@@ -1,0 +1,489 @@
+#include <fairlead/net/cancel_after.hpp>
+
+#include <fairlead/coro/spawn.hpp>
+#include <fairlead/net/local.hpp>
+#include <fairlead/net/resolver.hpp>
+#include <fairlead/net/stream_socket.hpp>
+#include <fairlead/sim/world.hpp>
+#include <fairlead/stream/read.hpp>
+#include <fairlead/stream/write.hpp>
+#include <fairlead/token/adapters.hpp>
+#include <fairlead/token/post.hpp>
+#include <fairlead/token/use_future.hpp>
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace fairlead;
+using namespace std::chrono_literals;
+using local_socket = local::stream_protocol::socket;
+
+struct own_clock {
+    using duration = std::chrono::milliseconds;
+    using rep = duration::rep;
+    using period = duration::period;
+    using time_point = std::chrono::time_point<own_clock>;
+    [[maybe_unused]] static constexpr bool is_steady = true;
+    static time_point now() { return time_point(7000ms); }
+};
+
+struct account {
+    int live = 0, taken = 0;
+};
+template <class T> struct counting_allocator {
+    using value_type = T;
+    account* books;
+    explicit counting_allocator(account* a) : books(a) {}
+    template <class U> counting_allocator(counting_allocator<U> const& other) : books(other.books) {}
+    T* allocate(std::size_t k) {
+        ++books->live;
+        ++books->taken;
+        return static_cast<T*>(::operator new(k * sizeof(T)));
+    }
+    void deallocate(T* p, std::size_t) {
+        --books->live;
+        ::operator delete(p);
+    }
+    template <class U> bool operator==(counting_allocator<U> const& other) const { return books == other.books; }
+};
+
+/// A world with a connected pair; its clock is virtual and exact.
+class CancelAfter : public testing::Test {
+protected:
+    CancelAfter() { local::connect_pair(near, far); }
+    std::chrono::nanoseconds since() const { return world.now() - begin; }
+    auto store() {
+        return [this](error_code e, auto... rest) {
+            ++count;
+            ec = e;
+            at = since();
+            if constexpr (sizeof...(rest) == 1)
+                n = (static_cast<std::size_t>(rest), ...);
+        };
+    }
+
+    sim::world world{1, "reorder=0,not_ready=0,short_read=0,short_write=0,late_cancel=0,spike=0,starve=0"};
+    io_context& context = world.context();
+    local_socket near{context}, far{context};
+    steady_clock::time_point begin = world.now();
+    char byte = ' ';
+    int count = 0;
+    error_code ec;
+    std::size_t n = 99;
+    std::chrono::nanoseconds at{};
+};
+
+TEST_F(CancelAfter, OperationThatTakesLongerEndsExactlyThen) {
+    near.async_read_some(buffer(&byte, 1), cancel_after(250ms, store()));
+    world.run();
+    EXPECT_EQ(count, 1);
+    EXPECT_EQ(ec, error::operation_aborted);
+    EXPECT_EQ(n, 0U);
+    EXPECT_EQ(at, 250ms);
+}
+
+TEST_F(CancelAfter, OperationThatIsFasterLeavesNoTimerBehind) {
+    near.async_read_some(buffer(&byte, 1), cancel_after(1h, store()));
+    far.async_write_some(buffer("x", 1), detached);
+    world.run();
+    EXPECT_EQ(count, 1);
+    EXPECT_FALSE(ec);
+    EXPECT_EQ(n, 1U);
+    EXPECT_LT(since(), 1s) << "the wait was left armed";
+    EXPECT_EQ(context.look().deadline_ns, std::numeric_limits<std::int64_t>::max());
+}
+
+TEST_F(CancelAfter, NestedLimitsTheShorterCounts) {
+    near.async_read_some(buffer(&byte, 1), cancel_after(5s, cancel_after(100ms, store())));
+    world.run();
+    EXPECT_EQ(ec, error::operation_aborted);
+    EXPECT_EQ(at, 100ms);
+    begin = world.now();
+    near.async_read_some(buffer(&byte, 1), cancel_after(100ms, cancel_after(5s, store())));
+    world.run();
+    EXPECT_EQ(at, 100ms);
+    EXPECT_EQ(since(), 100ms);
+    EXPECT_EQ(count, 2);
+}
+
+TEST_F(CancelAfter, AtAPointInTimeOfEachClock) {
+    near.async_read_some(buffer(&byte, 1), cancel_at(world.now() + 3s, store()));
+    world.run();
+    EXPECT_EQ(ec, error::operation_aborted);
+    EXPECT_EQ(at, 3s);
+    near.async_read_some(buffer(&byte, 1), cancel_at(world.now() - 3s, store()));
+    world.run();
+    EXPECT_EQ(at, 3s) << "the past is now";
+    near.async_read_some(buffer(&byte, 1), cancel_at(own_clock::time_point(7500ms), store()));
+    world.run();
+    EXPECT_EQ(at, 3500ms);
+    EXPECT_EQ(count, 3);
+}
+
+TEST_F(CancelAfter, FarFuturesAndPasts) {
+    using hours = std::chrono::duration<double, std::ratio<3600>>;
+    near.async_read_some(buffer(&byte, 1), cancel_after(hours(1e30), store()));
+    far.async_write_some(buffer("x", 1), detached);
+    world.run();
+    EXPECT_EQ(n, 1U);
+    near.async_read_some(buffer(&byte, 1), cancel_after(-hours(1e30), store()));
+    world.run();
+    EXPECT_EQ(ec, error::operation_aborted);
+    near.async_read_some(buffer(&byte, 1), cancel_after(0s, store()));
+    world.run();
+    EXPECT_EQ(ec, error::operation_aborted);
+    EXPECT_EQ(count, 3);
+}
+
+TEST_F(CancelAfter, TheTypeIsTerminalUnlessTheCallerSaysOtherwise) {
+    struct recorder {
+        cancellation_type* heard;
+        void operator()(cancellation_type t) { *heard = t; }
+    };
+    auto const start = [](cancellation_type* heard, auto&& token) {
+        async_initiate<decltype(token), void(error_code)>(
+            [heard](auto handler) { get_associated_cancellation_slot(handler).assign(recorder{heard}); }, token);
+    };
+    auto heard = cancellation_type::none;
+    // The operation drops its handler at once: there is nobody who could complete it.
+    start(&heard, cancel_after(1s, bind_executor(context, [](error_code) {})));
+    // One that keeps it.
+    std::vector<std::function<void()>> kept;
+    auto const keep = [&](auto&& token) {
+        return async_initiate<decltype(token), void(error_code)>(
+            [&](auto handler) {
+                auto slot = get_associated_cancellation_slot(handler);
+                auto h = std::make_shared<decltype(handler)>(std::move(handler));
+                slot.assign([&heard, h](cancellation_type t) {
+                    heard = t;
+                    (*h)(error::make_error_code(error::operation_aborted));
+                });
+            },
+            token);
+    };
+    int done = 0;
+    keep(cancel_after(1s, bind_executor(context, [&](error_code) { ++done; })));
+    world.run();
+    EXPECT_EQ(heard, cancellation_type::terminal);
+    EXPECT_EQ(done, 1);
+    keep(cancel_after(1s, cancellation_type::total, bind_executor(context, [&](error_code) { ++done; })));
+    world.run();
+    EXPECT_EQ(heard, cancellation_type::total);
+    EXPECT_EQ(done, 2);
+}
+
+TEST_F(CancelAfter, WhatTheOperationDoesNotHonourDoesNotEndIt) {
+    std::string got(2, ' ');
+    async_read(near, buffer(got), cancel_after(1s, cancellation_type::total, store()));
+    world.at(2s, [&] { far.write_some(buffer("ab", 2)); });
+    world.run();
+    EXPECT_FALSE(ec);
+    EXPECT_EQ(got, "ab");
+}
+
+TEST_F(CancelAfter, BytesSoFarAreReported) {
+    std::string got(10, ' ');
+    async_read(near, buffer(got), cancel_after(1s, store()));
+    far.write_some(buffer("abc", 3));
+    world.run();
+    EXPECT_EQ(ec, error::operation_aborted);
+    EXPECT_EQ(n, 3U);
+    EXPECT_EQ(at, 1s);
+}
+
+TEST_F(CancelAfter, HandlersOwnSlotIsHeardToo) {
+    cancellation_signal signal;
+    near.async_read_some(buffer(&byte, 1), cancel_after(1h, bind_cancellation_slot(signal.slot(), store())));
+    world.at(1s, [&] { signal.emit(cancellation_type::partial); });
+    world.run();
+    EXPECT_EQ(ec, error::operation_aborted);
+    EXPECT_EQ(at, 1s);
+    EXPECT_FALSE(signal.slot().has_handler());
+    near.async_read_some(buffer(&byte, 1), cancel_after(1s, bind_cancellation_slot(signal.slot(), store())));
+    world.run();
+    EXPECT_EQ(at, 2s);
+    EXPECT_FALSE(signal.slot().has_handler());
+    {
+        cancellation_signal gone;
+        near.async_read_some(buffer(&byte, 1), cancel_after(1s, bind_cancellation_slot(gone.slot(), store())));
+    }
+    world.run();
+    EXPECT_EQ(at, 3s);
+    EXPECT_EQ(count, 3);
+}
+
+TEST_F(CancelAfter, OuterSlotAndInnerLimitAreOneAndTheSame) {
+    // The slot is bound outside the limit: the outermost binder is what the operation sees.
+    cancellation_signal signal;
+    near.async_read_some(buffer(&byte, 1), bind_cancellation_slot(signal.slot(), cancel_after(1h, store())));
+    world.at(1s, [&] { signal.emit(cancellation_type::total); });
+    world.run();
+    EXPECT_EQ(ec, error::operation_aborted);
+    EXPECT_EQ(at, 1s);
+}
+
+TEST_F(CancelAfter, CallersTimer) {
+    steady_timer timer(context);
+    int before = 0;
+    timer.expires_after(1h);
+    timer.async_wait([&](error_code e) { before += e == error::operation_aborted; });
+    near.async_read_some(buffer(&byte, 1), cancel_after(timer, 2s, store()));
+    EXPECT_EQ(timer.expiry() - begin, 2s);
+    world.run();
+    EXPECT_EQ(before, 1);
+    EXPECT_EQ(ec, error::operation_aborted);
+    EXPECT_EQ(at, 2s);
+    // Cancelled, it limits no more.
+    near.async_read_some(buffer(&byte, 1), cancel_at(timer, world.now() + 1s, cancellation_type::total, store()));
+    world.at(2500ms, [&] { EXPECT_EQ(timer.cancel(), 1U); });
+    world.at(10s, [&] { far.write_some(buffer("x", 1)); });
+    world.run();
+    EXPECT_FALSE(ec);
+    EXPECT_EQ(n, 1U);
+    EXPECT_GE(at, 10s);
+    // Moved, it goes on limiting; nothing of it is left when the operation was faster.
+    near.async_read_some(buffer(&byte, 1), cancel_after(timer, 1s, store()));
+    steady_timer moved(std::move(timer));
+    far.write_some(buffer("x", 1));
+    world.run();
+    EXPECT_EQ(n, 1U);
+    EXPECT_EQ(moved.cancel(), 0U);
+    near.async_read_some(buffer(&byte, 1), cancel_after(moved, 1s, cancellation_type::partial)(store()));
+    world.run();
+    EXPECT_EQ(ec, error::operation_aborted);
+    EXPECT_EQ(count, 4);
+}
+
+TEST_F(CancelAfter, AwaitedInEveryForm) {
+    int aborted = 0;
+    co_spawn(
+        context,
+        [&]() -> awaitable<void> {
+            try {
+                co_await near.async_read_some(buffer(&byte, 1), cancel_after(1s));
+            } catch (system_error const& e) {
+                aborted += e.code() == error::operation_aborted;
+            }
+            EXPECT_EQ(since(), 1s);
+            auto const inside = cancel_after(1s, as_tuple);
+            auto const [one, none] = co_await near.async_read_some(buffer(&byte, 1), inside);
+            aborted += one == error::operation_aborted;
+            EXPECT_EQ(since(), 2s);
+            auto const outside = as_tuple(cancel_after(1s));
+            auto const [two, no] = co_await async_read(near, buffer(&byte, 1), outside);
+            aborted += two == error::operation_aborted;
+            EXPECT_EQ(since(), 3s);
+            auto const explicitly = cancel_after(1s, cancellation_type::partial, as_tuple(use_await));
+            auto const [three] = co_await near.async_wait(socket_base::wait_read, explicitly);
+            aborted += three == error::operation_aborted;
+            EXPECT_EQ(since(), 4s);
+            error_code redirected;
+            co_await near.async_read_some(buffer(&byte, 1), redirect_error(cancel_after(1s), redirected));
+            aborted += redirected == error::operation_aborted;
+            EXPECT_EQ(since(), 5s);
+            auto later = near.async_read_some(buffer(&byte, 1), deferred);
+            auto const [four, nil] = co_await std::move(later)(cancel_after(1s, as_tuple));
+            aborted += four == error::operation_aborted;
+            EXPECT_EQ(since(), 6s);
+            far.write_some(buffer("x", 1));
+            std::size_t const read = co_await near.async_read_some(buffer(&byte, 1), cancel_after(1s));
+            EXPECT_EQ(read, 1U);
+            EXPECT_LT(since(), 7s);
+        },
+        [&](std::exception_ptr e) {
+            EXPECT_FALSE(e);
+            ++count;
+        });
+    world.run();
+    EXPECT_EQ(aborted, 6);
+    EXPECT_EQ(count, 1);
+}
+
+TEST_F(CancelAfter, Futures) {
+    auto late = near.async_read_some(buffer(&byte, 1), cancel_after(1s, use_future));
+    world.run();
+    EXPECT_THROW(late.get(), system_error);
+    far.write_some(buffer("x", 1));
+    auto early = near.async_read_some(buffer(&byte, 1), cancel_after(1s, use_future));
+    world.run();
+    EXPECT_EQ(early.get(), 1U);
+}
+
+TEST_F(CancelAfter, LimitsAWaitOfATimerAndASpawnedCoroutinesChild) {
+    steady_timer timer(context, 5s);
+    timer.async_wait(cancel_after(1s, store()));
+    world.run();
+    EXPECT_EQ(ec, error::operation_aborted);
+    EXPECT_EQ(at, 1s);
+    timer.expires_after(1s);
+    timer.async_wait(cancel_after(5s, store()));
+    world.run();
+    EXPECT_FALSE(ec);
+    EXPECT_EQ(at, 2s);
+    EXPECT_EQ(since(), 2s);
+}
+
+TEST_F(CancelAfter, BothAtOneInstantCompleteOnce) {
+    for (int i = 0; i != 20; ++i) {
+        count = 0;
+        steady_timer timer(context, 1s);
+        if (i % 2)
+            timer.async_wait(cancel_after(1s, store()));
+        else
+            timer.async_wait(cancel_at(timer.expiry(), store()));
+        world.run();
+        EXPECT_EQ(count, 1);
+        EXPECT_TRUE(!ec || ec == error::operation_aborted);
+    }
+}
+
+TEST_F(CancelAfter, AbandonedWithItsContextNothingIsCalledAndEverythingFreed) {
+    auto const alive = std::make_shared<int>(0);
+    {
+        io_context own;
+        local_socket a(own), b(own);
+        local::connect_pair(a, b);
+        steady_timer timer(own);
+        a.async_read_some(buffer(&byte, 1), cancel_after(1h, [alive](error_code, std::size_t) { ++*alive; }));
+        b.async_read_some(buffer(&byte, 1), cancel_after(timer, 1h, [alive](error_code, std::size_t) { ++*alive; }));
+        co_spawn(
+            own,
+            [](local_socket& s, std::shared_ptr<int> p) -> awaitable<void> {
+                char c;
+                co_await s.async_read_some(buffer(&c, 1), cancel_after(1h));
+                ++*p;
+            }(a, alive),
+            detached);
+        own.poll();
+        EXPECT_GT(alive.use_count(), 3);
+    }
+    EXPECT_EQ(alive.use_count(), 1);
+    EXPECT_EQ(*alive, 0);
+}
+
+TEST_F(CancelAfter, OneBlockOfTheHandlersAllocatorWhichIsFreeAgainInTheHandler) {
+    account books;
+    near.async_read_some(buffer(&byte, 1),
+                         cancel_after(1s, bind_allocator(counting_allocator<int>(&books), [&](error_code, std::size_t) {
+                                          ++count;
+                                          EXPECT_EQ(books.live, 0);
+                                      })));
+    EXPECT_EQ(books.taken, 2) << "one for the limit, one for the operation";
+    world.run();
+    EXPECT_EQ(books.taken, 2);
+    EXPECT_EQ(count, 1);
+}
+
+TEST_F(CancelAfter, TakesNoFreshMemoryOnceItIsWarm) {
+    auto const round = [&] {
+        near.async_read_some(buffer(&byte, 1), cancel_after(1s, store()));
+        world.run();
+    };
+    round();
+    auto const before = this_thread_recycler_counters().fresh;
+    round();
+    EXPECT_EQ(this_thread_recycler_counters().fresh, before);
+}
+
+void limit_what_another_thread_starts(int runners) {
+    io_context context;
+    auto guard = make_work_guard(context);
+    std::vector<std::thread> running;
+    for (int i = 0; i != runners; ++i)
+        running.emplace_back([&] { context.run(); });
+    {
+        std::vector<steady_timer> timers;
+        std::vector<std::future<void>> late, early;
+        timers.reserve(2000);
+        for (int i = 0; i != 1000; ++i) { // often the time is over before the operation has begun
+            timers.emplace_back(context, 1h);
+            late.push_back(timers.back().async_wait(cancel_after(std::chrono::microseconds(i % 4), use_future)));
+            timers.emplace_back(context, std::chrono::microseconds(i % 4));
+            early.push_back(timers.back().async_wait(cancel_after(1h, use_future)));
+        }
+        for (auto& f : late)
+            EXPECT_THROW(f.get(), system_error);
+        for (auto& f : early)
+            EXPECT_NO_THROW(f.get());
+    }
+    guard.reset();
+    for (auto& t : running)
+        t.join();
+}
+TEST(CancelAfterThreads, LimitsWhatAnotherThreadStarts) { limit_what_another_thread_starts(1); }
+TEST(CancelAfterThreads, LimitsWithSeveralThreadsInRun) { limit_what_another_thread_starts(3); }
+
+TEST_F(CancelAfter, OperationThatCannotBeginLeavesNothingBehind) {
+    auto const alive = std::make_shared<int>(0);
+    auto const start = [](auto&& token) {
+        return async_initiate<decltype(token), void(error_code)>([](auto) { throw 1; }, token);
+    };
+    EXPECT_THROW(start(cancel_after(1s, bind_executor(context, [alive](error_code) { ++*alive; }))), int);
+    EXPECT_EQ(alive.use_count(), 1);
+    EXPECT_EQ(context.look().deadline_ns, std::numeric_limits<std::int64_t>::max());
+}
+
+TEST_F(CancelAfter, OperationThatCompletesInsideItsStartIsQueued) {
+    int done = 0;
+    auto const start = [](auto&& token) {
+        return async_initiate<decltype(token), void(error_code)>([](auto h) { std::move(h)(error_code()); }, token);
+    };
+    start(cancel_after(1s, bind_executor(context, [&](error_code e) { done += !e; })));
+    EXPECT_EQ(done, 0);
+    world.run();
+    EXPECT_EQ(done, 1);
+    EXPECT_LT(since(), 1s);
+}
+
+TEST(CancelAfterThreads, LimitThatIsOverBeforeTheOperationHasBegun) {
+    io_context context;
+    auto guard = make_work_guard(context);
+    std::thread runner([&] { context.run(); });
+    {
+        steady_timer limit(context), timer(context, 1h);
+        auto const start = [&](auto&& token) {
+            return async_initiate<decltype(token), void(error_code)>(
+                [&](auto handler) {
+                    limit.async_wait(use_future).get(); // behind the wait of the limit
+                    timer.async_wait(std::move(handler));
+                },
+                token);
+        };
+        EXPECT_THROW(start(cancel_after(limit, 1us, use_future)).get(), system_error);
+    }
+    guard.reset();
+    runner.join();
+}
+
+TEST(CancelAfterThreads, HandlerOnAnotherContext) {
+    io_context one, other;
+    auto guard = make_work_guard(one);
+    std::thread runner([&] { one.run(); });
+    int called = 0;
+    {
+        steady_timer timer(one, 1h), soon(one, std::chrono::microseconds(1));
+        auto const here = std::this_thread::get_id();
+        timer.async_wait(bind_executor(other, cancel_after(1ms, bind_executor(other, [&](error_code ec) {
+                                                               EXPECT_EQ(ec, error::operation_aborted);
+                                                               EXPECT_EQ(std::this_thread::get_id(), here);
+                                                               ++called;
+                                                           }))));
+        soon.async_wait(cancel_after(1h, bind_executor(other, [&](error_code ec) {
+                                         EXPECT_FALSE(ec);
+                                         EXPECT_EQ(std::this_thread::get_id(), here);
+                                         ++called;
+                                     })));
+        other.run();
+    }
+    EXPECT_EQ(called, 2);
+    guard.reset();
+    runner.join();
+}
+
+} // namespace

@@ -1,0 +1,449 @@
+// What all sockets have in common, where it is not the business of one kind of them.
+#include <fairlead/net/acceptor.hpp>
+#include <fairlead/net/connect.hpp>
+#include <fairlead/net/datagram_socket.hpp>
+#include <fairlead/net/resolver.hpp>
+#include <fairlead/sim/world.hpp>
+
+#include <fairlead/token/use_future.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <fcntl.h>
+#include <functional>
+#include <memory>
+#include <new>
+#include <string>
+#include <type_traits>
+#include <unistd.h>
+#include <unordered_map>
+#include <vector>
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+namespace {
+
+using namespace fairlead;
+using ip::tcp;
+using ip::udp;
+
+// ---- types that programs name
+
+template <class Object> using rebound = typename Object::template rebind_executor<io_context::executor_type>::other;
+template <class Object> constexpr bool rebinds =
+    std::is_same_v<typename rebound<Object>::executor_type, io_context::executor_type> &&
+    std::is_same_v<typename Object::executor_type, any_io_executor> &&
+    std::is_convertible_v<rebound<Object>&&, Object> && std::is_nothrow_move_constructible_v<Object> &&
+    std::is_nothrow_move_assignable_v<Object> && !std::is_copy_constructible_v<Object>;
+static_assert(rebinds<tcp::socket> && rebinds<tcp::acceptor> && rebinds<udp::socket>);
+static_assert(rebinds<local::stream_protocol::socket> && rebinds<local::stream_protocol::acceptor>);
+static_assert(rebinds<local::datagram_protocol::socket>);
+static_assert(std::is_same_v<rebound<tcp::resolver>::executor_type, io_context::executor_type>);
+static_assert(std::is_same_v<tcp::socket::lowest_layer_type, basic_socket<tcp>>);
+static_assert(std::is_same_v<tcp::socket::native_handle_type, int>);
+static_assert(std::is_same_v<tcp::acceptor::peer_type<any_io_executor>, tcp::socket>);
+
+struct tcp_pair {
+    io_context context;
+    tcp::acceptor acceptor{context, tcp::endpoint(ip::address_v4::loopback(), 0)};
+    tcp::socket a{context}, b{context};
+    tcp_pair() {
+        a.connect(acceptor.local_endpoint());
+        acceptor.accept(b);
+    }
+};
+
+// ---- options
+
+/// As a program defines one that no header has.
+class quick_acknowledgements {
+public:
+    explicit quick_acknowledgements(bool on = false) : value_(on) {}
+    bool value() const { return value_ != 0; }
+    template <class Protocol> int level(Protocol const&) const { return IPPROTO_TCP; }
+    template <class Protocol> int name(Protocol const&) const { return TCP_QUICKACK; }
+    template <class Protocol> int* data(Protocol const&) { return &value_; }
+    template <class Protocol> int const* data(Protocol const&) const { return &value_; }
+    template <class Protocol> std::size_t size(Protocol const&) const { return sizeof value_; }
+    template <class Protocol> void resize(Protocol const&, std::size_t n) const { EXPECT_EQ(n, sizeof value_); }
+
+private:
+    int value_;
+};
+
+TEST(Socket, TakesOptionsThatProgramsDefine) {
+    tcp_pair p;
+    for (bool on : {true, false}) {
+        p.a.set_option(quick_acknowledgements(on));
+        quick_acknowledgements got(!on);
+        p.a.get_option(got);
+        EXPECT_EQ(got.value(), on);
+    }
+    using keep_idle = detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPIDLE>;
+    p.a.set_option(keep_idle(77));
+    keep_idle seconds;
+    p.a.get_option(seconds);
+    EXPECT_EQ(seconds.value(), 77);
+    tcp::socket closed(p.context);
+    error_code ec;
+    closed.set_option(tcp::no_delay(true), ec);
+    EXPECT_EQ(ec, error::bad_descriptor);
+    EXPECT_THROW(closed.set_option(tcp::no_delay(true)), system_error);
+    EXPECT_THROW(closed.get_option(seconds), system_error);
+}
+
+TEST(Socket, AnAcceptedSocketKnowsItsVersionOfTheProtocol) {
+    io_context context;
+    tcp::acceptor acceptor(context);
+    error_code ec;
+    acceptor.open(tcp::v6(), ec);
+    if (!ec)
+        acceptor.bind(tcp::endpoint(ip::address_v6::loopback(), 0), ec);
+    if (ec)
+        GTEST_SKIP() << "no IPv6 here: " << ec.message();
+    acceptor.listen();
+    std::vector<tcp::socket> peers;
+    auto const knock = [&, clients = std::make_shared<std::vector<tcp::socket>>()] {
+        clients->emplace_back(context).connect(acceptor.local_endpoint());
+    };
+    tcp::endpoint from;
+    knock();
+    peers.push_back(acceptor.accept());
+    knock();
+    peers.push_back(acceptor.accept(from));
+    knock();
+    acceptor.accept(peers.emplace_back(context));
+    knock();
+    acceptor.async_accept([&](error_code, tcp::socket s) { peers.push_back(std::move(s)); });
+    context.run();
+    for (auto& s : peers) {
+        ip::unicast::hops hops(5);
+        s.set_option(hops, ec);
+        EXPECT_FALSE(ec) << ec.message();
+        int raw = 0;
+        socklen_t size = sizeof raw;
+        ASSERT_EQ(::getsockopt(s.native_handle(), IPPROTO_IPV6, IPV6_UNICAST_HOPS, &raw, &size), 0);
+        EXPECT_EQ(raw, 5);
+    }
+    EXPECT_EQ(peers.size(), 4U);
+}
+
+// ---- commands
+
+struct outgoing_queue {
+    int bytes = -1;
+    int name() const { return TIOCOUTQ; }
+    void* data() { return &bytes; }
+};
+
+TEST(Socket, TakesCommandsOfItsOwnAndOfPrograms) {
+    tcp_pair p;
+    write(p.b.native_handle(), "12345", 5);
+    p.a.wait(socket_base::wait_read);
+    socket_base::bytes_readable command;
+    p.a.io_control(command);
+    EXPECT_EQ(command.get(), 5U);
+    EXPECT_EQ(p.a.available(), 5U);
+    outgoing_queue queue;
+    p.a.io_control(queue);
+    EXPECT_EQ(queue.bytes, 0);
+    p.a.close();
+    error_code ec;
+    p.a.io_control(command, ec);
+    EXPECT_EQ(ec, error::bad_descriptor);
+    EXPECT_THROW(p.a.io_control(command), system_error);
+}
+
+TEST(Socket, KnowsTheMarkOfUrgentData) {
+    tcp_pair p;
+    p.b.send(buffer("ab", 2));
+    p.b.send(buffer("!", 1), socket_base::message_out_of_band);
+    p.a.wait(socket_base::wait_error); // urgent data counts as one
+    char bytes[8];
+    EXPECT_FALSE(p.a.at_mark());
+    EXPECT_EQ(p.a.receive(buffer(bytes)), 2U);
+    error_code ec;
+    EXPECT_TRUE(p.a.at_mark(ec));
+    EXPECT_FALSE(ec);
+    EXPECT_EQ(p.a.receive(buffer(bytes), socket_base::message_out_of_band), 1U);
+    EXPECT_EQ(bytes[0], '!');
+    p.a.close();
+    EXPECT_THROW((void)p.a.at_mark(), system_error);
+}
+
+// ---- modes
+
+TEST(Socket, NativeModeIsForOthersAndNeverLetsTheLoopWait) {
+    tcp_pair p;
+    EXPECT_TRUE(p.acceptor.native_non_blocking());
+    p.acceptor.native_non_blocking(false);
+    EXPECT_FALSE(p.acceptor.native_non_blocking());
+    EXPECT_FALSE(::fcntl(p.acceptor.native_handle(), F_GETFL) & O_NONBLOCK);
+    bool accepted = false;
+    tcp::socket peer(p.context), client(p.context);
+    p.acceptor.async_accept(peer, [&](error_code ec) { accepted = !ec; });
+    p.context.poll(); // a failure shows as the test's time-out
+    client.connect(p.acceptor.local_endpoint());
+    p.context.run();
+    EXPECT_TRUE(accepted);
+    error_code ec;
+    p.a.non_blocking(true);
+    p.a.native_non_blocking(false, ec);
+    EXPECT_EQ(ec, error::invalid_argument);
+    p.a.close();
+    p.a.non_blocking(false, ec);
+    EXPECT_EQ(ec, error::bad_descriptor);
+    p.a.native_non_blocking(true, ec);
+    EXPECT_EQ(ec, error::bad_descriptor);
+    EXPECT_FALSE(p.a.native_non_blocking());
+    EXPECT_THROW(p.a.non_blocking(true), system_error);
+}
+
+// ---- accepting in all its forms
+
+TEST(Acceptor, AcceptsInTheCallingThreadInEveryForm) {
+    io_context context, other;
+    tcp::acceptor acceptor(context, tcp::endpoint(ip::address_v4::loopback(), 0));
+    std::vector<tcp::socket> clients;
+    auto const knock = [&]() -> tcp::endpoint {
+        clients.emplace_back(context).connect(acceptor.local_endpoint());
+        return clients.back().local_endpoint();
+    };
+    tcp::endpoint from;
+    error_code ec;
+    tcp::socket peer(context);
+    auto const closed_again = [&] { peer.close(); };
+    knock();
+    acceptor.accept(peer);
+    closed_again();
+    knock();
+    acceptor.accept(peer, ec);
+    closed_again();
+    EXPECT_FALSE(ec);
+    auto where = knock();
+    acceptor.accept(peer, from);
+    EXPECT_EQ(from, where);
+    closed_again();
+    where = knock();
+    acceptor.accept(peer, from, ec);
+    EXPECT_EQ(from, where);
+    knock();
+    EXPECT_TRUE(acceptor.accept().is_open());
+    knock();
+    EXPECT_TRUE(acceptor.accept(ec).is_open());
+    where = knock();
+    EXPECT_EQ(acceptor.accept(from).remote_endpoint(), where);
+    EXPECT_EQ(from, where);
+    where = knock();
+    EXPECT_EQ(acceptor.accept(from, ec).remote_endpoint(), where);
+    EXPECT_EQ(from, where);
+    knock();
+    EXPECT_EQ(acceptor.accept(other).get_executor(), any_io_executor(other.get_executor()));
+    knock();
+    EXPECT_TRUE(acceptor.accept(other, ec).is_open());
+    where = knock();
+    EXPECT_EQ(acceptor.accept(other, from).remote_endpoint(), where);
+    EXPECT_EQ(from, where);
+    where = knock();
+    EXPECT_EQ(acceptor.accept(other, from, ec).remote_endpoint(), where);
+    EXPECT_EQ(from, where);
+    auto const executor = other.get_executor();
+    knock();
+    auto rebound_peer = acceptor.accept(executor);
+    static_assert(std::is_same_v<decltype(rebound_peer), rebound<tcp::socket>>);
+    knock();
+    EXPECT_TRUE(acceptor.accept(executor, ec).is_open());
+    where = knock();
+    EXPECT_EQ(acceptor.accept(executor, from).remote_endpoint(), where);
+    EXPECT_EQ(from, where);
+    where = knock();
+    EXPECT_EQ(acceptor.accept(executor, from, ec).remote_endpoint(), where);
+    EXPECT_EQ(from, where);
+    acceptor.non_blocking(true);
+    EXPECT_FALSE(acceptor.accept(ec).is_open());
+    EXPECT_EQ(ec, error::would_block);
+    EXPECT_THROW(acceptor.accept(), system_error);
+    EXPECT_THROW(acceptor.accept(peer), system_error);
+}
+
+TEST(Acceptor, TellsThePeersAddressAlsoWithANewSocket) {
+    io_context context, other;
+    tcp::acceptor acceptor(context, tcp::endpoint(ip::address_v4::loopback(), 0));
+    tcp::socket client(context);
+    std::array<tcp::endpoint, 3> from;
+    int good = 0;
+    auto const check = [&](tcp::endpoint const& e) {
+        return [&good, &e](error_code ec, auto s) { good += !ec && s.remote_endpoint() == e; };
+    };
+    acceptor.async_accept(from[0], check(from[0]));
+    acceptor.async_accept(other, from[1], check(from[1]));
+    acceptor.async_accept(other.get_executor(), from[2], check(from[2]));
+    for (int i = 0; i != 3; ++i) {
+        client.connect(acceptor.local_endpoint());
+        context.run_one();
+        client.close();
+    }
+    context.run();
+    EXPECT_EQ(good, 3);
+}
+
+TEST(Acceptor, AnAcceptedDescriptorThatNobodyCanTakeIsClosed) {
+    io_context context;
+    tcp::acceptor acceptor(context, tcp::endpoint(ip::address_v4::loopback(), 0));
+    tcp::socket client(context);
+    client.connect(acceptor.local_endpoint());
+    tcp::socket peer(context);
+    acceptor.accept(peer);
+    tcp::socket second(context);
+    second.connect(acceptor.local_endpoint());
+    error_code ec;
+    acceptor.accept(peer, ec); // peer is open
+    EXPECT_EQ(ec, error::already_open);
+    char byte;
+    EXPECT_EQ(second.read_some(buffer(&byte, 1), ec), 0U);
+    EXPECT_EQ(ec, error::eof);
+}
+
+TEST(Acceptor, AnAcceptedDescriptorThatTheOtherContextCannotTakeIsClosed) {
+    sim::world world(1); // takes no descriptors
+    io_context context;
+    tcp::acceptor acceptor(context, tcp::endpoint(ip::address_v4::loopback(), 0));
+    tcp::socket client(context), peer(world.context());
+    client.connect(acceptor.local_endpoint());
+    error_code ec;
+    acceptor.accept(peer, ec);
+    EXPECT_EQ(ec, error::operation_not_supported);
+    EXPECT_FALSE(peer.is_open());
+    char byte;
+    EXPECT_EQ(client.read_some(buffer(&byte, 1), ec), 0U); // a failure shows as the test's time-out
+    EXPECT_EQ(ec, error::eof);
+}
+
+// ---- connecting to one of several
+
+TEST(Connect, DatagramSocketsAndConditionsHaveItToo) {
+    io_context context;
+    udp::socket receiver(context, udp::endpoint(ip::address_v4::loopback(), 0)), s(context);
+    std::array<udp::endpoint, 2> const range{udp::endpoint(ip::address_v4::loopback(), 1), receiver.local_endpoint()};
+    auto const second = [&](error_code const&, udp::endpoint const& e) { return e == range[1]; };
+    EXPECT_EQ(connect(s, range, second), range[1]);
+    EXPECT_EQ(s.remote_endpoint(), range[1]);
+    s.close();
+    udp::endpoint connected;
+    async_connect(s, range, second, [&](error_code ec, udp::endpoint e) {
+        EXPECT_FALSE(ec);
+        connected = e;
+    });
+    context.run();
+    EXPECT_EQ(connected, range[1]);
+    error_code ec;
+    connect(s, range, [](error_code const&, udp::endpoint const&) { return false; }, ec);
+    EXPECT_EQ(ec, error::not_found);
+    EXPECT_EQ(connect(s, range, ec), range[0]) << "of datagrams the first one always does";
+}
+
+// ---- names
+
+TEST(Resolver, ResolvesInEveryForm) {
+    io_context context;
+    tcp::resolver r(context);
+    auto const numeric = tcp::resolver::numeric_host | tcp::resolver::numeric_service;
+    error_code ec;
+    tcp::endpoint const wanted(ip::address_v4::loopback(), 80);
+    EXPECT_EQ(r.resolve("127.0.0.1", "80").begin()->endpoint(), wanted);
+    EXPECT_EQ(r.resolve("127.0.0.1", "80", ec).begin()->endpoint(), wanted);
+    EXPECT_EQ(r.resolve("127.0.0.1", "80", numeric).begin()->endpoint(), wanted);
+    EXPECT_EQ(r.resolve("127.0.0.1", "80", numeric, ec).begin()->endpoint(), wanted);
+    EXPECT_EQ(r.resolve(tcp::v4(), "127.0.0.1", "80").begin()->endpoint(), wanted);
+    EXPECT_EQ(r.resolve(tcp::v4(), "127.0.0.1", "80", ec).begin()->endpoint(), wanted);
+    EXPECT_EQ(r.resolve(tcp::v4(), "127.0.0.1", "80", numeric).begin()->endpoint(), wanted);
+    EXPECT_EQ(r.resolve(tcp::v4(), "127.0.0.1", "80", numeric, ec).begin()->endpoint(), wanted);
+    r.resolve(tcp::v6(), "127.0.0.1", "80", numeric, ec);
+    EXPECT_TRUE(ec);
+    EXPECT_THROW(r.resolve(tcp::v6(), "127.0.0.1", "80", numeric), system_error);
+    tcp::resolver::results_type got;
+    r.async_resolve(tcp::v4(), "127.0.0.1", "80", numeric,
+                    [&](error_code, tcp::resolver::results_type found) { got = found; });
+    context.run();
+    ASSERT_EQ(got.size(), 1U);
+    EXPECT_EQ(got, got);
+    EXPECT_NE(got, tcp::resolver::results_type());
+    tcp::resolver::results_type empty;
+    got.swap(empty);
+    EXPECT_TRUE(got.empty());
+    EXPECT_EQ(got, tcp::resolver::results_type());
+    EXPECT_EQ(empty.begin()->host_name(), "127.0.0.1");
+    EXPECT_EQ(empty.begin()->service_name(std::allocator<char>()), "80");
+}
+
+TEST(Resolver, FindsTheNamesOfAnEndpoint) {
+    io_context context;
+    tcp::resolver r(context);
+    tcp::endpoint const e(ip::address_v4::loopback(), 65'432); // no service has it
+    auto const found = r.resolve(e);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found.begin()->endpoint(), e);
+    EXPECT_FALSE(found.begin()->host_name().empty());
+    EXPECT_EQ(found.begin()->service_name(), "65432");
+    tcp::resolver::results_type later;
+    r.async_resolve(e, [&](error_code ec, tcp::resolver::results_type results) {
+        EXPECT_FALSE(ec);
+        later = results;
+    });
+    EXPECT_TRUE(later.empty());
+    context.run();
+    ASSERT_EQ(later.size(), 1U);
+    EXPECT_EQ(later.begin()->host_name(), found.begin()->host_name());
+    EXPECT_EQ(later.begin()->service_name(), "65432");
+    error_code ec;
+    EXPECT_EQ(r.resolve(e, ec).size(), 1U);
+    bool aborted = false;
+    r.async_resolve(e, [&](error_code failed, tcp::resolver::results_type) {
+        aborted = failed == error::operation_aborted || !failed;
+    });
+    r.cancel();
+    context.restart();
+    context.run();
+    EXPECT_TRUE(aborted);
+}
+
+TEST(HostName, IsTheMachines) {
+    char name[256] = {};
+    ASSERT_EQ(::gethostname(name, sizeof name - 1), 0);
+    EXPECT_EQ(ip::host_name(), name);
+    error_code ec = error::eof;
+    EXPECT_EQ(ip::host_name(ec), name);
+    EXPECT_FALSE(ec);
+}
+
+TEST(ResolverBase, FlagsAreBits) {
+    using r = ip::resolver_base;
+    auto f = r::passive | r::numeric_host;
+    EXPECT_EQ(f & r::passive, r::passive);
+    f ^= r::passive;
+    EXPECT_EQ(f, r::numeric_host);
+    f |= r::canonical_name;
+    f &= ~r::numeric_host;
+    EXPECT_EQ(f, r::canonical_name);
+}
+
+TEST(Endpoints, AreKeysOfHashTables) {
+    std::unordered_map<tcp::endpoint, int> by_endpoint;
+    std::unordered_map<ip::address, int> by_address;
+    std::unordered_map<ip::address_v4, int> by_v4;
+    std::unordered_map<ip::address_v6, int> by_v6;
+    by_endpoint[{ip::address_v4::loopback(), 1}] = 1;
+    by_endpoint[{ip::address_v4::loopback(), 2}] = 2;
+    by_address[ip::address_v6::loopback()] = 3;
+    by_v4[ip::address_v4::loopback()] = 4;
+    by_v6[ip::address_v6::loopback()] = 5;
+    EXPECT_EQ(by_endpoint.at({ip::address_v4::loopback(), 2}), 2);
+    EXPECT_EQ(by_address.at(ip::make_address("::1")), 3);
+}
+
+} // namespace

@@ -1,0 +1,249 @@
+#include <fairlead/token/any_completion_handler.hpp>
+
+#include <fairlead/io/io_context.hpp>
+#include <fairlead/net/stream_socket.hpp>
+#include <fairlead/net/timer.hpp>
+#include <fairlead/stream/write.hpp>
+#include <fairlead/token/append.hpp>
+#include <fairlead/token/bind_cancellation_slot.hpp>
+#include <fairlead/token/cancellation_signal.hpp>
+#include <fairlead/token/deferred.hpp>
+#include <fairlead/token/post.hpp>
+#include <fairlead/token/use_future.hpp>
+
+#include <gtest/gtest.h>
+
+#include <concepts>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+
+namespace {
+
+using namespace fairlead;
+using namespace std::chrono_literals;
+using stream = local::stream_protocol::socket;
+using read_handler = any_completion_handler<void(error_code, std::size_t)>;
+
+static_assert(sizeof(read_handler) == 16);
+static_assert(!std::copy_constructible<read_handler>);
+static_assert(std::is_nothrow_move_constructible_v<read_handler>);
+static_assert(std::is_nothrow_move_assignable_v<read_handler>);
+static_assert(!std::constructible_from<read_handler, int>);
+static_assert(!std::constructible_from<read_handler, void (*)(int)>);
+static_assert(completion_handler_for<read_handler, void(error_code, std::size_t)>);
+
+struct AnyHandler : testing::Test {
+    AnyHandler() : a(context), b(context) { local::connect_pair(a, b); }
+    io_context context;
+    stream a, b;
+    char bytes[16] = {};
+};
+
+/// One block at a time, and never a second one.
+struct one_slot {
+    alignas(16) std::byte bytes[512];
+    bool taken = false;
+    int times = 0;
+};
+template <class T> struct one_slot_allocator {
+    using value_type = T;
+    one_slot* slot;
+    explicit one_slot_allocator(one_slot* s) noexcept : slot(s) {}
+    template <class U> one_slot_allocator(one_slot_allocator<U> const& o) noexcept : slot(o.slot) {}
+    T* allocate(std::size_t n)
+        requires(!std::is_void_v<T>)
+    {
+        if (std::exchange(slot->taken, true) || n * sizeof(T) > sizeof slot->bytes)
+            throw std::bad_alloc();
+        ++slot->times;
+        return reinterpret_cast<T*>(slot->bytes);
+    }
+    void deallocate(T*, std::size_t) noexcept
+        requires(!std::is_void_v<T>)
+    {
+        slot->taken = false;
+    }
+    template <class U> bool operator==(one_slot_allocator<U> const& o) const noexcept { return slot == o.slot; }
+};
+
+TEST_F(AnyHandler, NullStateIsFalseAndCannotBeCalled) {
+    read_handler none, null(nullptr);
+    EXPECT_FALSE(none);
+    EXPECT_TRUE(!none);
+    EXPECT_TRUE(null == nullptr);
+    EXPECT_TRUE(nullptr == null);
+    EXPECT_THROW(none(error_code(), 1), std::bad_function_call);
+    int calls = 0;
+    read_handler some([&](error_code, std::size_t) { ++calls; });
+    EXPECT_TRUE(some);
+    EXPECT_TRUE(some != nullptr);
+    some = nullptr;
+    EXPECT_FALSE(some);
+    EXPECT_EQ(calls, 0) << "destroyed without being called";
+}
+
+TEST_F(AnyHandler, CallsItsHandlerOnce) {
+    std::size_t got = 0;
+    read_handler h([&got, p = std::make_unique<int>(1)](error_code, std::size_t n) { got = n; });
+    read_handler moved(std::move(h));
+    EXPECT_FALSE(h); // NOLINT(bugprone-use-after-move): empty is what it has to be
+    h = std::move(moved);
+    h.swap(moved);
+    EXPECT_FALSE(h);
+    moved.swap(h);
+    h(error_code(), 5);
+    EXPECT_EQ(got, 5U);
+    EXPECT_FALSE(h) << "used up";
+}
+
+TEST_F(AnyHandler, HandlerMayBeRvalueOnly) {
+    struct rvalue_only {
+        int* calls;
+        void operator()(error_code, std::size_t) && { ++*calls; }
+    };
+    int calls = 0;
+    read_handler h(rvalue_only{&calls});
+    h(error_code(), 0);
+    EXPECT_EQ(calls, 1);
+}
+
+TEST_F(AnyHandler, LibraryOperationsTakeIt) {
+    std::size_t got = 0;
+    a.async_read_some(buffer(bytes), read_handler([&](error_code, std::size_t n) { got += n; }));
+    async_write(b, buffer("xyz", 3), read_handler([&](error_code, std::size_t n) { got += 10 * n; }));
+    context.run();
+    EXPECT_EQ(got, 33U);
+}
+
+/// An operation whose body knows no template parameter: what any_completion_handler is for.
+void start_read(stream& s, mutable_buffer into, read_handler handler) { s.async_read_some(into, std::move(handler)); }
+template <class Token> auto async_compiled_read(stream& s, mutable_buffer into, Token&& token) {
+    return async_initiate<Token, void(error_code, std::size_t)>(
+        [](auto handler, stream* in, mutable_buffer b) { start_read(*in, b, std::move(handler)); }, token, &s, into);
+}
+
+TEST_F(AnyHandler, SeparatelyCompiledOperationTakesEveryToken) {
+    b.write_some(buffer("abcdef", 6));
+    auto const one = buffer(bytes, 1);
+    std::size_t sum = 0;
+    async_compiled_read(a, one, [&](error_code, std::size_t n) { sum += n; });
+    auto future = async_compiled_read(a, one, use_future);
+    async_compiled_read(a, one, deferred)(append([&](error_code, std::size_t n, std::size_t m) { sum += n + m; }, 5U));
+    async_compiled_read(a, one, detached);
+    context.run();
+    EXPECT_EQ(sum, 7U);
+    EXPECT_EQ(future.get(), 1U);
+}
+
+TEST_F(AnyHandler, MemoryIsTheHandlersOwnAndGivenBackBeforeTheCall) {
+    one_slot slot;
+    bool taken_inside = true;
+    read_handler h(
+        bind_allocator(one_slot_allocator<void>(&slot), [&](error_code, std::size_t) { taken_inside = slot.taken; }));
+    EXPECT_TRUE(slot.taken);
+    h(error_code(), 1);
+    EXPECT_FALSE(taken_inside);
+    EXPECT_EQ(slot.times, 1);
+    {
+        read_handler const unused(bind_allocator(one_slot_allocator<void>(&slot), [](error_code, std::size_t) {}));
+        EXPECT_TRUE(slot.taken);
+    }
+    EXPECT_FALSE(slot.taken) << "also when it is never called";
+}
+
+TEST_F(AnyHandler, AssociatedAllocatorServesOthersFromTheSameMemory) {
+    one_slot slot;
+    read_handler none;
+    auto const from_nobody = get_associated_allocator(none);
+    static_assert(std::same_as<std::decay_t<decltype(from_nobody)>, any_completion_handler_allocator<void>>);
+    any_completion_handler_allocator<int> ints(from_nobody);
+    int* const p = ints.allocate(3);
+    ints.deallocate(p, 3);
+
+    read_handler h(bind_allocator(one_slot_allocator<void>(&slot), [](error_code, std::size_t) {}));
+    any_completion_handler_allocator<char> chars(get_associated_allocator(h));
+    EXPECT_THROW((void)chars.allocate(1), std::bad_alloc) << "its one slot is taken by the handler";
+    EXPECT_TRUE(chars == get_associated_allocator(h));
+}
+
+TEST_F(AnyHandler, AssociatedExecutorIsThatOfTheHandlerOrTheCandidate) {
+    io_context other;
+    read_handler bound(bind_executor(other, [](error_code, std::size_t) {}));
+    EXPECT_EQ(get_associated_executor(bound).get(), other.get_executor());
+    EXPECT_EQ(get_associated_executor(bound, context.get_executor()).get(), other.get_executor());
+    read_handler plain([](error_code, std::size_t) {});
+    EXPECT_EQ(get_associated_executor(plain, context.get_executor()).get(), context.get_executor());
+    EXPECT_EQ(get_associated_executor(plain, any_io_executor(context.get_executor())).get(), context.get_executor());
+    EXPECT_FALSE(get_associated_executor(plain).get()) << "nowhere in particular";
+    EXPECT_EQ(get_associated_executor(read_handler(), context.get_executor()).get(), context.get_executor());
+}
+
+TEST_F(AnyHandler, HandlerRunsOnItsExecutorAndOneWithoutWhereTheOperationEnds) {
+    io_context other;
+    bool on_other = false, on_context = false;
+    b.async_write_some(buffer("x", 1), read_handler(bind_executor(other, [&](error_code, std::size_t) {
+                           on_other = other.get_executor().running_in_this_thread();
+                       })));
+    b.async_write_some(buffer("x", 1), read_handler([&](error_code, std::size_t) {
+                           on_context = context.get_executor().running_in_this_thread();
+                       }));
+    context.run();
+    EXPECT_TRUE(on_context);
+    EXPECT_FALSE(on_other);
+    other.run();
+    EXPECT_TRUE(on_other);
+}
+
+TEST_F(AnyHandler, ExecutorsRunStaysWhileTheOperationIsPending) {
+    io_context other;
+    a.async_read_some(buffer(bytes), read_handler(bind_executor(other, [&](error_code, std::size_t) {})));
+    EXPECT_EQ(other.poll(), 0U);
+    EXPECT_FALSE(other.stopped()) << "a handler for it is on its way";
+    b.write_some(buffer("x", 1));
+    context.run();
+    EXPECT_EQ(other.run(), 1U);
+}
+
+TEST_F(AnyHandler, ImmediateExecutorIsThatOfTheHandler) {
+    std::string order;
+    post(context, [&] {
+        b.async_write_some(buffer("x", 1),
+                           read_handler(bind_immediate_executor(context.get_executor(),
+                                                                [&](error_code, std::size_t) { order += '1'; })));
+        order += '2';
+        b.async_write_some(buffer("x", 1), read_handler([&](error_code, std::size_t) { order += '4'; }));
+        order += '3';
+    });
+    context.run();
+    EXPECT_EQ(order, "1234") << "the second names none, and is queued";
+}
+
+TEST_F(AnyHandler, CancellationSlotIsThatOfTheHandler) {
+    cancellation_signal signal;
+    error_code got;
+    read_handler h(bind_cancellation_slot(signal.slot(), [&](error_code ec, std::size_t) { got = ec; }));
+    EXPECT_TRUE(get_associated_cancellation_slot(h) == signal.slot());
+    a.async_read_some(buffer(bytes), std::move(h));
+    signal.emit(cancellation_type::total);
+    context.run();
+    EXPECT_EQ(got, error::operation_aborted);
+    EXPECT_FALSE(get_associated_cancellation_slot(read_handler()).is_connected());
+}
+
+TEST_F(AnyHandler, AbandonedOperationDestroysTheHandler) {
+    auto watched = std::make_shared<int>();
+    {
+        io_context other;
+        auto timer = std::make_shared<steady_timer>(other, 1h);
+        timer->async_wait(any_completion_handler<void(error_code)>([watched, timer](error_code) {}));
+        timer.reset();
+        EXPECT_EQ(watched.use_count(), 2);
+    }
+    EXPECT_EQ(watched.use_count(), 1);
+}
+
+} // namespace

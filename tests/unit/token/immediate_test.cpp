@@ -1,0 +1,79 @@
+#include <fairlead/token/immediate.hpp>
+
+#include <fairlead/coro/spawn.hpp>
+#include <fairlead/io/io_context.hpp>
+#include <fairlead/token/adapters.hpp>
+#include <fairlead/token/append.hpp>
+#include <fairlead/token/block.hpp>
+#include <fairlead/token/post.hpp>
+#include <fairlead/token/use_future.hpp>
+
+#include <gtest/gtest.h>
+
+#include <exception>
+#include <string>
+
+namespace {
+
+using namespace fairlead;
+
+TEST(Facts, F03_HandlerIsQueuedUnlessItHasAnImmediateExecutor) {
+    io_context context;
+    std::string order;
+    auto const ex = context.get_executor();
+    post(context, [&] {
+        async_immediate(ex, [&] { order += 'c'; });
+        async_immediate(any_io_executor(ex), bind_immediate_executor(ex, [&] { order += 'a'; }));
+        order += 'b';
+    });
+    context.run();
+    EXPECT_EQ(order, "abc");
+}
+
+TEST(Immediate, HandlerRunsOnItsOwnExecutor) {
+    io_context context, other;
+    bool there = false;
+    async_immediate(context, bind_executor(other, [&] { there = other.get_executor().running_in_this_thread(); }));
+    context.run();
+    EXPECT_FALSE(there);
+    other.run();
+    EXPECT_TRUE(there);
+}
+
+TEST(Immediate, AwaitedItGivesWayOnlyWhenTheBudgetIsUsedUp) {
+    io_context context;
+    int others = 0;
+    bool done = false;
+    post(context, [&] {
+        co_spawn(
+            context,
+            [](bool& out) -> awaitable<void> {
+                auto const ex = co_await this_coro::executor;
+                for (int i = 0; i != 1000; ++i)
+                    co_await async_immediate(ex);
+                int const five = co_await async_immediate(ex, append(use_await, 5));
+                EXPECT_EQ(five, 5);
+                out = true;
+            }(done),
+            [](std::exception_ptr e) { EXPECT_FALSE(e); });
+        post(context, [&] { others += done ? 100 : 1; });
+    });
+    EXPECT_LE(context.run(), 1000U / 16 + 5) << "one item for each exhausted budget";
+    EXPECT_TRUE(done);
+    EXPECT_EQ(others, 1) << "others have their turn before it ends";
+}
+
+TEST(Immediate, TakesEveryToken) {
+    io_context context;
+    auto future = async_immediate(context, use_future);
+    async_immediate(context, detached);
+    int calls = 0;
+    async_immediate(context, deferred)([&] { ++calls; });
+    async_immediate(context, as_tuple([&](std::tuple<>) { ++calls; }));
+    context.run();
+    EXPECT_NO_THROW(future.get());
+    EXPECT_EQ(calls, 2);
+    async_immediate(context, block);
+}
+
+} // namespace

@@ -1,0 +1,400 @@
+#!/usr/bin/env python3
+"""Planted bugs: each patch in tests/mutants breaks the library in one way that people do, and a simulated test has to
+notice within 10,000 seeds. A test that notices nothing proves nothing.
+
+    tools/mutants.py [--build DIR] [--jobs N] [--sample N] [ID...]    prints a table; exit status 1 if one survives,
+                                                                      does not apply or does not compile
+    tools/mutants.py --check        only whether all patches apply and are listed; compiles nothing
+    tools/mutants.py --self-test    plants violations and expects --check to find them
+
+ID is an id of the failure catalogue (C05) or the beginning of a patch's name. --sample N takes N of the patches, others
+with each commit.
+
+A patch begins with its id, the bug in a sentence, and the file and name of the test that is to notice. The sources are
+copied and patched in a folder of their own; only what includes a patched file is compiled again. The tests also have to
+pass without a patch, with as many seeds as the slowest kill needed.
+"""
+
+import argparse
+import concurrent.futures
+import hashlib
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+SEEDS_MOST = 10_000
+CONTROL_SEEDS = 300
+CPU_SECONDS_MOST = 600  # of one test, which takes this long only if it survives
+FLAGS = ["-std=c++20", "-O0", "-g0", "-w", "-pthread"]  # Most of the time goes into compiling.
+FOLDERS = ["include", "src", "tests"]
+CLIENT_ROOMS = ("redis", "resp3")  # of which a test that includes nothing of them needs no object
+FIRST_LINES = re.compile(r"Id: +([A-Z]\d\d)\nBug: +(.+)\nTest: +(\S+) (\S+)\n\n")
+ROW = re.compile(r"^\| ([A-Z]\d\d) \| (.+) \|$", re.M)
+
+
+class Broken(Exception):
+    """A mutant that says nothing about the tests: it does not apply, or it does not compile."""
+
+
+# ---- patches
+
+@dataclass
+class Mutant:
+    name: str
+    id: str
+    bug: str
+    source: str  # of the test
+    test: str
+    files: dict[str, list[tuple[int, list[str], list[str]]]]  # hunks: line, what is there, what is to be there
+
+
+def parse(path: Path) -> Mutant:
+    text = path.read_text()
+    first = FIRST_LINES.match(text)
+    if not first:
+        raise Broken("does not begin with the lines Id, Bug and Test")
+    files, hunks = {}, None
+    for line in text[first.end():].splitlines():
+        if line.startswith("+++ b/"):
+            hunks = files.setdefault(line[6:], [])
+        elif line.startswith("@@"):
+            hunks.append((int(re.match(r"@@ -(\d+)", line)[1]), [], []))
+        elif not line.startswith("--- ") and hunks:
+            if line[:1] in ("-", " ", ""):
+                hunks[-1][1].append(line[1:])
+            if line[:1] in ("+", " ", ""):
+                hunks[-1][2].append(line[1:])
+    return Mutant(path.stem, first[1], first[2], first[3], first[4], files)
+
+
+def patched(text: str, hunks: list) -> str:
+    """The text with the hunks applied, each where it fits nearest to where it says; no fuzz."""
+    lines = text.split("\n")
+    for number, old, new in reversed(hunks):
+        places = [i for i in range(len(lines) - len(old) + 1) if lines[i:i + len(old)] == old]
+        if not places:
+            raise Broken(f"does not apply: line {number} is another one now")
+        at = min(places, key=lambda i: abs(i - number + 1))
+        lines[at:at + len(old)] = new
+    return "\n".join(lines)
+
+
+def all_mutants(root: Path, wanted: list[str]) -> list[Mutant]:
+    found = []
+    for path in sorted((root / "tests/mutants").glob("*.patch")):
+        if not wanted or any(path.stem == w or path.stem.startswith(w + "_") or
+                             (len(w) > 3 and path.stem.startswith(w)) for w in wanted):
+            try:
+                found.append(parse(path))
+            except Broken as e:
+                raise SystemExit(f"{path}: {e}")
+    return found
+
+
+def sample_of(root: Path, mutants: list[Mutant], n: int) -> list[Mutant]:
+    """n of them: the same for one commit, others for the next."""
+    head = subprocess.run(["git", "-C", root, "rev-parse", "HEAD"], capture_output=True, text=True).stdout.strip()
+    order = sorted(mutants, key=lambda m: hashlib.sha256((head + m.name).encode()).hexdigest())
+    return sorted(order[:n], key=lambda m: m.name)
+
+
+def check(root: Path) -> list[str]:
+    found = []
+    readme = root / "tests/mutants/README.md"
+    rows = dict(ROW.findall(readme.read_text())) if readme.is_file() else {}
+    catalogue = root / "tests/catalogue.tsv"
+    real = {line.split("\t")[0] for line in catalogue.read_text().splitlines()} if catalogue.is_file() else set(rows)
+    covered = set()
+    for path in sorted((root / "tests/mutants").glob("*.patch")):
+        try:
+            m = parse(path)
+            if not m.name.startswith(m.id + "_"):
+                raise Broken(f"is called after another id than {m.id}")
+            if m.id not in real:
+                raise Broken(f"{m.id} is no id of the failure catalogue")
+            if m.id not in rows:
+                raise Broken(f"tests/mutants/README.md has no row {m.id}")
+            if not m.files:
+                raise Broken("changes nothing")
+            for name, hunks in m.files.items():
+                if not name.startswith(("src/", "include/fairlead/")) or "/sim/" in name:
+                    raise Broken(f"changes {name}, which is no library code under test")
+                patched((root / name).read_text(), hunks)
+            suite, _, test = m.test.split("/")[-1].rpartition(".")
+            text = (root / m.source).read_text() if (root / m.source).is_file() else ""
+            if not re.search(rf"TEST(_F|_P)?\(\s*{re.escape(suite.strip('*'))},\s*{re.escape(test)}\)", text):
+                raise Broken(f"{m.source} has no test {m.test}")
+            covered.add(m.id)
+        except Broken as e:
+            found.append(f"{path.relative_to(root)}: {e}")
+        except OSError as e:
+            found.append(f"{path.relative_to(root)}: {e.strerror}: {e.filename}")
+    for row, text in rows.items():
+        if row not in real:
+            found.append(f"{readme.relative_to(root)}: {row} is no id of the failure catalogue")
+        if (text == "planted") != (row in covered):
+            found.append(f"{readme.relative_to(root)}: {row} says \"{text}\", " +
+                         ("but is planted" if row in covered else "but there is no such patch"))
+    return found
+
+
+# ---- compiling
+
+def copy_sources(root: Path, to: Path) -> None:
+    """The sources, and nothing that is of another age."""
+    for folder in FOLDERS:
+        wanted = {p.relative_to(root) for p in (root / folder).rglob("*") if p.suffix in (".hpp", ".cpp")}
+        for path in [p for p in (to / folder).rglob("*") if p.is_file() and p.relative_to(to) not in wanted]:
+            path.unlink()
+        for path in wanted:
+            data = (root / path).read_bytes()
+            target = to / path
+            if not target.is_file() or target.read_bytes() != data:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(data)
+
+
+def digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+class Compiler:
+    def __init__(self, command: str, build: Path):
+        self.command = [command, *FLAGS, "-Iinclude", "-Isrc", "-Itests", f'-DFAIRLEAD_SOURCE_DIR="{build}"']
+        self.header = build / "pch/precompiled.hpp"
+
+    def run(self, tree: Path, arguments: list) -> None:
+        done = subprocess.run([*self.command, *map(str, arguments)], cwd=tree, capture_output=True, text=True)
+        if done.returncode != 0:
+            errors = [line for line in done.stderr.splitlines() if "error" in line or "undefined" in line]
+            raise Broken("does not compile: " + (errors or done.stderr.splitlines() or ["no message"])[0])
+
+    def precompile(self, tree: Path) -> None:
+        """What each test includes of the standard library and of GoogleTest."""
+        source = tree / "tests/support/precompiled.hpp"
+        if self.header.is_file() and digest(self.header) == digest(source) and \
+                self.header.with_suffix(".hpp.gch").is_file():
+            return
+        self.header.parent.mkdir(parents=True, exist_ok=True)
+        self.run(tree, ["-x", "c++-header", source, "-o", self.header.with_suffix(".hpp.gch")])
+        shutil.copyfile(source, self.header)
+
+    def compile(self, tree: Path, source: str, into: Path) -> tuple[Path, set[str]]:
+        """The object of a source of the tree, and the files of the tree that went into it."""
+        target = into / (source.replace("/", "_") + ".o")
+        notes = target.with_suffix(".json")
+        if target.is_file() and notes.is_file():
+            known = json.loads(notes.read_text())
+            if known["command"] == self.command and \
+                    all((tree / f).is_file() and digest(tree / f) == d for f, d in known["files"].items()):
+                return target, set(known["files"])
+        into.mkdir(parents=True, exist_ok=True)
+        depends = target.with_suffix(".d")
+        self.run(tree, ["-include", self.header, "-MMD", "-MF", depends, "-c", source, "-o", target])
+        files = depends.read_text().replace("\\\n", " ").split(": ", 1)[1].split()
+        own = sorted({f for f in files if not f.startswith("/")})
+        notes.write_text(json.dumps({"command": self.command, "files": {f: digest(tree / f) for f in own}}))
+        return target, set(own)
+
+    def link(self, objects: list[Path], program: Path) -> None:
+        self.run(program.parent, [*objects, "-o", program, "-lgtest_main", "-lgtest"])
+
+
+class Base:
+    """The library and the tests as they are: what a mutant does not change is taken from here."""
+
+    def __init__(self, root: Path, build: Path, compiler: Compiler, mutants: list[Mutant], jobs: int):
+        self.tree, self.objects_in, self.compiler = build / "base", build / "objects", compiler
+        copy_sources(root, self.tree)
+        compiler.precompile(self.tree)
+        sources = [p.relative_to(self.tree).as_posix() for folder in ("src", "tests/support")
+                   for p in sorted((self.tree / folder).rglob("*.cpp")) if p.stem != "fuzz_replay"]
+        tests = sorted({m.source for m in mutants})
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            self.objects = dict(pool.map(lambda s: (s, compiler.compile(self.tree, s, self.objects_in)), tests))
+            self.needed = {test: self.needed_by(test, sources) for test in tests}
+            rest = sorted(set().union(*self.needed.values()) - self.objects.keys())
+            self.objects |= pool.map(lambda s: (s, compiler.compile(self.tree, s, self.objects_in)), rest)
+        self.programs = {}
+        for test in tests:
+            self.programs[test] = build / ("control_" + Path(test).stem)
+            compiler.link([self.objects[s][0] for s in self.needed[test]], self.programs[test])
+
+    def needed_by(self, test: str, sources: list[str]) -> list[str]:
+        rooms = [room for room in CLIENT_ROOMS if not any(f"/{room}/" in f for f in self.objects[test][1])]
+        return [test, *(s for s in sources if s.split("/")[1] not in rooms)]
+
+    def with_mutant(self, m: Mutant, folder: Path) -> Path:
+        tree = folder / "tree"
+        for part in FOLDERS:
+            shutil.copytree(self.tree / part, tree / part, dirs_exist_ok=True)
+        for name, hunks in m.files.items():
+            (tree / name).write_text(patched((self.tree / name).read_text(), hunks))
+        objects = []
+        for source in self.needed[m.source]:
+            target, files = self.objects[source]
+            if files & m.files.keys():
+                target, _ = self.compiler.compile(tree, source, folder / "objects")
+            objects.append(target)
+        program = folder / "test"
+        self.compiler.link(objects, program)
+        shutil.rmtree(tree)
+        return program
+
+
+# ---- running
+
+@dataclass
+class Verdict:
+    killed: bool
+    seeds: int  # of the kill
+    text: str
+
+
+def run(program: Path, test: str, seeds: int) -> tuple[int | None, str]:
+    """Exit status, None when it took too long; and what it said."""
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS_MOST, CPU_SECONDS_MOST + 5))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("SIM_", "GTEST_", "FAIRLEAD_"))}
+    environment |= {"SIM_COUNT": str(seeds), "SIM_SHRINK": "0"}
+    try:
+        done = subprocess.run([program, f"--gtest_filter={test}"], env=environment, preexec_fn=limit, text=True,
+                              errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              timeout=5 * CPU_SECONDS_MOST)
+    except subprocess.TimeoutExpired:
+        return None, ""
+    took_too_long = done.returncode in (-signal.SIGXCPU, -signal.SIGKILL)
+    return (None if took_too_long else done.returncode), done.stdout
+
+
+def judge(status: int | None, output: str) -> Verdict:
+    if status is None:
+        return Verdict(False, 0, "HANGS, which no test notices by itself")
+    if status == 0:
+        ran = "[  PASSED  ] 0 tests" not in output
+        return Verdict(False, 0, f"SURVIVES {SEEDS_MOST} seeds" if ran else "the filter matches NO TEST")
+    if failed := re.search(r"seed (\d+) failed, number (\d+)", output):
+        return Verdict(True, int(failed[2]), failed[2])
+    if died := re.search(r"it died\. To replay: SIM_SEED=(\d+)", output):
+        return Verdict(True, int(died[1]), f"{died[1]}, dies")
+    if "[ sim ]" in output:
+        return Verdict(False, 0, f"SURVIVES {SEEDS_MOST} seeds; only what they add up to is wrong")
+    if "[  FAILED  ]" in output:
+        return Verdict(True, 1, "1, without a seed")
+    return Verdict(False, 0, f"ENDS with status {status} and says nothing")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, help="default: build/mutants")
+    parser.add_argument("--compiler", default=os.environ.get("CXX", "g++"))
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--sample", type=int, metavar="N")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--self-test", action="store_true")
+    parser.add_argument("ids", nargs="*", metavar="ID")
+    arguments = parser.parse_args()
+    root = Path(__file__).resolve().parent.parent
+    if arguments.self_test:
+        return self_test()
+    if arguments.check:
+        found = check(root)
+        print("\n".join(found))
+        return 1 if found else 0
+
+    mutants = all_mutants(root, arguments.ids)
+    if not mutants:
+        raise SystemExit(f"no mutant is called {' or '.join(arguments.ids)}; they are in tests/mutants")
+    if arguments.sample:
+        mutants = sample_of(root, mutants, arguments.sample)
+    build = (arguments.build or root / "build/mutants").resolve()
+    build.mkdir(parents=True, exist_ok=True)
+    begun = time.monotonic()
+    base = Base(root, build, Compiler(arguments.compiler, build), mutants, arguments.jobs)
+    print(f"{len(mutants)} mutants; the library as it is: compiled in {time.monotonic() - begun:.0f} s", flush=True)
+
+    def control(seeds: dict[tuple[str, str], int]) -> list[str]:
+        with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+            done = pool.map(lambda t: (t, run(base.programs[t[0]], t[1], seeds[t])), seeds)
+            return [f"{t[1]} fails without a mutant, with {seeds[t]} seeds:\n{out[-2000:]}"
+                    for t, (status, out) in done if status != 0 or "[  PASSED  ] 0 tests" in out]
+
+    tests = {(m.source, m.test) for m in mutants}
+    if bad := control({t: CONTROL_SEEDS for t in sorted(tests)}):
+        print("\n".join(bad))
+        return 1
+
+    def try_one(m: Mutant) -> tuple[Mutant, Verdict, float, float]:
+        folder, start = build / m.name, time.monotonic()
+        try:
+            program = base.with_mutant(m, folder)
+        except Broken as e:
+            return m, Verdict(False, 0, str(e).upper()[:1] + str(e)[1:]), time.monotonic() - start, 0
+        compiled = time.monotonic()
+        verdict = judge(*run(program, m.test, SEEDS_MOST))
+        if verdict.killed:
+            shutil.rmtree(folder)
+        return m, verdict, compiled - start, time.monotonic() - compiled
+
+    slowest = dict.fromkeys(tests, CONTROL_SEEDS)
+    survived = 0
+    width = max(len(m.name) for m in mutants)
+    print(f"{'mutant':{width}}  {'killed by':62}  {'compiled, ran':>15}  seeds", flush=True)
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        for m, verdict, compiling, running in pool.map(try_one, mutants):
+            survived += not verdict.killed
+            slowest[m.source, m.test] = max(slowest[m.source, m.test], verdict.seeds)
+            print(f"{m.name:{width}}  {m.test[:62]:62}  {compiling:6.1f} s {running:4.1f} s  {verdict.text}",
+                  flush=True)
+    bad = control({t: n for t, n in sorted(slowest.items()) if n > CONTROL_SEEDS})
+    print("\n".join(bad), end="\n" if bad else "")
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"{len(mutants) - survived} of {len(mutants)} mutants killed, in {time.monotonic() - begun:.0f} s, "
+          f"{used.ru_utime + used.ru_stime:.0f} s of processor time")
+    return 1 if survived or bad else 0
+
+
+def self_test() -> int:
+    good = "Id:   M01\nBug:  b\nTest: tests/sim/t.cpp Suite.Name\n\n--- a/src/a.cpp\n+++ b/src/a.cpp\n" \
+           "@@ -1,2 +1,2 @@\n int a;\n-int b;\n+int c;\n"
+    plants = {
+        "changed context": (good.replace(" int a;", " int x;"), "does not apply"),
+        "no header": (good[1:], "does not begin"),
+        "id of another": (good.replace("M01", "M02"), "another id"),
+        "unknown id": (good.replace("M01", "Z99"), "no id"),
+        "simulator": (good.replace("src/a.cpp", "src/sim/a.cpp"), "no library code"),
+        "no test": (good.replace("Suite.Name", "Suite.Other"), "has no test"),
+        "good": (good, ""),
+    }
+    failed = 0
+    for what, (text, expected) in plants.items():
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            for path, content in {
+                    "tests/mutants/README.md": "| M01 | planted |\n| M02 | not here |\n",
+                    "tests/mutants/" + ("Z99" if "Z99" in text else "M01") + "_x.patch": text,
+                    "tests/sim/t.cpp": "TEST(Suite, Name) {}\n", "src/a.cpp": "\nint a;\nint b;\n",
+                    "src/sim/a.cpp": "int a;\nint b;\n"}.items():
+                (root / path).parent.mkdir(parents=True, exist_ok=True)
+                (root / path).write_text(content)
+            found = check(root)
+            first = found[0] if found else ""
+            if (expected == "") != (not found) or expected not in first:
+                print(f"{what}: expected \"{expected}\", found {found}")
+                failed = 1
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
