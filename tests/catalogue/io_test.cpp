@@ -632,7 +632,8 @@ TEST(Catalogue, R01_AcceptingAgainAtOnceDoesNotSpin) {
         context.poll();
     EXPECT_GE(errors, 1) << "the program hears of it";
     EXPECT_LT(errors, 1'000) << "it was tried again as often as the loop turned";
-    for (int const before = errors; errors == before;) // until a pause has just begun
+    int const before = errors;
+    while (errors == before) // until a pause has just begun
         context.run_one();
     spare.close(); // room for one: no reason to wait for its end
     context.poll();
