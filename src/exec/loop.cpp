@@ -129,6 +129,11 @@ bool loop::fall_asleep() noexcept {
     return inbox_.compare_exchange_strong(expected, asleep, std::memory_order_seq_cst, std::memory_order_relaxed);
 }
 
+bool loop::has_posts() const noexcept {
+    op const* const head = inbox_.load(std::memory_order_relaxed);
+    return head && head != asleep;
+}
+
 bool loop::is_asleep() const noexcept { return inbox_.load(std::memory_order_seq_cst) == asleep; }
 
 void loop::awake() noexcept {
@@ -250,12 +255,19 @@ loop::batch loop::run_batch(std::size_t most, std::size_t& done) {
             else
                 resume_op(*o);
         }
-        if (!mine()) [[unlikely]]
+        if (!mine()) [[unlikely]] {
+            robbed_is_back();
             return batch::lost;
+        }
         if (stopped_.load(std::memory_order_relaxed) || thread.slice_is_over) [[unlikely]]
             break;
     }
     return batch::kept;
+}
+
+void loop::robbed_is_back() noexcept {
+    if (ownership_.robbed_is_back() && is_asleep())
+        wake();
 }
 
 void loop::run_shared(op& o) {

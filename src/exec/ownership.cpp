@@ -39,6 +39,8 @@ bool ownership::take_from_busy_owner(owning_thread const& t) noexcept {
                 park::pause();
         }
     }
+    if (is_outside)
+        expect_robbery();
     owner_.store(is_outside ? tag(t) : owner, std::memory_order_seq_cst);
     return is_outside;
 }
@@ -53,18 +55,17 @@ bool ownership::change_sharing(bool on) noexcept {
     return on;
 }
 
-/// A claim on the calling thread itself is decided soon, one way or the other.
-void ownership::await_claim(owning_thread const& t) const noexcept {
+/// A claim on the calling thread is decided soon, one way or the other.
+bool ownership::is_still_of(owning_thread const& t) const noexcept {
     while (owner_.load(std::memory_order_acquire) == (tag(t) | claimed))
         park::pause();
+    return owner_.load(std::memory_order_relaxed) == tag(t);
 }
 
 bool ownership::take_or_wait(owning_thread& t, std::int64_t timeout_ns, void (*nudge)(void*), void* arg) noexcept {
-    await_claim(t);
     waiting_.fetch_add(1, std::memory_order_seq_cst);
     auto const seen = turns_.load(std::memory_order_seq_cst);
-    // It may be this thread's: a claim was laid on it and given up.
-    bool taken = is_of(t) || try_take(t);
+    bool taken = try_take(t);
     if (!taken && timeout_ns != 0) {
         bool const shared = is_shared_.load(std::memory_order_seq_cst);
         if (!shared) {
@@ -83,7 +84,6 @@ bool ownership::take_or_wait(owning_thread& t, std::int64_t timeout_ns, void (*n
 }
 
 void ownership::take_as_visitor(owning_thread& t, void (*nudge)(void*), void* arg) noexcept {
-    await_claim(t);
     visitors_.fetch_add(1, std::memory_order_seq_cst);
     for (;;) {
         auto const seen = turns_.load(std::memory_order_seq_cst);

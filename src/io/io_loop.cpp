@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <limits>
+#include <optional>
 
 namespace fairlead {
 
@@ -29,19 +30,25 @@ public:
           nested_(l.is_running_this()),
           outer_(std::exchange(detail::this_thread.current, &l)),
           depth_(std::exchange(detail::this_thread.depth, 0U)),
-          item_(detail::this_thread.item) {
+          item_(detail::this_thread.item),
+          had_it_(nested_ && l.mine()) {
         detail::this_thread.frames = &frame_;
         if (!nested_)
             l.ownership_.join();
+        if (had_it_)
+            l.ownership_.expect_robbery();
     }
     membership(membership const&) = delete;
     membership& operator=(membership const&) = delete;
     ~membership() {
         auto& thread = detail::this_thread;
-        // The outer frame finds out by itself that it has lost the loop. Inside its handler it has none if it is
-        // shared.
+        // The handler of the outer frame goes on as it was: with the loop only if it had it, and nobody else wants it.
+        // Without, the outer frame finds out by itself that it was robbed.
         if (nested_) {
-            if (loop_.mine() && loop_.ownership_.is_shared())
+            bool const has_it = loop_.mine();
+            if (has_it && had_it_ && !loop_.ownership_.is_shared())
+                loop_.robbed_is_back();
+            else if (has_it)
                 loop_.disown();
         } else {
             loop_.ownership_.leave();
@@ -56,6 +63,8 @@ public:
     }
 
     bool nested() const noexcept { return nested_; }
+    /// The handler that calls run() is not to be waited for in there.
+    unsigned robbed() const noexcept { return had_it_ ? 1 : 0; }
     bool owns() const noexcept { return loop_.mine(); }
 
     /// False: there is no reason to wait for the loop any more.
@@ -89,7 +98,11 @@ private:
     loop* outer_;
     unsigned depth_;
     detail::budget item_;
-    detail::section section_; // The last: everything else happens inside it.
+    bool had_it_;
+    // The last: everything else happens inside them. The second is never left, not even for handlers: a nested run()
+    // is not robbed, it gives the loop away by itself.
+    detail::section section_;
+    std::optional<detail::section> second_{nested_ ? std::optional<detail::section>(std::in_place) : std::nullopt};
 };
 
 io_loop* io_loop::make(execution_context& context, std::unique_ptr<io::driver> d) {
@@ -143,8 +156,8 @@ steady_clock::time_point steady_clock::now() noexcept {
     return std::chrono::steady_clock::now();
 }
 
-bool io_loop::has_work() noexcept {
-    return !local_.empty() || !inbox_empty() || driver_->pending() != 0 || !timers_->heap.empty() || has_outside_work();
+bool io_loop::has_work(unsigned own) noexcept {
+    return !local_.empty() || driver_->pending() != 0 || !timers_->heap.empty() || has_work_of_others(own);
 }
 
 void io_loop::expire_timers(std::int64_t now) noexcept {
@@ -241,7 +254,7 @@ std::size_t io_loop::run_until_ns(std::size_t most, std::int64_t until_ns) {
                 continue;
             }
         }
-        if (!has_work()) {
+        if (!has_work(member.robbed())) {
             // The handler that calls us from inside run() is work of the outer one.
             if (!member.nested())
                 stopped_.store(true, std::memory_order_release);
@@ -265,7 +278,7 @@ std::size_t io_loop::run_until_ns(std::size_t most, std::int64_t until_ns) {
         if (!fall_asleep())
             continue;
         // Another thread may have ended the last item, or want to visit, before it could see that this one sleeps.
-        if (shared && (ownership_.has_visitors() || !has_work())) {
+        if (shared && (ownership_.has_visitors() || !has_work(member.robbed()))) {
             awake();
             continue;
         }

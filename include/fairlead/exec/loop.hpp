@@ -194,7 +194,15 @@ protected:
     void awake() noexcept;
     bool has_outside_work() const noexcept { return outside_work_.load(std::memory_order_acquire) > 0; }
     bool inbox_empty() const noexcept { return inbox_.load(std::memory_order_relaxed) == nullptr; }
+    /// Anything on its way to the owner, who may have announced its sleep? Asks in this order: an item that another
+    /// thread runs posts before it stops counting as work. `own` robbed threads do not count: they are the caller.
+    bool has_work_of_others(unsigned own) const noexcept {
+        return has_outside_work() || ownership_.robbed() > own || has_posts();
+    }
+    /// The item of a robbed thread has ended.
+    void robbed_is_back() noexcept;
     bool is_asleep() const noexcept;
+    bool has_posts() const noexcept;
 
     /// Takes the loop for a moment, to act at once as its owner, with what came before in the run queue; give it back
     /// with disown(). Inside a section that lasts until then. False: a thread is inside run(), use the inbox.

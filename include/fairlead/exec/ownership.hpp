@@ -30,8 +30,14 @@ public:
     ownership(ownership const&) = delete;
     ownership& operator=(ownership const&) = delete;
 
-    /// Only inside a section does the answer last.
-    bool is_of(owning_thread const& t) const noexcept { return owner_.load(std::memory_order_relaxed) == tag(t); }
+    /// Only inside a section does the answer last. Asked by `t` itself; waits for the end of a claim, so that a claim
+    /// laid on it in vain does not show.
+    bool is_of(owning_thread const& t) const noexcept {
+        auto const owner = owner_.load(std::memory_order_relaxed);
+        if (owner == (tag(t) | claimed)) [[unlikely]]
+            return is_still_of(t);
+        return owner == tag(t);
+    }
     /// Takes what nobody has. Inside a section.
     bool try_take(owning_thread const& t) noexcept {
         std::uintptr_t nobody = 0;
@@ -63,15 +69,21 @@ public:
     /// The owner, before it sleeps or goes on: lets visitors have the loop. Returns with the loop in other hands,
     /// maybe.
     FAIRLEAD_EXPORT void let_visitors_in(owning_thread& t) noexcept;
+    /// Threads that run an item of the loop without having it any more: the item may still start something.
+    unsigned robbed() const noexcept { return robbed_.load(std::memory_order_acquire); }
+    /// The owner may lose the loop while its item goes on: counts it as robbed beforehand.
+    void expect_robbery() noexcept { robbed_.fetch_add(1, std::memory_order_relaxed); }
+    /// The item has ended, or its thread has the loop again. True: it was the last of them.
+    bool robbed_is_back() noexcept { return robbed_.fetch_sub(1, std::memory_order_seq_cst) == 1; }
     /// Makes all that wait look for their reason.
     FAIRLEAD_EXPORT void wake_all() noexcept;
 
 private:
+    FAIRLEAD_EXPORT FAIRLEAD_COLD bool is_still_of(owning_thread const& t) const noexcept;
     FAIRLEAD_EXPORT FAIRLEAD_COLD bool change_sharing(bool on) noexcept;
     static constexpr std::uintptr_t claimed = 1;
     static std::uintptr_t tag(owning_thread const& t) noexcept { return reinterpret_cast<std::uintptr_t>(&t); }
     bool take_from_busy_owner(owning_thread const& t) noexcept;
-    void await_claim(owning_thread const& t) const noexcept;
 
     std::atomic<std::uintptr_t> owner_{0}; ///< null, an owning_thread, or one marked as claimed
     std::atomic<unsigned> members_{0};
@@ -79,6 +91,7 @@ private:
     std::atomic<std::uint32_t> turns_{0}; ///< counts how often it was given back; what waits, waits for a change
     std::atomic<std::uint32_t> waiting_{0};
     std::atomic<std::uint32_t> visitors_{0};
+    std::atomic<unsigned> robbed_{0};
 };
 
 } // namespace fairlead::detail

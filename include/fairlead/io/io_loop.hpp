@@ -164,7 +164,7 @@ private:
     void arm_here(io::timer_op& o) noexcept;
     template <class Op, void (io_loop::*Start)(Op&) noexcept> void hand_in(Op& o) noexcept;
     template <class Find> void cancel_one(Find find) noexcept;
-    bool has_work() noexcept;
+    bool has_work(unsigned own) noexcept;
     void expire_timers(std::int64_t now) noexcept;
     bool is_time_to_look(std::int64_t now) noexcept;
     void look_at_driver(std::int64_t now) noexcept;
