@@ -248,12 +248,16 @@ loop::batch loop::run_batch(std::size_t most, std::size_t& done) {
         op* const o = local_.pop_front();
         thread.item.fill();
         ++done;
-        {
+        try {
             outside_section const handler;
             if (o->run)
                 o->run(o, op_mode::complete);
             else
                 resume_op(*o);
+        } catch (...) {
+            if (!mine())
+                robbed_is_back();
+            throw;
         }
         if (!mine()) [[unlikely]] {
             robbed_is_back();

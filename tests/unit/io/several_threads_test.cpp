@@ -76,6 +76,47 @@ TEST(SeveralThreads, OneThatComesLaterHelpsAHandlerThatWaitsForIt) {
     second.join();
 }
 
+// The second thread takes the loop from a handler, finds nothing, and must not think that this was all.
+TEST(SeveralThreads, HandlerWhoseLoopWasTakenIsStillWork) {
+    for (int round = 0; round != 200; ++round) {
+        io_context context;
+        std::atomic<bool> has_begun{false}, has_returned{false};
+        std::latch over(1);
+        std::thread second;
+        post(context, [&] {
+            second = std::thread([&] {
+                has_begun = true;
+                context.run();
+                has_returned = true;
+            });
+            while (!has_begun)
+                std::this_thread::yield();
+            for (int i = 0; i != 100 && !has_returned; ++i)
+                std::this_thread::yield(); // for it to come to the wrong conclusion
+            post(context, [&] { over.count_down(); });
+            while (!over.try_wait() && !has_returned)
+                std::this_thread::yield(); // Nobody else can run what was posted.
+        });
+        context.run();
+        second.join();
+        ASSERT_TRUE(over.try_wait()) << "run() returned with a handler under way, round " << round;
+    }
+}
+
+TEST(SeveralThreads, NestedRunsEndWithoutWaitingForTheirHandler) {
+    for (int round = 0; round != 200; ++round) {
+        io_context context;
+        std::atomic<int> inner{0};
+        for (int i = 0; i != 4; ++i)
+            post(context, [&] {
+                post(context, [&] { ++inner; });
+                context.poll();
+            });
+        runners(context, 2).join();
+        EXPECT_EQ(inner, 4);
+    }
+}
+
 TEST(SeveralThreads, EveryHandlerRunsOnce) {
     io_context context;
     constexpr int posters = 3;
