@@ -7,6 +7,9 @@
 // trying could wait for ever, because data that was already there makes no new edge. Such a descriptor is *unverified*:
 // the next wait parks its op and puts the descriptor on a list; an event takes it off; what no event has confirmed
 // after three turns, or when the loop is about to sleep, gets one verifying call.
+// On a UNIX socket a short read has drained it unless the peer passed a descriptor: a read ends there, whatever
+// follows. recvmsg(2) would tell, but costs a tenth more for every read. So such a socket is *doubtful*: when the loop
+// has slept for a moment without any event, or turned many times without one from it, it gets its verifying call.
 //
 // Of datagrams a read says nothing but that there was one: only EAGAIN means that none is left. Asking for it after
 // each would add a useless call where they come one by one; leaving the socket unverified after each would add one
@@ -17,6 +20,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -35,6 +39,8 @@ namespace {
 
 constexpr int events_most = 256;
 constexpr unsigned verify_after_turns = 3;
+constexpr unsigned doubt_after_turns = 1000;
+constexpr int moment_ms = 1;                    // that the loop sleeps before it doubts
 constexpr std::int64_t stall_least_ns = 20'000; // doubled with each attempt in vain
 constexpr std::int64_t stall_most_ns = 1'000'000;
 constexpr std::int64_t pause_least_ns = 5'000'000; // doubled with each attempt in vain
@@ -76,6 +82,9 @@ struct verify_link {
     verify_link* prev = nullptr;
 };
 
+/// Has a read left something behind that makes no event?
+enum class doubt : std::uint8_t { none, slight, strong };
+
 /// The receiver of a UNIX datagram had no room, and perhaps no event will tell when it has. But the failed attempt
 /// itself makes an event, because it took memory for the datagram and gave it back: the next event is taken for that
 /// echo.
@@ -97,7 +106,8 @@ struct descriptor : verify_link {
     /// A short read has not drained it. A stream: the peer has finished or the connection broke, and reading always
     /// says something. Datagrams: always.
     std::atomic<bool> reads_on{false};
-    bool unverified = false;
+    io::doubt doubt = io::doubt::none; ///< slight: doubtful, strong: unverified
+    io::doubt after_short_read = io::doubt::none;
     unsigned parked_turn = 0;
     std::uint32_t index = 0;
     std::uint32_t next_free = handle::none;
@@ -130,6 +140,7 @@ public:
         if (int const e = open_set())
             detail::throw_error({e, std::system_category()}, "epoll_create1");
         unverified_.next = unverified_.prev = &unverified_;
+        doubtful_.next = doubtful_.prev = &doubtful_;
     }
     ~epoll_driver() override {
         for (std::size_t c = 0; c != chunks_most; ++c) {
@@ -173,7 +184,7 @@ public:
                 return complete_with(o, e);
         }
         queue.push_back(o);
-        if (d->unverified && &queue == &d->reads)
+        if (d->doubt != doubt::none && &queue == &d->reads)
             list(*d);
     }
 
@@ -236,8 +247,20 @@ public:
             if (harvest(0) > 0)
                 return;
             bool const about_to_sleep = until_ns != 0;
-            if (verify(about_to_sleep) || !about_to_sleep)
+            if (verify(unverified_, about_to_sleep ? 0 : verify_after_turns) || !about_to_sleep)
                 return;
+        }
+        if (doubtful_.next != &doubtful_) {
+            if (verify(doubtful_, doubt_after_turns)) {
+                harvest(0);
+                return;
+            }
+            if (until_ns != 0) {
+                bool const for_long = until_ns < 0 || until_ns - monotonic_ns() > moment_ms * 1'000'000;
+                if (harvest(for_long ? for_a_moment : until_ns) == 0)
+                    verify(doubtful_, 0);
+                return;
+            }
         }
         harvest(until_ns);
     }
@@ -430,7 +453,7 @@ public:
         o.medium = d->medium;
         int const fd = d->fd.load(std::memory_order_relaxed);
         for (bool first = true;; first = false) {
-            if (posix::once(fd, o) != posix::attempt::again) {
+            if (!posix::has_to_wait(posix::once(fd, o))) {
                 if (o.kind == kind::accept && o.result.error == 0)
                     adopt_accepted(o, *d);
                 return;
@@ -583,7 +606,8 @@ private:
         d.read_ready.store(false, std::memory_order_relaxed);
         d.write_ready.store(true, std::memory_order_relaxed);
         d.reads_on.store(!what.stream, std::memory_order_relaxed);
-        d.unverified = false;
+        d.doubt = doubt::none;
+        d.after_short_read = what.medium == medium::unix_stream ? doubt::slight : doubt::none;
         d.bursts = false;
         d.taken = 0;
         d.urgent = false;
@@ -701,7 +725,7 @@ private:
         if (o.kind == kind::receive && o.result.n != 0 && !d.reads_on.load(std::memory_order_relaxed) && !d.urgent &&
             !(o.message_flags & MSG_PEEK)) [[likely]] {
             d.read_ready.store(false, std::memory_order_relaxed);
-            d.unverified = a == posix::attempt::done;
+            d.doubt = a == posix::attempt::done ? doubt::strong : d.after_short_read;
             return true;
         }
         if ((o.kind == kind::send || o.kind == kind::send_all) && a == posix::attempt::done) [[likely]]
@@ -711,9 +735,9 @@ private:
 
     /// What follows from any attempt. Returns whether the op is done.
     [[gnu::noinline]] bool was_tried(descriptor& d, posix::attempt a, io_op& o) noexcept {
-        if (a == posix::attempt::again && o.kind == kind::receive_all)
-            a = read_on(d, o);
-        bool const again = a == posix::attempt::again;
+        if (posix::has_to_wait(a) && o.kind == kind::receive_all)
+            a = read_on(d, a, o);
+        bool const again = posix::has_to_wait(a);
         switch (o.kind) {
         case kind::receive:
         case kind::receive_all:
@@ -755,23 +779,21 @@ private:
 
     /// A whole read stopped short. The end of the stream, or what follows urgent data, may be right behind what it got,
     /// and makes no edge of its own: goes on until there is really nothing.
-    posix::attempt read_on(descriptor& d, io_op& o) noexcept {
+    posix::attempt read_on(descriptor& d, posix::attempt a, io_op& o) noexcept {
         if (!d.urgent && !d.reads_on.load(std::memory_order_relaxed))
-            return posix::attempt::again;
-        for (;;) {
-            auto const had = o.result.n;
+            return a;
+        do {
             ++system_calls_;
-            auto const a = posix::once(d.fd.load(std::memory_order_relaxed), o);
-            if (a != posix::attempt::again || o.result.n == had)
-                return a;
-        }
+            a = posix::once(d.fd.load(std::memory_order_relaxed), o);
+        } while (a == posix::attempt::paused);
+        return a;
     }
 
     static void stream_was_read(descriptor& d, posix::attempt a, io_op const& o) noexcept {
-        if (a == posix::attempt::again) {
+        if (posix::has_to_wait(a)) {
             d.reads_on.store(false, std::memory_order_relaxed); // if set, a stale mark, e.g. from before connect
             d.read_ready.store(false, std::memory_order_relaxed);
-            d.unverified = false;
+            d.doubt = a == posix::attempt::paused ? d.after_short_read : doubt::none;
             return;
         }
         // The end comes again and again; an error says nothing of what may still be there; peeking takes nothing out,
@@ -780,15 +802,15 @@ private:
             o.result.n == 0)
             return;
         d.read_ready.store(false, std::memory_order_relaxed);
-        d.unverified = a == posix::attempt::done || d.urgent;
+        d.doubt = a == posix::attempt::done || d.urgent ? doubt::strong : d.after_short_read;
     }
 
     /// Says what is now known of the read side, and learns. One by one: after a datagram the socket is unverified, and
     /// the next event or a late verification goes on. In bursts: it stays ready until EAGAIN.
     static void datagram_was_read(descriptor& d, posix::attempt a, io_op const& o) noexcept {
-        if (a == posix::attempt::again) {
+        if (posix::has_to_wait(a)) {
             d.read_ready.store(false, std::memory_order_relaxed);
-            d.unverified = false;
+            d.doubt = doubt::none;
             if (d.taken < 2)
                 d.bursts = false;
             d.taken = 0;
@@ -800,7 +822,7 @@ private:
         if (d.taken < 2)
             ++d.taken;
         d.read_ready.store(d.bursts, std::memory_order_relaxed);
-        d.unverified = !d.bursts;
+        d.doubt = d.bursts ? doubt::none : doubt::strong;
     }
 
     void adopt_accepted(io_op& o, descriptor const& acceptor) noexcept {
@@ -880,10 +902,13 @@ private:
     void list(descriptor& d) noexcept {
         unlist(d); // to the back: its turns count from now
         d.parked_turn = turn_;
-        d.prev = unverified_.prev;
-        d.next = &unverified_;
-        unverified_.prev->next = &d;
-        unverified_.prev = &d;
+        append(d.doubt == doubt::slight ? doubtful_ : unverified_, d);
+    }
+    static void append(verify_link& to, descriptor& d) noexcept {
+        d.prev = to.prev;
+        d.next = &to;
+        to.prev->next = &d;
+        to.prev = &d;
     }
     static void unlist(descriptor& d) noexcept {
         if (!d.listed())
@@ -896,35 +921,27 @@ private:
         if (d.reads.empty())
             unlist(d);
     }
-    /// Returns whether something completed.
-    bool verify(bool all) noexcept {
+    /// Tries those of `list` that have stood there for so many turns. Returns whether something completed.
+    bool verify(verify_link& list, unsigned turns) noexcept {
         bool any = false;
         verify_link kept;
         kept.next = kept.prev = &kept;
-        while (unverified_.next != &unverified_) {
-            auto& d = static_cast<descriptor&>(*unverified_.next);
-            if (!all && turn_ - d.parked_turn < verify_after_turns)
+        while (list.next != &list) {
+            auto& d = static_cast<descriptor&>(*list.next);
+            if (turn_ - d.parked_turn < turns)
                 break; // The list is in the order of parking.
             unlist(d);
             ++verifications_;
-            d.unverified = false;
+            d.doubt = doubt::none;
             d.bursts = !d.stream; // until EAGAIN says that nothing was behind the datagram before
             d.taken = 1;
             d.read_ready.store(true, std::memory_order_relaxed);
             any = run_waiting(d, d.reads) || any;
-            if (d.unverified && !d.reads.empty()) { // served one, filled its buffer again, more are waiting
-                d.parked_turn = turn_;
-                d.prev = kept.prev;
-                d.next = &kept;
-                kept.prev->next = &d;
-                kept.prev = &d;
-            }
+            if (d.doubt != doubt::none && !d.reads.empty()) // served one, perhaps not all, and more are waiting
+                append(kept, d);
         }
-        while (kept.next != &kept) {
-            auto& d = static_cast<descriptor&>(*kept.next);
-            unlist(d);
-            list(d);
-        }
+        while (kept.next != &kept)
+            this->list(static_cast<descriptor&>(*kept.next));
         return any;
     }
 
@@ -1011,9 +1028,10 @@ private:
             auto const ms = (left + 999'999) / 1'000'000;
             return ::epoll_wait(epoll_, events, events_most, ms > 3'600'000 ? 3'600'000 : static_cast<int>(ms));
         }
-        return ::epoll_wait(epoll_, events, events_most, until_ns == 0 ? 0 : -1);
+        return ::epoll_wait(epoll_, events, events_most, until_ns == for_a_moment ? moment_ms : until_ns == 0 ? 0 : -1);
     }
 
+    static constexpr std::int64_t for_a_moment = std::numeric_limits<std::int64_t>::min();
     /// Returns the number of events (wake-ups included).
     int harvest(std::int64_t until_ns) noexcept {
         ++system_calls_;
@@ -1032,7 +1050,7 @@ private:
                 continue;
             auto const what = events[i].events;
             if (what & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR | EPOLLPRI)) {
-                d.unverified = false;
+                d.doubt = doubt::none;
                 unlist(d);
                 d.read_ready.store(!d.starved, std::memory_order_relaxed);
                 if (what & EPOLLPRI) [[unlikely]]
@@ -1040,7 +1058,7 @@ private:
                 if (what & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
                     d.reads_on.store(true, std::memory_order_relaxed);
                 run_waiting(d, d.reads);
-                if (d.unverified && !d.reads.empty())
+                if (d.doubt != doubt::none && !d.reads.empty())
                     list(d);
             }
             if (what & (EPOLLOUT | EPOLLHUP | EPOLLERR)) {
@@ -1072,6 +1090,7 @@ private:
     std::uint64_t verifications_ = 0;
     std::uint64_t system_calls_ = 0;
     verify_link unverified_;
+    verify_link doubtful_;
     std::mutex table_mutex_;
     std::uint32_t free_ = handle::none;
     std::size_t chunk_count_ = 0;

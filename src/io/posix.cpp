@@ -76,17 +76,11 @@ int count_of(io_op const& o) noexcept { return static_cast<int>(o.size < slices_
 
 /// Reads once. A short read then says that nothing is left, unless `more` is set.
 ssize_t read_once(int fd, io_op& o, bool& more) noexcept {
-    int flags = o.message_flags;
     switch (o.medium) {
     case medium::socket:
-        return o.slices ? recv(fd, static_cast<slice*>(o.data), o.size, flags) : recv(fd, o.data, o.size, flags);
-    case medium::unix_stream: {
-        // The flags tell of what came with the bytes and has no place here: a read ends there, whatever follows.
-        slice one{o.data, o.size};
-        ssize_t const n = recv(fd, o.slices ? static_cast<slice*>(o.data) : &one, o.slices ? o.size : 1, flags);
-        more = flags & MSG_CTRUNC;
-        return n;
-    }
+    case medium::unix_stream:
+        return o.slices ? recv(fd, static_cast<slice*>(o.data), o.size, o.message_flags)
+                        : recv(fd, o.data, o.size, o.message_flags);
     case medium::pipe: break;
     case medium::file: more = true; break;
     }
@@ -206,7 +200,7 @@ template <class Some> attempt until_done(int fd, io_op& o, Some some) noexcept {
         if (total_of(o) == 0)
             return a; // done_less cannot be: everything has moved
         if (a == attempt::done_less)
-            return attempt::again;
+            return attempt::paused;
     }
 }
 

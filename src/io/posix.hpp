@@ -34,14 +34,11 @@ inline ssize_t send(int fd, void const* data, std::size_t size, int flags) noexc
 /// The kernel takes no more in one call.
 inline constexpr std::size_t slices_most = 1024;
 
-/// `flags` become those of the message.
-inline ssize_t recv(int fd, slice* slices, std::size_t count, int& flags) noexcept {
+inline ssize_t recv(int fd, slice* slices, std::size_t count, int flags) noexcept {
     msghdr message{};
     message.msg_iov = reinterpret_cast<iovec*>(slices);
     message.msg_iovlen = count < slices_most ? count : slices_most;
-    ssize_t const n = restarted([&] { return ::recvmsg(fd, &message, flags | MSG_DONTWAIT); });
-    flags = message.msg_flags;
-    return n;
+    return restarted([&] { return ::recvmsg(fd, &message, flags | MSG_DONTWAIT); });
 }
 inline ssize_t send(int fd, slice* slices, std::size_t count, int flags) noexcept {
     msghdr message{};
@@ -59,8 +56,10 @@ inline ssize_t poll_one(int fd, short events, int timeout_ms) noexcept {
 enum class attempt : unsigned char {
     done,      ///< the result is in the op; it moved all it could have
     done_less, ///< the result is in the op; the descriptor gave or took less than offered
-    again,     ///< nothing yet, or not all of an …_all op: wait for readiness
+    again,     ///< nothing there, or no room: wait for readiness
+    paused,    ///< an …_all op has not moved all, and the descriptor gave or took less than offered: wait, too
 };
+inline bool has_to_wait(attempt a) noexcept { return a >= attempt::again; }
 attempt once_in_general(int fd, io_op& o) noexcept;
 
 /// One buffer that is not empty, of a stream: what nearly every operation is, hence inline.
@@ -97,7 +96,7 @@ inline attempt send_one(int fd, io_op& o) noexcept {
 
 inline attempt once(int fd, io_op& o) noexcept {
     if (!o.slices && o.size != 0) [[likely]] {
-        if (o.kind == kind::receive && o.stream && o.medium == medium::socket)
+        if (o.kind == kind::receive && o.stream && o.medium <= medium::unix_stream)
             return receive_one(fd, o);
         if ((o.kind == kind::send || o.kind == kind::send_all) && o.medium <= medium::unix_stream)
             return send_one(fd, o);

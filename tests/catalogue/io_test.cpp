@@ -154,30 +154,79 @@ TEST(Catalogue, E03_PeekLeavesTheBytesForTheNextRead) {
     EXPECT_EQ(order, "pr");
 }
 
+/// Three pieces, and a descriptor with the second: a read ends there, and the rest makes no event.
+void send_around_a_descriptor(int fd) {
+    char one = 'd';
+    iovec v{&one, 1};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+    msghdr m{};
+    m.msg_iov = &v;
+    m.msg_iovlen = 1;
+    m.msg_control = control;
+    m.msg_controllen = sizeof control;
+    auto* const h = CMSG_FIRSTHDR(&m);
+    h->cmsg_level = SOL_SOCKET;
+    h->cmsg_type = SCM_RIGHTS;
+    h->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(h), &fd, sizeof fd);
+    ASSERT_EQ(::send(fd, "abc", 3, 0), 3);
+    ASSERT_EQ(::sendmsg(fd, &m, 0), 1);
+    ASSERT_EQ(::send(fd, "efg", 3, 0), 3);
+}
+
 TEST(Catalogue, E03_ShortReadAtAPassedDescriptorLeavesTheRestReadable) {
     local_pair p;
-    int const fd = p.b.native_handle();
-    ASSERT_EQ(::send(fd, "abc", 3, 0), 3);
-    {
-        char one = 'd';
-        iovec v{&one, 1};
-        alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-        msghdr m{};
-        m.msg_iov = &v;
-        m.msg_iovlen = 1;
-        m.msg_control = control;
-        m.msg_controllen = sizeof control;
-        auto* const h = CMSG_FIRSTHDR(&m);
-        h->cmsg_level = SOL_SOCKET;
-        h->cmsg_type = SCM_RIGHTS;
-        h->cmsg_len = CMSG_LEN(sizeof(int));
-        std::memcpy(CMSG_DATA(h), &fd, sizeof fd);
-        ASSERT_EQ(::sendmsg(fd, &m, 0), 1);
-    }
-    ASSERT_EQ(::send(fd, "efg", 3, 0), 3);
+    send_around_a_descriptor(p.b.native_handle());
     reader<64, local_socket> r(p.a);
-    settle(p.context);
+    while (r.got.size() < 7)
+        p.context.run_one(); // sleeps without an end
     EXPECT_EQ(r.got, "abcdefg");
+    send_around_a_descriptor(p.b.native_handle());
+    settle(p.context); // sleeps for a moment only
+    EXPECT_EQ(r.got, "abcdefgabcdefg");
+    p.a.cancel();
+    settle(p.context);
+}
+
+TEST(Catalogue, E03_WholeReadGoesOnBehindAPassedDescriptor) {
+    local_pair p;
+    std::string got(14, ' ');
+    bool done = false;
+    async_read(p.a, buffer(got), [&](error_code ec, std::size_t n) {
+        EXPECT_FALSE(ec);
+        EXPECT_EQ(n, 14U);
+        done = true;
+    });
+    send_around_a_descriptor(p.b.native_handle());
+    send_around_a_descriptor(p.b.native_handle());
+    while (!done)
+        p.context.run_one();
+    EXPECT_EQ(got, "abcdefgabcdefg");
+}
+
+// A loop that never sleeps must come to it, too.
+TEST(Catalogue, E03_BusyLoopReadsOnBehindAPassedDescriptor) {
+    local_pair p;
+    send_around_a_descriptor(p.b.native_handle());
+    reader<64, local_socket> r(p.a);
+    std::function<void()> const busy = [&] {
+        if (r.got.size() < 7)
+            post(p.context, busy);
+    };
+    busy();
+    while (r.got.size() < 7)
+        p.context.run_one();
+    EXPECT_EQ(r.got, "abcdefg");
+}
+
+// What a doubt costs: one call for each socket once it is quiet, and then none.
+TEST(Catalogue, E03_QuietSocketIsDoubtedOnce) {
+    local_pair p;
+    reader<64, local_socket> r(p.a);
+    ASSERT_EQ(::send(p.b.native_handle(), "abc", 3, 0), 3);
+    settle(p.context);
+    EXPECT_EQ(r.got, "abc");
+    EXPECT_EQ(p.context.counters().verifications, 1U);
     p.a.cancel();
     settle(p.context);
 }

@@ -53,7 +53,7 @@ using slice = detail::io_slice; // laid out as the kernel's iovec
 /// What a descriptor refers to, as far as drivers treat it differently.
 enum class medium : std::uint8_t {
     socket,
-    unix_stream, ///< a read may end early: at a descriptor that the peer passed
+    unix_stream, ///< a short read may have ended at a descriptor that the peer passed
     pipe,        ///< read and written without the calls of sockets
     file,        ///< anything else: so, too, and a read may end early: at a line of a terminal, for instance
 };
