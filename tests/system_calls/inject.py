@@ -24,7 +24,7 @@ ROWS = {
     # Room to write that is not there after all is waited for.
     "I04_not_ready_after_all": [("sendto", "EAGAIN", ONCE, "write", 0, 0)],
     "R03_no_buffers": [("sendto", error, ONCE, "write", getattr(errno, error), 0) for error in ("ENOBUFS", "ENOMEM")] +
-                      [("recvmsg", "ENOMEM", ONCE, "read", errno.ENOMEM, 0)],
+                      [("recvfrom", "ENOMEM", ONCE, "read", errno.ENOMEM, 0)],
     # The first call is for the eventfd, the second for the socket.
     "E06_not_watched": [("epoll_ctl", error, "2", "watch", getattr(errno, error), 0)
                         for error in ("ENOSPC", "ENOMEM", "EPERM")],
@@ -32,7 +32,7 @@ ROWS = {
                            for call in ("epoll_create1", "eventfd2", "epoll_ctl", "socket")
                            for error in ("EMFILE", "ENFILE", "ENOMEM")],
     "R08_no_threads": [("clone3", "EAGAIN", ONCE, "thread", errno.EAGAIN, 0)],
-    "I10_codes_are_kept": [("recvmsg", error, ONCE, "read", getattr(errno, error), 0)
+    "I10_codes_are_kept": [("recvfrom", error, ONCE, "read", getattr(errno, error), 0)
                            for error in ("ETIMEDOUT", "EHOSTUNREACH", "ECONNRESET", "ENETDOWN")] +
                           [("sendto", error, ONCE, "write", getattr(errno, error), 0)
                            for error in ("EPIPE", "EHOSTUNREACH", "ECONNRESET")] +
