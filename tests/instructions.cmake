@@ -7,6 +7,7 @@ find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)
 add_executable(instructions_operations instructions/operations.cpp)
 fairlead_own_target(instructions_operations)
 target_link_libraries(instructions_operations PRIVATE fairlead)
+target_link_options(instructions_operations PRIVATE -Wl,--strip-debug) # Debian 12's valgrind cannot read clang 19's.
 set(count Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/instructions/count.py
   $<TARGET_FILE:instructions_operations>)
 add_test(NAME papers/A13_default_memory_costs_little_more COMMAND ${count} A13)
