@@ -46,9 +46,6 @@ template <class Primitive, class Executor> struct primitive_elsewhere {
     }
 };
 
-template <class Token> inline constexpr bool makes_async_op =
-    std::is_base_of_v<use_await_t, Token> || std::is_same_v<Token, deferred_t>;
-
 template <class Signature, class Executor, class Token, class Primitive> decltype(auto)
 initiate_on(Executor const& ex, Token&& token,
             Primitive&& primitive) noexcept(nothrow_token<std::decay_t<Token>, std::decay_t<Primitive>>) {
@@ -60,11 +57,12 @@ initiate_on(Executor const& ex, Token&& token,
         if (loop_of(ex)) [[likely]]
             return completion_token_transform<Signature>(std::forward<Token>(token),
                                                          std::forward<Primitive>(primitive));
-        if constexpr (makes_async_op<std::decay_t<Token>>)
+        if constexpr (completion_handler_for<std::decay_t<Token>, Signature>)
+            // Erased first: what a handler costs in code is not paid twice. Other tokens may ask for the executor.
+            return async_op<Signature>(elsewhere{std::forward<Primitive>(primitive), ex})(std::forward<Token>(token));
+        else
             return completion_token_transform<Signature>(std::forward<Token>(token),
                                                          elsewhere{std::forward<Primitive>(primitive), ex});
-        else // Erased first: what a handler costs in code is not paid twice.
-            return async_op<Signature>(elsewhere{std::forward<Primitive>(primitive), ex})(std::forward<Token>(token));
     }
 }
 
