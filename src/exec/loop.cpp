@@ -61,6 +61,8 @@ yield_counters loop::yields() const noexcept {
 }
 
 bool loop::take_while_idle() noexcept {
+    if (detail::this_thread.waits) [[unlikely]]
+        detail::this_thread.waits->note(*this);
     // Another thread that has taken it for a moment gives it back within a few instructions. Going by the inbox
     // meanwhile would let the next post of this thread, which finds the loop free, overtake this one.
     while (!ownership_.has_members()) {

@@ -184,7 +184,8 @@ void io_loop::look_at_driver(std::int64_t now) noexcept {
     driver_->poll(0);
 }
 
-std::size_t io_loop::run_until_ns(std::size_t most, std::int64_t until_ns) {
+/// Without work the loop is stopped; but not by one who only waits for something, and returns also when that is over.
+std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocking_wait const* for_whom) {
     if (stopped())
         return 0;
     membership member(*this);
@@ -198,6 +199,8 @@ std::size_t io_loop::run_until_ns(std::size_t most, std::int64_t until_ns) {
     bool is_first = most != std::numeric_limits<std::size_t>::max();
     for (;;) {
         if (!member.owns() && !member.take(until_ns))
+            break;
+        if (for_whom && for_whom->is_over()) [[unlikely]]
             break;
         bool const shared = ownership_.is_shared();
         // Whoever takes a few items at a time comes through here often, and might never get as far as the driver.
@@ -256,7 +259,7 @@ std::size_t io_loop::run_until_ns(std::size_t most, std::int64_t until_ns) {
         }
         if (!has_work(member.robbed())) {
             // The handler that calls us from inside run() is work of the outer one.
-            if (!member.nested())
+            if (!member.nested() && !for_whom)
                 stopped_.store(true, std::memory_order_release);
             break;
         }
@@ -287,6 +290,23 @@ std::size_t io_loop::run_until_ns(std::size_t most, std::int64_t until_ns) {
         awake();
     }
     return total;
+}
+
+bool io_loop::drive(detail::blocking_wait const& w, std::int64_t timeout_ns) {
+    if (ownership_.has_members())
+        return false;
+    // Whether run() would return at once is between those who call it.
+    bool const was_stopped = stopped_.exchange(false, std::memory_order_acq_rel);
+    struct at_end {
+        io_loop& l;
+        bool was_stopped;
+        ~at_end() {
+            if (was_stopped)
+                l.stopped_.store(true, std::memory_order_release);
+        }
+    } const restored{*this, was_stopped};
+    auto const until = timeout_ns < 0 ? timeout_ns : clock_ns() + timeout_ns;
+    return run(1, until, &w) != 0 || (until >= 0 && clock_ns() >= until);
 }
 
 io_loop::outlook io_loop::look() noexcept {
@@ -375,7 +395,6 @@ void io_loop::arm_here(io::timer_op& o) noexcept {
 }
 
 void io_loop::arm(io::timer_op& o) noexcept {
-    o.heap_index = io::timer_op::not_armed;
     detail::section const s;
     if (mine()) [[likely]]
         arm_here(o);

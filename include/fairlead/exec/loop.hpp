@@ -5,6 +5,7 @@
 #pragma once
 
 #include <fairlead/exec/await_record.hpp>
+#include <fairlead/exec/blocking_wait.hpp>
 #include <fairlead/exec/budget.hpp>
 #include <fairlead/exec/execution_context.hpp>
 #include <fairlead/exec/op.hpp>
@@ -41,6 +42,7 @@ struct thread_state {
     budget item;                    ///< of the item that the thread is running
     std::int64_t slice_end_ns;      ///< 0: the clock was not looked at in this batch
     std::exception_ptr* thrown;     ///< what a handler threw at the end of a coroutine; for the trampoline to rethrow
+    blocking_wait* waits;           ///< for an operation it has started with `block`
     std::uint64_t record_overflows; ///< blocks of awaited operations that did not fit into their await record
 };
 extern FAIRLEAD_EXPORT constinit thread_local FAIRLEAD_HOT_TLS thread_state this_thread;
@@ -102,6 +104,13 @@ public:
     void drop_in(op& o) noexcept;
     void resume_soon(op& o) noexcept override { post(o); }
     loop* as_loop() noexcept final { return this; }
+
+    /// For a thread that waits for something this loop has to do: runs an item if no thread is inside run(), and waits
+    /// for one until `w` is over or `timeout_ns` (negative: without limit) have passed. False: another thread runs the
+    /// loop, or there is no work.
+    virtual bool drive(detail::blocking_wait const& w, std::int64_t timeout_ns) = 0;
+    /// Ends such a wait early. Any thread.
+    void wake_driver() noexcept { wake(); }
 
     /// Work that no queue shows: guards, and operations of other contexts whose handler belongs here.
     void work_started() noexcept { outside_work_.fetch_add(1, std::memory_order_relaxed); }

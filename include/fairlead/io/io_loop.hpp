@@ -42,7 +42,8 @@ public:
 
     /// Runs up to `most` items, at the longest until `until_ns` on the driver's clock; 0: only what is ready; negative:
     /// without limit. Returns how many ran.
-    std::size_t run_until_ns(std::size_t most, std::int64_t until_ns);
+    std::size_t run_until_ns(std::size_t most, std::int64_t until_ns) { return run(most, until_ns, nullptr); }
+    bool drive(detail::blocking_wait const& w, std::int64_t timeout_ns) override;
     void stop() noexcept;
     bool stopped() const noexcept { return stopped_.load(std::memory_order_acquire); }
     void restart() noexcept { stopped_.store(false, std::memory_order_release); }
@@ -140,8 +141,8 @@ private:
         }
         static request* make(F& f) noexcept {
             static_assert(std::is_nothrow_copy_constructible_v<F>);
-            void* const block = detail::recycle_allocate_or_null(sizeof(request));
-            return block ? ::new (block) request(f) : nullptr;
+            void* const memory = detail::recycle_allocate_or_null(sizeof(request));
+            return memory ? ::new (memory) request(f) : nullptr;
         }
         static void carry_out_it(io_loop&, op& o) {
             auto& self = static_cast<request&>(o);
@@ -164,6 +165,7 @@ private:
     void arm_here(io::timer_op& o) noexcept;
     template <class Op, void (io_loop::*Start)(Op&) noexcept> void hand_in(Op& o) noexcept;
     template <class Find> void cancel_one(Find find) noexcept;
+    std::size_t run(std::size_t most, std::int64_t until_ns, detail::blocking_wait const* for_whom);
     bool has_work(unsigned own) noexcept;
     void expire_timers(std::int64_t now) noexcept;
     bool is_time_to_look(std::int64_t now) noexcept;

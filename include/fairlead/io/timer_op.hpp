@@ -10,9 +10,9 @@ namespace fairlead::io {
 struct timer_op : op {
     static constexpr std::uint32_t not_armed = 0xffffffffU;
     std::int64_t deadline_ns;
-    std::uint64_t order; ///< of arming; equal deadlines expire in this order
-    std::uint32_t heap_index;
-    op_queue* waits; ///< of its timer: lists the op from arming until it expires or is cancelled
+    std::uint64_t order;                  ///< of arming; equal deadlines expire in this order
+    std::uint32_t heap_index = not_armed; ///< From the start: who cancels may look while another thread is arming it.
+    op_queue* waits;                      ///< of its timer: lists the op from arming until it expires or is cancelled
     timer_op() noexcept {}
 };
 static_assert(sizeof(timer_op) == 80);

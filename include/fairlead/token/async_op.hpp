@@ -8,6 +8,7 @@
 #include <fairlead/base/error.hpp>
 #include <fairlead/token/default_token.hpp>
 #include <fairlead/token/initiation_table.hpp>
+#include <fairlead/token/wait_for.hpp>
 
 #include <coroutine>
 #include <exception>
@@ -204,9 +205,9 @@ private:
                 {&h, &detail::erased_handler_table<std::decay_t<Handler>, std::decay_t<Args>...>::functions});
         }
         values block() {
-            if (!op.functions_->block)
-                detail::throw_error(error::operation_not_supported, "block: this operation needs a loop");
-            return op.functions_->block(op.storage_);
+            if (op.functions_->block)
+                return op.functions_->block(op.storage_);
+            return detail::wait_for<values>(std::move(*this));
         }
     };
 

@@ -5,8 +5,10 @@
 
 namespace fairlead {
 
-/// Token: the initiating function waits and returns the result (P0055R1). No loop need run, and none is used: not to be
-/// called inside a loop's thread (resource_deadlock_would_occur).
+/// Token: the initiating function waits and returns the result (P0055R1). No loop need run. What the library does by
+/// itself is done in the calling thread, and no loop is used; any other operation is started, and the calling thread
+/// runs the loops that it is handed to, unless other threads are inside their run(). Not to be called inside a loop's
+/// thread (resource_deadlock_would_occur).
 struct block_t {
     struct with_error {
         error_code& ec;
@@ -30,9 +32,7 @@ template <class Signature, class Initiation> values_of<Signature> perform(Initia
         init i(std::forward<Initiation>(initiation));
         return perform_blocking<values_of<Signature>>(i);
     } else {
-        static_assert(can_block<init, values_of<Signature>>,
-                      "block works for operations that can be performed in the calling thread; await this one or give "
-                      "it a handler");
+        return wait_for<values_of<Signature>>(std::forward<Initiation>(initiation));
     }
 }
 

@@ -192,8 +192,7 @@ public:
         if constexpr (detail::can_block<decltype(i), detail::values_of<Signature>>)
             return detail::perform_blocking<detail::values_of<Signature>>(i);
         else
-            detail::throw_error_now(error::make_error_code(error::operation_not_supported),
-                                    "block: this operation needs a loop");
+            return detail::wait_for<detail::values_of<Signature>>(std::move(i));
     }
 };
 

@@ -1,0 +1,48 @@
+// Waiting in the calling thread for an operation that cannot be performed in it, but has to be started.
+#pragma once
+
+#include <fairlead/base/error.hpp>
+#include <fairlead/exec/blocking_wait.hpp>
+
+#include <optional>
+#include <tuple>
+#include <utility>
+
+namespace fairlead::detail {
+
+/// Stores the values and ends the wait. So does its end without a call, which leaves no values.
+template <class Values> class waiting_handler {
+public:
+    waiting_handler(blocking_wait& w, std::optional<Values>& v) noexcept : wait_(&w), values_(&v) {}
+    waiting_handler(waiting_handler&& other) noexcept
+        : wait_(std::exchange(other.wait_, nullptr)),
+          values_(other.values_) {}
+    waiting_handler& operator=(waiting_handler&&) = delete;
+    ~waiting_handler() {
+        if (wait_)
+            wait_->finish();
+    }
+    template <class... Args>
+        requires std::constructible_from<Values, Args...>
+    void operator()(Args&&... args) {
+        values_->emplace(std::forward<Args>(args)...);
+        std::exchange(wait_, nullptr)->finish();
+    }
+
+private:
+    blocking_wait* wait_;
+    std::optional<Values>* values_;
+};
+
+/// Calls start(handler) and returns what the handler is called with. Throws operation_aborted when it never will be.
+template <class Values, class Start> Values wait_for(Start&& start) {
+    std::optional<Values> values;
+    blocking_wait wait;
+    std::forward<Start>(start)(waiting_handler<Values>(wait, values));
+    wait.wait();
+    if (!values)
+        throw_error(error::operation_aborted, "block: the operation was given up with its context");
+    return std::move(*values);
+}
+
+} // namespace fairlead::detail
