@@ -225,11 +225,14 @@ public:
     ///            error::no_descriptors     the process has no descriptor left; the connection waits where it is. The
     ///                                      next accept is tried after a pause, 5 ms at first and at most 100, or when
     ///                                      this context has closed something
+    ///            error::connection_aborted the peer has gone already; only with the option
+    ///                                      socket_base::enable_connection_aborted, else it is passed over
     /// Cancel     terminal, partial, total
     /// Immediate  may be ready without waiting; the handler still never runs before this returns
     /// Lifetime   *this outlives the completion
+    /// Threads    one object by one thread at a time
     /// Allocates  nothing awaited
-    /// Source     man 2 accept4
+    /// Source     man 2 accept4; Networking TS [socket.acceptor.ops]
     template <class Token = default_completion_token_t<Executor>>
         requires is_token<Token>
     decltype(auto) async_accept(Token&& token = {}) noexcept(
@@ -266,7 +269,10 @@ public:
     decltype(auto) async_accept(Context& c, endpoint_type& from, Token&& token = {}) {
         return async_accept(any_io_executor(c.get_executor()), from, std::forward<Token>(token));
     }
-    /// Accepts into `peer`, which must be closed.  Completes (error_code ec)
+    /// The same into a socket of the caller's, which takes over the connection.
+    /// Completes  (error_code ec)
+    /// Errors     as above, and error::already_open  `peer` is open; the new connection is closed again
+    /// Lifetime   *this and `peer` outlive the completion
     template <detail::peer_protocol<Protocol> P, class E, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_accept(basic_socket<P, E>& peer, Token&& token = {}) noexcept(
         detail::nothrow_token<std::decay_t<Token>, detail::accept_into<basic_socket<P, E>, endpoint_type>>) {

@@ -139,7 +139,9 @@ struct associator<A, detail::range_connect_op<S, R, C, H>, D>
 /// Cancel     terminal, partial; the next endpoint is not tried
 /// Immediate  never
 /// Lifetime   the socket outlives the completion; the range is copied
+/// Threads    nothing else uses the socket meanwhile: it is closed and opened for each attempt
 /// Allocates  one counted block, and one for each attempt in turn
+/// Source     Networking TS [socket.algo.async.connect]
 template <class Protocol, class Executor, class Range, class Token = default_completion_token_t<Executor>>
     requires detail::endpoint_range<Range, typename Protocol::endpoint>
 decltype(auto) async_connect(basic_socket<Protocol, Executor>& socket, Range const& endpoints, Token&& token = {}) {

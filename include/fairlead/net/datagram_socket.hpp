@@ -354,7 +354,7 @@ public:
             this->executor_, std::forward<Token>(token), detail::make_receive_from(core_, into, sender, flags));
     }
 
-    /// Receives a datagram without asking who sent it: for connected sockets. As async_receive_from, but
+    /// As async_receive_from, without asking who sent it: for connected sockets.
     /// Allocates  nothing awaited with one or two buffers; a counted block for more
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
         requires(!std::convertible_to<Token, message_flags>)
@@ -395,8 +395,8 @@ public:
                                                                   detail::make_send_to(core_, from, receiver, flags));
     }
 
-    /// Sends a datagram to the peer of a connected socket. As async_send_to, and
-    /// Errors     std::errc::destination_address_required (UDP), error::not_connected (UNIX)  there is no peer
+    /// As async_send_to, to the peer of a connected socket.
+    /// Errors     also std::errc::destination_address_required (UDP), error::not_connected (UNIX)  there is no peer
     /// Allocates  nothing awaited with one or two buffers; a counted block for more
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
         requires(!std::convertible_to<Token, message_flags>)

@@ -65,11 +65,13 @@ public:
 
     /// Waits until the descriptor is ready to read, to write, or has an error condition.
     /// Completes  (error_code ec)
-    /// Errors     operation_aborted  cancelled
+    /// Errors     error::operation_aborted  cancelled
     /// Cancel     terminal, partial, total
     /// Immediate  may be ready without waiting; the handler still never runs before this returns
     /// Lifetime   *this outlives the completion
-    /// Allocates  nothing
+    /// Threads    one object by one thread at a time
+    /// Allocates  nothing awaited
+    /// Source     man 2 poll
     template <class Token = default_completion_token_t<Executor>> decltype(auto)
     async_wait(wait_type what,
                Token&& token = {}) noexcept(detail::nothrow_token<std::decay_t<Token>, detail::wait_ready>) {
@@ -122,6 +124,7 @@ public:
     /// Lifetime   *this and the memory behind `into` outlive the completion
     /// Threads    one reader plus one writer; otherwise unsynchronised
     /// Allocates  nothing awaited with one or two buffers; a counted block for more
+    /// Source     man 2 readv
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>> decltype(auto)
     async_read_some(Buffers const& into, Token&& token = {}) noexcept(detail::nothrow_transfer<Token, Buffers>) {
         return detail::initiate_on<void(error_code, std::size_t)>(
@@ -137,6 +140,7 @@ public:
     /// Lifetime   *this and the memory behind `from` outlive the completion
     /// Threads    one reader plus one writer; otherwise unsynchronised
     /// Allocates  nothing awaited with one or two buffers; a counted block for more
+    /// Source     man 2 writev
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>> decltype(auto)
     async_write_some(Buffers const& from, Token&& token = {}) noexcept(detail::nothrow_transfer<Token, Buffers>) {
         return detail::initiate_on<void(error_code, std::size_t)>(this->executor_, std::forward<Token>(token),

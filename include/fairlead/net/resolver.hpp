@@ -317,11 +317,14 @@ public:
     /// Errors     error::host_not_found            the name does not exist
     ///            error::host_not_found_try_again  the name server did not answer: try again later
     ///            error::service_not_found         no such service: give a port number
+    ///            error::no_recovery               the name service failed
+    ///            error::no_data                   the name has no address that the look-up may return
     ///            error::no_memory                 for the results
     ///            error::operation_aborted         cancelled
     /// Cancel     none; cancel() ends all look-ups of the resolver
     /// Immediate  never
     /// Lifetime   *this outlives the completion; host and service are copied
+    /// Threads    one object by one thread at a time
     /// Allocates  the strings, the results, and one counted block
     /// Source     man 3 getaddrinfo
     template <class Token = default_completion_token_t<Executor>>
@@ -348,7 +351,8 @@ public:
         return detail::initiate_on<typename init::signature>(this->executor_, std::forward<Token>(token),
                                                              init(core_, host, service, p.family(), f));
     }
-    /// The names of an endpoint: one entry. What has no name keeps its number.
+    /// The same in reverse: the names of an endpoint, in one entry. What has no name keeps its number.
+    /// Source     man 3 getnameinfo
     template <class Token = default_completion_token_t<Executor>>
     decltype(auto) async_resolve(endpoint_type const& e, Token&& token = {}) {
         using init = detail::resolve_names<Protocol>;

@@ -96,7 +96,9 @@ public:
     /// Cancel     terminal, partial, total
     /// Immediate  may be ready without waiting; the handler still never runs before this returns
     /// Lifetime   *this and the memory behind `from` outlive the completion
+    /// Threads    one receiver plus one sender; otherwise unsynchronised
     /// Allocates  nothing awaited with one or two buffers; a counted block for more
+    /// Source     man 2 sendmsg
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_send(Buffers const& from, message_flags flags,
                               Token&& token = {}) noexcept(detail::nothrow_transfer<Token, Buffers>) {
@@ -112,7 +114,9 @@ public:
     /// Cancel     terminal, partial, total
     /// Immediate  may be ready without waiting; the handler still never runs before this returns
     /// Lifetime   *this, `out_flags` and the memory behind `into` outlive the completion
+    /// Threads    one receiver plus one sender; otherwise unsynchronised
     /// Allocates  the operation, when it is deferred; awaited with more than two buffers a counted block
+    /// Source     man 2 recvmsg
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
         requires(!std::convertible_to<Token, message_flags>)
     decltype(auto) async_receive(Buffers const& into, message_flags& out_flags, Token&& token = {}) {

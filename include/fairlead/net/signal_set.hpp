@@ -111,9 +111,8 @@ public:
 
     executor_type get_executor() const noexcept { return executor_; }
 
-    /// Errors     error::invalid_argument         no such signal, or one that cannot be caught; or the process has it
-    /// with
-    ///                                            other flags already
+    /// Errors     error::invalid_argument         no such signal, or one that cannot be caught; or the process
+    ///                                            has it with other flags already
     ///            error::operation_not_supported  in a simulated world
     void add(int number) { add(number, flags::dont_care); }
     void add(int number, error_code& ec) { ec = core_.add(number, static_cast<int>(flags::dont_care)); }
@@ -139,7 +138,9 @@ public:
     /// Cancel     terminal, partial, total
     /// Immediate  never
     /// Lifetime   *this outlives the completion
+    /// Threads    one object by one thread at a time
     /// Allocates  nothing awaited
+    /// Source     man 7 signal
     template <class Token = default_completion_token_t<Executor>> decltype(auto)
     async_wait(Token&& token = {}) noexcept(detail::nothrow_token<std::decay_t<Token>, detail::signal_wait>) {
         return detail::initiate_on<void(error_code, int)>(this->executor_, std::forward<Token>(token),

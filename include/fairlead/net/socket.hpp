@@ -330,7 +330,8 @@ public:
     ///            what connect(2) reports
     /// Cancel     terminal, partial, total; close the socket afterwards
     /// Immediate  never
-    /// Lifetime   *this outlives the completion
+    /// Lifetime   *this outlives the completion; `peer` is copied
+    /// Threads    one object by one thread at a time
     /// Allocates  nothing awaited for IP; other addresses take one counted block
     /// Source     man 2 connect
     template <class Token = default_completion_token_t<Executor>>
@@ -401,11 +402,13 @@ public:
 
     /// Waits until the socket is ready to read, to write, or has an error condition.
     /// Completes  (error_code ec)
-    /// Errors     operation_aborted  cancelled
+    /// Errors     error::operation_aborted  cancelled
     /// Cancel     terminal, partial, total
     /// Immediate  may be ready without waiting; the handler still never runs before this returns
     /// Lifetime   *this outlives the completion
-    /// Allocates  nothing
+    /// Threads    one object by one thread at a time
+    /// Allocates  nothing awaited
+    /// Source     man 2 poll
     template <class Token = default_completion_token_t<Executor>> decltype(auto)
     async_wait(wait_type what,
                Token&& token = {}) noexcept(detail::nothrow_token<std::decay_t<Token>, detail::wait_ready>) {

@@ -149,7 +149,9 @@ public:
     /// Cancel     terminal, partial, total
     /// Immediate  never
     /// Lifetime   *this outlives the completion, or is moved
+    /// Threads    one object by one thread at a time
     /// Allocates  nothing awaited
+    /// Source     Networking TS [timer.waitable.ops]
     template <class Token = default_completion_token_t<Executor>> decltype(auto)
     async_wait(Token&& token = {}) noexcept(detail::nothrow_token<std::decay_t<Token>, detail::timer_wait>) {
         translate();

@@ -178,7 +178,9 @@ public:
     /// Cancel     through cancel()
     /// Immediate  never
     /// Lifetime   as the connection; `cfg` is copied
+    /// Threads    the one that runs its context, or any while none does
     /// Allocates  when it connects; nothing for each read or write after warm-up
+    /// Source     https://redis.io/docs/latest/develop/reference/protocol-spec/
     template <class Token = use_await_t> decltype(auto) async_run(config cfg, Token&& token = {}) {
         configure(std::move(cfg));
         return async_run(std::forward<Token>(token));
@@ -201,6 +203,7 @@ public:
     /// Cancel     through cancel(req)
     /// Immediate  never
     /// Lifetime   req and resp outlive the completion; req is not changed meanwhile
+    /// Threads    any
     /// Allocates  nothing awaited, after warm-up, beyond what the values need
     template <class Response, class Token = use_await_t> decltype(auto)
     async_exec(request const& req, Response& resp,
@@ -215,6 +218,7 @@ public:
     /// Cancel     through cancel()
     /// Immediate  never
     /// Lifetime   `into` outlives the completion
+    /// Threads    the one that runs its context, or any while none does
     /// Allocates  nothing after warm-up: memory changes hands
     template <class Token = use_await_t> decltype(auto) async_receive(generic_response& into, Token&& token = {}) {
         return completion_token_transform<detail::receive::signature>(std::forward<Token>(token),

@@ -74,8 +74,7 @@ public:
     /// context(). Returns how many handlers ran.
     /// Throws     what a handler or program threw
     ///            std::runtime_error   operations wait that nothing will ever complete, or the limit of steps is
-    ///            exceeded;
-    ///                                 names seed, time, the waiting operations and the last events
+    ///                                 exceeded; names seed, time, the waiting operations and the last events
     std::size_t run();
     /// Runs until everything is done, or so much time has passed. True: done.
     bool run_for(std::chrono::nanoseconds d);

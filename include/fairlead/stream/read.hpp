@@ -162,6 +162,14 @@ decltype(auto) async_read(Stream& stream, Buffers const& into, Condition conditi
         std::forward<Token>(token), detail::read_initiation(stream, into, std::move(condition)));
 }
 /// Appends to a dynamic buffer until it has max_size() bytes (which is no error), or an error.
+/// Completes  (error_code ec, std::size_t n); n counts what was appended also when ec is set
+/// Errors     those of the stream's async_read_some; error::eof is how a stream ends
+/// Cancel     terminal, partial; n tells what was appended
+/// Immediate  when the buffer is full already; the handler still never runs before this returns
+/// Lifetime   the stream and the bytes behind the buffer outlive the completion
+/// Threads    no other read on the stream meanwhile
+/// Allocates  a counted block, and what the buffer needs to grow
+/// Source     Networking TS [buffer.async.read]
 template <async_read_stream Stream, detail::dynamic_buffer_type Buffer, class Token = detail::default_token_of<Stream>>
     requires(!detail::completion_condition<std::decay_t<Token>>)
 decltype(auto) async_read(Stream& stream, Buffer into, Token&& token = {}) {

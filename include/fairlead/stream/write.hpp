@@ -107,7 +107,9 @@ template <template <class, class> class A, class S, class B, class H, class D>
 struct associator<A, detail::write_dynamic_op<S, B, H>, D>
     : detail::pass_on<A, detail::write_dynamic_op<S, B, H>, H, D> {};
 
-/// Writes all of a dynamic buffer, and consumes what was written.
+/// As async_write of its bytes: writes all of a dynamic buffer, and consumes what was written.
+/// Lifetime   the stream and the bytes behind the buffer outlive the completion
+/// Allocates  a counted block
 template <async_write_stream Stream, detail::dynamic_buffer_type Buffer, class Token = detail::default_token_of<Stream>>
 decltype(auto) async_write(Stream& stream, Buffer from, Token&& token = {}) {
     return completion_token_transform<void(error_code, std::size_t)>(

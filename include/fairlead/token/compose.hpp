@@ -245,7 +245,7 @@ auto composed(Implementation&& implementation, Parts&&... parts) {
         detail::executors_of_parts<Parts...>(detail::executor_of_part(std::forward<Parts>(parts))...));
 }
 
-/// Starts a composed operation: async_initiate with composed.
+/// As async_initiate with composed(implementation, parts...): starts a composed operation.
 template <class Token, completion_signature Signature, class Implementation, class... Parts>
 decltype(auto) async_compose(Implementation&& implementation, std::type_identity_t<Token>& token, Parts&&... parts) {
     return async_initiate<Token, Signature>(

@@ -25,9 +25,11 @@ template <class Executor> struct immediate_initiation {
 
 /// Completes at once, with nothing.
 /// Completes  ()
+/// Errors     none
 /// Cancel     none
 /// Immediate  always: the handler runs on its associated immediate executor, if it has one; otherwise it is queued, on
 ///            its own executor or else on `ex`
+/// Lifetime   `ex` is copied; its context outlives the completion, or it never comes
 /// Threads    any
 /// Allocates  awaited nothing; otherwise the handler's block
 template <executor Executor, class Token = default_completion_token_t<Executor>>

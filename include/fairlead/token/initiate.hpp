@@ -171,6 +171,13 @@ template <class Initiation, class... Args> struct bound_initiation {
 } // namespace detail
 
 /// Starts `initiation(handler, args...)` with what `token` becomes. The signature may be named, as in Asio.
+/// Completes  when `initiation` calls its handler, once, with what `Signature` says
+/// Errors     those of `initiation`
+/// Cancel     through the slot that is associated with the handler, as far as `initiation` listens to it
+/// Lifetime   `initiation` and `args` are copied or moved; with a lazy token they live until the operation starts
+/// Threads    those of `initiation`
+/// Allocates  nothing itself with a callback; an awaited or deferred initiation above 40 bytes takes a block
+/// Source     Asio, async_initiate
 template <class Token, completion_signature Signature, class Initiation, class... Args>
 decltype(auto) async_initiate(Initiation&& initiation, std::type_identity_t<Token>& token, Args&&... args) {
     if constexpr (sizeof...(Args) == 0)

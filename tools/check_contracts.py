@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+"""Holds the documentation of every public initiating function, async_*, to the contract block of STYLE.md.
+
+    tools/check_contracts.py [--root DIR]     prints one line per violation; exit status 1 if there is one
+    tools/check_contracts.py --list           what each operation says, and whose contract it shares
+    tools/check_contracts.py --self-test      plants every kind of violation and expects it to be found
+
+A docstring has a first sentence and the lines of REQUIRED. It may leave out lines if its first sentence says whose they
+are: "The same ..." is the overload above it; "As async_x ..." is another operation that is documented. An overload
+without a docstring shares the one above. The lines that are there stand in the order of STYLE.md, each once.
+"""
+
+import argparse
+import re
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+LINES = ("Completes", "Errors", "Cancel", "Immediate", "Lifetime", "Threads", "Allocates", "Source")
+REQUIRED = ("Completes", "Errors", "Cancel", "Lifetime", "Threads", "Allocates")
+CONTRACT_LINE = re.compile(rf"({'|'.join(LINES)})  +(\S.*)")
+OPERATION = re.compile(r"(?<![.>:\w])(async_\w+)\s*\(")
+REFERENCE = re.compile(r"As (async_\w+)\b")
+LABEL = re.compile(r"\s*(public|protected|private)\s*:(?!:)")
+
+
+@dataclass
+class Operation:
+    where: str
+    name: str
+    scope: str
+    doc: list[str]
+
+
+def declarations(text: str):
+    """Yields (line, scope, statement, docstring) for what stands in public scopes: no detail, no function's body."""
+    scopes: list[tuple[str, bool]] = []  # name and whether its members are public
+    statement, doc, begun = "", [], 1
+    parentheses = 0
+    for number, line in enumerate(text.splitlines(), 1):
+        stripped = line.strip()
+        if stripped.startswith("///") and not statement.strip():
+            doc.append(stripped.removeprefix("///").removeprefix(" "))
+            continue
+        if stripped.startswith("#"):
+            continue
+        code = re.sub(r'//.*|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])\'', "", line)
+        if not code.strip() and not statement.strip():
+            doc = []
+        for character in code + " ":
+            if not statement.strip() and not character.isspace():
+                begun = number
+            if character in "()":
+                parentheses += 1 if character == "(" else -1
+            if parentheses or character not in "{};:":
+                statement += character
+                continue
+            if character == ":":
+                statement += character
+                if scopes and (label := LABEL.fullmatch(statement)):
+                    scopes[-1] = (scopes[-1][0], label[1] == "public")
+                    statement, doc = "", []
+                continue
+            is_public = all(public for _, public in scopes)
+            if character in "{;" and is_public and statement.strip():
+                yield begun, "::".join(name for name, _ in scopes), " ".join(statement.split()), doc
+            if character == "{":
+                scopes.append(scope_of(statement))
+            elif character == "}" and scopes:
+                scopes.pop()
+            statement, doc = "", []
+
+
+def scope_of(statement: str) -> tuple[str, bool]:
+    if found := re.search(r"\bnamespace ([\w:]*)", statement):
+        return found[1], found[1] not in ("", "detail")
+    head = re.sub(r"^template ?<.*?>(?= ?(class|struct|requires)\b(?! \w+[,>]))", "", " ".join(statement.split()))
+    if found := re.search(r"\b(class|struct) (?:FAIRLEAD_\w+ |\[\[[^\]]*\]\] )*(\w+)", head):
+        return found[2], found[1] == "struct"
+    return "", False  # A function's body, an initialiser, an enumeration.
+
+
+def operations(where: str, text: str) -> list[Operation]:
+    return [Operation(f"{where}:{line}", found[1], scope, doc)
+            for line, scope, statement, doc in declarations(text)
+            if (found := OPERATION.search(statement)) and found[1] != scope.rpartition("::")[2]  # a constructor
+            and not statement.endswith("= delete") and not statement.startswith(("using ", "friend "))]
+
+
+def contract_of(doc: list[str]) -> list[str]:
+    return [found[1] for line in doc if (found := CONTRACT_LINE.match(line))]
+
+
+def problems_of(op: Operation, above: Operation | None, known: set[str]) -> list[str]:
+    if not op.doc:
+        return [] if above else [f"{op.where}: {op.name} has no documentation"]
+    contract = contract_of(op.doc)
+    found = []
+    if CONTRACT_LINE.match(op.doc[0]) or not re.match(r"[A-Z`]", op.doc[0]):
+        found.append(f"{op.where}: {op.name} does not begin with a sentence that says what it does")
+    if contract != sorted(set(contract), key=LINES.index):
+        found.append(f"{op.where}: {op.name} has its lines twice or not in the order of STYLE.md: {', '.join(contract)}")
+    if reference := REFERENCE.match(op.doc[0]):
+        if reference[1] not in known:
+            found.append(f"{op.where}: {op.name} refers to {reference[1]}, which has no contract")
+    elif op.doc[0].startswith("The same"):
+        if not above:
+            found.append(f"{op.where}: {op.name} is the same as nothing: no overload stands above it")
+    elif missing := [line for line in REQUIRED if line not in contract]:
+        found.append(f"{op.where}: {op.name} does not say {', '.join(missing)}")
+    return found
+
+
+def check(root: Path, list_all: bool = False) -> list[str]:
+    base = root / "include/fairlead"
+    all_of = [op for path in sorted(base.rglob("*.hpp"))
+              for op in operations(path.relative_to(root).as_posix(), path.read_text())]
+    known = {op.name for op in all_of if set(REQUIRED) <= set(contract_of(op.doc))}
+    found, above = [], None
+    for op in all_of:
+        same = above if above and (above.name, above.scope) == (op.name, op.scope) else None
+        found += problems_of(op, same, known)
+        if list_all:
+            print(f"{op.where}: {op.scope}::{op.name}", *(op.doc or ["(as above)"]), sep="\n        ")
+        above = op
+    if not all_of:
+        found.append(f"no operation below {base}")
+    return found
+
+
+GOOD = """\
+namespace fairlead {
+namespace detail {
+void async_hidden();
+}
+/// Does it.
+/// Completes  (error_code ec)
+/// Errors     none
+/// Cancel     none
+/// Lifetime   none
+/// Threads    any
+/// Allocates  nothing
+template <class Token> auto async_do(Token&& token = {}) { return async_inner(token); }
+/// The same, faster.
+void async_do(int);
+void async_do(char);
+class c {
+    void async_private();
+public:
+    /// As async_do, on this.
+    void async_also();
+};
+}
+"""
+
+
+def self_test() -> list[str]:
+    planted = {
+        "no documentation": GOOD.replace("    /// As async_do, on this.\n", ""),
+        "no sentence": GOOD.replace("/// Does it.\n", ""),
+        "a missing line": GOOD.replace("/// Cancel     none\n", ""),
+        "order": GOOD.replace("/// Cancel     none\n", "").replace("/// Threads", "/// Cancel     none\n/// Threads"),
+        "twice": GOOD.replace("/// Cancel     none\n", "/// Cancel     none\n/// Cancel     all\n"),
+        "a reference to nothing": GOOD.replace("As async_do", "As async_undo"),
+        "the same as nothing": GOOD.replace("As async_do", "The same"),
+    }
+    failures = []
+    with tempfile.TemporaryDirectory() as folder:
+        header = Path(folder) / "include/fairlead/a.hpp"
+        header.parent.mkdir(parents=True)
+        for name, text in {"nothing": GOOD, **planted}.items():
+            header.write_text(text)
+            found = check(Path(folder))
+            if name == "a missing line":  # Then nobody can refer to it either.
+                found = found[:1] if len(found) == 2 else found
+            if len(found) != (name != "nothing"):
+                failures.append(f"planted {name}, found {found}")
+    return failures
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent)
+    arguments.add_argument("--list", action="store_true")
+    arguments.add_argument("--self-test", action="store_true")
+    options = arguments.parse_args()
+    problems = self_test() if options.self_test else check(options.root, options.list)
+    print("\n".join(problems) or "no violation")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
