@@ -2,19 +2,20 @@
 """Holds the documentation of every public initiating function, async_*, to the contract block of STYLE.md.
 
     tools/check_contracts.py [--root DIR]     prints one line per violation; exit status 1 if there is one
-    tools/check_contracts.py --list           what each operation says, and whose contract it shares
+    tools/check_contracts.py --list           what each operation promises, with what it shares
     tools/check_contracts.py --self-test      plants every kind of violation and expects it to be found
 
 A docstring has a first sentence and the lines of REQUIRED. It may leave out lines if its first sentence says whose they
-are: "The same ..." is the overload above it; "As async_x ..." is another operation that is documented. An overload
-without a docstring shares the one above. The lines that are there stand in the order of STYLE.md, each once.
+are: "The same ..." is the overload above it; "As async_x ..." is another operation of the header that is documented
+in full. An overload without a docstring shares the one above. The lines that are there stand in the order of STYLE.md,
+each once. What they call `so` is a parameter, and what they call error::so is declared.
 """
 
 import argparse
 import re
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 LINES = ("Completes", "Errors", "Cancel", "Immediate", "Lifetime", "Threads", "Allocates", "Source")
@@ -30,7 +31,9 @@ class Operation:
     where: str
     name: str
     scope: str
+    declaration: str
     doc: list[str]
+    contract: dict[str, list[str]] = field(default_factory=dict)
 
 
 def declarations(text: str):
@@ -45,7 +48,7 @@ def declarations(text: str):
             continue
         if stripped.startswith("#"):
             continue
-        code = re.sub(r'//.*|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])\'', "", line)
+        code = code_of(line)
         if not code.strip() and not statement.strip():
             doc = []
         for character in code + " ":
@@ -72,6 +75,10 @@ def declarations(text: str):
             statement, doc = "", []
 
 
+def code_of(text: str) -> str:
+    return re.sub(r'//.*|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])\'', "", text)
+
+
 def scope_of(statement: str) -> tuple[str, bool]:
     if found := re.search(r"\bnamespace ([\w:]*)", statement):
         return found[1], found[1] not in ("", "detail")
@@ -82,48 +89,83 @@ def scope_of(statement: str) -> tuple[str, bool]:
 
 
 def operations(where: str, text: str) -> list[Operation]:
-    return [Operation(f"{where}:{line}", found[1], scope, doc)
+    return [Operation(f"{where}:{line}", found[1], scope, statement, doc)
             for line, scope, statement, doc in declarations(text)
             if (found := OPERATION.search(statement)) and found[1] != scope.rpartition("::")[2]  # a constructor
             and not statement.endswith("= delete") and not statement.startswith(("using ", "friend "))]
 
 
-def contract_of(doc: list[str]) -> list[str]:
-    return [found[1] for line in doc if (found := CONTRACT_LINE.match(line))]
+def split(doc: list[str]) -> tuple[list[str], dict[str, list[str]]]:
+    """A docstring's sentences, and the lines of its contract with what continues them."""
+    sentences, lines, title = [], {}, None
+    for line in doc:
+        if found := CONTRACT_LINE.match(line):
+            title = found[1]
+            lines.setdefault(title, []).append(line)
+        elif title and line.startswith(" "):
+            lines[title].append(line)
+        else:
+            title = None
+            sentences.append(line)
+    return sentences, lines
 
 
-def problems_of(op: Operation, above: Operation | None, known: set[str]) -> list[str]:
-    if not op.doc:
-        return [] if above else [f"{op.where}: {op.name} has no documentation"]
-    contract = contract_of(op.doc)
+def resolve(of_header: list[Operation]) -> list[str]:
+    """Gives each operation its whole contract: its own lines, and those of the one it refers to. A line of its own that
+    begins with "also" adds to what the other says. Returns what leads nowhere."""
+    found, above = [], None
+    owners = {op.name: lines for op in reversed(of_header) if set(REQUIRED) <= set(lines := split(op.doc)[1])}
+    for op in of_header:
+        sentences, own = split(op.doc)
+        same = above if above and (above.name, above.scope) == (op.name, op.scope) else None
+        first = sentences[0] if sentences else ""
+        reference = REFERENCE.match(first)
+        other = owners.get(reference[1]) if reference else None
+        if same and (not op.doc or first.startswith("The same")):
+            other = same.contract
+        op.contract = dict(other or {})
+        for title, lines in own.items():
+            is_more = lines[0].removeprefix(title).lstrip().startswith("also ")
+            op.contract[title] = op.contract.get(title, []) + lines if is_more else lines
+        if not op.doc and not same:
+            found.append(f"{op.where}: {op.name} has no documentation")
+        elif reference and not other:
+            found.append(f"{op.where}: {op.name} refers to {reference[1]}, which has no contract in this header")
+        elif first.startswith("The same") and not other:
+            found.append(f"{op.where}: {op.name} is the same as nothing: no overload stands above it")
+        elif missing := [line for line in REQUIRED if line not in op.contract]:
+            found.append(f"{op.where}: {op.name} does not say {', '.join(missing)}")
+        above = op
+    return found
+
+
+def problems_of(op: Operation, errors: set[str]) -> list[str]:
     found = []
-    if CONTRACT_LINE.match(op.doc[0]) or not re.match(r"[A-Z`]", op.doc[0]):
+    if op.doc and (CONTRACT_LINE.match(op.doc[0]) or not re.match(r"[A-Z`]", op.doc[0])):
         found.append(f"{op.where}: {op.name} does not begin with a sentence that says what it does")
+    contract = [line[1] for text in op.doc if (line := CONTRACT_LINE.match(text))]
     if contract != sorted(set(contract), key=LINES.index):
         found.append(f"{op.where}: {op.name} has its lines twice or not in the order of STYLE.md: {', '.join(contract)}")
-    if reference := REFERENCE.match(op.doc[0]):
-        if reference[1] not in known:
-            found.append(f"{op.where}: {op.name} refers to {reference[1]}, which has no contract")
-    elif op.doc[0].startswith("The same"):
-        if not above:
-            found.append(f"{op.where}: {op.name} is the same as nothing: no overload stands above it")
-    elif missing := [line for line in REQUIRED if line not in contract]:
-        found.append(f"{op.where}: {op.name} does not say {', '.join(missing)}")
+    for name in re.findall(r"`(\w+)`", "\n".join(op.doc)):
+        if not re.search(rf"\b{name}\b", op.declaration):
+            found.append(f"{op.where}: {op.name} has no `{name}`")
+    for name in re.findall(r"\berror::(\w+)", "\n".join(op.doc)):
+        if name not in errors:
+            found.append(f"{op.where}: {op.name} names error::{name}, which no error.hpp declares")
     return found
 
 
 def check(root: Path, list_all: bool = False) -> list[str]:
     base = root / "include/fairlead"
-    all_of = [op for path in sorted(base.rglob("*.hpp"))
-              for op in operations(path.relative_to(root).as_posix(), path.read_text())]
-    known = {op.name for op in all_of if set(REQUIRED) <= set(contract_of(op.doc))}
-    found, above = [], None
-    for op in all_of:
-        same = above if above and (above.name, above.scope) == (op.name, op.scope) else None
-        found += problems_of(op, same, known)
-        if list_all:
-            print(f"{op.where}: {op.scope}::{op.name}", *(op.doc or ["(as above)"]), sep="\n        ")
-        above = op
+    by_header = [operations(path.relative_to(root).as_posix(), path.read_text()) for path in sorted(base.rglob("*.hpp"))]
+    found = [problem for of_header in by_header for problem in resolve(of_header)]
+    all_of = [op for of_header in by_header for op in of_header]
+    errors = {name for path in base.rglob("error.hpp") for name in re.findall(r"\b\w+\b", code_of(path.read_text()))}
+    found += [problem for op in all_of for problem in problems_of(op, errors)]
+    if list_all:
+        for op in all_of:
+            print(f"{op.where}: {op.scope}::{op.name}", *split(op.doc)[0], sep="\n    ")
+            print(*(f"        {line}" for lines in op.contract.values() for line in lines), sep="\n")
     if not all_of:
         found.append(f"no operation below {base}")
     return found
@@ -136,9 +178,9 @@ void async_hidden();
 }
 /// Does it.
 /// Completes  (error_code ec)
-/// Errors     none
+/// Errors     error::late  it is
 /// Cancel     none
-/// Lifetime   none
+/// Lifetime   `token` lives
 /// Threads    any
 /// Allocates  nothing
 template <class Token> auto async_do(Token&& token = {}) { return async_inner(token); }
@@ -163,18 +205,21 @@ def self_test() -> list[str]:
         "order": GOOD.replace("/// Cancel     none\n", "").replace("/// Threads", "/// Cancel     none\n/// Threads"),
         "twice": GOOD.replace("/// Cancel     none\n", "/// Cancel     none\n/// Cancel     all\n"),
         "a reference to nothing": GOOD.replace("As async_do", "As async_undo"),
+        "a parameter that is none": GOOD.replace("`token`", "`taken`"),
+        "an error that is none": GOOD.replace("error::late", "error::later"),
         "the same as nothing": GOOD.replace("As async_do", "The same"),
     }
     failures = []
     with tempfile.TemporaryDirectory() as folder:
         header = Path(folder) / "include/fairlead/a.hpp"
         header.parent.mkdir(parents=True)
+        header.with_name("error.hpp").write_text("enum class misc { late }; // later\n")
         for name, text in {"nothing": GOOD, **planted}.items():
             header.write_text(text)
             found = check(Path(folder))
-            if name == "a missing line":  # Then nobody can refer to it either.
-                found = found[:1] if len(found) == 2 else found
-            if len(found) != (name != "nothing"):
+            # One that lacks a line is no one to refer to either.
+            expected = {"nothing": 0, "a missing line": 4}.get(name, 1)
+            if len(found) != expected:
                 failures.append(f"planted {name}, found {found}")
     return failures
 

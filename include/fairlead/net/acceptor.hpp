@@ -271,7 +271,7 @@ public:
     }
     /// The same into a socket of the caller's, which takes over the connection.
     /// Completes  (error_code ec)
-    /// Errors     as above, and error::already_open  `peer` is open; the new connection is closed again
+    /// Errors     also error::already_open  `peer` is open; the new connection is closed again
     /// Lifetime   *this and `peer` outlive the completion
     template <detail::peer_protocol<Protocol> P, class E, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_accept(basic_socket<P, E>& peer, Token&& token = {}) noexcept(

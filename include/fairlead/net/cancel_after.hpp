@@ -371,8 +371,7 @@ inline constexpr no_timer* own_timer = nullptr;
 /// Completes  as the operation does; error::operation_aborted when the limit was first
 /// Cancel     what the handler's slot is asked for, too
 /// Lifetime   a timer of the caller outlives the completion, or is moved; waits on it end when the operation starts,
-/// and
-///            cancelling it lifts the limit
+///            and cancelling it lifts the limit
 /// Threads    as the operation
 /// Allocates  one block from the handler's allocator
 template <class Rep, class Period>

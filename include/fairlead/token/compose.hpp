@@ -245,7 +245,15 @@ auto composed(Implementation&& implementation, Parts&&... parts) {
         detail::executors_of_parts<Parts...>(detail::executor_of_part(std::forward<Parts>(parts))...));
 }
 
-/// As async_initiate with composed(implementation, parts...): starts a composed operation.
+/// Starts a composed operation: async_initiate with composed(implementation, parts...).
+/// Completes  when `implementation` calls self.complete(), with what `Signature` says
+/// Errors     those of `implementation`
+/// Cancel     terminal, until self.reset_cancellation_state(filter)
+/// Immediate  complete() inside the initiating function queues the handler
+/// Lifetime   as composed; `implementation` is moved along from step to step
+/// Threads    those of its steps
+/// Allocates  nothing itself; each step what it takes, from the handler's allocator
+/// Source     Asio, async_compose
 template <class Token, completion_signature Signature, class Implementation, class... Parts>
 decltype(auto) async_compose(Implementation&& implementation, std::type_identity_t<Token>& token, Parts&&... parts) {
     return async_initiate<Token, Signature>(
