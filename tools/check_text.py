@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Small rules that no other tool holds: headers guard themselves, a TODO carries an issue number, nothing is left over.
+"""Small rules that no other tool holds: headers guard themselves, a TODO carries an issue number, nothing is left over,
+links between pages lead somewhere.
 
     tools/check_text.py [--root DIR]     prints one line per violation; exit status 1 if there is one
     tools/check_text.py --self-test      plants every kind of violation and expects it to be found
@@ -15,6 +16,7 @@ FOLDERS = ("include", "src", "tests", "tools", "examples", "bench", "docs", "cma
 SUFFIXES = {".hpp", ".cpp", ".py", ".cmake", ".md", ".toml", ".tsv", ".txt", ".sh", ".yml"}
 SELF = Path(__file__).name  # Full of planted violations.
 RESIDUE = re.compile(r"\b(FIXME|XXX|HACK)\b")
+LINK = re.compile(r"(\[(?:[^\]\[`]|`[^`]*`)*\]\()([^)\s]+)\)")
 TODO = re.compile(r"\bTODO\b(?!\(#\d+\))")
 
 
@@ -34,12 +36,52 @@ def check_file(name: str, text: str) -> list[str]:
     return found
 
 
+def prose(page: str) -> list[bool]:
+    """Of each line whether it is text, and not part of a block of code."""
+    out, inside = [], False
+    for line in page.splitlines():
+        fence = line.lstrip().startswith("```")
+        out.append(not inside and not fence)
+        inside ^= fence
+    return out
+
+
+def slug(heading: str) -> str:
+    """How a link names a heading of its page."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
+
+
+def headings(page: str) -> set[str]:
+    return {slug(found[1]) for line, is_prose in zip(page.splitlines(), prose(page))
+            if is_prose and (found := re.match(r"#+ (.*)", line))}
+
+
+def check_links(root: Path, path: Path) -> list[str]:
+    found = []
+    text = path.read_text(errors="replace")
+    for number, (line, is_prose) in enumerate(zip(text.splitlines(), prose(text)), 1):
+        for link in LINK.finditer(line) if is_prose else ():
+            name, _, heading = link[2].partition("#")
+            target = path.parent / name if name else path
+            if ":" in name:
+                continue
+            if not target.exists():
+                found.append(f"{path.relative_to(root)}:{number}: there is no {link[2]}")
+            elif heading and heading not in headings(target.read_text()):
+                found.append(f"{path.relative_to(root)}:{number}: {name or 'this page'} has no heading for #{heading}")
+    return found
+
+
 def check(root: Path) -> list[str]:
+    paths = [path
+             for folder in FOLDERS
+             for path in sorted((root / folder).rglob("*"))
+             if path.suffix in SUFFIXES and path.is_file() and "corpus" not in path.parts and path.name != SELF]
+    pages = [path for path in paths if path.suffix == ".md"] + sorted(root.glob("*.md"))
     return [violation
-            for folder in FOLDERS
-            for path in sorted((root / folder).rglob("*"))
-            if path.suffix in SUFFIXES and path.is_file() and "corpus" not in path.parts and path.name != SELF
-            for violation in check_file(path.relative_to(root).as_posix(), path.read_text(errors="replace"))]
+            for path in paths
+            for violation in check_file(path.relative_to(root).as_posix(), path.read_text(errors="replace"))
+            ] + [violation for path in pages for violation in check_links(root, path)]
 
 
 def self_test() -> list[str]:
@@ -50,17 +92,19 @@ def self_test() -> list[str]:
         "src/c.cpp": "\tint c;\n",
         "tools/d.py": "d = 1",
     }
-    good = {"include/b.hpp": "#pragma once\n", "src/d.cpp": "int d; // TODO(#7): when g++ 13 is everywhere\n"}
+    planted_links = {"docs/e.md": "[nothing](f.md)\n", "docs/g.md": "# It\n[it](#it) [`at`](#at)\n"}
+    good = {"include/b.hpp": "#pragma once\n", "src/d.cpp": "int d; // TODO(#7): when g++ 13 is everywhere\n",
+            "docs/h.md": "# To `it`, twice\n[a](#to-it-twice) [b](h.md) [c](https://example.org/x)\n```\n[](int& i)\n```\n"}
     failures = []
     for name, text in planted.items():
         if len(found := check_file(name, text)) != 1:
             failures.append(f"planted {name}, found {found}")
     with tempfile.TemporaryDirectory() as folder:
-        for name, text in {**good, **planted}.items():
+        for name, text in {**good, **planted, **planted_links}.items():
             (Path(folder) / name).parent.mkdir(exist_ok=True)
             (Path(folder) / name).write_text(text)
-        if len(found := check(Path(folder))) != len(planted):
-            failures.append(f"planted {len(planted)}, found {found}")
+        if len(found := check(Path(folder))) != len(planted) + len(planted_links):
+            failures.append(f"planted {len(planted) + len(planted_links)}, found {found}")
     return failures
 
 
