@@ -1,0 +1,163 @@
+// A chat server: what one member says, all members of the room hear. A room is a strand: what happens in it happens one
+// after another, on whatever thread, so nothing in it needs a lock; rooms run in parallel. A member who says nothing
+// for an hour has to go, and so has one who does not read: the others never wait for him.
+//
+//   example_chat_server [rooms [members]]     with a number of members for each room it is its own clients, and ends
+//
+// Run as a test: 3 8
+#include <fairlead/coro/spawn.hpp>
+#include <fairlead/exec/strand.hpp>
+#include <fairlead/net/acceptor.hpp>
+#include <fairlead/net/cancel_after.hpp>
+#include <fairlead/net/timer.hpp>
+#include <fairlead/stream/read_until.hpp>
+#include <fairlead/stream/write.hpp>
+#include <fairlead/token/adapters.hpp>
+#include <fairlead/token/post.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace std::chrono_literals;
+using fairlead::as_tuple, fairlead::awaitable, fairlead::ip::tcp;
+
+class room {
+public:
+    explicit room(fairlead::io_context& ctx)
+        : acceptor_(make_strand(ctx), tcp::endpoint(fairlead::ip::address_v4::loopback(), 0)),
+          where_(acceptor_.local_endpoint()) {}
+
+    tcp::endpoint where() const { return where_; }
+
+    void open() { co_spawn(acceptor_.get_executor(), serve(), fairlead::detached); }
+    /// No more members; those who are there may stay. From any thread: the strand has its turn.
+    void close() {
+        post(acceptor_.get_executor(), [this] { acceptor_.close(); });
+    }
+
+private:
+    struct member {
+        explicit member(tcp::socket s)
+            : socket(std::move(s)),
+              something_to_say(socket.get_executor(), fairlead::steady_clock::time_point::max()) {}
+        tcp::socket socket;
+        fairlead::steady_timer something_to_say; ///< never expires; cancel() means: look into the outbox
+        std::deque<std::string> outbox;
+    };
+    static constexpr std::size_t line_max = 1000;
+    static constexpr std::size_t outbox_max = 100;
+
+    awaitable<void> serve() {
+        for (;;) {
+            auto [ec, socket] = co_await acceptor_.async_accept(as_tuple); // with the acceptor's executor: the strand
+            if (!acceptor_.is_open())
+                co_return;
+            if (ec)
+                continue;
+            auto const m = std::make_shared<member>(std::move(socket));
+            members_.insert(m);
+            co_spawn(acceptor_.get_executor(), hear(m), fairlead::detached);
+            co_spawn(acceptor_.get_executor(), tell(m), fairlead::detached);
+            say_to_all("* " + std::to_string(members_.size()) + " here\n");
+        }
+    }
+    awaitable<void> hear(std::shared_ptr<member> m) {
+        std::string in;
+        for (;;) {
+            auto const [ec, n] = co_await async_read_until(m->socket, fairlead::dynamic_buffer(in, line_max), '\n',
+                                                           fairlead::cancel_after(1h, as_tuple));
+            if (ec)
+                break;
+            say_to_all(in.substr(0, n));
+            in.erase(0, n);
+        }
+        leave(*m);
+        members_.erase(m);
+    }
+    awaitable<void> tell(std::shared_ptr<member> m) {
+        while (m->socket.is_open()) {
+            if (m->outbox.empty()) {
+                co_await m->something_to_say.async_wait(as_tuple);
+                continue;
+            }
+            auto const [ec, n] = co_await async_write(m->socket, fairlead::buffer(m->outbox.front()), as_tuple);
+            if (ec)
+                break;
+            m->outbox.pop_front();
+        }
+        leave(*m);
+    }
+    void say_to_all(std::string const& line) {
+        for (auto const& m : members_) {
+            m->outbox.push_back(line);
+            if (m->outbox.size() > outbox_max)
+                leave(*m);
+            m->something_to_say.cancel();
+        }
+    }
+    /// Ends both of the member's coroutines: what they wait for completes with operation_aborted.
+    static void leave(member& m) {
+        m.socket.close();
+        m.something_to_say.cancel();
+    }
+
+    tcp::acceptor acceptor_;
+    tcp::endpoint where_;
+    std::set<std::shared_ptr<member>> members_;
+};
+
+/// Says one line when everybody is there, and goes when everybody has said his.
+awaitable<void> visit(tcp::endpoint where, int number, int members, std::atomic<int>& heard) {
+    tcp::socket socket(co_await fairlead::this_coro::executor);
+    co_await socket.async_connect(where);
+    std::string in;
+    for (int lines = 0; lines != members;) {
+        auto const n =
+            co_await async_read_until(socket, fairlead::dynamic_buffer(in), '\n', fairlead::cancel_after(1min));
+        std::string line = in.substr(0, n);
+        in.erase(0, n);
+        if (line == "* " + std::to_string(members) + " here\n") {
+            line = "hello from " + std::to_string(number) + '\n';
+            co_await async_write(socket, fairlead::buffer(line));
+        } else if (line[0] != '*') {
+            ++lines;
+            ++heard;
+        }
+    }
+}
+
+int main(int argc, char** argv) {
+    int const count = argc > 1 ? std::atoi(argv[1]) : 1;
+    int const members = argc > 2 ? std::atoi(argv[2]) : 0;
+    fairlead::io_context ctx;
+    std::vector<std::unique_ptr<room>> rooms;
+    std::atomic<int> heard = 0, there = count * members;
+    for (int i = 0; i != count; ++i) {
+        auto& r = *rooms.emplace_back(std::make_unique<room>(ctx));
+        std::printf("room %d listens on %s\n", i, r.where().to_string().c_str());
+        r.open();
+        for (int m = 0; m != members; ++m)
+            co_spawn(ctx, visit(r.where(), m, members, heard), [&](std::exception_ptr) { // who fails is not heard
+                if (--there == 0)
+                    for (auto& each : rooms)
+                        each->close();
+            });
+    }
+
+    std::vector<std::jthread> others;
+    for (int i = 1; i != 4; ++i)
+        others.emplace_back([&] { ctx.run(); });
+    ctx.run();
+    others.clear(); // joins them
+
+    std::printf("%d lines were heard\n", heard.load());
+    return heard == count * members * members ? 0 : 1;
+}
