@@ -16,6 +16,11 @@ foreach(check rooms text contracts)
   fairlead_structure_test(${check}_self_test Python3::Interpreter tools/check_${check}.py --self-test)
 endforeach()
 
+# What ./dev docs is made with; the reference itself takes doxygen, and no test does.
+foreach(tool check_docs doxygen_filter)
+  fairlead_structure_test(${tool}_self_test Python3::Interpreter tools/${tool}.py --self-test)
+endforeach()
+
 # Rows of the failure catalogue that are open: gaps that are known. May only get shorter.
 fairlead_structure_test(catalogue Python3::Interpreter tools/check_catalogue.py)
 fairlead_structure_test(catalogue_self_test Python3::Interpreter tools/check_catalogue.py --self-test)

@@ -1,7 +1,7 @@
 // P0055R1's single-form verbs: one short name for each operation, the token last, use_await its default.
 //
-//   co_await send(s, b)     send(s, b, block)     send(s, b, block[ec])     send(s, b, handler)     send(s, b,
-//   use_future)
+//   co_await send(s, b)        send(s, b, block)        send(s, b, block[ec])
+//   send(s, b, use_future)     send(s, b, handler)
 //
 // They are function objects, so that argument-dependent look-up never finds the synchronous fairlead::write instead.
 #pragma once
@@ -108,18 +108,18 @@ struct read_until_verb {
 
 } // namespace detail
 
-inline constexpr detail::send_verb send{};
-inline constexpr detail::receive_verb receive{};
-inline constexpr detail::send_to_verb send_to{};
-inline constexpr detail::receive_from_verb receive_from{};
-inline constexpr detail::read_some_verb read_some{};
-inline constexpr detail::write_some_verb write_some{};
-inline constexpr detail::accept_verb accept{};
-inline constexpr detail::connect_verb connect{};
-inline constexpr detail::wait_verb wait{};
-inline constexpr detail::resolve_verb resolve{};
-inline constexpr detail::read_verb read{};
-inline constexpr detail::write_verb write{};
-inline constexpr detail::read_until_verb read_until{};
+inline constexpr detail::send_verb send{};                 ///< object.async_send(...)
+inline constexpr detail::receive_verb receive{};           ///< object.async_receive(...)
+inline constexpr detail::send_to_verb send_to{};           ///< object.async_send_to(...)
+inline constexpr detail::receive_from_verb receive_from{}; ///< object.async_receive_from(...)
+inline constexpr detail::read_some_verb read_some{};       ///< object.async_read_some(...)
+inline constexpr detail::write_some_verb write_some{};     ///< object.async_write_some(...)
+inline constexpr detail::accept_verb accept{};             ///< object.async_accept(...)
+inline constexpr detail::connect_verb connect{}; ///< object.async_connect(...), or async_connect(s, ...) with a range
+inline constexpr detail::wait_verb wait{};       ///< object.async_wait(...)
+inline constexpr detail::resolve_verb resolve{}; ///< object.async_resolve(...)
+inline constexpr detail::read_verb read{};       ///< async_read(s, ...)
+inline constexpr detail::write_verb write{};     ///< async_write(s, ...)
+inline constexpr detail::read_until_verb read_until{}; ///< async_read_until(s, ...)
 
 } // namespace fairlead::verbs

@@ -162,6 +162,7 @@ concept executor = requires(E const& e, void (*f)()) {
     e.execute(f);
 } && std::copy_constructible<E> && std::equality_comparable<E>;
 
+/// What objects and operations take in place of an executor: a context that has one.
 template <class T>
 concept execution_context_type = std::derived_from<T, execution_context> && requires(T& c) { c.get_executor(); };
 

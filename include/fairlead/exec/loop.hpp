@@ -74,6 +74,7 @@ public:
 
 } // namespace detail
 
+/// A run queue that one thread at a time owns, with an inbox for what the others post. Contexts have one (io_loop).
 class FAIRLEAD_EXPORT loop : public resumer {
 public:
     /// True when the calling thread owns the loop: it is alone inside run(), or has taken the loop for a moment. It

@@ -25,11 +25,14 @@ struct op_result {
     std::size_t n;  ///< Bytes moved, or whatever else the operation counts; valid also when error is set.
 };
 
+/// A place in a list: op_queue's, or whoever's the op is at the time.
 struct op_link {
     op_link* next;
     op_link* prev;
 };
 
+/// The record of a pending operation. It is with its caller, in a driver, or in a run queue, and completes exactly once
+/// or is abandoned exactly once.
 struct op : op_link {
     using run_function = void (*)(op*, op_mode);
 

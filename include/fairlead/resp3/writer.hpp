@@ -16,6 +16,7 @@
 
 namespace fairlead::resp3 {
 
+/// The types that are letters rather than numbers.
 template <typename T>
 concept character = std::same_as<T, char> || std::same_as<T, wchar_t> || std::same_as<T, char8_t> ||
                     std::same_as<T, char16_t> || std::same_as<T, char32_t>;

@@ -19,15 +19,18 @@ concept async_read_stream = requires(S& s, mutable_buffer b, detail::stream_hand
     s.get_executor();
     s.async_read_some(b, h);
 };
+/// async_write_some(buffers, token) with void(error_code, size_t), and an executor.
 template <class S>
 concept async_write_stream = requires(S& s, const_buffer b, detail::stream_handler_archetype h) {
     s.get_executor();
     s.async_write_some(b, h);
 };
+/// read_some(buffers, ec) in the calling thread.
 template <class S>
 concept sync_read_stream = requires(S& s, mutable_buffer b, error_code ec) {
     { s.read_some(b, ec) } -> std::convertible_to<std::size_t>;
 };
+/// write_some(buffers, ec) in the calling thread.
 template <class S>
 concept sync_write_stream = requires(S& s, const_buffer b, error_code ec) {
     { s.write_some(b, ec) } -> std::convertible_to<std::size_t>;
