@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Holds the documentation of every public initiating function, async_*, to the contract block of STYLE.md.
+"""Holds the documentation of every public initiating function to the contract block of STYLE.md: of async_*, and of
+co_spawn, post, defer and dispatch.
 
     tools/check_contracts.py [--root DIR]     prints one line per violation; exit status 1 if there is one
     tools/check_contracts.py --list           what each operation promises, with what it shares
@@ -22,7 +23,8 @@ LINES = ("Completes", "Errors", "Cancel", "Immediate", "Lifetime", "Threads", "A
 REQUIRED = ("Completes", "Errors", "Cancel", "Lifetime", "Threads", "Allocates")
 CONTRACT_LINE = re.compile(rf"({'|'.join(LINES)})  +(\S.*)")
 OPERATION = re.compile(r"(?<![.>:\w])(async_\w+)\s*\(")
-REFERENCE = re.compile(r"As (async_\w+)\b")
+SHORT_NAMES = re.compile(r"(?<![.>:\w])(co_spawn|post|defer|dispatch)\s*\(")  # Of functions, not of members.
+REFERENCE = re.compile(r"As (async_\w+|post)\b")
 LABEL = re.compile(r"\s*(public|protected|private)\s*:(?!:)")
 
 
@@ -91,8 +93,9 @@ def scope_of(statement: str) -> tuple[str, bool]:
 def operations(where: str, text: str) -> list[Operation]:
     return [Operation(f"{where}:{line}", found[1], scope, statement, doc)
             for line, scope, statement, doc in declarations(text)
-            if (found := OPERATION.search(statement)) and found[1] != scope.rpartition("::")[2]  # a constructor
-            and not statement.endswith("= delete") and not statement.startswith(("using ", "friend "))]
+            if (found := OPERATION.search(statement) or (scope == "fairlead" and SHORT_NAMES.search(statement)))
+            and found[1] != scope.rpartition("::")[2]  # a constructor
+            and not statement.endswith("= delete") and not statement.startswith(("using ", "friend ", "concept "))]
 
 
 def split(doc: list[str]) -> tuple[list[str], dict[str, list[str]]]:

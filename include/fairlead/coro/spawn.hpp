@@ -158,10 +158,13 @@ concept awaitable_function = requires(F& f) { typename awaitable_result<decltype
 
 /// Starts `a` as a coroutine of its own on `ex`.
 /// Completes  (exception_ptr e, T value); T must be default-constructible, value counts when e is null
+/// Errors     what the coroutine throws, as e; an empty executor makes the call itself throw bad_executor
 /// Cancel     none yet
 /// Immediate  inside the executor the body starts in this call; the handler still never runs in it
+/// Lifetime   `a` is moved, and gone when the handler runs; what its arguments refer to outlives the coroutine
 /// Threads    any; elsewhere than in the executor the start goes through its queue
 /// Allocates  one frame from the recycler
+/// Source     Asio, co_spawn
 template <executor Executor, class T, class Token = default_completion_token_t<Executor>>
 decltype(auto) co_spawn(Executor const& ex, awaitable<T> a, Token&& token = {}) {
     return completion_token_transform<typename detail::spawn_values<T>::signature>(

@@ -76,8 +76,10 @@ concept not_a_place = !executor<std::decay_t<Token>> && !execution_context_type<
 
 /// Runs the handler on `ex`, never before post returns.
 /// Completes  ()
+/// Errors     none
 /// Cancel     none
 /// Immediate  never: it always goes through the queue; awaited it is a fair point to give way
+/// Lifetime   the handler is kept until it runs; when the context goes before that, it is destroyed and never called
 /// Threads    any
 /// Allocates  awaited nothing; otherwise the handler's block
 /// Source     Networking TS [async.post]
@@ -95,7 +97,7 @@ decltype(auto) post(Context& c,
                     Token&& token = {}) noexcept(noexcept(post(c.get_executor(), std::forward<Token>(token)))) {
     return post(c.get_executor(), std::forward<Token>(token));
 }
-/// Runs the handler on its associated executor, which it must have.
+/// The same on the handler's associated executor, which it must have.
 template <detail::not_a_place Handler>
     requires detail::has_own_executor<std::decay_t<Handler>>
 void post(Handler&& handler) {
@@ -104,6 +106,7 @@ void post(Handler&& handler) {
 }
 
 /// As post; says that the handler continues what the caller does. A hint only.
+/// Source     Networking TS [async.defer]
 template <executor Executor, detail::not_a_place Token = default_completion_token_t<Executor>>
 decltype(auto) defer(Executor const& ex, Token&& token = {}) noexcept(noexcept(post(ex, std::forward<Token>(token)))) {
     return post(ex, std::forward<Token>(token));
@@ -119,7 +122,10 @@ void defer(Handler&& handler) {
     post(std::forward<Handler>(handler));
 }
 
-/// Runs the handler on `ex`, inside this call when the caller already runs there.
+/// As post, but the handler runs inside this call when the caller already runs on `ex`.
+/// Immediate  when the caller runs on `ex`
+/// Allocates  nothing when the caller runs on `ex`; otherwise the handler's block
+/// Source     Networking TS [async.dispatch]
 template <executor Executor, detail::not_a_place Token = default_completion_token_t<Executor>>
 decltype(auto) dispatch(Executor const& ex, Token&& token = {}) {
     return completion_token_transform<void()>(std::forward<Token>(token), detail::executor_dispatch<Executor>{ex});
