@@ -1,0 +1,60 @@
+// Functions as ops, and ops as functions: how what execute() is given gets into a queue, and how an op gets to
+// executors that users wrote.
+#pragma once
+
+#include <fairlead/exec/loop.hpp>
+#include <fairlead/exec/recycler.hpp>
+
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace fairlead::detail {
+
+/// A function in a recycled block that is an op at the same time: what execute() queues.
+template <class F> struct function_op : op {
+    F function;
+
+    template <class G> explicit function_op(G&& g) : function(std::forward<G>(g)) {
+        run = &function_op::run_it;
+        cancel = nullptr;
+    }
+
+    static function_op* make(auto&& f) {
+        void* block = recycle_allocate(sizeof(function_op));
+        try {
+            return ::new (block) function_op(std::forward<decltype(f)>(f));
+        } catch (...) {
+            recycle_free(block);
+            throw;
+        }
+    }
+
+    static void run_it(op* base, op_mode mode) {
+        auto* self = static_cast<function_op*>(base);
+        F f(std::move(self->function));
+        self->~function_op();
+        recycle_free(self); // Before the call: the function's next operation takes the same block.
+        if (mode == op_mode::complete)
+            std::move(f)();
+    }
+};
+
+/// An op that will be run or abandoned exactly once, as a move-only function object for executors that users write.
+class op_function {
+public:
+    explicit op_function(op& o) noexcept : op_(&o) {}
+    op_function(op_function&& other) noexcept : op_(std::exchange(other.op_, nullptr)) {}
+    op_function& operator=(op_function&&) = delete;
+    ~op_function() {
+        if (op_)
+            loop::abandon(*op_);
+    }
+    op& release() noexcept { return *std::exchange(op_, nullptr); }
+    void operator()() { loop::run_outside(release()); }
+
+private:
+    op* op_;
+};
+
+} // namespace fairlead::detail
