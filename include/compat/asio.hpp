@@ -11,6 +11,8 @@
 #include <fairlead/exec/cancellation_type.hpp>
 #include <fairlead/exec/execution_context.hpp>
 #include <fairlead/exec/executor.hpp>
+#include <fairlead/exec/properties.hpp>
+#include <fairlead/exec/property.hpp>
 #include <fairlead/exec/recycler.hpp>
 #include <fairlead/exec/strand.hpp>
 #include <fairlead/exec/thread_pool.hpp>

@@ -14,7 +14,7 @@ namespace detail {
 /// one has. Whoever finds nothing anywhere parks; whoever queues something wakes one of the parked.
 class pool {
 public:
-    explicit pool(std::size_t threads) : queues_(std::max<std::size_t>(threads, 1)) {}
+    explicit pool(std::size_t threads) : thread_count_(threads), queues_(std::max<std::size_t>(threads, 1)) {}
     pool(pool const&) = delete;
     pool& operator=(pool const&) = delete;
     ~pool() {
@@ -54,6 +54,7 @@ public:
                 return true;
         return false;
     }
+    std::size_t threads() const noexcept { return thread_count_; }
     void stop() noexcept {
         stopped_.store(true, std::memory_order_seq_cst);
         wake(true);
@@ -189,6 +190,7 @@ private:
         return nullptr;
     }
 
+    std::size_t const thread_count_;
     std::vector<queue> queues_;
     queue outside_;
     alignas(64) std::atomic<std::size_t> queued_{0}; ///< in all queues, or about to be
@@ -203,6 +205,7 @@ constinit thread_local pool::worker* pool::worker::current = nullptr;
 
 void pool_access::post(pool& p, op& o) noexcept { p.post(o); }
 void pool_access::work(pool& p, int change) noexcept { p.work(change); }
+std::size_t pool_access::threads(pool const& p) noexcept { return p.threads(); }
 bool pool_access::is_running_here(pool const& p) noexcept { return p.is_running_here(); }
 
 namespace {

@@ -1,5 +1,6 @@
 // What users of Asio rely on: initiation and completion, the loop, executors, coroutines.
 #include <fairlead/coro/spawn.hpp>
+#include <fairlead/exec/properties.hpp>
 #include <fairlead/exec/strand.hpp>
 #include <fairlead/exec/thread_pool.hpp>
 #include <fairlead/net/local.hpp>
@@ -290,6 +291,56 @@ TEST(Facts, F45_AnyIoExecutorComparesByTargetAndIsEmptyByDefault) {
     EXPECT_EQ(one.target<thread_pool::executor_type>(), nullptr);
     EXPECT_EQ(&one.context(), &context);
     EXPECT_THROW(empty.execute([] {}), bad_executor);
+}
+
+TEST(Facts, F46_RequireHoldsOrDoesNotCompilePreferIsOptionalAndQueryAnswers) {
+    using execution::blocking, execution::outstanding_work, execution::relationship;
+    using place = io_context::executor_type;
+    static_assert(can_require_v<place, execution::blocking_t::possibly_t>);
+    static_assert(!can_require_v<place, execution::blocking_t::always_t>);
+    static_assert(can_require_v<thread_pool::executor_type, execution::blocking_t::always_t>);
+    static_assert(can_require_v<any_io_executor, execution::blocking_t::never_t>);
+    static_assert(!can_require_v<any_io_executor, execution::blocking_t::possibly_t>);
+    static_assert(can_prefer_v<any_io_executor, execution::blocking_t::possibly_t>);
+    static_assert(!can_prefer_v<place, execution::blocking_t::always_t>);
+
+    io_context context;
+    int inside = 0, ran = 0;
+    auto const never = require(context.get_executor(), blocking.never);
+    auto const possibly = prefer(any_io_executor(never), blocking.possibly, relationship.continuation);
+    EXPECT_EQ(query(never, blocking), blocking.never);
+    EXPECT_EQ(query(possibly, blocking), blocking.possibly);
+    EXPECT_EQ(query(possibly, relationship), relationship.continuation);
+    EXPECT_EQ(query(possibly, execution::mapping), execution::mapping.thread);
+    EXPECT_EQ(&query(possibly, execution::context), &context);
+    {
+        auto const work = require(context.get_executor(), outstanding_work.tracked);
+        EXPECT_EQ(query(work, outstanding_work), outstanding_work.tracked);
+        context.poll();
+        EXPECT_FALSE(context.stopped()) << "as a work guard";
+    }
+    possibly.execute([&] {
+        EXPECT_EQ(ran, 0) << "nobody was inside";
+        possibly.execute([&] { ++inside; });
+        never.execute([&] { ++ran; });
+        EXPECT_EQ(inside, 1);
+        EXPECT_EQ(ran, 0);
+    });
+    EXPECT_EQ(context.run(), 2U);
+    EXPECT_EQ(ran, 1);
+
+    thread_pool pool(1);
+    std::thread::id where;
+    require(pool.get_executor(), blocking.always).execute([&] { where = std::this_thread::get_id(); });
+    EXPECT_NE(where, std::thread::id());
+    EXPECT_NE(where, std::this_thread::get_id());
+
+    int out = 0;
+    require(context.get_executor(), execution::allocator(counting_allocator<char>(&out))).execute([&] { ran += out; });
+    EXPECT_EQ(out, 1);
+    context.restart();
+    context.run();
+    EXPECT_EQ(ran, 1) << "given back before";
 }
 
 TEST(Facts, F47_F48_PoolsWaitForAllTheirWorkOrAbandonIt) {

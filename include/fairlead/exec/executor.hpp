@@ -6,6 +6,7 @@
 #include <fairlead/exec/executor_table.hpp>
 #include <fairlead/exec/function_op.hpp>
 #include <fairlead/exec/loop.hpp>
+#include <fairlead/exec/properties.hpp>
 #include <fairlead/exec/resumer.hpp>
 #include <fairlead/exec/work_guard.hpp>
 
@@ -25,6 +26,10 @@ public:
     char const* what() const noexcept override;
 };
 
+namespace execution {
+using fairlead::bad_executor;
+} // namespace execution
+
 /// Any executor behind one type of 32 bytes; the default executor of every I/O object.
 /// Our own executors lie inside as one pointer, without a reference count and recognised by one compare; executors of
 /// users up to 24 bytes lie inside too, larger ones in one counted block. Copying an executor must not throw.
@@ -41,12 +46,18 @@ public:
                  !requires(std::decay_t<E> const& other) { other.operator any_io_executor(); })
     any_io_executor(E&& e) : functions_(&detail::executor_table<std::decay_t<E>>::functions) {
         using target_type = std::decay_t<E>;
-        if constexpr (detail::has_loop<target_type>) {
+        if constexpr (detail::is_loop_pointer<target_type>) {
             static_assert(sizeof(target_type) == sizeof(loop*));
             loop* l = e.native_loop();
             std::memcpy(storage_, &l, sizeof l);
         } else {
             using stored = typename detail::executor_table<target_type>::stored;
+            if constexpr (requires { e.plain(); }) // So that an executor compares equal after there and back.
+                if (auto const* const plain = e.plain()) {
+                    functions_ = nullptr;
+                    *this = any_io_executor(*plain);
+                    return;
+                }
             ::new (static_cast<void*>(storage_)) stored(std::forward<E>(e));
         }
     }
@@ -66,7 +77,7 @@ public:
 
     /// The loop behind this executor, null for executors that users wrote.
     loop* native_loop() const noexcept {
-        if (functions_ && functions_->native) {
+        if (functions_ && functions_->has_loop) {
             loop* l;
             std::memcpy(&l, storage_, sizeof l);
             return l;
@@ -79,13 +90,32 @@ public:
 
     /// Runs f() in the executor's way. Throws bad_executor when empty.
     template <class F> void execute(F&& f) const {
+        if constexpr (std::same_as<std::decay_t<F>, detail::op_function>)
+            queue(std::forward<F>(f)); // The library's own, which relies on that.
+        else
+            check().execute(storage_,
+                            detail::op_function(*detail::function_op<std::decay_t<F>>::make(std::forward<F>(f))));
+    }
+    /// Runs f(), never inside this call.
+    template <class F> void queue(F&& f) const {
         auto& functions = check();
         if constexpr (std::same_as<std::decay_t<F>, detail::op_function>)
-            functions.execute(storage_, std::forward<F>(f));
+            functions.queue(storage_, std::forward<F>(f));
         else
-            functions.execute(storage_,
-                              detail::op_function(*detail::function_op<std::decay_t<F>>::make(std::forward<F>(f))));
+            functions.queue(storage_,
+                            detail::op_function(*detail::function_op<std::decay_t<F>>::make(std::forward<F>(f))));
     }
+
+    /// For fairlead::require, prefer and query; they throw bad_executor when empty. Only blocking.never can be required
+    /// of whatever there is; an executor that a user wrote may take no notice of what is preferred.
+    any_io_executor require(execution::blocking_t::never_t) const {
+        return check().prefer(storage_, detail::any_property::never);
+    }
+    template <detail::property_of_any P> any_io_executor prefer(P const& p) const {
+        return check().prefer(storage_, detail::number_of(p));
+    }
+    execution_context& query(execution::context_t) const { return context(); }
+    template <detail::readable_property P> auto query(P const& p) const { return check().properties(storage_).get(p); }
 
     void on_work_started() const noexcept {
         if (functions_)
@@ -145,12 +175,42 @@ private:
 };
 static_assert(sizeof(any_io_executor) == 32, "the size of any_io_executor is part of the ABI");
 
+namespace detail {
+
+template <class E> executor_properties executor_table<E>::properties(void const* p) {
+    auto const ask = [e = &in(p)]<class P>(P property) {
+        if constexpr (can_query_v<E const&, P>)
+            return P(query(*e, property));
+        else
+            return property; // None of its values.
+    };
+    return {ask(execution::blocking), ask(execution::relationship), ask(execution::outstanding_work),
+            ask(execution::mapping)};
+}
+
+/// The executor itself when it does not know the property.
+template <class E> any_io_executor executor_table<E>::prefer(void const* p, any_property asked) {
+    E const& e = in(p);
+    switch (asked) {
+    case any_property::never: return any_io_executor(fairlead::prefer(e, execution::blocking.never));
+    case any_property::possibly: return any_io_executor(fairlead::prefer(e, execution::blocking.possibly));
+    case any_property::untracked: return any_io_executor(fairlead::prefer(e, execution::outstanding_work.untracked));
+    case any_property::tracked: return any_io_executor(fairlead::prefer(e, execution::outstanding_work.tracked));
+    case any_property::fork: return any_io_executor(fairlead::prefer(e, execution::relationship.fork));
+    case any_property::continuation: return any_io_executor(fairlead::prefer(e, execution::relationship.continuation));
+    }
+    return any_io_executor(e);
+}
+
+} // namespace detail
+
 /// Any executor that can run handlers. Here every executor that can can also carry I/O objects, so it is the same type.
 using any_completion_executor = any_io_executor;
 
 /// The executor of a loop: one pointer, trivially copyable, recognised by whoever holds the loop.
 class loop_executor {
 public:
+    using takes_properties = void;
     explicit loop_executor(loop* l) noexcept : loop_(l) {}
 
     execution_context& context() const noexcept { return loop_->context(); }
@@ -175,6 +235,7 @@ namespace detail {
 
 /// True when every executor of this type runs a loop of the library.
 template <class E> inline constexpr bool always_loop = has_loop<E> && !std::derived_from<E, any_io_executor>;
+template <class E, class A> inline constexpr bool always_loop<with_properties<E, A>> = always_loop<E>;
 
 /// Hands an op to whatever runs it.
 template <class E> void execute_op(E const& e, op& o) {
@@ -186,7 +247,7 @@ template <class E> void execute_op(E const& e, op& o) {
                 l->post(o);
                 return;
             }
-        e.execute(op_function(o));
+        queue_function(e, op_function(o));
     }
 }
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <fairlead/exec/execution_context.hpp>
+#include <fairlead/exec/function_op.hpp>
 #include <fairlead/exec/loop.hpp>
+#include <fairlead/exec/properties.hpp>
 
 #include <concepts>
 
@@ -21,6 +23,35 @@ concept tracks_work = requires(E const& e) {
     e.on_work_finished();
 };
 
+template <class E>
+concept has_context_member = requires(E const& e) {
+    { e.context() } -> std::convertible_to<execution_context&>;
+};
+template <class E>
+concept has_context_property = requires(E const& e) {
+    { e.query(execution::context) } -> std::convertible_to<execution_context&>;
+};
+
+/// The context of an executor, which may say it in either way.
+template <class E>
+    requires has_context_member<E> || has_context_property<E>
+execution_context& context_of(E const& e) {
+    if constexpr (has_context_member<E>)
+        return e.context();
+    else
+        return e.query(execution::context);
+}
+
+template <has_context_member E> struct built_in_query<E, execution::context_t> {
+    static decltype(auto) ask(E const& e, execution::context_t) noexcept(noexcept(e.context())) { return e.context(); }
+};
+template <class E, class T>
+    requires can_query_v<E const&, execution::context_t> &&
+             std::convertible_to<query_result_t<E const&, execution::context_t>, T>
+struct built_in_query<E, execution::context_as_t<T>> {
+    static T ask(E const& e, execution::context_as_t<T>) { return query(e, execution::context); }
+};
+
 /// Is the calling thread inside this executor, so that what is given to it may be run at once?
 template <class E> bool runs_here(E const& e) noexcept {
     if constexpr (requires { e.running_in_this_thread(); })
@@ -37,13 +68,25 @@ template <class E> loop* loop_of(E const& e) noexcept {
         return nullptr;
 }
 
+/// Gives `e` a function to run, never inside this call: as execute(), of the executor that blocking.never makes of it.
+/// Executors of users that do not know the property are taken at their word.
+template <class E, class F> void queue_function(E const& e, F&& f) {
+    if constexpr (requires { e.queue(std::forward<F>(f)); })
+        e.queue(std::forward<F>(f));
+    else if constexpr (can_require_v<E const&, execution::blocking_t::never_t>)
+        require(e, execution::blocking.never).execute(std::forward<F>(f));
+    else
+        e.execute(std::forward<F>(f));
+}
+
 } // namespace detail
 
 /// What users may write as an executor: copyable, comparable, belongs to a context, runs a move-only function.
+/// The context is what context() returns, or query(execution::context).
 // The members come first: only then is comparing asked for, which would otherwise try to make an any_io_executor.
 template <class E>
 concept executor = requires(E const& e, void (*f)()) {
-    { e.context() } -> std::convertible_to<execution_context&>;
+    detail::context_of(e);
     e.execute(f);
 } && std::copy_constructible<E> && std::equality_comparable<E>;
 

@@ -3,6 +3,8 @@
 
 #include <fairlead/exec/executor_concept.hpp>
 #include <fairlead/exec/function_op.hpp>
+#include <fairlead/exec/properties.hpp>
+#include <fairlead/exec/with_properties.hpp>
 
 #include <atomic>
 #include <concepts>
@@ -14,10 +16,35 @@
 
 namespace fairlead {
 
+class any_io_executor;
+class loop_executor;
+
 namespace detail {
 
+/// Executors that a loop* can stand for, and those that begin with one.
+template <class E> inline constexpr bool is_loop_pointer = std::derived_from<E, loop_executor>;
+template <class E> inline constexpr bool begins_with_loop = is_loop_pointer<E>;
+template <class E, class A> inline constexpr bool begins_with_loop<with_properties<E, A>> =
+    begins_with_loop<E> && std::is_standard_layout_v<with_properties<E, A>>;
+
+/// What any_io_executor can be asked to be.
+enum class any_property { never, possibly, untracked, tracked, fork, continuation };
+constexpr any_property number_of(execution::blocking_t::never_t) noexcept { return any_property::never; }
+constexpr any_property number_of(execution::blocking_t::possibly_t) noexcept { return any_property::possibly; }
+constexpr any_property number_of(execution::outstanding_work_t::untracked_t) noexcept {
+    return any_property::untracked;
+}
+constexpr any_property number_of(execution::outstanding_work_t::tracked_t) noexcept { return any_property::tracked; }
+constexpr any_property number_of(execution::relationship_t::fork_t) noexcept { return any_property::fork; }
+constexpr any_property number_of(execution::relationship_t::continuation_t) noexcept {
+    return any_property::continuation;
+}
+template <class P>
+concept property_of_any = requires(P const& p) { number_of(p); };
+
 struct executor_functions {
-    bool native; ///< the storage holds a loop*
+    bool native;   ///< the storage holds a loop*, and nothing else
+    bool has_loop; ///< the storage begins with a loop*
     void (*copy)(void const* from, void* to);
     void (*destroy)(void*) noexcept;
     bool (*equal)(void const*, void const*) noexcept;
@@ -27,6 +54,9 @@ struct executor_functions {
     void (*work)(void const*, int change) noexcept;
     bool (*runs_here)(void const*) noexcept;
     void const* (*target)(void const*) noexcept;
+    void (*queue)(void const*, op_function);
+    executor_properties (*properties)(void const*);
+    any_io_executor (*prefer)(void const*, any_property asked);
 };
 
 /// An executor that does not fit, in one counted block that all copies share.
@@ -69,7 +99,7 @@ template <class E> struct executor_table {
     static bool equal(void const* a, void const* b) noexcept { return in(a) == in(b); }
     static void execute(void const* p, op_function f) { in(p).execute(std::move(f)); }
     static std::type_info const& type() noexcept { return typeid(E); }
-    static execution_context& context(void const* p) { return in(p).context(); }
+    static execution_context& context(void const* p) { return context_of(in(p)); }
     static void work(void const* p, int change) noexcept {
         if constexpr (tracks_work<E>) {
             if (change > 0)
@@ -84,8 +114,23 @@ template <class E> struct executor_table {
         else
             return false;
     }
-    static constexpr executor_functions functions{has_loop<E>, &copy,    &destroy, &equal,     &execute,
-                                                  &type,       &context, &work,    &runs_here, &target};
+    static void queue(void const* p, op_function f) { queue_function(in(p), std::move(f)); }
+    static executor_properties properties(void const* p);
+    static any_io_executor prefer(void const* p, any_property asked);
+    static constexpr executor_functions functions{is_loop_pointer<E>,
+                                                  (begins_with_loop<E> && fits_any_io_executor<E>),
+                                                  &copy,
+                                                  &destroy,
+                                                  &equal,
+                                                  &execute,
+                                                  &type,
+                                                  &context,
+                                                  &work,
+                                                  &runs_here,
+                                                  &target,
+                                                  &queue,
+                                                  &properties,
+                                                  &prefer};
 };
 
 } // namespace detail

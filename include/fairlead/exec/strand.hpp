@@ -72,6 +72,7 @@ private:
 template <class Executor = any_io_executor> class strand {
 public:
     using inner_executor_type = Executor;
+    using takes_properties = void;
 
     strand()
         requires std::default_initializable<Executor>
@@ -99,7 +100,7 @@ public:
     ~strand() { core_->release(); }
 
     inner_executor_type get_inner_executor() const noexcept { return below_; }
-    execution_context& context() const { return below_.context(); }
+    execution_context& context() const { return detail::context_of(below_); }
     bool running_in_this_thread() const noexcept { return core_->is_running_here(); }
 
     /// Runs f(), never inside this call.
@@ -108,6 +109,13 @@ public:
             core_->enqueue(f.release());
         else
             core_->enqueue(*detail::function_op<std::decay_t<F>>::make(std::forward<F>(f)));
+    }
+    /// What a strand does not know of itself, it asks the executor below for.
+    template <class P>
+        requires(!detail::readable_property<P> && !detail::is_allocator_property<P> &&
+                 !detail::is_context_property<P> && can_query_v<Executor const&, P>)
+    decltype(auto) query(P const& p) const {
+        return fairlead::query(below_, p);
     }
     void on_work_started() const noexcept {
         if constexpr (detail::tracks_work<Executor>)

@@ -16,6 +16,7 @@ struct FAIRLEAD_EXPORT pool_access {
     static void post(pool& p, op& o) noexcept;
     static void work(pool& p, int change) noexcept;
     static bool is_running_here(pool const& p) noexcept;
+    static std::size_t threads(pool const& p) noexcept;
 };
 
 } // namespace detail
@@ -27,6 +28,8 @@ class FAIRLEAD_EXPORT thread_pool : public execution_context {
 public:
     class executor_type {
     public:
+        using takes_properties = void;
+        static constexpr bool can_be_waited_for = true;
         thread_pool& context() const noexcept { return *pool_; }
         bool running_in_this_thread() const noexcept { return detail::pool_access::is_running_here(*pool_->pool_); }
         /// Runs f() in a thread of the pool, never inside this call.
@@ -37,6 +40,8 @@ public:
                 detail::pool_access::post(*pool_->pool_,
                                           *detail::function_op<std::decay_t<F>>::make(std::forward<F>(f)));
         }
+        /// How many threads the pool has of itself.
+        std::size_t query(execution::occupancy_t) const noexcept { return detail::pool_access::threads(*pool_->pool_); }
         void on_work_started() const noexcept { detail::pool_access::work(*pool_->pool_, +1); }
         void on_work_finished() const noexcept { detail::pool_access::work(*pool_->pool_, -1); }
         friend bool operator==(executor_type, executor_type) noexcept = default;
@@ -88,23 +93,29 @@ private:
 };
 
 /// Runs functions anywhere: dispatch() calls them at once, post() leaves them to a pool of the process.
-class FAIRLEAD_EXPORT system_executor{public : system_context & context() const noexcept {return system_context::the();
-} // namespace fairlead
-bool running_in_this_thread() const noexcept { return true; }
-template <class F> void execute(F&& f) const {
-    if constexpr (std::same_as<std::decay_t<F>, detail::op_function>)
-        post(f.release());
-    else
-        post(*detail::function_op<std::decay_t<F>>::make(std::forward<F>(f)));
-}
-void on_work_started() const noexcept {}
-void on_work_finished() const noexcept {}
-friend bool operator==(system_executor, system_executor) noexcept { return true; }
+class FAIRLEAD_EXPORT system_executor {
+public:
+    using takes_properties = void;
+    static constexpr bool can_be_waited_for = true;
+    system_context& context() const noexcept { return system_context::the(); }
+    bool running_in_this_thread() const noexcept { return true; }
+    template <class F> void execute(F&& f) const {
+        if constexpr (std::same_as<std::decay_t<F>, detail::op_function>)
+            post(f.release());
+        else
+            post(*detail::function_op<std::decay_t<F>>::make(std::forward<F>(f)));
+    }
+    /// How many threads the pool of the process has.
+    std::size_t query(execution::occupancy_t) const noexcept {
+        return detail::pool_access::threads(*system_context::the().pool_);
+    }
+    void on_work_started() const noexcept {}
+    void on_work_finished() const noexcept {}
+    friend bool operator==(system_executor, system_executor) noexcept { return true; }
 
 private:
-static void post(op& o) noexcept { detail::pool_access::post(*system_context::the().pool_, o); }
-}
-;
+    static void post(op& o) noexcept { detail::pool_access::post(*system_context::the().pool_, o); }
+};
 
 class system_context::executor_type : public system_executor {};
 inline system_context::executor_type system_context::get_executor() noexcept { return {}; }

@@ -39,7 +39,7 @@ FAIRLEAD_EXPORT io_loop_ref io_loop_of_context(execution_context& c);
 template <class Executor> io_loop_ref io_loop_for(Executor const& e) {
     if (loop* const l = loop_of(e))
         return io_loop_ref(io_loop::of(*l));
-    return io_loop_of_context(e.context());
+    return io_loop_of_context(context_of(e));
 }
 
 } // namespace fairlead::detail

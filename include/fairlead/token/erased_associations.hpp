@@ -13,6 +13,7 @@ namespace fairlead::detail {
 /// Any executor, or that of a handler which names none: then functions run at once, in the calling thread.
 class erased_executor {
 public:
+    using takes_properties = void;
     erased_executor() noexcept = default;
     template <class E>
         requires(!std::same_as<E, erased_executor>)
@@ -29,6 +30,12 @@ public:
     template <class F> void execute(F&& f) const {
         if (executor_)
             executor_.execute(std::forward<F>(f));
+        else
+            std::forward<F>(f)();
+    }
+    template <class F> void queue(F&& f) const {
+        if (executor_)
+            executor_.queue(std::forward<F>(f));
         else
             std::forward<F>(f)();
     }

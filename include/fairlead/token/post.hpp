@@ -33,7 +33,7 @@ template <class Executor> struct executor_post {
             auto hop = [h = handler_type(std::forward<Handler>(handler)), work = std::move(work)]() mutable {
                 dispatch_values(h, std::tuple<>());
             };
-            executor.execute(std::move(hop));
+            queue_function(executor, std::move(hop));
         } else {
             auto* o = allocate_with<op_type>(handler, std::forward<Handler>(handler), std::tuple<>());
             execute_op(executor, *o);

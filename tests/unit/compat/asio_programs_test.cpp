@@ -1,11 +1,16 @@
 // Programs as they are written for Asio, by its include paths and its namespace alone.
 #include <asio.hpp>
+#include <asio/execution.hpp>
 #include <asio/experimental/as_tuple.hpp>
 #include <asio/experimental/co_composed.hpp>
+#include <asio/prefer.hpp>
+#include <asio/query.hpp>
+#include <asio/require.hpp>
 
 #include <gtest/gtest.h>
 
 #include <array>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -147,6 +152,97 @@ TEST(AsioCompat, ComposedOperationsFuturesAndLimits) {
     never.async_wait(asio::cancel_after(std::chrono::milliseconds(1), [&](std::error_code ec) { why = ec; }));
     ctx.run();
     EXPECT_EQ(why, asio::error::operation_aborted);
+}
+
+/// A context of a user's own, whose executor knows properties and no member functions.
+class scheduler : public asio::execution_context {
+public:
+    class executor_type {
+    public:
+        explicit executor_type(scheduler& s) noexcept : scheduler_(&s) {}
+        scheduler& query(asio::execution::context_t) const noexcept { return *scheduler_; }
+        static constexpr asio::execution::blocking_t query(asio::execution::blocking_t) noexcept {
+            return asio::execution::blocking.never;
+        }
+        template <class F> void execute(F f) const {
+            scheduler_->queue_.push_back([kept = std::make_shared<F>(std::move(f))] { (*kept)(); });
+        }
+        friend bool operator==(executor_type const& a, executor_type const& b) noexcept {
+            return a.scheduler_ == b.scheduler_;
+        }
+
+    private:
+        scheduler* scheduler_;
+    };
+    executor_type get_executor() noexcept { return executor_type(*this); }
+    void run() {
+        for (; !queue_.empty(); queue_.pop_front())
+            queue_.front()();
+    }
+
+private:
+    std::deque<std::function<void()>> queue_;
+};
+
+TEST(AsioCompat, SchedulersOfUsers) {
+    scheduler s;
+    int n = 0;
+    asio::post(s, [&] { ++n; });
+    asio::dispatch(s.get_executor(), [&] { ++n; });
+    asio::post(asio::any_io_executor(asio::require(s.get_executor(), asio::execution::blocking.never)), [&] { ++n; });
+    asio::defer(asio::make_strand(s), [&] { ++n; });
+    EXPECT_EQ(n, 0);
+    s.run();
+    EXPECT_EQ(n, 4);
+}
+
+/// Hands every property on to the executor below it.
+template <class Inner> struct counting_executor {
+    Inner inner;
+    int* executed;
+    template <class P> auto require(P const& p) const
+        -> counting_executor<std::decay_t<asio::require_result_t<Inner const&, P>>> {
+        return {asio::require(inner, p), executed};
+    }
+    template <class P> auto prefer(P const& p) const
+        -> counting_executor<std::decay_t<asio::prefer_result_t<Inner const&, P>>> {
+        return {asio::prefer(inner, p), executed};
+    }
+    template <class P> auto query(P const& p) const -> asio::query_result_t<Inner const&, P> {
+        return asio::query(inner, p);
+    }
+    template <class F> void execute(F f) const {
+        ++*executed;
+        inner.execute(std::move(f));
+    }
+    friend bool operator==(counting_executor const&, counting_executor const&) noexcept = default;
+};
+
+TEST(AsioCompat, ExecutorsThatDecorateOthers) {
+    asio::io_context ctx;
+    int executed = 0, n = 0;
+    counting_executor<asio::io_context::executor_type> const e{ctx.get_executor(), &executed};
+    static_assert(asio::can_require<decltype(e), asio::execution::outstanding_work_t::tracked_t>::value);
+    static_assert(!asio::can_require<decltype(e), asio::execution::blocking_t::always_t>::value);
+    EXPECT_EQ(&asio::query(e, asio::execution::context), &ctx);
+    asio::any_io_executor const eager =
+        asio::prefer(asio::require(e, asio::execution::outstanding_work.tracked), asio::execution::blocking.possibly);
+    EXPECT_EQ(asio::query(eager, asio::execution::outstanding_work), asio::execution::outstanding_work.tracked);
+    eager.execute([&] {
+        eager.execute([&] { ++n; });
+        EXPECT_EQ(n, 1);
+        asio::post(eager, [&] { ++n; });
+        EXPECT_EQ(n, 1);
+    });
+    asio::steady_timer timer(asio::prefer(asio::any_io_executor(e), asio::execution::outstanding_work.tracked));
+    timer.expires_after(std::chrono::microseconds(1));
+    timer.async_wait([&](std::error_code) {
+        ++n;
+        ctx.stop();
+    });
+    ctx.run();
+    EXPECT_EQ(n, 3);
+    EXPECT_GE(executed, 4);
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 #include <fairlead/token/any_completion_handler.hpp>
 
+#include <fairlead/exec/properties.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/net/timer.hpp>
@@ -206,6 +207,28 @@ TEST_F(AnyHandler, ExecutorsRunStaysWhileTheOperationIsPending) {
     b.write_some(buffer("x", 1));
     context.run();
     EXPECT_EQ(other.run(), 1U);
+}
+
+TEST_F(AnyHandler, ItsExecutorCanBeAskedToTrackWork) {
+    io_context other;
+    read_handler const bound(bind_executor(other, [](auto&&...) {})), plain([](auto&&...) {});
+    {
+        auto const work = prefer(get_associated_executor(bound), execution::outstanding_work.tracked);
+        auto const nowhere = prefer(get_associated_executor(plain), execution::outstanding_work.tracked);
+        EXPECT_EQ(query(work, execution::outstanding_work), execution::outstanding_work.tracked);
+        EXPECT_EQ(&query(work, execution::context), &other);
+        other.poll();
+        EXPECT_FALSE(other.stopped());
+        int ran = 0;
+        post(work, [&] { ++ran; });
+        EXPECT_EQ(ran, 0);
+        EXPECT_EQ(other.poll(), 1U);
+        EXPECT_EQ(ran, 1);
+        nowhere.execute([&] { ++ran; });
+        EXPECT_EQ(ran, 2);
+    }
+    other.poll();
+    EXPECT_TRUE(other.stopped());
 }
 
 TEST_F(AnyHandler, ImmediateExecutorIsThatOfTheHandler) {

@@ -1,0 +1,7 @@
+#pragma once
+
+#include <fairlead/exec/executor.hpp>
+#include <fairlead/exec/properties.hpp>
+#include <fairlead/exec/property.hpp>
+
+#include <asio/fairlead.hpp>

@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/exec/property.hpp>
+
+#include <asio/fairlead.hpp>

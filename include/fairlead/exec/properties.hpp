@@ -1,0 +1,183 @@
+// The properties of executors: what they are called, which values they have, and which can be asked for.
+#pragma once
+
+#include <fairlead/exec/execution_context.hpp>
+#include <fairlead/exec/property.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+namespace fairlead {
+
+namespace detail {
+
+// execute comes first: comparing could otherwise try to make an any_io_executor.
+template <class T>
+concept runs_functions =
+    requires(T const& e, void (*f)()) { e.execute(f); } && std::copy_constructible<T> && std::equality_comparable<T>;
+
+} // namespace detail
+
+namespace execution {
+
+/// What has the properties below: whatever runs functions, also without a context, as Asio has it. I/O objects want a
+/// fairlead::executor.
+template <class T>
+concept executor = detail::runs_functions<T>;
+template <class T> inline constexpr bool is_executor_v = executor<T>;
+template <class T> struct is_executor : std::bool_constant<is_executor_v<T>> {};
+
+} // namespace execution
+
+namespace detail {
+
+struct property_of_executors {
+    template <class T> static constexpr bool is_applicable_property_v = execution::is_executor_v<T>;
+    static constexpr bool is_requirable = false;
+    static constexpr bool is_preferable = false;
+};
+
+/// One value of a property, as a type of its own.
+template <class Whole, class Self, bool Preferable = true> struct property_value : property_of_executors {
+    static constexpr bool is_requirable = true;
+    static constexpr bool is_preferable = Preferable;
+    using polymorphic_query_result_type = Whole;
+    static constexpr Whole value() noexcept { return Whole(Self()); }
+};
+
+} // namespace detail
+
+namespace execution {
+
+/// Whether execute(f) may run f, or wait for its end, before it returns.
+class blocking_t : public detail::property_of_executors {
+public:
+    using polymorphic_query_result_type = blocking_t;
+    struct possibly_t : detail::property_value<blocking_t, possibly_t> {};
+    /// Cannot be preferred: who asks for it relies on it.
+    struct always_t : detail::property_value<blocking_t, always_t, false> {};
+    struct never_t : detail::property_value<blocking_t, never_t> {};
+    static constexpr possibly_t possibly{};
+    static constexpr always_t always{};
+    static constexpr never_t never{};
+
+    /// None of the values: whoever was asked does not know.
+    constexpr blocking_t() noexcept = default;
+    constexpr blocking_t(possibly_t) noexcept : value_(0) {}
+    constexpr blocking_t(always_t) noexcept : value_(1) {}
+    constexpr blocking_t(never_t) noexcept : value_(2) {}
+    friend constexpr bool operator==(blocking_t a, blocking_t b) noexcept { return a.value_ == b.value_; }
+
+private:
+    std::int8_t value_ = -1;
+};
+inline constexpr blocking_t blocking{};
+
+/// Whether what is executed goes on with what the caller does: a hint.
+class relationship_t : public detail::property_of_executors {
+public:
+    using polymorphic_query_result_type = relationship_t;
+    struct fork_t : detail::property_value<relationship_t, fork_t> {};
+    struct continuation_t : detail::property_value<relationship_t, continuation_t> {};
+    static constexpr fork_t fork{};
+    static constexpr continuation_t continuation{};
+
+    /// None of the values: whoever was asked does not know.
+    constexpr relationship_t() noexcept = default;
+    constexpr relationship_t(fork_t) noexcept : value_(0) {}
+    constexpr relationship_t(continuation_t) noexcept : value_(1) {}
+    friend constexpr bool operator==(relationship_t a, relationship_t b) noexcept { return a.value_ == b.value_; }
+
+private:
+    std::int8_t value_ = -1;
+};
+inline constexpr relationship_t relationship{};
+
+/// Whether an executor and its copies are work, so that run() or join() of the context goes on while there is one.
+class outstanding_work_t : public detail::property_of_executors {
+public:
+    using polymorphic_query_result_type = outstanding_work_t;
+    struct untracked_t : detail::property_value<outstanding_work_t, untracked_t> {};
+    struct tracked_t : detail::property_value<outstanding_work_t, tracked_t> {};
+    static constexpr untracked_t untracked{};
+    static constexpr tracked_t tracked{};
+
+    /// None of the values: whoever was asked does not know.
+    constexpr outstanding_work_t() noexcept = default;
+    constexpr outstanding_work_t(untracked_t) noexcept : value_(0) {}
+    constexpr outstanding_work_t(tracked_t) noexcept : value_(1) {}
+    friend constexpr bool operator==(outstanding_work_t a, outstanding_work_t b) noexcept {
+        return a.value_ == b.value_;
+    }
+
+private:
+    std::int8_t value_ = -1;
+};
+inline constexpr outstanding_work_t outstanding_work{};
+
+/// What a function runs on.
+class mapping_t : public detail::property_of_executors {
+public:
+    using polymorphic_query_result_type = mapping_t;
+    struct thread_t : detail::property_value<mapping_t, thread_t> {};
+    struct new_thread_t : detail::property_value<mapping_t, new_thread_t> {};
+    struct other_t : detail::property_value<mapping_t, other_t> {};
+    static constexpr thread_t thread{};
+    static constexpr new_thread_t new_thread{};
+    static constexpr other_t other{};
+
+    /// None of the values: whoever was asked does not know.
+    constexpr mapping_t() noexcept = default;
+    constexpr mapping_t(thread_t) noexcept : value_(0) {}
+    constexpr mapping_t(new_thread_t) noexcept : value_(1) {}
+    constexpr mapping_t(other_t) noexcept : value_(2) {}
+    friend constexpr bool operator==(mapping_t a, mapping_t b) noexcept { return a.value_ == b.value_; }
+
+private:
+    std::int8_t value_ = -1;
+};
+inline constexpr mapping_t mapping{};
+
+/// The execution_context of an executor, by its own type.
+struct context_t : detail::property_of_executors {};
+inline constexpr context_t context{};
+
+/// The same as a T, which the executor's context converts to.
+template <class T> struct context_as_t : detail::property_of_executors {
+    using polymorphic_query_result_type = T;
+};
+template <class T> inline constexpr context_as_t<T> context_as{};
+
+/// How many functions an executor runs at the same time.
+struct occupancy_t : detail::property_of_executors {
+    using polymorphic_query_result_type = std::size_t;
+};
+inline constexpr occupancy_t occupancy{};
+
+/// Where execute() takes memory from: allocator(a).
+template <class ProtoAllocator> class allocator_t : public detail::property_of_executors {
+public:
+    static constexpr bool is_requirable = true;
+    static constexpr bool is_preferable = true;
+    constexpr explicit allocator_t(ProtoAllocator const& a) : allocator_(a) {}
+    constexpr ProtoAllocator value() const { return allocator_; }
+
+private:
+    [[no_unique_address]] ProtoAllocator allocator_;
+};
+/// The allocator that an executor has of itself.
+template <> class allocator_t<void> : public detail::property_of_executors {
+public:
+    static constexpr bool is_requirable = true;
+    static constexpr bool is_preferable = true;
+    template <class ProtoAllocator> constexpr allocator_t<ProtoAllocator> operator()(ProtoAllocator const& a) const {
+        return allocator_t<ProtoAllocator>(a);
+    }
+};
+inline constexpr allocator_t<void> allocator{};
+
+} // namespace execution
+} // namespace fairlead

@@ -1,0 +1,192 @@
+// Properties: asking something for a variant of itself (require, prefer), or for a value (query). What may be asked for
+// is open: a property is a type with the constants below, and who has it says so by members or by functions of its
+// namespace. The properties of executors are in properties.hpp.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+#include <utility>
+
+namespace fairlead {
+
+/// Whether a property makes sense for a type: what the property says in `is_applicable_property_v`. May be specialised.
+template <class T, class Property, class = void> struct is_applicable_property : std::false_type {};
+template <class T, class Property>
+    requires(bool(Property::template is_applicable_property_v<T>))
+struct is_applicable_property<T, Property> : std::true_type {};
+template <class T, class Property> inline constexpr bool is_applicable_property_v =
+    is_applicable_property<T, Property>::value;
+
+namespace detail {
+
+/// What executors of the library answer without members of their own; with_properties.hpp specialises both.
+template <class T, class Property> struct built_in_require {};
+template <class T, class Property> struct built_in_query {};
+
+enum class property_way { none, same, member, function, built_in, constant };
+
+template <class T, class P>
+concept has_property_by_type = requires { requires(std::bool_constant<(T::query(P()) == P::value())>::value); };
+template <class T, class P>
+concept has_property_by_trait =
+    requires { requires(std::bool_constant<(P::template static_query_v<T> == P::value())>::value); };
+
+/// Users' functions are found by their arguments in here, where no object of the same name is in the way.
+namespace property_functions {
+
+void require() = delete;
+void prefer() = delete;
+void query() = delete;
+
+template <class T, class P>
+concept requirable = requires(T&& t, P const& p) { require(std::forward<T>(t), p); };
+template <class T, class P>
+concept preferable = requires(T&& t, P const& p) { prefer(std::forward<T>(t), p); };
+template <class T, class P>
+concept queryable = requires(T&& t, P const& p) { query(std::forward<T>(t), p); };
+
+template <class T, class P> decltype(auto) call_require(T&& t, P const& p) { return require(std::forward<T>(t), p); }
+template <class T, class P> decltype(auto) call_prefer(T&& t, P const& p) { return prefer(std::forward<T>(t), p); }
+template <class T, class P> decltype(auto) call_query(T&& t, P const& p) { return query(std::forward<T>(t), p); }
+
+} // namespace property_functions
+
+/// How `t` takes a property that it must have then, whether one may ask for it with require or not.
+template <class T, class P> consteval property_way way_to_take() {
+    using bare = std::remove_cvref_t<T>;
+    if constexpr (has_property_by_type<bare, P> || has_property_by_trait<bare, P>)
+        return property_way::same;
+    else if constexpr (requires(T&& t, P const& p) { std::forward<T>(t).require(p); })
+        return property_way::member;
+    else if constexpr (property_functions::requirable<T, P>)
+        return property_way::function;
+    else if constexpr (requires(T&& t, P const& p) { built_in_require<bare, P>::take(std::forward<T>(t), p); })
+        return property_way::built_in;
+    else
+        return property_way::none;
+}
+template <class T, class P> consteval property_way way_to_require() {
+    if constexpr (requires { requires(bool(P::is_requirable)); } && is_applicable_property_v<std::remove_cvref_t<T>, P>)
+        return way_to_take<T, P>();
+    else
+        return property_way::none;
+}
+
+template <class T, class P> constexpr decltype(auto) take_property(T&& t, P const& p) {
+    using bare = std::remove_cvref_t<T>;
+    constexpr auto way = way_to_take<T, P>();
+    if constexpr (way == property_way::same)
+        return bare(std::forward<T>(t));
+    else if constexpr (way == property_way::member)
+        return std::forward<T>(t).require(p);
+    else if constexpr (way == property_way::function)
+        return property_functions::call_require(std::forward<T>(t), p);
+    else
+        return built_in_require<bare, P>::take(std::forward<T>(t), p);
+}
+
+template <class T, class P> consteval property_way way_to_query() {
+    using bare = std::remove_cvref_t<T>;
+    if constexpr (!is_applicable_property_v<bare, P>)
+        return property_way::none;
+    else if constexpr (requires(T&& t, P const& p) { std::forward<T>(t).query(p); })
+        return property_way::member;
+    else if constexpr (property_functions::queryable<T, P>)
+        return property_way::function;
+    else if constexpr (requires(T&& t, P const& p) { built_in_query<bare, P>::ask(t, p); })
+        return property_way::built_in;
+    else if constexpr (requires { P::template static_query_v<bare>; })
+        return property_way::constant;
+    else
+        return property_way::none;
+}
+
+template <class T, class P>
+concept one_requirable = way_to_require<T, P>() != property_way::none;
+template <class T, class P>
+concept one_preferable =
+    requires { requires(bool(P::is_preferable)); } && is_applicable_property_v<std::remove_cvref_t<T>, P>;
+
+struct require_fn {
+    template <class T, class P>
+        requires one_requirable<T, P>
+    constexpr decltype(auto) operator()(T&& t, P const& p) const {
+        return take_property(std::forward<T>(t), p);
+    }
+    template <class T, class P, class Q, class... More>
+        requires one_requirable<T, P> &&
+                 std::invocable<require_fn, std::invoke_result_t<require_fn, T, P const&>, Q const&, More const&...>
+    constexpr decltype(auto) operator()(T&& t, P const& p, Q const& q, More const&... more) const {
+        return (*this)(take_property(std::forward<T>(t), p), q, more...);
+    }
+};
+
+struct prefer_fn {
+    template <class T, class P>
+        requires one_preferable<T, P>
+    constexpr decltype(auto) operator()(T&& t, P const& p) const {
+        if constexpr (way_to_take<T, P>() != property_way::none)
+            return take_property(std::forward<T>(t), p);
+        else if constexpr (requires { std::forward<T>(t).prefer(p); })
+            return std::forward<T>(t).prefer(p);
+        else if constexpr (property_functions::preferable<T, P>)
+            return property_functions::call_prefer(std::forward<T>(t), p);
+        else
+            return std::remove_cvref_t<T>(std::forward<T>(t));
+    }
+    template <class T, class P, class Q, class... More>
+        requires one_preferable<T, P> &&
+                 std::invocable<prefer_fn, std::invoke_result_t<prefer_fn, T, P const&>, Q const&, More const&...>
+    constexpr decltype(auto) operator()(T&& t, P const& p, Q const& q, More const&... more) const {
+        return (*this)((*this)(std::forward<T>(t), p), q, more...);
+    }
+};
+
+struct query_fn {
+    template <class T, class P>
+        requires(way_to_query<T, P>() != property_way::none)
+    constexpr decltype(auto) operator()(T&& t, P const& p) const {
+        constexpr auto way = way_to_query<T, P>();
+        if constexpr (way == property_way::member)
+            return std::forward<T>(t).query(p);
+        else if constexpr (way == property_way::function)
+            return property_functions::call_query(std::forward<T>(t), p);
+        else if constexpr (way == property_way::built_in)
+            return built_in_query<std::remove_cvref_t<T>, P>::ask(t, p);
+        else
+            return std::remove_cvref_t<decltype(P::template static_query_v<std::remove_cvref_t<T>>)>(
+                P::template static_query_v<std::remove_cvref_t<T>>);
+    }
+};
+
+} // namespace detail
+
+/// require(t, p...): `t` as it is with the properties, one after the other; does not compile when it cannot have one.
+/// `t` itself when its type says that it has them; else its member require(p), or a function require(t, p).
+inline constexpr detail::require_fn require{};
+/// prefer(t, p...): as require, or the member or function prefer, or `t` as it is.
+inline constexpr detail::prefer_fn prefer{};
+/// query(t, p): the value of the property for `t`, by a member query(p), which may be static, or a function query(t,
+/// p).
+inline constexpr detail::query_fn query{};
+
+template <class T, class... Properties> inline constexpr bool can_require_v =
+    std::is_invocable_v<detail::require_fn, T, Properties const&...>;
+template <class T, class... Properties> inline constexpr bool can_prefer_v =
+    std::is_invocable_v<detail::prefer_fn, T, Properties const&...>;
+template <class T, class Property> inline constexpr bool can_query_v =
+    std::is_invocable_v<detail::query_fn, T, Property const&>;
+template <class T, class... Properties> struct can_require : std::bool_constant<can_require_v<T, Properties...>> {};
+template <class T, class... Properties> struct can_prefer : std::bool_constant<can_prefer_v<T, Properties...>> {};
+template <class T, class Property> struct can_query : std::bool_constant<can_query_v<T, Property>> {};
+
+template <class T, class... Properties> struct require_result
+    : std::invoke_result<detail::require_fn, T, Properties const&...> {};
+template <class T, class... Properties> struct prefer_result
+    : std::invoke_result<detail::prefer_fn, T, Properties const&...> {};
+template <class T, class Property> struct query_result : std::invoke_result<detail::query_fn, T, Property const&> {};
+template <class T, class... Properties> using require_result_t = typename require_result<T, Properties...>::type;
+template <class T, class... Properties> using prefer_result_t = typename prefer_result<T, Properties...>::type;
+template <class T, class Property> using query_result_t = typename query_result<T, Property>::type;
+
+} // namespace fairlead

@@ -1,0 +1,220 @@
+// Executors of the library with other properties than they have of themselves, and what require, prefer and query
+// answer for them.
+#pragma once
+
+#include <fairlead/exec/executor_concept.hpp>
+#include <fairlead/exec/function_op.hpp>
+#include <fairlead/exec/properties.hpp>
+#include <fairlead/exec/waited_call.hpp>
+
+#include <concepts>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace fairlead::detail {
+
+/// The properties of an executor that can be changed, as each executor of the library has them of itself: execute()
+/// never runs inside the call.
+struct executor_properties {
+    execution::blocking_t blocking = execution::blocking.never;
+    execution::relationship_t relationship = execution::relationship.fork;
+    execution::outstanding_work_t work = execution::outstanding_work.untracked;
+    execution::mapping_t mapping = execution::mapping.thread;
+
+    constexpr void set(execution::blocking_t b) noexcept { blocking = b; }
+    constexpr void set(execution::relationship_t r) noexcept { relationship = r; }
+    constexpr void set(execution::outstanding_work_t w) noexcept { work = w; }
+    constexpr auto get(execution::blocking_t) const noexcept { return blocking; }
+    constexpr auto get(execution::relationship_t) const noexcept { return relationship; }
+    constexpr auto get(execution::outstanding_work_t) const noexcept { return work; }
+    constexpr auto get(execution::mapping_t) const noexcept { return mapping; }
+    friend constexpr bool operator==(executor_properties const&, executor_properties const&) noexcept = default;
+};
+
+template <class P>
+concept changeable_property = requires(executor_properties& all, P const& p) { all.set(p); };
+template <class P>
+concept readable_property = requires(executor_properties const& all, P const& p) { all.get(p); };
+
+template <class T> inline constexpr bool is_allocator_property = false;
+template <class A> inline constexpr bool is_allocator_property<execution::allocator_t<A>> = true;
+template <class T> inline constexpr bool is_context_property = std::same_as<T, execution::context_t>;
+template <class T> inline constexpr bool is_context_property<execution::context_as_t<T>> = true;
+
+/// An executor of the library says that it is one by a member type of this name.
+template <class E>
+concept library_executor = requires { typename E::takes_properties; };
+/// One whose threads can be waited for from outside.
+template <class E>
+concept waitable_executor = requires { requires(E::can_be_waited_for); };
+
+/// One or two pointers larger than `Executor`. Copies count as work each if one does.
+template <class Executor, class Allocator = void> class with_properties {
+public:
+    using takes_properties = void;
+    static constexpr bool can_be_waited_for = waitable_executor<Executor>;
+
+    with_properties(Executor const& e, executor_properties const& p, execution::allocator_t<Allocator> const& a)
+        : executor_(e),
+          properties_(p),
+          allocator_(a) {
+        start();
+    }
+    with_properties(with_properties const& other)
+        : with_properties(other.executor_, other.properties_, other.allocator_) {}
+    with_properties& operator=(with_properties const& other) {
+        with_properties copy(other);
+        std::swap(executor_, copy.executor_);
+        std::swap(properties_, copy.properties_);
+        std::swap(allocator_, copy.allocator_);
+        return *this;
+    }
+    ~with_properties() {
+        if (is_tracked())
+            executor_.on_work_finished();
+    }
+
+    decltype(auto) context() const { return executor_.context(); }
+    loop* native_loop() const noexcept
+        requires has_loop<Executor>
+    {
+        return executor_.native_loop();
+    }
+    bool running_in_this_thread() const noexcept { return runs_here(executor_); }
+    void on_work_started() const noexcept { executor_.on_work_started(); }
+    void on_work_finished() const noexcept { executor_.on_work_finished(); }
+
+    /// Runs f() as the property `blocking` says. With blocking.always, what f() throws leaves this call, which also
+    /// returns when the context has given f up.
+    template <class F> void execute(F&& f) const {
+        if (properties_.blocking == execution::blocking.never) {
+            queue(std::forward<F>(f));
+        } else if (runs_here(executor_)) {
+            std::decay_t<F> function(std::forward<F>(f));
+            std::move(function)();
+        } else if (properties_.blocking == execution::blocking.always) {
+            std::decay_t<F> function(std::forward<F>(f));
+            call_and_wait(function, [this](auto call) { this->queue(std::move(call)); });
+        } else {
+            queue(std::forward<F>(f));
+        }
+    }
+    /// Runs f(), never inside this call.
+    template <class F> void queue(F&& f) const {
+        using function = std::decay_t<F>;
+        if constexpr (std::is_void_v<Allocator> || std::same_as<function, op_function>)
+            executor_.execute(std::forward<F>(f));
+        else
+            executor_.execute(
+                op_function(*allocated_function_op<function, Allocator>::make(std::forward<F>(f), allocator_.value())));
+    }
+
+    Executor const& inner() const noexcept { return executor_; }
+    executor_properties const& properties() const noexcept { return properties_; }
+    execution::allocator_t<Allocator> const& allocator() const noexcept { return allocator_; }
+    /// The executor itself when this one does not differ from it.
+    Executor const* plain() const noexcept {
+        return std::is_void_v<Allocator> && properties_ == executor_properties() ? &executor_ : nullptr;
+    }
+
+    friend bool operator==(with_properties const& a, with_properties const& b) noexcept {
+        if constexpr (!std::is_void_v<Allocator>)
+            if (!(a.allocator_.value() == b.allocator_.value()))
+                return false;
+        return a.executor_ == b.executor_ && a.properties_ == b.properties_;
+    }
+    template <std::same_as<Executor> E> friend bool operator==(with_properties const& a, E const& b) noexcept {
+        auto const* const plain = a.plain();
+        return plain && *plain == b;
+    }
+
+private:
+    bool is_tracked() const noexcept { return properties_.work == execution::outstanding_work.tracked; }
+    void start() const noexcept {
+        if (is_tracked())
+            executor_.on_work_started();
+    }
+
+    Executor executor_; // First: any_io_executor finds the loop in here.
+    executor_properties properties_;
+    [[no_unique_address]] execution::allocator_t<Allocator> allocator_;
+};
+
+template <class E> struct plain_executor {
+    using allocator_type = void;
+    using with = with_properties<E>;
+    static E const& inner(E const& e) noexcept { return e; }
+    static executor_properties properties(E const&) noexcept { return {}; }
+    static auto const& allocator(E const&) noexcept { return execution::allocator; }
+};
+template <class E, class A> struct plain_executor<with_properties<E, A>> {
+    using allocator_type = A;
+    using with = with_properties<E, A>;
+    static E const& inner(with const& e) noexcept { return e.inner(); }
+    static executor_properties properties(with const& e) noexcept { return e.properties(); }
+    static auto const& allocator(with const& e) noexcept { return e.allocator(); }
+};
+
+/// Whether an executor of this type has the property in any case.
+template <class E, class P> consteval bool is_always_so() {
+    if constexpr (std::same_as<P, execution::mapping_t::thread_t>) {
+        return true;
+    } else if constexpr (!std::same_as<E, typename plain_executor<E>::with>) {
+        if constexpr (changeable_property<P>)
+            return executor_properties().get(P()) == P();
+        else
+            return std::same_as<P, execution::allocator_t<void>>;
+    } else {
+        return false;
+    }
+}
+
+template <library_executor E, class P>
+    requires(is_always_so<E, P>() || is_allocator_property<P> ||
+             (changeable_property<P> && (waitable_executor<E> || !std::same_as<P, execution::blocking_t::always_t>)))
+struct built_in_require<E, P> {
+    static auto take(E const& e, [[maybe_unused]] P const& p) {
+        using plain = plain_executor<E>;
+        if constexpr (is_always_so<E, P>()) {
+            return e;
+        } else if constexpr (is_allocator_property<P>) {
+            using allocator_type = typename allocator_of<P>::type;
+            return with_properties<std::decay_t<decltype(plain::inner(e))>, allocator_type>(plain::inner(e),
+                                                                                            plain::properties(e), p);
+        } else {
+            auto properties = plain::properties(e);
+            properties.set(p);
+            return typename plain::with(plain::inner(e), properties, plain::allocator(e));
+        }
+    }
+
+private:
+    template <class T> struct allocator_of;
+    template <class A> struct allocator_of<execution::allocator_t<A>> {
+        using type = A;
+    };
+};
+
+template <library_executor E, class P>
+    requires readable_property<P> || is_allocator_property<P>
+struct built_in_query<E, P> {
+    static auto ask(E const& e, P const& p) noexcept {
+        using plain = plain_executor<E>;
+        if constexpr (readable_property<P>)
+            return plain::properties(e).get(p);
+        else if constexpr (std::is_void_v<typename plain::allocator_type>)
+            return std::allocator<void>();
+        else
+            return plain::allocator(e).value();
+    }
+};
+
+/// What else a wrapped executor can be asked for, it is asked for itself.
+template <class E, class A, class P>
+    requires(!readable_property<P> && !is_allocator_property<P> && !is_context_property<P> && can_query_v<E const&, P>)
+struct built_in_query<with_properties<E, A>, P> {
+    static decltype(auto) ask(with_properties<E, A> const& e, P const& p) { return query(e.inner(), p); }
+};
+
+} // namespace fairlead::detail

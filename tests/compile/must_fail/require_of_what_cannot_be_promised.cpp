@@ -1,0 +1,10 @@
+// Fails: one_requirable
+#include <fairlead/exec/executor.hpp>
+
+auto possibly(fairlead::any_io_executor const& e) {
+#ifdef GOOD
+    return fairlead::prefer(e, fairlead::execution::blocking.possibly);
+#else
+    return fairlead::require(e, fairlead::execution::blocking.possibly);
+#endif
+}
