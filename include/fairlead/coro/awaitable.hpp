@@ -19,7 +19,7 @@ struct awaitable_access;
 /// What co_await yields of an operation with this signature.
 template <class Signature> using awaited_t = decltype(unwrap(std::declval<values_of<Signature>>()));
 
-template <class T> class awaitable_promise_base : public promise_base {
+template <class T> class awaitable_promise_base : public promise_base, public frame_memory {
 public:
     awaitable_promise_base() noexcept {}
     ~awaitable_promise_base() {

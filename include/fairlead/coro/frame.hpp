@@ -64,8 +64,8 @@ struct executor_awaiter {
     any_io_executor await_resume() const { return *executor; }
 };
 
-/// The part of a promise that does not depend on the coroutine's result.
-struct promise_base : frame_memory {
+/// The part of a promise that does not depend on the coroutine's result, nor on where its frame lives.
+struct promise_base {
     await_record record;
     any_io_executor const* executor; ///< in the root of the chain
 

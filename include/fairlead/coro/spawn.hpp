@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fairlead/coro/awaitable.hpp>
+#include <fairlead/coro/handler_frame.hpp>
 
 namespace fairlead {
 namespace detail {
@@ -10,7 +11,7 @@ namespace detail {
 /// the operation that it waits for.
 class spawn_root {
 public:
-    struct promise_type : promise_base {
+    struct promise_type : promise_base, handler_frame_memory {
         any_io_executor own_executor;
         executor_resumer elsewhere{own_executor}; ///< the home, unless the executor runs a loop of ours
         bool counted = false;
@@ -163,7 +164,7 @@ concept awaitable_function = requires(F& f) { typename awaitable_result<decltype
 /// Immediate  inside the executor the body starts in this call; the handler still never runs in it
 /// Lifetime   `a` is moved, and gone when the handler runs; what its arguments refer to outlives the coroutine
 /// Threads    any; elsewhere than in the executor the start goes through its queue
-/// Allocates  one frame from the recycler
+/// Allocates  one frame from the handler's allocator, by default the recycler
 /// Source     Asio, co_spawn
 template <executor Executor, class T, class Token = default_completion_token_t<Executor>>
 decltype(auto) co_spawn(Executor const& ex, awaitable<T> a, Token&& token = {}) {
