@@ -454,8 +454,8 @@ struct owning_callback {
     }
 };
 
-/// What is known to keep memory elsewhere: the address of a UNIX peer comes from the recycler, the names and results of a
-/// look-up from global new. This list may only get shorter.
+/// What is known to keep memory elsewhere: the address of a UNIX peer comes from the recycler, the names and results of
+/// a look-up from global new. This list may only get shorter.
 template <class Op, class... Among> inline constexpr bool is_among = (std::is_same_v<Op, Among> || ...);
 template <class Op> inline constexpr bool keeps_memory_elsewhere =
     is_among<Op, local_connect, datagram_send_to_path, datagram_connect_path, resolve, resolve_flags, resolve_version,
