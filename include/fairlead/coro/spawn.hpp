@@ -90,6 +90,9 @@ template <> struct spawn_values<void> {
     using signature = void(std::exception_ptr);
 };
 
+// Where nothing is optimised, g++ takes an operator new that is a template for the partner of another operator delete.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 template <class T, class Function, class Handler> spawn_root run_root(Function function, Handler handler) {
     using values_type = typename spawn_values<T>::type;
     values_type values{};
@@ -104,6 +107,7 @@ template <class T, class Function, class Handler> spawn_root run_root(Function f
     finish_root<Handler, values_type> finish(&handler, &values);
     co_await finish;
 }
+#pragma GCC diagnostic pop
 
 /// An awaitable as a function that gives it away.
 template <class T> struct give_awaitable {

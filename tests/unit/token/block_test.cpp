@@ -4,6 +4,7 @@
 #include <fairlead/exec/strand.hpp>
 #include <fairlead/exec/thread_pool.hpp>
 #include <fairlead/io/io_context.hpp>
+#include <fairlead/net/cancel_after.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/net/timer.hpp>
 #include <fairlead/stream/read.hpp>
@@ -172,6 +173,19 @@ TEST(Block, AnotherThreadMayTakeTheLoopOverAndLeaveIt) {
         EXPECT_EQ(async_count(context.get_executor(), 50, block), 50);
         runner.join();
     }
+}
+
+TEST(Block, WaitsNoLongerThanATimeLimit) {
+    io_context context;
+    steady_timer timer(context, 1h);
+    error_code ec;
+    timer.async_wait(cancel_after(1ms, block[ec]));
+    EXPECT_EQ(ec, error::operation_aborted);
+    local_socket a(context), b(context);
+    local::connect_pair(a, b);
+    char bytes[4];
+    EXPECT_EQ(a.async_read_some(buffer(bytes), cancel_after(1ms, block[ec])), 0U);
+    EXPECT_EQ(ec, error::operation_aborted);
 }
 
 TEST(Block, RefusesInsideALoop) {
