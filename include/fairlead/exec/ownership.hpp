@@ -34,9 +34,9 @@ public:
     /// laid on it in vain does not show.
     bool is_of(owning_thread const& t) const noexcept {
         auto const owner = owner_.load(std::memory_order_relaxed);
-        if (owner == (tag(t) | claimed)) [[unlikely]]
-            return is_still_of(t);
-        return owner == tag(t);
+        if (owner == tag(t)) [[likely]]
+            return true;
+        return owner == (tag(t) | claimed) && is_still_of(t);
     }
     /// Takes what nobody has. Inside a section.
     bool try_take(owning_thread const& t) noexcept {
