@@ -1,12 +1,17 @@
 #!/usr/bin/env python3
 """Runs the benchmarks of bench/rows.tsv and writes report.json and report.html.
 
-    tools/bench.py PROGRAMS OUTPUT [--quick] [--rounds N] [NAME...]    PROGRAMS: the build tree; NAME: BM-3 ...
+    tools/bench.py TREE[,TREE] OUTPUT [--quick | --full] [--rounds N] [NAME...]      TREE: a build tree; NAME: BM-3 ...
 
 Each row is a program that performs so many operations. All rows of a part take turns, several rounds long, so that
 whatever else the machine does meets all of them. A figure is the difference between a long and a short run, divided by
 the difference of their operations: starting up does not count. CPU time is what the system accounts to the process,
 user and system; instructions (user only) are counted by callgrind, where it is installed. Exit status 1: a row failed.
+
+The last columns of bench/rows.tsv may be left out:
+    compiler  "both": the row runs from every tree, and each compiler has a table of its own; otherwise from the first
+    unit      what the program itself measures and prints in its last line ("208 bytes"); lines before that are notes
+    full      operations with --full: ten rounds as in the appendix of P0162R0, pinned to one processor, each printed
 """
 
 import argparse
@@ -25,10 +30,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SKIPPED = 77  # what a program ends with when a row does not exist for it
-ROUNDS = 7
+ROUNDS, ROUNDS_FULL = 7, 10
 SHORT = 10  # the short run does a tenth
 TIME_LIMIT_S = 300
 COUNTED_MAX = 20000  # operations under callgrind
+CPU_NS = "CPU ns"
 
 
 def table(path: Path) -> list[dict[str, str]]:
@@ -37,17 +43,24 @@ def table(path: Path) -> list[dict[str, str]]:
     return [dict(zip(names, line.split("\t"))) for line in lines if line]
 
 
-def measured(command: list[str]) -> tuple[float, float] | None:
-    """CPU and wall seconds of one run; None if the program has no such row."""
-    begun = time.monotonic()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode == SKIPPED:
-        return None
-    if process.returncode != 0:
-        raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}")
-    return usage.ru_utime + usage.ru_stime, time.monotonic() - begun
+class Run:
+    """One run of a program: its CPU and wall seconds and what it printed. Without a row for it, `exists` is false."""
+
+    def __init__(self, command: list[str], pinned: bool):
+        def pin() -> None:
+            os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+        with tempfile.TemporaryFile("w+") as out:
+            begun = time.monotonic()
+            process = subprocess.Popen(command, stdout=out, preexec_fn=pin if pinned else None)
+            _, status, usage = os.wait4(process.pid, 0)
+            self.wall_s = time.monotonic() - begun
+            self.cpu_s = usage.ru_utime + usage.ru_stime
+            process.returncode = os.waitstatus_to_exitcode(status)
+            out.seek(0)
+            self.lines = out.read().splitlines()
+        self.exists = process.returncode != SKIPPED
+        if process.returncode not in (0, SKIPPED):
+            raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}")
 
 
 def instructions(command) -> float:
@@ -60,16 +73,40 @@ def instructions(command) -> float:
     return (total(2 * COUNTED_MAX) - total(COUNTED_MAX)) / COUNTED_MAX
 
 
+class Tree:
+    """A build tree and the compiler that it was made with."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        cache = path / "CMakeCache.txt"
+        found = re.search(r"^CMAKE_CXX_COMPILER:\w+=.*?([^/\n]+)$", cache.read_text(), re.M) if cache.exists() else None
+        self.compiler = re.sub(r"-[\d.]+$", "", found[1]) if found else "the compiler"
+
+    def program(self, name: str) -> str | None:
+        found = [p for p in self.path.rglob(name) if p.is_file() and os.access(p, os.X_OK)]
+        return str(found[0]) if found else None
+
+
+def why_not_built(program: str) -> str:
+    if program.startswith("tokio_"):
+        return "the crate could not be built" if shutil.which("cargo") else "cargo is not installed"
+    return "not built: the library it compares with is not installed"
+
+
 class Row:
-    def __init__(self, line: dict[str, str], programs: Path, quick: bool):
+    def __init__(self, line: dict[str, str], tree: Tree, given: argparse.Namespace):
         self.name, self.kind = line["row"], line["kind"]
         self.arguments = line["arguments"]
-        self.operations = int(line["quick" if quick else "operations"])
-        found = [p for p in programs.rglob(line["program"]) if p.is_file() and os.access(p, os.X_OK)]
-        self.program = str(found[0]) if found else None
-        self.skipped = None if found else "not built: the library it compares with is not installed"
-        self.cpu_ns: list[float] = []
+        self.unit = line.get("unit") or CPU_NS
+        full = line.get("full", "")
+        self.is_pinned = bool(full)
+        self.is_printed = bool(full) and given.full
+        self.operations = int(line["quick"] if given.quick else full if self.is_printed else line["operations"])
+        self.program = tree.program(line["program"])
+        self.skipped = None if self.program else why_not_built(line["program"])
+        self.figures: list[float] = []
         self.wall_ns: list[float] = []
+        self.notes: list[str] = []
         self.instructions: float | None = None
 
     def command(self, n: int) -> list[str]:
@@ -78,17 +115,34 @@ class Row:
     def run(self) -> None:
         if self.skipped:
             return
+        if self.unit == CPU_NS:
+            self.take_time()
+        else:
+            self.take_printed()
+
+    def take_time(self) -> None:
         some = max(self.operations // SHORT, 1)
-        short, long = measured(self.command(some)), measured(self.command(self.operations))
-        if short is None or long is None:
+        short, long = (Run(self.command(n), self.is_pinned) for n in (some, self.operations))
+        if not (short.exists and long.exists):
             self.skipped = "this version of the library has none"
             return
         per_operation = 1e9 / (self.operations - some)
-        self.cpu_ns.append((long[0] - short[0]) * per_operation)
-        self.wall_ns.append((long[1] - short[1]) * per_operation)
+        self.figures.append((long.cpu_s - short.cpu_s) * per_operation)
+        self.wall_ns.append((long.wall_s - short.wall_s) * per_operation)
+        if self.is_printed:
+            print(f"    {self.name}: {long.cpu_s * 1000:.0f} ms for {self.operations:.0e} operations, which is "
+                  f"{self.figures[-1]:.3f} ns per operation", flush=True)
+
+    def take_printed(self) -> None:
+        run = Run(self.command(self.operations), self.is_pinned)
+        if not run.exists:
+            self.skipped = run.lines[-1] if run.lines else "this version of the library has none"
+            return
+        *self.notes, last = run.lines
+        self.figures.append(float(last.removesuffix(self.unit)))
 
     def median(self) -> float:
-        return statistics.median(self.cpu_ns)
+        return statistics.median(self.figures)
 
 
 def versions() -> dict[str, str]:
@@ -113,7 +167,7 @@ def run_part(rows: list[Row], rounds: int, counts: bool) -> None:
             row.run()
     if counts and shutil.which("valgrind"):
         for row in rows:
-            if not row.skipped:
+            if not row.skipped and row.unit == CPU_NS:
                 row.instructions = instructions(row.command)
 
 
@@ -128,8 +182,12 @@ def printed(rows: list[Row]) -> list[dict]:
         if r.skipped:
             shown["skipped"] = r.skipped
         else:
-            shown.update(cpu_ns=r.median(), cpu_ns_min=min(r.cpu_ns), cpu_ns_max=max(r.cpu_ns),
-                         wall_ns=statistics.median(r.wall_ns), all_cpu_ns=r.cpu_ns, operations=r.operations)
+            shown.update(unit=r.unit, figure=r.median(), least=min(r.figures), most=max(r.figures), all=r.figures,
+                         operations=r.operations)
+            if r.wall_ns:
+                shown["wall_ns"] = statistics.median(r.wall_ns)
+            if r.notes:
+                shown["notes"] = r.notes
             if raw:
                 shown["to_raw"] = r.median() / raw
             if peer and r.kind == "ours":
@@ -141,15 +199,19 @@ def printed(rows: list[Row]) -> list[dict]:
 
 
 def text_of(rows: list[dict]) -> str:
-    lines = [f"  {'':34} {'CPU ns':>9} {'[min .. max]':>20} {'/ raw':>7} {'/ peer':>7} {'instr.':>8}"]
+    unit = next((r["unit"] for r in rows if "unit" in r), CPU_NS)
+    counts = any("instructions" in r for r in rows)
+    lines = [f"  {'':34} {unit:>9} {'[min .. max]':>20} {'/ raw':>7} {'/ peer':>7}" + (f" {'instr.':>8}" if counts else "")]
     for r in rows:
         if "skipped" in r:
             lines.append(f"  {r['row']:34} skipped: {r['skipped']}")
             continue
-        spread = f"[{r['cpu_ns_min']:.1f} .. {r['cpu_ns_max']:.1f}]"
+        digits = 2 if r["figure"] < 10 else 1
+        spread = f"[{r['least']:.{digits}f} .. {r['most']:.{digits}f}]"
         ratios = "".join(f" {r[k]:7.3f}" if k in r else " " * 8 for k in ("to_raw", "to_best_peer"))
         counted = f" {r['instructions']:8.1f}" if "instructions" in r else ""
-        lines.append(f"  {r['row']:34} {r['cpu_ns']:9.1f} {spread:>20}{ratios}{counted}")
+        lines.append(f"  {r['row']:34} {r['figure']:9.{digits}f} {spread:>20}{ratios}{counted}".rstrip())
+        lines += [f"      {note}" for note in r.get("notes", [])]
     return "\n".join(lines)
 
 
@@ -157,24 +219,25 @@ def plot_of(rows: list[dict]) -> str:
     there = [r for r in rows if "skipped" not in r]
     if not there:
         return ""
-    most = max(r["cpu_ns_max"] for r in there)
-    height, left, width = 22, 230, 520
-    parts = [f'<svg width="{left + width + 90}" height="{height * len(there)}" font-size="12" font-family="sans-serif">']
+    longest = max(r["most"] for r in there) or 1
+    height, left, width = 22, 280, 480
+    parts = [f'<svg width="{left + width + 110}" height="{height * len(there)}" font-size="12" font-family="sans-serif">']
     for i, r in enumerate(there):
-        y, scale = i * height, width / most
+        y, scale = i * height, width / longest
         parts.append(f'<text x="{left - 8}" y="{y + 15}" text-anchor="end">{html.escape(r["row"])}</text>'
-                     f'<rect class="{r["kind"]}" x="{left}" y="{y + 4}" width="{r["cpu_ns"] * scale:.1f}" height="14"/>'
-                     f'<line x1="{left + r["cpu_ns_min"] * scale:.1f}" x2="{left + r["cpu_ns_max"] * scale:.1f}" '
+                     f'<rect class="{r["kind"]}" x="{left}" y="{y + 4}" width="{r["figure"] * scale:.1f}" height="14"/>'
+                     f'<line x1="{left + r["least"] * scale:.1f}" x2="{left + r["most"] * scale:.1f}" '
                      f'y1="{y + 11}" y2="{y + 11}" stroke="black"/>'
-                     f'<text x="{left + r["cpu_ns_max"] * scale + 6:.1f}" y="{y + 15}">{r["cpu_ns"]:.1f} ns</text>')
+                     f'<text x="{left + r["most"] * scale + 6:.1f}" y="{y + 15}">{r["figure"]:.1f} '
+                     f'{r["unit"].removeprefix("CPU ")}</text>')
     return "".join(parts) + "</svg>"
 
 
 PAGE = """<!doctype html><meta charset="utf-8"><title>Fairlead: benchmarks</title>
 <style>body{{font-family:sans-serif;max-width:60em;margin:2em auto}}pre{{background:#f4f4f4;padding:1em}}
 .ours{{fill:#2a6f97}}.peer{{fill:#bbb}}.raw{{fill:#e09f3e}}</style>
-<h1>Fairlead: benchmarks</h1><p>CPU time (user and system) for each operation: median of {rounds} interleaved rounds, with
-range. Instructions are of user space, counted by callgrind.</p><p>{versions}</p>{body}"""
+<h1>Fairlead: benchmarks</h1><p>CPU time (user and system) for each operation, where no other unit is named: median of
+{rounds} interleaved rounds, with range. Instructions are of user space, counted by callgrind.</p><p>{versions}</p>{body}"""
 
 
 def page_of(report: dict) -> str:
@@ -190,15 +253,31 @@ def page_of(report: dict) -> str:
     return PAGE.format(rounds=report["rounds"], versions=shown, body="".join(body))
 
 
+def parts_of(benchmark: str, lines: list[dict[str, str]], trees: list[Tree],
+             given: argparse.Namespace) -> dict[str, list[Row]]:
+    """The rows of each table; those that are for both compilers make one for each tree."""
+    parts: dict[str, list[Row]] = {}
+    for i, tree in enumerate(trees):
+        for line in lines:
+            if line["benchmark"] != benchmark:
+                continue
+            both = line.get("compiler") == "both"
+            if both or i == 0:
+                title = f"{line['part']}, {tree.compiler}" if both else line["part"]
+                parts.setdefault(title, []).append(Row(line, tree, given))
+    return parts
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("programs", type=Path)
+    parser.add_argument("trees", type=lambda s: [Tree(Path(t)) for t in s.split(",")])
     parser.add_argument("output", type=Path)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--full", action="store_true")
     parser.add_argument("--rounds", type=int)
     parser.add_argument("names", nargs="*")
     given = parser.parse_intermixed_args()
-    rounds = given.rounds or (1 if given.quick else ROUNDS)
+    rounds = given.rounds or (1 if given.quick else ROUNDS_FULL if given.full else ROUNDS)
     catalog, lines = table(ROOT / "bench/catalog.tsv"), table(ROOT / "bench/rows.tsv")
     unknown = set(given.names) - {b["id"] for b in catalog}
     if unknown:
@@ -213,15 +292,12 @@ def main() -> int:
         print(f"\n{b['id']}: {b['question']}\nGoal: {b['goal']}")
         if b.get("state"):
             print(f"Missing: {b['state']}")
-        parts: dict[str, list[Row]] = {}
-        for line in lines:
-            if line["benchmark"] == b["id"]:
-                parts.setdefault(line["part"], []).append(Row(line, given.programs, given.quick))
         shown = []
-        for part, rows in parts.items():
+        for part, rows in parts_of(b["id"], lines, given.trees, given).items():
+            print(part, flush=True)
             run_part(rows, rounds, not given.quick)
             shown.append({"part": part, "rows": printed(rows)})
-            print(f"{part}\n{text_of(shown[-1]['rows'])}", flush=True)
+            print(text_of(shown[-1]["rows"]), flush=True)
         report["benchmarks"].append({"id": b["id"], "question": b["question"], "goal": b["goal"],
                                      "missing": b.get("state", ""), "parts": shown})
     given.output.mkdir(parents=True, exist_ok=True)
