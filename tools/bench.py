@@ -86,11 +86,10 @@ class Tree:
         found = [p for p in self.path.rglob(name) if p.is_file() and os.access(p, os.X_OK)]
         return str(found[0]) if found else None
 
-
-def why_not_built(program: str) -> str:
-    if program.startswith("tokio_"):
-        return "the crate could not be built" if shutil.which("cargo") else "cargo is not installed"
-    return "not built: the library it compares with is not installed"
+    def why_not_built(self, program: str) -> str:
+        if program.startswith("tokio_"):
+            return "the crate could not be built" if shutil.which("cargo") else "cargo is not installed"
+        return next((p.read_text().strip() for p in self.path.rglob(f"{program}.skipped")), "not built")
 
 
 class Row:
@@ -103,7 +102,7 @@ class Row:
         self.is_printed = bool(full) and given.full
         self.operations = int(line["quick"] if given.quick else full if self.is_printed else line["operations"])
         self.program = tree.program(line["program"])
-        self.skipped = None if self.program else why_not_built(line["program"])
+        self.skipped = None if self.program else tree.why_not_built(line["program"])
         self.figures: list[float] = []
         self.wall_ns: list[float] = []
         self.notes: list[str] = []
@@ -154,10 +153,11 @@ def versions() -> dict[str, str]:
     for name, command in {"g++": ["g++", "--version"], "clang++": ["clang++-19", "--version"]}.items():
         if shutil.which(command[0]):
             found[name] = subprocess.run(command, capture_output=True, text=True).stdout.splitlines()[0]
-    header = Path("/usr/include/asio/version.hpp")
-    if header.exists():
-        n = int(re.search(r"#define ASIO_VERSION (\d+)", header.read_text())[1])
-        found["Asio"] = f"{n // 100000}.{n // 100 % 1000}.{n % 100}"
+    for name, folder in {"Asio": Path("/usr/include"), "newer Asio": ROOT / "build/peers/usr/include"}.items():
+        header = folder / "asio/version.hpp"
+        if header.exists():
+            n = int(re.search(r"#define ASIO_VERSION (\d+)", header.read_text())[1])
+            found[name] = f"{n // 100000}.{n // 100 % 1000}.{n % 100}"
     return found
 
 
