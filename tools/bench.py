@@ -35,6 +35,7 @@ SHORT = 10  # the short run does a tenth
 TIME_LIMIT_S = 300
 COUNTED_MAX = 20000  # operations under callgrind
 CPU_NS = "CPU ns"
+OF_CARGO = {"tokio_peer"}  # what ./dev bench builds with cargo
 
 
 def table(path: Path) -> list[dict[str, str]]:
@@ -83,11 +84,12 @@ class Tree:
         self.compiler = re.sub(r"-[\d.]+$", "", found[1]) if found else "the compiler"
 
     def program(self, name: str) -> str | None:
-        found = [p for p in self.path.rglob(name) if p.is_file() and os.access(p, os.X_OK)]
+        folder = ROOT / "build/tokio" if name in OF_CARGO else self.path
+        found = [p for p in folder.rglob(name) if p.is_file() and os.access(p, os.X_OK)]
         return str(found[0]) if found else None
 
     def why_not_built(self, program: str) -> str:
-        if program.startswith("tokio_"):
+        if program in OF_CARGO:
             return "the crate could not be built" if shutil.which("cargo") else "cargo is not installed"
         return next((p.read_text().strip() for p in self.path.rglob(f"{program}.skipped")), "not built")
 
@@ -158,6 +160,10 @@ def versions() -> dict[str, str]:
         if header.exists():
             n = int(re.search(r"#define ASIO_VERSION (\d+)", header.read_text())[1])
             found[name] = f"{n // 100000}.{n // 100 % 1000}.{n % 100}"
+    lock = ROOT / "build/tokio/Cargo.lock"
+    if lock.exists() and shutil.which("rustc"):
+        found["rustc"] = subprocess.run(["rustc", "--version"], capture_output=True, text=True).stdout.strip()
+        found["Tokio"] = re.search(r'name = "tokio"\nversion = "([^"]+)"', lock.read_text())[1]
     return found
 
 
