@@ -207,16 +207,17 @@ def printed(rows: list[Row]) -> list[dict]:
 def text_of(rows: list[dict]) -> str:
     unit = next((r["unit"] for r in rows if "unit" in r), CPU_NS)
     counts = any("instructions" in r for r in rows)
-    lines = [f"  {'':34} {unit:>9} {'[min .. max]':>20} {'/ raw':>7} {'/ peer':>7}" + (f" {'instr.':>8}" if counts else "")]
+    wide = max(34, *(len(r["row"]) for r in rows))
+    lines = [f"  {'':{wide}} {unit:>9} {'[min .. max]':>20} {'/ raw':>7} {'/ peer':>7}" + (f" {'instr.':>8}" if counts else "")]
     for r in rows:
         if "skipped" in r:
-            lines.append(f"  {r['row']:34} skipped: {r['skipped']}")
+            lines.append(f"  {r['row']:{wide}} skipped: {r['skipped']}")
             continue
         digits = 2 if r["figure"] < 10 else 1
         spread = f"[{r['least']:.{digits}f} .. {r['most']:.{digits}f}]"
         ratios = "".join(f" {r[k]:7.3f}" if k in r else " " * 8 for k in ("to_raw", "to_best_peer"))
         counted = f" {r['instructions']:8.1f}" if "instructions" in r else ""
-        lines.append(f"  {r['row']:34} {r['figure']:9.{digits}f} {spread:>20}{ratios}{counted}".rstrip())
+        lines.append(f"  {r['row']:{wide}} {r['figure']:9.{digits}f} {spread:>20}{ratios}{counted}".rstrip())
         lines += [f"      {note}" for note in r.get("notes", [])]
     return "\n".join(lines)
 

@@ -1,0 +1,26 @@
+# What the benchmarks compare with, and how a program is told as skipped where that is missing.
+find_path(asio_include asio.hpp PATHS /usr/include DOC "Asio as the distribution packs it, for comparison")
+set(FAIRLEAD_PEERS "" CACHE PATH "What tools/peers.sh has unpacked: newer libraries, for comparison")
+
+# What is missing is said where tools/bench.py finds it, and shows it in place of figures.
+function(bench_skipped target reason)
+  file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/${target}.skipped "${reason}\n")
+endfunction()
+
+set(peers_include ${FAIRLEAD_PEERS}/usr/include)
+set(no_peers "the packages of Debian 13 are not there (tools/peers.sh)")
+if(EXISTS ${FAIRLEAD_PEERS}/why)
+  file(STRINGS ${FAIRLEAD_PEERS}/why no_peers LIMIT_COUNT 1)
+endif()
+
+# bench_peer(<target> <source> <include folder> <file in it that must exist> <why it may be missing>)
+function(bench_peer target source include needed reason)
+  if(NOT EXISTS ${include}/${needed})
+    bench_skipped(${target} "${reason}")
+    return()
+  endif()
+  add_executable(${target} ${source})
+  target_compile_features(${target} PRIVATE cxx_std_20)
+  target_include_directories(${target} SYSTEM BEFORE PRIVATE ${include})
+  target_link_libraries(${target} PRIVATE Threads::Threads)
+endfunction()
