@@ -12,15 +12,20 @@ The last columns of bench/rows.tsv may be left out:
     compiler  "both": the row runs from every tree, and each compiler has a table of its own; otherwise from the first
     unit      what the program itself measures and prints in its last line ("208 bytes"); lines before that are notes
     full      operations with --full: ten rounds as in the appendix of P0162R0, pinned to one processor, each printed
+Arguments may name {n}, the operations, and {redis}, the address of a server that is started for the row's part; it has
+one processor, the row's program another.
 """
 
 import argparse
+import ctypes
 import html
 import json
 import os
 import platform
 import re
 import shutil
+import signal
+import socket
 import statistics
 import subprocess
 import sys
@@ -44,15 +49,48 @@ def table(path: Path) -> list[dict[str, str]]:
     return [dict(zip(names, line.split("\t"))) for line in lines if line]
 
 
+def pin_to(processor) -> None:
+    """`processor` chooses: min or max."""
+    os.sched_setaffinity(0, {processor(os.sched_getaffinity(0))})
+
+
+class RedisServer:
+    """A real server with no data on a free port of loopback, for as long as this program runs or until stop()."""
+
+    program = shutil.which("redis-server") or shutil.which("valkey-server")
+
+    def __init__(self):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        self.address = f"127.0.0.1:{port}"
+
+        def prepare() -> None:
+            pin_to(min)
+            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it never outlives this program
+        self.process = subprocess.Popen(
+            [self.program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
+             "--client-output-buffer-limit", "pubsub 0 0 0"], stdout=subprocess.DEVNULL, preexec_fn=prepare)
+        for _ in range(500):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    return
+            time.sleep(0.01)
+        self.stop()
+        raise RuntimeError("redis-server does not listen")
+
+    def stop(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
 class Run:
     """One run of a program: its CPU and wall seconds and what it printed. Without a row for it, `exists` is false."""
 
     def __init__(self, command: list[str], pinned: bool):
-        def pin() -> None:
-            os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
         with tempfile.TemporaryFile("w+") as out:
             begun = time.monotonic()
-            process = subprocess.Popen(command, stdout=out, preexec_fn=pin if pinned else None)
+            process = subprocess.Popen(command, stdout=out, preexec_fn=(lambda: pin_to(max)) if pinned else None)
             _, status, usage = os.wait4(process.pid, 0)
             self.wall_s = time.monotonic() - begun
             self.cpu_s = usage.ru_utime + usage.ru_stime
@@ -100,18 +138,22 @@ class Row:
         self.arguments = line["arguments"]
         self.unit = line.get("unit") or CPU_NS
         full = line.get("full", "")
-        self.is_pinned = bool(full)
+        self.wants_redis = "{redis}" in self.arguments
+        self.redis_address = ""
+        self.is_pinned = bool(full) or self.wants_redis
         self.is_printed = bool(full) and given.full
         self.operations = int(line["quick"] if given.quick else full if self.is_printed else line["operations"])
         self.program = tree.program(line["program"])
         self.skipped = None if self.program else tree.why_not_built(line["program"])
+        if not self.skipped and self.wants_redis and not RedisServer.program:
+            self.skipped = "no redis-server is installed"
         self.figures: list[float] = []
         self.wall_ns: list[float] = []
         self.notes: list[str] = []
         self.instructions: float | None = None
 
     def command(self, n: int) -> list[str]:
-        return [self.program, *self.arguments.format(n=n).split()]
+        return [self.program, *self.arguments.format(n=n, redis=self.redis_address).split()]
 
     def run(self) -> None:
         if self.skipped:
@@ -152,7 +194,9 @@ def versions() -> dict[str, str]:
         if line.startswith("model name"):
             found["processor"] = f"{os.cpu_count()} x {line.split(':')[1].strip()}"
             break
-    for name, command in {"g++": ["g++", "--version"], "clang++": ["clang++-19", "--version"]}.items():
+    commands = {"g++": ["g++", "--version"], "clang++": ["clang++-19", "--version"],
+                "server": ["redis-server", "--version"]}
+    for name, command in commands.items():
         if shutil.which(command[0]):
             found[name] = subprocess.run(command, capture_output=True, text=True).stdout.splitlines()[0]
     for name, folder in {"Asio": Path("/usr/include"), "newer Asio": ROOT / "build/peers/usr/include"}.items():
@@ -164,10 +208,26 @@ def versions() -> dict[str, str]:
     if lock.exists() and shutil.which("rustc"):
         found["rustc"] = subprocess.run(["rustc", "--version"], capture_output=True, text=True).stdout.strip()
         found["Tokio"] = re.search(r'name = "tokio"\nversion = "([^"]+)"', lock.read_text())[1]
+    boost, hiredis = ROOT / "build/peers/usr/include/boost/version.hpp", Path("/usr/include/hiredis/hiredis.h")
+    if boost.exists():
+        found["Boost.Redis"] = re.search(r'BOOST_LIB_VERSION "(.*)"', boost.read_text())[1].replace("_", ".")
+    if hiredis.exists():
+        found["hiredis"] = ".".join(re.findall(r"#define HIREDIS_(?:MAJOR|MINOR|PATCH) (\d+)", hiredis.read_text()))
     return found
 
 
 def run_part(rows: list[Row], rounds: int, counts: bool) -> None:
+    server = RedisServer() if any(row.wants_redis and not row.skipped for row in rows) else None
+    try:
+        for row in rows:
+            row.redis_address = server.address if server else ""
+        run_rows(rows, rounds, counts)
+    finally:
+        if server:
+            server.stop()
+
+
+def run_rows(rows: list[Row], rounds: int, counts: bool) -> None:
     for _ in range(rounds):
         for row in rows:
             row.run()
@@ -180,8 +240,9 @@ def run_part(rows: list[Row], rounds: int, counts: bool) -> None:
 def printed(rows: list[Row]) -> list[dict]:
     """The rows as they are shown, with their ratios to the raw limit and to the best peer."""
     there = [r for r in rows if not r.skipped]
-    raw = min((r.median() for r in there if r.kind == "raw"), default=None)
-    peer = min((r.median() for r in there if r.kind == "peer"), default=None)
+    best = max if any(r.unit.endswith("/s") for r in rows) else min
+    raw = best((r.median() for r in there if r.kind == "raw"), default=None)
+    peer = best((r.median() for r in there if r.kind == "peer"), default=None)
     result = []
     for r in rows:
         shown = {"row": r.name, "kind": r.kind}
@@ -192,6 +253,8 @@ def printed(rows: list[Row]) -> list[dict]:
                          operations=r.operations)
             if r.wall_ns:
                 shown["wall_ns"] = statistics.median(r.wall_ns)
+            if r.wants_redis: # It waits for another process.
+                shown["is_wall_told"] = True
             if r.notes:
                 shown["notes"] = r.notes
             if raw:
@@ -207,8 +270,10 @@ def printed(rows: list[Row]) -> list[dict]:
 def text_of(rows: list[dict]) -> str:
     unit = next((r["unit"] for r in rows if "unit" in r), CPU_NS)
     counts = any("instructions" in r for r in rows)
+    tells_wall = any("is_wall_told" in r for r in rows)
     wide = max(34, *(len(r["row"]) for r in rows))
-    lines = [f"  {'':{wide}} {unit:>9} {'[min .. max]':>20} {'/ raw':>7} {'/ peer':>7}" + (f" {'instr.':>8}" if counts else "")]
+    lines = [f"  {'':{wide}} {unit:>9} {'[min .. max]':>20} {'/ raw':>7} {'/ peer':>7}" + (f" {'instr.':>8}" if counts else "")
+             + (f" {'wall ns':>9}" if tells_wall else "")]
     for r in rows:
         if "skipped" in r:
             lines.append(f"  {r['row']:{wide}} skipped: {r['skipped']}")
@@ -217,7 +282,8 @@ def text_of(rows: list[dict]) -> str:
         spread = f"[{r['least']:.{digits}f} .. {r['most']:.{digits}f}]"
         ratios = "".join(f" {r[k]:7.3f}" if k in r else " " * 8 for k in ("to_raw", "to_best_peer"))
         counted = f" {r['instructions']:8.1f}" if "instructions" in r else ""
-        lines.append(f"  {r['row']:{wide}} {r['figure']:9.{digits}f} {spread:>20}{ratios}{counted}".rstrip())
+        wall = f" {r['wall_ns']:9.{digits}f}" if tells_wall and "wall_ns" in r else ""
+        lines.append(f"  {r['row']:{wide}} {r['figure']:9.{digits}f} {spread:>20}{ratios}{counted}{wall}".rstrip())
         lines += [f"      {note}" for note in r.get("notes", [])]
     return "\n".join(lines)
 

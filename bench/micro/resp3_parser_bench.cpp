@@ -1,13 +1,13 @@
 // How fast does the parser deliver replies, and how far is that from merely finding the line ends?
 //
-//   bench_resp3_parser [MiB of replies, 32] [rounds, 9]
+//   bench_resp3_parser REPLIES CANDIDATE MIB
+//     REPLIES    mixed, small, shuffled (small ones in no order that a branch predictor foresees) or map
+//     CANDIDATE  walk   memchr from line end to line end, bulk bodies skipped, nothing delivered: the cost of reading
+//                parse  parser::parse() with a sink that looks at every node, fed in windows of 64 KiB as a client
+//                reads some   parser::parse_some() into a batch of 64 nodes, same windows next   parser::parse_some()
+//                one node at a time
 //
-// For each kind of replies the program prints medians in GB/s of
-//   walk    memchr from line end to line end, bulk bodies skipped, nothing delivered: what reading the bytes costs
-//   parse   parser::parse() with a sink that looks at every node, fed in windows of 64 KiB as a client reads them
-//   some    parser::parse_some() into a batch of 64 nodes, same windows
-//   next    parser::parse_some() one node at a time
-// and the ratio of each to the walk. The candidates take turns, so that a slow phase of the machine hits all of them.
+// Prints the median of some rounds in GB/s.
 #include <fairlead/resp3/parser.hpp>
 
 #include <algorithm>
@@ -42,28 +42,23 @@ private:
     std::uint64_t state_ = 1;
 };
 
-struct replies {
-    char const* name;
-    std::string bytes;
-    std::size_t count;
-};
-
 class recorder {
 public:
     std::string out;
     random_bits random;
 
     void text(std::string_view s) { out += s; }
-    void head(char kind, std::size_t n) { out += kind + std::to_string(n) + "\r\n"; }
+    void head(char kind, std::size_t n) { out.append(1, kind).append(std::to_string(n)).append("\r\n"); }
     void bulk(std::size_t n) {
         head('$', n);
         for (std::size_t i = 0; i != n; ++i)
             out += static_cast<char>('a' + (i + n) % 26);
         text("\r\n");
     }
-    void number() { out += ":" + std::to_string(random.next() >> (20 + random.below(43))) + "\r\n"; }
+    void number() { out.append(":").append(std::to_string(random.next() >> (20 + random.below(43)))).append("\r\n"); }
     void real() {
-        out += "," + std::to_string(random.below(100000)) + "." + std::to_string(random.below(100)) + "\r\n";
+        auto const whole = std::to_string(random.below(100000));
+        out.append(",").append(whole).append(".").append(std::to_string(random.below(100))).append("\r\n");
     }
 
     void small_reply(std::size_t which) {
@@ -137,13 +132,12 @@ private:
     std::size_t turn_ = 0;
 };
 
-replies record(char const* name, std::size_t bytes, void (recorder::*reply)()) {
+std::string record(std::size_t bytes, void (recorder::*reply)()) {
     recorder r;
     r.out.reserve(bytes + 4096);
-    std::size_t count = 0;
-    for (; r.out.size() < bytes; ++count)
+    while (r.out.size() < bytes)
         (r.*reply)();
-    return {name, std::move(r.out), count};
+    return std::move(r.out);
 }
 
 /// Whatever a candidate computes goes here, so that no compiler finds it useless.
@@ -213,46 +207,48 @@ template <std::size_t Batch> void parse_some(std::string_view in) {
     checksum = sink.sum;
 }
 
-struct candidate {
-    char const* name;
-    void (*run)(std::string_view);
-    std::vector<double> seconds;
+struct kind_of_replies {
+    std::string_view name;
+    void (recorder::*reply)();
 };
+constexpr kind_of_replies kinds[] = {{"mixed", &recorder::mixed_reply},
+                                     {"small", &recorder::small_in_turn},
+                                     {"shuffled", &recorder::small_shuffled},
+                                     {"map", &recorder::map_reply}};
 
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
+struct candidate {
+    std::string_view name;
+    void (*run)(std::string_view);
+};
+constexpr candidate candidates[] = {
+    {"walk", walk}, {"parse", parse}, {"some", parse_some<64>}, {"next", parse_some<1>}};
+
+constexpr int rounds = 5;
+
+double median_seconds(candidate const& c, std::string_view input) {
+    std::vector<double> seconds;
+    for (int round = 0; round != rounds; ++round) {
+        auto const start = std::chrono::steady_clock::now();
+        c.run(input);
+        seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    }
+    std::sort(seconds.begin(), seconds.end());
+    return seconds[rounds / 2];
 }
 
-void measure(replies const& input, int rounds) {
-    candidate candidates[] = {
-        {"walk", walk, {}}, {"parse", parse, {}}, {"some", parse_some<64>, {}}, {"next", parse_some<1>, {}}};
-    for (int round = 0; round != rounds; ++round)
-        for (auto& c : candidates) {
-            auto const start = std::chrono::steady_clock::now();
-            c.run(input.bytes);
-            c.seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-        }
-    double const reference = median(candidates[0].seconds);
-    std::printf("%s: %.1f bytes a reply\n", input.name,
-                static_cast<double>(input.bytes.size()) / static_cast<double>(input.count));
-    for (auto& c : candidates) {
-        double const typical = median(c.seconds);
-        std::printf("  %-6s %6.2f GB/s  %7.1f ns a reply  %5.2f of the walk  (best %.2f GB/s)\n", c.name,
-                    static_cast<double>(input.bytes.size()) / typical * 1e-9,
-                    typical / static_cast<double>(input.count) * 1e9, reference / typical,
-                    static_cast<double>(input.bytes.size()) / *std::min_element(c.seconds.begin(), c.seconds.end()) *
-                        1e-9);
-    }
+template <class Range> auto const& named(Range const& all, std::string_view name) {
+    for (auto const& one : all)
+        if (one.name == name)
+            return one;
+    std::exit(2);
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
-    std::size_t const bytes = (argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 32) * 1024 * 1024;
-    int const rounds = argc > 2 ? std::atoi(argv[2]) : 9;
-    measure(record("mixed", bytes, &recorder::mixed_reply), rounds);
-    measure(record("small", bytes, &recorder::small_in_turn), rounds);
-    measure(record("small, shuffled", bytes, &recorder::small_shuffled), rounds);
-    measure(record("map", bytes, &recorder::map_reply), rounds);
+    if (argc != 4)
+        return 2;
+    std::string const input = record(std::strtoul(argv[3], nullptr, 10) * 1024 * 1024, named(kinds, argv[1]).reply);
+    std::printf("%.3f GB/s\n",
+                static_cast<double>(input.size()) / median_seconds(named(candidates, argv[2]), input) * 1e-9);
 }

@@ -9,7 +9,9 @@ endfunction()
 
 set(peers_include ${FAIRLEAD_PEERS}/usr/include)
 set(no_peers "the packages of Debian 13 are not there (tools/peers.sh)")
-if(EXISTS ${FAIRLEAD_PEERS}/why)
+if(NOT FAIRLEAD_PEERS)
+  set(peers_include ${PROJECT_BINARY_DIR}/no-peers)
+elseif(EXISTS ${FAIRLEAD_PEERS}/why)
   file(STRINGS ${FAIRLEAD_PEERS}/why no_peers LIMIT_COUNT 1)
 endif()
 

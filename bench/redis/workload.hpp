@@ -1,0 +1,61 @@
+// What all clients of the Redis benchmark do.
+//
+//   PROGRAM MODE N CALLERS HOST:PORT
+//     calls    each caller in turn sets and gets a key, one request under way for each; N requests in all
+//     publish  each caller publishes to a channel to which the same connection is subscribed: N replies and N pushes
+//     pushes   a script on the server publishes N messages, 1,000 at a time; nothing else goes on
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace workload {
+
+constexpr int skipped = 77; ///< what a program ends with that has no such mode
+constexpr long messages_at_once = 1000;
+constexpr std::string_view value = "the value has thirty-two bytes..";
+static_assert(value.size() == 32);
+constexpr char const* channel = "news";
+constexpr char const* script = "for i = 1, 1000 do redis.call('PUBLISH', 'news', ARGV[1]) end return 1";
+
+inline std::string key_of(long caller) { return "key:" + std::to_string(10'000 + caller % 10'000); }
+
+struct settings {
+    std::string mode;
+    long n;
+    long callers;
+    std::string host, port;
+
+    settings(int argc, char** argv) {
+        if (argc != 5)
+            std::exit(2);
+        mode = argv[1];
+        n = std::atol(argv[2]);
+        callers = std::atol(argv[3]);
+        std::string const address = argv[4];
+        auto const colon = address.rfind(':');
+        host = address.substr(0, colon);
+        port = address.substr(colon + 1);
+    }
+    bool is_calls() const { return mode == "calls"; }
+    bool is_publish() const { return mode == "publish"; }
+    bool is_pushes() const { return mode == "pushes"; }
+    /// Of the caller with this number.
+    long share(long caller) const { return n / callers + (caller < n % callers); }
+    /// Messages that come in mode pushes.
+    long messages() const { return is_pushes() ? scripts() * messages_at_once : n; }
+    long scripts() const { return (n + messages_at_once - 1) / messages_at_once; }
+};
+
+/// A benchmark that computes something wrong measures nothing.
+inline void insist(bool good, char const* what) {
+    if (!good) {
+        std::fprintf(stderr, "%s\n", what);
+        std::exit(1);
+    }
+}
+
+} // namespace workload
