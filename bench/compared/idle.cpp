@@ -1,0 +1,111 @@
+// The memory of a connection that waits: sockets are there, registered and reading into 64 bytes each, and nothing
+// comes. One source for Fairlead (through the headers of fairlead::asio_compat) and for Asio. Counted is what the
+// process itself keeps, from descriptors that are open already to reads that are pending.
+//
+//   idle ROW N
+//     ROW  callback or coroutine
+//     N    connections, a UNIX pair each; fewer where the system does not allow as many descriptors, which is then said
+#include "own_memory.hpp"
+
+#include <asio.hpp>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace {
+
+using protocol = asio::local::stream_protocol;
+using socket_type = protocol::socket;
+using message = std::array<char, 64>;
+
+struct session {
+    socket_type socket;
+    message data;
+    session(asio::io_context& c, int fd) : socket(c, protocol(), fd), data{} {}
+};
+
+asio::awaitable<void> wait_for_data(socket_type socket) {
+    message data;
+    co_await socket.async_read_some(asio::buffer(data), asio::use_awaitable);
+}
+
+#ifdef FAIRLEAD_VERSION_MAJOR
+/// The frame of wait_for_data, seen by a promise that is the library's but for that.
+struct seen {
+    struct promise_type : asio::detail::awaitable_promise_base<void> {
+        static inline std::size_t frame_bytes = 0;
+        static void* operator new(std::size_t n) { return std::malloc(frame_bytes = n); }
+        static void operator delete(void* p, std::size_t) { std::free(p); }
+        seen get_return_object() { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
+        void return_void() {}
+    };
+    std::coroutine_handle<promise_type> handle;
+};
+FAIRLEAD_NOINLINE seen wait_and_be_seen(socket_type socket) {
+    message data;
+    co_await socket.async_read_some(asio::buffer(data), asio::use_awaitable);
+}
+
+/// The block of the frame that co_spawn makes around a coroutine.
+struct root_block {
+    std::size_t& bytes;
+    explicit root_block(std::size_t& b) noexcept : bytes(b) {}
+    bool await_ready() const noexcept { return false; }
+    bool await_suspend(std::coroutine_handle<asio::detail::awaitable_promise<void>> h) noexcept {
+        using asio::detail::recycler;
+        auto* const frame = static_cast<std::byte*>(h.promise().record.parent->handle.address());
+        auto* const block = reinterpret_cast<asio::detail::recycler_block*>(frame - recycler::header);
+        bytes = block->size_class * recycler::step;
+        return false;
+    }
+    void await_resume() const noexcept {}
+};
+asio::awaitable<void> look_at_root(std::size_t& bytes) {
+    root_block look(bytes);
+    co_await look;
+}
+
+void list_parts(asio::io_context& context, bool with_coroutines) {
+    using asio::detail::recycler;
+    std::printf("socket %zu bytes, message %zu; blocks have a header of %zu bytes and are rounded up to %zu\n",
+                sizeof(socket_type), sizeof(message), recycler::header, recycler::step);
+    if (!with_coroutines)
+        return;
+    wait_and_be_seen(socket_type(context)).handle.destroy();
+    std::size_t root = 0;
+    asio::co_spawn(context, look_at_root(root), asio::detached);
+    context.run();
+    context.restart();
+    using promise = asio::detail::awaitable_promise<void>;
+    std::printf("frame %zu bytes: promise %zu, of it await record %zu, of it lent to the operation %zu\n",
+                seen::promise_type::frame_bytes, sizeof(promise), sizeof(asio::await_record),
+                asio::await_record::lendable);
+    std::printf("co_spawn's own frame around it: a block of %zu bytes\n", root);
+}
+#else
+void list_parts(asio::io_context&, bool) {}
+#endif
+
+} // namespace
+
+int main(int argc, char** argv) {
+    if (argc != 3)
+        return 2;
+    bool const with_coroutines = std::strcmp(argv[1], "coroutine") == 0;
+    auto const open = open_pairs(std::atoi(argv[2]));
+    asio::io_context context(1);
+    list_parts(context, with_coroutines);
+    auto const before = own_bytes();
+    for (int fd : open.fds)
+        if (with_coroutines) {
+            asio::co_spawn(context, wait_for_data(socket_type(context, protocol(), fd)), asio::detached);
+        } else {
+            auto* one = new session(context, fd);
+            one->socket.async_read_some(asio::buffer(one->data), [one](auto, std::size_t) { delete one; });
+        }
+    context.poll();
+    print_each(before, open);
+}
