@@ -33,11 +33,12 @@ import tempfile
 import time
 from pathlib import Path
 
+import callgrind
+
 ROOT = Path(__file__).resolve().parent.parent
 SKIPPED = 77  # what a program ends with when a row does not exist for it
 ROUNDS, ROUNDS_FULL = 7, 10
 SHORT = 10  # the short run does a tenth
-TIME_LIMIT_S = 300
 COUNTED_MAX = 20000  # operations under callgrind
 CPU_NS = "CPU ns"
 ROUNDS_MOST = {"bytes": 2, "KiB": 1, "MiB": 1, "CPU s": 3}  # of units that hardly vary, or take long
@@ -101,16 +102,6 @@ class Run:
         self.exists = process.returncode != SKIPPED
         if process.returncode not in (0, SKIPPED):
             raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}")
-
-
-def instructions(command) -> float:
-    """For one operation."""
-    def total(n: int) -> int:
-        with tempfile.NamedTemporaryFile() as out:
-            subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={out.name}", *command(n)], check=True,
-                           capture_output=True, timeout=TIME_LIMIT_S)
-            return int(re.search(r"^(?:summary|totals): (\d+)", Path(out.name).read_text(), re.M)[1])
-    return (total(2 * COUNTED_MAX) - total(COUNTED_MAX)) / COUNTED_MAX
 
 
 class Tree:
@@ -232,10 +223,10 @@ def run_rows(rows: list[Row], rounds: int, counts: bool) -> None:
     for _ in range(min(rounds, *(ROUNDS_MOST.get(row.unit, rounds) for row in rows))):
         for row in rows:
             row.run()
-    if counts and shutil.which("valgrind"):
+    if counts and callgrind.is_there():
         for row in rows:
             if not row.skipped and row.unit == CPU_NS:
-                row.instructions = instructions(row.command)
+                row.instructions = callgrind.count_each(row.command, COUNTED_MAX).instructions
 
 
 def printed(rows: list[Row]) -> list[dict]:

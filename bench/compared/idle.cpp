@@ -9,6 +9,10 @@
 
 #include <asio.hpp>
 
+#ifdef FAIRLEAD_VERSION_MAJOR
+#include "../frame_bytes.hpp"
+#endif
+
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -33,18 +37,7 @@ asio::awaitable<void> wait_for_data(socket_type socket) {
 }
 
 #ifdef FAIRLEAD_VERSION_MAJOR
-/// The frame of wait_for_data, seen by a promise that is the library's but for that.
-struct seen {
-    struct promise_type : asio::detail::awaitable_promise_base<void> {
-        static inline std::size_t frame_bytes = 0;
-        static void* operator new(std::size_t n) { return std::malloc(frame_bytes = n); }
-        static void operator delete(void* p, std::size_t) { std::free(p); }
-        seen get_return_object() { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
-        void return_void() {}
-    };
-    std::coroutine_handle<promise_type> handle;
-};
-FAIRLEAD_NOINLINE seen wait_and_be_seen(socket_type socket) {
+FAIRLEAD_NOINLINE seen_frame wait_and_be_seen(socket_type socket) {
     message data;
     co_await socket.async_read_some(asio::buffer(data), asio::use_awaitable);
 }
@@ -74,15 +67,14 @@ void list_parts(asio::io_context& context, bool with_coroutines) {
                 sizeof(socket_type), sizeof(message), recycler::header, recycler::step);
     if (!with_coroutines)
         return;
-    wait_and_be_seen(socket_type(context)).handle.destroy();
+    auto const frame = frame_bytes([&] { return wait_and_be_seen(socket_type(context)); });
     std::size_t root = 0;
     asio::co_spawn(context, look_at_root(root), asio::detached);
     context.run();
     context.restart();
     using promise = asio::detail::awaitable_promise<void>;
-    std::printf("frame %zu bytes: promise %zu, of it await record %zu, of it lent to the operation %zu\n",
-                seen::promise_type::frame_bytes, sizeof(promise), sizeof(asio::await_record),
-                asio::await_record::lendable);
+    std::printf("frame %zu bytes: promise %zu, of it await record %zu, of it lent to the operation %zu\n", frame,
+                sizeof(promise), sizeof(asio::await_record), asio::await_record::lendable);
     std::printf("co_spawn's own frame around it: a block of %zu bytes\n", root);
 }
 #else

@@ -6,6 +6,8 @@
 // Times are CPU nanoseconds, medians of interleaved rounds.
 //
 //   bench_falsifiers [iterations] [rounds]
+#include "../frame_bytes.hpp"
+
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/stream/write.hpp>
@@ -33,31 +35,16 @@ double cpu_ns() {
 
 // ---- frames
 
-std::size_t last_frame = 0;
-
-/// A coroutine with the library's promise, whose frame size is looked at.
-struct probe {
-    struct promise_type : detail::awaitable_promise_base<void> {
-        static void* operator new(std::size_t n) {
-            last_frame = n;
-            return detail::recycle_allocate(n);
-        }
-        static void operator delete(void* p, std::size_t) { detail::recycle_free(p); }
-        probe get_return_object() { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
-        void return_void() {}
-    };
-    std::coroutine_handle<promise_type> h;
-};
 using socket_type = local::stream_protocol::socket;
 
-FAIRLEAD_NOINLINE probe sites_1(socket_type& s, mutable_buffer b) { co_await s.async_read_some(b); }
-FAIRLEAD_NOINLINE probe sites_4(socket_type& s, mutable_buffer b) {
+FAIRLEAD_NOINLINE seen_frame sites_1(socket_type& s, mutable_buffer b) { co_await s.async_read_some(b); }
+FAIRLEAD_NOINLINE seen_frame sites_4(socket_type& s, mutable_buffer b) {
     co_await s.async_read_some(b);
     co_await s.async_write_some(b);
     co_await s.async_read_some(b);
     co_await s.async_write_some(b);
 }
-FAIRLEAD_NOINLINE probe sites_8(socket_type& s, mutable_buffer b) {
+FAIRLEAD_NOINLINE seen_frame sites_8(socket_type& s, mutable_buffer b) {
     co_await s.async_read_some(b);
     co_await s.async_write_some(b);
     co_await s.async_read_some(b);
@@ -67,16 +54,12 @@ FAIRLEAD_NOINLINE probe sites_8(socket_type& s, mutable_buffer b) {
     co_await s.async_read_some(b);
     co_await s.async_write_some(b);
 }
-FAIRLEAD_NOINLINE probe echo_handler(socket_type s) {
+FAIRLEAD_NOINLINE seen_frame echo_handler(socket_type s) {
     char data[64];
     for (;;) {
         auto const n = co_await s.async_read_some(buffer(data));
         co_await async_write(s, buffer(data, n));
     }
-}
-template <class F> std::size_t frame_of(F make) {
-    make().h.destroy();
-    return last_frame;
 }
 
 // ---- start: an emulated operating system whose operations complete when triggered
@@ -137,25 +120,25 @@ struct os_operation : detail::primitive<os_operation> {
 };
 auto async_os(loop* l) { return completion_token_transform<void()>(use_await, os_operation(l)); }
 
-probe run_concrete(long n) {
+seen_frame run_concrete(long n) {
     for (long i = 0; i != n; ++i) {
         concrete_awaiter a;
         co_await a;
     }
 }
-probe run_erased(loop* l, long n) {
+seen_frame run_erased(loop* l, long n) {
     for (long i = 0; i != n; ++i)
         co_await async_os(l);
 }
-double drive(probe p, loop* home) {
-    p.h.promise().record.handle = p.h;
-    p.h.promise().record.home = home;
+double drive(seen_frame p, loop* home) {
+    p.handle.promise().record.handle = p.handle;
+    p.handle.promise().record.home = home;
     double const before = cpu_ns();
-    p.h.resume();
+    p.handle.resume();
     while (os_first)
         os_trigger();
     double const spent = cpu_ns() - before;
-    p.h.destroy();
+    p.handle.destroy();
     return spent / static_cast<double>(iterations);
 }
 
@@ -223,8 +206,8 @@ int main(int argc, char** argv) {
     auto const b = buffer(bytes);
     std::printf("frames  %zu / %zu / %zu bytes with 1 / 4 / 8 await sites; echo handler with its socket and 64-byte "
                 "buffer %zu\n",
-                frame_of([&] { return sites_1(s, b); }), frame_of([&] { return sites_4(s, b); }),
-                frame_of([&] { return sites_8(s, b); }), frame_of([&] { return echo_handler(socket_type(c)); }));
+                frame_bytes([&] { return sites_1(s, b); }), frame_bytes([&] { return sites_4(s, b); }),
+                frame_bytes([&] { return sites_8(s, b); }), frame_bytes([&] { return echo_handler(socket_type(c)); }));
     std::vector<double> concrete, erased, callback, yield, call;
     for (int i = 0; i != rounds; ++i) {
         concrete.push_back(drive(run_concrete(iterations), &c.as_loop()));

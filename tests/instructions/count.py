@@ -7,47 +7,33 @@ C04  operations that succeed leave errno alone: no call of __errno_location is d
 
 callgrind counts; each figure is the difference between N and 2 N operations, so that starting up does not count.
 """
-import re
-import shutil
-import subprocess
 import sys
-import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
+import budgets
+import callgrind
 
 N = 5000
-MORE_MAX = 48
-
-
-def run(program: str, mode: str, n: int) -> tuple[int, int]:
-    """Instructions, and calls of __errno_location."""
-    with tempfile.NamedTemporaryFile("r") as out:
-        subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={out.name}", "--compress-strings=no",
-                        program, mode, str(n)], check=True, timeout=200, capture_output=True, text=True)
-        text = out.read()
-    instructions = int(re.search(r"^(?:summary|totals): (\d+)", text, re.M)[1])
-    # A call is three lines: cfn=NAME, calls=COUNT POSITION, cost.
-    calls = sum(int(count) for name, count in re.findall(r"^cfn=(.*)\n(?:c[a-z]+=.*\n)*calls=(\d+)", text, re.M)
-                if "errno_location" in name)
-    return instructions, calls
-
-
-def per_operation(program: str, mode: str) -> tuple[float, float]:
-    some, more = run(program, mode, N), run(program, mode, 2 * N)
-    return (more[0] - some[0]) / N, (more[1] - some[1]) / N
 
 
 def main() -> int:
     program, row = sys.argv[1:]
-    if not shutil.which("valgrind"):
+    if not callgrind.is_there():
         print("skipped: valgrind is not installed")
         return 77
+
+    def operation(name: str) -> callgrind.Count:
+        return callgrind.count_each(lambda n: [program, name, str(n)], N)
     if row == "A13":
-        default, _ = per_operation(program, "default_memory")
-        own, _ = per_operation(program, "own_memory")
+        default, own = operation("post").instructions, operation("post_own_memory").instructions
+        most = budgets.at_most("instructions_more", "post than post_own_memory")
         print(f"default memory: {default:.1f} instructions for an operation, own memory: {own:.1f}, "
-              f"{default - own:.1f} more")
-        return 0 if default - own <= MORE_MAX else 1
-    instructions, errno = per_operation(program, "read_write")
-    print(f"{2 * N} writes and reads more: {instructions:.1f} instructions and {errno:.4f} looks at errno for two")
+              f"{default - own:.1f} more; the budget is {most}")
+        return 0 if default - own <= most else 1
+    one = operation("echo")
+    errno = one.calls_of("errno_location")
+    print(f"{2 * N} writes and reads more: {one.instructions:.1f} instructions and {errno:.4f} looks at errno for two")
     return 0 if errno == 0 else 1
 
 

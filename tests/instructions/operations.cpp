@@ -1,17 +1,28 @@
-// What count.py counts the instructions of: N operations, all of which succeed.
+// What is counted with callgrind: N operations, all of which succeed.
 //
-//   operations read_write N             64-byte messages through a UNIX pair, awaited
-//   operations default_memory N         a chain of posts whose handlers name no allocator
-//   operations own_memory N             the same with an allocator as users write them for one chain: one slot
+//   operations echo N             64-byte messages through a UNIX pair, awaited
+//   operations echo_callbacks N   the same with callbacks
+//   operations post N         a chain of posts whose handlers name no allocator
+//   operations post_own_memory N             the same with an allocator as users write them for one chain: one slot
+//   operations strand N                 the same through a strand
+//   operations yield N                  a coroutine that gives way
+//   operations read_until N             async_read_until that finds its delimiter in the buffer, awaited
+//   operations read_until_callbacks N   the same with callbacks
+//   operations timer N                  a timer that is set, waited for and cancelled
 #include <fairlead/coro/spawn.hpp>
+#include <fairlead/exec/strand.hpp>
 #include <fairlead/net/stream_socket.hpp>
+#include <fairlead/net/timer.hpp>
+#include <fairlead/stream/read_until.hpp>
 #include <fairlead/stream/write.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/post.hpp>
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <string>
 #include <utility>
 
 namespace {
@@ -28,6 +39,52 @@ awaitable<void> exchange(io_context& context, long n) {
         co_await a.async_read_some(buffer(into));
     }
 }
+
+struct exchanger {
+    socket_type a, b;
+    char from[64] = {}, into[64];
+    long left;
+    exchanger(io_context& context, long n) : a(context), b(context), left(n) { connect_pair(a, b); }
+    void next() {
+        if (left-- > 0)
+            async_write(b, buffer(from), [this](error_code, std::size_t) {
+                a.async_read_some(buffer(into), [this](error_code, std::size_t) { next(); });
+            });
+    }
+};
+
+struct line_reader {
+    socket_type stream;
+    std::string text = "Hello, world!\n";
+    long left;
+    line_reader(io_context& context, long n) : stream(context), left(n) {}
+    void next() {
+        if (left-- > 0)
+            async_read_until(stream, dynamic_buffer(text), '\n', [this](error_code, std::size_t) { next(); });
+    }
+    static awaitable<void> read(line_reader& self) {
+        while (self.left-- > 0)
+            co_await async_read_until(self.stream, dynamic_buffer(self.text), '\n');
+    }
+};
+
+awaitable<void> give_way(long n) {
+    for (long i = 0; i != n; ++i)
+        co_await this_coro::yield();
+}
+
+struct canceller {
+    steady_timer timer;
+    long left;
+    canceller(io_context& context, long n) : timer(context), left(n) {}
+    void next() {
+        if (left-- <= 0)
+            return;
+        timer.expires_after(std::chrono::hours(1));
+        timer.async_wait([this](error_code) { next(); });
+        timer.cancel();
+    }
+};
 
 struct one_slot {
     alignas(16) std::byte bytes[256];
@@ -62,6 +119,16 @@ struct chain {
             post(*context, chain(*this));
     }
 };
+struct strand_chain {
+    strand<io_context::executor_type> on;
+    long left;
+    void operator()() {
+        if (--left > 0) {
+            auto const target = on; // Moved from below.
+            post(target, strand_chain(std::move(*this)));
+        }
+    }
+};
 struct own_chain : chain {
     using allocator_type = slot_allocator<void>;
     allocator_type get_allocator() const noexcept { return allocator_type(slot); }
@@ -76,14 +143,32 @@ struct own_chain : chain {
 int main(int argc, char** argv) {
     if (argc != 3)
         return 2;
+    auto const is = [&](char const* mode) { return std::strcmp(argv[1], mode) == 0; };
     auto const n = std::atol(argv[2]);
     io_context context(1);
     one_slot slot;
-    if (std::strcmp(argv[1], "read_write") == 0)
+    exchanger exchange_callbacks(context, n);
+    line_reader lines(context, n);
+    canceller timers(context, n);
+    if (is("echo"))
         co_spawn(context, exchange(context, n), detached);
-    else if (std::strcmp(argv[1], "default_memory") == 0)
+    else if (is("echo_callbacks"))
+        exchange_callbacks.next();
+    else if (is("post"))
         post(context, chain{&context, n, &slot});
-    else
+    else if (is("post_own_memory"))
         post(context, own_chain{{&context, n, &slot}});
+    else if (is("strand"))
+        strand_chain{make_strand(context), n + 1}();
+    else if (is("yield"))
+        co_spawn(context, give_way(n), detached);
+    else if (is("read_until"))
+        co_spawn(context, line_reader::read(lines), detached);
+    else if (is("read_until_callbacks"))
+        lines.next();
+    else if (is("timer"))
+        timers.next();
+    else
+        return 2;
     context.run();
 }

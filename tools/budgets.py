@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+"""Holds the deterministic figures of bench/budgets.tsv, and measures them anew.
+
+    tools/budgets.py TREE [KIND...]             measures and compares, as the tests do; names each row that does not hold
+    tools/budgets.py TREE... --write [KIND...]  writes what was measured into the table and prints the difference
+    tools/budgets.py --self-test                plants figures that do not hold and expects them to be found
+
+TREE is an optimised build tree of one of the compilers that have a column; with another one, or another version, nothing
+is held: exit status 77. Rows that say "at most" are bounds that people choose: --write leaves them.
+
+    instructions, allocations   of one operation, counted by callgrind (tests/instructions/operations.cpp)
+    frame_bytes                 of coroutine frames (tests/budgets/frames.cpp)
+    header_kib                  of each public header, preprocessed with all that it includes
+    instructions_more           of one operation than of another; tests/instructions/count.py measures and holds them
+    system_calls                of an echoed message; tests/system_calls/check.py does
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import callgrind
+
+ROOT = Path(__file__).resolve().parent.parent
+TABLE = ROOT / "bench/budgets.tsv"
+SKIPPED = 77
+OPERATIONS = 5000
+WITHIN = re.compile(r"within (\d+) %")
+
+
+class Row:
+    def __init__(self, columns: list[str], line: str):
+        self.columns = columns
+        values = line.split("\t")
+        self.kind, self.what, self.rule = values[:3]
+        self.budgets = dict(zip(columns, values[3:]))
+
+    def holds(self, column: str, figure: float) -> bool:
+        budget = float(self.budgets[column])
+        if self.rule == "at most":
+            return figure <= budget
+        if self.rule == "exactly":
+            return figure == budget
+        return abs(figure - budget) <= budget * int(WITHIN.fullmatch(self.rule)[1]) / 100
+
+    def complaint(self, column: str, figure: float) -> str:
+        return f"{self.kind}, {self.what}: {shown(figure)} with {column}; the budget is {self.rule} {self.budgets[column]}"
+
+    def __str__(self) -> str:
+        return "\t".join([self.kind, self.what, self.rule, *(self.budgets.get(c, "") for c in self.columns)])
+
+
+class Table:
+    def __init__(self, text: str):
+        lines = text.splitlines()
+        self.comments = [line for line in lines if line.startswith("#")]
+        head, *rows = [line for line in lines if line and not line.startswith("#")]
+        self.columns = head.split("\t")[3:]
+        self.head = head
+        self.rows = [Row(self.columns, line) for line in rows]
+
+    def of(self, kind: str) -> dict[str, Row]:
+        return {row.what: row for row in self.rows if row.kind == kind}
+
+    def check(self, kind: str, column: str, figures: dict[str, float]) -> list[str]:
+        """What does not hold: rows without figure and figures without row, too."""
+        rows = self.of(kind)
+        wrong = [f"{kind}, {what}: has a budget but is not there any more" for what in rows if what not in figures]
+        for what, figure in figures.items():
+            if what not in rows or not rows[what].budgets.get(column):
+                wrong.append(f"{kind}, {what}: {shown(figure)} with {column}; no budget yet")
+            elif not rows[what].holds(column, figure):
+                wrong.append(rows[what].complaint(column, figure))
+        return wrong
+
+    def write(self, kind: str, column: str, figures: dict[str, float]) -> list[str]:
+        """Takes over the figures; returns what changed."""
+        changes = []
+        rows = self.of(kind)
+        for what, row in rows.items():
+            if what not in figures and row.rule != "at most":
+                self.rows.remove(row)
+                changes.append(f"{kind}, {what}: gone")
+        for what, figure in figures.items():
+            row = rows.get(what)
+            if not row:
+                last = max((i for i, r in enumerate(self.rows) if r.kind == kind), default=len(self.rows) - 1)
+                row = Row(self.columns, "\t".join([kind, what, RULES[kind]] + [""] * len(self.columns)))
+                self.rows.insert(last + 1, row)
+            before = row.budgets[column]
+            if row.rule != "at most" and (not before or shown(figure) != before):
+                row.budgets[column] = shown(figure)
+                change = f", {100 * (figure / float(before) - 1):+.1f} %" if before and float(before) else ""
+                changes.append(f"{kind}, {what}, {column}: {before or 'none'} -> {shown(figure)}{change}")
+        if kind == "header_kib":
+            self.rows.sort(key=lambda r: (r.kind == kind, r.what if r.kind == kind else ""))
+        return changes
+
+    def __str__(self) -> str:
+        return "\n".join([*self.comments, self.head, *map(str, self.rows)]) + "\n"
+
+
+RULES = {"instructions": "within 3 %", "allocations": "exactly", "frame_bytes": "exactly", "header_kib": "within 3 %"}
+
+
+def shown(figure: float) -> str:
+    return f"{figure:.1f}".removesuffix(".0")
+
+
+def at_most(kind: str, what: str) -> float:
+    """A bound that does not depend on the compiler, for the tests that measure it themselves."""
+    row = Table(TABLE.read_text()).of(kind)[what]
+    return float(next(iter(row.budgets.values())))
+
+
+class Tree:
+    def __init__(self, path: Path):
+        self.path = path
+        self.compiler = re.search(r"^CMAKE_CXX_COMPILER:\w+=(.+)$", (path / "CMakeCache.txt").read_text(), re.M)[1]
+        name = "clang++" if "clang" in self.output(self.compiler, "--version") else "g++"
+        self.column = f"{name} {self.output(self.compiler, '-dumpversion').split('.')[0].strip()}"
+        self.counted: dict[str, callgrind.Count] = {}
+
+    @staticmethod
+    def output(*command: str, text: str | None = None) -> str:
+        return subprocess.run(command, input=text, check=True, capture_output=True, text=True).stdout
+
+    def program(self, name: str) -> str:
+        return str(self.path / "tests" / name)
+
+    def operations(self, names: list[str]) -> dict[str, callgrind.Count]:
+        for name in names:
+            if name not in self.counted:
+                self.counted[name] = callgrind.count_each(
+                    lambda n: [self.program("instructions_operations"), name, str(n)], OPERATIONS)
+        return {name: self.counted[name] for name in names}
+
+    def measure(self, kind: str, wanted: list[str]) -> dict[str, float]:
+        if kind == "instructions":
+            return {name: c.instructions for name, c in self.operations(wanted).items()}
+        if kind == "allocations":  # What goes past the recycler ends in malloc.
+            return {name: round(c.calls_of("malloc"), 2) for name, c in self.operations(wanted).items()}
+        if kind == "frame_bytes":
+            lines = self.output(self.program("budgets_frames")).splitlines()
+            return {name: float(n) for name, n in (line.split("\t") for line in lines)}
+        include = ROOT / "include"
+        headers = sorted(str(h.relative_to(include)) for h in (include / "fairlead").rglob("*.hpp"))
+        def kib(header: str) -> float:
+            return round(len(self.output(self.compiler, "-std=c++20", f"-I{include}", "-E", "-P", "-x", "c++", "-",
+                                         text=f"#include <{header}>\n")) / 1024)
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            return dict(zip(headers, pool.map(kib, headers)))
+
+
+def self_test() -> list[str]:
+    head = "kind\twhat\trule\tg++ 12"
+    table = Table(f"{head}\ninstructions\tpost\twithin 3 %\t100\nframe_bytes\techo\texactly\t448\n"
+                  "system_calls\tcalls\tat most\t2.1\n")
+    c, wrong = "g++ 12", []
+    for kind, what, figure, right in (("instructions", "post", 103, True), ("instructions", "post", 97, True),
+                                      ("instructions", "post", 103.2, False), ("instructions", "post", 96.8, False),
+                                      ("frame_bytes", "echo", 448, True), ("frame_bytes", "echo", 449, False),
+                                      ("system_calls", "calls", 2.1, True), ("system_calls", "calls", 2.2, False),
+                                      ("instructions", "yield", 10, False)):
+        found = table.check(kind, c, {what: figure})
+        if any(f"{what}: {shown(figure)}" in f for f in found) == right:
+            wrong.append(f"{kind}, {what}, {figure}: found {found}")
+    if not table.check("frame_bytes", c, {}):
+        wrong.append("a row without figure was not found")
+    changes = table.write("instructions", c, {"post": 110, "yield": 7})
+    if len(changes) != 2 or table.check("instructions", c, {"post": 110, "yield": 7}):
+        wrong.append(f"writing did not take over the figures: {changes}")
+    if table.write("system_calls", c, {"calls": 1}) or "at most\t2.1" not in str(table):
+        wrong.append("writing changed a bound")
+    return wrong
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--self-test", action="store_true")
+    parser.add_argument("given", nargs="*", metavar="TREE or KIND")
+    given = parser.parse_intermixed_args()
+    if given.self_test:
+        wrong = self_test()
+        print("\n".join(wrong) or "all planted figures were found")
+        return 1 if wrong else 0
+    kinds = [g for g in given.given if g in RULES] or list(RULES)
+    table, wrong, held = Table(TABLE.read_text()), [], 0
+    for tree in (Tree(Path(g)) for g in given.given if g not in RULES):
+        if tree.column not in table.columns:
+            print(f"skipped: the budgets are for {' and '.join(table.columns)}, this is {tree.column}")
+            continue
+        for kind in kinds:
+            if kind in ("instructions", "allocations") and not callgrind.is_there():
+                print(f"skipped: {kind} need valgrind")
+                continue
+            figures = tree.measure(kind, list(table.of(kind)))
+            wrong += (table.write if given.write else table.check)(kind, tree.column, figures)
+            held += len(figures)
+    if given.write:
+        TABLE.write_text(str(table))
+    print("\n".join(wrong) or f"{held} figures, all as the budgets say")
+    if given.write or (held and not wrong):
+        return 0
+    return 1 if wrong else SKIPPED
+
+
+if __name__ == "__main__":
+    sys.exit(main())
