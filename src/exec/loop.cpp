@@ -2,6 +2,7 @@
 
 #include <fairlead/exec/recycler.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -27,21 +28,23 @@ op* next_in_inbox(op& o) noexcept { return static_cast<op*>(o.next); }
 op_link request_storage;
 op_link* const request_mark = &request_storage;
 
-/// Around a handler: what the thread owns may be taken from it there.
+/// Around a handler, inside the section of its run(): what the thread owns may be taken from it there.
 class outside_section {
 public:
-    outside_section() noexcept { change(-1, std::memory_order_release); }
+    explicit outside_section(detail::thread_state& t) noexcept : sections_(t.owning.sections) {
+        store(t.frames->section_of_handlers, std::memory_order_release);
+    }
     outside_section(outside_section const&) = delete;
     outside_section& operator=(outside_section const&) = delete;
-    ~outside_section() { change(+1, std::memory_order_relaxed); }
+    ~outside_section() { store(1, std::memory_order_relaxed); }
 
 private:
-    static void change(int by, std::memory_order order) noexcept {
-        auto& n = detail::this_thread.owning.sections;
+    void store(unsigned n, std::memory_order order) noexcept {
         std::atomic_signal_fence(std::memory_order_seq_cst);
-        n.store(n.load(std::memory_order_relaxed) + static_cast<unsigned>(by), order);
+        sections_.store(n, order);
         std::atomic_signal_fence(std::memory_order_seq_cst);
     }
+    std::atomic<unsigned>& sections_;
 };
 
 } // namespace
@@ -242,16 +245,20 @@ void loop::run_outside(op& o) {
 
 loop::batch loop::run_batch(std::size_t most, std::size_t& done) {
     auto& thread = detail::this_thread;
-    if (most > fairness::batch_items)
-        most = fairness::batch_items;
     thread.slice_end_ns = 0;
     thread.slice_is_over = false;
-    for (std::size_t n = 0; n != most && !local_.empty(); ++n) {
+    struct count {
+        std::size_t const limit;
+        std::size_t& done;
+        std::size_t n = 0;
+        ~count() { done += n; }
+    } items{std::min<std::size_t>(most, fairness::batch_items), done};
+    while (items.n != items.limit && !local_.empty()) {
         op* const o = local_.pop_front();
         thread.item.fill();
-        ++done;
+        ++items.n;
         try {
-            outside_section const handler;
+            outside_section const handler(thread);
             if (o->run)
                 o->run(o, op_mode::complete);
             else
@@ -291,7 +298,7 @@ void loop::run_shared(op& o) {
     thread.slice_end_ns = 0;
     thread.slice_is_over = false;
     thread.item.fill();
-    outside_section const handler;
+    outside_section const handler(thread);
     if (o.run)
         o.run(&o, op_mode::complete);
     else

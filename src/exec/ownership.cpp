@@ -13,8 +13,8 @@ constexpr std::int64_t retry_ns = 1'000'000;
 } // namespace
 
 void ownership::give_back(owning_thread const& t) noexcept {
-    for (auto seen = tag(t); !owner_.compare_exchange_weak(seen, 0, std::memory_order_seq_cst); seen = tag(t)) {
-        if ((seen & ~claimed) != tag(t))
+    for (auto seen = t.tag; !owner_.compare_exchange_weak(seen, 0, std::memory_order_seq_cst); seen = t.tag) {
+        if ((seen & ~claimed) != t.tag)
             return;    // It was taken away.
         park::pause(); // Somebody who claims it is looking at this very thread, and decides soon.
     }
@@ -23,7 +23,8 @@ void ownership::give_back(owning_thread const& t) noexcept {
         park::wake_one(turns_);
 }
 
-bool ownership::take_from_busy_owner(owning_thread const& t) noexcept {
+bool ownership::take_from_busy_owner(owning_thread& t) noexcept {
+    mark(t);
     auto owner = owner_.load(std::memory_order_acquire);
     if (owner == 0 || (owner & claimed) != 0 ||
         !owner_.compare_exchange_strong(owner, owner | claimed, std::memory_order_seq_cst))
@@ -41,7 +42,7 @@ bool ownership::take_from_busy_owner(owning_thread const& t) noexcept {
     }
     if (is_outside)
         expect_robbery();
-    owner_.store(is_outside ? tag(t) : owner, std::memory_order_seq_cst);
+    owner_.store(is_outside ? t.tag : owner, std::memory_order_seq_cst);
     return is_outside;
 }
 
@@ -57,9 +58,9 @@ bool ownership::change_sharing(bool on) noexcept {
 
 /// A claim on the calling thread is decided soon, one way or the other.
 bool ownership::is_still_of(owning_thread const& t) const noexcept {
-    while (owner_.load(std::memory_order_acquire) == (tag(t) | claimed))
+    while (owner_.load(std::memory_order_acquire) == (t.tag | claimed))
         park::pause();
-    return owner_.load(std::memory_order_relaxed) == tag(t);
+    return owner_.load(std::memory_order_relaxed) == t.tag;
 }
 
 bool ownership::take_or_wait(owning_thread& t, std::int64_t timeout_ns, void (*nudge)(void*), void* arg) noexcept {

@@ -5,7 +5,8 @@
 
 namespace fairlead::detail {
 
-constinit thread_local FAIRLEAD_HOT_TLS recycler* this_thread_recycler = nullptr;
+constinit recycler no_recycler;
+constinit thread_local FAIRLEAD_HOT_TLS recycler* this_thread_recycler = &no_recycler;
 
 namespace {
 
@@ -32,7 +33,9 @@ home* orphans = nullptr;
 
 constinit thread_local bool ended = false;
 
-home* mine() noexcept { return static_cast<home*>(this_thread_recycler); }
+home* mine() noexcept {
+    return this_thread_recycler == &no_recycler ? nullptr : static_cast<home*>(this_thread_recycler);
+}
 
 void push_home(home& owner, recycler_block* head, recycler_block* tail) noexcept {
     auto* old = owner.returned.load(std::memory_order_relaxed);
@@ -88,7 +91,7 @@ struct reaper {
             return;
         ended = true;
         home* h = mine();
-        this_thread_recycler = nullptr;
+        this_thread_recycler = &no_recycler;
         flush(*h);
         collect(*h);
         std::lock_guard lock(orphans_mutex);

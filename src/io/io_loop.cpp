@@ -26,8 +26,8 @@ class io_loop::membership {
 public:
     explicit membership(io_loop& l) noexcept
         : loop_(l),
-          frame_{&l, detail::this_thread.frames},
           nested_(l.is_running_this()),
+          frame_{&l, detail::this_thread.frames, nested_ ? 1U : 0U},
           outer_(std::exchange(detail::this_thread.current, &l)),
           depth_(std::exchange(detail::this_thread.depth, 0U)),
           item_(detail::this_thread.item),
@@ -93,16 +93,13 @@ public:
 
 private:
     io_loop& loop_;
-    detail::run_frame frame_;
     bool nested_;
+    detail::run_frame frame_;
     loop* outer_;
     unsigned depth_;
     detail::budget item_;
     bool had_it_;
-    // The last: everything else happens inside them. The second is never left, not even for handlers: a nested run()
-    // is not robbed, it gives the loop away by itself.
-    detail::section section_;
-    std::optional<detail::section> second_{nested_ ? std::optional<detail::section>(std::in_place) : std::nullopt};
+    detail::section section_; // The last: everything else happens inside it.
 };
 
 io_loop* io_loop::make(execution_context& context, std::unique_ptr<io::driver> d) {

@@ -83,8 +83,6 @@ awaitable<void> prove_usable(io_context& context, int& done) {
 /// Forgets what the recycler has in store, so that blocks come from operator new again. Leaks; for a process that ends.
 void forget_stored_blocks() {
     auto* const r = detail::this_thread_recycler;
-    if (!r)
-        return;
     for (std::size_t i = 0; i != detail::recycler::classes; ++i) {
         live_blocks -= static_cast<long>(r->count_[i]);
         r->free_[i] = nullptr;

@@ -33,7 +33,7 @@ namespace detail {
 /// Frames come from the thread's recycler.
 struct frame_memory {
     static void* operator new(std::size_t bytes) { return recycle_allocate(bytes); }
-    static void operator delete(void* p, std::size_t) noexcept { recycle_free(p); }
+    static void operator delete(void* p, std::size_t bytes) noexcept { recycle_free_sized(p, bytes); }
 };
 
 struct yield_awaiter {

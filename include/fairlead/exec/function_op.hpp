@@ -35,7 +35,7 @@ template <class F> struct function_op : op {
         auto* self = static_cast<function_op*>(base);
         F f(std::move(self->function));
         self->~function_op();
-        recycle_free(self); // Before the call: the function's next operation takes the same block.
+        recycle_free_sized(self, sizeof *self); // Before the call: the function's next operation takes the same block.
         if (mode == op_mode::complete)
             std::move(f)();
     }

@@ -26,6 +26,9 @@ namespace detail {
 struct run_frame {
     loop* runs;
     run_frame* outer;
+    /// What stands for the thread's section while a handler runs: 0, so that the loop can be taken from it; 1 inside
+    /// another run() of the same loop, which is not robbed, but gives the loop away by itself.
+    unsigned section_of_handlers;
 };
 
 /// What a thread knows about itself.
@@ -55,21 +58,23 @@ inline bool spend() noexcept {
     return spend_slow();
 }
 
-/// While one of these exists, a loop that the calling thread owns stays its own.
+/// While one of these exists, a loop that the calling thread owns stays its own. Sections nest. Entering stores a
+/// constant and leaving what was found, so that sections one after the other do not wait for each other's stores.
 class section {
 public:
-    section() noexcept {
-        auto& n = this_thread.owning.sections;
-        n.store(n.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    section() noexcept : outer_(this_thread.owning.sections.load(std::memory_order_relaxed)) {
+        this_thread.owning.sections.store(1, std::memory_order_relaxed);
         std::atomic_signal_fence(std::memory_order_seq_cst); // The barrier of a joiner does the rest.
     }
     section(section const&) = delete;
     section& operator=(section const&) = delete;
     ~section() {
-        auto& n = this_thread.owning.sections;
         std::atomic_signal_fence(std::memory_order_seq_cst);
-        n.store(n.load(std::memory_order_relaxed) - 1, std::memory_order_release);
+        this_thread.owning.sections.store(outer_, std::memory_order_release);
     }
+
+private:
+    unsigned const outer_;
 };
 
 } // namespace detail
@@ -93,7 +98,7 @@ public:
     void push(op& o) noexcept { local_.push_back(o); }
 
     /// Appends from any thread; the op is the loop's when this returns.
-    void post(op& o) noexcept {
+    FAIRLEAD_ALWAYS_INLINE void post(op& o) noexcept {
         detail::section const s;
         if (mine()) [[likely]]
             local_.push_back(o);

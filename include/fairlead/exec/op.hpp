@@ -68,9 +68,10 @@ public:
     op* front() noexcept { return static_cast<op*>(head_.next); }
 
     void push_back(op& o) noexcept {
+        auto* const last = head_.prev;
         o.next = &head_;
-        o.prev = head_.prev;
-        head_.prev->next = &o;
+        last->next = &o; // Between the two, so that they are not packed into a vector register to be stored as one.
+        o.prev = last;
         head_.prev = &o;
     }
     void push_front(op& o) noexcept {

@@ -58,6 +58,8 @@ public:
     std::uint32_t count_[classes] = {};
 };
 
+/// Of threads that have no cache yet, or none any more: empty, and the owner of nothing, so that nobody asks for null.
+extern FAIRLEAD_EXPORT recycler no_recycler;
 extern FAIRLEAD_EXPORT constinit thread_local FAIRLEAD_HOT_TLS recycler* this_thread_recycler;
 
 FAIRLEAD_EXPORT void* recycler_allocate_slow(std::size_t bytes);
@@ -68,29 +70,30 @@ FAIRLEAD_EXPORT recycler_counters recycler_count() noexcept;
 /// Gives the blocks that the calling thread holds back to global delete.
 FAIRLEAD_EXPORT void recycler_trim() noexcept;
 
-inline void* recycle_allocate(std::size_t bytes) {
+FAIRLEAD_ALWAYS_INLINE void* recycle_allocate(std::size_t bytes) {
     auto const size_class = recycler::class_of(bytes);
     if (size_class < recycler::classes) [[likely]] {
-        auto* mine = this_thread_recycler;
-        if (mine) [[likely]] {
-            if (auto* block = mine->free_[size_class]) [[likely]] {
+        auto* const mine = this_thread_recycler;
+        if (auto* block = mine->free_[size_class]) [[likely]] {
 #ifdef FAIRLEAD_ASAN
-                __asan_unpoison_memory_region(block, size_class * recycler::step);
+            __asan_unpoison_memory_region(block, size_class * recycler::step);
 #endif
-                mine->free_[size_class] = block->next;
-                --mine->count_[size_class];
-                return reinterpret_cast<std::byte*>(block) + recycler::header;
-            }
+            mine->free_[size_class] = block->next;
+            --mine->count_[size_class];
+            return reinterpret_cast<std::byte*>(block) + recycler::header;
         }
     }
     return recycler_allocate_slow(bytes);
 }
 
-inline void recycle_free(void* p) noexcept {
-    auto* block = reinterpret_cast<recycler_block*>(static_cast<std::byte*>(p) - recycler::header);
-    auto* mine = this_thread_recycler;
-    auto const size_class = block->size_class;
-    if (block->owner == mine && mine && mine->count_[size_class] < recycler::cached_per_class_max) [[likely]] {
+inline recycler_block* block_of(void* p) noexcept {
+    return reinterpret_cast<recycler_block*>(static_cast<std::byte*>(p) - recycler::header);
+}
+
+FAIRLEAD_ALWAYS_INLINE void recycle_free(recycler_block* block, std::size_t size_class) noexcept {
+    auto* const mine = this_thread_recycler;
+    if (block->owner == mine && mine->count_[size_class] < recycler::cached_per_class_max) [[likely]] {
+        FAIRLEAD_ASSERT_SLOW(block->size_class == size_class);
         block->next = mine->free_[size_class];
         mine->free_[size_class] = block;
         ++mine->count_[size_class];
@@ -101,6 +104,17 @@ inline void recycle_free(void* p) noexcept {
         return;
     }
     recycler_free_slow(block);
+}
+inline void recycle_free(void* p) noexcept {
+    auto* const block = block_of(p);
+    recycle_free(block, block->size_class);
+}
+/// The same for callers that know how many bytes they asked for: the class is a constant.
+FAIRLEAD_ALWAYS_INLINE void recycle_free_sized(void* p, std::size_t bytes) noexcept {
+    if (auto const size_class = recycler::class_of(bytes); size_class < recycler::classes) [[likely]]
+        recycle_free(block_of(p), size_class);
+    else
+        recycler_free_slow(block_of(p));
 }
 
 /// The same for callers that can do with nothing.
@@ -123,7 +137,7 @@ public:
         static_assert(alignof(T) <= 16, "over-aligned types need an allocator of their own");
         return static_cast<T*>(detail::recycle_allocate(n * sizeof(T)));
     }
-    void deallocate(T* p, std::size_t) noexcept { detail::recycle_free(p); }
+    void deallocate(T* p, std::size_t n) noexcept { detail::recycle_free_sized(p, n * sizeof(T)); }
     friend bool operator==(recycling_allocator const&, recycling_allocator const&) noexcept { return true; }
 };
 
