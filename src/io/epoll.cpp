@@ -96,6 +96,7 @@ struct descriptor : verify_link {
     bool registered = false;
     bool watches_writes = false;
     bool stream = false;
+    bool plain = false; ///< a stream socket: one buffer is moved by one recv or send
     io::medium medium = io::medium::socket;
     bool always_ready = false; ///< the system refuses to watch it, and it never waits
     bool blocks = false;       ///< made so for the calls of others
@@ -166,26 +167,18 @@ public:
     void submit(io_op& o) noexcept override {
         ++pending_;
         descriptor* const d = find(o.handle);
-        if (!d)
+        if (!d) [[unlikely]]
             return complete_with(o, EBADF);
         prepare(*d, o);
-        op_queue& queue = queue_of(*d, o.kind);
-        if ((queue.empty() || &queue == &d->waits) && worth_trying(*d, o.kind)) {
-            if (try_on(*d, o))
+        // What nearly every operation is, by the shortest way: a read that has to wait, a write that need not.
+        if (d->plain && !o.slices && o.size != 0) [[likely]] {
+            if (o.kind == kind::receive && d->registered && !d->read_ready.load(std::memory_order_relaxed)) [[likely]]
+                return park(*d, d->reads, o);
+            if (is_stream_send(o.kind) && d->writes.empty() && d->write_ready.load(std::memory_order_relaxed) &&
+                try_on(*d, o)) [[likely]]
                 return complete(o);
         }
-        if (d->stream && moves_nothing(o)) [[unlikely]] // Never waits, as with Asio.
-            return complete(o);
-        if (o.kind == kind::connect && is_connecting(queue)) [[unlikely]]
-            return complete_with(o, EALREADY);
-        if (!d->registered || (is_write(o.kind) && !d->watches_writes)) [[unlikely]] {
-            ++system_calls_;
-            if (int const e = watch(*d, is_write(o.kind)))
-                return complete_with(o, e);
-        }
-        queue.push_back(o);
-        if (d->doubt != doubt::none && &queue == &d->reads)
-            list(*d);
+        submit_in_general(*d, o);
     }
 
     bool ready(handle h, kind k, std::size_t size) noexcept override {
@@ -601,6 +594,7 @@ private:
         d.watches_writes = false;
         d.stream = what.stream;
         d.medium = what.medium;
+        d.plain = what.stream && what.medium <= medium::unix_stream;
         d.always_ready = false;
         d.blocks = false;
         d.read_ready.store(false, std::memory_order_relaxed);
@@ -717,20 +711,51 @@ private:
                            : d.read_ready.load(std::memory_order_relaxed);
     }
 
-    /// What nearly every attempt is: a stream gave something, or took all. The rest has its own place, to keep this
-    /// short.
+    static bool is_stream_send(kind k) noexcept { return k == kind::send || k == kind::send_all; }
+
+    [[gnu::noinline]] void submit_in_general(descriptor& d, io_op& o) noexcept {
+        op_queue& queue = queue_of(d, o.kind);
+        if ((queue.empty() || &queue == &d.waits) && worth_trying(d, o.kind)) {
+            if (try_on(d, o))
+                return complete(o);
+        }
+        if (d.stream && moves_nothing(o)) [[unlikely]] // Never waits, as with Asio.
+            return complete(o);
+        if (o.kind == kind::connect && is_connecting(queue)) [[unlikely]]
+            return complete_with(o, EALREADY);
+        if (!d.registered || (is_write(o.kind) && !d.watches_writes)) [[unlikely]] {
+            ++system_calls_;
+            if (int const e = watch(d, is_write(o.kind)))
+                return complete_with(o, e);
+        }
+        park(d, queue, o);
+    }
+    void park(descriptor& d, op_queue& queue, io_op& o) noexcept {
+        queue.push_back(o);
+        if (d.doubt != doubt::none && &queue == &d.reads)
+            list(d);
+    }
+
+    /// Nearly always a plain socket gave something, or took all: the rest has its own place, to keep this short.
     bool try_on(descriptor& d, io_op& o) noexcept {
         ++system_calls_;
-        auto const a = posix::once(d.fd.load(std::memory_order_relaxed), o);
-        if (o.kind == kind::receive && o.result.n != 0 && !d.reads_on.load(std::memory_order_relaxed) && !d.urgent &&
-            !(o.message_flags & MSG_PEEK)) [[likely]] {
-            d.read_ready.store(false, std::memory_order_relaxed);
-            d.doubt = a == posix::attempt::done ? doubt::strong : d.after_short_read;
-            return true;
+        int const fd = d.fd.load(std::memory_order_relaxed);
+        if (d.plain && !o.slices && o.size != 0) [[likely]] {
+            if (o.kind == kind::receive) {
+                auto const a = posix::receive_one(fd, o);
+                if (o.result.n == 0 || d.reads_on.load(std::memory_order_relaxed) || d.urgent ||
+                    (o.message_flags & MSG_PEEK)) [[unlikely]]
+                    return was_tried(d, a, o);
+                d.read_ready.store(false, std::memory_order_relaxed);
+                d.doubt = a == posix::attempt::done ? doubt::strong : d.after_short_read;
+                return true;
+            }
+            if (is_stream_send(o.kind)) {
+                auto const a = posix::send_one(fd, o);
+                return a == posix::attempt::done || was_tried(d, a, o);
+            }
         }
-        if ((o.kind == kind::send || o.kind == kind::send_all) && a == posix::attempt::done) [[likely]]
-            return true;
-        return was_tried(d, a, o);
+        return was_tried(d, posix::once_in_general(fd, o), o);
     }
 
     /// What follows from any attempt. Returns whether the op is done.
@@ -905,9 +930,10 @@ private:
         append(d.doubt == doubt::slight ? doubtful_ : unverified_, d);
     }
     static void append(verify_link& to, descriptor& d) noexcept {
-        d.prev = to.prev;
+        auto* const last = to.prev;
         d.next = &to;
-        to.prev->next = &d;
+        last->next = &d;
+        d.prev = last;
         to.prev = &d;
     }
     static void unlist(descriptor& d) noexcept {
