@@ -2,15 +2,14 @@
 
 #include <condition_variable>
 #include <cstring>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <new>
 #include <pthread.h>
-#include <string>
 #include <sys/socket.h>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -102,31 +101,100 @@ void deliver(resolve_op& o, answer& a) noexcept {
 
 /// A look-up with its own copy of the question, because the one who asked may give up while the thread is busy.
 struct ticket {
+    ticket* next;
     resolve_op* o; // null: nobody waits any more
     loop* l;
-    std::string host, service;
     int family, type, protocol, flags;
     bool reverse;
+    char host[256]; // reverse: the bytes of the address
+    char service[256];
 
+    void fill(resolve_op& of, loop& where) noexcept {
+        FAIRLEAD_ASSERT(fits(of)); // as resolvers ask
+        o = &of;
+        l = &where;
+        family = of.family;
+        type = of.type;
+        protocol = of.protocol;
+        flags = of.flags;
+        reverse = of.reverse;
+        std::memcpy(host, of.host, reverse ? static_cast<std::size_t>(protocol) : std::strlen(of.host) + 1);
+        std::strcpy(service, of.service ? of.service : "");
+    }
+    static bool fits(resolve_op const& of) noexcept {
+        return of.reverse
+                   ? static_cast<std::size_t>(of.protocol) <= sizeof host
+                   : std::strlen(of.host) < sizeof host && (!of.service || std::strlen(of.service) < sizeof service);
+    }
     answer look_up() const noexcept {
         if (reverse)
-            return look_up_names(host.data(), protocol, type);
-        return io::look_up(host.c_str(), service.c_str(), family, type, protocol, flags);
+            return look_up_names(host, protocol, type);
+        return io::look_up(host, service, family, type, protocol, flags);
     }
 };
 
 /// At most four threads for the whole process, started when needed; they end with it.
 struct pool {
     static constexpr int threads_max = 4;
+    static constexpr int spare_max = 64;
     std::mutex mutex;
     std::condition_variable more;
-    std::list<std::shared_ptr<ticket>> queue; // takes no memory while it is empty
+    ticket* first = nullptr;
+    ticket** last = &first;
+    ticket* spare = nullptr; // kept for the next look-up, which then needs no memory
+    int spare_count = 0;
     int threads = 0;
     int idle = 0;
 
+    /// Null: no memory.
+    ticket* take() noexcept {
+        if (ticket* const t = spare) {
+            spare = t->next;
+            --spare_count;
+            return t;
+        }
+        return new (std::nothrow) ticket;
+    }
+    void give_back(ticket& t) noexcept {
+        if (spare_count == spare_max) {
+            delete &t;
+            return;
+        }
+        t.next = spare;
+        spare = &t;
+        ++spare_count;
+    }
+    void push(ticket& t) noexcept {
+        t.next = nullptr;
+        *last = &t;
+        last = &t.next;
+    }
+    ticket& pop() noexcept {
+        ticket& t = *first;
+        first = t.next;
+        if (!first)
+            last = &first;
+        return t;
+    }
+    /// One more if none is idle. Returns an error if there is none at all.
+    int need_thread() noexcept {
+        if (idle != 0 || threads == threads_max)
+            return 0;
+        try {
+            std::thread([this] { work(); }).detach();
+            ++threads;
+        } catch (std::system_error const& e) {
+            return threads == 0 ? e.code().value() : 0; // Fewer threads than wished will do.
+        } catch (...) {
+            return threads == 0 ? ENOMEM : 0;
+        }
+        return 0;
+    }
+
     /// In the child of a fork, with the mutex locked by the thread that forked.
     void start_over() noexcept {
-        queue.clear();                                             // Each driver asks again for what it waits for.
+        while (first)
+            give_back(pop());                                      // Each driver asks again for what it waits for.
         ::new (static_cast<void*>(&more)) std::condition_variable; // its waiters are gone, and can never be waited for
         threads = idle = 0;
         mutex.unlock();
@@ -136,26 +204,29 @@ struct pool {
         std::unique_lock lock(mutex);
         for (;;) {
             ++idle;
-            more.wait(lock, [&] { return !queue.empty(); });
+            more.wait(lock, [&] { return first != nullptr; });
             --idle;
-            auto t = std::move(queue.front());
-            queue.pop_front();
-            if (!t->o)
-                continue;
-            lock.unlock();
-            answer a = t->look_up();
-            lock.lock();
-            if (!t->o)
-                continue; // given up meanwhile
-            // Under the lock: whoever gives up, or destroys the loop, waits until the op is in the inbox.
-            deliver(*t->o, a);
-            delete static_cast<std::shared_ptr<ticket>*>(t->o->ticket);
-            t->o->ticket = nullptr;
-            op_queue::unlink(*t->o);
-            loop* l = t->l;
-            l->drop_in(*std::exchange(t->o, nullptr));
-            l->work_finished();
+            ticket& t = pop();
+            if (t.o) {
+                lock.unlock();
+                answer a = t.look_up();
+                lock.lock();
+                if (t.o) // else given up meanwhile
+                    finish(t, a);
+            }
+            give_back(t);
         }
+    }
+
+private:
+    /// Under the lock: whoever gives up, or destroys the loop, waits until the op is in the inbox.
+    static void finish(ticket& t, answer& a) noexcept {
+        resolve_op& o = *std::exchange(t.o, nullptr);
+        deliver(o, a);
+        o.ticket = nullptr;
+        op_queue::unlink(o);
+        t.l->drop_in(o);
+        t.l->work_finished();
     }
 };
 
@@ -196,61 +267,44 @@ void resolving::start(loop& l, resolve_op& o) noexcept {
     o.found = nullptr;
     o.found_count = 0;
     o.ticket = nullptr;
-    // Numbers need no thread.
-    if (!o.reverse && (o.flags & AI_NUMERICHOST || !o.host || !*o.host)) {
-        perform(o);
+    // Numbers need no thread, and what is found takes no memory before somebody takes it.
+    o.late = !o.reverse && (o.flags & AI_NUMERICHOST || !o.host || !*o.host);
+    if (o.late) {
         l.post(o);
         return;
     }
     auto& p = the_pool();
-    try {
-        auto t = std::make_shared<ticket>(
-            ticket{&o, &l, o.reverse ? std::string(o.host, static_cast<std::size_t>(o.protocol)) : std::string(o.host),
-                   o.service ? o.service : "", o.family, o.type, o.protocol, o.flags, o.reverse});
-        auto own = std::make_unique<std::shared_ptr<ticket>>(t);
+    int error = ENOMEM;
+    {
         std::lock_guard lock(p.mutex);
-        p.queue.push_back(t);
-        if (p.idle == 0 && p.threads < pool::threads_max) {
-            try {
-                std::thread([&p] { p.work(); }).detach();
-                ++p.threads;
-            } catch (...) {
-                // Fewer threads than wished will do, none will not.
-                if (p.threads == 0) {
-                    p.queue.pop_back();
-                    throw;
-                }
-            }
+        ticket* const t = p.take();
+        if (t && (error = p.need_thread()) == 0) {
+            t->fill(o, l);
+            p.push(*t);
+            o.ticket = t;
+            l.work_started();
+            pending_.push_back(o);
+            p.more.notify_one();
+            return;
         }
-        o.ticket = own.release();
-        l.work_started();
-        pending_.push_back(o);
-        p.more.notify_one();
-    } catch (std::system_error const& e) {
-        o.result.error = e.code().value();
-        l.post(o);
-    } catch (...) {
-        o.result.error = ENOMEM;
-        l.post(o);
+        if (t)
+            p.give_back(*t);
     }
+    o.result.error = error;
+    l.post(o);
 }
 
 void resolving::cancel(resolve_op& o) noexcept {
     auto& p = the_pool();
     std::lock_guard lock(p.mutex);
-    if (!o.ticket)
-        return;
-    auto* own = static_cast<std::shared_ptr<ticket>*>(o.ticket);
-    if (!(*own)->o)
+    auto* const t = static_cast<ticket*>(std::exchange(o.ticket, nullptr));
+    if (!t)
         return; // already on its way to the loop
-    loop* l = (*own)->l;
-    (*own)->o = nullptr;
-    delete own;
-    o.ticket = nullptr;
+    t->o = nullptr;
     op_queue::unlink(o);
     o.result.error = ECANCELED;
-    l->post(o);
-    l->work_finished();
+    t->l->post(o);
+    t->l->work_finished();
 }
 
 void resolving::take_pending(op_queue& into) noexcept {
@@ -258,11 +312,9 @@ void resolving::take_pending(op_queue& into) noexcept {
     std::lock_guard lock(p.mutex);
     while (!pending_.empty()) {
         auto& o = static_cast<resolve_op&>(*pending_.pop_front());
-        auto* own = static_cast<std::shared_ptr<ticket>*>(o.ticket);
-        (*own)->l->work_finished();
-        (*own)->o = nullptr;
-        delete own;
-        o.ticket = nullptr;
+        auto* const t = static_cast<ticket*>(std::exchange(o.ticket, nullptr));
+        t->l->work_finished();
+        t->o = nullptr;
         into.push_back(o);
     }
 }

@@ -1,5 +1,7 @@
 #include <fairlead/net/resolver.hpp>
 
+#include <algorithm>
+
 #include <netdb.h>
 
 namespace fairlead::detail {
@@ -18,27 +20,38 @@ void link(op_link& list, resolve_request& r) noexcept {
     list.prev = &r;
 }
 
-/// A host or service that is longer than any name, or has a NUL in it, would be looked up cut short.
-bool acceptable(resolve_request const& r) noexcept {
-    constexpr std::size_t longest = 255;
-    if (r.is_address)
-        return true;
-    return r.host.size() <= longest && r.service.size() <= longest && r.host.find('\0') == std::string::npos &&
-           r.service.find('\0') == std::string::npos;
-}
-
 } // namespace
 
-void resolver_core::perform(io::resolve_op& o, resolve_request const& r) noexcept {
-    if (acceptable(r))
+look_up_names::look_up_names(std::string_view host, std::string_view service) noexcept {
+    for (auto const name : {host, service})
+        if (name.size() > longest || name.find('\0') != std::string_view::npos)
+            return;
+    host_size_ = static_cast<std::uint16_t>(host.size());
+    size_ = static_cast<std::uint16_t>(host.size() + service.size() + 2);
+    char* const end = std::copy(host.begin(), host.end(), text_);
+    *end = '\0';
+    *std::copy(service.begin(), service.end(), end + 1) = '\0';
+}
+
+void prepare_names(io::resolve_op& o, look_up_names const& names, char const* host) noexcept {
+    o.cancel = nullptr;
+    o.host = host;
+    o.service = names.service_behind(host);
+    o.failure = names.acceptable() ? 0 : EAI_NONAME;
+    o.reverse = false;
+    o.late = false;
+    o.result = {0, 0, 0};
+    o.found = nullptr;
+    o.found_count = 0;
+}
+
+void resolver_core::perform(io::resolve_op& o) noexcept {
+    if (!o.failure)
         context->driver().resolve_blocking(o);
-    else
-        o.failure = EAI_NONAME;
 }
 
 void resolver_core::start(io::resolve_op& o, resolve_request& r) noexcept {
-    if (!acceptable(r)) {
-        o.failure = EAI_NONAME;
+    if (o.failure) {
         context->post(o);
         return;
     }

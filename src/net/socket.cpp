@@ -111,18 +111,8 @@ int socket_core::release(error_code& ec) noexcept {
 }
 int socket_core::native() const noexcept { return handle.is_open() ? context->driver().native(handle) : -1; }
 
-void* allocate_or_null(std::size_t bytes) noexcept {
-    try {
-        return recycle_allocate(bytes);
-    } catch (std::bad_alloc const&) {
-        return nullptr;
-    }
-}
-
-void prepare_connect(socket_core& s, connect_record& o, int family, int type, int protocol) noexcept {
-    if (!o.data)
-        o.result.error = ENOMEM;
-    else if (!s.handle.is_open())
+void open_to_connect(socket_core& s, io::io_op& o, int family, int type, int protocol) noexcept {
+    if (!s.handle.is_open())
         o.result.error = s.open(family, type, protocol).value();
     o.handle = s.handle;
 }

@@ -127,6 +127,7 @@ struct resolve_op : op {
     int flags;    ///< AI_…
     int failure;  ///< result: EAI_… value, 0 when result.error says it all
     bool reverse; ///< from an address of `protocol` bytes to its names
+    bool late;    ///< result: these are numbers; whoever takes the result asks resolve_blocking(), and has the memory
     union {
         resolved_address* found; ///< result: an array from new[], the receiver's
         resolved_name* name;     ///< result, reverse: from new, the receiver's

@@ -37,33 +37,6 @@ template <class Derived, class Record> struct datagram_primitive : primitive<Der
     }
 };
 
-/// Several buffers, and behind them perhaps an address, in one block: a datagram's arguments that fit nowhere else.
-class slice_block {
-public:
-    template <class Buffers> explicit slice_block(Buffers const& buffers, std::size_t address_size = 0) {
-        std::size_t most = 0;
-        for (auto i = buffer_sequence_begin(buffers), end = buffer_sequence_end(buffers); i != end; ++i)
-            ++most;
-        slices_ = static_cast<io::slice*>(recycle_allocate(most * sizeof(io::slice) + address_size));
-        count_ = fill_slices(buffers, slices_, most);
-    }
-    slice_block(slice_block&& other) noexcept : slices_(std::exchange(other.slices_, nullptr)), count_(other.count_) {}
-    slice_block& operator=(slice_block&&) = delete;
-    ~slice_block() { recycle_free_or_null(slices_); }
-
-    std::size_t count() const noexcept { return count_; }
-    void* address() const noexcept { return slices_ + count_; }
-    io::slice* release() noexcept { return std::exchange(slices_, nullptr); }
-    static void recycle_free_or_null(void* p) noexcept {
-        if (p)
-            recycle_free(p);
-    }
-
-private:
-    io::slice* slices_;
-    std::size_t count_;
-};
-
 /// Receives into one buffer. The system writes the sender's address straight into the caller's endpoint.
 template <class Endpoint> struct sender_record : io::datagram_op {
     Endpoint* sender;
@@ -106,16 +79,12 @@ template <class Endpoint> struct receive_from : datagram_primitive<receive_from<
 static_assert(sizeof(receive_from<ip::udp::endpoint>) <= async_op<stream_signature>::storage_size);
 
 /// Receives into several buffers.
-template <class Endpoint> struct block_sender_record : sender_record<Endpoint> {
-    void* block;
-    block_sender_record() noexcept {}
-};
 template <class Endpoint> struct receive_from_slices
-    : datagram_primitive<receive_from_slices<Endpoint>, block_sender_record<Endpoint>> {
-    using record = block_sender_record<Endpoint>;
+    : datagram_primitive<receive_from_slices<Endpoint>, sender_record<Endpoint>> {
+    using record = sender_record<Endpoint>;
 
     Endpoint* sender;
-    mutable slice_block slices;
+    slice_list slices;
     int flags;
 
     template <class Buffers> receive_from_slices(socket_core const& s, Buffers const& into, Endpoint& from, int f)
@@ -123,22 +92,23 @@ template <class Endpoint> struct receive_from_slices
           sender(&from),
           slices(into),
           flags(f) {}
-    bool ready() const noexcept { return this->is_ready(io::kind::receive_from, slices.count()); }
-    void prepare(record& o) const noexcept {
-        auto const count = slices.count();
-        o.block = slices.release();
-        o.set(this->socket->handle, io::kind::receive_from, o.block, count, flags, true);
-        o.set_sender(*sender);
+    bool ready() const noexcept { return this->is_ready(io::kind::receive_from, slices.size()); }
+    void prepare(record& o) const noexcept { set(o, slices.data()); }
+    std::size_t room() const noexcept { return slices.bytes(); }
+    void prepare(record& o, void* room) const noexcept {
+        slices.copy_to(room);
+        set(o, room);
     }
-    static constexpr bool drops = true;
-    static void drop(record& o) noexcept { slice_block::recycle_free_or_null(std::exchange(o.block, nullptr)); }
-    static std::tuple<error_code, std::size_t> take(record& o) noexcept {
-        drop(o);
-        return o.values();
+    static std::tuple<error_code, std::size_t> take(record& o) noexcept { return o.values(); }
+
+private:
+    void set(record& o, void* all) const noexcept {
+        o.set(this->socket->handle, io::kind::receive_from, all, slices.size(), flags, true);
+        o.set_sender(*sender);
     }
 };
 
-/// Sends one buffer to an address of the internet. Until the start, when it moves into the record, the address of
+/// Sends one buffer to an address of the internet. Until the start, when it is copied into the record, the address of
 /// version 4 lies here, and one of version 6 in a block.
 struct receiver_record : io::datagram_op {
     alignas(8) unsigned char bytes[32];
@@ -166,7 +136,7 @@ struct send_to : datagram_primitive<send_to, receiver_record> {
           address_size(static_cast<std::uint32_t>(to.size())) {
         if (!is_v6())
             std::memcpy(v4, to.data(), inside);
-        else if (v6 = allocate_or_null(address_size); v6)
+        else if (v6 = recycle_allocate_or_null(address_size); v6)
             std::memcpy(v6, to.data(), address_size);
     }
     send_to(send_to&& other) noexcept
@@ -182,8 +152,8 @@ struct send_to : datagram_primitive<send_to, receiver_record> {
     }
     send_to& operator=(send_to&&) = delete;
     ~send_to() {
-        if (is_v6())
-            slice_block::recycle_free_or_null(v6);
+        if (is_v6() && v6)
+            recycle_free(v6);
     }
     bool is_v6() const noexcept { return address_size != ip_endpoint::size_v4; }
 
@@ -221,39 +191,38 @@ static_assert(sizeof(ip_endpoint) <= sizeof(receiver_record::bytes));
 static_assert(sizeof(send_to) <= async_op<stream_signature>::storage_size);
 
 /// Sends several buffers, or to an address that does not fit into a record.
-struct block_receiver_record : io::datagram_op {
-    void* block;
-    block_receiver_record() noexcept {}
-};
-struct send_to_block : datagram_primitive<send_to_block, block_receiver_record> {
-    mutable slice_block slices;
-    int flags;
-    std::uint32_t address_size;
+template <class Endpoint> struct send_slices_to : datagram_primitive<send_slices_to<Endpoint>, io::datagram_op> {
+    using plain_result = void;
+    using record = io::datagram_op;
 
-    template <class Buffers, class Endpoint>
-    send_to_block(socket_core const& s, Buffers const& from, Endpoint const& to, int f)
-        : datagram_primitive(s),
-          slices(from, to.size()),
+    slice_list slices;
+    int flags;
+    mutable Endpoint receiver;
+
+    template <class Buffers> send_slices_to(socket_core const& s, Buffers const& from, Endpoint const& to, int f)
+        : datagram_primitive<send_slices_to, record>(s),
+          slices(from),
           flags(f),
-          address_size(static_cast<std::uint32_t>(to.size())) {
-        std::memcpy(slices.address(), to.data(), to.size());
+          receiver(to) {}
+    bool ready() const noexcept { return this->is_ready(io::kind::send_to, slices.size()); }
+    void prepare(record& o) const noexcept { set(o, slices.data(), receiver.data()); }
+    std::size_t room() const noexcept { return slices.bytes() + receiver.size(); }
+    void prepare(record& o, void* room) const noexcept {
+        void* const address = slices.copy_to(room);
+        std::memcpy(address, receiver.data(), receiver.size());
+        set(o, room, address);
     }
-    bool ready() const noexcept { return is_ready(io::kind::send_to, slices.count()); }
-    void prepare(record& o) const noexcept {
-        auto const count = slices.count();
-        o.address = slices.address();
-        o.address_size = address_size;
-        o.block = slices.release();
-        o.set(socket->handle, io::kind::send_to, o.block, count, flags, true);
-    }
-    static constexpr bool drops = true;
-    static void drop(record& o) noexcept { slice_block::recycle_free_or_null(std::exchange(o.block, nullptr)); }
     static std::tuple<error_code, std::size_t> take(record& o) noexcept {
-        drop(o);
         return {to_error_code(o.result.error), o.result.n};
     }
+
+private:
+    void set(record& o, void* all, void* address) const noexcept {
+        o.set(this->socket->handle, io::kind::send_to, all, slices.size(), flags, true);
+        o.address = address;
+        o.address_size = static_cast<std::uint32_t>(receiver.size());
+    }
 };
-static_assert(sizeof(send_to_block) <= async_op<stream_signature>::storage_size);
 
 template <class Buffers, class Endpoint> auto make_receive_from(socket_core const& s, Buffers const& into,
                                                                 Endpoint& from,
@@ -274,7 +243,7 @@ template <class Buffers, class Endpoint> auto make_send_to(socket_core const& s,
     if constexpr (sends_without_block<Buffers, Endpoint>)
         return send_to(s, single_buffer<const_buffer>(from), to, flags);
     else
-        return send_to_block(s, from, to, flags);
+        return send_slices_to<Endpoint>(s, from, to, flags);
 }
 
 } // namespace detail
@@ -355,7 +324,7 @@ public:
     }
 
     /// As async_receive_from, without asking who sent it: for connected sockets.
-    /// Allocates  nothing awaited with one or two buffers; a counted block for more
+    /// Allocates  nothing awaited with one buffer; with several, as for handlers, one counted block
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
         requires(!std::convertible_to<Token, message_flags>)
     decltype(auto) async_receive(Buffers const& into, Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
@@ -397,7 +366,7 @@ public:
 
     /// As async_send_to, to the peer of a connected socket.
     /// Errors     also std::errc::destination_address_required (UDP), error::not_connected (UNIX)  there is no peer
-    /// Allocates  nothing awaited with one or two buffers; a counted block for more
+    /// Allocates  nothing awaited with one buffer; with several, as for handlers, one counted block
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
         requires(!std::convertible_to<Token, message_flags>)
     decltype(auto) async_send(Buffers const& from, Token&& token = {}) noexcept(nothrow<Token, Buffers>) {

@@ -73,7 +73,7 @@ public:
     /// Immediate  may be ready without waiting; the handler still never runs before this returns
     /// Lifetime   *this and the memory behind `into` outlive the completion
     /// Threads    one object by one thread at a time
-    /// Allocates  nothing awaited with one or two buffers; a counted block for more
+    /// Allocates  nothing awaited with one buffer; with several, as for handlers, one counted block
     /// Source     man 7 pipe
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>> decltype(auto)
     async_read_some(Buffers const& into, Token&& token = {}) noexcept(detail::nothrow_transfer<Token, Buffers>) {
@@ -124,7 +124,7 @@ public:
     /// Immediate  may be ready without waiting; the handler still never runs before this returns
     /// Lifetime   *this and the memory behind `from` outlive the completion
     /// Threads    one object by one thread at a time
-    /// Allocates  nothing awaited with one or two buffers; a counted block for more
+    /// Allocates  nothing awaited with one buffer; with several, as for handlers, one counted block
     /// Source     man 7 pipe
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>> decltype(auto)
     async_write_some(Buffers const& from, Token&& token = {}) noexcept(detail::nothrow_transfer<Token, Buffers>) {

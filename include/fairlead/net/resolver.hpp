@@ -110,14 +110,35 @@ private:
 
 namespace detail {
 
-/// A look-up on its way: its strings, and its place in its resolver's list.
+/// A look-up's place in its resolver's list, once it is on its way.
 struct resolve_request : op_link {
-    std::string host;
-    std::string service;
     io::resolve_op* pending = nullptr;
-    bool is_address = false;    ///< the host is the bytes of one
     io_loop* context = nullptr; ///< whose owner may touch the list of requests
     resolve_request() noexcept { next = prev = nullptr; }
+};
+
+/// Host and service as the system takes them. What is longer than any name, or has a NUL in it, would be looked up cut
+/// short: it is not kept, and there is no such host.
+class look_up_names {
+public:
+    FAIRLEAD_EXPORT look_up_names(std::string_view host, std::string_view service) noexcept;
+    look_up_names(look_up_names const& other) noexcept : host_size_(other.host_size_), size_(other.size_) {
+        other.copy_to(text_);
+    }
+    look_up_names& operator=(look_up_names const&) = delete;
+
+    bool acceptable() const noexcept { return size_ != 0; }
+    char const* host() const noexcept { return text_; }
+    /// Where the service lies behind a host that lies at `host`.
+    char const* service_behind(char const* host) const noexcept { return host + host_size_ + 1; }
+    std::size_t size() const noexcept { return size_; }
+    void copy_to(char* to) const noexcept { std::memcpy(to, text_, size_); }
+
+private:
+    static constexpr std::size_t longest = 255;
+    std::uint16_t host_size_ = 0;
+    std::uint16_t size_ = 0; ///< both, with a NUL behind each; 0: not acceptable
+    char text_[2 * (longest + 1)];
 };
 
 /// The half of a resolver that no template parameter changes.
@@ -128,8 +149,9 @@ public:
     FAIRLEAD_EXPORT resolver_core& operator=(resolver_core&& other) noexcept;
     ~resolver_core() { cancel(); }
     FAIRLEAD_EXPORT void cancel() noexcept;
+    /// A look-up that has failed already, in its preparation, completes as it is.
     FAIRLEAD_EXPORT void start(io::resolve_op& o, resolve_request& r) noexcept;
-    FAIRLEAD_EXPORT void perform(io::resolve_op& o, resolve_request const& r) noexcept;
+    FAIRLEAD_EXPORT void perform(io::resolve_op& o) noexcept;
     FAIRLEAD_EXPORT static void finish(resolve_request& r) noexcept;
 
     io_loop_ref context;
@@ -144,6 +166,8 @@ struct resolve_record : io::resolve_op {
 static_assert(await_record::fits<resolve_record>);
 
 FAIRLEAD_EXPORT error_code resolve_error(io::resolve_op const& o) noexcept;
+/// Fills the record for a look-up of names, or of none that are acceptable.
+FAIRLEAD_EXPORT void prepare_names(io::resolve_op& o, look_up_names const& names, char const* host) noexcept;
 
 template <class Protocol> struct resolve : primitive<resolve<Protocol>> {
     using results = ip::basic_resolver_results<Protocol>;
@@ -151,42 +175,34 @@ template <class Protocol> struct resolve : primitive<resolve<Protocol>> {
     using record = resolve_record;
 
     resolver_core* resolver;
-    mutable std::unique_ptr<resolve_request> request;
+    mutable resolve_request request;
     int family;
     int flags;
+    look_up_names names;
 
-    resolve(resolver_core& c, std::string_view host, std::string_view service, int fam, int fl)
+    resolve(resolver_core& c, std::string_view host, std::string_view service, int fam, int fl) noexcept
         : resolver(&c),
-          request(std::make_unique<resolve_request>()),
           family(fam),
-          flags(fl) {
-        request->host = host;
-        request->service = service;
-    }
+          flags(fl),
+          names(host, service) {}
     loop* home() const noexcept { return resolver->context; }
-    void prepare(record& o) const noexcept {
-        o.cancel = nullptr;
-        o.request = request.release();
-        o.host = o.request->host.c_str();
-        o.service = o.request->service.c_str();
-        o.family = family;
-        o.type = kind().type();
-        o.protocol = kind().protocol();
-        o.flags = flags;
-        o.failure = 0;
-        o.reverse = false;
-        o.result = {0, 0, 0};
-        o.found = nullptr;
-        o.found_count = 0;
+    void prepare(record& o) const noexcept { set(o, request, names.host()); }
+    std::size_t room() const noexcept { return sizeof(resolve_request) + names.size(); }
+    void prepare(record& o, void* room) const noexcept {
+        auto* const r = ::new (room) resolve_request;
+        auto* const host = reinterpret_cast<char*>(r + 1);
+        names.copy_to(host);
+        set(o, *r, host);
     }
     void submit(record& o) const noexcept { resolver->start(o, *o.request); }
     static constexpr bool drops = true;
     static void drop(record& o) noexcept {
         resolver_core::finish(*o.request);
-        delete o.request;
         delete[] o.found;
     }
     static std::tuple<error_code, results> take(record& o) noexcept {
+        if (o.late)
+            o.request->context->driver().resolve_blocking(o);
         auto ec = resolve_error(o);
         results r;
         if (!ec) {
@@ -200,60 +216,60 @@ template <class Protocol> struct resolve : primitive<resolve<Protocol>> {
         return {ec, std::move(r)};
     }
     static std::vector<ip::basic_resolver_entry<Protocol>> entries(record const& o) {
+        std::string const host(o.host), service(o.service);
         std::vector<ip::basic_resolver_entry<Protocol>> all;
         all.reserve(o.found_count);
         for (std::size_t i = 0; i != o.found_count; ++i) {
             typename Protocol::endpoint e;
             std::memcpy(e.data(), o.found[i].bytes, o.found[i].size);
             e.resize(o.found[i].size);
-            all.emplace_back(e, o.request->host, o.request->service);
+            all.emplace_back(e, host, service);
         }
         return all;
     }
     void block(std::tuple<error_code, results>& v) const {
         record o;
         prepare(o);
-        resolver->perform(o, *o.request);
+        resolver->perform(o);
         v = take(o);
     }
-    static Protocol kind() { return Protocol::v4(); }
+
+private:
+    void set(record& o, resolve_request& r, char const* host) const noexcept {
+        auto const kind = Protocol::v4();
+        o.request = &r;
+        o.family = family;
+        o.type = kind.type();
+        o.protocol = kind.protocol();
+        o.flags = flags;
+        prepare_names(o, names, host);
+    }
 };
 
 /// From an endpoint to its names.
-template <class Protocol> struct resolve_names : primitive<resolve_names<Protocol>> {
+template <class Protocol> struct resolve_endpoint : primitive<resolve_endpoint<Protocol>> {
     using results = ip::basic_resolver_results<Protocol>;
     using endpoint = typename Protocol::endpoint;
     using signature = void(error_code, results);
     using record = resolve_record;
 
     resolver_core* resolver;
-    mutable std::unique_ptr<resolve_request> request;
+    mutable resolve_request request;
+    endpoint asked;
 
-    resolve_names(resolver_core& c, endpoint const& e) : resolver(&c), request(std::make_unique<resolve_request>()) {
-        request->host.assign(reinterpret_cast<char const*>(e.data()), e.size());
-        request->is_address = true;
-    }
+    resolve_endpoint(resolver_core& c, endpoint const& e) noexcept : resolver(&c), asked(e) {}
     loop* home() const noexcept { return resolver->context; }
-    void prepare(record& o) const noexcept {
-        o.cancel = nullptr;
-        o.request = request.release();
-        o.host = o.request->host.data();
-        o.service = nullptr;
-        o.family = 0;
-        o.type = Protocol::v4().type();
-        o.protocol = static_cast<int>(o.request->host.size());
-        o.flags = 0;
-        o.failure = 0;
-        o.reverse = true;
-        o.result = {0, 0, 0};
-        o.name = nullptr;
-        o.found_count = 0;
+    void prepare(record& o) const noexcept { set(o, request, asked.data()); }
+    static constexpr std::size_t room() noexcept { return sizeof(resolve_request) + sizeof(endpoint); }
+    void prepare(record& o, void* room) const noexcept {
+        auto* const r = ::new (room) resolve_request;
+        std::memcpy(static_cast<void*>(r + 1), asked.data(), asked.size());
+        set(o, *r, r + 1);
     }
     void submit(record& o) const noexcept { resolver->start(o, *o.request); }
     static constexpr bool drops = true;
     static void drop(record& o) noexcept {
         resolver_core::finish(*o.request);
-        delete o.request;
         delete o.name;
     }
     static std::tuple<error_code, results> take(record& o) noexcept {
@@ -262,8 +278,9 @@ template <class Protocol> struct resolve_names : primitive<resolve_names<Protoco
         if (!ec) {
             try {
                 endpoint e;
-                std::memcpy(e.data(), o.request->host.data(), o.request->host.size());
-                e.resize(o.request->host.size());
+                auto const size = static_cast<std::size_t>(o.protocol);
+                std::memcpy(e.data(), o.host, size);
+                e.resize(size);
                 r = results({ip::basic_resolver_entry<Protocol>(e, o.name->host, o.name->service)});
             } catch (std::bad_alloc const&) {
                 ec = error::no_memory; // thrown, it would take the record with it
@@ -275,8 +292,26 @@ template <class Protocol> struct resolve_names : primitive<resolve_names<Protoco
     void block(std::tuple<error_code, results>& v) const {
         record o;
         prepare(o);
-        resolver->perform(o, *o.request);
+        resolver->perform(o);
         v = take(o);
+    }
+
+private:
+    void set(record& o, resolve_request& r, void const* address) const noexcept {
+        o.cancel = nullptr;
+        o.request = &r;
+        o.host = static_cast<char const*>(address);
+        o.service = nullptr;
+        o.family = 0;
+        o.type = Protocol::v4().type();
+        o.protocol = static_cast<int>(asked.size());
+        o.flags = 0;
+        o.failure = 0;
+        o.reverse = true;
+        o.late = false;
+        o.result = {0, 0, 0};
+        o.name = nullptr;
+        o.found_count = 0;
     }
 };
 
@@ -325,7 +360,7 @@ public:
     /// Immediate  never
     /// Lifetime   *this outlives the completion; host and service are copied
     /// Threads    one object by one thread at a time
-    /// Allocates  the strings, the results, and one counted block
+    /// Allocates  one counted block, and from global new the results, which are the receiver's
     /// Source     man 3 getaddrinfo
     template <class Token = default_completion_token_t<Executor>>
         requires(!std::convertible_to<Token, flags>)
@@ -355,7 +390,7 @@ public:
     /// Source     man 3 getnameinfo
     template <class Token = default_completion_token_t<Executor>>
     decltype(auto) async_resolve(endpoint_type const& e, Token&& token = {}) {
-        using init = detail::resolve_names<Protocol>;
+        using init = detail::resolve_endpoint<Protocol>;
         return detail::initiate_on<typename init::signature>(this->executor_, std::forward<Token>(token),
                                                              init(core_, e));
     }
@@ -387,7 +422,7 @@ public:
         return checked(resolve(e, ec), ec);
     }
     results_type resolve(endpoint_type const& e, error_code& ec) {
-        return perform(detail::resolve_names<Protocol>(core_, e), ec);
+        return perform(detail::resolve_endpoint<Protocol>(core_, e), ec);
     }
 
 private:

@@ -26,6 +26,17 @@ template <class Inner> struct flagged_transfer : primitive<flagged_transfer<Inne
         inner.prepare(o);
         o.out = out;
     }
+    std::size_t room() const noexcept
+        requires needs_room<Inner>
+    {
+        return inner.room();
+    }
+    void prepare(record& o, void* room) const noexcept
+        requires needs_room<Inner>
+    {
+        inner.prepare(o, room);
+        o.out = out;
+    }
     bool attempt(record& o) const noexcept { return inner.attempt(o); }
     void submit(record& o) const noexcept { inner.submit(o); }
     static constexpr bool drops = Inner::drops;
@@ -97,7 +108,7 @@ public:
     /// Immediate  may be ready without waiting; the handler still never runs before this returns
     /// Lifetime   *this and the memory behind `from` outlive the completion
     /// Threads    one receiver plus one sender; otherwise unsynchronised
-    /// Allocates  nothing awaited with one or two buffers; a counted block for more
+    /// Allocates  nothing awaited with one buffer; with several, as for handlers, one counted block
     /// Source     man 2 sendmsg
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_send(Buffers const& from, message_flags flags,

@@ -4,6 +4,7 @@
 #include <fairlead/base/buffer.hpp>
 #include <fairlead/net/fwd.hpp>
 #include <fairlead/net/io_object.hpp>
+#include <fairlead/net/slice_list.hpp>
 #include <fairlead/net/socket_options.hpp>
 
 #include <cstring>
@@ -54,22 +55,15 @@ struct transfer : primitive<transfer> {
 };
 static_assert(sizeof(transfer) <= async_op<stream_signature>::storage_size);
 
-/// The same with several buffers, whose addresses are copied: two into the record, more into a block.
+/// The same with several buffers.
 struct sequence_transfer : primitive<sequence_transfer> {
     using signature = stream_signature;
-    static constexpr std::size_t inside = 2;
-    struct record : io::io_op {
-        io::slice* block; ///< null: the slices lie in `few`
-        io::slice few[inside];
-        record() noexcept {}
-    };
-    static_assert(await_record::fits<record>);
+    using plain_result = void;
+    using record = io::io_op;
 
     io_loop* context;
     io::handle handle;
-    mutable io::slice* many;
-    std::size_t count;
-    io::slice few[inside];
+    slice_list slices;
     int flags;
     io::kind kind;
     bool may_wait;
@@ -77,48 +71,22 @@ struct sequence_transfer : primitive<sequence_transfer> {
     template <class Buffers> sequence_transfer(socket_core const& s, io::kind k, Buffers const& buffers, int f)
         : context(s.context),
           handle(s.handle),
-          many(nullptr),
+          slices(buffers),
           flags(f),
           kind(k),
-          may_wait(!s.user_non_blocking) {
-        std::size_t most = 0;
-        for (auto i = buffer_sequence_begin(buffers), end = buffer_sequence_end(buffers); i != end; ++i)
-            ++most;
-        if (most > inside)
-            many = static_cast<io::slice*>(recycle_allocate(most * sizeof(io::slice)));
-        count = fill_slices(buffers, many ? many : few, most);
-    }
-    sequence_transfer(sequence_transfer&& other) noexcept
-        : context(other.context),
-          handle(other.handle),
-          many(std::exchange(other.many, nullptr)),
-          count(other.count),
-          few{other.few[0], other.few[1]},
-          flags(other.flags),
-          kind(other.kind),
-          may_wait(other.may_wait) {}
-    ~sequence_transfer() {
-        if (many)
-            recycle_free(many);
-    }
+          may_wait(!s.user_non_blocking) {}
 
     loop* home() const noexcept { return context; }
-    bool ready() const noexcept { return context->driver().ready(handle, kind, count); }
-    void prepare(record& o) const noexcept {
-        o.block = std::exchange(many, nullptr);
-        o.few[0] = few[0];
-        o.few[1] = few[1];
-        o.set(handle, kind, o.block ? o.block : o.few, count, flags, true);
+    bool ready() const noexcept { return context->driver().ready(handle, kind, slices.size()); }
+    void prepare(record& o) const noexcept { set(o, slices.data()); }
+    std::size_t room() const noexcept { return slices.bytes(); }
+    void prepare(record& o, void* room) const noexcept {
+        slices.copy_to(room);
+        set(o, room);
     }
     bool attempt(record& o) const noexcept { return context->driver().try_now(o); }
     void submit(record& o) const noexcept { context->submit(o); }
-    static constexpr bool drops = true;
-    static void drop(record& o) noexcept {
-        if (o.block)
-            recycle_free(std::exchange(o.block, nullptr));
-    }
     static std::tuple<error_code, std::size_t> take(record& o) noexcept {
-        drop(o);
         return {to_error_code(o.result.error), o.result.n};
     }
     void block(std::tuple<error_code, std::size_t>& v) const noexcept {
@@ -127,6 +95,9 @@ struct sequence_transfer : primitive<sequence_transfer> {
         context->driver().perform(o, may_wait);
         v = take(o);
     }
+
+private:
+    void set(record& o, void* all) const noexcept { o.set(handle, kind, all, slices.size(), flags, true); }
 };
 
 /// Chooses at compile time between one buffer and several.
@@ -188,42 +159,27 @@ struct wait_ready : primitive<wait_ready> {
     }
 };
 
-/// Opens the socket if need be, then connects it. Addresses up to 32 bytes lie in the record.
-struct connect_record : io::io_op {
-    static constexpr std::size_t inside = 32;
-    void* block;
-    alignas(8) unsigned char address[inside];
-    connect_record() noexcept {}
-};
-static_assert(await_record::fits<connect_record>);
-
 /// Two sockets connected to each other, perhaps in different contexts.
 FAIRLEAD_EXPORT error_code connect_pair(socket_core& a, socket_core& b, int family, int type, int protocol) noexcept;
 
-FAIRLEAD_EXPORT void* allocate_or_null(std::size_t bytes) noexcept;
-/// Fills the record, opens the socket if need be. What fails stands in the result.
-FAIRLEAD_EXPORT void prepare_connect(socket_core& s, connect_record& o, int family, int type, int protocol) noexcept;
+/// Opens the socket if need be, for an op that is to connect it. What fails stands in the result.
+FAIRLEAD_EXPORT void open_to_connect(socket_core& s, io::io_op& o, int family, int type, int protocol) noexcept;
 
 template <class Endpoint> struct connect_to : primitive<connect_to<Endpoint>> {
     using signature = error_signature;
-    using record = connect_record;
-    static constexpr bool small = sizeof(Endpoint) <= connect_record::inside;
+    using plain_result = void;
+    using record = io::io_op;
 
     socket_core* socket;
     mutable Endpoint endpoint;
 
     connect_to(socket_core& s, Endpoint const& e) noexcept : socket(&s), endpoint(e) {}
     loop* home() const noexcept { return socket->context; }
-    void prepare(record& o) const noexcept {
-        void* address = o.address;
-        o.block = nullptr;
-        if constexpr (!small)
-            address = o.block = allocate_or_null(sizeof(Endpoint));
-        if (address)
-            std::memcpy(address, endpoint.data(), endpoint.size());
-        o.set({}, io::kind::connect, address, endpoint.size());
-        auto const p = endpoint.protocol();
-        prepare_connect(*socket, o, p.family(), p.type(), p.protocol());
+    void prepare(record& o) const noexcept { set(o, endpoint.data()); }
+    static constexpr std::size_t room() noexcept { return sizeof(Endpoint); }
+    void prepare(record& o, void* room) const noexcept {
+        std::memcpy(room, endpoint.data(), endpoint.size());
+        set(o, room);
     }
     void submit(record& o) const noexcept {
         if (o.result.error == 0)
@@ -231,15 +187,7 @@ template <class Endpoint> struct connect_to : primitive<connect_to<Endpoint>> {
         else
             socket->context->post(o);
     }
-    static constexpr bool drops = true;
-    static void drop(record& o) noexcept {
-        if (o.block)
-            recycle_free(std::exchange(o.block, nullptr));
-    }
-    static std::tuple<error_code> take(record& o) noexcept {
-        drop(o);
-        return {to_error_code(o.result.error)};
-    }
+    static std::tuple<error_code> take(record& o) noexcept { return {to_error_code(o.result.error)}; }
     void block(std::tuple<error_code>& v) const {
         auto const p = endpoint.protocol();
         if (!socket->handle.is_open())
@@ -250,7 +198,14 @@ template <class Endpoint> struct connect_to : primitive<connect_to<Endpoint>> {
         io::io_op o;
         o.set(socket->handle, io::kind::connect, endpoint.data(), endpoint.size());
         socket->context->driver().perform(o, !socket->user_non_blocking);
-        v = {to_error_code(o.result.error)};
+        v = take(o);
+    }
+
+private:
+    void set(record& o, void* address) const noexcept {
+        o.set({}, io::kind::connect, address, endpoint.size());
+        auto const p = endpoint.protocol();
+        open_to_connect(*socket, o, p.family(), p.type(), p.protocol());
     }
 };
 
@@ -332,7 +287,7 @@ public:
     /// Immediate  never
     /// Lifetime   *this outlives the completion; `peer` is copied
     /// Threads    one object by one thread at a time
-    /// Allocates  nothing awaited for IP; other addresses take one counted block
+    /// Allocates  nothing awaited for IP; with other addresses, as for handlers, one counted block
     /// Source     man 2 connect
     template <class Token = default_completion_token_t<Executor>>
     decltype(auto) async_connect(endpoint_type const& peer, Token&& token = {}) noexcept(

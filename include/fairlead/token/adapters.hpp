@@ -32,6 +32,16 @@ template <class Init, class Adapt> struct adapted_primitive : primitive<adapted_
 
     loop* home() const noexcept { return inner.home(); }
     void prepare(record& o) const noexcept { inner.prepare(o); }
+    void prepare(record& o, void* room) const noexcept
+        requires needs_room<Init>
+    {
+        inner.prepare(o, room);
+    }
+    std::size_t room() const noexcept
+        requires needs_room<Init>
+    {
+        return inner.room();
+    }
     bool ready() const noexcept
         requires requires { inner.ready(); }
     {

@@ -7,6 +7,7 @@
 #include <fairlead/exec/executor.hpp>
 #include <fairlead/token/cancellation_signal.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <type_traits>
 
@@ -250,6 +251,34 @@ template <class T, class H> void deallocate_with(H const& h, T* p) noexcept {
     auto allocator = handler_allocator_for<T>(h);
     p->~T();
     allocator.deallocate(p, 1);
+}
+
+/// What blocks of a size that only the program knows are counted in.
+using block_unit = std::max_align_t;
+constexpr std::size_t block_units(std::size_t bytes) noexcept {
+    return (bytes + sizeof(block_unit) - 1) / sizeof(block_unit);
+}
+
+/// The same with `room` more bytes in the block, which begin at room_behind(p).
+template <class T> void* room_behind(T* p) noexcept {
+    return reinterpret_cast<block_unit*>(p) + block_units(sizeof(T));
+}
+template <class T, class H, class... Args> T* allocate_with_room(H const& h, std::size_t room, Args&&... args) {
+    static_assert(alignof(T) <= alignof(block_unit));
+    auto allocator = handler_allocator_for<block_unit>(h);
+    auto const n = block_units(sizeof(T)) + block_units(room);
+    auto* const p = std::to_address(allocator.allocate(n));
+    try {
+        return ::new (static_cast<void*>(p)) T(std::forward<Args>(args)...);
+    } catch (...) {
+        allocator.deallocate(p, n);
+        throw;
+    }
+}
+template <class T, class H> void deallocate_with_room(H const& h, T* p, std::size_t room) noexcept {
+    auto allocator = handler_allocator_for<block_unit>(h);
+    p->~T();
+    allocator.deallocate(reinterpret_cast<block_unit*>(p), block_units(sizeof(T)) + block_units(room));
 }
 
 } // namespace detail

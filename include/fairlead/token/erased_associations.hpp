@@ -61,17 +61,13 @@ struct association_functions {
 
 template <class Handler> struct association_table {
     static Handler const& in(void const* p) noexcept { return *static_cast<Handler const*>(p); }
-    static constexpr std::size_t units(std::size_t bytes) noexcept {
-        return (bytes + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t);
-    }
-
     static void* allocate(void const* handler, std::size_t bytes) {
-        auto allocator = handler_allocator_for<std::max_align_t>(in(handler));
-        return std::to_address(allocator.allocate(units(bytes)));
+        auto allocator = handler_allocator_for<block_unit>(in(handler));
+        return std::to_address(allocator.allocate(block_units(bytes)));
     }
     static void deallocate(void const* handler, void* block, std::size_t bytes) noexcept {
-        auto allocator = handler_allocator_for<std::max_align_t>(in(handler));
-        allocator.deallocate(static_cast<std::max_align_t*>(block), units(bytes));
+        auto allocator = handler_allocator_for<block_unit>(in(handler));
+        allocator.deallocate(static_cast<block_unit*>(block), block_units(bytes));
     }
     static erased_executor executor(void const* handler) noexcept {
         if constexpr (has_own_executor<Handler>)

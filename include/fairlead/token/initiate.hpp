@@ -262,10 +262,15 @@ template <class Handler, class Values> struct completion_op : op {
 /// Queues the call of `handler` with `values` on its associated executor, else on `ex`. Never calls it here.
 template <class Executor, class Handler, class Values>
 void post_values(Executor const& ex, Handler&& handler, Values&& values) {
-    using op_type = completion_op<std::decay_t<Handler>, std::decay_t<Values>>;
-    auto const target = get_associated_executor(handler, ex);
-    auto* o = allocate_with<op_type>(handler, std::forward<Handler>(handler), std::forward<Values>(values));
-    execute_op(target, *o);
+    using handler_type = std::decay_t<Handler>;
+    using op_type = completion_op<handler_type, std::decay_t<Values>>;
+    if constexpr (has_own_executor<handler_type>) {
+        auto const target = get_associated_executor(handler, ex);
+        execute_op(target,
+                   *allocate_with<op_type>(handler, std::forward<Handler>(handler), std::forward<Values>(values)));
+    } else {
+        execute_op(ex, *allocate_with<op_type>(handler, std::forward<Handler>(handler), std::forward<Values>(values)));
+    }
 }
 
 /// Calls `handler` with `values` where it wants to be called; the caller runs on `here`. Inline if that is allowed.
@@ -333,12 +338,46 @@ template <class Handler> struct handler_work<Handler, true> {
     bool counted;
 };
 
+/// A primitive whose op needs memory beside its record, for a copy of what the initiation holds.
+template <class Init>
+concept needs_room = requires(Init const& i) { i.room(); };
+
+template <class Init> struct room_of {
+    static constexpr std::size_t room = 0;
+};
+template <needs_room Init> struct room_of<Init> {
+    std::size_t room;
+};
+
 /// The op of a library primitive with the handler behind it, in one block from the handler's allocator.
 template <class Init, class Handler> struct handler_op : Init::record {
     Handler handler;
     [[no_unique_address]] handler_work<Handler> work;
+    [[no_unique_address]] room_of<Init> more;
 
     template <class H> handler_op(H&& h, loop* home) : handler(std::forward<H>(h)), work(handler, home) {}
+
+    template <class H> static handler_op* make(H&& h, Init const& init) {
+        handler_op* o;
+        if constexpr (needs_room<Init>) {
+            auto const room = init.room();
+            o = allocate_with_room<handler_op>(h, room, std::forward<H>(h), init.home());
+            o->more.room = room;
+            init.prepare(*o, room_behind(o));
+        } else {
+            o = allocate_with<handler_op>(h, std::forward<H>(h), init.home());
+            init.prepare(*o);
+        }
+        o->run = &run_it;
+        return o;
+    }
+    /// `h` is the handler that was moved out.
+    void give_back(Handler const& h) noexcept {
+        if constexpr (needs_room<Init>)
+            deallocate_with_room(h, this, more.room);
+        else
+            deallocate_with(h, this);
+    }
 
     static void run_it(op* base, op_mode mode) {
         auto* self = static_cast<handler_op*>(static_cast<typename Init::record*>(base));
@@ -346,18 +385,18 @@ template <class Init, class Handler> struct handler_op : Init::record {
             if constexpr (listens<Init, Handler>)
                 stop_listening(get_associated_cancellation_slot(self->handler), *self);
             Init::drop(*self);
-            deallocate_with(self->handler, self);
+            self->give_back(self->handler);
         }));
         if constexpr (listens<Init, Handler>)
             stop_listening(get_associated_cancellation_slot(h), *self);
         if (mode == op_mode::abandon) {
             Init::drop(*self);
-            deallocate_with(h, self);
+            self->give_back(h);
             return;
         }
         [[maybe_unused]] auto kept(std::move(self->work)); // until the handler has run
         auto values = Init::take(*self);
-        deallocate_with(h, self);
+        self->give_back(h);
         dispatch_values(h, std::move(values));
     }
 };
@@ -367,7 +406,9 @@ template <class Init, class Handler> struct handler_op : Init::record {
 ///   record      its op (derived from op, at most await_record::lendable bytes)
 ///   home()      the loop that completes it
 ///   ready()     optional: it can be tried now, and is likely to succeed. Only with attempt().
-///   prepare(r)  fills the record (all but run); called once
+///   prepare(r)  fills the record (all but run); called once. The record may refer to the initiation
+///   prepare(r, room), room()  the same for an initiation that goes before its op: what the record refers to is copied
+///               into room() bytes behind it. Only for primitives that hold more than fits into the record.
 ///   attempt(r)  tries; true: done, the result is in r; false: nothing happened
 ///   submit(r)   hands the record over; it will be run exactly once, never from within this call
 ///   block(v)    optional: performs the operation in the calling thread; or block(), which returns the values
@@ -381,16 +422,14 @@ template <class Derived> struct primitive {
     template <class Handler> void operator()(Handler&& handler) const {
         auto const& self = static_cast<Derived const&>(*this);
         using op_type = handler_op<Derived, std::decay_t<Handler>>;
-        auto* o = allocate_with<op_type>(handler, std::forward<Handler>(handler), self.home());
-        self.prepare(*o);
-        o->run = &op_type::run_it;
+        auto* o = op_type::make(std::forward<Handler>(handler), self);
         if constexpr (has_immediate_executor<std::decay_t<Handler>> &&
                       requires(typename Derived::record& r) { self.attempt(r); }) {
             if (try_at_once(self, *o)) {
                 std::decay_t<Handler> h(std::move(o->handler));
                 [[maybe_unused]] auto kept(std::move(o->work));
                 auto values = Derived::take(*o);
-                deallocate_with(h, o);
+                o->give_back(h);
                 complete_immediately(loop_executor(self.home()), std::move(h), std::move(values));
                 return;
             }
@@ -410,7 +449,7 @@ private:
         } catch (...) { // no memory
             Derived::drop(o);
             auto h(std::move(o.handler));
-            deallocate_with(h, &o);
+            o.give_back(h);
             throw;
         }
     }

@@ -156,7 +156,10 @@ template <class Init, class... Args> struct primitive_functions
     static void start(void* p, handler_ref<std::decay_t<Args>...> h) {
         using op_type = erased_op<Init, std::decay_t<Args>...>;
         Init& i = in(p);
-        auto const bytes = op_type::handler_offset() + h.functions->size;
+        auto const handler_end = op_type::handler_offset() + block_units(h.functions->size) * sizeof(block_unit);
+        auto bytes = handler_end;
+        if constexpr (needs_room<Init>)
+            bytes += i.room();
         auto* o = ::new (h.functions->associations->allocate(h.handler, bytes)) op_type;
         o->functions = h.functions;
         o->bytes = bytes;
@@ -164,7 +167,10 @@ template <class Init, class... Args> struct primitive_functions
         if (o->foreign)
             o->foreign->work_started();
         h.functions->move(h.handler, o->handler());
-        i.prepare(*o);
+        if constexpr (needs_room<Init>)
+            i.prepare(*o, reinterpret_cast<std::byte*>(o) + handler_end);
+        else
+            i.prepare(*o);
         o->run = &op_type::run_it;
         if constexpr (cancellable_record<record>)
             if (h.functions->slot) [[unlikely]]
@@ -195,7 +201,11 @@ template <class Init, class... Args> struct generic_functions
     using base::in;
     using functions_type = initiation_functions<Args...>;
     using values = typename functions_type::values;
-    static constexpr bool can_try = requires(Init& i) {
+    /// Tries, and says by error and count how it went: nothing but numbers to carry.
+    static constexpr bool tries_plainly = requires(Init& i, op_result& r) {
+        { i.try_step(r) } -> std::same_as<bool>;
+    };
+    static constexpr bool can_try = tries_plainly || requires(Init& i) {
         { i.try_step() } -> std::convertible_to<std::optional<values>>;
     };
 
@@ -212,10 +222,17 @@ template <class Init, class... Args> struct generic_functions
                 r.state = await_state::exhausted;
                 return step::not_ready;
             }
-            r.state = await_state::idle;
-            if (auto v = i.try_step()) {
-                store_result(r, values(std::move(*v)));
-                return step::ready;
+            if constexpr (tries_plainly) {
+                bool const done = i.try_step(r.make<op>().result);
+                r.state = done ? await_state::plain : await_state::idle;
+                if (done)
+                    return step::ready;
+            } else {
+                r.state = await_state::idle;
+                if (auto v = i.try_step()) {
+                    store_result(r, values(std::move(*v)));
+                    return step::ready;
+                }
             }
         }
         return step::not_ready;

@@ -1,0 +1,50 @@
+// Several buffers as the system takes them, while their operation has not started.
+#pragma once
+
+#include <fairlead/base/buffer.hpp>
+#include <fairlead/exec/recycler.hpp>
+#include <fairlead/io/driver.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace fairlead::detail {
+
+/// Up to eight lie inside, more in a block of the recycler. Drivers count in them how far they have come.
+class slice_list {
+public:
+    template <class Buffers> explicit slice_list(Buffers const& buffers) {
+        std::size_t most = 0;
+        for (auto i = buffer_sequence_begin(buffers), end = buffer_sequence_end(buffers); i != end; ++i)
+            ++most;
+        if (most > inside)
+            many_ = static_cast<io::slice*>(recycle_allocate(most * sizeof(io::slice)));
+        size_ = fill_slices(buffers, data(), most);
+    }
+    slice_list(slice_list&& other) noexcept : many_(std::exchange(other.many_, nullptr)), size_(other.size_) {
+        if (!many_)
+            std::copy_n(other.few_, size_, few_);
+    }
+    slice_list& operator=(slice_list&&) = delete;
+    ~slice_list() {
+        if (many_)
+            recycle_free(many_);
+    }
+
+    io::slice* data() const noexcept { return many_ ? many_ : few_; }
+    std::size_t size() const noexcept { return size_; }
+    std::size_t bytes() const noexcept { return size_ * sizeof(io::slice); }
+    /// Into memory that lasts as long as the operation. Returns what comes behind.
+    void* copy_to(void* room) const noexcept {
+        std::copy_n(data(), size_, static_cast<io::slice*>(room));
+        return static_cast<io::slice*>(room) + size_;
+    }
+
+private:
+    static constexpr std::size_t inside = 8;
+    io::slice* many_ = nullptr;
+    std::size_t size_;
+    mutable io::slice few_[inside];
+};
+
+} // namespace fairlead::detail
