@@ -4,7 +4,6 @@
 #include <fairlead/stream/read.hpp>
 
 #include <cstring>
-#include <optional>
 #include <string_view>
 
 namespace fairlead {
@@ -13,7 +12,6 @@ namespace detail {
 /// A copy of a delimiter in eight bytes: up to seven characters lie inside, more in a block of the recycler.
 class delimiter {
 public:
-    explicit delimiter(char c) noexcept : text_{c}, size_(1) {}
     explicit delimiter(std::string_view s) {
         if (s.size() <= inside) {
             std::memcpy(text_, s.data(), s.size());
@@ -35,6 +33,14 @@ public:
             recycle_free(block());
     }
 
+    std::size_t find(std::string_view text, std::size_t from) const noexcept {
+        auto const wanted = view();
+        auto const at = text.find(wanted, from);
+        return at == std::string_view::npos ? at : at + wanted.size();
+    }
+    std::size_t kept() const noexcept { return view().size() - 1; }
+
+private:
     std::string_view view() const noexcept {
         if (size_ != outside) [[likely]]
             return {text_, size_};
@@ -42,8 +48,6 @@ public:
         std::memcpy(&n, block(), sizeof n);
         return {block() + sizeof n, n};
     }
-
-private:
     static constexpr std::size_t inside = 7;
     static constexpr unsigned char outside = 0xff;
     char* block() const noexcept {
@@ -63,31 +67,49 @@ static_assert(sizeof(delimiter) == 8);
 
 using until_values = std::tuple<error_code, std::size_t>;
 
-/// Looks for the delimiter in what the buffer holds. `from`: how many bytes are known not to begin one; updated.
-template <class Buffer>
-std::optional<until_values> find_delimiter(Buffer const& data, std::string_view wanted, std::size_t& from) {
+/// One character to look for: nothing to copy with care, and nothing to destroy.
+struct character_delimiter {
+    char c;
+    /// Where its first occurrence from `from` on ends; npos: there is none.
+    std::size_t find(std::string_view text, std::size_t from) const noexcept {
+        auto const* const at = text.size() > from ? std::memchr(text.data() + from, c, text.size() - from) : nullptr;
+        return at ? static_cast<std::size_t>(static_cast<char const*>(at) - text.data()) + 1 : std::string_view::npos;
+    }
+    /// How many bytes at the end of a text may begin one.
+    static std::size_t kept() noexcept { return 0; }
+};
+
+/// Looks for the delimiter in what the buffer holds. `from`: how many bytes are known not to begin one; updated. False:
+/// it is not there, and there is room for more.
+template <class Buffer, class Delimiter> FAIRLEAD_ALWAYS_INLINE bool
+find_delimiter(Buffer const& data, Delimiter const& wanted, std::size_t& from, op_result& r) {
     auto const b = dynamic_data(data);
     std::string_view const text(static_cast<char const*>(b.data()), b.size());
-    auto const at = text.find(wanted, from);
-    if (at != std::string_view::npos)
-        return until_values(error_code(), at + wanted.size());
-    if (text.size() >= data.max_size())
-        return until_values(error::not_found, 0);
-    // The end may hold the beginning of a delimiter.
-    auto const keep = wanted.size() - 1;
+    r.n = wanted.find(text, from);
+    if (r.n != std::string_view::npos) [[likely]] {
+        r.error = 0;
+        return true;
+    }
+    if (text.size() >= data.max_size()) {
+        r.error = -static_cast<int>(error::not_found);
+        r.n = 0;
+        return true;
+    }
+    auto const keep = wanted.kept();
     from = text.size() > keep ? text.size() - keep : 0;
-    return std::nullopt;
+    return false;
 }
 
-template <class Stream, class Buffer, class Handler> struct read_until_op : composed_cancellation<Handler> {
+template <class Stream, class Buffer, class Delimiter, class Handler> struct read_until_op
+    : composed_cancellation<Handler> {
     Stream* stream;
     Buffer data;
-    delimiter wanted;
+    Delimiter wanted;
     std::size_t searched;
     std::size_t prepared;
     Handler handler;
 
-    template <class H> read_until_op(Stream* s, Buffer b, delimiter d, std::size_t already, H&& h)
+    template <class H> read_until_op(Stream* s, Buffer b, Delimiter d, std::size_t already, H&& h)
         : composed_cancellation<Handler>(h, enable_partial_cancellation()),
           stream(s),
           data(std::move(b)),
@@ -96,11 +118,12 @@ template <class Stream, class Buffer, class Handler> struct read_until_op : comp
           prepared(0),
           handler(std::forward<H>(h)) {}
     void operator()(error_code ec, std::size_t n) {
+        op_result r;
         dynamic_commit(data, prepared, n);
         if (ec || n == 0)
             complete(ec, 0);
-        else if (auto const found = find_delimiter(data, wanted.view(), searched))
-            complete(std::get<0>(*found), std::get<1>(*found));
+        else if (find_delimiter(data, wanted, searched, r))
+            complete(to_error_code(r.error), r.n);
         else if (this->is_cancelled())
             complete(error::operation_aborted, 0);
         else
@@ -118,35 +141,38 @@ template <class Stream, class Buffer, class Handler> struct read_until_op : comp
     }
 };
 
-template <class Stream, class Buffer> struct read_until_initiation {
+template <class Stream, class Buffer, class Delimiter> struct read_until_initiation {
     Stream* stream;
     Buffer data;
-    delimiter wanted;
+    Delimiter wanted;
 
     auto get_executor() const noexcept { return stream->get_executor(); }
 
     /// Serves the coroutine that need not suspend and the handler that has to be queued: the search is written once.
-    std::optional<until_values> try_step() const {
+    bool try_step(op_result& r) const {
         std::size_t from = 0;
-        return find_delimiter(data, wanted.view(), from);
+        return find_delimiter(data, wanted, from, r);
     }
     template <class Handler> void operator()(Handler&& handler) && {
         std::size_t searched = 0;
-        if (auto const found = find_delimiter(data, wanted.view(), searched)) {
-            complete_immediately(stream->get_executor(), std::forward<Handler>(handler), *found);
+        op_result r;
+        if (find_delimiter(data, wanted, searched, r)) {
+            complete_immediately(stream->get_executor(), std::forward<Handler>(handler),
+                                 until_values(to_error_code(r.error), r.n));
             return;
         }
-        read_until_op<Stream, Buffer, std::decay_t<Handler>> o{stream, std::move(data), std::move(wanted), searched,
-                                                               std::forward<Handler>(handler)};
+        read_until_op<Stream, Buffer, Delimiter, std::decay_t<Handler>> o{stream, std::move(data), std::move(wanted),
+                                                                          searched, std::forward<Handler>(handler)};
         o.next();
     }
     void block(until_values& v)
         requires sync_read_stream<Stream>
     {
         std::size_t searched = 0;
+        op_result r;
         for (;;) {
-            if (auto const found = find_delimiter(data, wanted.view(), searched)) {
-                v = *found;
+            if (find_delimiter(data, wanted, searched, r)) {
+                v = {to_error_code(r.error), r.n};
                 return;
             }
             auto const step = dynamic_step(data, transfer_step);
@@ -163,8 +189,9 @@ template <class Stream, class Buffer> struct read_until_initiation {
 
 } // namespace detail
 
-template <template <class, class> class A, class S, class B, class H, class D>
-struct associator<A, detail::read_until_op<S, B, H>, D> : detail::pass_on<A, detail::read_until_op<S, B, H>, H, D> {};
+template <template <class, class> class A, class S, class B, class W, class H, class D>
+struct associator<A, detail::read_until_op<S, B, W, H>, D>
+    : detail::pass_on<A, detail::read_until_op<S, B, W, H>, H, D> {};
 
 /// Reads until the buffer holds `delimiter`. When it already does, there is no I/O.
 /// Completes  (error_code ec, std::size_t n); n counts up to and including the delimiter; more may follow in the buffer
@@ -179,20 +206,22 @@ struct associator<A, detail::read_until_op<S, B, H>, D> : detail::pass_on<A, det
 template <async_read_stream Stream, detail::dynamic_buffer_type Buffer, class Token = detail::default_token_of<Stream>>
 decltype(auto) async_read_until(Stream& stream, Buffer into, std::string_view delimiter, Token&& token = {}) {
     return completion_token_transform<void(error_code, std::size_t)>(
-        std::forward<Token>(token),
-        detail::read_until_initiation<Stream, Buffer>{&stream, std::move(into), detail::delimiter(delimiter)});
+        std::forward<Token>(token), detail::read_until_initiation<Stream, Buffer, detail::delimiter>{
+                                        &stream, std::move(into), detail::delimiter(delimiter)});
 }
 template <async_read_stream Stream, detail::dynamic_buffer_type Buffer, class Token = detail::default_token_of<Stream>>
 decltype(auto) async_read_until(Stream& stream, Buffer into, char delimiter, Token&& token = {}) {
     return completion_token_transform<void(error_code, std::size_t)>(
-        std::forward<Token>(token),
-        detail::read_until_initiation<Stream, Buffer>{&stream, std::move(into), detail::delimiter(delimiter)});
+        std::forward<Token>(token), detail::read_until_initiation<Stream, Buffer, detail::character_delimiter>{
+                                        &stream, std::move(into), detail::character_delimiter{delimiter}});
 }
 
 template <sync_read_stream Stream, detail::dynamic_buffer_type Buffer>
 std::size_t read_until(Stream& stream, Buffer into, std::string_view delimiter, error_code& ec) {
     detail::until_values v;
-    detail::read_until_initiation<Stream, Buffer>{&stream, std::move(into), detail::delimiter(delimiter)}.block(v);
+    detail::read_until_initiation<Stream, Buffer, detail::delimiter>{&stream, std::move(into),
+                                                                     detail::delimiter(delimiter)}
+        .block(v);
     ec = std::get<0>(v);
     return std::get<1>(v);
 }
