@@ -237,9 +237,8 @@ public:
         if (starved_ != 0) [[unlikely]]
             until_ns = retry_starved(until_ns);
         if (unverified_.next != &unverified_) {
-            if (harvest(0) > 0)
-                return;
-            bool const about_to_sleep = until_ns != 0;
+            bool const has_news = harvest(0) > 0; // of whichever: others must not keep these waiting
+            bool const about_to_sleep = !has_news && until_ns != 0;
             if (verify(unverified_, about_to_sleep ? 0 : verify_after_turns) || !about_to_sleep)
                 return;
         }

@@ -220,6 +220,51 @@ TEST(Papers, D20_D21_QuietSocketIsServedWhileABusyOneNeverWaits) {
     EXPECT_LE(watch.most, bound);
 }
 
+/// Two ends that send a byte to and fro: each look at the driver finds something.
+struct shuttle {
+    io_context& context;
+    local_socket a{context}, b{context};
+    char byte = 'x';
+    std::uint64_t crossings = 0;
+
+    void cross(local_socket& from, local_socket& to) {
+        write(from, buffer(&byte, 1));
+        to.async_read_some(buffer(&byte, 1), [&](error_code ec, std::size_t) {
+            ++crossings;
+            if (!ec && !context.stopped())
+                cross(to, from);
+        });
+    }
+};
+
+TEST(Catalogue, F01_RestOfABurstIsReadWhileAnotherSocketAlwaysHasNews) {
+    io_context context;
+    shuttle busy{context};
+    local::connect_pair(busy.a, busy.b);
+    local_socket quiet(context), peer(context);
+    local::connect_pair(quiet, peer);
+    std::string got;
+    co_spawn(
+        context,
+        [](local_socket& in, std::string& text, io_context& c) -> awaitable<void> {
+            char byte;
+            while (text.size() != 4) { // Each read fills its buffer, and one edge announced them all.
+                co_await in.async_read_some(buffer(&byte, 1));
+                text += byte;
+            }
+            c.stop();
+        }(quiet, got, context),
+        detached);
+    context.poll();
+    write(peer, buffer("rest", 4));
+    busy.cross(busy.a, busy.b);
+    auto const most = std::uint64_t{1000};
+    while (!context.stopped() && busy.crossings < most)
+        context.run_one();
+    EXPECT_EQ(got, "rest");
+    EXPECT_LT(busy.crossings, 100U);
+}
+
 TEST(Catalogue, F01_TimerIsServedWhileABusySocketNeverWaits) {
     busy_context w;
     turn_watch watch(w.done);
