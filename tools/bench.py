@@ -300,7 +300,7 @@ def plot_of(rows: list[dict]) -> str:
 
 PAGE = """<!doctype html><meta charset="utf-8"><title>Fairlead: benchmarks</title>
 <style>body{{font-family:sans-serif;max-width:60em;margin:2em auto}}pre{{background:#f4f4f4;padding:1em}}
-.ours{{fill:#2a6f97}}.peer{{fill:#bbb}}.raw{{fill:#e09f3e}}</style>
+.ours{{fill:#2a6f97}}.peer{{fill:#bbb}}.raw{{fill:#e09f3e}}.noise{{fill:#ddd}}</style>
 <h1>Fairlead: benchmarks</h1><p>CPU time (user and system) for each operation, where no other unit is named: median of
 {rounds} interleaved rounds, with range. Instructions are of user space, counted by callgrind.</p><p>{versions}</p>{body}"""
 
