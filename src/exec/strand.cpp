@@ -57,10 +57,13 @@ void strand_core::enqueue(op& o) noexcept {
 void strand_core::schedule_turn() noexcept { schedule(turn_); }
 
 op* strand_core::next() noexcept {
+    if (!taken_.empty())
+        return taken_.pop_front();
     lock();
-    op* const o = waiting_.empty() ? nullptr : waiting_.pop_front();
+    taken_.splice_back(waiting_);
+    op* const o = taken_.empty() ? nullptr : taken_.pop_front();
     if (!o)
-        is_scheduled_ = false;
+        is_scheduled_ = false; // Another turn may begin elsewhere: not even taken_ is looked at below.
     unlock();
     return o;
 }

@@ -6,6 +6,8 @@
 #define POSTERS 2
 
 byte waiting = 0;
+byte taken = 0;   // of the turn, which touches it without the lock
+byte touching = 0;
 bool scheduled = false;
 byte turns = 0;   // queued below the strand
 byte inside = 0;
@@ -34,13 +36,21 @@ end:
             :: else -> skip
             fi;
 #else
-            atomic { // under the lock
-                got = (waiting != 0);
-                if
-                :: got -> waiting--
-                :: else -> scheduled = false
-                fi
-            };
+            atomic { touching++; assert(touching == 1); got = (taken != 0) };
+            if
+            :: got -> taken--; touching--
+            :: else ->
+                touching--;
+                atomic { // under the lock
+                    taken = taken + waiting;
+                    waiting = 0;
+                    got = (taken != 0);
+                    if
+                    :: got -> taken--
+                    :: else -> scheduled = false
+                    fi
+                }
+            fi;
 #endif
             if
             :: got -> atomic { inside++; assert(inside == 1) }; ran++; inside--

@@ -46,6 +46,7 @@ private:
     };
     turn_op turn_;
     op_queue waiting_;
+    op_queue taken_;            ///< of them, what the turn has before it; only the turn touches it, without the lock
     bool is_scheduled_ = false; ///< the turn is queued below, or running
     std::atomic_flag is_locked_ = ATOMIC_FLAG_INIT;
     std::atomic<std::size_t> references_{1};
@@ -110,6 +111,8 @@ public:
         else
             core_->enqueue(*detail::function_op<std::decay_t<F>>::make(std::forward<F>(f)));
     }
+    /// The same: what must not run inside the call needs no other strand, whose copy would be counted.
+    template <class F> void queue(F&& f) const { execute(std::forward<F>(f)); }
     /// What a strand does not know of itself, it asks the executor below for.
     template <class P>
         requires(!detail::readable_property<P> && !detail::is_allocator_property<P> &&

@@ -56,6 +56,12 @@ template <class Executor> struct executor_dispatch {
     Executor get_executor() const noexcept { return executor; }
 };
 
+/// Handlers, which are started inside the initiating function: nothing that it was called with need be kept for them.
+template <class Token, class Signature>
+concept started_at_once =
+    completion_handler_for<Token, Signature> && !own_overload::present<Token, Signature> &&
+    requires { typename async_result<std::decay_t<Token>, Signature>::takes_the_token_as_handler; };
+
 template <class Token, class Executor> decltype(auto) post_on(Executor const& ex, Token&& token) {
     if (loop* l = loop_of(ex)) {
         if constexpr (std::is_void_v<decltype(completion_token_transform<void()>(std::forward<Token>(token),
@@ -66,7 +72,10 @@ template <class Token, class Executor> decltype(auto) post_on(Executor const& ex
                                                                                  executor_post<Executor>{ex}))>)
             return completion_token_transform<void()>(std::forward<Token>(token), loop_post(l));
     }
-    return completion_token_transform<void()>(std::forward<Token>(token), executor_post<Executor>{ex});
+    if constexpr (started_at_once<Token, void()>) // Some executors count their copies.
+        return executor_post<Executor const&>{ex}(std::forward<Token>(token));
+    else
+        return completion_token_transform<void()>(std::forward<Token>(token), executor_post<Executor>{ex});
 }
 
 template <class Token>
