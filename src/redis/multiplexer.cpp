@@ -6,6 +6,8 @@
 #include <bit>
 #include <cstring>
 #include <new>
+#include <span>
+#include <type_traits>
 
 namespace fairlead::redis::detail {
 namespace {
@@ -21,7 +23,17 @@ constexpr std::uint64_t large_body_bytes = 32 * 1024;
 // Buffers that grew beyond this are given back once they are empty.
 constexpr std::size_t kept_capacity_max = 4 * 1024 * 1024;
 
-constexpr std::size_t batch_size = 128;
+/// Room for what one call of the parser delivers. Nodes are born by being assigned to: to initialise all of them would
+/// cost more than to parse the reply of a lone caller.
+class node_batch {
+public:
+    std::span<resp3::node> room() noexcept { return {reinterpret_cast<resp3::node*>(bytes_), size}; }
+
+private:
+    static_assert(std::is_aggregate_v<resp3::node> && std::is_trivially_copyable_v<resp3::node>);
+    static constexpr std::size_t size = 128;
+    alignas(resp3::node) std::byte bytes_[size * sizeof(resp3::node)];
+};
 
 // By the value of `confirmation`.
 constexpr std::string_view confirmation_names[] = {
@@ -278,16 +290,16 @@ void multiplexer::trim(std::string& buffer) noexcept {
 multiplexer::progress multiplexer::on_bytes(std::string_view unread, op_queue& done) noexcept {
     progress all{0, {}};
     try {
-        resp3::node batch[batch_size];
+        node_batch batch;
         for (;;) {
             if (body_left_ != 0) {
                 all.consumed += take_body(unread.substr(all.consumed));
                 if (body_left_ != 0)
                     break;
             }
-            auto const part = parser_.parse_some(unread.substr(all.consumed), batch);
+            auto const part = parser_.parse_some(unread.substr(all.consumed), batch.room());
             all.consumed += part.consumed;
-            on_nodes({batch, part.nodes}, done);
+            on_nodes(batch.room().first(part.nodes), done);
             if (!broken_ && part.what == resp3::status::failed) {
                 broken_ = part.ec;
                 refusal_ = resp3::printable(unread.substr(all.consumed));
