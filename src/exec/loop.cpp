@@ -31,20 +31,19 @@ op_link* const request_mark = &request_storage;
 /// Around a handler, inside the section of its run(): what the thread owns may be taken from it there.
 class outside_section {
 public:
-    explicit outside_section(detail::thread_state& t) noexcept : sections_(t.owning.sections) {
-        store(t.frames->section_of_handlers, std::memory_order_release);
+    outside_section() noexcept {
+        auto& thread = detail::this_thread;
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        thread.owning.sections.store(thread.frames->section_of_handlers, std::memory_order_release);
+        std::atomic_signal_fence(std::memory_order_seq_cst);
     }
     outside_section(outside_section const&) = delete;
     outside_section& operator=(outside_section const&) = delete;
-    ~outside_section() { store(1, std::memory_order_relaxed); }
-
-private:
-    void store(unsigned n, std::memory_order order) noexcept {
+    ~outside_section() {
         std::atomic_signal_fence(std::memory_order_seq_cst);
-        sections_.store(n, order);
+        detail::this_thread.owning.sections.store(1, std::memory_order_relaxed);
         std::atomic_signal_fence(std::memory_order_seq_cst);
     }
-    std::atomic<unsigned>& sections_;
 };
 
 } // namespace
@@ -185,6 +184,17 @@ bool detail::spend_slow() noexcept {
     return false;
 }
 
+void loop::yield(await_record& r) noexcept {
+    op& o = r.make<op>();
+    o.run = nullptr;
+    o.cancel = nullptr;
+    auto* const f = detail::this_thread.frames;
+    if (f && f->runs == r.home) [[likely]]
+        f->runs->post(o);
+    else
+        r.home->resume_soon(o);
+}
+
 void loop::resume_later(await_record& r) noexcept {
     op& o = r.make<op>();
     o.run = nullptr;
@@ -258,7 +268,7 @@ loop::batch loop::run_batch(std::size_t most, std::size_t& done) {
         thread.item.fill();
         ++items.n;
         try {
-            outside_section const handler(thread);
+            outside_section const handler;
             if (o->run)
                 o->run(o, op_mode::complete);
             else
@@ -298,7 +308,7 @@ void loop::run_shared(op& o) {
     thread.slice_end_ns = 0;
     thread.slice_is_over = false;
     thread.item.fill();
-    outside_section const handler(thread);
+    outside_section const handler;
     if (o.run)
         o.run(&o, op_mode::complete);
     else

@@ -162,16 +162,7 @@ public:
     /// Gives up an op that will never complete.
     static void abandon(op& o);
     /// The same from inside the coroutine.
-    static void yield(await_record& r) noexcept {
-        op& o = r.make<op>();
-        o.run = nullptr;
-        o.cancel = nullptr;
-        auto* const f = detail::this_thread.frames;
-        if (f && f->runs == r.home) [[likely]]
-            f->runs->post(o);
-        else
-            r.home->resume_soon(o);
-    }
+    static void yield(await_record& r) noexcept;
     /// Puts the coroutine of `r` at the end of its home's queue. Its bytes must be free.
     static void resume_later(await_record& r) noexcept;
     /// Makes the trampoline that resumed the current coroutine throw `e`. An exception must not leave await_suspend of

@@ -5,7 +5,7 @@
 #include <fairlead/exec/recycler.hpp>
 #include <fairlead/io/driver.hpp>
 
-#include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace fairlead::detail {
@@ -23,7 +23,7 @@ public:
     }
     slice_list(slice_list&& other) noexcept : many_(std::exchange(other.many_, nullptr)), size_(other.size_) {
         if (!many_)
-            std::copy_n(other.few_, size_, few_);
+            std::memcpy(few_, other.few_, bytes());
     }
     slice_list& operator=(slice_list&&) = delete;
     ~slice_list() {
@@ -36,7 +36,7 @@ public:
     std::size_t bytes() const noexcept { return size_ * sizeof(io::slice); }
     /// Into memory that lasts as long as the operation. Returns what comes behind.
     void* copy_to(void* room) const noexcept {
-        std::copy_n(data(), size_, static_cast<io::slice*>(room));
+        std::memcpy(room, data(), bytes());
         return static_cast<io::slice*>(room) + size_;
     }
 
