@@ -104,6 +104,15 @@ class Run:
             raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}")
 
 
+def crate_is_current() -> bool:
+    """Built from the sources of now; a test may run long after the last ./dev bench."""
+    program = ROOT / "build/tokio/target/release/tokio_peer"
+    sources = ROOT / "bench/peers/tokio"
+    return program.exists() and all(
+        (copy := ROOT / "build/tokio" / f.relative_to(sources)).exists() and copy.read_bytes() == f.read_bytes()
+        and copy.stat().st_mtime <= program.stat().st_mtime for f in sources.rglob("*") if f.is_file())
+
+
 class Tree:
     """A build tree and the compiler that it was made with."""
 
@@ -114,13 +123,15 @@ class Tree:
         self.compiler = re.sub(r"-[\d.]+$", "", found[1]) if found else "the compiler"
 
     def program(self, name: str) -> str | None:
+        if name in OF_CARGO and not crate_is_current():
+            return None
         folder = ROOT / "build/tokio" if name in OF_CARGO else self.path
         found = [p for p in folder.rglob(name) if p.is_file() and os.access(p, os.X_OK)]
         return str(found[0]) if found else None
 
     def why_not_built(self, program: str) -> str:
         if program in OF_CARGO:
-            return "the crate could not be built" if shutil.which("cargo") else "cargo is not installed"
+            return "./dev bench has not built the crate, or could not" if shutil.which("cargo") else "cargo is not installed"
         return next((p.read_text().strip() for p in self.path.rglob(f"{program}.skipped")), "not built")
 
 
