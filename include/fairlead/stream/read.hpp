@@ -98,7 +98,7 @@ template <class Stream, class Buffer, class Condition> struct read_dynamic {
     [[no_unique_address]] Condition condition;
 
     auto get_executor() const noexcept { return stream->get_executor(); }
-    template <class Handler> void operator()(Handler&& handler) && {
+    template <class Handler> void operator()(Handler&& handler) {
         error_code const ec;
         std::size_t const most = condition(ec, std::size_t{0});
         if (most == 0 || dynamic_step(data, most) == 0) {
@@ -198,19 +198,37 @@ template <sync_read_stream Stream, mutable_buffer_sequence Buffers>
 std::size_t read(Stream& stream, Buffers const& into, error_code& ec) {
     return read(stream, into, transfer_all(), ec);
 }
-template <sync_read_stream Stream, mutable_buffer_sequence Buffers>
-std::size_t read(Stream& stream, Buffers const& into) {
+template <sync_read_stream Stream, mutable_buffer_sequence Buffers, detail::completion_condition Condition>
+std::size_t read(Stream& stream, Buffers const& into, Condition condition) {
     error_code ec;
-    auto const n = read(stream, into, ec);
+    auto const n = read(stream, into, std::move(condition), ec);
     detail::throw_error(ec, "read");
     return n;
 }
-template <sync_read_stream Stream, detail::dynamic_buffer_type Buffer>
-std::size_t read(Stream& stream, Buffer into, error_code& ec) {
+template <sync_read_stream Stream, mutable_buffer_sequence Buffers>
+std::size_t read(Stream& stream, Buffers const& into) {
+    return read(stream, into, transfer_all());
+}
+template <sync_read_stream Stream, detail::dynamic_buffer_type Buffer, detail::completion_condition Condition>
+std::size_t read(Stream& stream, Buffer into, Condition condition, error_code& ec) {
     std::tuple<error_code, std::size_t> v;
-    detail::read_dynamic<Stream, Buffer, detail::transfer_all_t>{&stream, std::move(into), {}}.block(v);
+    detail::read_dynamic<Stream, Buffer, Condition>{&stream, std::move(into), std::move(condition)}.block(v);
     ec = std::get<0>(v);
     return std::get<1>(v);
+}
+template <sync_read_stream Stream, detail::dynamic_buffer_type Buffer>
+std::size_t read(Stream& stream, Buffer into, error_code& ec) {
+    return read(stream, std::move(into), transfer_all(), ec);
+}
+template <sync_read_stream Stream, detail::dynamic_buffer_type Buffer, detail::completion_condition Condition>
+std::size_t read(Stream& stream, Buffer into, Condition condition) {
+    error_code ec;
+    auto const n = read(stream, std::move(into), std::move(condition), ec);
+    detail::throw_error(ec, "read");
+    return n;
+}
+template <sync_read_stream Stream, detail::dynamic_buffer_type Buffer> std::size_t read(Stream& stream, Buffer into) {
+    return read(stream, std::move(into), transfer_all());
 }
 
 } // namespace fairlead

@@ -1,6 +1,7 @@
 // Reading up to a delimiter, without I/O when the buffer already has one.
 #pragma once
 
+#include <fairlead/base/buffers_iterator.hpp>
 #include <fairlead/stream/read.hpp>
 
 #include <cstring>
@@ -100,6 +101,28 @@ find_delimiter(Buffer const& data, Delimiter const& wanted, std::size_t& from, o
     return false;
 }
 
+template <class Buffer> using byte_of = buffers_iterator<typename Buffer::const_buffers_type>;
+
+/// What takes two iterators over bytes and answers with a third and whether the match ends there. Without a match the
+/// next search begins where the third one points.
+template <class Match, class Buffer>
+concept match_condition_for = std::move_constructible<Match> && requires(Match& m, byte_of<Buffer> i) {
+    { m(i, i) } -> std::convertible_to<std::pair<byte_of<Buffer>, bool>>;
+};
+
+template <class Buffer, match_condition_for<Buffer> Match>
+bool find_delimiter(Buffer const& data, Match& match, std::size_t& from, op_result& r) {
+    typename Buffer::const_buffers_type const b = dynamic_data(data);
+    auto const begin = buffers_begin(b);
+    std::pair<byte_of<Buffer>, bool> const at = match(begin + static_cast<std::ptrdiff_t>(from), buffers_end(b));
+    from = static_cast<std::size_t>(at.first - begin);
+    bool const is_full = data.size() >= data.max_size();
+    r.error = at.second || !is_full ? 0 : -static_cast<int>(error::not_found);
+    r.n = at.second ? from : 0;
+    return at.second || is_full;
+}
+
+/// `Delimiter` is one of the two above, or a match condition.
 template <class Stream, class Buffer, class Delimiter, class Handler> struct read_until_op
     : composed_cancellation<Handler> {
     Stream* stream;
@@ -149,11 +172,13 @@ template <class Stream, class Buffer, class Delimiter> struct read_until_initiat
     auto get_executor() const noexcept { return stream->get_executor(); }
 
     /// Serves the coroutine that need not suspend and the handler that has to be queued: the search is written once.
-    bool try_step(op_result& r) const {
+    bool try_step(op_result& r) const
+        requires(!match_condition_for<Delimiter, Buffer>) // which may have a memory: it is asked once
+    {
         std::size_t from = 0;
         return find_delimiter(data, wanted, from, r);
     }
-    template <class Handler> void operator()(Handler&& handler) && {
+    template <class Handler> void operator()(Handler&& handler) {
         std::size_t searched = 0;
         op_result r;
         if (find_delimiter(data, wanted, searched, r)) {
@@ -187,11 +212,32 @@ template <class Stream, class Buffer, class Delimiter> struct read_until_initiat
     }
 };
 
+template <class Stream, class Buffer, class Wanted, class Token>
+decltype(auto) start_read_until(Stream& stream, Buffer&& into, Wanted&& wanted, Token&& token) {
+    return completion_token_transform<void(error_code, std::size_t)>(
+        std::forward<Token>(token),
+        read_until_initiation<Stream, Buffer, Wanted>{&stream, std::move(into), std::move(wanted)});
+}
+template <class Stream, class Buffer, class Wanted>
+std::size_t perform_read_until(Stream& stream, Buffer&& into, Wanted&& wanted, error_code& ec) {
+    until_values v;
+    read_until_initiation<Stream, Buffer, Wanted>{&stream, std::move(into), std::move(wanted)}.block(v);
+    ec = std::get<0>(v);
+    return std::get<1>(v);
+}
+
 } // namespace detail
 
 template <template <class, class> class A, class S, class B, class W, class H, class D>
 struct associator<A, detail::read_until_op<S, B, W, H>, D>
     : detail::pass_on<A, detail::read_until_op<S, B, W, H>, H, D> {};
+
+/// Whether a type may be a match condition of read_until: true for functions and for what has a result_type, may be
+/// specialised, and is not asked for. What can be called like a match condition is one.
+template <class T> struct is_match_condition : std::bool_constant < std::is_function_v<std::remove_pointer_t<T>> ||
+    requires {
+    typename T::result_type;
+}>{};
 
 /// Reads until the buffer holds `delimiter`. When it already does, there is no I/O.
 /// Completes  (error_code ec, std::size_t n); n counts up to and including the delimiter; more may follow in the buffer
@@ -205,30 +251,39 @@ struct associator<A, detail::read_until_op<S, B, W, H>, D>
 /// Source     Networking TS [buffer.async.read.until]
 template <async_read_stream Stream, detail::dynamic_buffer_type Buffer, class Token = detail::default_token_of<Stream>>
 decltype(auto) async_read_until(Stream& stream, Buffer into, std::string_view delimiter, Token&& token = {}) {
-    return completion_token_transform<void(error_code, std::size_t)>(
-        std::forward<Token>(token), detail::read_until_initiation<Stream, Buffer, detail::delimiter>{
-                                        &stream, std::move(into), detail::delimiter(delimiter)});
+    return detail::start_read_until(stream, std::move(into), detail::delimiter(delimiter), std::forward<Token>(token));
 }
 template <async_read_stream Stream, detail::dynamic_buffer_type Buffer, class Token = detail::default_token_of<Stream>>
 decltype(auto) async_read_until(Stream& stream, Buffer into, char delimiter, Token&& token = {}) {
-    return completion_token_transform<void(error_code, std::size_t)>(
-        std::forward<Token>(token), detail::read_until_initiation<Stream, Buffer, detail::character_delimiter>{
-                                        &stream, std::move(into), detail::character_delimiter{delimiter}});
+    return detail::start_read_until(stream, std::move(into), detail::character_delimiter{delimiter},
+                                    std::forward<Token>(token));
+}
+/// The same until `match(begin, end)`, called with iterators over the bytes of the buffer, returns {behind, true}; with
+/// {at, false} it is asked again for what begins there, when there is more.
+/// Allocates  a counted block
+template <async_read_stream Stream, detail::dynamic_buffer_type Buffer, detail::match_condition_for<Buffer> Match,
+          class Token = detail::default_token_of<Stream>>
+decltype(auto) async_read_until(Stream& stream, Buffer into, Match match, Token&& token = {}) {
+    return detail::start_read_until(stream, std::move(into), std::move(match), std::forward<Token>(token));
 }
 
 template <sync_read_stream Stream, detail::dynamic_buffer_type Buffer>
 std::size_t read_until(Stream& stream, Buffer into, std::string_view delimiter, error_code& ec) {
-    detail::until_values v;
-    detail::read_until_initiation<Stream, Buffer, detail::delimiter>{&stream, std::move(into),
-                                                                     detail::delimiter(delimiter)}
-        .block(v);
-    ec = std::get<0>(v);
-    return std::get<1>(v);
+    return detail::perform_read_until(stream, std::move(into), detail::delimiter(delimiter), ec);
 }
 template <sync_read_stream Stream, detail::dynamic_buffer_type Buffer>
-std::size_t read_until(Stream& stream, Buffer into, std::string_view delimiter) {
+std::size_t read_until(Stream& stream, Buffer into, char delimiter, error_code& ec) {
+    return detail::perform_read_until(stream, std::move(into), detail::character_delimiter{delimiter}, ec);
+}
+template <sync_read_stream Stream, detail::dynamic_buffer_type Buffer, detail::match_condition_for<Buffer> Match>
+std::size_t read_until(Stream& stream, Buffer into, Match match, error_code& ec) {
+    return detail::perform_read_until(stream, std::move(into), std::move(match), ec);
+}
+/// `wanted` is any of the three.
+template <sync_read_stream Stream, detail::dynamic_buffer_type Buffer, class Wanted>
+std::size_t read_until(Stream& stream, Buffer into, Wanted&& wanted) {
     error_code ec;
-    auto const n = read_until(stream, std::move(into), delimiter, ec);
+    auto const n = read_until(stream, std::move(into), std::forward<Wanted>(wanted), ec);
     detail::throw_error(ec, "read_until");
     return n;
 }

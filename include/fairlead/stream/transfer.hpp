@@ -156,7 +156,7 @@ template <class Direction, class Stream, class Rest, class Condition> struct tra
 
     auto get_executor() const noexcept { return stream->get_executor(); }
 
-    template <class Handler> void operator()(Handler&& handler) && {
+    template <class Handler> void operator()(Handler&& handler) {
         error_code const ec;
         std::size_t const most = rest.empty() ? 0 : condition(ec, std::size_t{0});
         if (most == 0) {

@@ -46,21 +46,29 @@ decltype(auto) async_write(Stream& stream, Buffers const& from, Condition condit
         std::forward<Token>(token), detail::write_initiation(stream, from, std::move(condition)));
 }
 
-template <sync_write_stream Stream, const_buffer_sequence Buffers>
-std::size_t write(Stream& stream, Buffers const& from, error_code& ec) {
+template <sync_write_stream Stream, const_buffer_sequence Buffers, detail::completion_condition Condition>
+std::size_t write(Stream& stream, Buffers const& from, Condition condition, error_code& ec) {
     std::tuple<error_code, std::size_t> v;
-    detail::transfer_initiation<detail::write_direction, Stream, detail::rest_of<const_buffer, Buffers>,
-                                detail::transfer_all_t>{&stream, detail::make_rest<const_buffer>(from), {}}
+    detail::transfer_initiation<detail::write_direction, Stream, detail::rest_of<const_buffer, Buffers>, Condition>{
+        &stream, detail::make_rest<const_buffer>(from), std::move(condition)}
         .block(v);
     ec = std::get<0>(v);
     return std::get<1>(v);
 }
 template <sync_write_stream Stream, const_buffer_sequence Buffers>
-std::size_t write(Stream& stream, Buffers const& from) {
+std::size_t write(Stream& stream, Buffers const& from, error_code& ec) {
+    return write(stream, from, transfer_all(), ec);
+}
+template <sync_write_stream Stream, const_buffer_sequence Buffers, detail::completion_condition Condition>
+std::size_t write(Stream& stream, Buffers const& from, Condition condition) {
     error_code ec;
-    auto const n = write(stream, from, ec);
+    auto const n = write(stream, from, std::move(condition), ec);
     detail::throw_error(ec, "write");
     return n;
+}
+template <sync_write_stream Stream, const_buffer_sequence Buffers>
+std::size_t write(Stream& stream, Buffers const& from) {
+    return write(stream, from, transfer_all());
 }
 
 namespace detail {
@@ -74,9 +82,10 @@ template <class Stream, class Buffer, class Handler> struct write_dynamic_op {
         std::move(handler)(ec, n);
     }
 };
-template <class Stream, class Buffer> struct write_dynamic {
+template <class Stream, class Buffer, class Condition> struct write_dynamic {
     Stream* stream;
     Buffer data;
+    [[no_unique_address]] Condition condition;
     auto get_executor() const noexcept { return stream->get_executor(); }
     const_buffer all() {
         if constexpr (dynamic_buffer_v2<Buffer>)
@@ -84,16 +93,16 @@ template <class Stream, class Buffer> struct write_dynamic {
         else
             return data.data();
     }
-    template <class Handler> void operator()(Handler&& handler) && {
+    template <class Handler> void operator()(Handler&& handler) {
         auto const b = all();
         async_write(
-            *stream, b,
+            *stream, b, std::move(condition),
             write_dynamic_op<Stream, Buffer, std::decay_t<Handler>>{std::move(data), std::forward<Handler>(handler)});
     }
     void block(std::tuple<error_code, std::size_t>& v)
         requires sync_write_stream<Stream>
     {
-        std::get<1>(v) = fairlead::write(*stream, all(), std::get<0>(v));
+        std::get<1>(v) = fairlead::write(*stream, all(), std::move(condition), std::get<0>(v));
         data.consume(std::get<1>(v));
     }
 };
@@ -111,22 +120,40 @@ struct associator<A, detail::write_dynamic_op<S, B, H>, D>
 /// Lifetime   the stream and the bytes behind the buffer outlive the completion
 /// Allocates  a counted block
 template <async_write_stream Stream, detail::dynamic_buffer_type Buffer, class Token = detail::default_token_of<Stream>>
+    requires(!detail::completion_condition<std::decay_t<Token>>)
 decltype(auto) async_write(Stream& stream, Buffer from, Token&& token = {}) {
     return completion_token_transform<void(error_code, std::size_t)>(
-        std::forward<Token>(token), detail::write_dynamic<Stream, Buffer>{&stream, std::move(from)});
+        std::forward<Token>(token),
+        detail::write_dynamic<Stream, Buffer, detail::transfer_all_t>{&stream, std::move(from), {}});
 }
-template <sync_write_stream Stream, detail::dynamic_buffer_type Buffer>
-std::size_t write(Stream& stream, Buffer from, error_code& ec) {
+/// The same until `condition(ec, bytes_so_far)` says 0.
+template <async_write_stream Stream, detail::dynamic_buffer_type Buffer, detail::completion_condition Condition,
+          class Token = detail::default_token_of<Stream>>
+decltype(auto) async_write(Stream& stream, Buffer from, Condition condition, Token&& token = {}) {
+    return completion_token_transform<void(error_code, std::size_t)>(
+        std::forward<Token>(token),
+        detail::write_dynamic<Stream, Buffer, Condition>{&stream, std::move(from), std::move(condition)});
+}
+template <sync_write_stream Stream, detail::dynamic_buffer_type Buffer, detail::completion_condition Condition>
+std::size_t write(Stream& stream, Buffer from, Condition condition, error_code& ec) {
     std::tuple<error_code, std::size_t> v;
-    detail::write_dynamic<Stream, Buffer>{&stream, std::move(from)}.block(v);
+    detail::write_dynamic<Stream, Buffer, Condition>{&stream, std::move(from), std::move(condition)}.block(v);
     ec = std::get<0>(v);
     return std::get<1>(v);
 }
-template <sync_write_stream Stream, detail::dynamic_buffer_type Buffer> std::size_t write(Stream& stream, Buffer from) {
+template <sync_write_stream Stream, detail::dynamic_buffer_type Buffer>
+std::size_t write(Stream& stream, Buffer from, error_code& ec) {
+    return write(stream, std::move(from), transfer_all(), ec);
+}
+template <sync_write_stream Stream, detail::dynamic_buffer_type Buffer, detail::completion_condition Condition>
+std::size_t write(Stream& stream, Buffer from, Condition condition) {
     error_code ec;
-    auto const n = write(stream, std::move(from), ec);
+    auto const n = write(stream, std::move(from), std::move(condition), ec);
     detail::throw_error(ec, "write");
     return n;
+}
+template <sync_write_stream Stream, detail::dynamic_buffer_type Buffer> std::size_t write(Stream& stream, Buffer from) {
+    return write(stream, std::move(from), transfer_all());
 }
 
 } // namespace fairlead
