@@ -111,10 +111,10 @@ template <class Executor> void cancel_from_elsewhere(Executor const& on, io_cont
 }
 
 template <class Executor> void time_out(Executor const& on, tally& t, sim::random_stream& random) {
-    auto timer = std::make_shared<basic_waitable_timer<steady_clock, Executor>>(on);
+    auto timer = std::make_shared<basic_waitable_timer<steady_clock, wait_traits<steady_clock>, Executor>>(on);
     timer->expires_after(std::chrono::microseconds(random.below(300)));
     timer->async_wait([timer, end = once(t)](error_code) mutable { end(); });
-    auto late = std::make_shared<basic_waitable_timer<steady_clock, Executor>>(on);
+    auto late = std::make_shared<basic_waitable_timer<steady_clock, wait_traits<steady_clock>, Executor>>(on);
     late->expires_after(1h);
     late->async_wait(
         cancel_after(std::chrono::microseconds(random.below(200)), [late, &t, end = once(t)](error_code ec) mutable {

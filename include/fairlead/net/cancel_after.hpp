@@ -274,7 +274,7 @@ template <class Signature, class Initiation, class When, class Timer> struct lim
     Initiation initiation;
     time_limit<When, Timer> limit;
 
-    template <class Handler> void operator()(Handler&& handler) && {
+    template <class Handler> void operator()(Handler&& handler) {
         using handler_type = std::decay_t<Handler>;
         using values = values_of<Signature>;
         using limited = limited_operation<handler_type, values, Timer>;
@@ -387,17 +387,18 @@ auto cancel_after(std::chrono::duration<Rep, Period> const& d, cancellation_type
     return cancel_after(d, type)(std::forward<Token>(token));
 }
 /// With the caller's timer.
-template <class Clock, class Executor, class Rep, class Period>
-auto cancel_after(basic_waitable_timer<Clock, Executor>& timer, std::chrono::duration<Rep, Period> const& d,
+template <class Clock, class Traits, class Executor, class Rep, class Period>
+auto cancel_after(basic_waitable_timer<Clock, Traits, Executor>& timer, std::chrono::duration<Rep, Period> const& d,
                   cancellation_type type = cancellation_type::terminal) {
     return detail::make_limit(detail::limit_after{d}, type, &timer);
 }
-template <class Clock, class Executor, class Rep, class Period, detail::token_of_limit Token> auto
-cancel_after(basic_waitable_timer<Clock, Executor>& timer, std::chrono::duration<Rep, Period> const& d, Token&& token) {
+template <class Clock, class Traits, class Executor, class Rep, class Period, detail::token_of_limit Token>
+auto cancel_after(basic_waitable_timer<Clock, Traits, Executor>& timer, std::chrono::duration<Rep, Period> const& d,
+                  Token&& token) {
     return cancel_after(timer, d)(std::forward<Token>(token));
 }
-template <class Clock, class Executor, class Rep, class Period, class Token>
-auto cancel_after(basic_waitable_timer<Clock, Executor>& timer, std::chrono::duration<Rep, Period> const& d,
+template <class Clock, class Traits, class Executor, class Rep, class Period, class Token>
+auto cancel_after(basic_waitable_timer<Clock, Traits, Executor>& timer, std::chrono::duration<Rep, Period> const& d,
                   cancellation_type type, Token&& token) {
     return cancel_after(timer, d, type)(std::forward<Token>(token));
 }
@@ -415,17 +416,18 @@ template <class Clock, class Duration, class Token>
 auto cancel_at(std::chrono::time_point<Clock, Duration> const& t, cancellation_type type, Token&& token) {
     return cancel_at(t, type)(std::forward<Token>(token));
 }
-template <class Clock, class Executor, class C, class Duration>
-auto cancel_at(basic_waitable_timer<Clock, Executor>& timer, std::chrono::time_point<C, Duration> const& t,
+template <class Clock, class Traits, class Executor, class C, class Duration>
+auto cancel_at(basic_waitable_timer<Clock, Traits, Executor>& timer, std::chrono::time_point<C, Duration> const& t,
                cancellation_type type = cancellation_type::terminal) {
     return detail::make_limit(detail::limit_at{t}, type, &timer);
 }
-template <class Clock, class Executor, class C, class Duration, detail::token_of_limit Token> auto
-cancel_at(basic_waitable_timer<Clock, Executor>& timer, std::chrono::time_point<C, Duration> const& t, Token&& token) {
+template <class Clock, class Traits, class Executor, class C, class Duration, detail::token_of_limit Token>
+auto cancel_at(basic_waitable_timer<Clock, Traits, Executor>& timer, std::chrono::time_point<C, Duration> const& t,
+               Token&& token) {
     return cancel_at(timer, t)(std::forward<Token>(token));
 }
-template <class Clock, class Executor, class C, class Duration, class Token>
-auto cancel_at(basic_waitable_timer<Clock, Executor>& timer, std::chrono::time_point<C, Duration> const& t,
+template <class Clock, class Traits, class Executor, class C, class Duration, class Token>
+auto cancel_at(basic_waitable_timer<Clock, Traits, Executor>& timer, std::chrono::time_point<C, Duration> const& t,
                cancellation_type type, Token&& token) {
     return cancel_at(timer, t, type)(std::forward<Token>(token));
 }

@@ -11,7 +11,23 @@
 
 namespace fairlead {
 
-template <class Clock, class Executor = any_io_executor> class basic_waitable_timer;
+/// How long a timer of `Clock` sleeps before it looks at the clock again. Asio asks this; here it is a name for
+/// programs that pass it on: the deadline is put onto the loop's clock.
+template <class Clock> struct wait_traits {
+    static typename Clock::duration to_wait_duration(typename Clock::duration const& d) { return d; }
+    /// Saturates.
+    static typename Clock::duration to_wait_duration(typename Clock::time_point const& t) {
+        auto const now = Clock::now();
+        if (now < typename Clock::time_point() && t > Clock::time_point::max() + now.time_since_epoch())
+            return Clock::duration::max();
+        if (now > typename Clock::time_point() && t < Clock::time_point::min() + now.time_since_epoch())
+            return Clock::duration::min();
+        return t - now;
+    }
+};
+
+template <class Clock, class WaitTraits = wait_traits<Clock>, class Executor = any_io_executor>
+class basic_waitable_timer;
 /// A timer of the loop's clock: real, or virtual inside a simulated world.
 using steady_timer = basic_waitable_timer<steady_clock>;
 /// Timers of other clocks. The deadline is put onto the loop's clock when a wait starts: a jump of the clock during a
@@ -82,14 +98,15 @@ static_assert(sizeof(timer_wait) == 8);
 } // namespace detail
 
 /// Threads: one object by one thread at a time. Timers never fire early.
-template <class Clock, class Executor> class basic_waitable_timer {
+template <class Clock, class WaitTraits, class Executor> class basic_waitable_timer {
 public:
     using clock_type = Clock;
+    using traits_type = WaitTraits;
     using duration = typename Clock::duration;
     using time_point = typename Clock::time_point;
     using executor_type = Executor;
     template <class E> struct rebind_executor {
-        using other = basic_waitable_timer<Clock, E>;
+        using other = basic_waitable_timer<Clock, WaitTraits, E>;
     };
 
     explicit basic_waitable_timer(Executor const& e) : executor_(e), core_(detail::io_loop_for(e)) {}
@@ -108,7 +125,7 @@ public:
     /// Takes over a timer whose executor has another type.
     template <class E>
         requires(!std::same_as<E, Executor> && std::convertible_to<E, Executor>)
-    basic_waitable_timer(basic_waitable_timer<Clock, E>&& other) noexcept
+    basic_waitable_timer(basic_waitable_timer<Clock, WaitTraits, E>&& other) noexcept
         : executor_(other.executor_),
           core_(std::move(other.core_)),
           expiry_(other.expiry_) {}
@@ -174,7 +191,7 @@ public:
     detail::timer_core& core() noexcept { return core_; }
 
 private:
-    template <class C, class E> friend class basic_waitable_timer;
+    template <class C, class W, class E> friend class basic_waitable_timer;
     static constexpr bool is_foreign = !std::is_same_v<time_point, steady_clock::time_point>;
     time_point this_clock() {
         if constexpr (is_foreign)
@@ -187,11 +204,14 @@ private:
         if constexpr (is_foreign) {
             using std::chrono::nanoseconds;
             auto const now = core_.context().now().time_since_epoch();
-            std::chrono::duration<double> const left(expiry_.at - Clock::now()), most(nanoseconds::max() - now);
+            using seconds = std::chrono::duration<double>; // Differences of time points near the ends overflow.
+            auto const clock_now = Clock::now();
+            seconds const left = seconds(expiry_.at.time_since_epoch()) - seconds(clock_now.time_since_epoch());
+            seconds const most(nanoseconds::max() - now);
             core_.deadline_ns(left >= most ? nanoseconds::max().count()
                               : left.count() <= 0
                                   ? nanoseconds(now).count()
-                                  : (now + std::chrono::duration_cast<nanoseconds>(expiry_.at - Clock::now())).count());
+                                  : (now + std::chrono::duration_cast<nanoseconds>(expiry_.at - clock_now)).count());
         }
     }
     Executor executor_;

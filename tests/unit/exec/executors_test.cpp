@@ -349,7 +349,8 @@ TEST(ExecutorsOfObjects, C6_StrandOfAContextWithSeveralThreads) {
 
 TEST(ExecutorsOfObjects, HandlersRunOnTheObjectsExecutorUnlessTheyNameAnother) {
     users_context mine, other;
-    basic_waitable_timer<steady_clock, users_context::executor_type> t(mine.get_executor(), 0ns);
+    basic_waitable_timer<steady_clock, wait_traits<steady_clock>, users_context::executor_type> t(mine.get_executor(),
+                                                                                                  0ns);
     std::promise<std::thread::id> first, second, third;
     t.async_wait([&](error_code) { first.set_value(std::this_thread::get_id()); });
     EXPECT_EQ(first.get_future().get(), mine.id());

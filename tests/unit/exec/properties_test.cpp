@@ -338,8 +338,9 @@ TEST(AnyIoExecutor, AVariantOfALoopsExecutorIsStillKnownForALoop) {
     steady_timer timer(a);
     timer.expires_after(std::chrono::milliseconds(1));
     timer.async_wait([&](std::error_code ec) { n += !ec; });
-    basic_waitable_timer<steady_clock, require_result_t<loop_place, ex::outstanding_work_t::tracked_t>> typed(
-        require(context.get_executor(), ex::outstanding_work.tracked));
+    basic_waitable_timer<steady_clock, wait_traits<steady_clock>,
+                         require_result_t<loop_place, ex::outstanding_work_t::tracked_t>>
+        typed(require(context.get_executor(), ex::outstanding_work.tracked));
     typed.expires_after(std::chrono::milliseconds(2));
     typed.async_wait(bind_executor(prefer(a, ex::blocking.possibly), [&](std::error_code ec) {
         n += !ec;
@@ -393,7 +394,7 @@ TEST(ExecutorsOfUsers, ThoseThatKnowPropertiesOnlyServeEverything) {
     steady_timer timer{any_io_executor(e)};
     timer.expires_after(std::chrono::milliseconds(1));
     timer.async_wait([&](std::error_code ec) { n += !ec; });
-    basic_waitable_timer<steady_clock, asios_executor> typed(e);
+    basic_waitable_timer<steady_clock, wait_traits<steady_clock>, asios_executor> typed(e);
     typed.expires_after(std::chrono::milliseconds(1));
     typed.async_wait([&](std::error_code ec) { n += !ec; });
     context.run();

@@ -394,7 +394,8 @@ TEST(SteadyTimer, TimersOfAnyExecutorAndOfTheContextBothWork) {
     io_context context;
     any_io_executor const e(context.get_executor());
     steady_timer a(e, 0s), b(context, steady_clock::now()), c(e);
-    basic_waitable_timer<steady_clock, io_context::executor_type> d(context.get_executor(), 0s);
+    basic_waitable_timer<steady_clock, wait_traits<steady_clock>, io_context::executor_type> d(context.get_executor(),
+                                                                                               0s);
     int n = 0;
     a.async_wait([&](error_code) { ++n; });
     b.async_wait([&](error_code) { ++n; });
@@ -406,6 +407,16 @@ TEST(SteadyTimer, TimersOfAnyExecutorAndOfTheContextBothWork) {
 }
 
 TEST(SteadyTimer, EmptyExecutorIsRefused) { EXPECT_THROW(steady_timer{any_io_executor()}, bad_executor); }
+
+TEST(WaitTraits, DurationsAreThoseOfTheClockAndSaturate) {
+    using clock = std::chrono::system_clock;
+    using traits = wait_traits<clock>;
+    static_assert(std::same_as<system_timer::traits_type, traits>);
+    EXPECT_EQ(traits::to_wait_duration(clock::duration(7)), clock::duration(7));
+    EXPECT_LT(traits::to_wait_duration(clock::now() - 1h), clock::duration::zero());
+    EXPECT_EQ(traits::to_wait_duration(clock::time_point::min()), clock::duration::min());
+    EXPECT_GT(traits::to_wait_duration(clock::time_point::max()), clock::duration::zero());
+}
 
 TEST(SystemTimer, WaitsUntilATimeOfItsClock) {
     io_context context;
@@ -421,6 +432,8 @@ TEST(SystemTimer, WaitsUntilATimeOfItsClock) {
     context.run();
     EXPECT_TRUE(expired);
     t.expires_after(-1h);
+    t.wait();
+    t.expires_at(system_timer::time_point::min()); // further from now than a duration can say
     t.wait();
     t.expires_at(system_timer::time_point::max());
     error_code why;
