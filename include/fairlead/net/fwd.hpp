@@ -10,6 +10,8 @@ template <class Protocol, class Executor = any_io_executor> class basic_datagram
 template <class Protocol, class Executor = any_io_executor> class basic_raw_socket;
 template <class Protocol, class Executor = any_io_executor> class basic_seq_packet_socket;
 template <class Protocol, class Executor = any_io_executor> class basic_socket_acceptor;
+template <class Protocol> class basic_socket_streambuf;
+template <class Protocol> class basic_socket_iostream;
 
 namespace ip {
 

@@ -114,6 +114,7 @@ public:
     using socket = basic_stream_socket<tcp>;     ///< fairlead/net/stream_socket.hpp
     using acceptor = basic_socket_acceptor<tcp>; ///< fairlead/net/acceptor.hpp
     using resolver = basic_resolver<tcp>;        ///< fairlead/net/resolver.hpp
+    using iostream = basic_socket_iostream<tcp>; ///< fairlead/net/socket_iostream.hpp
 
     /// Sends small pieces at once instead of waiting for more (Nagle's algorithm off).
     using no_delay = detail::socket_option::boolean<detail::os::ipproto_tcp, detail::os::tcp_nodelay>;

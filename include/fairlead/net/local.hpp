@@ -110,6 +110,7 @@ public:
     using endpoint = basic_endpoint<stream_protocol>;
     using socket = basic_stream_socket<stream_protocol>;     ///< fairlead/net/stream_socket.hpp
     using acceptor = basic_socket_acceptor<stream_protocol>; ///< fairlead/net/acceptor.hpp
+    using iostream = basic_socket_iostream<stream_protocol>; ///< fairlead/net/socket_iostream.hpp
 
     constexpr int family() const noexcept { return detail::os::af_unix; }
     constexpr int type() const noexcept { return detail::os::sock_stream; }
