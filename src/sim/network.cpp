@@ -547,6 +547,14 @@ std::size_t network::get_option(endpoint& e, int level, int key, void* data, std
             from = o.bytes;
             n = o.size;
         }
+    bool const is_buffer_size = level == SOL_SOCKET && (key == SO_RCVBUF || key == SO_SNDBUF);
+    if (is_buffer_size && from != &number && n == sizeof number) { // Twice what was set, as in the kernel.
+        std::memcpy(&number, from, sizeof number);
+        number *= 2;
+        std::memset(data, 0, size);
+        std::memcpy(data, &number, std::min(n, size));
+        return std::min(n, size);
+    }
     if (level == SOL_SOCKET && from == &number) {
         if (key == SO_ERROR)
             number = std::exchange(e.error, 0);
@@ -554,8 +562,8 @@ std::size_t network::get_option(endpoint& e, int level, int key, void* data, std
             number = e.type;
         else if (key == SO_ACCEPTCONN)
             number = e.stage == stage::listening;
-        else if (key == SO_RCVBUF || key == SO_SNDBUF)
-            number = static_cast<int>(pipe::window);
+        else if (is_buffer_size)
+            number = 2 * static_cast<int>(pipe::window);
     }
     std::memset(data, 0, size);
     std::memcpy(data, from, std::min(n, size));

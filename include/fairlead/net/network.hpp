@@ -174,15 +174,14 @@ public:
             bytes[i] = static_cast<unsigned char>(bytes[i] & mask[i]);
         return address_v6(bytes, address_.scope_id());
     }
-    /// All of its addresses but the last.
+    /// All of its addresses: there is no broadcast.
     constexpr address_v6_range hosts() const noexcept {
         auto last = network().to_bytes();
         auto const mask = network_detail::mask_of<address_v6::bytes_type>(length_);
         for (std::size_t i = 0; i != last.size(); ++i)
             last[i] = static_cast<unsigned char>(last[i] | ~mask[i]);
         address_v6_iterator end(address_v6(last, address_.scope_id()));
-        if (is_host())
-            ++end;
+        ++end;
         return {network(), end};
     }
     constexpr network_v6 canonical() const noexcept { return {network(), length_, 0}; }

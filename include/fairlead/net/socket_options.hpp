@@ -54,6 +54,18 @@ private:
     int value_ = 0;
 };
 
+/// The size of a buffer of the kernel, which books twice of what is set. Read it is what was set.
+template <typename Key> class buffer_size_option : public integer_option<Key> {
+public:
+    using integer_option<Key>::integer_option;
+    using integer_option<Key>::operator=;
+
+    template <typename Protocol> void resize(Protocol const& p, std::size_t size) {
+        integer_option<Key>::resize(p, size);
+        *this = this->value() / 2;
+    }
+};
+
 /// An option that is on or off.
 template <typename Key> class boolean_option : public Key {
 public:
@@ -183,6 +195,7 @@ inline constexpr int enable_connection_aborted_name = 1;
 namespace socket_option {
 template <int Level, int Name> using boolean = boolean_option<option_key<Level, Name>>;
 template <int Level, int Name> using integer = integer_option<option_key<Level, Name>>;
+template <int Level, int Name> using buffer_size = buffer_size_option<option_key<Level, Name>>;
 template <int Level, int Name> using linger = linger_option<option_key<Level, Name>>;
 } // namespace socket_option
 
@@ -216,9 +229,9 @@ public:
     using reuse_port = detail::socket_option::boolean<detail::os::sol_socket, detail::os::so_reuseport>;
 
     using linger = detail::socket_option::linger<detail::os::sol_socket, detail::os::so_linger>;
-    using receive_buffer_size = detail::socket_option::integer<detail::os::sol_socket, detail::os::so_rcvbuf>;
+    using receive_buffer_size = detail::socket_option::buffer_size<detail::os::sol_socket, detail::os::so_rcvbuf>;
     using receive_low_watermark = detail::socket_option::integer<detail::os::sol_socket, detail::os::so_rcvlowat>;
-    using send_buffer_size = detail::socket_option::integer<detail::os::sol_socket, detail::os::so_sndbuf>;
+    using send_buffer_size = detail::socket_option::buffer_size<detail::os::sol_socket, detail::os::so_sndbuf>;
     using send_low_watermark = detail::socket_option::integer<detail::os::sol_socket, detail::os::so_sndlowat>;
 
     /// Whether accepting reports connection_aborted (a peer that gave up while queued) or goes on with the next peer.
