@@ -121,7 +121,7 @@ template <class T, class Function> struct spawn_initiation {
 
     any_io_executor get_executor() const noexcept { return executor; }
 
-    template <class Handler> void operator()(Handler&& handler) && {
+    template <class Handler> void operator()(Handler&& handler) {
         if (!executor)
             throw bad_executor();
         auto root = run_root<T, Function, std::decay_t<Handler>>(std::move(function), std::forward<Handler>(handler));

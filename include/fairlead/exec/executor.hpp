@@ -40,11 +40,25 @@ public:
     any_io_executor() noexcept : functions_(nullptr) {}
     any_io_executor(std::nullptr_t) noexcept : functions_(nullptr) {}
     any_io_executor(any_io_executor const& other) noexcept : functions_(other.functions_) { copy_from(other); }
+    any_io_executor(std::nothrow_t, any_io_executor const& other) noexcept : any_io_executor(other) {}
+    /// Empty when there is no memory for an executor that does not fit.
+    template <class E>
+        requires(!std::derived_from<std::decay_t<E>, any_io_executor> && executor<std::decay_t<E>>)
+    any_io_executor(std::nothrow_t, E&& e) noexcept : functions_(nullptr) {
+        try {
+            *this = any_io_executor(std::forward<E>(e));
+        } catch (std::bad_alloc const&) { // empty, as said
+        }
+    }
 
     template <class E>
         requires(!std::derived_from<std::decay_t<E>, any_io_executor> && executor<std::decay_t<E>> &&
                  !requires(std::decay_t<E> const& other) { other.operator any_io_executor(); })
-    any_io_executor(E&& e) : functions_(&detail::executor_table<std::decay_t<E>>::functions) {
+    any_io_executor(E&& e) : any_io_executor(detail::any_executor_at_all(), std::forward<E>(e)) {}
+
+    /// For handlers, whose executors need no context; context() throws bad_executor then.
+    template <class E> any_io_executor(detail::any_executor_at_all, E&& e)
+        : functions_(&detail::executor_table<std::decay_t<E>>::functions) {
         using target_type = std::decay_t<E>;
         if constexpr (detail::is_loop_pointer<target_type>) {
             static_assert(sizeof(target_type) == sizeof(loop*));
@@ -72,6 +86,11 @@ public:
         return *this;
     }
     ~any_io_executor() { destroy(); }
+    void swap(any_io_executor& other) noexcept {
+        any_io_executor const copy(other);
+        other = *this;
+        *this = copy;
+    }
 
     explicit operator bool() const noexcept { return functions_ != nullptr; }
 
@@ -145,8 +164,13 @@ public:
         return a.functions_->type() == b.functions_->type() && a.functions_->equal(a.storage_, b.storage_);
     }
 
+    template <std::derived_from<any_io_executor> A, std::same_as<std::nullptr_t> Null>
+    friend bool operator==(A const& a, Null) noexcept {
+        return !a;
+    }
     template <std::same_as<any_io_executor> A, class E>
-        requires(!std::derived_from<E, any_io_executor> && std::convertible_to<E const&, any_io_executor>)
+        requires(!std::derived_from<E, any_io_executor> && !std::is_null_pointer_v<E> &&
+                 std::convertible_to<E const&, any_io_executor>)
     friend bool operator==(A const& a, E const& e) {
         return a == any_io_executor(e);
     }
@@ -191,21 +215,37 @@ template <class E> executor_properties executor_table<E>::properties(void const*
 /// The executor itself when it does not know the property.
 template <class E> any_io_executor executor_table<E>::prefer(void const* p, any_property asked) {
     E const& e = in(p);
+    auto const preferring = [&e](auto property) {
+        auto const preferred = fairlead::prefer(e, property);
+        if constexpr (std::convertible_to<decltype(preferred), any_io_executor>)
+            return any_io_executor(preferred);
+        else
+            return any_io_executor(any_executor_at_all(), preferred);
+    };
     switch (asked) {
-    case any_property::never: return any_io_executor(fairlead::prefer(e, execution::blocking.never));
-    case any_property::possibly: return any_io_executor(fairlead::prefer(e, execution::blocking.possibly));
-    case any_property::untracked: return any_io_executor(fairlead::prefer(e, execution::outstanding_work.untracked));
-    case any_property::tracked: return any_io_executor(fairlead::prefer(e, execution::outstanding_work.tracked));
-    case any_property::fork: return any_io_executor(fairlead::prefer(e, execution::relationship.fork));
-    case any_property::continuation: return any_io_executor(fairlead::prefer(e, execution::relationship.continuation));
+    case any_property::never: return preferring(execution::blocking.never);
+    case any_property::possibly: return preferring(execution::blocking.possibly);
+    case any_property::untracked: return preferring(execution::outstanding_work.untracked);
+    case any_property::tracked: return preferring(execution::outstanding_work.tracked);
+    case any_property::fork: return preferring(execution::relationship.fork);
+    case any_property::continuation: return preferring(execution::relationship.continuation);
     }
-    return any_io_executor(e);
+    return preferring(execution::blocking.never);
 }
 
 } // namespace detail
 
-/// Any executor that can run handlers. Here every executor that can can also carry I/O objects, so it is the same type.
-using any_completion_executor = any_io_executor;
+/// Any executor that can run handlers, also one that has no context and so cannot carry I/O objects.
+class any_completion_executor : public any_io_executor {
+public:
+    using any_io_executor::any_io_executor;
+    any_completion_executor(any_io_executor const& e) noexcept : any_io_executor(e) {}
+    any_completion_executor(std::nothrow_t, any_io_executor const& e) noexcept : any_io_executor(e) {}
+    template <class E>
+        requires(!std::derived_from<std::decay_t<E>, any_io_executor> && !executor<std::decay_t<E>> &&
+                 detail::runs_functions<std::decay_t<E>>)
+    any_completion_executor(E&& e) : any_io_executor(detail::any_executor_at_all(), std::forward<E>(e)) {}
+};
 
 /// The executor of a loop: one pointer, trivially copyable, recognised by whoever holds the loop.
 class loop_executor {

@@ -21,6 +21,10 @@ class loop_executor;
 
 namespace detail {
 
+/// Says that an executor may have no context.
+struct any_executor_at_all {};
+[[noreturn]] FAIRLEAD_EXPORT void throw_no_context();
+
 /// Executors that a loop* can stand for, and those that begin with one.
 template <class E> inline constexpr bool is_loop_pointer = std::derived_from<E, loop_executor>;
 template <class E> inline constexpr bool begins_with_loop = is_loop_pointer<E>;
@@ -99,7 +103,12 @@ template <class E> struct executor_table {
     static bool equal(void const* a, void const* b) noexcept { return in(a) == in(b); }
     static void execute(void const* p, op_function f) { in(p).execute(std::move(f)); }
     static std::type_info const& type() noexcept { return typeid(E); }
-    static execution_context& context(void const* p) { return context_of(in(p)); }
+    static execution_context& context(void const* p) {
+        if constexpr (executor<E>)
+            return context_of(in(p));
+        else
+            throw_no_context();
+    }
     static void work(void const* p, int change) noexcept {
         if constexpr (tracks_work<E>) {
             if (change > 0)

@@ -41,7 +41,7 @@ private:
     bool owns_;
 };
 
-template <executor Executor> executor_work_guard<Executor> make_work_guard(Executor const& e) {
+template <execution::executor Executor> executor_work_guard<Executor> make_work_guard(Executor const& e) {
     return executor_work_guard<Executor>(e);
 }
 template <class Context>
@@ -49,11 +49,4 @@ template <class Context>
 auto make_work_guard(Context& c) {
     return executor_work_guard<typename Context::executor_type>(c.get_executor());
 }
-template <class Object>
-    requires(!executor<Object> && !execution_context_type<Object> &&
-             requires(Object& o) { typename Object::executor_type; })
-auto make_work_guard(Object& o) {
-    return executor_work_guard<typename Object::executor_type>(o.get_executor());
-}
-
 } // namespace fairlead

@@ -94,7 +94,7 @@ template <class Socket, class Range, class Condition> struct range_connect {
     Condition condition;
 
     auto get_executor() const noexcept { return socket->get_executor(); }
-    template <class Handler> void operator()(Handler&& handler) && {
+    template <class Handler> void operator()(Handler&& handler) {
         range_connect_op<Socket, Range, Condition, std::decay_t<Handler>> o{
             socket, std::move(range), std::move(condition), std::forward<Handler>(handler)};
         o.start();

@@ -112,7 +112,7 @@ template <class R, class... Args> struct without_error<R(error_code const&, Args
 template <class Initiation, class Wrap> struct wrapped_initiation {
     Initiation initiation;
     [[no_unique_address]] Wrap wrap;
-    template <class Handler> void operator()(Handler&& handler) && {
+    template <class Handler> void operator()(Handler&& handler) {
         std::move(initiation)(wrap(std::decay_t<Handler>(std::forward<Handler>(handler))));
     }
     auto get_executor() const noexcept
@@ -255,8 +255,44 @@ public:
 
 namespace detail {
 
+/// What std::unary_function and its like said of a function, which binders pass on.
+template <class T> struct result_of_target {};
+template <class T>
+    requires requires { typename T::result_type; }
+struct result_of_target<T> {
+    using result_type = typename T::result_type;
+};
+template <class T> struct argument_of_target {};
+template <class T>
+    requires requires { typename T::argument_type; }
+struct argument_of_target<T> {
+    using argument_type = typename T::argument_type;
+};
+template <class T>
+    requires requires {
+        typename T::first_argument_type;
+        typename T::second_argument_type;
+    }
+struct argument_of_target<T> {
+    using first_argument_type = typename T::first_argument_type;
+    using second_argument_type = typename T::second_argument_type;
+};
+template <class T> struct function_types : result_of_target<T>, argument_of_target<T> {};
+template <class R> struct function_types<R (*)()> {
+    using result_type = R;
+};
+template <class R, class A> struct function_types<R (*)(A)> {
+    using result_type = R;
+    using argument_type = A;
+};
+template <class R, class A, class B> struct function_types<R (*)(A, B)> {
+    using result_type = R;
+    using first_argument_type = A;
+    using second_argument_type = B;
+};
+
 /// The handler or token inside a binder.
-template <class T> class bound_target {
+template <class T> class bound_target : public function_types<T> {
 public:
     using target_type = T;
     template <class U> explicit bound_target(std::in_place_t, U&& t) : target_(std::forward<U>(t)) {}
@@ -313,21 +349,67 @@ private:
     Executor executor_;
 };
 
+namespace detail {
+
+/// A binder that has no token yet: stands for the default token, or binds the one that it is called with.
+template <template <class, class> class Binder, class Value> class partial_binder {
+public:
+    explicit partial_binder(Value const& v) : value_(v) {}
+    template <class T> Binder<std::decay_t<T>, Value> operator()(T&& t) const {
+        return Binder<std::decay_t<T>, Value>(value_, std::forward<T>(t));
+    }
+
+private:
+    Value value_;
+};
+
+} // namespace detail
+
+template <class Executor> using partial_executor_binder = detail::partial_binder<executor_binder, Executor>;
+template <class Allocator> using partial_allocator_binder = detail::partial_binder<allocator_binder, Allocator>;
+template <class Executor> using partial_immediate_executor_binder =
+    detail::partial_binder<immediate_executor_binder, Executor>;
+
+template <template <class, class> class Binder, class Value, class Signature>
+class async_result<detail::partial_binder<Binder, Value>, Signature> {
+public:
+    template <class Initiation>
+    static decltype(auto) initiate(Initiation&& initiation, detail::partial_binder<Binder, Value> b) {
+        return completion_token_transform<Signature>(b(use_await), std::forward<Initiation>(initiation));
+    }
+};
+
 /// The handler runs on `e` when its operation completes at once: inside the initiating function if `e` runs there, at
-/// most 16 deep; beyond that, and in all other cases, it is queued.
-template <executor Executor, class T> auto bind_immediate_executor(Executor const& e, T&& t) {
+/// most 16 deep; beyond that, and in all other cases, it is queued. Without a handler or token it binds the default
+/// one.
+template <execution::executor Executor, class T> auto bind_immediate_executor(Executor const& e, T&& t) {
     return immediate_executor_binder<std::decay_t<T>, Executor>(e, std::forward<T>(t));
 }
+template <execution::executor Executor> auto bind_immediate_executor(Executor const& e) {
+    return partial_immediate_executor_binder<Executor>(e);
+}
 
-template <executor Executor, class T> auto bind_executor(Executor const& e, T&& t) {
+/// The handler runs on `e`, an executor or a context. Works with handlers and with tokens; without either it binds the
+/// default token.
+template <execution::executor Executor, class T> auto bind_executor(Executor const& e, T&& t) {
     return executor_binder<std::decay_t<T>, Executor>(e, std::forward<T>(t));
 }
 template <execution_context_type Context, class T> auto bind_executor(Context& c, T&& t) {
     return executor_binder<std::decay_t<T>, typename Context::executor_type>(c.get_executor(), std::forward<T>(t));
 }
+template <execution::executor Executor> auto bind_executor(Executor const& e) {
+    return partial_executor_binder<Executor>(e);
+}
+template <execution_context_type Context> auto bind_executor(Context& c) {
+    return partial_executor_binder<typename Context::executor_type>(c.get_executor());
+}
+
+/// The memory of the operation is `a`'s. Works with handlers and with tokens; without either it binds the default
+/// token.
 template <class Allocator, class T> auto bind_allocator(Allocator const& a, T&& t) {
     return allocator_binder<std::decay_t<T>, Allocator>(a, std::forward<T>(t));
 }
+template <class Allocator> auto bind_allocator(Allocator const& a) { return partial_allocator_binder<Allocator>(a); }
 
 namespace detail {
 

@@ -7,9 +7,10 @@ namespace fairlead {
 
 /// Token: the inner token's handler is given `values` after the operation's own arguments.
 template <class Token, class... Values> struct append_t {
-    template <class T, class... V> constexpr explicit append_t(T&& t, V&&... v)
-        : token(std::forward<T>(t)),
-          values(std::forward<V>(v)...) {}
+    template <class T, class... V>
+        requires(!std::same_as<std::decay_t<T>, append_t> && sizeof...(V) == sizeof...(Values))
+    constexpr explicit append_t(T&& t, V&&... v) : token(std::forward<T>(t)),
+                                                   values(std::forward<V>(v)...) {}
 
     Token token;
     std::tuple<Values...> values;

@@ -120,6 +120,21 @@ associated_executor_t<T, typename Context::executor_type> get_associated_executo
     return associated_executor<T, typename Context::executor_type>::get(t, c.get_executor());
 }
 
+/// Work on the executor of an object, or of a handler; `fallback` (an executor or context) stands in for one that the
+/// handler does not name. A guard of an inline_executor keeps nothing.
+template <class T>
+    requires(!execution::executor<T> && !execution_context_type<T>)
+executor_work_guard<associated_executor_t<T>> make_work_guard(T const& t) {
+    return executor_work_guard<associated_executor_t<T>>(associated_executor<T>::get(t));
+}
+template <class T, execution::executor Executor>
+executor_work_guard<associated_executor_t<T, Executor>> make_work_guard(T const& t, Executor const& fallback) {
+    return executor_work_guard<associated_executor_t<T, Executor>>(associated_executor<T, Executor>::get(t, fallback));
+}
+template <class T, execution_context_type Context> auto make_work_guard(T const& t, Context& fallback) {
+    return make_work_guard(t, fallback.get_executor());
+}
+
 // ---- immediate executor
 
 /// Where a handler wants to be run when its operation completes at once. A handler that names none is queued.

@@ -197,7 +197,7 @@ private:
     /// The operation as an initiation, for whatever token it meets next.
     struct initiation {
         async_op op;
-        template <class Handler> void operator()(Handler&& handler) && {
+        template <class Handler> void operator()(Handler&& handler) {
             std::decay_t<Handler> h(std::forward<Handler>(handler));
             auto* functions = op.functions_;
             functions->start(

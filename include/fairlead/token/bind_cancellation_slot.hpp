@@ -17,18 +17,7 @@ private:
     Slot slot_;
 };
 
-/// A binder that has no token yet: stands for the default token, or binds the one it is called with.
-template <class Slot> class partial_cancellation_slot_binder {
-public:
-    explicit partial_cancellation_slot_binder(Slot const& s) noexcept : slot_(s) {}
-    template <class T> auto operator()(T&& t) const {
-        return cancellation_slot_binder<std::decay_t<T>, Slot>(slot_, std::forward<T>(t));
-    }
-    Slot slot() const noexcept { return slot_; }
-
-private:
-    Slot slot_;
-};
+template <class Slot> using partial_cancellation_slot_binder = detail::partial_binder<cancellation_slot_binder, Slot>;
 
 /// The operation hears through `s` that it is to end early. Works with handlers and with tokens; without either it
 /// binds the default token. The signal of `s` outlives the operation.
@@ -62,14 +51,6 @@ public:
                 std::forward<Initiation>(initiation), detail::wrap_cancellation_slot<Slot>{b.get_cancellation_slot()}});
     }
 };
-template <class Slot, class Signature> class async_result<partial_cancellation_slot_binder<Slot>, Signature> {
-public:
-    template <class Initiation>
-    static decltype(auto) initiate(Initiation&& initiation, partial_cancellation_slot_binder<Slot> b) {
-        return completion_token_transform<Signature>(b(use_await), std::forward<Initiation>(initiation));
-    }
-};
-
 template <template <class, class> class A, class T, class S, class D>
 struct associator<A, cancellation_slot_binder<T, S>, D> : detail::pass_on<A, cancellation_slot_binder<T, S>, T, D> {};
 

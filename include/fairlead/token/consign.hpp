@@ -8,9 +8,10 @@ namespace fairlead {
 /// Token: `values` are kept with the handler of the inner token and destroyed after its call, or with the operation
 /// when that never completes.
 template <class Token, class... Values> struct consign_t {
-    template <class T, class... V> constexpr explicit consign_t(T&& t, V&&... v)
-        : token(std::forward<T>(t)),
-          values(std::forward<V>(v)...) {}
+    template <class T, class... V>
+        requires(!std::same_as<std::decay_t<T>, consign_t> && sizeof...(V) == sizeof...(Values))
+    constexpr explicit consign_t(T&& t, V&&... v) : token(std::forward<T>(t)),
+                                                    values(std::forward<V>(v)...) {}
 
     Token token;
     std::tuple<Values...> values;

@@ -75,7 +75,7 @@ template <class Head, class Function, class Signature> struct sequence_initiatio
     Head head;
     Function function;
 
-    template <class Handler> void operator()(Handler&& handler) && {
+    template <class Handler> void operator()(Handler&& handler) {
         std::move(head)(
             sequence_handler<std::decay_t<Handler>, Function>{std::forward<Handler>(handler), std::move(function)});
     }
@@ -94,7 +94,7 @@ template <class Head, class Function, class Signature> struct sequence_initiatio
 
 template <class... Values> struct values_initiation {
     std::tuple<Values...> values;
-    template <class Handler> void operator()(Handler&& handler) && {
+    template <class Handler> void operator()(Handler&& handler) {
         std::decay_t<Handler> h(std::forward<Handler>(handler));
         std::apply(std::move(h), std::move(values));
     }
@@ -105,7 +105,7 @@ template <class... Values> struct values_initiation {
 template <class Signature> struct conditional_initiation {
     bool condition;
     async_op<Signature> op;
-    template <class Handler> void operator()(Handler&& handler) && {
+    template <class Handler> void operator()(Handler&& handler) {
         if (condition)
             std::move(op)(std::forward<Handler>(handler));
     }

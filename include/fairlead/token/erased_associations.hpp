@@ -18,12 +18,14 @@ public:
     template <class E>
         requires(!std::same_as<E, erased_executor>)
     explicit erased_executor(E const& e) noexcept {
-        if constexpr (executor<E>) {
-            if constexpr (always_loop<E> || std::derived_from<E, any_io_executor>)
-                executor_ = e;
-            else if (!has_loop<E> || loop_of(e)) // An awaiting coroutine without a loop names no executor either.
-                executor_ = e;
-        }
+        if constexpr (std::same_as<E, inline_executor>)
+            return;
+        else if constexpr (always_loop<E> || std::derived_from<E, any_io_executor>)
+            executor_ = e;
+        else if constexpr (!executor<E>)
+            executor_ = any_io_executor(any_executor_at_all(), e);
+        else if (!has_loop<E> || loop_of(e)) // An awaiting coroutine without a loop names no executor either.
+            executor_ = e;
     }
 
     execution_context& context() const { return executor_.context(); }
@@ -44,8 +46,14 @@ public:
     loop* native_loop() const noexcept { return executor_.native_loop(); }
     /// Whether a handler may be called where the caller is.
     bool running_in_this_thread() const noexcept { return !executor_ || executor_.running_in_this_thread(); }
+    explicit operator bool() const noexcept { return static_cast<bool>(executor_); }
     any_io_executor const& get() const noexcept { return executor_; }
     friend bool operator==(erased_executor const&, erased_executor const&) noexcept = default;
+    template <std::same_as<erased_executor> A, class E>
+        requires(!std::same_as<E, erased_executor> && std::convertible_to<E const&, any_completion_executor>)
+    friend bool operator==(A const& a, E const& b) {
+        return a.get() == any_completion_executor(b);
+    }
 
 private:
     any_io_executor executor_;

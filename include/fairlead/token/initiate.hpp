@@ -153,12 +153,13 @@ template <names_executor I> auto executor_of(I const& i) noexcept {
         return loop_executor(i.home());
 }
 
-/// An initiation with the arguments that its caller passed, as one function of the handler.
+/// An initiation with the arguments that its caller passed, as one function of the handler. Like every initiation it is
+/// called at most once and gives away what it holds, also as an lvalue: tokens of users call it by its name.
 template <class Initiation, class... Args> struct bound_initiation {
     Initiation initiation;
     std::tuple<Args...> args;
 
-    template <class Handler> void operator()(Handler&& handler) && {
+    template <class Handler> void operator()(Handler&& handler) {
         std::apply([&](auto&... a) { std::move(initiation)(std::forward<Handler>(handler), std::move(a)...); }, args);
     }
     auto get_executor() const noexcept
@@ -287,8 +288,17 @@ template <class Handler, class Values> void dispatch_values(Handler& handler, Va
     std::apply(std::move(handler), std::forward<Values>(values));
 }
 
+/// A handler's immediate executor that is none runs functions inside the call, wherever that is.
+template <class Executor> bool queues_functions(Executor const& e) noexcept {
+    if constexpr (requires { static_cast<bool>(e); })
+        return static_cast<bool>(e);
+    else
+        return !std::is_same_v<Executor, inline_executor>;
+}
+
 /// Ends an operation that completed at once, from inside its initiating function: queued, unless the handler has an
-/// immediate executor and that runs here; and even then no deeper than inline_depth_most.
+/// immediate executor and that runs here; and even then no deeper than inline_depth_most. A handler with an immediate
+/// executor that runs elsewhere is queued there.
 template <class Executor, class Handler, class Values>
 void complete_immediately(Executor const& ex, Handler&& handler, Values&& values) {
     if constexpr (has_immediate_executor<std::decay_t<Handler>>) {
@@ -307,6 +317,12 @@ void complete_immediately(Executor const& ex, Handler&& handler, Values&& values
             ++thread.immediate_depth;
             std::decay_t<Handler> h(std::forward<Handler>(handler));
             std::apply(std::move(h), std::forward<Values>(values));
+            return;
+        }
+        if (!here && queues_functions(at)) {
+            using op_type = completion_op<std::decay_t<Handler>, std::decay_t<Values>>;
+            auto* o = allocate_with<op_type>(handler, std::forward<Handler>(handler), std::forward<Values>(values));
+            execute_op(at, *o);
             return;
         }
     }

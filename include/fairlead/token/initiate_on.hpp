@@ -34,7 +34,7 @@ template <class Primitive, class Executor> struct primitive_elsewhere {
     Primitive primitive;
     Executor executor;
 
-    template <class Handler> void operator()(Handler&& handler) && {
+    template <class Handler> void operator()(Handler&& handler) {
         primitive(object_handler<std::decay_t<Handler>, Executor>(std::decay_t<Handler>(std::forward<Handler>(handler)),
                                                                   executor));
     }

@@ -78,8 +78,26 @@ template <class Token, class Executor> decltype(auto) post_on(Executor const& ex
         return completion_token_transform<void()>(std::forward<Token>(token), executor_post<Executor>{ex});
 }
 
+/// post and dispatch on whatever executor the handler has; one that has none is called at once.
+struct associated_post {
+    template <class Handler> void operator()(Handler&& handler) const {
+        auto const ex = get_associated_executor(handler);
+        post_values(ex, std::forward<Handler>(handler), std::tuple<>());
+    }
+};
+struct associated_dispatch {
+    template <class Handler> void operator()(Handler&& handler) const {
+        std::decay_t<Handler> h(std::forward<Handler>(handler));
+        dispatch_values(h, std::tuple<>());
+    }
+};
+
 template <class Token>
-concept not_a_place = !executor<std::decay_t<Token>> && !execution_context_type<std::decay_t<Token>>;
+concept not_a_place = !execution::executor<std::decay_t<Token>> && !execution_context_type<std::decay_t<Token>>;
+/// A handler says itself where it runs, other tokens when they become one.
+template <class Token>
+concept names_place = not_a_place<Token> &&
+                      (has_own_executor<std::decay_t<Token>> || !completion_handler_for<std::decay_t<Token>, void()>);
 
 } // namespace detail
 
@@ -92,7 +110,7 @@ concept not_a_place = !executor<std::decay_t<Token>> && !execution_context_type<
 /// Threads    any
 /// Allocates  awaited nothing; otherwise the handler's block
 /// Source     Networking TS [async.post]
-template <executor Executor, detail::not_a_place Token = default_completion_token_t<Executor>> decltype(auto)
+template <execution::executor Executor, detail::not_a_place Token = default_completion_token_t<Executor>> decltype(auto)
 post(Executor const& ex, Token&& token = {}) noexcept(detail::always_loop<Executor> &&
                                                       detail::nothrow_token<std::decay_t<Token>, detail::loop_post>) {
     if constexpr (detail::always_loop<Executor>)
@@ -106,17 +124,15 @@ decltype(auto) post(Context& c,
                     Token&& token = {}) noexcept(noexcept(post(c.get_executor(), std::forward<Token>(token)))) {
     return post(c.get_executor(), std::forward<Token>(token));
 }
-/// The same on the handler's associated executor, which it must have.
-template <detail::not_a_place Handler>
-    requires detail::has_own_executor<std::decay_t<Handler>>
-void post(Handler&& handler) {
-    auto const ex = get_associated_executor(handler);
-    detail::post_values(ex, std::forward<Handler>(handler), std::tuple<>());
+/// The same on the associated executor of the handler; awaited, on that of the coroutine. A handler that gets here
+/// without one, by way of a token, is called before post returns.
+template <detail::names_place Token = use_await_t> decltype(auto) post(Token&& token = {}) {
+    return completion_token_transform<void()>(std::forward<Token>(token), detail::associated_post());
 }
 
 /// As post; says that the handler continues what the caller does. A hint only.
 /// Source     Networking TS [async.defer]
-template <executor Executor, detail::not_a_place Token = default_completion_token_t<Executor>>
+template <execution::executor Executor, detail::not_a_place Token = default_completion_token_t<Executor>>
 decltype(auto) defer(Executor const& ex, Token&& token = {}) noexcept(noexcept(post(ex, std::forward<Token>(token)))) {
     return post(ex, std::forward<Token>(token));
 }
@@ -125,17 +141,15 @@ template <execution_context_type Context,
 decltype(auto) defer(Context& c, Token&& token = {}) noexcept(noexcept(post(c, std::forward<Token>(token)))) {
     return post(c, std::forward<Token>(token));
 }
-template <detail::not_a_place Handler>
-    requires detail::has_own_executor<std::decay_t<Handler>>
-void defer(Handler&& handler) {
-    post(std::forward<Handler>(handler));
+template <detail::names_place Token = use_await_t> decltype(auto) defer(Token&& token = {}) {
+    return post(std::forward<Token>(token));
 }
 
 /// As post, but the handler runs inside this call when the caller already runs on `ex`.
 /// Immediate  when the caller runs on `ex`
 /// Allocates  nothing when the caller runs on `ex`; otherwise the handler's block
 /// Source     Networking TS [async.dispatch]
-template <executor Executor, detail::not_a_place Token = default_completion_token_t<Executor>>
+template <execution::executor Executor, detail::not_a_place Token = default_completion_token_t<Executor>>
 decltype(auto) dispatch(Executor const& ex, Token&& token = {}) {
     return completion_token_transform<void()>(std::forward<Token>(token), detail::executor_dispatch<Executor>{ex});
 }
@@ -144,11 +158,8 @@ template <execution_context_type Context,
 decltype(auto) dispatch(Context& c, Token&& token = {}) {
     return dispatch(c.get_executor(), std::forward<Token>(token));
 }
-template <detail::not_a_place Handler>
-    requires detail::has_own_executor<std::decay_t<Handler>>
-void dispatch(Handler&& handler) {
-    std::decay_t<Handler> h(std::forward<Handler>(handler));
-    detail::dispatch_values(h, std::tuple<>());
+template <detail::names_place Token = use_await_t> decltype(auto) dispatch(Token&& token = {}) {
+    return completion_token_transform<void()>(std::forward<Token>(token), detail::associated_dispatch());
 }
 
 } // namespace fairlead

@@ -7,9 +7,10 @@ namespace fairlead {
 
 /// Token: the inner token's handler is given `values` before the operation's own arguments.
 template <class Token, class... Values> struct prepend_t {
-    template <class T, class... V> constexpr explicit prepend_t(T&& t, V&&... v)
-        : token(std::forward<T>(t)),
-          values(std::forward<V>(v)...) {}
+    template <class T, class... V>
+        requires(!std::same_as<std::decay_t<T>, prepend_t> && sizeof...(V) == sizeof...(Values))
+    constexpr explicit prepend_t(T&& t, V&&... v) : token(std::forward<T>(t)),
+                                                    values(std::forward<V>(v)...) {}
 
     Token token;
     std::tuple<Values...> values;

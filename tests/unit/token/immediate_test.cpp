@@ -5,6 +5,7 @@
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/append.hpp>
 #include <fairlead/token/block.hpp>
+#include <fairlead/token/deferred.hpp>
 #include <fairlead/token/post.hpp>
 #include <fairlead/token/use_future.hpp>
 
@@ -28,6 +29,19 @@ TEST(Facts, F03_HandlerIsQueuedUnlessItHasAnImmediateExecutor) {
     });
     context.run();
     EXPECT_EQ(order, "abc");
+}
+
+TEST(Immediate, ImmediateExecutorElsewhereQueuesTheHandlerThere) {
+    io_context context, other;
+    int there = 0;
+    auto const elsewhere = other.get_executor();
+    auto const count = [&] { there += elsewhere.running_in_this_thread() ? 1 : 100; };
+    async_immediate(context, bind_immediate_executor(elsewhere, count));
+    async_immediate(context, deferred)(bind_immediate_executor(any_io_executor(elsewhere), count));
+    context.run();
+    EXPECT_EQ(there, 0);
+    other.run();
+    EXPECT_EQ(there, 2);
 }
 
 TEST(Immediate, HandlerRunsOnItsOwnExecutor) {

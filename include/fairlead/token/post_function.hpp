@@ -1,0 +1,120 @@
+// post, defer and dispatch of a function whose result goes elsewhere: work for a pool, say, for a coroutine on a loop.
+#pragma once
+
+#include <fairlead/token/post.hpp>
+
+#include <concepts>
+#include <type_traits>
+
+namespace fairlead {
+namespace detail {
+
+template <class F> using function_result = std::invoke_result_t<std::decay_t<F>>;
+
+/// void(), or void(R) with what the function returns.
+template <class R> struct function_signature {
+    using type = void(std::decay_t<R>);
+};
+template <class R>
+    requires std::is_void_v<R>
+struct function_signature<R> {
+    using type = void();
+};
+
+/// `Submit` is associated with an executor's post or dispatch: submit(ex, f).
+template <class Executor, class Function, class Submit> struct function_elsewhere {
+    Executor executor;
+    Function function;
+    [[no_unique_address]] Submit submit;
+
+    template <class Handler> void operator()(Handler&& handler) {
+        using handler_type = std::decay_t<Handler>;
+        handler_work<handler_type> work(handler, loop_of(executor)); // before the handler is moved from
+        auto perform = [f = std::move(function), h = handler_type(std::forward<Handler>(handler)),
+                        work = std::move(work)]() mutable {
+            if constexpr (std::is_void_v<function_result<Function>>) {
+                std::move(f)();
+                dispatch_values(h, std::tuple<>());
+            } else {
+                dispatch_values(h, std::tuple<std::decay_t<function_result<Function>>>(std::move(f)()));
+            }
+        };
+        submit(executor, std::move(perform));
+    }
+    Executor get_executor() const noexcept { return executor; }
+};
+
+struct submit_posted {
+    template <class E, class F> void operator()(E const& e, F&& f) const { queue_function(e, std::forward<F>(f)); }
+};
+struct submit_dispatched {
+    template <class E, class F> void operator()(E const& e, F&& f) const {
+        if (runs_here(e))
+            std::forward<F>(f)();
+        else
+            queue_function(e, std::forward<F>(f));
+    }
+};
+
+template <class Submit, class F, class E, class Token>
+decltype(auto) submit_function(F&& f, E const& ex, Token&& token) {
+    return completion_token_transform<typename function_signature<function_result<F>>::type>(
+        std::forward<Token>(token), function_elsewhere<E, std::decay_t<F>, Submit>{ex, std::forward<F>(f), {}});
+}
+
+template <class F>
+concept work_function = not_a_place<F> && std::invocable<std::decay_t<F>>;
+
+} // namespace detail
+
+/// Runs `function` on `ex`, never before post returns, and completes with its result on the handler's executor: while a
+/// pool computes, the loop of a coroutine goes on.
+/// Completes  () when `function` returns nothing, otherwise (R result)
+/// Errors     none; what `function` throws leaves the run() of `ex`, and the operation is abandoned
+/// Cancel     none
+/// Immediate  never
+/// Lifetime   `function` is moved or copied, and destroyed after the handler was called
+/// Threads    any
+/// Allocates  a block for function and handler
+/// Source     Asio, post with a function
+template <detail::work_function Function, execution::executor Executor,
+          detail::not_a_place Token = default_completion_token_t<Executor>>
+decltype(auto) post(Function&& function, Executor const& ex, Token&& token = {}) {
+    return detail::submit_function<detail::submit_posted>(std::forward<Function>(function), ex,
+                                                          std::forward<Token>(token));
+}
+template <detail::work_function Function, execution_context_type Context,
+          detail::not_a_place Token = default_completion_token_t<typename Context::executor_type>>
+decltype(auto) post(Function&& function, Context& c, Token&& token = {}) {
+    return post(std::forward<Function>(function), c.get_executor(), std::forward<Token>(token));
+}
+
+/// As post; says that the function continues what the caller does. A hint only.
+/// Source     Asio, defer with a function
+template <detail::work_function Function, execution::executor Executor,
+          detail::not_a_place Token = default_completion_token_t<Executor>>
+decltype(auto) defer(Function&& function, Executor const& ex, Token&& token = {}) {
+    return post(std::forward<Function>(function), ex, std::forward<Token>(token));
+}
+template <detail::work_function Function, execution_context_type Context,
+          detail::not_a_place Token = default_completion_token_t<typename Context::executor_type>>
+decltype(auto) defer(Function&& function, Context& c, Token&& token = {}) {
+    return post(std::forward<Function>(function), c, std::forward<Token>(token));
+}
+
+/// As post, but the function runs inside this call when the caller already runs on `ex`.
+/// Immediate  when the caller runs on `ex`
+/// Source     Asio, dispatch with a function
+template <detail::work_function Function, execution::executor Executor,
+          detail::not_a_place Token = default_completion_token_t<Executor>>
+decltype(auto) dispatch(Function&& function, Executor const& ex, Token&& token = {}) {
+    return detail::submit_function<detail::submit_dispatched>(std::forward<Function>(function), ex,
+                                                              std::forward<Token>(token));
+}
+template <detail::work_function Function, execution_context_type Context,
+          detail::not_a_place Token = default_completion_token_t<typename Context::executor_type>>
+decltype(auto) dispatch(Function&& function, Context& c, Token&& token = {}) {
+    return dispatch(std::forward<Function>(function), c.get_executor(), std::forward<Token>(token));
+}
+
+} // namespace fairlead
