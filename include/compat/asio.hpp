@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fairlead/base/buffer.hpp>
+#include <fairlead/base/buffers_iterator.hpp>
 #include <fairlead/base/config.hpp>
 #include <fairlead/base/dynamic_buffer.hpp>
 #include <fairlead/base/error.hpp>
@@ -33,12 +34,14 @@
 #include <fairlead/net/seq_packet_socket.hpp>
 #include <fairlead/net/signal_set.hpp>
 #include <fairlead/net/socket.hpp>
+#include <fairlead/net/socket_iostream.hpp>
 #include <fairlead/net/socket_options.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/net/timer.hpp>
 #include <fairlead/stream/completion_condition.hpp>
 #include <fairlead/stream/read.hpp>
 #include <fairlead/stream/read_until.hpp>
+#include <fairlead/stream/streambuf.hpp>
 #include <fairlead/stream/write.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/any_completion_handler.hpp>
@@ -57,8 +60,12 @@
 #include <fairlead/token/default_token.hpp>
 #include <fairlead/token/deferred.hpp>
 #include <fairlead/token/immediate.hpp>
-#include <fairlead/token/post.hpp>
+#include <fairlead/token/post_function.hpp>
 #include <fairlead/token/prepend.hpp>
 #include <fairlead/token/use_future.hpp>
 
+#include <asio/error.hpp>
 #include <asio/fairlead.hpp>
+#include <asio/placeholders.hpp>
+#include <asio/static_thread_pool.hpp>
+#include <asio/thread.hpp>

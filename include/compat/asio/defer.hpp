@@ -1,5 +1,5 @@
 #pragma once
 
-#include <fairlead/token/post.hpp>
+#include <fairlead/token/post_function.hpp>
 
 #include <asio/fairlead.hpp>

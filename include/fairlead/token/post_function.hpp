@@ -32,6 +32,7 @@ template <class Executor, class Function, class Submit> struct function_elsewher
         handler_work<handler_type> work(handler, loop_of(executor)); // before the handler is moved from
         auto perform = [f = std::move(function), h = handler_type(std::forward<Handler>(handler)),
                         work = std::move(work)]() mutable {
+            static_cast<void>(work); // Kept until the handler has run.
             if constexpr (std::is_void_v<function_result<Function>>) {
                 std::move(f)();
                 dispatch_values(h, std::tuple<>());

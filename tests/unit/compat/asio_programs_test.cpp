@@ -1,11 +1,13 @@
 // Programs as they are written for Asio, by its include paths and its namespace alone.
 #include <asio.hpp>
 #include <asio/execution.hpp>
+#include <asio/experimental/as_single.hpp>
 #include <asio/experimental/as_tuple.hpp>
 #include <asio/experimental/co_composed.hpp>
 #include <asio/prefer.hpp>
 #include <asio/query.hpp>
 #include <asio/require.hpp>
+#include <asio/ts/net.hpp>
 
 #include <gtest/gtest.h>
 
@@ -243,6 +245,57 @@ TEST(AsioCompat, ExecutorsThatDecorateOthers) {
     ctx.run();
     EXPECT_EQ(n, 3);
     EXPECT_GE(executed, 4);
+}
+
+/// The tutorials' way: std::bind with the placeholders, asio::chrono, asio::thread.
+class printer {
+public:
+    explicit printer(asio::io_context& context) : timer_(context, asio::chrono::milliseconds(1)) {
+        timer_.async_wait(std::bind(&printer::print, this, asio::placeholders::error));
+    }
+    int count() const { return count_; }
+
+private:
+    void print(std::error_code const& ec) {
+        EXPECT_FALSE(ec);
+        ++count_;
+    }
+    asio::steady_timer timer_;
+    int count_ = 0;
+};
+
+TEST(AsioCompat, TutorialWithBindAndThread) {
+    asio::io_context io_context;
+    printer p(io_context);
+    asio::thread t([&] { io_context.run(); });
+    t.join();
+    t.join();
+    EXPECT_EQ(p.count(), 1);
+}
+
+TEST(AsioCompat, StaticThreadPoolAndNamesOfTheNetworkingTs) {
+    asio::static_thread_pool pool(1);
+    bool ran = false;
+    asio::post(pool, [&] { ran = true; });
+    pool.join();
+    EXPECT_TRUE(ran);
+    EXPECT_EQ(asio::stream_errc::eof, asio::error::eof);
+    EXPECT_EQ(asio::socket_errc::already_open, asio::error::already_open);
+}
+
+/// As libraries for Asio declare their operations.
+template <ASIO_COMPLETION_TOKEN_FOR(void(int)) Token ASIO_DEFAULT_COMPLETION_TOKEN_TYPE(asio::any_io_executor)>
+ASIO_INITFN_RESULT_TYPE(Token, void(int))
+async_seven(Token&& token ASIO_DEFAULT_COMPLETION_TOKEN(asio::any_io_executor)) {
+    ASIO_HANDLER_LOCATION((__FILE__, __LINE__, "async_seven"));
+    return asio::async_initiate<Token, void(int)>([](auto handler) { std::move(handler)(7); }, token);
+}
+
+TEST(AsioCompat, OperationDeclaredWithTheMacros) {
+    int result = 0;
+    async_seven([&](int r) { result = r; });
+    EXPECT_EQ(result, 7);
+    EXPECT_EQ(async_seven(asio::use_future).get(), 7);
 }
 
 } // namespace

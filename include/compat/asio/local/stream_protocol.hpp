@@ -2,6 +2,7 @@
 
 #include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/local.hpp>
+#include <fairlead/net/socket_iostream.hpp>
 #include <fairlead/net/stream_socket.hpp>
 
 #include <asio/fairlead.hpp>

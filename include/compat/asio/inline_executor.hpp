@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/token/associated.hpp>
+
+#include <asio/fairlead.hpp>

@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/token/use_future.hpp>
+
+#include <asio/fairlead.hpp>

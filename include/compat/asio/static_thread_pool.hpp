@@ -1,0 +1,9 @@
+#pragma once
+
+#include <fairlead/exec/thread_pool.hpp>
+
+#include <asio/fairlead.hpp>
+
+namespace fairlead {
+using static_thread_pool = thread_pool;
+}

@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/stream/streambuf.hpp>
+
+#include <asio/fairlead.hpp>

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <asio/ip/address.hpp>
+#include <asio/ip/address_v4.hpp>
+#include <asio/ip/address_v4_iterator.hpp>
+#include <asio/ip/address_v4_range.hpp>
+#include <asio/ip/address_v6.hpp>
+#include <asio/ip/address_v6_iterator.hpp>
+#include <asio/ip/address_v6_range.hpp>
+#include <asio/ip/bad_address_cast.hpp>
+#include <asio/ip/basic_endpoint.hpp>
+#include <asio/ip/basic_resolver.hpp>
+#include <asio/ip/basic_resolver_entry.hpp>
+#include <asio/ip/basic_resolver_results.hpp>
+#include <asio/ip/host_name.hpp>
+#include <asio/ip/multicast.hpp>
+#include <asio/ip/network_v4.hpp>
+#include <asio/ip/network_v6.hpp>
+#include <asio/ip/resolver_base.hpp>
+#include <asio/ip/tcp.hpp>
+#include <asio/ip/udp.hpp>
+#include <asio/ip/unicast.hpp>
+#include <asio/ip/v6_only.hpp>

@@ -1,0 +1,3 @@
+#pragma once
+
+#include <asio/io_context.hpp>

@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/net/timer.hpp>
+
+#include <asio/fairlead.hpp>
