@@ -153,6 +153,26 @@ struct wrap_redirect {
 
 } // namespace detail
 
+template <class Token, class First, class Second, class... More>
+    requires detail::token_adapter<Token>
+class async_result<Token, First, Second, More...> {
+    using adapter = detail::adapter_of<Token>;
+    template <class S> using inner_signature = typename adapter::template signature<S>;
+
+public:
+    template <class Initiation> static decltype(auto) initiate(Initiation&& initiation, Token token) {
+        auto wrap = adapter::wrap(token);
+        return detail::initiate_several<inner_signature<First>, inner_signature<Second>, inner_signature<More>...>(
+            adapter::inner(token), detail::wrapped_initiation<std::decay_t<Initiation>, decltype(wrap)>{
+                                       std::forward<Initiation>(initiation), std::move(wrap)});
+    }
+};
+
+template <class First, class Second, class... More> class async_result<detached_t, First, Second, More...>
+    : public async_result<detached_t, First> {
+public:
+    using async_result<detached_t, First>::async_result;
+};
 template <class Signature> class async_result<detached_t, Signature> {
 public:
     using completion_handler_type = detail::detached_handler;
@@ -183,6 +203,11 @@ struct as_tuple_maker {
 };
 /// as_tuple, as_tuple(token): as a bare token it adapts the default token.
 inline constexpr as_tuple_maker as_tuple{};
+
+template <class Token> struct detail::adapter_of<as_tuple_t<Token>> : detail::adapter_of_handler {
+    template <class S> using signature = detail::tuple_adapt::signature<S>;
+    static detail::wrap_tuple wrap(as_tuple_t<Token> const&) noexcept { return {}; }
+};
 
 template <class Token, class Signature> class async_result<as_tuple_t<Token>, Signature> {
     using inner_signature = detail::tuple_adapt::signature<Signature>;
@@ -230,6 +255,11 @@ private:
     error_code* ec_;
 };
 inline partial_redirect_error redirect_error(error_code& ec) noexcept { return partial_redirect_error(ec); }
+
+template <class Token> struct detail::adapter_of<redirect_error_t<Token>> : detail::adapter_of_handler {
+    template <class S> using signature = typename detail::without_error<S>::type;
+    static detail::wrap_redirect wrap(redirect_error_t<Token> const& t) noexcept { return {&t.ec}; }
+};
 
 template <class Token, class Signature> class async_result<redirect_error_t<Token>, Signature> {
     using inner_signature = typename detail::without_error<Signature>::type;
@@ -440,6 +470,23 @@ template <class Executor> struct wrap_immediate_executor {
 };
 
 } // namespace detail
+
+template <class T, class Executor> struct detail::adapter_of<executor_binder<T, Executor>>
+    : detail::adapter_of_handler {
+    static detail::wrap_executor<Executor> wrap(executor_binder<T, Executor> const& b) { return {b.get_executor()}; }
+};
+template <class T, class Allocator> struct detail::adapter_of<allocator_binder<T, Allocator>>
+    : detail::adapter_of_handler {
+    static detail::wrap_allocator<Allocator> wrap(allocator_binder<T, Allocator> const& b) {
+        return {b.get_allocator()};
+    }
+};
+template <class T, class Executor> struct detail::adapter_of<immediate_executor_binder<T, Executor>>
+    : detail::adapter_of_handler {
+    static detail::wrap_immediate_executor<Executor> wrap(immediate_executor_binder<T, Executor> const& b) {
+        return {b.get_immediate_executor()};
+    }
+};
 
 /// A bound handler stays a handler; a bound token binds the handler that the token makes.
 template <class T, class Executor, class Signature> class async_result<executor_binder<T, Executor>, Signature> {

@@ -59,6 +59,12 @@ template <class R, class... Args, class... Added> struct signature_plus<R(Args..
 
 } // namespace detail
 
+template <class Token, class... Values> struct detail::adapter_of<append_t<Token, Values...>>
+    : detail::adapter_of_handler {
+    template <class S> using signature = typename detail::signature_plus<S, Values...>::appended;
+    static detail::wrap_append<Values...> wrap(append_t<Token, Values...>& t) { return {std::move(t.values)}; }
+};
+
 template <class Token, class... Values, class Signature> class async_result<append_t<Token, Values...>, Signature> {
 public:
     template <class Initiation> static decltype(auto) initiate(Initiation&& initiation, append_t<Token, Values...> t) {

@@ -40,6 +40,13 @@ template <class Slot> struct wrap_cancellation_slot {
 
 } // namespace detail
 
+template <class T, class Slot> struct detail::adapter_of<cancellation_slot_binder<T, Slot>>
+    : detail::adapter_of_handler {
+    static detail::wrap_cancellation_slot<Slot> wrap(cancellation_slot_binder<T, Slot> const& b) {
+        return {b.get_cancellation_slot()};
+    }
+};
+
 template <class T, class Slot, class Signature> class async_result<cancellation_slot_binder<T, Slot>, Signature> {
 public:
     template <class Initiation>

@@ -259,5 +259,13 @@ decltype(auto) async_compose(Implementation&& implementation, std::type_identity
     return async_initiate<Token, Signature>(
         composed<Signature>(std::forward<Implementation>(implementation), std::forward<Parts>(parts)...), token);
 }
+/// The same for several signatures.
+template <class Token, completion_signature First, completion_signature Second, completion_signature... More,
+          class Implementation, class... Parts>
+decltype(auto) async_compose(Implementation&& implementation, std::type_identity_t<Token>& token, Parts&&... parts) {
+    return async_initiate<Token, First, Second, More...>(
+        composed<First, Second, More...>(std::forward<Implementation>(implementation), std::forward<Parts>(parts)...),
+        token);
+}
 
 } // namespace fairlead

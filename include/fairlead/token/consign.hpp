@@ -43,6 +43,11 @@ template <class... Kept> struct wrap_consign {
 
 } // namespace detail
 
+template <class Token, class... Values> struct detail::adapter_of<consign_t<Token, Values...>>
+    : detail::adapter_of_handler {
+    static detail::wrap_consign<Values...> wrap(consign_t<Token, Values...>& t) { return {std::move(t.values)}; }
+};
+
 template <class Token, class... Values, class Signature> class async_result<consign_t<Token, Values...>, Signature> {
 public:
     template <class Initiation> static decltype(auto) initiate(Initiation&& initiation, consign_t<Token, Values...> t) {

@@ -28,7 +28,7 @@ public:
     }
 
 private:
-    template <class Token, class Signature> friend class async_result;
+    template <class, class...> friend class async_result;
     Function function_;
 };
 
@@ -170,6 +170,35 @@ template <class... Values> async_op<void(std::decay_t<Values>...)> deferred_t::v
         std::tuple<std::decay_t<Values>...>(std::forward<Values>(values)...)});
 }
 constexpr deferred_conditional deferred_t::when(bool b) noexcept { return deferred_conditional(b); }
+
+/// An operation with several signatures that has not started: called with a token it starts.
+template <class Initiation, class... Signatures>
+class [[nodiscard("the operation starts only when it is called with a token")]] deferred_several {
+public:
+    template <class I>
+        requires std::constructible_from<Initiation, I>
+    explicit deferred_several(std::in_place_t, I&& initiation) : initiation_(std::forward<I>(initiation)) {}
+
+    template <class Token> decltype(auto) operator()(Token&& token) && {
+        return detail::initiate_several<Signatures...>(std::forward<Token>(token), std::move(initiation_));
+    }
+    template <class Token>
+        requires std::copy_constructible<Initiation>
+    decltype(auto) operator()(Token&& token) const& {
+        return detail::initiate_several<Signatures...>(std::forward<Token>(token), Initiation(initiation_));
+    }
+
+private:
+    Initiation initiation_;
+};
+
+template <class First, class Second, class... More> class async_result<deferred_t, First, Second, More...> {
+public:
+    template <class Initiation> static auto initiate(Initiation&& initiation, deferred_t) {
+        return deferred_several<std::decay_t<Initiation>, First, Second, More...>(std::in_place,
+                                                                                  std::forward<Initiation>(initiation));
+    }
+};
 
 template <class Function, class Signature> class async_result<deferred_function<Function>, Signature> {
     using after = detail::signature_after<Function, Signature>;

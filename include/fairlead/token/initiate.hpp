@@ -38,8 +38,8 @@ concept completion_handler_for = std::move_constructible<std::decay_t<H>> &&
 namespace detail {
 
 /// A class, so that the compiler says it once however many kinds of initiation meet the token.
-template <class Token, class Signature> struct refused_token {
-    static_assert(completion_handler_for<Token, Signature>,
+template <class Token, class... Signatures> struct refused_token {
+    static_assert(completion_handler_for<Token, Signatures...>,
                   "the last argument is neither a completion token nor a function that takes the arguments of the "
                   "completion signature (see \"Completes\" in the operation's documentation)");
     static void report() noexcept {}
@@ -53,7 +53,8 @@ template <class Token, class Signature> struct refused_token {
 ///     `initiation(handler, args...)` when and if the operation is to start; or
 ///   - the form of P0162R0: `completion_handler_type` constructed from the token, `return_type`, a constructor from an
 ///     lvalue of the handler, and `get()`.
-template <class Token, class Signature> class async_result {
+/// Operations with several signatures ask for all of them at once.
+template <class Token, class... Signatures> class async_result {
 public:
     using completion_handler_type = Token;
     using return_type = void;
@@ -64,10 +65,10 @@ public:
 
     template <class Initiation, class Handler, class... Args>
     static void initiate(Initiation&& initiation, Handler&& handler, Args&&... args) {
-        if constexpr (completion_handler_for<Handler, Signature>)
+        if constexpr (completion_handler_for<Handler, Signatures...>)
             std::forward<Initiation>(initiation)(std::forward<Handler>(handler), std::forward<Args>(args)...);
         else // Nothing is instantiated for it, so that the compiler says this and no more.
-            detail::refused_token<std::decay_t<Handler>, Signature>::report();
+            detail::refused_token<std::decay_t<Handler>, Signatures...>::report();
     }
 };
 
@@ -169,6 +170,48 @@ template <class Initiation, class... Args> struct bound_initiation {
     }
 };
 
+template <class Initiation, class... Args> auto bind_initiation(Initiation&& initiation, Args&&... args) {
+    if constexpr (sizeof...(Args) == 0)
+        return std::decay_t<Initiation>(std::forward<Initiation>(initiation));
+    else
+        return bound_initiation<std::decay_t<Initiation>, std::decay_t<Args>...>{
+            std::forward<Initiation>(initiation), std::tuple<std::decay_t<Args>...>(std::forward<Args>(args)...)};
+}
+
+/// As completion_token_transform, for several signatures.
+template <class... Signatures, class Token, class Initiation>
+decltype(auto) initiate_several(Token&& token, Initiation&& initiation) {
+    using result = async_result<std::decay_t<Token>, Signatures...>;
+    if constexpr (requires { result::initiate(std::forward<Initiation>(initiation), std::forward<Token>(token)); }) {
+        return result::initiate(std::forward<Initiation>(initiation), std::forward<Token>(token));
+    } else {
+        typename result::completion_handler_type handler(std::forward<Token>(token));
+        result r(handler);
+        std::forward<Initiation>(initiation)(std::move(handler));
+        return r.get();
+    }
+}
+
+/// How an adapter of tokens adapts any signature, for operations with several: `signature<S>` of the inner token,
+/// `wrap(adapter)` of the handler; the inner token is found by `inner(adapter)`. Specialised beside each adapter.
+template <class Token> struct adapter_of;
+template <class Token>
+concept token_adapter = requires(Token& t) {
+    adapter_of<Token>::wrap(t);
+    adapter_of<Token>::inner(t);
+};
+
+/// What most adapters have: the signature stays, and the token inside is called `token`.
+struct adapter_of_handler {
+    template <class S> using signature = S;
+    template <class Token> static auto&& inner(Token& t) noexcept {
+        if constexpr (requires { t.get(); })
+            return std::move(t.get());
+        else
+            return std::move(t.token);
+    }
+};
+
 } // namespace detail
 
 /// Starts `initiation(handler, args...)` with what `token` becomes. The signature may be named, as in Asio.
@@ -181,20 +224,24 @@ template <class Initiation, class... Args> struct bound_initiation {
 /// Source     Asio, async_initiate
 template <class Token, completion_signature Signature, class Initiation, class... Args>
 decltype(auto) async_initiate(Initiation&& initiation, std::type_identity_t<Token>& token, Args&&... args) {
-    if constexpr (sizeof...(Args) == 0)
-        return completion_token_transform<Signature>(std::forward<Token>(token),
-                                                     std::decay_t<Initiation>(std::forward<Initiation>(initiation)));
-    else
-        return completion_token_transform<Signature>(
-            std::forward<Token>(token),
-            detail::bound_initiation<std::decay_t<Initiation>, std::decay_t<Args>...>{
-                std::forward<Initiation>(initiation), std::tuple<std::decay_t<Args>...>(std::forward<Args>(args)...)});
+    return completion_token_transform<Signature>(
+        std::forward<Token>(token),
+        detail::bind_initiation(std::forward<Initiation>(initiation), std::forward<Args>(args)...));
+}
+/// The same for an operation that completes with one of several signatures. It cannot be awaited: which type would it
+/// be? as_tuple and redirect_error, binders, append, prepend and consign adapt each of the signatures.
+template <class Token, completion_signature First, completion_signature Second, completion_signature... More,
+          class Initiation, class... Args>
+decltype(auto) async_initiate(Initiation&& initiation, std::type_identity_t<Token>& token, Args&&... args) {
+    return detail::initiate_several<First, Second, More...>(
+        std::forward<Token>(token),
+        detail::bind_initiation(std::forward<Initiation>(initiation), std::forward<Args>(args)...));
 }
 
 /// P0162R0's short form for the body of an initiating function: `async_completion<Token, Signature> init(token);`,
 /// start the operation with `init.completion_handler`, `return init.result.get();`.
-template <class Token, class Signature> class async_completion {
-    using result_type = async_result<std::decay_t<Token>, Signature>;
+template <class Token, completion_signature... Signatures> class async_completion {
+    using result_type = async_result<std::decay_t<Token>, Signatures...>;
     struct no_result {
         explicit no_result(auto&) noexcept {}
         void get() const noexcept {}

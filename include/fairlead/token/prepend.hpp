@@ -49,6 +49,12 @@ template <class... Added> struct wrap_prepend {
 
 } // namespace detail
 
+template <class Token, class... Values> struct detail::adapter_of<prepend_t<Token, Values...>>
+    : detail::adapter_of_handler {
+    template <class S> using signature = typename detail::signature_plus<S, Values...>::prepended;
+    static detail::wrap_prepend<Values...> wrap(prepend_t<Token, Values...>& t) { return {std::move(t.values)}; }
+};
+
 template <class Token, class... Values, class Signature> class async_result<prepend_t<Token, Values...>, Signature> {
 public:
     template <class Initiation> static decltype(auto) initiate(Initiation&& initiation, prepend_t<Token, Values...> t) {

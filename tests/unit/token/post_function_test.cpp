@@ -114,7 +114,9 @@ struct counting_executor {
 TEST(PostWithoutContext, ExecutorThatHasNoneRunsFunctions) {
     int count = 0;
     bool ran = false;
-    post(counting_executor{&count}, [&] { ran = true; });
+    counting_executor const ex{&count};
+    EXPECT_EQ(ex, counting_executor{&count});
+    post(ex, [&] { ran = true; });
     EXPECT_TRUE(ran);
     EXPECT_EQ(count, 1);
 }
