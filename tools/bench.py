@@ -213,7 +213,7 @@ def versions() -> dict[str, str]:
         found["Tokio"] = re.search(r'name = "tokio"\nversion = "([^"]+)"', lock.read_text())[1]
     boost, hiredis = ROOT / "build/peers/usr/include/boost/version.hpp", Path("/usr/include/hiredis/hiredis.h")
     if boost.exists():
-        found["Boost.Redis"] = re.search(r'BOOST_LIB_VERSION "(.*)"', boost.read_text())[1].replace("_", ".")
+        found["Boost.Redis, Boost.Cobalt"] = re.search(r'BOOST_LIB_VERSION "(.*)"', boost.read_text())[1].replace("_", ".")
     if hiredis.exists():
         found["hiredis"] = ".".join(re.findall(r"#define HIREDIS_(?:MAJOR|MINOR|PATCH) (\d+)", hiredis.read_text()))
     return found

@@ -26,3 +26,15 @@ function(bench_peer target source include needed reason)
   target_include_directories(${target} SYSTEM BEFORE PRIVATE ${include})
   target_link_libraries(${target} PRIVATE Threads::Threads)
 endfunction()
+
+# Boost.Cobalt has no package; its few sources are compiled here.
+if(NOT TARGET peer_cobalt AND EXISTS ${FAIRLEAD_PEERS}/cobalt/src/channel.cpp)
+  file(GLOB cobalt_sources ${FAIRLEAD_PEERS}/cobalt/src/*.cpp ${FAIRLEAD_PEERS}/cobalt/src/detail/*.cpp)
+  list(FILTER cobalt_sources EXCLUDE REGEX "/(main|thread)\\.cpp$") # neither is used
+  add_library(peer_cobalt STATIC ${cobalt_sources})
+  target_compile_features(peer_cobalt PUBLIC cxx_std_20)
+  target_compile_options(peer_cobalt PRIVATE -w)
+  target_compile_definitions(peer_cobalt PUBLIC BOOST_COBALT_USE_STD_PMR=1 BOOST_COBALT_STATIC_LINK=1
+    PRIVATE BOOST_COBALT_SOURCE=1)
+  target_include_directories(peer_cobalt SYSTEM PUBLIC ${peers_include})
+endif()
