@@ -6,6 +6,7 @@
 namespace fairlead::detail {
 
 constinit recycler no_recycler;
+constinit thread_local FAIRLEAD_HOT_TLS recycler_slots this_thread_slots{{1, 1, 1, 1, 1, 1, 1, 1, 1}};
 constinit thread_local FAIRLEAD_HOT_TLS recycler* this_thread_recycler = &no_recycler;
 
 namespace {
@@ -53,10 +54,40 @@ void flush(home& from) noexcept {
 }
 
 void drop(recycler_block* block) noexcept {
-#ifdef FAIRLEAD_ASAN
-    __asan_unpoison_memory_region(block, block->size_class * recycler::step);
-#endif
+    unpoison(block, block->size_class);
     ::operator delete(block);
+}
+
+void open_slots() noexcept {
+    for (std::size_t c = 1; c != recycler_slots::classes; ++c)
+        this_thread_slots.block[c] = 0;
+}
+/// What lies in the slots goes to where it would have gone without them.
+void empty_slots(std::uintptr_t leave) noexcept {
+    for (std::size_t c = 1; c != recycler_slots::classes; ++c) {
+        if (auto* const block = this_thread_slots.take(c))
+            recycler_free_slow(block);
+        this_thread_slots.block[c] = leave;
+    }
+}
+
+void keep_or_drop(home& h, recycler_block* block) noexcept {
+    auto const c = block->size_class;
+    if (h.count_[c] == recycler::cached_per_class_max) {
+        drop(block);
+        return;
+    }
+    block->next = h.free_[c];
+    h.free_[c] = block;
+    ++h.count_[c];
+    poison(block, c);
+}
+recycler_block* take_kept(home& h, std::size_t c) noexcept {
+    recycler_block* const block = h.free_[c];
+    unpoison(block, c);
+    h.free_[c] = block->next;
+    --h.count_[c];
+    return block;
 }
 
 /// Takes in what other threads sent back.
@@ -66,18 +97,7 @@ bool collect(home& to) noexcept {
         return false;
     while (block) {
         auto* following = block->next;
-        auto const c = block->size_class;
-        if (to.count_[c] < recycler::cached_per_class_max) {
-            block->next = to.free_[c];
-            to.free_[c] = block;
-            ++to.count_[c];
-#ifdef FAIRLEAD_ASAN
-            __asan_poison_memory_region(reinterpret_cast<std::byte*>(block) + sizeof(recycler_block),
-                                        c * recycler::step - sizeof(recycler_block));
-#endif
-        } else {
-            drop(block);
-        }
+        keep_or_drop(to, block);
         block = following;
     }
     return true;
@@ -91,6 +111,7 @@ struct reaper {
             return;
         ended = true;
         home* h = mine();
+        empty_slots(recycler_slots::closed);
         this_thread_recycler = &no_recycler;
         flush(*h);
         collect(*h);
@@ -114,6 +135,7 @@ home* make_mine() {
         h = new home;
     this_thread_reaper.armed = true;
     this_thread_recycler = h;
+    open_slots();
     return h;
 }
 
@@ -121,20 +143,20 @@ home* make_mine() {
 
 void* recycler_allocate_slow(std::size_t bytes) {
     auto const size_class = recycler::class_of(bytes);
-    bool const recycled = size_class < recycler::classes && !ended;
+    bool const has_class = size_class < recycler::classes;
     home* h = nullptr;
-    if (recycled) {
+    if (has_class && !ended) {
         h = mine();
         if (!h)
             h = make_mine();
         if ((h->free_[size_class] || collect(*h)) && h->free_[size_class])
-            return recycle_allocate(bytes);
+            return reinterpret_cast<std::byte*>(take_kept(*h, size_class)) + recycler::header;
         ++h->fresh;
     }
-    auto const size = recycled ? size_class * recycler::step : bytes + recycler::header;
+    auto const size = has_class ? size_class * recycler::step : bytes + recycler::header;
     auto* block = static_cast<recycler_block*>(::operator new(size));
     block->owner = h;
-    block->size_class = recycled ? static_cast<std::uint32_t>(size_class) : 0;
+    block->size_class = has_class ? static_cast<std::uint32_t>(size_class) : 0;
     return reinterpret_cast<std::byte*>(block) + recycler::header;
 }
 
@@ -149,12 +171,12 @@ void* recycle_allocate_or_null(std::size_t bytes) noexcept {
 void recycler_free_slow(recycler_block* block) noexcept {
     auto* owner = static_cast<home*>(block->owner);
     if (!owner) {
-        ::operator delete(block);
+        drop(block);
         return;
     }
     home* h = mine();
-    if (owner == h) { // The cache is full.
-        drop(block);
+    if (owner == h) {
+        keep_or_drop(*h, block);
         return;
     }
     if (!h) {
@@ -183,17 +205,11 @@ void recycler_trim() noexcept {
     home* h = mine();
     if (!h)
         return;
+    empty_slots(0);
     collect(*h);
-    for (std::size_t c = 0; c != recycler::classes; ++c) {
-        while (auto* const block = h->free_[c]) {
-#ifdef FAIRLEAD_ASAN
-            __asan_unpoison_memory_region(block, c * recycler::step);
-#endif
-            h->free_[c] = block->next;
-            ::operator delete(block);
-        }
-        h->count_[c] = 0;
-    }
+    for (std::size_t c = 0; c != recycler::classes; ++c)
+        while (h->free_[c])
+            ::operator delete(take_kept(*h, c));
 }
 
 recycler_counters recycler_count() noexcept {
@@ -203,6 +219,8 @@ recycler_counters recycler_count() noexcept {
         c.sent = h->sent;
         for (auto n : h->count_)
             c.cached += n;
+        for (auto b : this_thread_slots.block)
+            c.cached += b > recycler_slots::closed ? 1 : 0;
     }
     return c;
 }

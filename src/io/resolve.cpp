@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <netdb.h>
@@ -9,8 +10,6 @@
 #include <new>
 #include <pthread.h>
 #include <sys/socket.h>
-#include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -136,33 +135,35 @@ struct ticket {
 /// At most four threads for the whole process, started when needed; they end with it.
 struct pool {
     static constexpr int threads_max = 4;
-    static constexpr int spare_max = 64;
+    static constexpr std::size_t own_count = 32; // look-ups at a time that take no memory
     std::mutex mutex;
     std::condition_variable more;
     ticket* first = nullptr;
     ticket** last = &first;
-    ticket* spare = nullptr; // kept for the next look-up, which then needs no memory
-    int spare_count = 0;
+    ticket own[own_count];
+    ticket* spare = nullptr; // those of its own that nobody uses
     int threads = 0;
     int idle = 0;
 
+    pool() noexcept {
+        for (auto& t : own)
+            give_back(t);
+    }
     /// Null: no memory.
     ticket* take() noexcept {
         if (ticket* const t = spare) {
             spare = t->next;
-            --spare_count;
             return t;
         }
         return new (std::nothrow) ticket;
     }
     void give_back(ticket& t) noexcept {
-        if (spare_count == spare_max) {
+        if (std::less<>()(&t, own) || !std::less<>()(&t, own + own_count)) {
             delete &t;
             return;
         }
         t.next = spare;
         spare = &t;
-        ++spare_count;
     }
     void push(ticket& t) noexcept {
         t.next = nullptr;
@@ -180,15 +181,14 @@ struct pool {
     int need_thread() noexcept {
         if (idle != 0 || threads == threads_max)
             return 0;
-        try {
-            std::thread([this] { work(); }).detach();
+        // Not std::thread, which keeps a block of global new for as long as its thread runs.
+        pthread_t id;
+        int const e = ::pthread_create(&id, nullptr, &work_in, this);
+        if (e == 0) {
+            ::pthread_detach(id);
             ++threads;
-        } catch (std::system_error const& e) {
-            return threads == 0 ? e.code().value() : 0; // Fewer threads than wished will do.
-        } catch (...) {
-            return threads == 0 ? ENOMEM : 0;
         }
-        return 0;
+        return threads == 0 ? e : 0; // Fewer threads than wished will do.
     }
 
     /// In the child of a fork, with the mutex locked by the thread that forked.
@@ -200,7 +200,11 @@ struct pool {
         mutex.unlock();
     }
 
-    void work() {
+    static void* work_in(void* p) noexcept {
+        static_cast<pool*>(p)->work();
+        return nullptr;
+    }
+    void work() noexcept {
         std::unique_lock lock(mutex);
         for (;;) {
             ++idle;

@@ -39,8 +39,8 @@ namespace detail {
 class recycler;
 
 struct recycler_block {
-    recycler* owner; // null: not recycled, goes back to global delete
-    std::uint32_t size_class;
+    recycler* owner;          // null: goes back to global delete, if not into a slot
+    std::uint32_t size_class; // 0: too large for all classes
     std::uint32_t unused;
     recycler_block* next; // only while the block is free: lies in the payload
 };
@@ -60,6 +60,30 @@ public:
 
 /// Of threads that have no cache yet, or none any more: empty, and the owner of nothing, so that nobody asks for null.
 extern FAIRLEAD_EXPORT recycler no_recycler;
+
+/// The block that the thread freed last, one for each of the small classes, whoever owns it. A chain of operations
+/// frees one before it asks for the next, so this is where nearly every block comes from and goes to.
+struct recycler_slots {
+    static constexpr std::size_t classes = 9; // of which 0 is for nothing
+    /// In a slot that takes nothing: of class 0, and of threads that have no cache yet, or none any more.
+    static constexpr std::uintptr_t closed = 1;
+    std::uintptr_t block[classes]; ///< 0: empty
+
+    FAIRLEAD_ALWAYS_INLINE recycler_block* take(std::size_t size_class) noexcept {
+        auto const b = block[size_class];
+        if (b <= closed) [[unlikely]]
+            return nullptr;
+        block[size_class] = 0;
+        return reinterpret_cast<recycler_block*>(b);
+    }
+    FAIRLEAD_ALWAYS_INLINE bool keep(recycler_block* b, std::size_t size_class) noexcept {
+        if (block[size_class] != 0) [[unlikely]]
+            return false;
+        block[size_class] = reinterpret_cast<std::uintptr_t>(b);
+        return true;
+    }
+};
+extern FAIRLEAD_EXPORT constinit thread_local FAIRLEAD_HOT_TLS recycler_slots this_thread_slots;
 extern FAIRLEAD_EXPORT constinit thread_local FAIRLEAD_HOT_TLS recycler* this_thread_recycler;
 
 FAIRLEAD_EXPORT void* recycler_allocate_slow(std::size_t bytes);
@@ -70,16 +94,28 @@ FAIRLEAD_EXPORT recycler_counters recycler_count() noexcept;
 /// Gives the blocks that the calling thread holds back to global delete.
 FAIRLEAD_EXPORT void recycler_trim() noexcept;
 
+/// Blocks that are kept are poisoned behind what the cache itself needs.
+inline void poison(recycler_block* block, std::size_t size_class) noexcept {
+#ifdef FAIRLEAD_ASAN
+    __asan_poison_memory_region(reinterpret_cast<std::byte*>(block) + sizeof(recycler_block),
+                                size_class * recycler::step - sizeof(recycler_block));
+#else
+    static_cast<void>(block), static_cast<void>(size_class);
+#endif
+}
+inline void unpoison(recycler_block* block, std::size_t size_class) noexcept {
+#ifdef FAIRLEAD_ASAN
+    __asan_unpoison_memory_region(block, size_class * recycler::step);
+#else
+    static_cast<void>(block), static_cast<void>(size_class);
+#endif
+}
+
 FAIRLEAD_ALWAYS_INLINE void* recycle_allocate(std::size_t bytes) {
     auto const size_class = recycler::class_of(bytes);
-    if (size_class < recycler::classes) [[likely]] {
-        auto* const mine = this_thread_recycler;
-        if (auto* block = mine->free_[size_class]) [[likely]] {
-#ifdef FAIRLEAD_ASAN
-            __asan_unpoison_memory_region(block, size_class * recycler::step);
-#endif
-            mine->free_[size_class] = block->next;
-            --mine->count_[size_class];
+    if (size_class < recycler_slots::classes) [[likely]] {
+        if (auto* const block = this_thread_slots.take(size_class)) [[likely]] {
+            unpoison(block, size_class);
             return reinterpret_cast<std::byte*>(block) + recycler::header;
         }
     }
@@ -91,16 +127,9 @@ inline recycler_block* block_of(void* p) noexcept {
 }
 
 FAIRLEAD_ALWAYS_INLINE void recycle_free(recycler_block* block, std::size_t size_class) noexcept {
-    auto* const mine = this_thread_recycler;
-    if (block->owner == mine && mine->count_[size_class] < recycler::cached_per_class_max) [[likely]] {
-        FAIRLEAD_ASSERT_SLOW(block->size_class == size_class);
-        block->next = mine->free_[size_class];
-        mine->free_[size_class] = block;
-        ++mine->count_[size_class];
-#ifdef FAIRLEAD_ASAN
-        __asan_poison_memory_region(reinterpret_cast<std::byte*>(block) + sizeof(recycler_block),
-                                    size_class * recycler::step - sizeof(recycler_block));
-#endif
+    FAIRLEAD_ASSERT_SLOW(block->size_class == size_class);
+    if (size_class < recycler_slots::classes && this_thread_slots.keep(block, size_class)) [[likely]] {
+        poison(block, size_class);
         return;
     }
     recycler_free_slow(block);
