@@ -160,14 +160,14 @@ struct witness {
 
 TEST(SimHosts, KilledProcessIsDestroyedAndItsPeersLearnOfIt) {
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+        int live = 0, started = 0; // The world goes first, with the coroutine that refers to them.
+        std::vector<error_code> seen;
         world w(seed);
-        int live = 0, started = 0;
         auto& server = w.add_server("server", [&](io_context& c) -> awaitable<> {
             witness const mine(live);
             ++started;
             co_await serve_echo(c);
         });
-        std::vector<error_code> seen;
         w.add_host("app", [&]() -> awaitable<> {
             for (int i = 0; i != 2; ++i) {
                 auto s = co_await connect_to_server();

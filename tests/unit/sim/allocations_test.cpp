@@ -19,8 +19,8 @@ using namespace std::chrono_literals;
 class SimAllocations : public testing::Test {
     void SetUp() override {
 #if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-        GTEST_SKIP() << "clang's thread sanitizer keeps its own operator new";
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+        GTEST_SKIP() << "clang's sanitizers keep their own operator new";
 #endif
 #endif
     }
