@@ -27,7 +27,8 @@ public:
     explicit membership(io_loop& l) noexcept
         : loop_(l),
           nested_(l.is_running_this()),
-          frame_{&l, detail::this_thread.frames, nested_ ? 1U : 0U},
+          frame_{&l, detail::this_thread.frames,
+                 nested_ ? 1U : detail::this_thread.owning.sections.load(std::memory_order_relaxed)},
           outer_(std::exchange(detail::this_thread.current, &l)),
           depth_(std::exchange(detail::this_thread.depth, 0U)),
           item_(detail::this_thread.item),

@@ -27,7 +27,8 @@ struct run_frame {
     loop* runs;
     run_frame* outer;
     /// What stands for the thread's section while a handler runs: 0, so that the loop can be taken from it; 1 inside
-    /// another run() of the same loop, which is not robbed, but gives the loop away by itself.
+    /// another run() of the same loop, which is not robbed, but gives the loop away by itself, and in all that runs
+    /// there.
     unsigned section_of_handlers;
 };
 
