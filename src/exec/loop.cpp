@@ -86,6 +86,10 @@ void loop::push_inbox(op& o) noexcept {
 }
 
 void loop::post_from_outside(op& o) noexcept {
+    if (mine()) {
+        local_.push_back(o);
+        return;
+    }
     if (take_while_idle()) {
         local_.push_back(o);
         disown();
@@ -278,7 +282,7 @@ loop::batch loop::run_batch(std::size_t most, std::size_t& done) {
                 robbed_is_back();
             throw;
         }
-        if (!mine()) [[unlikely]] {
+        if (!plainly_mine() && !mine()) [[unlikely]] {
             robbed_is_back();
             return batch::lost;
         }

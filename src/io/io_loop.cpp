@@ -381,7 +381,12 @@ void io_loop::carry_out(op& o) noexcept {
 }
 
 void io_loop::submit_here(io::io_op& o) noexcept { driver_->submit(o); }
-void io_loop::submit_from_outside(io::io_op& o) noexcept { hand_in<io::io_op, &io_loop::submit_here>(o); }
+void io_loop::submit_from_outside(io::io_op& o) noexcept {
+    if (mine())
+        submit_here(o);
+    else
+        hand_in<io::io_op, &io_loop::submit_here>(o);
+}
 
 void io_loop::arm_here(io::timer_op& o) noexcept {
     if (timers_->heap.insert(o)) {

@@ -63,13 +63,13 @@ inline bool spend() noexcept {
 /// constant and leaving what was found, so that sections one after the other do not wait for each other's stores.
 class section {
 public:
-    section() noexcept : outer_(this_thread.owning.sections.load(std::memory_order_relaxed)) {
+    FAIRLEAD_ALWAYS_INLINE section() noexcept : outer_(this_thread.owning.sections.load(std::memory_order_relaxed)) {
         this_thread.owning.sections.store(1, std::memory_order_relaxed);
         std::atomic_signal_fence(std::memory_order_seq_cst); // The barrier of a joiner does the rest.
     }
     section(section const&) = delete;
     section& operator=(section const&) = delete;
-    ~section() {
+    FAIRLEAD_ALWAYS_INLINE ~section() {
         std::atomic_signal_fence(std::memory_order_seq_cst);
         this_thread.owning.sections.store(outer_, std::memory_order_release);
     }
@@ -86,6 +86,8 @@ public:
     /// True when the calling thread owns the loop: it is alone inside run(), or has taken the loop for a moment. It
     /// stays true only inside a detail::section.
     bool mine() const noexcept { return ownership_.is_of(detail::this_thread.owning); }
+    /// The shortest form of the question: false also when it takes longer to answer.
+    bool plainly_mine() const noexcept { return ownership_.is_plainly_of(detail::this_thread.owning); }
     /// Something that stands for the calling thread, for as long as it lives.
     static void const* self() noexcept { return &detail::this_thread; }
     /// True inside run() of this loop, whoever owns it at the moment.
@@ -101,7 +103,7 @@ public:
     /// Appends from any thread; the op is the loop's when this returns.
     FAIRLEAD_ALWAYS_INLINE void post(op& o) noexcept {
         detail::section const s;
-        if (mine()) [[likely]]
+        if (plainly_mine()) [[likely]]
             local_.push_back(o);
         else
             post_from_outside(o);

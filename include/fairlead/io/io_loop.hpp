@@ -70,7 +70,7 @@ public:
     /// Hands an op to the driver, from whatever thread.
     void submit(io::io_op& o) noexcept {
         detail::section const s;
-        if (mine()) [[likely]]
+        if (plainly_mine()) [[likely]]
             driver_->submit(o);
         else
             submit_from_outside(o);
