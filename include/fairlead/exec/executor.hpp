@@ -277,6 +277,11 @@ namespace detail {
 template <class E> inline constexpr bool always_loop = has_loop<E> && !std::derived_from<E, any_io_executor>;
 template <class E, class A> inline constexpr bool always_loop<with_properties<E, A>> = always_loop<E>;
 
+/// An executor as it may be kept when whom it was got from has gone.
+template <class E> struct lasting_executor {
+    using type = E;
+};
+
 /// Hands an op to whatever runs it.
 template <class E> void execute_op(E const& e, op& o) {
     if constexpr (always_loop<E>) {

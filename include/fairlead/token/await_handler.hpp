@@ -150,6 +150,9 @@ private:
     resumer* home_;
 };
 template <> inline constexpr bool always_loop<await_executor> = false;
+template <> struct lasting_executor<await_executor> {
+    using type = any_io_executor;
+};
 
 template <class... Args> class await_handler {
 public:

@@ -397,7 +397,8 @@ template <class Handler> struct handler_work<Handler, true> {
             if (counted)
                 executor.on_work_finished();
     }
-    associated_executor_t<Handler> executor;
+    /// The handler may end the coroutine that it belongs to before this ends.
+    typename lasting_executor<associated_executor_t<Handler>>::type executor;
     bool counted;
 };
 
