@@ -7,7 +7,14 @@
 
 namespace {
 
-TEST(CountingNew, CountsCallsAndBytesOfThisThread) {
+class CountingNew : public testing::Test {
+    void SetUp() override {
+        if (!fairlead::test::is_new_counted())
+            GTEST_SKIP() << "operator new cannot be replaced in this build";
+    }
+};
+
+TEST_F(CountingNew, CountsCallsAndBytesOfThisThread) {
     fairlead::test::new_counter const counter;
     auto const p = std::make_unique<char[]>(100);
     EXPECT_EQ(counter.calls(), 1U);
@@ -15,7 +22,7 @@ TEST(CountingNew, CountsCallsAndBytesOfThisThread) {
     ASSERT_NE(p, nullptr);
 }
 
-TEST(CountingNew, AlignedBlocksAreAligned) {
+TEST_F(CountingNew, AlignedBlocksAreAligned) {
     struct alignas(128) wide {
         char c[128];
     };
