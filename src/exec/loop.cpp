@@ -78,6 +78,19 @@ bool loop::take_while_idle() noexcept {
 
 void loop::push_inbox(op& o) noexcept {
     op* head = inbox_.load(std::memory_order_relaxed);
+    do {
+        if (head == asleep) {
+            push_inbox_and_wake(o);
+            return;
+        }
+        o.next = head;
+    } while (!inbox_.compare_exchange_weak(head, &o, std::memory_order_release, std::memory_order_relaxed));
+}
+
+void loop::push_inbox_and_wake(op& o) noexcept {
+    // Something else may wake the owner before we do, and the op may be the last it was there for.
+    detail::rundown::guard const here(rundown_);
+    op* head = inbox_.load(std::memory_order_relaxed);
     do
         o.next = head == asleep ? nullptr : head;
     while (!inbox_.compare_exchange_weak(head, &o, std::memory_order_release, std::memory_order_relaxed));
@@ -92,7 +105,7 @@ void loop::post_from_outside(op& o) noexcept {
     }
     if (take_while_idle()) {
         local_.push_back(o);
-        disown();
+        leave_idle();
         return;
     }
     drop_in(o);
@@ -150,9 +163,16 @@ void loop::awake() noexcept {
         take_inbox();
 }
 
-void loop::outside_work_gone() noexcept {
-    // The owner may sleep with nothing left to wait for: let it look. A spurious wake-up is harmless.
-    if (!mine())
+void loop::last_work_finished() noexcept {
+    detail::section const s;
+    if (mine()) {
+        outside_work_.fetch_sub(1, std::memory_order_acq_rel);
+        return;
+    }
+    // The owner may sleep with nothing left to wait for: let it look. A spurious wake-up is harmless. If it does not
+    // sleep it may find that by itself, and the loop may end, before we have woken it.
+    detail::rundown::guard const here(rundown_);
+    if (outside_work_.fetch_sub(1, std::memory_order_acq_rel) == 1)
         wake();
 }
 

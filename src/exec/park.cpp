@@ -43,6 +43,8 @@ void pause() noexcept {
 #endif
 }
 
+void give_way() noexcept { std::this_thread::yield(); }
+
 thread start_thread(std::function<void()> f) { return std::thread(std::move(f)); }
 std::size_t processors() noexcept { return std::thread::hardware_concurrency(); }
 

@@ -18,6 +18,8 @@ void wake_all(std::atomic<std::uint32_t>& word) noexcept;
 bool barrier_in_all_threads() noexcept;
 
 void pause() noexcept;
+/// Lets another thread have the processor.
+void give_way() noexcept;
 
 using thread = std::thread;
 /// Throws system_error when there can be no further thread.

@@ -1,3 +1,4 @@
+#include <fairlead/exec/rundown.hpp>
 #include <fairlead/exec/thread_pool.hpp>
 
 #include <exec/park.hpp>
@@ -18,6 +19,7 @@ public:
     pool(pool const&) = delete;
     pool& operator=(pool const&) = delete;
     ~pool() {
+        rundown_.wait();
         for (;;) {
             op* const o = take_any();
             if (!o)
@@ -34,19 +36,22 @@ public:
         queued_.fetch_add(1, std::memory_order_seq_cst);
         work_.fetch_add(1, std::memory_order_relaxed);
         auto* const me = worker::current;
-        queue& q = me && me->of == this && me->own ? *me->own : outside_;
-        {
-            std::lock_guard const lock(q.mutex);
-            q.ops.push_back(o);
-        }
-        if (parked_.load(std::memory_order_seq_cst) != 0)
-            wake(false);
+        if (me && me->of == this && me->own)
+            return push(*me->own, o);
+        // Whatever the pool was there for may be over, and the pool with it, before we have looked who is parked.
+        rundown::guard const here(rundown_);
+        push(outside_, o);
     }
     void work(int change) noexcept {
-        if (change > 0)
+        if (change > 0) {
             work_.fetch_add(1, std::memory_order_relaxed);
-        else if (work_.fetch_sub(1, std::memory_order_acq_rel) == 1)
-            wake(true); // Nothing is left: all threads may end.
+            return;
+        }
+        auto n = work_.load(std::memory_order_relaxed);
+        do {
+            if (n == 1)
+                return last_work_finished();
+        } while (!work_.compare_exchange_weak(n, n - 1, std::memory_order_acq_rel, std::memory_order_relaxed));
     }
     bool is_running_here() const noexcept {
         for (auto const* w = worker::current; w; w = w->outer)
@@ -93,6 +98,20 @@ private:
         worker& operator=(worker const&) = delete;
         ~worker() { current = outer; }
     };
+
+    void push(queue& q, op& o) noexcept {
+        {
+            std::lock_guard const lock(q.mutex);
+            q.ops.push_back(o);
+        }
+        if (parked_.load(std::memory_order_seq_cst) != 0)
+            wake(false);
+    }
+    FAIRLEAD_COLD void last_work_finished() noexcept {
+        rundown::guard const here(rundown_);
+        if (work_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+            wake(true); // Nothing is left: all threads may end.
+    }
 
     void run(queue* own) {
         worker const me(this, own);
@@ -200,6 +219,7 @@ private:
     std::atomic<bool> stopped_{false};
     std::atomic<bool> is_joined_{false};
     std::vector<park::thread> threads_;
+    rundown rundown_; ///< threads that are no workers: their last looks
 };
 constinit thread_local pool::worker* pool::worker::current = nullptr;
 

@@ -116,6 +116,7 @@ io_loop::io_loop(execution_context& context, std::unique_ptr<io::driver> d)
 io_loop::~io_loop() { abandon_all(); }
 
 void io_loop::retire() noexcept {
+    rundown_.wait();
     abandon_all();
     is_retired_ = true;
     retired_->attach(*this);
@@ -333,6 +334,7 @@ std::size_t io_loop::turn() {
 }
 
 void io_loop::stop() noexcept {
+    detail::rundown::guard const here(rundown_); // Whoever sees it may end the loop.
     stopped_.store(true, std::memory_order_release);
     if (!mine())
         wake();
@@ -366,7 +368,7 @@ template <class Op, void (io_loop::*Start)(Op&) noexcept> void io_loop::hand_in(
     // Nobody runs the loop: act at once.
     if (take_while_idle()) {
         (this->*Start)(o);
-        disown();
+        leave_idle();
         return;
     }
     carry(o, packed([](io_loop& to, op& base) {
@@ -423,7 +425,7 @@ bool io_loop::disarm(io::timer_op& o) noexcept {
         op_queue::unlink(o);
     }
     if (taken)
-        disown();
+        leave_idle();
     return armed;
 }
 

@@ -18,11 +18,17 @@ struct bend {
     std::uint64_t polls = 0;                  ///< looks at the machine
     std::uint64_t waits = 0;                  ///< those that were allowed to wait
     std::function<bool(std::int64_t)> poll{}; ///< instead of a look with this limit; true: it has been taken care of
+    std::function<void()> wake{};             ///< before the machine is woken
+    std::function<void()> end{};              ///< the driver goes
 };
 
 class bent_driver final : public io::driver {
 public:
     explicit bent_driver(bend& b) : bend_(b), machine_(io::make_driver()) {}
+    ~bent_driver() override {
+        if (bend_.end)
+            bend_.end();
+    }
 
     void attach(loop& l) noexcept override { machine_->attach(l); }
     char const* name() const noexcept override { return "bent"; }
@@ -50,7 +56,11 @@ public:
     std::size_t pending() const noexcept override { return machine_->pending(); }
     void take_pending(op_queue& into) noexcept override { machine_->take_pending(into); }
 
-    void wake() noexcept override { machine_->wake(); }
+    void wake() noexcept override {
+        if (bend_.wake)
+            bend_.wake();
+        machine_->wake();
+    }
     std::int64_t now_ns() noexcept override { return machine_->now_ns() + bend_.ahead_ns; }
     std::int64_t wall_ns() noexcept override { return machine_->wall_ns() + bend_.wall_ahead_ns; }
     std::uint64_t entropy() noexcept override { return machine_->entropy(); }

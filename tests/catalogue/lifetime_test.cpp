@@ -1,5 +1,6 @@
 // Memory, lifetime and cancellation: rows M and C of the failure catalogue that hold today.
 #include <fairlead/coro/spawn.hpp>
+#include <fairlead/exec/work_guard.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/resolver.hpp>
@@ -10,14 +11,19 @@
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/post.hpp>
 
+#include <catalogue/bent_driver.hpp>
+
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <type_traits>
 
 namespace {
@@ -121,6 +127,46 @@ TEST(Catalogue, M04_ContextDestroyedDuringALookUpDestroysTheFrame) {
         EXPECT_EQ(witness::alive, 1);
     }
     EXPECT_EQ(witness::alive, 0);
+}
+
+/// Tells that its context has begun to end.
+class end_marker : public execution_context::service {
+public:
+    static inline execution_context::id id;
+    end_marker(execution_context& c, std::promise<void>& begun) : service(c), begun_(begun) {}
+
+private:
+    void shutdown() override { begun_.set_value(); }
+    std::promise<void>& begun_;
+};
+
+// The last work of a context ends in another thread, and the context may end as soon as that can be seen.
+TEST(Catalogue, M04_ContextEndsOnlyWhenNobodyIsStillWakingIt) {
+    std::promise<void> waking, ending, ended;
+    auto gone = ended.get_future();
+    std::atomic<bool> is_first = true;
+    test::bend bent;
+    bent.wake = [&] {
+        if (!is_first.exchange(false))
+            return;
+        waking.set_value();
+        ending.get_future().wait();
+        EXPECT_EQ(gone.wait_for(20ms), std::future_status::timeout) << "it went while it was being woken";
+    };
+    bent.end = [&] { ended.set_value(); };
+    std::thread other;
+    {
+        io_context context(std::make_unique<test::bent_driver>(bent));
+        make_service<end_marker>(context, ending);
+        auto work = make_work_guard(context);
+        post(context, [&] {
+            other = std::thread([w = std::move(work)]() mutable { w.reset(); });
+            waking.get_future().wait(); // With the work counted down. There is nothing else to run.
+        });
+        context.run();
+    }
+    other.join();
+    EXPECT_EQ(gone.wait_for(0s), std::future_status::ready);
 }
 
 TEST(Catalogue, M04_ResultThatNobodyTookIsFreed) {

@@ -11,6 +11,7 @@
 #include <fairlead/exec/op.hpp>
 #include <fairlead/exec/ownership.hpp>
 #include <fairlead/exec/resumer.hpp>
+#include <fairlead/exec/rundown.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -124,8 +125,13 @@ public:
     /// Work that no queue shows: guards, and operations of other contexts whose handler belongs here.
     void work_started() noexcept { outside_work_.fetch_add(1, std::memory_order_relaxed); }
     void work_finished() noexcept {
-        if (outside_work_.fetch_sub(1, std::memory_order_acq_rel) == 1)
-            outside_work_gone();
+        auto n = outside_work_.load(std::memory_order_relaxed);
+        do {
+            if (n == 1) {
+                last_work_finished();
+                return;
+            }
+        } while (!outside_work_.compare_exchange_weak(n, n - 1, std::memory_order_acq_rel, std::memory_order_relaxed));
     }
     void count_work(int change) noexcept override {
         if (change > 0)
@@ -214,26 +220,33 @@ protected:
     bool has_posts() const noexcept;
 
     /// Takes the loop for a moment, to act at once as its owner, with what came before in the run queue; give it back
-    /// with disown(). Inside a section that lasts until then. False: a thread is inside run(), use the inbox.
+    /// with leave_idle(). Inside a section that lasts until then. False: a thread is inside run(), use the inbox.
     bool take_while_idle() noexcept;
+    /// Whoever calls run() next may find all that it was to do, and end the loop.
+    void leave_idle() noexcept {
+        detail::rundown::guard const here(rundown_);
+        disown();
+    }
     void disown() noexcept { ownership_.give_back(detail::this_thread.owning); }
 
     /// Every op that is queued here is abandoned, then the roots of the coroutines concerned are destroyed; false when
     /// there was nothing to do.
     bool abandon_queued();
 
-    FAIRLEAD_COLD void outside_work_gone() noexcept;
+    FAIRLEAD_COLD void last_work_finished() noexcept;
 
     execution_context& context_;
     op_queue local_;
     std::atomic<bool> stopped_{false};
     detail::ownership ownership_;
+    detail::rundown rundown_; ///< threads that are not inside run(): their last looks
 
 private:
     friend bool detail::spend_slow() noexcept;
     bool is_running_further_out(detail::run_frame const& f) const noexcept;
     FAIRLEAD_COLD void post_from_outside(op& o) noexcept;
     void push_inbox(op& o) noexcept;
+    FAIRLEAD_COLD void push_inbox_and_wake(op& o) noexcept;
     static void resume_rest();
     FAIRLEAD_COLD static void resume_at(resumer* here, await_record& r, op& o);
 

@@ -98,7 +98,7 @@ public:
             io_loop* taken;
             ~at_end() {
                 if (taken)
-                    taken->disown();
+                    taken->leave_idle();
             }
         } const hold{mine() ? nullptr : this};
         if (hold.taken && !take_while_idle())
@@ -113,13 +113,13 @@ public:
             f(true);
         } else if (take_while_idle()) {
             f(true);
-            disown();
+            leave_idle();
         } else if (auto* o = request<F>::make(f)) {
             post_request(*o);
         } else {
             take_from_outside();
             f(true);
-            disown();
+            leave_idle();
         }
     }
 

@@ -1,0 +1,38 @@
+// Rundown protection: an object that others use from their threads ends only when the last of them has left.
+//
+// What a thread hands to an object may run, and be the last thing the object was there for, before that thread has left
+// the function that handed it over. Whoever owns the object then sees that everything is done, and may destroy it. A
+// thread that still has to look at the object after others can see what it did says so before.
+#pragma once
+
+#include <fairlead/base/config.hpp>
+
+#include <atomic>
+
+namespace fairlead::detail {
+
+class rundown {
+public:
+    class guard {
+    public:
+        explicit guard(rundown& r) noexcept : inside_(r.inside_) { inside_.fetch_add(1, std::memory_order_relaxed); }
+        guard(guard const&) = delete;
+        guard& operator=(guard const&) = delete;
+        ~guard() { inside_.fetch_sub(1, std::memory_order_release); } // The last that this thread touches.
+
+    private:
+        std::atomic<unsigned>& inside_;
+    };
+
+    constexpr rundown() noexcept = default;
+    rundown(rundown const&) = delete;
+    rundown& operator=(rundown const&) = delete;
+
+    /// Returns when no guard is left. They are held for a system call at most.
+    FAIRLEAD_EXPORT void wait() const noexcept;
+
+private:
+    std::atomic<unsigned> inside_{0};
+};
+
+} // namespace fairlead::detail
