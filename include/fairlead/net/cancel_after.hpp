@@ -7,6 +7,8 @@
 
 #include <fairlead/net/timer.hpp>
 #include <fairlead/token/cancellation.hpp>
+#include <fairlead/token/deferred.hpp>
+#include <fairlead/token/kept_values.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -85,8 +87,10 @@ private:
 
 /// An operation with its limit: the pending wait, the final handler, and what the operation completed with if it has to
 /// wait for the wait. One block of the handler's allocator, which goes when nobody needs it any more.
-template <class Handler, class Values, class Timer> class limited_operation : public io::timer_op {
+template <class Handler, class Kept, class Timer> class limited_operation : public io::timer_op {
 public:
+    using values_type = typename Kept::type;
+
     template <class H, class Limit> limited_operation(H&& h, io_loop_ref const& c, Limit const& limit)
         : timer_(c, limit),
           context_(&timer_.core().context()),
@@ -126,7 +130,7 @@ public:
             end();
     }
     /// The operation has completed.
-    void operation_done(Values&& v) {
+    void operation_done(values_type&& v) {
         bool const alone = wait_is_over();
         if (alone && (ended_.load(std::memory_order_acquire) & start_bit))
             return end_with(std::move(v));
@@ -213,27 +217,28 @@ private:
     }
     void end() noexcept { static_cast<void>(take_rest()); }
     /// Called where the operation calls its handler.
-    void end_with(Values&& v) {
-        Values values(std::move(v));
+    void end_with(values_type&& v) {
+        values_type values(std::move(v));
         auto r = take_rest();
-        std::apply(std::move(r.handler), std::move(values));
+        Kept::visit(std::move(values), [&r](auto&& each) { std::apply(std::move(r.handler), std::move(each)); });
     }
     /// Called where the last of all has ended.
     void end_elsewhere() {
         if (!results_)
             return end();
-        Values values(std::move(*results_));
+        values_type values(std::move(*results_));
         auto r = take_rest();
-        dispatch_values(r.handler, std::move(values));
+        Kept::visit(std::move(values), [&r](auto&& each) { dispatch_values(r.handler, std::move(each)); });
     }
     /// Called inside the initiating function.
     void end_inside_start() {
         if (!results_)
             return end();
         loop_executor const ex(context_);
-        Values values(std::move(*results_));
+        values_type values(std::move(*results_));
         auto r = take_rest();
-        complete_immediately(ex, std::move(r.handler), std::move(values));
+        Kept::visit(std::move(values),
+                    [&](auto&& each) { complete_immediately(ex, std::move(r.handler), std::move(each)); });
     }
 
     limit_timer<Timer> timer_;
@@ -244,12 +249,12 @@ private:
     std::atomic<bool> expired_{false};
     std::atomic<bool> chained_{false};
     [[no_unique_address]] handler_work<Handler> work_;
-    std::optional<Values> results_;
+    std::optional<values_type> results_;
     Handler handler_;
 };
 
 /// The handler that the operation sees. Its associations are those of the final handler, but for the slot.
-template <class Limited, class Values> class limited_handler {
+template <class Limited, class Kept> class limited_handler {
 public:
     using cancellation_slot_type = cancellation_slot;
 
@@ -263,21 +268,20 @@ public:
     auto const& get() const noexcept { return limited_->get(); }
     cancellation_slot_type get_cancellation_slot() const noexcept { return limited_->slot(); }
     template <class... Args> void operator()(Args&&... args) {
-        std::exchange(limited_, nullptr)->operation_done(Values(std::forward<Args>(args)...));
+        std::exchange(limited_, nullptr)->operation_done(Kept::make(std::forward<Args>(args)...));
     }
 
 private:
     Limited* limited_;
 };
 
-template <class Signature, class Initiation, class When, class Timer> struct limited_initiation {
+template <class Kept, class Initiation, class When, class Timer> struct limited_initiation {
     Initiation initiation;
     time_limit<When, Timer> limit;
 
     template <class Handler> void operator()(Handler&& handler) {
         using handler_type = std::decay_t<Handler>;
-        using values = values_of<Signature>;
-        using limited = limited_operation<handler_type, values, Timer>;
+        using limited = limited_operation<handler_type, Kept, Timer>;
         io_loop_ref context;
         if constexpr (std::is_same_v<Timer, no_timer>)
             context = loop_for(handler);
@@ -290,7 +294,7 @@ template <class Signature, class Initiation, class When, class Timer> struct lim
         }
         l->arm(); // before the operation, which may take long to start
         try {
-            std::move(initiation)(limited_handler<limited, values>(l));
+            std::move(initiation)(limited_handler<limited, Kept>(l));
         } catch (...) {
             l->operation_not_begun();
             throw;
@@ -339,8 +343,19 @@ public:
     static decltype(auto) initiate(Initiation&& initiation, time_limit_t<Token, When, Timer> t) {
         using init = std::decay_t<Initiation>;
         return completion_token_transform<Signature>(
-            std::move(t.token),
-            detail::limited_initiation<Signature, init, When, Timer>{std::forward<Initiation>(initiation), t.limit});
+            std::move(t.token), detail::limited_initiation<detail::kept_values<Signature>, init, When, Timer>{
+                                    std::forward<Initiation>(initiation), t.limit});
+    }
+};
+template <class Token, class When, class Timer, class First, class Second, class... More>
+class async_result<time_limit_t<Token, When, Timer>, First, Second, More...> {
+public:
+    template <class Initiation>
+    static decltype(auto) initiate(Initiation&& initiation, time_limit_t<Token, When, Timer> t) {
+        using kept = detail::kept_values<First, Second, More...>;
+        return detail::initiate_several<First, Second, More...>(
+            std::move(t.token), detail::limited_initiation<kept, std::decay_t<Initiation>, When, Timer>{
+                                    std::forward<Initiation>(initiation), t.limit});
     }
 };
 template <class When, class Timer, class Signature> class async_result<partial_time_limit<When, Timer>, Signature> {
@@ -348,6 +363,14 @@ public:
     template <class Initiation>
     static decltype(auto) initiate(Initiation&& initiation, partial_time_limit<When, Timer> t) {
         return completion_token_transform<Signature>(t(use_await), std::forward<Initiation>(initiation));
+    }
+};
+template <class When, class Timer, class First, class Second, class... More>
+class async_result<partial_time_limit<When, Timer>, First, Second, More...> {
+public:
+    template <class Initiation>
+    static decltype(auto) initiate(Initiation&& initiation, partial_time_limit<When, Timer> t) {
+        return detail::initiate_several<First, Second, More...>(t(deferred), std::forward<Initiation>(initiation));
     }
 };
 

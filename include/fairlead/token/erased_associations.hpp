@@ -52,7 +52,10 @@ public:
     template <std::same_as<erased_executor> A, class E>
         requires(!std::same_as<E, erased_executor> && std::convertible_to<E const&, any_completion_executor>)
     friend bool operator==(A const& a, E const& b) {
-        return a.get() == any_completion_executor(b);
+        if constexpr (std::same_as<E, inline_executor>)
+            return !a;
+        else
+            return a.get() == any_completion_executor(b);
     }
 
 private:

@@ -123,9 +123,11 @@ public:
     }
     /// Gives the block back, then calls. The caller runs on the handler's executor.
     void operator()(Args... args) {
-        void* const block = std::exchange(block_, nullptr);
-        functions_->invoke(block, block, functions_->size, std::tuple<Args...>(std::move(args)...));
+        auto const h = release();
+        h.functions->invoke(h.handler, h.handler, h.functions->size, std::tuple<Args...>(std::move(args)...));
     }
+    /// The block becomes the caller's, with the handler in it.
+    handler_ref<Args...> release() noexcept { return {std::exchange(block_, nullptr), functions_}; }
 
     using cancellation_slot_type = cancellation_slot;
     cancellation_slot_type get_cancellation_slot() const noexcept {

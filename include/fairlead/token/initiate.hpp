@@ -238,6 +238,13 @@ decltype(auto) async_initiate(Initiation&& initiation, std::type_identity_t<Toke
         detail::bind_initiation(std::forward<Initiation>(initiation), std::forward<Args>(args)...));
 }
 
+/// The same with the signatures alone; the token is taken as it is passed.
+template <completion_signature Signature, completion_signature... More, class Initiation, class Token, class... Args>
+decltype(auto) async_initiate(Initiation&& initiation, Token&& token, Args&&... args) {
+    return async_initiate<Token, Signature, More...>(std::forward<Initiation>(initiation), token,
+                                                     std::forward<Args>(args)...);
+}
+
 /// P0162R0's short form for the body of an initiating function: `async_completion<Token, Signature> init(token);`,
 /// start the operation with `init.completion_handler`, `return init.result.get();`.
 template <class Token, completion_signature... Signatures> class async_completion {

@@ -8,6 +8,7 @@
 #include <fairlead/stream/read.hpp>
 #include <fairlead/stream/write.hpp>
 #include <fairlead/token/adapters.hpp>
+#include <fairlead/token/compose.hpp>
 #include <fairlead/token/post.hpp>
 #include <fairlead/token/use_future.hpp>
 
@@ -418,6 +419,57 @@ void limit_what_another_thread_starts(int runners) {
 }
 TEST(CancelAfterThreads, LimitsWhatAnotherThreadStarts) { limit_what_another_thread_starts(1); }
 TEST(CancelAfterThreads, LimitsWithSeveralThreadsInRun) { limit_what_another_thread_starts(3); }
+
+/// Waits, and completes with nothing, or with an error and how late it is.
+template <class Token> decltype(auto) async_doze(steady_timer& t, bool quietly, Token&& token) {
+    return async_compose<Token, void(), void(error_code, int)>(
+        [&t, quietly, waiting = false](auto& self, error_code ec = {}) mutable {
+            if (!std::exchange(waiting, true))
+                t.async_wait(std::move(self));
+            else if (quietly && !ec)
+                self.complete();
+            else
+                self.complete(ec, 7);
+        },
+        token, t);
+}
+
+struct doze_log {
+    std::string* log;
+    void operator()() const { *log += "done "; }
+    void operator()(error_code ec, int n) const {
+        *log += (ec == error::operation_aborted ? "limited " : "late ") + std::to_string(n) + " ";
+    }
+};
+
+TEST_F(CancelAfter, LimitsAnOperationWithSeveralSignatures) {
+    steady_timer timer(context, 1s);
+    std::string log;
+    async_doze(timer, true, cancel_after(2s, doze_log{&log}));
+    world.run();
+    EXPECT_EQ(since(), 1s) << "the wait was left armed";
+    EXPECT_EQ(log, "done ");
+    async_doze(timer, false, cancel_after(2s, doze_log{&log}));
+    world.run();
+    EXPECT_EQ(log, "done late 7 ");
+
+    timer.expires_after(10s);
+    auto op = async_doze(timer, true, cancel_after(2s)); // The default token of several signatures: deferred.
+    std::move(op)(doze_log{&log});
+    world.run();
+    EXPECT_EQ(log, "done late 7 limited 7 ");
+    EXPECT_EQ(since(), 3s);
+}
+
+TEST_F(CancelAfter, SeveralSignaturesThatCompleteInsideTheStartAreQueued) {
+    std::string log;
+    auto const start = [](auto handler) { std::move(handler)(); };
+    async_initiate<void(), void(error_code, int)>(start, cancel_after(2s, bind_executor(context, doze_log{&log})));
+    EXPECT_EQ(log, "");
+    world.run();
+    EXPECT_EQ(log, "done ");
+    EXPECT_EQ(since(), 0s);
+}
 
 TEST_F(CancelAfter, OperationThatCannotBeginLeavesNothingBehind) {
     auto const alive = std::make_shared<int>(0);

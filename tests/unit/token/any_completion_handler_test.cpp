@@ -245,6 +245,14 @@ TEST_F(AnyHandler, ImmediateExecutorIsThatOfTheHandler) {
     EXPECT_EQ(order, "1234") << "the second names none, and is queued";
 }
 
+TEST_F(AnyHandler, ExecutorOfAHandlerThatNamesNoneIsTheInlineOne) {
+    read_handler const h([](error_code, std::size_t) {});
+    EXPECT_TRUE(get_associated_executor(h) == inline_executor());
+    EXPECT_TRUE(get_associated_immediate_executor(h, context.get_executor()) == inline_executor());
+    read_handler const bound(bind_executor(context, [](error_code, std::size_t) {}));
+    EXPECT_FALSE(get_associated_executor(bound) == inline_executor());
+}
+
 TEST_F(AnyHandler, CancellationSlotIsThatOfTheHandler) {
     cancellation_signal signal;
     error_code got;
@@ -255,6 +263,64 @@ TEST_F(AnyHandler, CancellationSlotIsThatOfTheHandler) {
     context.run();
     EXPECT_EQ(got, error::operation_aborted);
     EXPECT_FALSE(get_associated_cancellation_slot(read_handler()).is_connected());
+}
+
+using question_handler = any_completion_handler<void(error_code), void(error_code, int), void(std::string)>;
+static_assert(sizeof(question_handler) == 16);
+static_assert(!std::constructible_from<question_handler, void (*)(error_code)>);
+static_assert(completion_handler_for<question_handler, void(error_code), void(error_code, int), void(std::string)>);
+
+struct question_log {
+    std::string* log;
+    void operator()(error_code ec) const { *log += ec ? "error " : "none "; }
+    void operator()(error_code, int n) const { *log += std::to_string(n) + " "; }
+    void operator()(std::string const& s) const { *log += s + " "; }
+};
+
+TEST_F(AnyHandler, OfSeveralSignaturesCallsItsHandlerWithEachOfThem) {
+    std::string log;
+    question_handler(question_log{&log})(error_code());
+    question_handler(question_log{&log})(error_code(), 5);
+    question_handler h(question_log{&log});
+    h(std::string("text"));
+    EXPECT_EQ(log, "none 5 text ");
+    EXPECT_FALSE(h);
+    EXPECT_THROW(h(error_code()), std::bad_function_call);
+}
+
+TEST_F(AnyHandler, OfSeveralSignaturesKeepsAssociationsAndMemory) {
+    one_slot slot;
+    std::string log;
+    {
+        question_handler h(
+            bind_executor(context.get_executor(), bind_allocator(one_slot_allocator<void>(&slot), question_log{&log})));
+        EXPECT_TRUE(slot.taken);
+        EXPECT_TRUE(get_associated_executor(h, any_io_executor()) == any_io_executor(context.get_executor()));
+        h(error_code(), 1);
+        EXPECT_FALSE(slot.taken);
+        question_handler abandoned(bind_allocator(one_slot_allocator<void>(&slot), question_log{&log}));
+    }
+    EXPECT_FALSE(slot.taken) << "a handler that is never called gives its memory back too";
+    EXPECT_EQ(log, "1 ");
+}
+
+/// Compiled once, for any token.
+void start_question(int n, question_handler h) {
+    if (n < 0)
+        h(std::string("no"));
+    else
+        h(error_code(), n);
+}
+TEST_F(AnyHandler, OfSeveralSignaturesServesEveryTokenOfAnOperation) {
+    std::string log;
+    auto const ask = [](int n, auto token) {
+        return async_initiate<void(error_code), void(error_code, int), void(std::string)>(
+            [n](question_handler h) { start_question(n, std::move(h)); }, std::move(token));
+    };
+    ask(3, question_log{&log});
+    ask(-1, deferred)(question_log{&log});
+    ask(4, append([&log](auto const&... all) { log += std::to_string(sizeof...(all)) + " "; }, 'x'));
+    EXPECT_EQ(log, "3 no 3 ");
 }
 
 TEST_F(AnyHandler, AbandonedOperationDestroysTheHandler) {

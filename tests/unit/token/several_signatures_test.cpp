@@ -147,6 +147,24 @@ TEST(SeveralSignatures, ComposedOperationsMayHaveThem) {
     EXPECT_EQ(log, "101");
 }
 
+TEST(SeveralSignatures, InitiateWithTheSignaturesAloneTakesTheTokenAsItIs) {
+    auto const start = [](auto handler, int n) { std::move(handler)(n); };
+    int got = 0;
+    auto own = std::make_unique<int>(1); // A handler that can only be moved.
+    async_initiate<void(int)>(start, [&got, own = std::move(own)](int n) { got += n + *own; }, 6);
+    EXPECT_EQ(got, 7);
+    auto op = async_initiate<void(int)>(start, deferred, 5);
+    static_assert(std::same_as<decltype(op), async_op<void(int)>>);
+    std::move(op)([&got](int n) { got += n; });
+    EXPECT_EQ(got, 12);
+
+    std::string log;
+    answer token{&log};
+    async_initiate<void(error_code), void(error_code, int, std::string)>(
+        [](auto handler) { std::move(handler)(error_code(), 3, std::string("three")); }, token);
+    EXPECT_EQ(log, "three=3 ");
+}
+
 TEST(SeveralSignatures, AsyncCompletionTakesThemToo) {
     std::string log;
     answer token{&log};
