@@ -153,6 +153,8 @@ OPERATION(resolve_version_flags, "resolver::async_resolve for one version with f
 OPERATION(resolve_endpoint, "resolver::async_resolve of an endpoint", "net/resolver.hpp", void(error_code, tcp::resolver::results_type), "r.async_resolve(endpoint, use_await)", no, yes, , w.resolver.async_resolve(w.where, TOKEN))
 OPERATION(range_connect, "async_connect", "net/connect.hpp", void(error_code, tcp::endpoint), "async_connect(s, endpoints, use_await)", no, yes, , async_connect(w.client, w.range, TOKEN))
 OPERATION(range_connect_if, "async_connect with a condition", "net/connect.hpp", void(error_code, tcp::endpoint), "async_connect(s, endpoints, condition, use_await)", no, yes, , async_connect(w.client, w.range, [](error_code const&, tcp::endpoint const&) { return true; }, TOKEN))
+OPERATION(iterator_connect, "async_connect of iterators", "net/connect.hpp", void(error_code, tcp::endpoint*), "async_connect(s, begin, end, use_await)", no, yes, , async_connect(w.client, w.range.data(), w.range.data() + 1, TOKEN))
+OPERATION(iterator_connect_if, "async_connect of iterators with a condition", "net/connect.hpp", void(error_code, tcp::endpoint*), "async_connect(s, begin, end, condition, use_await)", no, yes, , async_connect(w.client, w.range.data(), w.range.data() + 1, [](error_code const&, tcp::endpoint const&) { return true; }, TOKEN))
 OPERATION(read_all, "async_read", "stream/read.hpp", void(error_code, std::size_t), "async_read(s, buffer, use_await)", yes, yes, , async_read(w.a, w.into(), TOKEN))
 OPERATION(read_if, "async_read with a condition", "stream/read.hpp", void(error_code, std::size_t), "async_read(s, buffer, condition, use_await)", no, yes, , async_read(w.a, w.into(), transfer_at_least(2), TOKEN))
 OPERATION(read_dynamic, "async_read into a dynamic buffer", "stream/read.hpp", void(error_code, std::size_t), "async_read(s, dynamic_buffer(text, 4), use_await)", no, yes, , async_read(w.a, dynamic_buffer(w.text, 4), TOKEN))
@@ -179,9 +181,10 @@ using operations =
                datagram_send, datagram_send_flags, datagram_receive, datagram_receive_flags, datagram_connect,
                datagram_connect_path, timer_wait, packet_send, packet_receive, packet_receive_flags, descriptor_read,
                descriptor_write, descriptor_wait, pipe_read, pipe_write, signal_wait, resolve, resolve_flags,
-               resolve_version, resolve_version_flags, resolve_endpoint, range_connect, range_connect_if, read_all,
-               read_if, read_dynamic, read_dynamic_if, read_until_text, read_until_char, write_all, write_if,
-               write_dynamic, post_op, defer_op, dispatch_op, immediate_op, spawn_op, spawn_function>;
+               resolve_version, resolve_version_flags, resolve_endpoint, range_connect, range_connect_if,
+               iterator_connect, iterator_connect_if, read_all, read_if, read_dynamic, read_dynamic_if, read_until_text,
+               read_until_char, write_all, write_if, write_dynamic, post_op, defer_op, dispatch_op, immediate_op,
+               spawn_op, spawn_function>;
 
 template <class F> void for_each_operation(F f) {
     [&]<class... Op>(std::type_identity<std::tuple<Op...>>) {

@@ -5,6 +5,7 @@
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/cancellation_state.hpp>
 
+#include <concepts>
 #include <iterator>
 #include <type_traits>
 
@@ -15,24 +16,59 @@ struct connect_any {
     template <class Endpoint> bool operator()(error_code const&, Endpoint const&) const noexcept { return true; }
 };
 
+/// The endpoints of a range, which is kept here; the result is the endpoint that was connected to.
+template <class Range, class Endpoint> class range_walk {
+public:
+    using result_type = Endpoint;
+
+    explicit range_walk(Range const& r) : range_(r) {}
+    bool at_end() const { return position_ == static_cast<std::size_t>(std::distance(range_.begin(), range_.end())); }
+    Endpoint current() const {
+        auto i = range_.begin(); // Not kept: the range moves from attempt to attempt.
+        std::advance(i, static_cast<std::ptrdiff_t>(position_));
+        return *i;
+    }
+    void advance() noexcept { ++position_; }
+    result_type found() const { return current(); }
+    result_type not_found() const { return Endpoint(); }
+
+private:
+    Range range_;
+    std::size_t position_ = 0;
+};
+/// The endpoints between two iterators of the caller's; the result is an iterator.
+template <class Iterator, class Endpoint> class iterator_walk {
+public:
+    using result_type = Iterator;
+
+    iterator_walk(Iterator begin, Iterator end) : at_(std::move(begin)), end_(std::move(end)) {}
+    bool at_end() const { return at_ == end_; }
+    Endpoint current() const { return *at_; }
+    void advance() { ++at_; }
+    result_type found() const { return at_; }
+    result_type not_found() const { return end_; }
+
+private:
+    Iterator at_;
+    Iterator end_;
+};
+
 /// Tries one endpoint after the other. Between two attempts the socket is closed, since a failed connect leaves it in
 /// no defined state.
-template <class Socket, class Range, class Condition, class Handler> struct range_connect_op
+template <class Socket, class Walk, class Condition, class Handler> struct range_connect_op
     : composed_cancellation<Handler> {
     using endpoint_type = typename Socket::endpoint_type;
-    using iterator = decltype(std::declval<Range const&>().begin());
+    using result_type = typename Walk::result_type;
 
     Socket* socket;
-    Range range;
-    std::size_t position;
+    Walk walk;
     Condition condition;
     Handler handler;
 
-    template <class H> range_connect_op(Socket* s, Range r, Condition c, H&& h)
+    template <class H> range_connect_op(Socket* s, Walk w, Condition c, H&& h)
         : composed_cancellation<Handler>(h, enable_partial_cancellation()),
           socket(s),
-          range(std::move(r)),
-          position(0),
+          walk(std::move(w)),
           condition(std::move(c)),
           handler(std::forward<H>(h)) {}
     void start() {
@@ -41,38 +77,31 @@ template <class Socket, class Range, class Condition, class Handler> struct rang
             return;
         this->end_cancellation(handler);
         post_values(socket->get_executor(), std::move(handler),
-                    std::tuple<error_code, endpoint_type>(ec ? ec : error::not_found, endpoint_type()));
+                    std::tuple<error_code, result_type>(ec ? ec : error::not_found, walk.not_found()));
     }
     void operator()(error_code ec) {
         if (!socket->is_open())
             ec = error::operation_aborted; // closed by the program meanwhile
-        auto const at = endpoint_at(position);
         if (ec && this->is_cancelled())
             ec = error::operation_aborted;
         if (!ec || ec == error::operation_aborted) {
-            complete(ec, ec ? endpoint_type() : at);
+            complete(ec, ec ? walk.not_found() : walk.found());
             return;
         }
-        ++position;
+        walk.advance();
         if (!next(ec))
-            complete(ec, endpoint_type());
+            complete(ec, walk.not_found());
     }
 
 private:
-    void complete(error_code ec, endpoint_type const& e) {
+    void complete(error_code ec, result_type const& at) {
         this->end_cancellation(handler);
-        std::move(handler)(ec, e);
-    }
-    endpoint_type endpoint_at(std::size_t n) const {
-        auto i = range.begin();
-        std::advance(i, static_cast<std::ptrdiff_t>(n));
-        return *i;
+        std::move(handler)(ec, at);
     }
     /// False: there is none left; `ec` is what the last attempt ended with.
     bool next(error_code& ec) {
-        for (auto const count = static_cast<std::size_t>(std::distance(range.begin(), range.end())); position != count;
-             ++position) {
-            endpoint_type const e = endpoint_at(position);
+        for (; !walk.at_end(); walk.advance()) {
+            endpoint_type const e = walk.current();
             if (!condition(ec, e))
                 continue;
             error_code ignored; // It is being thrown away.
@@ -88,34 +117,34 @@ private:
     }
 };
 
-template <class Socket, class Range, class Condition> struct range_connect {
+template <class Socket, class Walk, class Condition> struct range_connect {
+    using result_type = typename Walk::result_type;
+
     Socket* socket;
-    Range range;
+    Walk walk;
     Condition condition;
 
     auto get_executor() const noexcept { return socket->get_executor(); }
     template <class Handler> void operator()(Handler&& handler) {
-        range_connect_op<Socket, Range, Condition, std::decay_t<Handler>> o{
-            socket, std::move(range), std::move(condition), std::forward<Handler>(handler)};
+        range_connect_op<Socket, Walk, Condition, std::decay_t<Handler>> o{
+            socket, std::move(walk), std::move(condition), std::forward<Handler>(handler)};
         o.start();
     }
-    void block(std::tuple<error_code, typename Socket::endpoint_type>& v) {
-        auto& [ec, endpoint] = v;
-        ec = error::not_found;
+    std::tuple<error_code, result_type> block() {
+        error_code ec = error::not_found;
         error_code before;
-        for (auto i = range.begin(); i != range.end(); ++i) {
-            typename Socket::endpoint_type const e = *i;
+        for (; !walk.at_end(); walk.advance()) {
+            typename Socket::endpoint_type const e = walk.current();
             if (!condition(before, e))
                 continue;
-            error_code ignored;
+            error_code ignored; // It is being thrown away.
             socket->close(ignored);
             socket->connect(e, ec);
-            if (!ec) {
-                endpoint = e;
-                return;
-            }
+            if (!ec)
+                return {ec, walk.found()};
             before = ec;
         }
+        return {ec, walk.not_found()};
     }
 };
 
@@ -125,11 +154,33 @@ concept endpoint_range = requires(R const& r) {
     r.end();
 };
 
+template <class I, class Endpoint>
+concept endpoint_iterator = std::copyable<I> && !endpoint_range<I, Endpoint> && requires(I i, I const& c) {
+    { *c } -> std::convertible_to<Endpoint>;
+    ++i;
+    { c == c } -> std::convertible_to<bool>;
+};
+template <class C, class Endpoint>
+concept connect_condition = std::predicate<C&, error_code const&, Endpoint const&>;
+
+template <class Socket, class Walk, class Condition, class Token>
+decltype(auto) start_connect(Socket& socket, Walk walk, Condition condition, Token&& token) {
+    return completion_token_transform<void(error_code, typename Walk::result_type)>(
+        std::forward<Token>(token),
+        range_connect<Socket, Walk, Condition>{&socket, std::move(walk), std::move(condition)});
+}
+template <class Socket, class Walk, class Condition>
+auto perform_connect(Socket& socket, Walk walk, Condition condition, error_code& ec) {
+    auto results = range_connect<Socket, Walk, Condition>{&socket, std::move(walk), std::move(condition)}.block();
+    ec = std::get<0>(results);
+    return std::get<1>(std::move(results));
+}
+
 } // namespace detail
 
-template <template <class, class> class A, class S, class R, class C, class H, class D>
-struct associator<A, detail::range_connect_op<S, R, C, H>, D>
-    : detail::pass_on<A, detail::range_connect_op<S, R, C, H>, H, D> {};
+template <template <class, class> class A, class S, class W, class C, class H, class D>
+struct associator<A, detail::range_connect_op<S, W, C, H>, D>
+    : detail::pass_on<A, detail::range_connect_op<S, W, C, H>, H, D> {};
 
 /// Connects to the first endpoint of `endpoints` that accepts, in their order.
 /// Completes  (error_code ec, endpoint_type connected)
@@ -145,39 +196,53 @@ struct associator<A, detail::range_connect_op<S, R, C, H>, D>
 template <class Protocol, class Executor, class Range, class Token = default_completion_token_t<Executor>>
     requires detail::endpoint_range<Range, typename Protocol::endpoint>
 decltype(auto) async_connect(basic_socket<Protocol, Executor>& socket, Range const& endpoints, Token&& token = {}) {
-    using socket_type = basic_socket<Protocol, Executor>;
-    return completion_token_transform<void(error_code, typename Protocol::endpoint)>(
-        std::forward<Token>(token),
-        detail::range_connect<socket_type, Range, detail::connect_any>{&socket, endpoints, {}});
+    using walk = detail::range_walk<Range, typename Protocol::endpoint>;
+    return detail::start_connect(socket, walk(endpoints), detail::connect_any(), std::forward<Token>(token));
 }
 /// The same; `condition(last_error, endpoint)` says whether to try an endpoint.
 template <class Protocol, class Executor, class Range, class Condition,
           class Token = default_completion_token_t<Executor>>
     requires detail::endpoint_range<Range, typename Protocol::endpoint> &&
-             std::predicate<Condition&, error_code const&, typename Protocol::endpoint const&>
+             detail::connect_condition<Condition, typename Protocol::endpoint>
 decltype(auto) async_connect(basic_socket<Protocol, Executor>& socket, Range const& endpoints, Condition condition,
                              Token&& token = {}) {
-    using socket_type = basic_socket<Protocol, Executor>;
-    return completion_token_transform<void(error_code, typename Protocol::endpoint)>(
-        std::forward<Token>(token),
-        detail::range_connect<socket_type, Range, Condition>{&socket, endpoints, std::move(condition)});
+    using walk = detail::range_walk<Range, typename Protocol::endpoint>;
+    return detail::start_connect(socket, walk(endpoints), std::move(condition), std::forward<Token>(token));
+}
+/// The same with the endpoints between two iterators.
+/// Completes  (error_code ec, Iterator connected); `end` when ec is set
+/// Lifetime   the socket and what the iterators point at outlive the completion
+template <class Protocol, class Executor, class Iterator, class Token = default_completion_token_t<Executor>>
+    requires detail::endpoint_iterator<Iterator, typename Protocol::endpoint>
+decltype(auto) async_connect(basic_socket<Protocol, Executor>& socket, Iterator begin, Iterator end,
+                             Token&& token = {}) {
+    using walk = detail::iterator_walk<Iterator, typename Protocol::endpoint>;
+    return detail::start_connect(socket, walk(std::move(begin), std::move(end)), detail::connect_any(),
+                                 std::forward<Token>(token));
+}
+template <class Protocol, class Executor, class Iterator, class Condition,
+          class Token = default_completion_token_t<Executor>>
+    requires detail::endpoint_iterator<Iterator, typename Protocol::endpoint> &&
+             detail::connect_condition<Condition, typename Protocol::endpoint>
+decltype(auto) async_connect(basic_socket<Protocol, Executor>& socket, Iterator begin, Iterator end,
+                             Condition condition, Token&& token = {}) {
+    using walk = detail::iterator_walk<Iterator, typename Protocol::endpoint>;
+    return detail::start_connect(socket, walk(std::move(begin), std::move(end)), std::move(condition),
+                                 std::forward<Token>(token));
 }
 
 /// The same in the calling thread.
 template <class Protocol, class Executor, class Range, class Condition>
     requires detail::endpoint_range<Range, typename Protocol::endpoint> &&
-             std::predicate<Condition&, error_code const&, typename Protocol::endpoint const&>
+             detail::connect_condition<Condition, typename Protocol::endpoint>
 typename Protocol::endpoint connect(basic_socket<Protocol, Executor>& socket, Range const& endpoints,
                                     Condition condition, error_code& ec) {
-    std::tuple<error_code, typename Protocol::endpoint> v;
-    detail::range_connect<basic_socket<Protocol, Executor>, Range, Condition>{&socket, endpoints, std::move(condition)}
-        .block(v);
-    ec = std::get<0>(v);
-    return std::get<1>(v);
+    using walk = detail::range_walk<Range, typename Protocol::endpoint>;
+    return detail::perform_connect(socket, walk(endpoints), std::move(condition), ec);
 }
 template <class Protocol, class Executor, class Range, class Condition>
     requires detail::endpoint_range<Range, typename Protocol::endpoint> &&
-             std::predicate<Condition&, error_code const&, typename Protocol::endpoint const&>
+             detail::connect_condition<Condition, typename Protocol::endpoint>
 typename Protocol::endpoint connect(basic_socket<Protocol, Executor>& socket, Range const& endpoints,
                                     Condition condition) {
     error_code ec;
@@ -194,6 +259,33 @@ template <class Protocol, class Executor, class Range>
     requires detail::endpoint_range<Range, typename Protocol::endpoint>
 typename Protocol::endpoint connect(basic_socket<Protocol, Executor>& socket, Range const& endpoints) {
     return connect(socket, endpoints, detail::connect_any());
+}
+template <class Protocol, class Executor, class Iterator, class Condition>
+    requires detail::endpoint_iterator<Iterator, typename Protocol::endpoint> &&
+             detail::connect_condition<Condition, typename Protocol::endpoint>
+Iterator connect(basic_socket<Protocol, Executor>& socket, Iterator begin, Iterator end, Condition condition,
+                 error_code& ec) {
+    using walk = detail::iterator_walk<Iterator, typename Protocol::endpoint>;
+    return detail::perform_connect(socket, walk(std::move(begin), std::move(end)), std::move(condition), ec);
+}
+template <class Protocol, class Executor, class Iterator, class Condition>
+    requires detail::endpoint_iterator<Iterator, typename Protocol::endpoint> &&
+             detail::connect_condition<Condition, typename Protocol::endpoint>
+Iterator connect(basic_socket<Protocol, Executor>& socket, Iterator begin, Iterator end, Condition condition) {
+    error_code ec;
+    auto at = connect(socket, std::move(begin), std::move(end), std::move(condition), ec);
+    detail::throw_error(ec, "connect");
+    return at;
+}
+template <class Protocol, class Executor, class Iterator>
+    requires detail::endpoint_iterator<Iterator, typename Protocol::endpoint>
+Iterator connect(basic_socket<Protocol, Executor>& socket, Iterator begin, Iterator end, error_code& ec) {
+    return connect(socket, std::move(begin), std::move(end), detail::connect_any(), ec);
+}
+template <class Protocol, class Executor, class Iterator>
+    requires detail::endpoint_iterator<Iterator, typename Protocol::endpoint>
+Iterator connect(basic_socket<Protocol, Executor>& socket, Iterator begin, Iterator end) {
+    return connect(socket, std::move(begin), std::move(end), detail::connect_any());
 }
 
 } // namespace fairlead

@@ -1,4 +1,5 @@
 // What all sockets have in common, where it is not the business of one kind of them.
+#include <fairlead/coro/spawn.hpp>
 #include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/connect.hpp>
 #include <fairlead/net/datagram_socket.hpp>
@@ -13,12 +14,15 @@
 #include <cstring>
 #include <fcntl.h>
 #include <functional>
+#include <iterator>
+#include <list>
 #include <memory>
 #include <new>
 #include <string>
 #include <type_traits>
 #include <unistd.h>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <netinet/in.h>
@@ -345,6 +349,71 @@ TEST(Connect, DatagramSocketsAndConditionsHaveItToo) {
     connect(s, range, [](error_code const&, udp::endpoint const&) { return false; }, ec);
     EXPECT_EQ(ec, error::not_found);
     EXPECT_EQ(connect(s, range, ec), range[0]) << "of datagrams the first one always does";
+}
+
+TEST(Connect, OfIteratorsYieldsTheOneThatAnswered) {
+    io_context context;
+    tcp::acceptor acceptor(context, tcp::endpoint(ip::address_v4::loopback(), 0)),
+        nobody(context, acceptor.local_endpoint().protocol());
+    nobody.bind(tcp::endpoint(ip::address_v4::loopback(), 0)); // and nobody listens
+    std::list<tcp::endpoint> const range{nobody.local_endpoint(), acceptor.local_endpoint()};
+    using iterator = std::list<tcp::endpoint>::const_iterator;
+    auto const second = std::next(range.begin());
+    tcp::socket s(context);
+    EXPECT_EQ(connect(s, range.begin(), range.end()), second);
+    EXPECT_EQ(s.remote_endpoint(), *second);
+    error_code ec;
+    EXPECT_EQ(connect(s, range.begin(), second, ec), second) << "the end";
+    EXPECT_EQ(ec, error::connection_refused);
+    EXPECT_THROW(connect(s, range.begin(), second), system_error);
+    int asked = 0;
+    auto const count = [&asked](error_code const&, tcp::endpoint const&) { return ++asked == 2; };
+    EXPECT_EQ(connect(s, range.begin(), range.end(), count), second);
+    EXPECT_EQ(asked, 2);
+    auto const none = [](error_code const&, tcp::endpoint const&) { return false; };
+    EXPECT_EQ(connect(s, range.begin(), range.end(), none, ec), range.end());
+    EXPECT_EQ(ec, error::not_found);
+
+    std::vector<std::pair<error_code, iterator>> ends;
+    auto const note = [&ends](error_code e, iterator at) { ends.emplace_back(e, at); };
+    auto const run = [&context] {
+        context.restart();
+        context.run();
+    };
+    async_connect(s, range.begin(), range.end(), note);
+    run();
+    async_connect(s, range.begin(), second, note);
+    run();
+    async_connect(s, range.begin(), range.end(), none, note);
+    run();
+    async_connect(s, range.end(), range.end(), note);
+    run();
+    std::vector<std::pair<error_code, iterator>> const expected{{error_code(), second},
+                                                                {error::connection_refused, second},
+                                                                {error::not_found, range.end()},
+                                                                {error::not_found, range.end()}};
+    EXPECT_EQ(ends, expected);
+
+    async_connect(s, range.begin(), range.end(), note);
+    s.close();
+    run();
+    EXPECT_EQ(ends.back(), std::pair(error_code(error::operation_aborted), range.end()));
+}
+
+TEST(Connect, OfIteratorsOfEntriesAndAwaited) {
+    io_context context;
+    tcp::acceptor acceptor(context, tcp::endpoint(ip::address_v4::loopback(), 0));
+    tcp::resolver resolver(context);
+    auto const found = resolver.resolve("127.0.0.1", std::to_string(acceptor.local_endpoint().port()));
+    tcp::socket s(context);
+    bool connected = false;
+    auto const body = [](tcp::socket& socket, tcp::resolver::results_type entries, bool& done) -> awaitable<void> {
+        auto const at = co_await async_connect(socket, entries.begin(), entries.end());
+        done = at->endpoint() == socket.remote_endpoint();
+    };
+    co_spawn(context, body(s, found, connected), detached);
+    context.run();
+    EXPECT_TRUE(connected);
 }
 
 // ---- names
