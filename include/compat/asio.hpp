@@ -4,6 +4,7 @@
 #include <fairlead/base/buffer.hpp>
 #include <fairlead/base/buffers_iterator.hpp>
 #include <fairlead/base/config.hpp>
+#include <fairlead/base/disposition.hpp>
 #include <fairlead/base/dynamic_buffer.hpp>
 #include <fairlead/base/error.hpp>
 #include <fairlead/coro/awaitable.hpp>
@@ -62,6 +63,7 @@
 #include <fairlead/token/immediate.hpp>
 #include <fairlead/token/post_function.hpp>
 #include <fairlead/token/prepend.hpp>
+#include <fairlead/token/redirect_disposition.hpp>
 #include <fairlead/token/use_future.hpp>
 
 #include <asio/error.hpp>

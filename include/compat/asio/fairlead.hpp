@@ -37,6 +37,7 @@ namespace asio = fairlead;
 #define ASIO_INITFN_DEDUCED_RESULT_TYPE(token, signature, expression) decltype expression
 #define ASIO_COMPLETION_TOKEN_FOR(...) ::asio::completion_token_for<__VA_ARGS__>
 #define ASIO_COMPLETION_HANDLER_FOR(...) ::asio::completion_handler_for<__VA_ARGS__>
+#define ASIO_DISPOSITION ::asio::disposition
 #define ASIO_DEFAULT_COMPLETION_TOKEN_TYPE(...) = ::asio::default_completion_token_t<__VA_ARGS__>
 #define ASIO_DEFAULT_COMPLETION_TOKEN(...) = ::asio::default_completion_token_t<__VA_ARGS__>()
 #define ASIO_HANDLER_LOCATION(where) static_cast<void>(0) // Handlers are not tracked.

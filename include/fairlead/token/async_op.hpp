@@ -5,6 +5,7 @@
 // value holds just the erased initiation, the operation's record lies in the awaiting coroutine's frame.
 #pragma once
 
+#include <fairlead/base/disposition.hpp>
 #include <fairlead/base/error.hpp>
 #include <fairlead/token/default_token.hpp>
 #include <fairlead/token/initiation_table.hpp>
@@ -62,12 +63,11 @@ template <class... Rest> auto unwrap_rest(std::tuple<Rest...>&& rest) {
         return std::move(rest);
 }
 template <class First, class... Rest> auto unwrap(std::tuple<First, Rest...>&& v) {
-    if constexpr (std::is_same_v<First, error_code> || std::is_same_v<First, std::exception_ptr>) {
-        if constexpr (std::is_same_v<First, error_code>) {
+    if constexpr (disposition<First>) {
+        if constexpr (std::is_same_v<First, error_code>)
             throw_error(std::get<0>(v), "co_await");
-        } else if (std::get<0>(v)) {
-            std::rethrow_exception(std::move(std::get<0>(v)));
-        }
+        else if (std::get<0>(v) != no_error)
+            throw_exception(std::move(std::get<0>(v)));
         return std::apply([](First&, Rest&... rest) { return unwrap_rest(std::tuple<Rest...>(std::move(rest)...)); },
                           v);
     } else {

@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/base/disposition.hpp>
+
+#include <asio/fairlead.hpp>

@@ -1,0 +1,70 @@
+#include <fairlead/base/disposition.hpp>
+
+#include <gtest/gtest.h>
+
+#include <exception>
+#include <stdexcept>
+#include <string>
+
+namespace shop {
+
+/// How a purchase ended: a disposition of a user's own.
+enum class outcome { good, sold_out };
+
+} // namespace shop
+
+template <> struct fairlead::disposition_traits<shop::outcome> {
+    static bool not_an_error(shop::outcome const& o) noexcept { return o == shop::outcome::good; }
+    static void throw_exception(shop::outcome) { throw std::runtime_error("sold out"); }
+    static std::exception_ptr to_exception_ptr(shop::outcome o) noexcept {
+        return not_an_error(o) ? nullptr : std::make_exception_ptr(std::runtime_error("sold out"));
+    }
+};
+
+namespace {
+
+using namespace fairlead;
+using shop::outcome;
+
+static_assert(disposition<error_code> && disposition<std::exception_ptr> && disposition<no_error_t>);
+static_assert(is_disposition_v<outcome> && is_disposition<outcome>::value);
+static_assert(!disposition<int> && !disposition<std::string> && !disposition<error_code const&>);
+static_assert(no_error == no_error && !(no_error != no_error));
+
+TEST(Disposition, WithoutAnErrorItEqualsNoError) {
+    EXPECT_TRUE(error_code() == no_error);
+    EXPECT_TRUE(no_error == error_code());
+    EXPECT_TRUE(std::exception_ptr() == no_error);
+    EXPECT_TRUE(outcome::good == no_error);
+    error_code const failed = error::eof;
+    EXPECT_TRUE(failed != no_error);
+    EXPECT_TRUE(no_error != failed);
+    EXPECT_TRUE(std::make_exception_ptr(1) != no_error);
+    EXPECT_TRUE(outcome::sold_out != no_error);
+}
+
+TEST(Disposition, BecomesTheExceptionThatItStandsFor) {
+    EXPECT_EQ(to_exception_ptr(no_error), nullptr);
+    EXPECT_EQ(to_exception_ptr(error_code()), nullptr);
+    EXPECT_EQ(to_exception_ptr(outcome::good), nullptr);
+    error_code const failed = error::eof;
+    try {
+        std::rethrow_exception(to_exception_ptr(failed));
+        ADD_FAILURE();
+    } catch (system_error const& e) {
+        EXPECT_EQ(e.code(), error::eof);
+    }
+    auto const kept = to_exception_ptr(failed);
+    EXPECT_EQ(to_exception_ptr(kept), kept);
+    EXPECT_THROW(std::rethrow_exception(to_exception_ptr(outcome::sold_out)), std::runtime_error);
+}
+
+TEST(Disposition, IsThrown) {
+    error_code const failed = error::eof;
+    EXPECT_THROW(throw_exception(failed), system_error);
+    EXPECT_THROW(throw_exception(std::make_exception_ptr(1)), int);
+    EXPECT_THROW(throw_exception(outcome::sold_out), std::runtime_error);
+    EXPECT_NO_THROW(throw_exception(no_error));
+}
+
+} // namespace
