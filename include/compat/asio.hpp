@@ -13,6 +13,8 @@
 #include <fairlead/exec/cancellation_type.hpp>
 #include <fairlead/exec/execution_context.hpp>
 #include <fairlead/exec/executor.hpp>
+#include <fairlead/exec/inline_executor.hpp>
+#include <fairlead/exec/inline_or_executor.hpp>
 #include <fairlead/exec/properties.hpp>
 #include <fairlead/exec/property.hpp>
 #include <fairlead/exec/recycler.hpp>

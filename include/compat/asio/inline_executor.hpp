@@ -1,5 +1,5 @@
 #pragma once
 
-#include <fairlead/token/associated.hpp>
+#include <fairlead/exec/inline_executor.hpp>
 
 #include <asio/fairlead.hpp>

@@ -141,6 +141,34 @@ private:
 };
 inline constexpr mapping_t mapping{};
 
+/// What becomes of an exception of a function that execute() runs inside the call.
+class inline_exception_handling_t : public detail::property_of_executors {
+public:
+    using polymorphic_query_result_type = inline_exception_handling_t;
+    /// It leaves execute().
+    struct propagate_t : detail::property_value<inline_exception_handling_t, propagate_t> {};
+    /// The executor keeps it, for whoever it may concern. Cannot be preferred: who asks for it relies on it.
+    struct capture_t : detail::property_value<inline_exception_handling_t, capture_t, false> {};
+    /// It ends the process.
+    struct terminate_t : detail::property_value<inline_exception_handling_t, terminate_t> {};
+    static constexpr propagate_t propagate{};
+    static constexpr capture_t capture{};
+    static constexpr terminate_t terminate{};
+
+    /// None of the values: whoever was asked does not know.
+    constexpr inline_exception_handling_t() noexcept = default;
+    constexpr inline_exception_handling_t(propagate_t) noexcept : value_(0) {}
+    constexpr inline_exception_handling_t(capture_t) noexcept : value_(1) {}
+    constexpr inline_exception_handling_t(terminate_t) noexcept : value_(2) {}
+    friend constexpr bool operator==(inline_exception_handling_t a, inline_exception_handling_t b) noexcept {
+        return a.value_ == b.value_;
+    }
+
+private:
+    std::int8_t value_ = -1;
+};
+inline constexpr inline_exception_handling_t inline_exception_handling{};
+
 /// The execution_context of an executor, by its own type.
 struct context_t : detail::property_of_executors {};
 inline constexpr context_t context{};

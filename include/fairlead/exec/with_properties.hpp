@@ -158,7 +158,8 @@ template <class E, class A> struct plain_executor<with_properties<E, A>> {
 
 /// Whether an executor of this type has the property in any case.
 template <class E, class P> consteval bool is_always_so() {
-    if constexpr (std::same_as<P, execution::mapping_t::thread_t>) {
+    if constexpr (std::same_as<P, execution::mapping_t::thread_t> ||
+                  std::same_as<P, execution::inline_exception_handling_t::propagate_t>) {
         return true;
     } else if constexpr (!std::same_as<E, typename plain_executor<E>::with>) {
         if constexpr (changeable_property<P>)
@@ -207,6 +208,14 @@ struct built_in_query<E, P> {
             return std::allocator<void>();
         else
             return plain::allocator(e).value();
+    }
+};
+
+/// What is run inside the call may throw out of it.
+template <library_executor E, std::convertible_to<execution::inline_exception_handling_t> P>
+struct built_in_query<E, P> {
+    static constexpr execution::inline_exception_handling_t ask(E const&, P const&) noexcept {
+        return execution::inline_exception_handling.propagate;
     }
 };
 

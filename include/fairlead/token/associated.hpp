@@ -5,6 +5,7 @@
 #pragma once
 
 #include <fairlead/exec/executor.hpp>
+#include <fairlead/exec/inline_executor.hpp>
 #include <fairlead/token/cancellation_signal.hpp>
 
 #include <cstddef>
@@ -67,13 +68,6 @@ associated_allocator_t<T, Allocator> get_associated_allocator(T const& t, Alloca
 }
 
 // ---- executor
-
-/// Runs a function at once, in the calling thread: the executor of a handler that names none.
-class inline_executor {
-public:
-    template <class F> void execute(F&& f) const { std::forward<F>(f)(); }
-    friend bool operator==(inline_executor, inline_executor) noexcept { return true; }
-};
 
 template <class T, class Executor = inline_executor> struct associated_executor;
 

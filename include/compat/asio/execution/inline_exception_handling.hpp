@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/exec/properties.hpp>
+
+#include <asio/fairlead.hpp>

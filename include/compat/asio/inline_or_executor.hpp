@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/exec/inline_or_executor.hpp>
+
+#include <asio/fairlead.hpp>
