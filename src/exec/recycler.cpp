@@ -60,14 +60,14 @@ void drop(recycler_block* block) noexcept {
 
 void open_slots() noexcept {
     for (std::size_t c = 1; c != recycler_slots::classes; ++c)
-        this_thread_slots.block[c] = 0;
+        this_thread_slots.payload[c] = 0;
 }
 /// What lies in the slots goes to where it would have gone without them.
 void empty_slots(std::uintptr_t leave) noexcept {
     for (std::size_t c = 1; c != recycler_slots::classes; ++c) {
-        if (auto* const block = this_thread_slots.take(c))
-            recycler_free_slow(block);
-        this_thread_slots.block[c] = leave;
+        if (void* const p = this_thread_slots.take(c))
+            recycler_free_slow(block_of(p));
+        this_thread_slots.payload[c] = leave;
     }
 }
 
@@ -219,8 +219,8 @@ recycler_counters recycler_count() noexcept {
         c.sent = h->sent;
         for (auto n : h->count_)
             c.cached += n;
-        for (auto b : this_thread_slots.block)
-            c.cached += b > recycler_slots::closed ? 1 : 0;
+        for (auto p : this_thread_slots.payload)
+            c.cached += p > recycler_slots::closed ? 1 : 0;
     }
     return c;
 }

@@ -82,10 +82,10 @@ awaitable<void> prove_usable(io_context& context, int& done) {
 
 /// Forgets what the recycler has in store, so that blocks come from operator new again. Leaks; for a process that ends.
 void forget_stored_blocks() {
-    for (auto& block : detail::this_thread_slots.block)
-        if (block > detail::recycler_slots::closed) {
+    for (auto& payload : detail::this_thread_slots.payload)
+        if (payload > detail::recycler_slots::closed) {
             --live_blocks;
-            block = 0;
+            payload = 0;
         }
     auto* const r = detail::this_thread_recycler;
     for (std::size_t i = 0; i != detail::recycler::classes; ++i) {

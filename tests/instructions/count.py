@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Counts what the papers compare, in instructions instead of time: count.py PROGRAM A13|C04
 
-A13  an operation with the library's own memory takes few instructions more than one with the best hand-written
-     allocator, which serves one chain from one slot: those of taking a block and giving it back
+A13  an operation with the library's own memory takes few instructions more than one with an allocator as in the
+     program of P0162: a block for one chain, which knows whether it is taken
 C04  operations that succeed leave errno alone: no call of __errno_location is due to any of them
 
 callgrind counts; each figure is the difference between N and 2 N operations, so that starting up does not count.

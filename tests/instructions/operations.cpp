@@ -3,7 +3,7 @@
 //   operations echo N             64-byte messages through a UNIX pair, awaited
 //   operations echo_callbacks N   the same with callbacks
 //   operations post N         a chain of posts whose handlers name no allocator
-//   operations post_own_memory N             the same with an allocator as users write them for one chain: one slot
+//   operations post_own_memory N             the same with one slot, as in the program of P0162
 //   operations strand N                 the same through a strand
 //   operations yield N                  a coroutine that gives way
 //   operations read_until N             async_read_until that finds its delimiter in the buffer, awaited
@@ -98,14 +98,18 @@ template <class T> struct slot_allocator {
     T* allocate(std::size_t n)
         requires(!std::is_void_v<T>)
     {
-        if (std::exchange(slot->taken, true) || n * sizeof(T) > sizeof slot->bytes)
-            throw std::bad_alloc();
+        if (n * sizeof(T) > sizeof slot->bytes || slot->taken)
+            return static_cast<T*>(::operator new(n * sizeof(T)));
+        slot->taken = true;
         return reinterpret_cast<T*>(slot->bytes);
     }
-    void deallocate(T*, std::size_t) noexcept
+    void deallocate(T* p, std::size_t) noexcept
         requires(!std::is_void_v<T>)
     {
-        slot->taken = false;
+        if (reinterpret_cast<std::byte*>(p) == slot->bytes)
+            slot->taken = false;
+        else
+            ::operator delete(p);
     }
     template <class U> bool operator==(slot_allocator<U> const& o) const noexcept { return slot == o.slot; }
 };

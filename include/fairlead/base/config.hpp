@@ -18,9 +18,12 @@
 #define FAIRLEAD_COMPILER_CLANG 1
 // Clang has cached thread-local addresses across suspension points; a function that is not inlined reads anew.
 #define FAIRLEAD_LIFETIMEBOUND [[clang::lifetimebound]]
+/// Only for what cannot be otherwise: the compiler relies on it. `condition` must have no effects.
+#define FAIRLEAD_ASSUME(condition) __builtin_assume(condition)
 #else
 #define FAIRLEAD_COMPILER_CLANG 0
 #define FAIRLEAD_LIFETIMEBOUND
+#define FAIRLEAD_ASSUME(condition) ((condition) ? static_cast<void>(0) : __builtin_unreachable())
 #endif
 
 #if defined(__SANITIZE_THREAD__)

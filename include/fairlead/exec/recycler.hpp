@@ -62,24 +62,27 @@ public:
 extern FAIRLEAD_EXPORT recycler no_recycler;
 
 /// The block that the thread freed last, one for each of the small classes, whoever owns it. A chain of operations
-/// frees one before it asks for the next, so this is where nearly every block comes from and goes to.
+/// frees one before it asks for the next, so this is where nearly every block comes from and goes to. What lies here is
+/// where the payload begins: neither way needs the header.
 struct recycler_slots {
     static constexpr std::size_t classes = 9; // of which 0 is for nothing
     /// In a slot that takes nothing: of class 0, and of threads that have no cache yet, or none any more.
     static constexpr std::uintptr_t closed = 1;
-    std::uintptr_t block[classes]; ///< 0: empty
+    std::uintptr_t payload[classes]; ///< 0: empty
 
-    FAIRLEAD_ALWAYS_INLINE recycler_block* take(std::size_t size_class) noexcept {
-        auto const b = block[size_class];
-        if (b <= closed) [[unlikely]]
+    FAIRLEAD_ALWAYS_INLINE void* take(std::size_t size_class) noexcept {
+        auto const at = payload[size_class];
+        if (at <= closed) [[unlikely]]
             return nullptr;
-        block[size_class] = 0;
-        return reinterpret_cast<recycler_block*>(b);
+        payload[size_class] = 0;
+        return reinterpret_cast<void*>(at);
     }
-    FAIRLEAD_ALWAYS_INLINE bool keep(recycler_block* b, std::size_t size_class) noexcept {
-        if (block[size_class] != 0) [[unlikely]]
+    FAIRLEAD_ALWAYS_INLINE bool keep(void* p, std::size_t size_class) noexcept {
+        if (payload[size_class] != 0) [[unlikely]]
             return false;
-        block[size_class] = reinterpret_cast<std::uintptr_t>(b);
+        auto const at = reinterpret_cast<std::uintptr_t>(p);
+        FAIRLEAD_ASSUME(at > closed); // A take() that follows has no question left.
+        payload[size_class] = at;
         return true;
     }
 };
@@ -111,37 +114,34 @@ inline void unpoison(recycler_block* block, std::size_t size_class) noexcept {
 #endif
 }
 
+inline recycler_block* block_of(void* p) noexcept {
+    return reinterpret_cast<recycler_block*>(static_cast<std::byte*>(p) - recycler::header);
+}
+
 FAIRLEAD_ALWAYS_INLINE void* recycle_allocate(std::size_t bytes) {
     auto const size_class = recycler::class_of(bytes);
     if (size_class < recycler_slots::classes) [[likely]] {
-        if (auto* const block = this_thread_slots.take(size_class)) [[likely]] {
-            unpoison(block, size_class);
-            return reinterpret_cast<std::byte*>(block) + recycler::header;
+        if (void* const p = this_thread_slots.take(size_class)) [[likely]] {
+            unpoison(block_of(p), size_class);
+            return p;
         }
     }
     return recycler_allocate_slow(bytes);
 }
 
-inline recycler_block* block_of(void* p) noexcept {
-    return reinterpret_cast<recycler_block*>(static_cast<std::byte*>(p) - recycler::header);
-}
-
-FAIRLEAD_ALWAYS_INLINE void recycle_free(recycler_block* block, std::size_t size_class) noexcept {
-    FAIRLEAD_ASSERT_SLOW(block->size_class == size_class);
-    if (size_class < recycler_slots::classes && this_thread_slots.keep(block, size_class)) [[likely]] {
-        poison(block, size_class);
+FAIRLEAD_ALWAYS_INLINE void recycle_free_in_class(void* p, std::size_t size_class) noexcept {
+    FAIRLEAD_ASSERT_SLOW(block_of(p)->size_class == size_class);
+    if (size_class < recycler_slots::classes && this_thread_slots.keep(p, size_class)) [[likely]] {
+        poison(block_of(p), size_class);
         return;
     }
-    recycler_free_slow(block);
+    recycler_free_slow(block_of(p));
 }
-inline void recycle_free(void* p) noexcept {
-    auto* const block = block_of(p);
-    recycle_free(block, block->size_class);
-}
+inline void recycle_free(void* p) noexcept { recycle_free_in_class(p, block_of(p)->size_class); }
 /// The same for callers that know how many bytes they asked for: the class is a constant.
 FAIRLEAD_ALWAYS_INLINE void recycle_free_sized(void* p, std::size_t bytes) noexcept {
     if (auto const size_class = recycler::class_of(bytes); size_class < recycler::classes) [[likely]]
-        recycle_free(block_of(p), size_class);
+        recycle_free_in_class(p, size_class);
     else
         recycler_free_slow(block_of(p));
 }
