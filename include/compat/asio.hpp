@@ -11,6 +11,7 @@
 #include <fairlead/coro/frame.hpp>
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/exec/cancellation_type.hpp>
+#include <fairlead/exec/config.hpp>
 #include <fairlead/exec/execution_context.hpp>
 #include <fairlead/exec/executor.hpp>
 #include <fairlead/exec/inline_executor.hpp>

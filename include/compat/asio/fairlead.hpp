@@ -59,6 +59,13 @@ namespace asio = fairlead;
 #define ASIO_HAS_VARIABLE_TEMPLATES 1
 #define ASIO_HAS_CONCEPTS 1
 
+// Contexts take these and need none (fairlead::config_from_concurrency_hint).
+#define ASIO_CONCURRENCY_HINT_1 1
+#define ASIO_CONCURRENCY_HINT_DEFAULT (-1)
+#define ASIO_CONCURRENCY_HINT_SAFE (-2)
+#define ASIO_CONCURRENCY_HINT_UNSAFE (-3)
+#define ASIO_CONCURRENCY_HINT_UNSAFE_IO (-4)
+
 // What an executor can do is always deduced: nobody needs to specialise a trait for it.
 #define ASIO_HAS_DEDUCED_EQUALITY_COMPARABLE_TRAIT 1
 #define ASIO_HAS_DEDUCED_EXECUTE_MEMBER_TRAIT 1

@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/exec/config.hpp>
+
+#include <asio/fairlead.hpp>
