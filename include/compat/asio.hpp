@@ -11,6 +11,7 @@
 #include <fairlead/coro/frame.hpp>
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/exec/cancellation_type.hpp>
+#include <fairlead/exec/any_executor.hpp>
 #include <fairlead/exec/config.hpp>
 #include <fairlead/exec/execution_context.hpp>
 #include <fairlead/exec/executor.hpp>
@@ -19,6 +20,7 @@
 #include <fairlead/exec/properties.hpp>
 #include <fairlead/exec/property.hpp>
 #include <fairlead/exec/recycler.hpp>
+#include <fairlead/exec/require_concept.hpp>
 #include <fairlead/exec/strand.hpp>
 #include <fairlead/exec/thread_pool.hpp>
 #include <fairlead/io/io_context.hpp>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <fairlead/exec/any_executor.hpp>
 #include <fairlead/exec/executor.hpp>
 #include <fairlead/exec/properties.hpp>
 #include <fairlead/exec/property.hpp>

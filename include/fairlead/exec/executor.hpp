@@ -149,9 +149,11 @@ public:
     bool running_in_this_thread() const noexcept { return functions_ && functions_->runs_here(storage_); }
 
     std::type_info const& target_type() const noexcept { return functions_ ? functions_->type() : typeid(void); }
+    /// The executor inside if it is an E, else null; of void, whatever it is.
     template <class E> E const* target() const noexcept {
-        return functions_ && functions_->type() == typeid(E) ? static_cast<E const*>(functions_->target(storage_))
-                                                             : nullptr;
+        return functions_ && (std::is_void_v<E> || functions_->type() == typeid(E))
+                   ? static_cast<E const*>(functions_->target(storage_))
+                   : nullptr;
     }
 
     // Both of this type, without conversions: whether other executors can be compared would otherwise depend on whether

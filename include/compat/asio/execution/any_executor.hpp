@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/exec/any_executor.hpp>
+
+#include <asio/fairlead.hpp>

@@ -1,0 +1,68 @@
+// require_concept: as require, for properties after which a thing satisfies another concept.
+#pragma once
+
+#include <fairlead/exec/property.hpp>
+
+#include <type_traits>
+#include <utility>
+
+namespace fairlead {
+namespace detail {
+
+/// Users' functions are found by their arguments in here, where no object of the same name is in the way.
+namespace concept_functions {
+
+void require_concept() = delete;
+
+template <class T, class P>
+concept requirable = requires(T&& t, P const& p) { require_concept(std::forward<T>(t), p); };
+template <class T, class P> constexpr decltype(auto) call(T&& t, P const& p) {
+    return require_concept(std::forward<T>(t), p);
+}
+
+} // namespace concept_functions
+
+template <class T, class P> consteval property_way way_to_require_concept() {
+    using bare = std::remove_cvref_t<T>;
+    if constexpr (!requires { requires(bool(P::is_requirable_concept)); } || !is_applicable_property_v<bare, P>)
+        return property_way::none;
+    else if constexpr (has_property_by_type<bare, P> || has_property_by_trait<bare, P>)
+        return property_way::same;
+    else if constexpr (requires(T&& t, P const& p) { std::forward<T>(t).require_concept(p); })
+        return property_way::member;
+    else if constexpr (concept_functions::requirable<T, P>)
+        return property_way::function;
+    else
+        return property_way::none;
+}
+
+struct require_concept_fn {
+    template <class T, class P>
+        requires(way_to_require_concept<T, P>() != property_way::none)
+    constexpr decltype(auto) operator()(T&& t, P const& p) const {
+        constexpr auto way = way_to_require_concept<T, P>();
+        if constexpr (way == property_way::same)
+            return static_cast<T&&>(t); // A reference, as in Asio: nothing has changed.
+        else if constexpr (way == property_way::member)
+            return std::forward<T>(t).require_concept(p);
+        else
+            return concept_functions::call(std::forward<T>(t), p);
+    }
+};
+
+} // namespace detail
+
+/// require_concept(t, p): what `t` becomes when it is required to satisfy the concept that goes with p, whose
+/// is_requirable_concept is true; does not compile when it cannot. `t` itself when its type says that it does; else its
+/// member require_concept(p), or a function require_concept(t, p).
+inline constexpr detail::require_concept_fn require_concept{};
+
+template <class T, class Property> inline constexpr bool can_require_concept_v =
+    std::is_invocable_v<detail::require_concept_fn, T, Property const&>;
+template <class T, class Property> struct can_require_concept : std::bool_constant<can_require_concept_v<T, Property>> {
+};
+template <class T, class Property> struct require_concept_result
+    : std::invoke_result<detail::require_concept_fn, T, Property const&> {};
+template <class T, class Property> using require_concept_result_t = typename require_concept_result<T, Property>::type;
+
+} // namespace fairlead
