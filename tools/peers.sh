@@ -47,6 +47,7 @@ done
 # The packages of Boost do not have Cobalt's library; its few sources are in the archive of all of Boost's.
 "${apt[@]}" source --download-only $boost_source || give_up "the mirror does not give the sources of $boost_source"
 mkdir -p "$folder/cobalt"
-tar -xf ./"$boost_source"_*.orig.tar.* -C "$folder/cobalt" --strip-components=3 --wildcards '*/libs/cobalt/src'
+tar -xf ./"$boost_source"_*.orig.tar.* -C "$folder/cobalt" --strip-components=3 --wildcards '*/libs/cobalt/src' ||
+    give_up "the sources of $boost_source cannot be unpacked"
 rm -f "$folder/why"
 touch "$folder/complete" "$folder"
