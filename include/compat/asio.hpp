@@ -44,6 +44,7 @@
 #include <fairlead/net/socket_options.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/net/timer.hpp>
+#include <fairlead/stream/buffered_stream.hpp>
 #include <fairlead/stream/completion_condition.hpp>
 #include <fairlead/stream/read.hpp>
 #include <fairlead/stream/read_until.hpp>

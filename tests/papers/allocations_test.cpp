@@ -6,6 +6,7 @@
 #include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/net/timer.hpp>
+#include <fairlead/stream/buffered_stream.hpp>
 #include <fairlead/stream/read.hpp>
 #include <fairlead/stream/read_until.hpp>
 #include <fairlead/stream/write.hpp>
@@ -415,6 +416,40 @@ TEST_F(Alloc, A11_A12_OneSlotServesAMillionOperationsInAChain) {
     EXPECT_EQ(steps, 0U);
     EXPECT_FALSE(slot.taken);
     EXPECT_EQ(count.calls(), 0U);
+}
+
+/// One read in sixteen asks the socket, which takes a block that the thread has kept; the others take nothing at all.
+TEST_F(Alloc, BufferedReadsTakeNothing) {
+    buffered_read_stream<local_socket&> s(a, 16);
+    auto const some_more = [&] {
+        if (s.in_avail() == 0)
+            b.write_some(buffer(bytes, 16));
+    };
+    EXPECT_EQ(of_awaits([&] {
+                  some_more();
+                  return s.async_read_some(buffer(bytes, 1));
+              }),
+              0U);
+    EXPECT_LE(overflows, measured / 16 + 1);
+    EXPECT_EQ(of_callbacks([&](auto h) {
+                  some_more();
+                  s.async_read_some(buffer(bytes, 1), h);
+              }),
+              0U);
+}
+
+TEST_F(Alloc, BufferedWritesTakeNothing) {
+    buffered_write_stream<local_socket&> s(b, 16);
+    EXPECT_EQ(of_awaits([&] { return s.async_write_some(buffer("x", 1)); }), 0U);
+    EXPECT_LE(overflows, measured / 16 + 1);
+    EXPECT_EQ(of_callbacks([&](auto h) { s.async_write_some(buffer("x", 1), h); }), 0U);
+    EXPECT_EQ(of_awaits([&] {
+                  while (a.available() != 0)
+                      a.read_some(buffer(bytes));
+                  s.write_some(buffer("x", 1));
+                  return s.async_flush();
+              }),
+              0U);
 }
 
 } // namespace

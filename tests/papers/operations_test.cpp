@@ -12,6 +12,7 @@
 #include <fairlead/net/signal_set.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/net/timer.hpp>
+#include <fairlead/stream/buffered_stream.hpp>
 #include <fairlead/stream/read.hpp>
 #include <fairlead/stream/read_until.hpp>
 #include <fairlead/stream/write.hpp>
@@ -49,6 +50,9 @@ using ip::udp;
 struct world {
     io_context context;
     local_socket a{context}, b{context};
+    buffered_read_stream<local_socket&> reads_ahead{a};
+    buffered_write_stream<local_socket&> collects{a};
+    buffered_stream<local_socket&> buffers_both{a};
     tcp::acceptor acceptor{context, tcp::endpoint(ip::address_v4::loopback(), 0)};
     tcp::endpoint where = acceptor.local_endpoint();
     std::array<tcp::endpoint, 1> range{where};
@@ -164,6 +168,14 @@ OPERATION(read_until_char, "async_read_until a character", "stream/read_until.hp
 OPERATION(write_all, "async_write", "stream/write.hpp", void(error_code, std::size_t), "async_write(s, buffer, use_await)", yes, yes, , async_write(w.a, w.out(), TOKEN))
 OPERATION(write_if, "async_write with a condition", "stream/write.hpp", void(error_code, std::size_t), "async_write(s, buffer, condition, use_await)", no, yes, , async_write(w.a, w.out(), transfer_at_least(2), TOKEN))
 OPERATION(write_dynamic, "async_write of a dynamic buffer", "stream/write.hpp", void(error_code, std::size_t), "async_write(s, dynamic_buffer(text), use_await)", no, yes, w.text = "text", async_write(w.a, dynamic_buffer(w.text), TOKEN))
+OPERATION(buffered_read_some, "buffered_read_stream::async_read_some", "stream/buffered_read_stream.hpp", void(error_code, std::size_t), "s.async_read_some(buffer, use_await)", no, yes, , w.reads_ahead.async_read_some(w.into(), TOKEN))
+OPERATION(buffered_fill, "buffered_read_stream::async_fill", "stream/buffered_read_stream.hpp", void(error_code, std::size_t), "s.async_fill(use_await)", no, yes, , w.reads_ahead.async_fill(TOKEN))
+OPERATION(buffered_write_some, "buffered_write_stream::async_write_some", "stream/buffered_write_stream.hpp", void(error_code, std::size_t), "s.async_write_some(buffer, use_await)", no, yes, , w.collects.async_write_some(w.out(), TOKEN))
+OPERATION(buffered_flush, "buffered_write_stream::async_flush", "stream/buffered_write_stream.hpp", void(error_code, std::size_t), "s.async_flush(use_await)", no, yes, w.collects.write_some(w.out()), w.collects.async_flush(TOKEN))
+OPERATION(both_read_some, "buffered_stream::async_read_some", "stream/buffered_stream.hpp", void(error_code, std::size_t), "s.async_read_some(buffer, use_await)", no, yes, , w.buffers_both.async_read_some(w.into(), TOKEN))
+OPERATION(both_fill, "buffered_stream::async_fill", "stream/buffered_stream.hpp", void(error_code, std::size_t), "s.async_fill(use_await)", no, yes, , w.buffers_both.async_fill(TOKEN))
+OPERATION(both_write_some, "buffered_stream::async_write_some", "stream/buffered_stream.hpp", void(error_code, std::size_t), "s.async_write_some(buffer, use_await)", no, yes, , w.buffers_both.async_write_some(w.out(), TOKEN))
+OPERATION(both_flush, "buffered_stream::async_flush", "stream/buffered_stream.hpp", void(error_code, std::size_t), "s.async_flush(use_await)", no, yes, w.buffers_both.write_some(w.out()), w.buffers_both.async_flush(TOKEN))
 OPERATION(post_op, "post", "token/post.hpp", void(), "post(context, use_await)", yes, yes, , post(w.context, TOKEN))
 OPERATION(defer_op, "defer", "token/post.hpp", void(), "defer(context, use_await)", yes, yes, , defer(w.context, TOKEN))
 OPERATION(dispatch_op, "dispatch", "token/post.hpp", void(), "dispatch(context, use_await)", no, no, , dispatch(w.context, TOKEN))
@@ -183,8 +195,9 @@ using operations =
                descriptor_write, descriptor_wait, pipe_read, pipe_write, signal_wait, resolve, resolve_flags,
                resolve_version, resolve_version_flags, resolve_endpoint, range_connect, range_connect_if,
                iterator_connect, iterator_connect_if, read_all, read_if, read_dynamic, read_dynamic_if, read_until_text,
-               read_until_char, write_all, write_if, write_dynamic, post_op, defer_op, dispatch_op, immediate_op,
-               spawn_op, spawn_function>;
+               read_until_char, write_all, write_if, write_dynamic, buffered_read_some, buffered_fill,
+               buffered_write_some, buffered_flush, both_read_some, both_fill, both_write_some, both_flush, post_op,
+               defer_op, dispatch_op, immediate_op, spawn_op, spawn_function>;
 
 template <class F> void for_each_operation(F f) {
     [&]<class... Op>(std::type_identity<std::tuple<Op...>>) {

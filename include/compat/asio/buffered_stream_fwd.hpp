@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/stream/buffered_fwd.hpp>
+
+#include <asio/fairlead.hpp>

@@ -1,0 +1,149 @@
+// A stream that collects what is to be written.
+#pragma once
+
+#include <fairlead/stream/buffered_fwd.hpp>
+#include <fairlead/stream/stream_layer.hpp>
+#include <fairlead/stream/write.hpp>
+
+#include <cstddef>
+#include <utility>
+
+namespace fairlead {
+namespace detail {
+
+/// Writes all that is in the store.
+template <class Layer> struct flush_step {
+    Layer* stream;
+    byte_store* store;
+
+    bool at_once(op_result& r) const noexcept {
+        r.error = 0;
+        r.n = 0;
+        return store->empty();
+    }
+    template <class Handler> void start(Handler&& handler) const {
+        async_write(stream->next_layer(), store->data(), buffered_op<flush_step, Handler>{*this, std::move(handler)});
+    }
+    std::size_t perform(error_code& ec) const
+        requires sync_write_stream<typename Layer::next_layer_type>
+    {
+        return finish(ec, write(stream->next_layer(), store->data(), ec));
+    }
+    std::size_t finish(error_code const&, std::size_t n) const noexcept {
+        store->consume(n);
+        return n;
+    }
+};
+
+/// Puts bytes into the store, which is written first when it is full.
+template <class Layer, class Buffers> struct buffered_write_step {
+    Layer* stream;
+    byte_store* store;
+    Buffers from;
+
+    bool at_once(op_result& r) const noexcept {
+        if (store->is_full() && buffer_size(from) != 0)
+            return false;
+        r.error = 0;
+        r.n = store->put(from);
+        return true;
+    }
+    template <class Handler> void start(Handler&& handler) {
+        auto const full = store->data();
+        async_write(stream->next_layer(), full,
+                    buffered_op<buffered_write_step, Handler>{std::move(*this), std::move(handler)});
+    }
+    std::size_t perform(error_code& ec) const
+        requires sync_write_stream<typename Layer::next_layer_type>
+    {
+        return finish(ec, write(stream->next_layer(), store->data(), ec));
+    }
+    std::size_t finish(error_code const& ec, std::size_t n) const noexcept {
+        store->consume(n);
+        return ec ? 0 : store->put(from);
+    }
+};
+
+} // namespace detail
+
+/// Collects small writes in a buffer, which is written to `Stream` when it is full and when it is flushed. Reads are
+/// the stream's own. What has not been flushed is lost when it is closed or destroyed. Threads    one reader plus one
+/// writer at a time, if the stream allows that; otherwise unsynchronised Source     Asio, buffered_write_stream
+template <class Stream> class buffered_write_stream : public detail::stream_layer<Stream> {
+    using base = detail::stream_layer<Stream>;
+    using base::next_layer_;
+    template <class Buffers> using write_step = detail::buffered_write_step<buffered_write_stream, Buffers>;
+    using flush_step = detail::flush_step<buffered_write_stream>;
+
+public:
+    using typename base::executor_type;
+    static constexpr std::size_t default_buffer_size = 1024;
+
+    /// Around a stream that is made of `a`.
+    template <class Arg>
+        requires std::constructible_from<Stream, Arg>
+    explicit buffered_write_stream(Arg&& a) : buffered_write_stream(std::forward<Arg>(a), default_buffer_size) {}
+    template <class Arg>
+        requires std::constructible_from<Stream, Arg>
+    buffered_write_stream(Arg&& a, std::size_t buffer_size)
+        : base(std::in_place, std::forward<Arg>(a)),
+          store_(buffer_size) {}
+
+    /// Puts bytes of `from` into the buffer. When it is full, what is in there is written first.
+    /// Completes  (error_code ec, std::size_t n); none of `from` was taken when ec is set
+    /// Errors     those of the stream's async_write_some; what was not written stays in the buffer
+    /// Cancel     terminal, partial, while the buffer is being written
+    /// Immediate  when there is room in the buffer; the handler still never runs before this returns
+    /// Lifetime   *this and the memory behind `from` outlive the completion
+    /// Threads    one reader plus one writer; otherwise unsynchronised
+    /// Allocates  nothing awaited when there is room; otherwise as async_write, with a counted block
+    /// Source     Asio, buffered_write_stream::async_write_some
+    template <const_buffer_sequence Buffers, class Token = default_completion_token_t<executor_type>>
+    decltype(auto) async_write_some(Buffers const& from, Token&& token = {}) {
+        return detail::start_buffered(write_step<Buffers>{this, &store_, from}, std::forward<Token>(token));
+    }
+    /// Writes all that is in the buffer.
+    /// Completes  (error_code ec, std::size_t n); n counts what was written also when ec is set
+    /// Errors     those of the stream's async_write_some; what was not written stays in the buffer
+    /// Cancel     terminal, partial; n tells what was written
+    /// Immediate  with 0 bytes when the buffer is empty; the handler still never runs before this returns
+    /// Lifetime   *this outlives the completion
+    /// Threads    one reader plus one writer; otherwise unsynchronised
+    /// Allocates  as async_write, with a counted block
+    /// Source     Asio, buffered_write_stream::async_flush
+    template <class Token = default_completion_token_t<executor_type>> decltype(auto) async_flush(Token&& token = {}) {
+        return detail::start_buffered(flush_step{this, &store_}, std::forward<Token>(token));
+    }
+
+    template <const_buffer_sequence Buffers> std::size_t write_some(Buffers const& from) {
+        return detail::perform_buffered(write_step<Buffers>{this, &store_, from}, "write_some");
+    }
+    template <const_buffer_sequence Buffers> std::size_t write_some(Buffers const& from, error_code& ec) {
+        return detail::perform_buffered(write_step<Buffers>{this, &store_, from}, ec);
+    }
+    std::size_t flush() { return detail::perform_buffered(flush_step{this, &store_}, "flush"); }
+    std::size_t flush(error_code& ec) { return detail::perform_buffered(flush_step{this, &store_}, ec); }
+
+    // Reading is the stream's own.
+    template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<executor_type>>
+    decltype(auto) async_read_some(Buffers const& into, Token&& token = {}) {
+        return next_layer_.async_read_some(into, std::forward<Token>(token));
+    }
+    template <mutable_buffer_sequence Buffers> std::size_t read_some(Buffers const& into) {
+        return next_layer_.read_some(into);
+    }
+    template <mutable_buffer_sequence Buffers> std::size_t read_some(Buffers const& into, error_code& ec) {
+        return next_layer_.read_some(into, ec);
+    }
+    template <mutable_buffer_sequence Buffers> std::size_t peek(Buffers const& into) { return next_layer_.peek(into); }
+    template <mutable_buffer_sequence Buffers> std::size_t peek(Buffers const& into, error_code& ec) {
+        return next_layer_.peek(into, ec);
+    }
+    std::size_t in_avail() { return next_layer_.in_avail(); }
+    std::size_t in_avail(error_code& ec) { return next_layer_.in_avail(ec); }
+
+private:
+    detail::byte_store store_;
+};
+
+} // namespace fairlead
