@@ -18,10 +18,6 @@ namespace {
 op asleep_storage;
 op* const asleep = &asleep_storage;
 
-/// Stands in for the next record when there is none but an exception.
-alignas(await_record) std::byte thrown_storage[1];
-await_record* const thrown_mark = reinterpret_cast<await_record*>(thrown_storage); // never looked into
-
 op* next_in_inbox(op& o) noexcept { return static_cast<op*>(o.next); }
 
 /// Stands in an op's way back while it is in the inbox: the owner is to carry it out, not to queue it.
@@ -226,27 +222,20 @@ void loop::resume_later(await_record& r) noexcept {
     r.home->resume_soon(o);
 }
 
-void loop::throw_after_resume(std::exception_ptr e) {
-    auto& thread = detail::this_thread;
-    thread.thrown = std::make_unique<std::exception_ptr>(std::move(e)).release();
-    thread.next = thrown_mark;
-}
-
 void loop::resume_rest() {
     auto& thread = detail::this_thread;
     do {
         await_record* r = std::exchange(thread.next, nullptr);
-        if (r == thrown_mark) [[unlikely]] {
-            std::unique_ptr<std::exception_ptr> const thrown(std::exchange(thread.thrown, nullptr));
-            std::rethrow_exception(*thrown);
-        }
         // Calling and finishing children takes part in the budget: a loop over children that never suspend would
         // otherwise stay in here for ever.
         if (!detail::spend()) {
             resume_later(*r);
             return;
         }
-        r->handle.resume();
+        if (r->handle)
+            r->handle.resume();
+        else
+            r->hooks->resume(r);
     } while (thread.next);
 }
 
@@ -260,10 +249,10 @@ void loop::resume_at(resumer* here, await_record& r, op& o) {
         r.foreign = false;
         here->count_work(-1);
     }
-    if (r.hooks && r.hooks->done)
-        r.hooks->done(&r);
-    else
+    if (r.handle)
         resume_chain(r);
+    else
+        resume_hooked(r);
 }
 
 void loop::run_outside(op& o) {
@@ -350,10 +339,12 @@ struct doom_op : op {
         await_record* r = static_cast<doom_op*>(base)->innermost;
         while (r) {
             await_record* const parent = r->parent;
-            auto const frame = r->handle;
             if (parent)
                 *r->owner = nullptr;
-            frame.destroy();
+            if (r->handle)
+                r->handle.destroy();
+            else
+                r->hooks->destroy(r);
             r = parent;
         }
     }

@@ -8,10 +8,6 @@ void finish_await(await_record& r) {
         thread.starting = nullptr; // Completed inside its own start: whoever started it goes on.
         return;
     }
-    if (r.hooks && r.hooks->done) {
-        r.hooks->done(&r);
-        return;
-    }
     // Inline only one deep: an operation that completes another coroutine's operation must not grow the stack with it.
     bool const here = !r.home || (thread.depth == 0 && r.home->runs_here());
     if (here)
@@ -40,6 +36,6 @@ void destroy_foreign(await_record* r) { r->handle.destroy(); }
 
 } // namespace
 
-record_hooks const foreign_hooks{nullptr, &destroy_foreign};
+record_hooks const foreign_hooks{nullptr, &destroy_foreign, nullptr};
 
 } // namespace fairlead::detail

@@ -249,7 +249,6 @@ TEST(Catalogue, M07_NoAwaiterIsAnAggregate) {
     static_assert(!std::is_aggregate_v<detail::yield_if_due_awaiter>);
     static_assert(!std::is_aggregate_v<detail::executor_awaiter>);
     static_assert(!std::is_aggregate_v<detail::promise_base::final_awaiter>);
-    static_assert(!std::is_aggregate_v<detail::finish_root<detail::detached_handler, std::tuple<std::exception_ptr>>>);
     static_assert(!std::is_aggregate_v<async_op<void()>>);
     static_assert(!std::is_aggregate_v<awaitable<int>>);
 }

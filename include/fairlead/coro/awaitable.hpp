@@ -134,6 +134,7 @@ public:
 private:
     friend promise_type;
     friend class detail::child_awaiter<T>;
+    friend detail::awaitable_access;
     explicit awaitable(std::coroutine_handle<promise_type> h) noexcept : handle_(h) {}
     promise_type& promise() const noexcept {
         return std::coroutine_handle<promise_type>::from_address(handle_.address()).promise();
@@ -142,6 +143,20 @@ private:
 };
 
 namespace detail {
+
+/// For what awaits a coroutine without being one.
+struct awaitable_access {
+    template <class T> static awaitable_promise<T>& promise(awaitable<T> const& a) noexcept {
+        FAIRLEAD_ASSERT(a.handle_ && "a coroutine can be spawned only once");
+        return a.promise();
+    }
+    template <class T> static awaitable_promise<T>& promise(std::coroutine_handle<> h) noexcept {
+        return std::coroutine_handle<awaitable_promise<T>>::from_address(h.address()).promise();
+    }
+    template <class T> static std::coroutine_handle<> release(awaitable<T>& a) noexcept {
+        return std::exchange(a.handle_, nullptr);
+    }
+};
 
 template <class T> class child_awaiter {
 public:

@@ -21,10 +21,12 @@ struct await_record;
 
 namespace detail {
 
-/// How a record differs from that of a coroutine of ours on a loop of ours; null in the record means "it does not".
+/// How a record differs from that of a coroutine of ours on a loop of ours; null, here or in the record, means "it does
+/// not".
 struct record_hooks {
-    void (*done)(await_record*);    ///< instead of resuming the handle
+    void (*resume)(await_record*);  ///< instead of resuming the handle, which is null
     void (*abandon)(await_record*); ///< instead of dooming the root of the await chain
+    void (*destroy)(await_record*); ///< instead of destroying the handle's frame
 };
 
 enum class await_state : unsigned char {

@@ -46,7 +46,6 @@ struct thread_state {
     owning_thread owning;           ///< what stands for it as the owner of loops
     budget item;                    ///< of the item that the thread is running
     std::int64_t slice_end_ns;      ///< 0: the clock was not looked at in this batch
-    std::exception_ptr* thrown;     ///< what a handler threw at the end of a coroutine; for the trampoline to rethrow
     blocking_wait* waits;           ///< for an operation it has started with `block`
     std::uint64_t record_overflows; ///< blocks of awaited operations that did not fit into their await record
 };
@@ -146,16 +145,11 @@ public:
 
     /// Resumes the coroutine of `r` and whomever the trampoline names after it, within the budget.
     static void resume_chain(await_record& r) {
-        auto& thread = detail::this_thread;
-        struct level {
-            detail::thread_state& thread;
-            ~level() { --thread.depth; }
-        } const one_more{thread};
-        ++thread.depth;
-        r.handle.resume();
-        // Set by a coroutine that called a child or has ended, and by nothing else: null at all other times.
-        if (thread.next) [[unlikely]]
-            resume_rest();
+        on_trampoline([&r] { r.handle.resume(); });
+    }
+    /// The same for the record of something that is no coroutine.
+    static void resume_hooked(await_record& r) {
+        on_trampoline([&r] { r.hooks->resume(&r); });
     }
     /// The loop's run queue: resumes the coroutine in whose record `o` lies, or sends it home.
     void resume_op(op& o) {
@@ -174,9 +168,6 @@ public:
     static void yield(await_record& r) noexcept;
     /// Puts the coroutine of `r` at the end of its home's queue. Its bytes must be free.
     static void resume_later(await_record& r) noexcept;
-    /// Makes the trampoline that resumed the current coroutine throw `e`. An exception must not leave await_suspend of
-    /// a coroutine whose frame is gone.
-    static void throw_after_resume(std::exception_ptr e);
     /// Destroys the root of the await chain of `r` from its home, once everything that is queued before it has gone:
     /// what the coroutine awaits will never complete.
     static void doom(await_record& r) noexcept;
@@ -247,6 +238,18 @@ private:
     FAIRLEAD_COLD void post_from_outside(op& o) noexcept;
     void push_inbox(op& o) noexcept;
     FAIRLEAD_COLD void push_inbox_and_wake(op& o) noexcept;
+    template <class F> static void on_trampoline(F first) {
+        auto& thread = detail::this_thread;
+        struct level {
+            detail::thread_state& thread;
+            ~level() { --thread.depth; }
+        } const one_more{thread};
+        ++thread.depth;
+        first();
+        // Set by a coroutine that called a child or has ended, and by nothing else: null at all other times.
+        if (thread.next) [[unlikely]]
+            resume_rest();
+    }
     static void resume_rest();
     FAIRLEAD_COLD static void resume_at(resumer* here, await_record& r, op& o);
 

@@ -1,0 +1,169 @@
+// What co_spawn makes: the root of an await chain.
+//
+// Somebody has to keep the executor, the function object and the handler for as long as the coroutine runs, and to call
+// the handler when it has ended. That could be a coroutine, but its frame would be twice as large: a promise that can
+// await anything, temporaries, and what the compiler adds. This is a plain object in the memory of the handler's
+// allocator. It has an await record, because the chain's outermost coroutine has a parent as all others do.
+#pragma once
+
+#include <fairlead/coro/awaitable.hpp>
+#include <fairlead/token/associated.hpp>
+#include <fairlead/token/initiate.hpp>
+
+#include <exception>
+#include <tuple>
+#include <utility>
+
+namespace fairlead::detail {
+
+template <class T> struct spawn_values {
+    using type = std::tuple<std::exception_ptr, T>;
+    using signature = void(std::exception_ptr, T);
+};
+template <> struct spawn_values<void> {
+    using type = std::tuple<std::exception_ptr>;
+    using signature = void(std::exception_ptr);
+};
+
+/// The part that is the same whatever the coroutine returns.
+class spawn_root : public await_record {
+public:
+    spawn_root(spawn_root const&) = delete;
+    spawn_root& operator=(spawn_root const&) = delete;
+
+    /// Inside its context the body starts at once, as dispatch would; but not ever deeper on one stack.
+    void start() {
+        home->count_work(+1);
+        own().counted = true;
+        auto& thread = this_thread;
+        if (thread.depth < 16 && home->runs_here()) {
+            auto const* outer = thread.starting;
+            bool const dropped = thread.dropped;
+            thread.starting = this;
+            loop::resume_hooked(*this);
+            thread.starting = outer;
+            thread.dropped = dropped;
+        } else {
+            loop::resume_later(*this);
+        }
+    }
+
+protected:
+    spawn_root(any_io_executor const& e, record_hooks const& h) {
+        hooks = &h;
+        auto& mine = *::new (static_cast<void*>(bytes + for_own_ops)) things(e);
+        loop* const native = mine.executor.native_loop();
+        home = native ? static_cast<resumer*>(native) : &mine.elsewhere;
+    }
+    ~spawn_root() {
+        if (own().counted)
+            home->count_work(-1);
+        own().~things();
+    }
+
+    /// Awaits a coroutine, which this takes over.
+    void await(promise_base& child, std::coroutine_handle<> frame) noexcept {
+        own().child = frame;
+        child.record.parent = this;
+        child.record.owner = &own().child;
+        child.record.home = home;
+        child.executor = &own().executor;
+        this_thread.next = &child.record;
+    }
+    any_io_executor const& executor() noexcept { return own().executor; }
+    /// Null before the start, and when the chain is being destroyed from its other end.
+    std::coroutine_handle<>& child() noexcept { return own().child; }
+    /// A handler must not run inside the co_spawn that it was given to.
+    bool is_inside_co_spawn() const noexcept { return this_thread.starting == this; }
+
+private:
+    // It awaits nothing but its child, so only the op that starts, resumes or destroys it ever lies in the bytes that a
+    // coroutine lends. The rest is its own.
+    static constexpr std::size_t for_own_ops = 64;
+    struct things {
+        explicit things(any_io_executor const& e) : executor(e), elsewhere(executor) {}
+        any_io_executor executor;
+        executor_resumer elsewhere; ///< the home, unless the executor runs a loop of ours
+        std::coroutine_handle<> child;
+        bool counted = false;
+    };
+    static_assert(sizeof(things) <= lendable - for_own_ops);
+    things& own() noexcept { return *std::launder(reinterpret_cast<things*>(bytes + for_own_ops)); }
+};
+
+template <class T, class Function, class Handler> class spawned final : public spawn_root {
+public:
+    template <class H>
+    spawned(any_io_executor const& e, Function&& f, H&& handler)
+        : spawn_root(e, the_hooks),
+          function_(std::move(f)),
+          handler_(std::forward<H>(handler)) {}
+    ~spawned() {
+        if (child())
+            child().destroy(); // Before what its arguments may refer to.
+    }
+
+private:
+    using values = typename spawn_values<T>::type;
+
+    void step() {
+        values v{};
+        try {
+            if (!child()) {
+                awaitable<T> a(function_());
+                auto& promise = awaitable_access::promise(a);
+                await(promise, awaitable_access::release(a));
+                return;
+            }
+            take(v);
+        } catch (...) {
+            std::get<0>(v) = std::current_exception();
+        }
+        finish(std::move(v));
+    }
+    void take(values& v) {
+        struct destroy {
+            std::coroutine_handle<> h;
+            ~destroy() { h.destroy(); }
+        } const at_end{std::exchange(child(), nullptr)};
+        auto& promise = awaitable_access::promise<T>(at_end.h);
+        if constexpr (std::is_void_v<T>)
+            promise.take();
+        else
+            std::get<1>(v) = promise.take();
+    }
+    /// Moves everything out, gives the memory back, and only then calls: the handler finds it free.
+    void finish(values&& v) {
+        any_io_executor const ex = executor();
+        bool const inside = is_inside_co_spawn();
+        Handler h(move_out(handler_, [this] { deallocate_with(handler_, this); }));
+        ex.on_work_started(); // The root gives its count back now; the handler is still to come.
+        struct finished {
+            any_io_executor const& e;
+            ~finished() { e.on_work_finished(); }
+        } const at_end{ex};
+        deallocate_with(h, this);
+        if (inside) {
+            this_thread.starting = nullptr;
+            post_values(ex, std::move(h), std::move(v));
+        } else {
+            dispatch_values(h, std::move(v));
+        }
+    }
+
+    static constexpr record_hooks the_hooks{
+        .resume = [](await_record* r) { static_cast<spawned*>(r)->step(); },
+        .abandon = nullptr,
+        .destroy =
+            [](await_record* r) {
+                auto* self = static_cast<spawned*>(r);
+                Handler const h(move_out(self->handler_, [self] { deallocate_with(self->handler_, self); }));
+                deallocate_with(h, self);
+            },
+    };
+
+    [[no_unique_address]] Function function_;
+    [[no_unique_address]] Handler handler_;
+};
+
+} // namespace fairlead::detail
