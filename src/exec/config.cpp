@@ -1,7 +1,6 @@
 #include <fairlead/exec/config.hpp>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -12,12 +11,12 @@
 namespace fairlead {
 namespace {
 
-/// prefix, section and key, with `separator` between them.
-std::string full_name(std::string const& prefix, char separator, char const* section, char const* key) {
+/// prefix.section.key
+std::string full_name(std::string const& prefix, char const* section, char const* key) {
     std::string name = prefix;
     if (!name.empty())
-        name += separator;
-    return name.append(section).append(1, separator).append(key);
+        name += '.';
+    return name.append(section).append(".").append(key);
 }
 
 std::string_view trimmed(std::string_view text) noexcept {
@@ -38,7 +37,7 @@ public:
         }
     }
     char const* get_value(char const* section, char const* key, char*, std::size_t) const override {
-        auto const name = full_name(prefix_, '.', section, key);
+        auto const name = full_name(prefix_, section, key);
         auto const found = std::find_if(lines_.begin(), lines_.end(), [&](line const& l) { return l.name == name; });
         return found == lines_.end() ? nullptr : found->value.c_str();
     }
@@ -59,20 +58,6 @@ private:
 
     std::string prefix_;
     std::vector<line> lines_;
-};
-
-class environment_config final : public config_service {
-public:
-    environment_config(execution_context& c, std::string const& prefix) : config_service(c), prefix_(prefix) {}
-    char const* get_value(char const* section, char const* key, char*, std::size_t) const override {
-        auto name = full_name(prefix_, '_', section, key);
-        for (char& c : name)
-            c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-        return std::getenv(name.c_str());
-    }
-
-private:
-    std::string prefix_;
 };
 
 class hint_config final : public config_service {
@@ -106,7 +91,7 @@ private:
 };
 
 [[noreturn]] void refuse(char const* section, char const* key) {
-    throw std::out_of_range("config: the value of " + full_name({}, '.', section, key) + " does not fit");
+    throw std::out_of_range("config: the value of " + full_name({}, section, key) + " does not fit");
 }
 
 /// A number of 64 bits with a sign, and its digits.
@@ -146,10 +131,7 @@ bool config::read(name of, std::int64_t& n, std::int64_t least, std::int64_t mos
     return true;
 }
 
-config_from_env::config_from_env() : prefix_("asio") {} // What programs written for Asio expect.
-
 void config_from_string::make(execution_context& c) const { make_service<text_config>(c, text_, prefix_); }
-void config_from_env::make(execution_context& c) const { make_service<environment_config>(c, prefix_); }
 void config_from_concurrency_hint::make(execution_context& c) const { make_service<hint_config>(c, hint_); }
 
 } // namespace fairlead

@@ -144,7 +144,13 @@ public:
         return store_.size();
     }
 
-    // Writing is the stream's own.
+    /// What the stream's own does.
+    /// Completes  (error_code ec, std::size_t n)
+    /// Errors     those of the stream
+    /// Cancel     as the stream's
+    /// Lifetime   *this and the memory behind `from` outlive the completion
+    /// Threads    one reader plus one writer; otherwise unsynchronised
+    /// Allocates  as the stream's
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<executor_type>>
     decltype(auto) async_write_some(Buffers const& from, Token&& token = {}) {
         return next_layer_.async_write_some(from, std::forward<Token>(token));

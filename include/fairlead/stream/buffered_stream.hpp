@@ -10,10 +10,9 @@
 
 namespace fairlead {
 
-/// A buffered_read_stream and a buffered_write_stream around the same `Stream`; their documentation says what each
-/// operation does.
-/// Threads    one reader plus one writer at a time, if the stream allows that; otherwise unsynchronised
-/// Source     Asio, buffered_stream
+/// A buffered_read_stream and a buffered_write_stream around the same `Stream`. What has not been flushed is lost when
+/// it is closed or destroyed. Threads    one reader plus one writer at a time, if the stream allows that; otherwise
+/// unsynchronised Source     Asio, buffered_stream
 template <class Stream> class buffered_stream : public detail::lowest_layer_of<std::remove_reference_t<Stream>> {
     using reader = buffered_read_stream<Stream>;
     using writer = buffered_write_stream<reader&>;
@@ -56,17 +55,53 @@ public:
     void close() { reader_.close(); }
     void close(error_code& ec) { reader_.close(ec); }
 
+    /// Bytes that were read ahead, or if there are none, what the stream yields next.
+    /// Completes  (error_code ec, std::size_t n)
+    /// Errors     those of the stream's async_read_some
+    /// Cancel     as the stream's async_read_some; what was read ahead stays
+    /// Immediate  when there are bytes in the buffer; the handler still never runs before this returns
+    /// Lifetime   *this and the memory behind `into` outlive the completion
+    /// Threads    one reader plus one writer; otherwise unsynchronised
+    /// Allocates  nothing awaited when there are bytes; otherwise one counted block
+    /// Source     Asio, buffered_stream::async_read_some
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<executor_type>>
     decltype(auto) async_read_some(Buffers const& into, Token&& token = {}) {
         return reader_.async_read_some(into, std::forward<Token>(token));
     }
+    /// Reads ahead, into the room that is left in the buffer.
+    /// Completes  (error_code ec, std::size_t n); n counts what came in
+    /// Errors     those of the stream's async_read_some
+    /// Cancel     as the stream's async_read_some
+    /// Immediate  with 0 bytes when the buffer is full; the handler still never runs before this returns
+    /// Lifetime   *this outlives the completion
+    /// Threads    one reader plus one writer; otherwise unsynchronised
+    /// Allocates  one counted block
+    /// Source     Asio, buffered_stream::async_fill
     template <class Token = default_completion_token_t<executor_type>> decltype(auto) async_fill(Token&& token = {}) {
         return reader_.async_fill(std::forward<Token>(token));
     }
+    /// Puts bytes of `from` into the buffer. When it is full, what is in there is written first.
+    /// Completes  (error_code ec, std::size_t n); none of `from` was taken when ec is set
+    /// Errors     those of the stream's async_write_some; what was not written stays in the buffer
+    /// Cancel     terminal, partial, while the buffer is being written
+    /// Immediate  when there is room in the buffer; the handler still never runs before this returns
+    /// Lifetime   *this and the memory behind `from` outlive the completion
+    /// Threads    one reader plus one writer; otherwise unsynchronised
+    /// Allocates  nothing awaited when there is room; otherwise as async_write, with a counted block
+    /// Source     Asio, buffered_stream::async_write_some
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<executor_type>>
     decltype(auto) async_write_some(Buffers const& from, Token&& token = {}) {
         return writer_.async_write_some(from, std::forward<Token>(token));
     }
+    /// Writes all that is in the buffer.
+    /// Completes  (error_code ec, std::size_t n); n counts what was written also when ec is set
+    /// Errors     those of the stream's async_write_some; what was not written stays in the buffer
+    /// Cancel     terminal, partial; n tells what was written
+    /// Immediate  with 0 bytes when the buffer is empty; the handler still never runs before this returns
+    /// Lifetime   *this outlives the completion
+    /// Threads    one reader plus one writer; otherwise unsynchronised
+    /// Allocates  as async_write, with a counted block
+    /// Source     Asio, buffered_stream::async_flush
     template <class Token = default_completion_token_t<executor_type>> decltype(auto) async_flush(Token&& token = {}) {
         return writer_.async_flush(std::forward<Token>(token));
     }

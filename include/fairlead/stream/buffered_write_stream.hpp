@@ -124,7 +124,13 @@ public:
     std::size_t flush() { return detail::perform_buffered(flush_step{this, &store_}, "flush"); }
     std::size_t flush(error_code& ec) { return detail::perform_buffered(flush_step{this, &store_}, ec); }
 
-    // Reading is the stream's own.
+    /// What the stream's own does.
+    /// Completes  (error_code ec, std::size_t n)
+    /// Errors     those of the stream
+    /// Cancel     as the stream's
+    /// Lifetime   *this and the memory behind `into` outlive the completion
+    /// Threads    one reader plus one writer; otherwise unsynchronised
+    /// Allocates  as the stream's
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<executor_type>>
     decltype(auto) async_read_some(Buffers const& into, Token&& token = {}) {
         return next_layer_.async_read_some(into, std::forward<Token>(token));

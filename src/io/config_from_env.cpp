@@ -1,0 +1,32 @@
+// The environment belongs to the system, and what belongs to the system is reached from this room alone.
+#include <fairlead/exec/config.hpp>
+
+#include <cctype>
+#include <cstdlib>
+
+namespace fairlead {
+namespace {
+
+class environment_config final : public config_service {
+public:
+    environment_config(execution_context& c, std::string const& prefix) : config_service(c), prefix_(prefix) {}
+    char const* get_value(char const* section, char const* key, char*, std::size_t) const override {
+        std::string name = prefix_;
+        if (!name.empty())
+            name += '_';
+        name.append(section).append("_").append(key);
+        for (char& c : name)
+            c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+        return std::getenv(name.c_str());
+    }
+
+private:
+    std::string prefix_;
+};
+
+} // namespace
+
+config_from_env::config_from_env() : prefix_("asio") {} // What programs written for Asio expect.
+void config_from_env::make(execution_context& c) const { make_service<environment_config>(c, prefix_); }
+
+} // namespace fairlead
