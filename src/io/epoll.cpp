@@ -6,14 +6,16 @@
 // A read that filled its buffer exactly proves nothing. Trying again would mostly cost a useless system call, not
 // trying could wait for ever, because data that was already there makes no new edge. Such a descriptor is *unverified*:
 // the next wait parks its op and puts the descriptor on a list; an event takes it off; what no event has confirmed
-// after three turns, or when the loop is about to sleep, gets one verifying call.
+// after three turns, or when the loop is about to sleep, gets one verifying call. When that finds something, the socket
+// has a backlog: it stays ready, until an attempt finds nothing. A socket that never had one pays nothing for it.
 // On a UNIX socket a short read has drained it unless the peer passed a descriptor: a read ends there, whatever
 // follows. recvmsg(2) would tell, but costs a tenth more for every read. So such a socket is *doubtful*: when the loop
 // has slept for a moment without any event, or turned many times without one from it, it gets its verifying call.
 //
 // Of datagrams a read says nothing but that there was one: only EAGAIN means that none is left. Asking for it after
 // each would add a useless call where they come one by one; leaving the socket unverified after each would add one
-// where they come in bursts. So what stood behind the last one decides: datagram_was_read().
+// where they come in bursts. So what stood behind the last one decides. Full reads of a stream and datagrams are alike
+// in that: something_was_read().
 #include <io/posix.hpp>
 #include <io/resolve.hpp>
 #include <io/signals.hpp>
@@ -113,8 +115,8 @@ struct descriptor : verify_link {
     std::uint32_t index = 0;
     std::uint32_t next_free = handle::none;
     bool urgent = false;    ///< out-of-band data has been seen: reads stop short at its mark
-    bool bursts = false;    ///< datagrams: the last time there was another one behind the first
-    std::uint8_t taken = 0; ///< datagrams since the last EAGAIN; counts to 2
+    bool bursts = false;    ///< the last time there was something behind the first datagram, or the first full read
+    std::uint8_t taken = 0; ///< datagrams or full reads since one found nothing; counts to 2
     io::stall stalled = io::stall::none;
     bool starved = false; ///< accepting found no room for a new descriptor: tried again after a pause
     op_queue reads;
@@ -239,7 +241,9 @@ public:
         if (unverified_.next != &unverified_) {
             bool const has_news = harvest(0) > 0; // of whichever: others must not keep these waiting
             bool const about_to_sleep = !has_news && until_ns != 0;
-            if (verify(unverified_, about_to_sleep ? 0 : verify_after_turns) || !about_to_sleep)
+            bool any = verify(unverified_, about_to_sleep ? 0 : verify_after_turns);
+            any = verify(doubtful_, doubt_after_turns) || any;
+            if (any || !about_to_sleep)
                 return;
         }
         if (doubtful_.next != &doubtful_) {
@@ -742,7 +746,7 @@ private:
         if (d.plain && !o.slices && o.size != 0) [[likely]] {
             if (o.kind == kind::receive) {
                 auto const a = posix::receive_one(fd, o);
-                if (o.result.n == 0 || d.reads_on.load(std::memory_order_relaxed) || d.urgent ||
+                if (o.result.n == 0 || d.reads_on.load(std::memory_order_relaxed) || d.urgent || d.bursts ||
                     (o.message_flags & MSG_PEEK)) [[unlikely]]
                     return was_tried(d, a, o);
                 d.read_ready.store(false, std::memory_order_relaxed);
@@ -816,7 +820,7 @@ private:
     static void stream_was_read(descriptor& d, posix::attempt a, io_op const& o) noexcept {
         if (posix::has_to_wait(a)) {
             d.reads_on.store(false, std::memory_order_relaxed); // if set, a stale mark, e.g. from before connect
-            d.read_ready.store(false, std::memory_order_relaxed);
+            nothing_was_read(d);
             d.doubt = a == posix::attempt::paused ? d.after_short_read : doubt::none;
             return;
         }
@@ -825,28 +829,40 @@ private:
         if (d.reads_on.load(std::memory_order_relaxed) || o.result.error || (o.message_flags & MSG_PEEK) ||
             o.result.n == 0)
             return;
-        d.read_ready.store(false, std::memory_order_relaxed);
-        d.doubt = a == posix::attempt::done || d.urgent ? doubt::strong : d.after_short_read;
+        if (a == posix::attempt::done && !d.urgent) {
+            something_was_read(d);
+            return;
+        }
+        nothing_was_read(d); // behind what it got
+        d.doubt = d.urgent ? doubt::strong : d.after_short_read;
     }
 
-    /// Says what is now known of the read side, and learns. One by one: after a datagram the socket is unverified, and
-    /// the next event or a late verification goes on. In bursts: it stays ready until EAGAIN.
+    /// Says what is now known of the read side, and learns. One by one: after a datagram, or a read that filled its
+    /// buffer, the socket is unverified, and the next event or a late verification goes on. In bursts: it stays ready
+    /// until nothing is found.
+    static void something_was_read(descriptor& d) noexcept {
+        if (d.taken < 2)
+            ++d.taken;
+        d.read_ready.store(d.bursts, std::memory_order_relaxed);
+        d.doubt = d.bursts ? doubt::none : doubt::strong;
+    }
+    static void nothing_was_read(descriptor& d) noexcept {
+        d.read_ready.store(false, std::memory_order_relaxed);
+        d.doubt = doubt::none;
+        if (d.taken < 2)
+            d.bursts = false;
+        d.taken = 0;
+    }
+
     static void datagram_was_read(descriptor& d, posix::attempt a, io_op const& o) noexcept {
         if (posix::has_to_wait(a)) {
-            d.read_ready.store(false, std::memory_order_relaxed);
-            d.doubt = doubt::none;
-            if (d.taken < 2)
-                d.bursts = false;
-            d.taken = 0;
+            nothing_was_read(d);
             return;
         }
         // A pending error (ICMP) stood before the datagrams, and peeking takes nothing out.
         if ((o.result.error && o.result.error != EMSGSIZE) || (o.message_flags & MSG_PEEK))
             return;
-        if (d.taken < 2)
-            ++d.taken;
-        d.read_ready.store(d.bursts, std::memory_order_relaxed);
-        d.doubt = d.bursts ? doubt::none : doubt::strong;
+        something_was_read(d);
     }
 
     void adopt_accepted(io_op& o, descriptor const& acceptor) noexcept {
@@ -958,7 +974,7 @@ private:
             unlist(d);
             ++verifications_;
             d.doubt = doubt::none;
-            d.bursts = !d.stream; // until EAGAIN says that nothing was behind the datagram before
+            d.bursts = true; // until EAGAIN says that nothing was behind what was read before
             d.taken = 1;
             d.read_ready.store(true, std::memory_order_relaxed);
             any = run_waiting(d, d.reads) || any;

@@ -265,6 +265,35 @@ TEST(Catalogue, F01_RestOfABurstIsReadWhileAnotherSocketAlwaysHasNews) {
     EXPECT_LT(busy.crossings, 100U);
 }
 
+// Once a late look has found that there was more, the next reads need none.
+TEST(Catalogue, F01_BacklogOfFullReadsIsReadWithoutALateLookForEach) {
+    io_context context;
+    shuttle busy{context};
+    local::connect_pair(busy.a, busy.b);
+    local_socket quiet(context), peer(context);
+    local::connect_pair(quiet, peer);
+    std::string got, text(400, 'x');
+    co_spawn(
+        context,
+        [](local_socket& in, std::string& to, std::size_t all, io_context& c) -> awaitable<void> {
+            char byte;
+            while (to.size() != all) {
+                co_await in.async_read_some(buffer(&byte, 1));
+                to += byte;
+            }
+            c.stop();
+        }(quiet, got, text.size(), context),
+        detached);
+    context.poll();
+    write(peer, buffer(text));
+    busy.cross(busy.a, busy.b);
+    while (!context.stopped() && busy.crossings < 1000)
+        context.run_one();
+    EXPECT_EQ(got, text);
+    EXPECT_LT(busy.crossings, 100U);
+    EXPECT_LE(context.counters().verifications, 2U);
+}
+
 TEST(Catalogue, F01_TimerIsServedWhileABusySocketNeverWaits) {
     busy_context w;
     turn_watch watch(w.done);
