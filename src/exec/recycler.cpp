@@ -6,7 +6,7 @@
 namespace fairlead::detail {
 
 constinit recycler no_recycler;
-constinit thread_local FAIRLEAD_HOT_TLS recycler_slots this_thread_slots{{1, 1, 1, 1, 1, 1, 1, 1, 1}};
+constinit thread_local FAIRLEAD_HOT_TLS recycler_slots this_thread_slots;
 constinit thread_local FAIRLEAD_HOT_TLS recycler* this_thread_recycler = &no_recycler;
 
 namespace {

@@ -48,8 +48,8 @@ struct recycler_block {
 class recycler {
 public:
     static constexpr std::size_t header = 16;
-    static constexpr std::size_t step = 64;
-    static constexpr std::size_t classes = 65; // up to 4096 bytes with the header
+    static constexpr std::size_t step = 32;
+    static constexpr std::size_t classes = 129; // up to 4096 bytes with the header
     static constexpr std::uint32_t cached_per_class_max = 4096;
 
     static constexpr std::size_t class_of(std::size_t bytes) noexcept { return (bytes + header + step - 1) / step; }
@@ -65,10 +65,15 @@ extern FAIRLEAD_EXPORT recycler no_recycler;
 /// frees one before it asks for the next, so this is where nearly every block comes from and goes to. What lies here is
 /// where the payload begins: neither way needs the header.
 struct recycler_slots {
-    static constexpr std::size_t classes = 9; // of which 0 is for nothing
+    static constexpr std::size_t classes = 17; // of which 0 is for nothing
     /// In a slot that takes nothing: of class 0, and of threads that have no cache yet, or none any more.
     static constexpr std::uintptr_t closed = 1;
     std::uintptr_t payload[classes]; ///< 0: empty
+
+    constexpr recycler_slots() noexcept {
+        for (auto& each : payload)
+            each = closed;
+    }
 
     FAIRLEAD_ALWAYS_INLINE void* take(std::size_t size_class) noexcept {
         auto const at = payload[size_class];
