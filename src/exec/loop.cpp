@@ -349,6 +349,7 @@ struct doom_op : op {
         }
     }
 };
+static_assert(sizeof(doom_op) <= await_record::root_ops);
 
 } // namespace
 

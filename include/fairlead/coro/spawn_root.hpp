@@ -51,7 +51,7 @@ public:
 protected:
     spawn_root(any_io_executor const& e, record_hooks const& h) {
         hooks = &h;
-        auto& mine = *::new (static_cast<void*>(bytes + for_own_ops)) things(e);
+        auto& mine = *::new (static_cast<void*>(bytes + root_ops)) things(e);
         loop* const native = mine.executor.native_loop();
         home = native ? static_cast<resumer*>(native) : &mine.elsewhere;
     }
@@ -79,7 +79,6 @@ protected:
 private:
     // It awaits nothing but its child, so only the op that starts, resumes or destroys it ever lies in the bytes that a
     // coroutine lends. The rest is its own.
-    static constexpr std::size_t for_own_ops = 64;
     struct things {
         explicit things(any_io_executor const& e) : executor(e), elsewhere(executor) {}
         any_io_executor executor;
@@ -87,8 +86,8 @@ private:
         std::coroutine_handle<> child;
         bool counted = false;
     };
-    static_assert(sizeof(things) <= lendable - for_own_ops);
-    things& own() noexcept { return *std::launder(reinterpret_cast<things*>(bytes + for_own_ops)); }
+    static_assert(sizeof(things) <= lendable - root_ops);
+    things& own() noexcept { return *std::launder(reinterpret_cast<things*>(bytes + root_ops)); }
 };
 
 template <class T, class Function, class Handler> class spawned final : public spawn_root {

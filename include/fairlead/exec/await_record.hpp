@@ -41,6 +41,8 @@ enum class await_state : unsigned char {
 
 struct await_record {
     static constexpr std::size_t lendable = 128;
+    /// As much of it as the ops take that start, resume or destroy a chain: its root may keep things in the rest.
+    static constexpr std::size_t root_ops = 64;
 
     std::coroutine_handle<> handle;
     resumer* home;                  ///< where the coroutine runs
