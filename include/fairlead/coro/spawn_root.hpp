@@ -92,8 +92,7 @@ private:
 
 template <class T, class Function, class Handler> class spawned final : public spawn_root {
 public:
-    template <class H>
-    spawned(any_io_executor const& e, Function&& f, H&& handler)
+    template <class H> spawned(any_io_executor const& e, Function&& f, H&& handler)
         : spawn_root(e, the_hooks),
           function_(std::move(f)),
           handler_(std::forward<H>(handler)) {}
