@@ -1,5 +1,6 @@
 #pragma once
 
+#include <fairlead/base/disposition.hpp>
 #include <fairlead/token/redirect_disposition.hpp>
 
 #include <asio/fairlead.hpp>

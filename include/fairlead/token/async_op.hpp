@@ -5,7 +5,7 @@
 // value holds just the erased initiation, the operation's record lies in the awaiting coroutine's frame.
 #pragma once
 
-#include <fairlead/base/disposition.hpp>
+#include <fairlead/base/disposition_traits.hpp>
 #include <fairlead/base/error.hpp>
 #include <fairlead/token/default_token.hpp>
 #include <fairlead/token/initiation_table.hpp>
@@ -67,7 +67,7 @@ template <class First, class... Rest> auto unwrap(std::tuple<First, Rest...>&& v
         if constexpr (std::is_same_v<First, error_code>)
             throw_error(std::get<0>(v), "co_await");
         else if (std::get<0>(v) != no_error)
-            throw_exception(std::move(std::get<0>(v)));
+            disposition_traits<First>::throw_exception(std::move(std::get<0>(v)));
         return std::apply([](First&, Rest&... rest) { return unwrap_rest(std::tuple<Rest...>(std::move(rest)...)); },
                           v);
     } else {

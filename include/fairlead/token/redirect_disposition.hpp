@@ -1,7 +1,7 @@
 // redirect_disposition: as redirect_error, for every kind of disposition.
 #pragma once
 
-#include <fairlead/base/disposition.hpp>
+#include <fairlead/base/disposition_traits.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/deferred.hpp>
 
@@ -21,7 +21,7 @@ template <class Value, class Disposition> void assign_disposition(Disposition& t
     if constexpr (std::is_same_v<std::decay_t<Value>, Disposition>)
         target = std::forward<Value>(value);
     else
-        target = to_exception_ptr(std::forward<Value>(value));
+        target = disposition_traits<std::decay_t<Value>>::to_exception_ptr(std::forward<Value>(value));
 }
 
 template <class Disposition, class S> struct without_disposition {
