@@ -8,6 +8,7 @@
 #include <fairlead/exec/loop.hpp>
 #include <fairlead/exec/properties.hpp>
 #include <fairlead/exec/resumer.hpp>
+#include <fairlead/exec/ts_members.hpp>
 #include <fairlead/exec/work_guard.hpp>
 
 #include <concepts>
@@ -250,7 +251,7 @@ public:
 };
 
 /// The executor of a loop: one pointer, trivially copyable, recognised by whoever holds the loop.
-class loop_executor {
+class loop_executor : public detail::ts_members<loop_executor> {
 public:
     using takes_properties = void;
     explicit loop_executor(loop* l) noexcept : loop_(l) {}

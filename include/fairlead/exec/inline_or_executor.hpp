@@ -25,7 +25,7 @@ template <class P> inline constexpr bool is_of_inline_or =
 /// thread of the loop that performs the I/O, whatever the executor inside is.
 template <execution::executor Executor, class Blocking = execution::blocking_t::always_t,
           class InlineExceptionHandling = execution::inline_exception_handling_t::propagate_t>
-class inline_or_executor {
+class inline_or_executor : public detail::ts_members<inline_or_executor<Executor, Blocking, InlineExceptionHandling>> {
     using handling = execution::inline_exception_handling_t;
     template <class B, class H = InlineExceptionHandling> using variant = inline_or_executor<Executor, B, H>;
 

@@ -70,7 +70,7 @@ private:
 /// After a bounded number of functions the strand goes to the end of the queue below it.
 /// Threads    any
 /// Allocates  one block when it is made; nothing for what a loop of the library runs
-template <class Executor = any_io_executor> class strand {
+template <class Executor = any_io_executor> class strand : public detail::ts_members<strand<Executor>> {
 public:
     using inner_executor_type = Executor;
     using takes_properties = void;

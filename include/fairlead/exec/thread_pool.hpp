@@ -26,7 +26,7 @@ struct FAIRLEAD_EXPORT pool_access {
 /// I/O objects made with its executor work: one more thread, started with the first of them, waits for the system.
 class FAIRLEAD_EXPORT thread_pool : public execution_context {
 public:
-    class executor_type {
+    class executor_type : public detail::ts_members<executor_type> {
     public:
         using takes_properties = void;
         static constexpr bool can_be_waited_for = true;
@@ -44,7 +44,7 @@ public:
         std::size_t query(execution::occupancy_t) const noexcept { return detail::pool_access::threads(*pool_->pool_); }
         void on_work_started() const noexcept { detail::pool_access::work(*pool_->pool_, +1); }
         void on_work_finished() const noexcept { detail::pool_access::work(*pool_->pool_, -1); }
-        friend bool operator==(executor_type, executor_type) noexcept = default;
+        friend bool operator==(executor_type a, executor_type b) noexcept { return a.pool_ == b.pool_; }
 
     private:
         friend class thread_pool;
@@ -93,7 +93,7 @@ private:
 };
 
 /// Runs functions anywhere: dispatch() calls them at once, post() leaves them to a pool of the process.
-class FAIRLEAD_EXPORT system_executor {
+class FAIRLEAD_EXPORT system_executor : public detail::ts_members<system_executor> {
 public:
     using takes_properties = void;
     static constexpr bool can_be_waited_for = true;
@@ -101,9 +101,9 @@ public:
     bool running_in_this_thread() const noexcept { return true; }
     template <class F> void execute(F&& f) const {
         if constexpr (std::same_as<std::decay_t<F>, detail::op_function>)
-            post(f.release());
+            hand_over(f.release());
         else
-            post(*detail::function_op<std::decay_t<F>>::make(std::forward<F>(f)));
+            hand_over(*detail::function_op<std::decay_t<F>>::make(std::forward<F>(f)));
     }
     /// How many threads the pool of the process has.
     std::size_t query(execution::occupancy_t) const noexcept {
@@ -114,7 +114,7 @@ public:
     friend bool operator==(system_executor, system_executor) noexcept { return true; }
 
 private:
-    static void post(op& o) noexcept { detail::pool_access::post(*system_context::the().pool_, o); }
+    static void hand_over(op& o) noexcept { detail::pool_access::post(*system_context::the().pool_, o); }
 };
 
 class system_context::executor_type : public system_executor {};

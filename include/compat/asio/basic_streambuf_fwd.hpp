@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/base/streambuf.hpp>
+
+#include <asio/fairlead.hpp>

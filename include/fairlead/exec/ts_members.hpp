@@ -1,0 +1,64 @@
+// The members that executors have in the Networking TS, for programs that call them: dispatch, post and defer.
+#pragma once
+
+#include <fairlead/exec/executor_concept.hpp>
+#include <fairlead/exec/function_op.hpp>
+
+#include <concepts>
+#include <type_traits>
+#include <utility>
+
+namespace fairlead {
+namespace detail {
+
+/// Derived has execute(f), which never runs f inside the call, and running_in_this_thread().
+template <class Derived> class ts_members {
+public:
+    /// Runs f() at once if the caller runs on the executor, otherwise as post().
+    template <class F, class Allocator> void dispatch(F&& f, Allocator const& a) const {
+        if (derived().running_in_this_thread()) {
+            std::decay_t<F> function(std::forward<F>(f));
+            std::move(function)();
+        } else {
+            post(std::forward<F>(f), a);
+        }
+    }
+    /// Runs f() on the executor, never inside this call; f is kept in memory of `a`.
+    template <class F, class Allocator> void post(F&& f, Allocator const& a) const {
+        op_function function(*allocated_function_op<std::decay_t<F>, Allocator>::make(std::forward<F>(f), a));
+        queue_function(derived(), std::move(function));
+    }
+    /// The same: the caller goes on first in either case.
+    template <class F, class Allocator> void defer(F&& f, Allocator const& a) const { post(std::forward<F>(f), a); }
+
+private:
+    Derived const& derived() const noexcept { return static_cast<Derived const&>(*this); }
+};
+
+template <class T>
+concept ts_executor =
+    std::copy_constructible<T> && requires(T const& e, void (*f)(), std::allocator<void> a, execution_context*& c) {
+        c = &e.context();
+        e.on_work_started();
+        e.on_work_finished();
+        e.dispatch(f, a);
+        e.post(f, a);
+        e.defer(f, a);
+    } && std::equality_comparable<T>;
+
+} // namespace detail
+
+/// Whether T is what the Networking TS calls an executor: the executors of contexts, pools, strands and of the system
+/// are. This library asks for less (`executor`, `execution::executor`), and never calls these members.
+template <class T> struct is_executor : std::bool_constant<detail::ts_executor<T>> {};
+
+/// Says that the argument behind it is an executor, in constructors.
+struct executor_arg_t {
+    constexpr executor_arg_t() noexcept = default;
+};
+inline constexpr executor_arg_t executor_arg{};
+
+/// Whether T can be constructed with executor_arg and an Executor: false unless it is specialised.
+template <class T, class Executor> struct uses_executor : std::false_type {};
+
+} // namespace fairlead

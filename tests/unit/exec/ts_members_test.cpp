@@ -1,0 +1,121 @@
+#include <fairlead/exec/ts_members.hpp>
+
+#include <fairlead/exec/inline_or_executor.hpp>
+#include <fairlead/exec/strand.hpp>
+#include <fairlead/exec/thread_pool.hpp>
+#include <fairlead/io/io_context.hpp>
+
+#include <gtest/gtest.h>
+
+#include <future>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace {
+
+using namespace fairlead;
+using loop_place = io_context::executor_type;
+using pool_place = thread_pool::executor_type;
+
+static_assert(is_executor<loop_place>::value && is_executor<pool_place>::value && is_executor<system_executor>::value);
+static_assert(is_executor<strand<loop_place>>::value && is_executor<inline_or_executor<loop_place>>::value);
+static_assert(!is_executor<inline_executor>::value && !is_executor<int>::value);
+static_assert(sizeof(loop_place) == sizeof(void*) && std::is_trivially_copyable_v<loop_place>);
+static_assert(sizeof(pool_place) == sizeof(void*) && sizeof(any_io_executor) == 32);
+static_assert(sizeof(strand<loop_place>) == 2 * sizeof(void*));
+static_assert(!uses_executor<std::string, loop_place>::value);
+
+struct account {
+    int live = 0, taken = 0;
+};
+template <class T> struct counting_allocator {
+    using value_type = T;
+    account* books;
+    explicit counting_allocator(account* a) : books(a) {}
+    template <class U> counting_allocator(counting_allocator<U> const& other) : books(other.books) {}
+    T* allocate(std::size_t k) {
+        ++books->live;
+        ++books->taken;
+        return static_cast<T*>(::operator new(k * sizeof(T)));
+    }
+    void deallocate(T* p, std::size_t) {
+        --books->live;
+        ::operator delete(p);
+    }
+    template <class U> bool operator==(counting_allocator<U> const& other) const { return books == other.books; }
+};
+
+TEST(TsMembers, OfALoopPostAndDeferQueueAndDispatchRunsWhereItMay) {
+    io_context context;
+    auto const place = context.get_executor();
+    std::allocator<void> const memory;
+    std::string log;
+    place.post([&log] { log += 'p'; }, memory);
+    place.defer([&log] { log += 'd'; }, memory);
+    place.dispatch(
+        [&] {
+            log += '(';
+            place.dispatch([&log] { log += 'i'; }, memory);
+            place.post([&log] { log += 'q'; }, memory);
+            log += ')';
+        },
+        memory);
+    EXPECT_EQ(log, "");
+    context.run();
+    EXPECT_EQ(log, "pd(i)q");
+}
+
+TEST(TsMembers, FunctionsAreKeptInTheMemoryThatIsGiven) {
+    io_context context;
+    account books;
+    int live_inside = -1;
+    auto own = std::make_unique<int>(7);
+    context.get_executor().post([&, own = std::move(own)] { live_inside = books.live + *own; },
+                                counting_allocator<int>(&books));
+    EXPECT_EQ(books.live, 1);
+    context.run();
+    EXPECT_EQ(live_inside, 7) << "given back before the call";
+    EXPECT_EQ(books.taken, 1);
+}
+
+TEST(TsMembers, OfStrandsInlineExecutorsAndTheSystem) {
+    io_context context;
+    strand<loop_place> const one(context.get_executor());
+    std::allocator<void> const memory;
+    std::string log;
+    one.dispatch(
+        [&] {
+            one.dispatch([&log] { log += 'a'; }, memory);
+            one.post([&log] { log += 'b'; }, memory);
+            log += 'c';
+        },
+        memory);
+    auto const here = inline_or(context);
+    here.dispatch([&log] { log += '1'; }, memory);
+    here.post([&log] { log += '2'; }, memory);
+    EXPECT_EQ(log, "1");
+    context.run();
+    EXPECT_EQ(log.size(), 5U);
+    EXPECT_LT(log.find('a'), log.find('c'));
+    EXPECT_LT(log.find('c'), log.find('b'));
+    system_executor().dispatch([&log] { log = "at once"; }, memory);
+    EXPECT_EQ(log, "at once");
+}
+
+TEST(TsMembers, OfAPoolTheyRunInItsThreads) {
+    thread_pool pool(1);
+    auto const place = pool.get_executor();
+    std::allocator<void> const memory;
+    std::promise<std::thread::id> posted, nested;
+    place.post([&posted] { posted.set_value(std::this_thread::get_id()); }, memory);
+    place.dispatch([&] { place.dispatch([&nested] { nested.set_value(std::this_thread::get_id()); }, memory); },
+                   memory);
+    auto const id = posted.get_future().get();
+    EXPECT_NE(id, std::this_thread::get_id());
+    EXPECT_EQ(nested.get_future().get(), id);
+    pool.join();
+}
+
+} // namespace
