@@ -24,6 +24,7 @@
 #include <fairlead/exec/strand.hpp>
 #include <fairlead/exec/thread_pool.hpp>
 #include <fairlead/io/io_context.hpp>
+#include <fairlead/io/io_context_strand.hpp>
 #include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/address.hpp>
 #include <fairlead/net/cancel_after.hpp>

@@ -27,6 +27,7 @@ public:
         friend class io_context;
         explicit executor_type(io_context& c) noexcept;
     };
+    class strand; ///< in io/io_context_strand.hpp
     using count_type = std::size_t;
 
     io_context();

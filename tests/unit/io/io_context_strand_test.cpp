@@ -1,0 +1,56 @@
+#include <fairlead/io/io_context_strand.hpp>
+
+#include <fairlead/net/timer.hpp>
+#include <fairlead/token/adapters.hpp>
+#include <fairlead/token/post.hpp>
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+namespace {
+
+using namespace fairlead;
+
+static_assert(executor<io_context::strand>);
+
+TEST(IoContextStrand, IsAStrandOnItsContext) {
+    io_context context;
+    io_context::strand const s(context), other(context), copy(s);
+    EXPECT_EQ(&s.context(), &context);
+    EXPECT_TRUE(s == copy);
+    EXPECT_FALSE(s == other);
+    EXPECT_FALSE(s.running_in_this_thread());
+    std::string log;
+    post(s, [&] {
+        EXPECT_TRUE(s.running_in_this_thread());
+        EXPECT_FALSE(other.running_in_this_thread());
+        dispatch(copy, [&log] { log += 'a'; });
+        post(s, [&log] { log += 'c'; });
+        s.post([&log] { log += 'd'; }, std::allocator<void>());
+        log += 'b';
+    });
+    steady_timer timer(context, std::chrono::seconds(0));
+    timer.async_wait(bind_executor(s, [&](error_code) { log += s.running_in_this_thread() ? 't' : '?'; }));
+    EXPECT_EQ(log, "");
+    context.run();
+    EXPECT_EQ(log.substr(0, 2), "ab");
+    EXPECT_EQ(log.size(), 5U);
+    EXPECT_NE(log.find('t'), std::string::npos);
+    EXPECT_LT(log.find('c'), log.find('d'));
+}
+
+TEST(IoContextStrand, GoesWithWhatIsQueued) {
+    auto const alive = std::make_shared<int>();
+    {
+        io_context context;
+        io_context::strand s(context);
+        post(s, [alive] {});
+        any_io_executor const any = s;
+        EXPECT_EQ(&any.context(), &context);
+    }
+    EXPECT_EQ(alive.use_count(), 1);
+}
+
+} // namespace
