@@ -5,6 +5,8 @@
 //     ROW       callback or coroutine
 //     MESSAGES  in all, both directions counted
 //     PROTOCOL  unix or tcp
+#include "descriptors.hpp"
+
 #include <asio.hpp>
 
 #include <array>
@@ -91,6 +93,7 @@ template <class Protocol> void run(bool with_coroutines, long each, int pairs) {
 int main(int argc, char** argv) {
     if (argc != 5)
         return 2;
+    raise_descriptor_limit();
     bool const with_coroutines = std::strcmp(argv[1], "coroutine") == 0;
     int const pairs = std::atoi(argv[4]);
     long const each = std::atol(argv[2]) / (2 * pairs);

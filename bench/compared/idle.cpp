@@ -42,16 +42,15 @@ FAIRLEAD_NOINLINE seen_frame wait_and_be_seen(socket_type socket) {
     co_await socket.async_read_some(asio::buffer(data), asio::use_awaitable);
 }
 
-/// The block of the frame that co_spawn makes around a coroutine.
+/// The block of what co_spawn keeps beside a coroutine.
 struct root_block {
     std::size_t& bytes;
     explicit root_block(std::size_t& b) noexcept : bytes(b) {}
     bool await_ready() const noexcept { return false; }
     bool await_suspend(std::coroutine_handle<asio::detail::awaitable_promise<void>> h) noexcept {
         using asio::detail::recycler;
-        auto* const frame = static_cast<std::byte*>(h.promise().record.parent->handle.address());
-        auto* const block = reinterpret_cast<asio::detail::recycler_block*>(frame - recycler::header);
-        bytes = block->size_class * recycler::step;
+        auto* const root = static_cast<asio::detail::spawn_root*>(h.promise().record.parent);
+        bytes = asio::detail::block_of(root)->size_class * recycler::step;
         return false;
     }
     void await_resume() const noexcept {}
@@ -75,7 +74,7 @@ void list_parts(asio::io_context& context, bool with_coroutines) {
     using promise = asio::detail::awaitable_promise<void>;
     std::printf("frame %zu bytes: promise %zu, of it await record %zu, of it lent to the operation %zu\n", frame,
                 sizeof(promise), sizeof(asio::await_record), asio::await_record::lendable);
-    std::printf("co_spawn's own frame around it: a block of %zu bytes\n", root);
+    std::printf("co_spawn's own part: a block of %zu bytes\n", root);
 }
 #else
 void list_parts(asio::io_context&, bool) {}

@@ -1,10 +1,11 @@
 // What idle.cpp and its limit share: many open pairs, and the memory that the process itself keeps.
 #pragma once
 
+#include "descriptors.hpp"
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <vector>
@@ -27,15 +28,12 @@ struct open_sockets {
     int wanted;
 };
 inline open_sockets open_pairs(int wanted) {
-    rlimit limit{};
-    getrlimit(RLIMIT_NOFILE, &limit);
-    limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
+    auto const limit = raise_descriptor_limit();
     open_sockets result{{}, wanted};
     result.fds.reserve(static_cast<std::size_t>(wanted));
     int constexpr spared = 50; // for what the libraries open
     for (int ends[2]; static_cast<int>(result.fds.size()) != wanted; result.fds.push_back(ends[0]))
-        if (2 * result.fds.size() + spared > limit.rlim_cur ||
+        if (2 * result.fds.size() + spared > limit ||
             socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0)
             break;
     return result;

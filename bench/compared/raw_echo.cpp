@@ -2,6 +2,8 @@
 // all of it says that the socket is drained.
 //
 //   raw_echo epoll MESSAGES PROTOCOL PAIRS
+#include "descriptors.hpp"
+
 #include <arpa/inet.h>
 #include <cstdlib>
 #include <cstring>
@@ -45,6 +47,7 @@ void connect_tcp(int (&fds)[2]) {
 int main(int argc, char** argv) {
     if (argc != 5)
         return 2;
+    raise_descriptor_limit();
     bool const over_unix = std::strcmp(argv[3], "unix") == 0;
     int const pairs = std::atoi(argv[4]);
     long const each = std::atol(argv[2]) / (2 * pairs);
