@@ -202,6 +202,10 @@ private:
 };
 static_assert(sizeof(any_io_executor) == 32, "the size of any_io_executor is part of the ABI");
 
+namespace execution {
+inline void swap(any_io_executor& a, any_io_executor& b) noexcept { a.swap(b); }
+} // namespace execution
+
 namespace detail {
 
 template <class E> executor_properties executor_table<E>::properties(void const* p) {
@@ -244,6 +248,15 @@ public:
     using any_io_executor::any_io_executor;
     any_completion_executor(any_io_executor const& e) noexcept : any_io_executor(e) {}
     any_completion_executor(std::nothrow_t, any_io_executor const& e) noexcept : any_io_executor(e) {}
+    template <class E>
+        requires(!std::derived_from<std::decay_t<E>, any_io_executor> && !executor<std::decay_t<E>> &&
+                 detail::runs_functions<std::decay_t<E>>)
+    any_completion_executor(std::nothrow_t, E&& e) noexcept {
+        try {
+            *this = any_completion_executor(std::forward<E>(e));
+        } catch (std::bad_alloc const&) { // empty, as said
+        }
+    }
     template <class E>
         requires(!std::derived_from<std::decay_t<E>, any_io_executor> && !executor<std::decay_t<E>> &&
                  detail::runs_functions<std::decay_t<E>>)

@@ -186,6 +186,11 @@ public:
     }
 };
 
+template <> class async_result<detached_t> : public async_result<detached_t, void()> {
+public:
+    using async_result<detached_t, void()>::async_result;
+};
+
 /// Token: the completion arguments arrive as one tuple, errors included, nothing is thrown.
 template <class Token> struct as_tuple_t : detail::can_be_default<as_tuple_t<Token>> {
     constexpr as_tuple_t() = default;

@@ -200,6 +200,13 @@ public:
     }
 };
 
+template <> class async_result<deferred_t> {
+public:
+    template <class Initiation> static auto initiate(Initiation&& initiation, deferred_t) {
+        return deferred_several<std::decay_t<Initiation>>(std::in_place, std::forward<Initiation>(initiation));
+    }
+};
+
 template <class Function, class Signature> class async_result<deferred_function<Function>, Signature> {
     using after = detail::signature_after<Function, Signature>;
     using next_signature = typename after::type;

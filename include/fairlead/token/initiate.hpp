@@ -245,6 +245,20 @@ decltype(auto) async_initiate(Initiation&& initiation, Token&& token, Args&&... 
                                                      std::forward<Args>(args)...);
 }
 
+/// The same for an operation that completes with whatever it likes. Only handlers, detached and deferred take it.
+template <class Token, class Initiation, class... Args>
+    requires(!completion_signature<Token>)
+decltype(auto) async_initiate(Initiation&& initiation, std::type_identity_t<Token>& token, Args&&... args) {
+    return detail::initiate_several<>(
+        std::forward<Token>(token),
+        detail::bind_initiation(std::forward<Initiation>(initiation), std::forward<Args>(args)...));
+}
+template <class Initiation, class Token, class... Args>
+    requires(!completion_signature<Initiation>)
+decltype(auto) async_initiate(Initiation&& initiation, Token&& token, Args&&... args) {
+    return async_initiate<Token>(std::forward<Initiation>(initiation), token, std::forward<Args>(args)...);
+}
+
 /// P0162R0's short form for the body of an initiating function: `async_completion<Token, Signature> init(token);`,
 /// start the operation with `init.completion_handler`, `return init.result.get();`.
 template <class Token, completion_signature... Signatures> class async_completion {

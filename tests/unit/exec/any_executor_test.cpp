@@ -240,6 +240,17 @@ TEST(AnyExecutor, WhatTheTargetDoesNotKnowIsNoneOfTheValues) {
     EXPECT_EQ(query(preferring, priority{3}), 0);
 }
 
+TEST(AnyExecutor, OfTheLibraryTakesExecutorsWithoutAContextAndSwaps) {
+    any_completion_executor none(std::nothrow, silent());
+    EXPECT_NE(none.target<silent>(), nullptr);
+    EXPECT_NE(none.target<void>(), nullptr);
+    io_context context;
+    any_io_executor a = context.get_executor(), b;
+    ex::swap(a, b);
+    EXPECT_FALSE(a);
+    EXPECT_EQ(b, context.get_executor());
+}
+
 // ---- require_concept
 
 struct sails {

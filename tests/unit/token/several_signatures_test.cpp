@@ -165,6 +165,28 @@ TEST(SeveralSignatures, InitiateWithTheSignaturesAloneTakesTheTokenAsItIs) {
     EXPECT_EQ(log, "three=3 ");
 }
 
+TEST(SeveralSignatures, InitiateWithNoneCompletesWithWhateverItLikes) {
+    std::string log;
+    auto const start = [](auto handler, int n) {
+        if (n < 0)
+            std::move(handler)();
+        else
+            std::move(handler)(n);
+    };
+    count_arguments handler{&log};
+    async_initiate(start, handler, 5);
+    async_initiate(start, count_arguments{&log}, -5);
+    async_initiate<count_arguments>(start, handler, 5);
+    async_initiate<count_arguments&>(start, handler, 5);
+    EXPECT_EQ(log, "1011");
+    auto op = async_initiate(start, deferred, -5);
+    std::move(op)(handler);
+    EXPECT_EQ(log, "10110");
+    int calls = 0;
+    async_initiate([&calls](auto h) { std::move(h)(++calls, "whatever"); }, detached);
+    EXPECT_EQ(calls, 1);
+}
+
 TEST(SeveralSignatures, AsyncCompletionTakesThemToo) {
     std::string log;
     answer token{&log};
