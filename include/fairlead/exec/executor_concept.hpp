@@ -76,19 +76,17 @@ template <class E, class F> void queue_function(E const& e, F&& f) {
     else if constexpr (can_require_v<E const&, execution::blocking_t::never_t>)
         require(e, execution::blocking.never).execute(std::forward<F>(f));
     else
-        e.execute(std::forward<F>(f));
+        execute_on(e, std::forward<F>(f));
 }
 
 } // namespace detail
 
 /// What users may write as an executor: copyable, comparable, belongs to a context, runs a move-only function.
-/// The context is what context() returns, or query(execution::context).
+/// The context is what context() returns, or query(execution::context). In place of execute(f) it may have dispatch,
+/// post and defer as in the Networking TS.
 // The members come first: only then is comparing asked for, which would otherwise try to make an any_io_executor.
 template <class E>
-concept executor = requires(E const& e, void (*f)()) {
-    detail::context_of(e);
-    e.execute(f);
-} && std::copy_constructible<E> && std::equality_comparable<E>;
+concept executor = requires(E const& e) { detail::context_of(e); } && detail::runs_functions<E>;
 
 /// What objects and operations take in place of an executor: a context that has one.
 template <class T>

@@ -101,7 +101,7 @@ template <class E> struct executor_table {
     static void copy(void const* from, void* to) { ::new (to) stored(as_stored(from)); }
     static void destroy(void* p) noexcept { static_cast<stored*>(p)->~stored(); }
     static bool equal(void const* a, void const* b) noexcept { return in(a) == in(b); }
-    static void execute(void const* p, op_function f) { in(p).execute(std::move(f)); }
+    static void execute(void const* p, op_function f) { execute_on(in(p), std::move(f)); }
     static std::type_info const& type() noexcept { return typeid(E); }
     static execution_context& context(void const* p) {
         if constexpr (executor<E>)

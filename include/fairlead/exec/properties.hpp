@@ -14,10 +14,28 @@ namespace fairlead {
 
 namespace detail {
 
+template <class T>
+concept has_execute = requires(T const& e, void (*f)()) { e.execute(f); };
+/// As executors of users were written for the Networking TS.
+template <class T>
+concept has_post_in_place_of_execute = !has_execute<T> && requires(T const& e, void (*f)(), std::allocator<void> a) {
+    e.dispatch(f, a);
+    e.post(f, a);
+    e.defer(f, a);
+};
+
 // execute comes first: comparing could otherwise try to make an any_io_executor.
 template <class T>
 concept runs_functions =
-    requires(T const& e, void (*f)()) { e.execute(f); } && std::copy_constructible<T> && std::equality_comparable<T>;
+    (has_execute<T> || has_post_in_place_of_execute<T>) && std::copy_constructible<T> && std::equality_comparable<T>;
+
+/// Gives f to an executor of either kind.
+template <class E, class F> void execute_on(E const& e, F&& f) {
+    if constexpr (has_execute<E>)
+        e.execute(std::forward<F>(f));
+    else
+        e.post(std::forward<F>(f), std::allocator<void>());
+}
 
 } // namespace detail
 

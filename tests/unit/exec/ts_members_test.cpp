@@ -1,12 +1,18 @@
 #include <fairlead/exec/ts_members.hpp>
 
+#include <fairlead/coro/spawn.hpp>
 #include <fairlead/exec/inline_or_executor.hpp>
 #include <fairlead/exec/strand.hpp>
 #include <fairlead/exec/thread_pool.hpp>
 #include <fairlead/io/io_context.hpp>
+#include <fairlead/net/timer.hpp>
+#include <fairlead/token/adapters.hpp>
+#include <fairlead/token/post.hpp>
 
 #include <gtest/gtest.h>
 
+#include <deque>
+#include <functional>
 #include <future>
 #include <memory>
 #include <string>
@@ -116,6 +122,84 @@ TEST(TsMembers, OfAPoolTheyRunInItsThreads) {
     EXPECT_NE(id, std::this_thread::get_id());
     EXPECT_EQ(nested.get_future().get(), id);
     pool.join();
+}
+
+/// A context and an executor of a user's, written for the Networking TS: there is no execute().
+class old_context : public execution_context {
+public:
+    class executor_type {
+    public:
+        explicit executor_type(old_context& c) noexcept : context_(&c) {}
+        old_context& context() const noexcept { return *context_; }
+        void on_work_started() const noexcept { ++context_->work; }
+        void on_work_finished() const noexcept { --context_->work; }
+        template <class F, class Allocator> void dispatch(F f, Allocator const& a) const { post(std::move(f), a); }
+        template <class F, class Allocator> void post(F f, Allocator const&) const {
+            auto const kept = std::make_shared<F>(std::move(f));
+            context_->queue.emplace_back([kept] { std::move (*kept)(); });
+        }
+        template <class F, class Allocator> void defer(F f, Allocator const& a) const { post(std::move(f), a); }
+        friend bool operator==(executor_type a, executor_type b) noexcept { return a.context_ == b.context_; }
+
+    private:
+        old_context* context_;
+    };
+    old_context() = default;
+    ~old_context() override {
+        shutdown();
+        destroy();
+    }
+    executor_type get_executor() noexcept { return executor_type(*this); }
+    void run() {
+        while (!queue.empty()) {
+            auto const f = std::move(queue.front());
+            queue.pop_front();
+            f();
+        }
+    }
+
+    std::deque<std::function<void()>> queue;
+    int work = 0;
+};
+using old_place = old_context::executor_type;
+static_assert(executor<old_place> && is_executor<old_place>::value);
+
+TEST(TsMembers, ExecutorsOfUsersThatHaveNothingElseRunHandlers) {
+    io_context context;
+    old_context old;
+    std::string log;
+    steady_timer timer(context, std::chrono::seconds(0));
+    timer.async_wait(bind_executor(old.get_executor(), [&log](error_code) { log += 't'; }));
+    EXPECT_EQ(old.work, 1) << "a handler is on its way";
+    context.run();
+    EXPECT_EQ(log, "");
+    old.run();
+    EXPECT_EQ(log, "t");
+    EXPECT_EQ(old.work, 0);
+
+    post(old, [&log] { log += 'p'; });
+    dispatch(old.get_executor(), [&log] { log += 'd'; });
+    any_io_executor const any = old.get_executor();
+    EXPECT_EQ(&any.context(), &old);
+    any.execute([&log] { log += 'a'; });
+    post(make_strand(old), [&log] { log += 's'; });
+    EXPECT_EQ(log, "t");
+    old.run();
+    EXPECT_EQ(log, "tpdas");
+}
+
+TEST(TsMembers, ExecutorsOfUsersThatHaveNothingElseRunCoroutines) {
+    old_context old;
+    std::string log;
+    auto const body = [](std::string& to) -> awaitable<void> {
+        to += '1';
+        co_await post(co_await this_coro::executor);
+        to += '2';
+    };
+    co_spawn(old, body(log), [&log](std::exception_ptr e) { log += e ? '!' : '3'; });
+    old.run();
+    EXPECT_EQ(log, "123");
+    EXPECT_EQ(old.work, 0);
 }
 
 } // namespace
