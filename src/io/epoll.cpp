@@ -242,7 +242,8 @@ public:
             bool const has_news = harvest(0) > 0; // of whichever: others must not keep these waiting
             bool const about_to_sleep = !has_news && until_ns != 0;
             bool any = verify(unverified_, about_to_sleep ? 0 : verify_after_turns);
-            any = verify(doubtful_, doubt_after_turns) || any;
+            if (doubtful_.next != &doubtful_) [[unlikely]]
+                any = verify_long_doubted() || any;
             if (any || !about_to_sleep)
                 return;
         }
@@ -962,6 +963,7 @@ private:
         if (d.reads.empty())
             unlist(d);
     }
+    FAIRLEAD_COLD bool verify_long_doubted() noexcept { return verify(doubtful_, doubt_after_turns); }
     /// Tries those of `list` that have stood there for so many turns. Returns whether something completed.
     bool verify(verify_link& list, unsigned turns) noexcept {
         bool any = false;

@@ -184,7 +184,7 @@ private:
             throw bad_executor();
         return *functions_;
     }
-    void copy_from(any_io_executor const& other) noexcept {
+    FAIRLEAD_ALWAYS_INLINE void copy_from(any_io_executor const& other) noexcept {
         if (!functions_)
             return;
         if (functions_->native)
@@ -192,7 +192,7 @@ private:
         else
             functions_->copy(other.storage_, storage_);
     }
-    void destroy() noexcept {
+    FAIRLEAD_ALWAYS_INLINE void destroy() noexcept {
         if (functions_ && !functions_->native)
             functions_->destroy(storage_);
     }
