@@ -59,6 +59,18 @@ struct write_some_verb {
         return s.async_write_some(std::forward<A>(a)...);
     }
 };
+struct fill_verb {
+    template <class S, class... A> decltype(auto) operator()(S& s, A&&... a) const
+        noexcept(noexcept(s.async_fill(std::forward<A>(a)...))) {
+        return s.async_fill(std::forward<A>(a)...);
+    }
+};
+struct flush_verb {
+    template <class S, class... A> decltype(auto) operator()(S& s, A&&... a) const
+        noexcept(noexcept(s.async_flush(std::forward<A>(a)...))) {
+        return s.async_flush(std::forward<A>(a)...);
+    }
+};
 struct accept_verb {
     template <class S, class... A> decltype(auto) operator()(S& s, A&&... a) const
         noexcept(noexcept(s.async_accept(std::forward<A>(a)...))) {
@@ -114,6 +126,8 @@ inline constexpr detail::send_to_verb send_to{};           ///< object.async_sen
 inline constexpr detail::receive_from_verb receive_from{}; ///< object.async_receive_from(...)
 inline constexpr detail::read_some_verb read_some{};       ///< object.async_read_some(...)
 inline constexpr detail::write_some_verb write_some{};     ///< object.async_write_some(...)
+inline constexpr detail::fill_verb fill{};                 ///< stream.async_fill(...)
+inline constexpr detail::flush_verb flush{};               ///< stream.async_flush(...)
 inline constexpr detail::accept_verb accept{};             ///< object.async_accept(...)
 inline constexpr detail::connect_verb connect{}; ///< object.async_connect(...), or async_connect(s, ...) with a range
 inline constexpr detail::wait_verb wait{};       ///< object.async_wait(...)

@@ -1,4 +1,5 @@
 // The short names: each is its initiating function, and none of those is without one.
+#include <fairlead/stream/buffered_stream.hpp>
 #include <fairlead/verbs.hpp>
 
 #include <gtest/gtest.h>
@@ -64,6 +65,8 @@ SAME(verbs::read(an<tcp::socket>(), bytes), async_read(an<tcp::socket>(), bytes)
 SAME(verbs::read(an<readable_pipe>(), bytes), async_read(an<readable_pipe>(), bytes));
 SAME(verbs::write(an<tcp::socket>(), text), async_write(an<tcp::socket>(), text));
 SAME(verbs::write(an<writable_pipe>(), text), async_write(an<writable_pipe>(), text));
+SAME(verbs::fill(an<buffered_stream<tcp::socket>>()), an<buffered_stream<tcp::socket>>().async_fill());
+SAME(verbs::flush(an<buffered_stream<tcp::socket>>()), an<buffered_stream<tcp::socket>>().async_flush());
 SAME(verbs::read_until(an<tcp::socket>(), dynamic_buffer(an<std::string>()), '\n'),
      async_read_until(an<tcp::socket>(), dynamic_buffer(an<std::string>()), '\n'));
 #undef SAME
