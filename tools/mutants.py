@@ -101,8 +101,11 @@ def all_mutants(root: Path, wanted: list[str]) -> list[Mutant]:
 
 
 def sample_of(root: Path, mutants: list[Mutant], n: int) -> list[Mutant]:
-    """n of them: the same for one commit, others for the next."""
-    head = subprocess.run(["git", "-C", root, "rev-parse", "HEAD"], capture_output=True, text=True).stdout.strip()
+    """n of them: the same for one commit, others for the next; outside a repository always the same."""
+    try:
+        head = subprocess.run(["git", "-C", root, "rev-parse", "HEAD"], capture_output=True, text=True).stdout.strip()
+    except FileNotFoundError:
+        head = ""
     order = sorted(mutants, key=lambda m: hashlib.sha256((head + m.name).encode()).hexdigest())
     return sorted(order[:n], key=lambda m: m.name)
 
