@@ -10,7 +10,7 @@ of it. The comment that opens a file becomes the documentation of the file. What
 as in response<T...>, is escaped; `code` stays as it is.
 
 On a page each heading gets a name that is unique among all pages, which links to it use. A link to an example leads to
-the page that doxygen makes of it, and one to a header to the documentation of the file.
+the page that doxygen makes of it, one to a header to the documentation of the file, and one to a table to its copy.
 """
 
 import posixpath
@@ -139,6 +139,8 @@ def filtered_page(page: str, text: str) -> str:
         if path.startswith("examples/") and not path.endswith(".md"):
             name = posixpath.basename(path).replace(".", "_8")
             return f"{link[1]}{name}-example.html)"
+        if path.endswith(".tsv"):  # HTML_EXTRA_FILES lie beside the pages.
+            return f"{link[1]}{posixpath.basename(path)})"
         if path.startswith("include/"):
             return f"{link[1]}@ref {path.removeprefix('include/')})"
         return link[0]
@@ -204,7 +206,7 @@ int async_f(char);
 PAGE = """\
 # A
 ## B, c
-[b](#b-c) [d](../d.md#e) [f](../examples/f_g.cpp) [h](h.md) [i](../include/j/k.hpp)
+[b](#b-c) [d](../d.md#e) [f](../examples/f_g.cpp) [h](h.md) [i](../include/j/k.hpp) [l](../m/n.tsv)
 ```
 ## [l](#l)
 ```
@@ -212,7 +214,7 @@ PAGE = """\
 FILTERED_PAGE = """\
 # A
 ## B, c {#docs-a--b-c}
-[b](#docs-a--b-c) [d](#d--e) [f](f_g_8cpp-example.html) [h](h.md) [i](@ref j/k.hpp)
+[b](#docs-a--b-c) [d](#d--e) [f](f_g_8cpp-example.html) [h](h.md) [i](@ref j/k.hpp) [l](n.tsv)
 ```
 ## [l](#l)
 ```
