@@ -10,8 +10,8 @@
 #include <fairlead/coro/awaitable.hpp>
 #include <fairlead/coro/frame.hpp>
 #include <fairlead/coro/spawn.hpp>
-#include <fairlead/exec/cancellation_type.hpp>
 #include <fairlead/exec/any_executor.hpp>
+#include <fairlead/exec/cancellation_type.hpp>
 #include <fairlead/exec/config.hpp>
 #include <fairlead/exec/execution_context.hpp>
 #include <fairlead/exec/executor.hpp>
