@@ -97,8 +97,7 @@ template <class T, class P> consteval property_way way_to_query() {
         return property_way::built_in;
     else if constexpr (requires { P::template static_query_v<bare>; })
         return property_way::constant;
-    else
-        return property_way::none;
+    return property_way::none;
 }
 
 template <class T, class P>
