@@ -9,6 +9,8 @@
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/post.hpp>
 
+#include <support/counting_allocator.hpp>
+
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -22,6 +24,8 @@
 namespace {
 
 using namespace fairlead;
+using test::account;
+using test::counting_allocator;
 using loop_place = io_context::executor_type;
 using pool_place = thread_pool::executor_type;
 
@@ -32,26 +36,6 @@ static_assert(sizeof(loop_place) == sizeof(void*) && std::is_trivially_copyable_
 static_assert(sizeof(pool_place) == sizeof(void*) && sizeof(any_io_executor) == 32);
 static_assert(sizeof(strand<loop_place>) == 2 * sizeof(void*));
 static_assert(!uses_executor<std::string, loop_place>::value);
-
-struct account {
-    int live = 0, taken = 0;
-};
-template <class T> struct counting_allocator {
-    using value_type = T;
-    account* books;
-    explicit counting_allocator(account* a) : books(a) {}
-    template <class U> counting_allocator(counting_allocator<U> const& other) : books(other.books) {}
-    T* allocate(std::size_t k) {
-        ++books->live;
-        ++books->taken;
-        return static_cast<T*>(::operator new(k * sizeof(T)));
-    }
-    void deallocate(T* p, std::size_t) {
-        --books->live;
-        ::operator delete(p);
-    }
-    template <class U> bool operator==(counting_allocator<U> const& other) const { return books == other.books; }
-};
 
 TEST(TsMembers, OfALoopPostAndDeferQueueAndDispatchRunsWhereItMay) {
     io_context context;

@@ -11,6 +11,8 @@
 #include <fairlead/token/post.hpp>
 #include <fairlead/token/use_future.hpp>
 
+#include <support/counting_allocator.hpp>
+
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -20,6 +22,8 @@
 namespace {
 
 using namespace fairlead;
+using test::account;
+using test::counting_allocator;
 using namespace std::chrono_literals;
 using local_socket = local::stream_protocol::socket;
 
@@ -208,26 +212,6 @@ TEST(Compose, KeepsWorkOnAllParts) {
     EXPECT_EQ(done, 1);
     EXPECT_FALSE(one.look().promised);
 }
-
-struct account {
-    int live = 0, taken = 0;
-};
-template <class T> struct counting_allocator {
-    using value_type = T;
-    account* books;
-    explicit counting_allocator(account* a) : books(a) {}
-    template <class U> counting_allocator(counting_allocator<U> const& other) : books(other.books) {}
-    T* allocate(std::size_t k) {
-        ++books->live;
-        ++books->taken;
-        return static_cast<T*>(::operator new(k * sizeof(T)));
-    }
-    void deallocate(T* p, std::size_t) {
-        --books->live;
-        ::operator delete(p);
-    }
-    template <class U> bool operator==(counting_allocator<U> const& other) const { return books == other.books; }
-};
 
 TEST(Compose, TheLayerNeedsNoBlockOfItsOwn) {
     io_context context;
