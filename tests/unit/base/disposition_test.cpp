@@ -1,25 +1,12 @@
 #include <fairlead/base/disposition.hpp>
 
+#include <support/user_disposition.hpp>
+
 #include <gtest/gtest.h>
 
 #include <exception>
 #include <stdexcept>
 #include <string>
-
-namespace shop {
-
-/// How a purchase ended: a disposition of a user's own.
-enum class outcome { good, sold_out };
-
-} // namespace shop
-
-template <> struct fairlead::disposition_traits<shop::outcome> {
-    static bool not_an_error(shop::outcome const& o) noexcept { return o == shop::outcome::good; }
-    static void throw_exception(shop::outcome) { throw std::runtime_error("sold out"); }
-    static std::exception_ptr to_exception_ptr(shop::outcome o) noexcept {
-        return not_an_error(o) ? nullptr : std::make_exception_ptr(std::runtime_error("sold out"));
-    }
-};
 
 namespace {
 
