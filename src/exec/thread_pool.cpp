@@ -43,15 +43,10 @@ public:
         push(outside_, o);
     }
     void work(int change) noexcept {
-        if (change > 0) {
+        if (change > 0)
             work_.fetch_add(1, std::memory_order_relaxed);
-            return;
-        }
-        auto n = work_.load(std::memory_order_relaxed);
-        do {
-            if (n == 1)
-                return last_work_finished();
-        } while (!work_.compare_exchange_weak(n, n - 1, std::memory_order_acq_rel, std::memory_order_relaxed));
+        else if (!count_down_unless_last(work_))
+            last_work_finished();
     }
     bool is_running_here() const noexcept {
         for (auto const* w = worker::current; w; w = w->outer)

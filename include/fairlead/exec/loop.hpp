@@ -124,13 +124,8 @@ public:
     /// Work that no queue shows: guards, and operations of other contexts whose handler belongs here.
     void work_started() noexcept { outside_work_.fetch_add(1, std::memory_order_relaxed); }
     void work_finished() noexcept {
-        auto n = outside_work_.load(std::memory_order_relaxed);
-        do {
-            if (n == 1) {
-                last_work_finished();
-                return;
-            }
-        } while (!outside_work_.compare_exchange_weak(n, n - 1, std::memory_order_acq_rel, std::memory_order_relaxed));
+        if (!detail::count_down_unless_last(outside_work_))
+            last_work_finished();
     }
     void count_work(int change) noexcept override {
         if (change > 0)

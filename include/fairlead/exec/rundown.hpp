@@ -35,4 +35,14 @@ private:
     std::atomic<unsigned> inside_{0};
 };
 
+/// Takes one from what is counted, unless it is the last: false. For the last a guard is needed before it goes.
+template <class N> bool count_down_unless_last(std::atomic<N>& count) noexcept {
+    auto n = count.load(std::memory_order_relaxed);
+    do {
+        if (n == 1)
+            return false;
+    } while (!count.compare_exchange_weak(n, n - 1, std::memory_order_acq_rel, std::memory_order_relaxed));
+    return true;
+}
+
 } // namespace fairlead::detail
