@@ -105,19 +105,31 @@ private:
     using values = typename spawn_values<T>::type;
 
     void step() {
+        bool const begins = !child();
+        std::exception_ptr thrown = begins ? begin() : nullptr;
+        if (begins && !thrown)
+            return;
         values v{};
-        try {
-            if (!child()) {
-                awaitable<T> a(function_());
-                auto& promise = awaitable_access::promise(a);
-                await(promise, awaitable_access::release(a));
-                return;
+        std::get<0>(v) = std::move(thrown);
+        if (!begins) {
+            try {
+                take(v);
+            } catch (...) {
+                std::get<0>(v) = std::current_exception();
             }
-            take(v);
-        } catch (...) {
-            std::get<0>(v) = std::current_exception();
         }
         finish(std::move(v));
+    }
+    /// Returns what the function threw instead of giving a coroutine.
+    std::exception_ptr begin() noexcept {
+        try {
+            awaitable<T> a(function_());
+            auto& promise = awaitable_access::promise(a);
+            await(promise, awaitable_access::release(a));
+            return nullptr;
+        } catch (...) {
+            return std::current_exception();
+        }
     }
     void take(values& v) {
         struct destroy {
