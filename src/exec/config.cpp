@@ -97,8 +97,22 @@ private:
 /// A number of 64 bits with a sign, and its digits.
 constexpr std::size_t number_size_max = 24;
 
-/// Whether all of the text was taken for a number.
-bool is_whole(char const* text, char const* end) noexcept { return end != text && trimmed(end).empty() && errno == 0; }
+/// False: there is no value. `parse` is one of strtoll's family; `fits` looks at `n` once all of the text has made a
+/// number.
+template <class N, class Parse, class Fits>
+bool read_number(config_service const& from, char const* section, char const* key, N& n, Parse parse, Fits fits) {
+    char place[number_size_max];
+    char const* const text = from.get_value(section, key, place, sizeof place);
+    if (!text)
+        return false;
+    char* end = nullptr;
+    errno = 0;
+    n = static_cast<N>(parse(text, &end, 0));
+    bool const is_whole = end != text && trimmed(end).empty() && errno == 0;
+    if (!is_whole || !fits(text))
+        refuse(section, key);
+    return true;
+}
 
 } // namespace
 
@@ -106,29 +120,14 @@ config_service::~config_service() = default;
 char const* config_service::get_value(char const*, char const*, char*, std::size_t) const { return nullptr; }
 
 bool config::read(name of, std::uint64_t& n, std::uint64_t most) const {
-    char place[number_size_max];
-    char const* const text = service_->get_value(of.section, of.key, place, sizeof place);
-    if (!text)
-        return false;
-    char* end = nullptr;
-    errno = 0;
-    n = std::strtoull(text, &end, 0);
-    if (!is_whole(text, end) || n > most || std::strchr(text, '-')) // strtoull takes signs, and goes round.
-        refuse(of.section, of.key);
-    return true;
+    return read_number(*service_, of.section, of.key, n, std::strtoull, [&](char const* text) {
+        return n <= most && !std::strchr(text, '-'); // strtoull takes signs, and goes round.
+    });
 }
 
 bool config::read(name of, std::int64_t& n, std::int64_t least, std::int64_t most) const {
-    char place[number_size_max];
-    char const* const text = service_->get_value(of.section, of.key, place, sizeof place);
-    if (!text)
-        return false;
-    char* end = nullptr;
-    errno = 0;
-    n = std::strtoll(text, &end, 0);
-    if (!is_whole(text, end) || n < least || n > most)
-        refuse(of.section, of.key);
-    return true;
+    return read_number(*service_, of.section, of.key, n, std::strtoll,
+                       [&](char const*) { return least <= n && n <= most; });
 }
 
 void config_from_string::make(execution_context& c) const { make_service<text_config>(c, text_, prefix_); }
