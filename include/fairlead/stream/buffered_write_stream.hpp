@@ -67,8 +67,9 @@ template <class Layer, class Buffers> struct buffered_write_step {
 } // namespace detail
 
 /// Collects small writes in a buffer, which is written to `Stream` when it is full and when it is flushed. Reads are
-/// the stream's own. What has not been flushed is lost when it is closed or destroyed. Threads    one reader plus one
-/// writer at a time, if the stream allows that; otherwise unsynchronised Source     Asio, buffered_write_stream
+/// the stream's own. What has not been flushed is lost when it is closed or destroyed.
+/// Threads    one reader plus one writer at a time, if the stream allows that; otherwise unsynchronised
+/// Source     Asio, buffered_write_stream
 template <class Stream> class buffered_write_stream : public detail::stream_layer<Stream> {
     using base = detail::stream_layer<Stream>;
     using base::next_layer_;
