@@ -10,6 +10,20 @@ constexpr int looks = 200;
 // Until the loop is shared, a joiner has to come back: an owner that does not know of him lets nobody know.
 constexpr std::int64_t retry_ns = 1'000'000;
 
+/// A thread that waits for the loop, or may begin to: whoever gives the loop back lets it know.
+class waiting {
+public:
+    explicit waiting(std::atomic<std::uint32_t>& count) noexcept : count_(count) {
+        count_.fetch_add(1, std::memory_order_seq_cst);
+    }
+    waiting(waiting const&) = delete;
+    waiting& operator=(waiting const&) = delete;
+    ~waiting() { count_.fetch_sub(1, std::memory_order_seq_cst); }
+
+private:
+    std::atomic<std::uint32_t>& count_;
+};
+
 } // namespace
 
 void ownership::give_back(owning_thread const& t) noexcept {
@@ -18,9 +32,11 @@ void ownership::give_back(owning_thread const& t) noexcept {
             return;    // It was taken away.
         park::pause(); // Somebody who claims it is looking at this very thread, and decides soon.
     }
+    // Who waits has said so before he last looked at the owner. Without anybody it is one atomic write.
+    if (waiting_.load(std::memory_order_seq_cst) == 0)
+        return;
     turns_.fetch_add(1, std::memory_order_seq_cst);
-    if (waiting_.load(std::memory_order_seq_cst) != 0)
-        park::wake_one(turns_);
+    park::wake_one(turns_);
 }
 
 bool ownership::take_from_busy_owner(owning_thread& t) noexcept {
@@ -64,7 +80,7 @@ bool ownership::is_still_of(owning_thread const& t) const noexcept {
 }
 
 bool ownership::take_or_wait(owning_thread& t, std::int64_t timeout_ns, void (*nudge)(void*), void* arg) noexcept {
-    waiting_.fetch_add(1, std::memory_order_seq_cst);
+    waiting const until_end(waiting_);
     auto const seen = turns_.load(std::memory_order_seq_cst);
     bool taken = try_take(t);
     if (!taken && timeout_ns != 0) {
@@ -80,11 +96,11 @@ bool ownership::take_or_wait(owning_thread& t, std::int64_t timeout_ns, void (*n
                        : timeout_ns < 0 || timeout_ns > retry_ns ? retry_ns
                                                                  : timeout_ns);
     }
-    waiting_.fetch_sub(1, std::memory_order_seq_cst);
     return taken || try_take(t);
 }
 
 void ownership::take_as_visitor(owning_thread& t, void (*nudge)(void*), void* arg) noexcept {
+    waiting const until_end(waiting_);
     visitors_.fetch_add(1, std::memory_order_seq_cst);
     for (;;) {
         auto const seen = turns_.load(std::memory_order_seq_cst);
@@ -97,8 +113,9 @@ void ownership::take_as_visitor(owning_thread& t, void (*nudge)(void*), void* ar
 }
 
 void ownership::let_visitors_in(owning_thread& t) noexcept {
+    waiting const until_end(waiting_);
     give_back(t);
-    park::wake_all(turns_);
+    wake_all();
     for (auto seen = turns_.load(std::memory_order_seq_cst); has_visitors();
          seen = turns_.load(std::memory_order_seq_cst))
         park::wait(turns_, seen, retry_ns);

@@ -73,7 +73,7 @@ void empty_slots(std::uintptr_t leave) noexcept {
 
 void keep_or_drop(home& h, recycler_block* block) noexcept {
     auto const c = block->size_class;
-    if (h.count_[c] == recycler::cached_per_class_max) {
+    if (recycler::is_full(c, h.count_[c])) {
         drop(block);
         return;
     }

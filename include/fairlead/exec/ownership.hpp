@@ -51,7 +51,7 @@ public:
     bool try_take(owning_thread& t) noexcept {
         std::uintptr_t nobody = 0;
         mark(t);
-        return owner_.compare_exchange_strong(nobody, t.tag, std::memory_order_seq_cst, std::memory_order_relaxed);
+        return owner_.compare_exchange_strong(nobody, t.tag, std::memory_order_seq_cst);
     }
     bool is_free() const noexcept { return owner_.load(std::memory_order_relaxed) == 0; }
     /// Gives back what may have been taken away meanwhile, and lets a waiting thread know. Inside a section.

@@ -50,8 +50,13 @@ public:
     static constexpr std::size_t header = 16;
     static constexpr std::size_t step = 32;
     static constexpr std::size_t classes = 129; // up to 4096 bytes with the header
-    static constexpr std::uint32_t cached_per_class_max = 4096;
+    /// What a thread keeps of one size: a burst of a hundred thousand timers, or of posts that ran ahead of their loop,
+    /// comes again without malloc.
+    static constexpr std::size_t cached_bytes_max = std::size_t{16} << 20;
 
+    static constexpr bool is_full(std::size_t size_class, std::uint32_t blocks) noexcept {
+        return blocks * size_class >= cached_bytes_max / step;
+    }
     static constexpr std::size_t class_of(std::size_t bytes) noexcept { return (bytes + header + step - 1) / step; }
 
     recycler_block* free_[classes] = {};

@@ -15,6 +15,7 @@ using fairlead::detail::recycle_allocate;
 using fairlead::detail::recycle_free;
 using fairlead::detail::recycler;
 using fairlead::detail::recycler_flush;
+using fairlead::detail::recycler_trim;
 
 TEST(Recycler, FreedBlockServesTheNextRequestOfItsSize) {
     void* const first = recycle_allocate(100);
@@ -64,13 +65,34 @@ TEST(Recycler, LargestRecycledSizeIsKeptAndOneMoreIsNot) {
 }
 
 TEST(Recycler, CacheOfOneSizeIsBounded) {
-    std::vector<void*> blocks(recycler::cached_per_class_max + 100);
+    std::size_t const bytes = 4000;
+    std::uint64_t const most = recycler::cached_bytes_max / bytes;
+    std::vector<void*> blocks(most + 100);
     for (auto& p : blocks)
-        p = recycle_allocate(1000);
+        p = recycle_allocate(bytes);
     auto const before = this_thread_recycler_counters().cached;
     for (auto* p : blocks)
         recycle_free(p);
-    EXPECT_LE(this_thread_recycler_counters().cached - before, std::uint64_t{recycler::cached_per_class_max});
+    auto const kept = this_thread_recycler_counters().cached - before;
+    EXPECT_LE(kept, most);
+    EXPECT_GT(kept, most * 9 / 10);
+    recycler_trim();
+    EXPECT_EQ(this_thread_recycler_counters().cached, 0U);
+}
+
+TEST(Recycler, BurstOfAHundredThousandSmallBlocksIsKept) {
+    std::vector<void*> blocks(100'000);
+    auto const burst = [&] {
+        for (auto& p : blocks)
+            p = recycle_allocate(120);
+        for (auto* p : blocks)
+            recycle_free(p);
+    };
+    burst();
+    auto const before = this_thread_recycler_counters().fresh;
+    burst();
+    EXPECT_EQ(this_thread_recycler_counters().fresh, before);
+    recycler_trim();
 }
 
 TEST(Recycler, BlockFreedOnAnotherThreadComesHome) {
