@@ -45,6 +45,7 @@ using namespace std::chrono_literals;
 using local_socket = local::stream_protocol::socket;
 using ip::tcp;
 using ip::udp;
+using socket_on_context = tcp::socket::rebind_executor<io_context::executor_type>::other;
 
 /// A place where each operation can complete without an error.
 struct world {
@@ -124,9 +125,9 @@ OPERATION(socket_wait, "socket::async_wait", "net/socket.hpp", void(error_code),
 OPERATION(connect, "socket::async_connect", "net/socket.hpp", void(error_code), "s.async_connect(endpoint, use_await)", yes, yes, , w.client.async_connect(w.where, TOKEN))
 OPERATION(local_connect, "socket::async_connect to a path", "net/socket.hpp", void(error_code), "s.async_connect(local_endpoint, use_await)", no, yes, , w.local_client.async_connect(w.path, TOKEN))
 OPERATION(accept, "socket_acceptor::async_accept", "net/acceptor.hpp", void(error_code, tcp::socket), "a.async_accept(use_await)", yes, yes, w.knock(), w.acceptor.async_accept(TOKEN))
-OPERATION(accept_on, "socket_acceptor::async_accept on an executor", "net/acceptor.hpp", void(error_code, tcp::socket), "a.async_accept(context, use_await)", no, yes, w.knock(), w.acceptor.async_accept(w.context, TOKEN))
+OPERATION(accept_on, "socket_acceptor::async_accept on an executor", "net/acceptor.hpp", void(error_code, socket_on_context), "a.async_accept(context, use_await)", no, yes, w.knock(), w.acceptor.async_accept(w.context, TOKEN))
 OPERATION(accept_new_from, "socket_acceptor::async_accept of a new socket with the address", "net/acceptor.hpp", void(error_code, tcp::socket), "a.async_accept(endpoint, use_await)", no, yes, w.knock(), w.acceptor.async_accept(w.from, TOKEN))
-OPERATION(accept_on_from, "socket_acceptor::async_accept on an executor with the address", "net/acceptor.hpp", void(error_code, tcp::socket), "a.async_accept(context, endpoint, use_await)", no, yes, w.knock(), w.acceptor.async_accept(w.context, w.from, TOKEN))
+OPERATION(accept_on_from, "socket_acceptor::async_accept on an executor with the address", "net/acceptor.hpp", void(error_code, socket_on_context), "a.async_accept(context, endpoint, use_await)", no, yes, w.knock(), w.acceptor.async_accept(w.context, w.from, TOKEN))
 OPERATION(accept_into, "socket_acceptor::async_accept into a socket", "net/acceptor.hpp", void(error_code), "a.async_accept(peer, use_await)", yes, yes, w.knock(), w.acceptor.async_accept(w.peer, TOKEN))
 OPERATION(accept_from, "socket_acceptor::async_accept with the address", "net/acceptor.hpp", void(error_code), "a.async_accept(peer, endpoint, use_await)", yes, yes, w.knock(), w.acceptor.async_accept(w.peer, w.from, TOKEN))
 OPERATION(datagram_send_to, "datagram_socket::async_send_to", "net/datagram_socket.hpp", void(error_code, std::size_t), "s.async_send_to(buffer, endpoint, use_await)", yes, yes, , w.datagrams.async_send_to(w.out(), w.self, TOKEN))

@@ -250,9 +250,7 @@ public:
     }
     template <execution_context_type Context, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_accept(Context& c, Token&& token = {}) {
-        using init = detail::accept_new<Protocol, any_io_executor>;
-        return detail::initiate_on<typename init::signature>(this->executor_, std::forward<Token>(token),
-                                                             init(core_, any_io_executor(c.get_executor())));
+        return async_accept(c.get_executor(), std::forward<Token>(token));
     }
     /// The same with the peer's address, which goes into `from`; that outlives the completion.
     template <class Token = default_completion_token_t<Executor>>
@@ -267,7 +265,7 @@ public:
     }
     template <execution_context_type Context, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_accept(Context& c, endpoint_type& from, Token&& token = {}) {
-        return async_accept(any_io_executor(c.get_executor()), from, std::forward<Token>(token));
+        return async_accept(c.get_executor(), from, std::forward<Token>(token));
     }
     /// The same into a socket of the caller's, which takes over the connection.
     /// Completes  (error_code ec)
@@ -318,15 +316,13 @@ public:
     template <executor E> peer_type<E> accept(E const& e, endpoint_type& from, error_code& ec) {
         return accept_new(e, &from, ec);
     }
-    template <execution_context_type C> peer_type<any_io_executor> accept(C& c) { return accept(on(c)); }
-    template <execution_context_type C> peer_type<any_io_executor> accept(C& c, error_code& ec) {
-        return accept(on(c), ec);
+    template <execution_context_type C> auto accept(C& c) { return accept(c.get_executor()); }
+    template <execution_context_type C> auto accept(C& c, error_code& ec) { return accept(c.get_executor(), ec); }
+    template <execution_context_type C> auto accept(C& c, endpoint_type& from) {
+        return accept(c.get_executor(), from);
     }
-    template <execution_context_type C> peer_type<any_io_executor> accept(C& c, endpoint_type& from) {
-        return accept(on(c), from);
-    }
-    template <execution_context_type C> peer_type<any_io_executor> accept(C& c, endpoint_type& from, error_code& ec) {
-        return accept(on(c), from, ec);
+    template <execution_context_type C> auto accept(C& c, endpoint_type& from, error_code& ec) {
+        return accept(c.get_executor(), from, ec);
     }
 
     // What a socket can do, and an acceptor cannot.
@@ -334,7 +330,6 @@ public:
     template <class... Args> void async_connect(Args&&...) = delete;
 
 private:
-    template <class C> static any_io_executor on(C& c) noexcept { return c.get_executor(); }
     template <class P, class E> void accept_into(basic_socket<P, E>& peer, endpoint_type* from, error_code& ec) {
         std::tuple<error_code> v;
         detail::accept_into<basic_socket<P, E>, endpoint_type>(core_, peer, from).block(v);

@@ -247,7 +247,7 @@ TEST(Acceptor, AcceptsInTheCallingThreadInEveryForm) {
     EXPECT_EQ(acceptor.accept(from, ec).remote_endpoint(), where);
     EXPECT_EQ(from, where);
     knock();
-    EXPECT_EQ(acceptor.accept(other).get_executor(), any_io_executor(other.get_executor()));
+    EXPECT_EQ(acceptor.accept(other).get_executor(), other.get_executor());
     knock();
     EXPECT_TRUE(acceptor.accept(other, ec).is_open());
     where = knock();
@@ -294,6 +294,46 @@ TEST(Acceptor, TellsThePeersAddressAlsoWithANewSocket) {
     }
     context.run();
     EXPECT_EQ(good, 3);
+}
+
+TEST(Acceptor, SocketsOfAContextHaveItsExecutorAndGoIntoOnesOfAnyExecutor) {
+    io_context context, other;
+    tcp::acceptor acceptor(context, tcp::endpoint(ip::address_v4::loopback(), 0));
+    std::vector<tcp::socket> clients;
+    auto const knock = [&] {
+        clients.emplace_back(context).connect(acceptor.local_endpoint());
+        return clients.back().local_endpoint();
+    };
+    tcp::endpoint from;
+    error_code ec;
+    static_assert(std::is_same_v<decltype(acceptor.accept(other)), rebound<tcp::socket>>);
+    static_assert(std::is_same_v<decltype(acceptor.accept(other, from, ec)), rebound<tcp::socket>>);
+
+    rebound<tcp::socket> exact(context);
+    tcp::socket any(context);
+    auto where = knock();
+    exact = acceptor.accept(other);
+    EXPECT_EQ(exact.remote_endpoint(), where);
+    EXPECT_EQ(exact.get_executor(), other.get_executor());
+    where = knock();
+    any = acceptor.accept(other, from);
+    EXPECT_EQ(any.remote_endpoint(), where);
+    EXPECT_EQ(any.get_executor(), any_io_executor(other.get_executor()));
+
+    where = knock();
+    acceptor.async_accept(other, from, [&](error_code e, rebound<tcp::socket> s) {
+        ec = e;
+        exact = std::move(s);
+    });
+    context.run();
+    EXPECT_FALSE(ec);
+    EXPECT_EQ(from, where);
+    EXPECT_EQ(exact.remote_endpoint(), where);
+    where = knock();
+    acceptor.async_accept(other, [&](error_code, tcp::socket s) { any = std::move(s); });
+    context.restart();
+    context.run();
+    EXPECT_EQ(any.remote_endpoint(), where);
 }
 
 TEST(Acceptor, AnAcceptedDescriptorThatNobodyCanTakeIsClosed) {
