@@ -14,7 +14,6 @@ namespace fairlead::detail {
 /// One buffer of which a part has been moved.
 template <class Buffer> class single_rest {
 public:
-    static constexpr bool needs_block = false;
     explicit single_rest(Buffer b) noexcept : rest_(b) {}
     bool empty() const noexcept { return rest_.size() == 0; }
     Buffer next(std::size_t most) noexcept { return buffer(rest_, most); }
@@ -27,7 +26,6 @@ private:
 /// Several buffers of which a part has been moved; their addresses lie in a block of the recycler.
 template <class Buffer> class sequence_rest {
 public:
-    static constexpr bool needs_block = true;
     template <class Sequence> explicit sequence_rest(Sequence const& s) {
         std::size_t most = 0;
         for (auto i = buffer_sequence_begin(s), end = buffer_sequence_end(s); i != end; ++i)
