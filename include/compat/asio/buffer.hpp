@@ -2,5 +2,6 @@
 
 #include <fairlead/base/buffer.hpp>
 #include <fairlead/base/dynamic_buffer.hpp>
+#include <fairlead/base/null_buffers.hpp>
 
 #include <asio/fairlead.hpp>

@@ -1,7 +1,7 @@
 // What all sockets have in common: open, bind, close, options, names, waiting; and the ops behind their operations.
 #pragma once
 
-#include <fairlead/base/buffer.hpp>
+#include <fairlead/base/null_buffers.hpp>
 #include <fairlead/net/fwd.hpp>
 #include <fairlead/net/io_object.hpp>
 #include <fairlead/net/slice_list.hpp>
@@ -100,10 +100,52 @@ private:
     void set(record& o, void* all) const noexcept { o.set(handle, kind, all, slices.size(), flags, true); }
 };
 
-/// Chooses at compile time between one buffer and several.
-template <class Buffers> auto make_transfer(socket_core const& s, io::kind k, Buffers const& buffers,
-                                            int flags = 0) noexcept(is_single_buffer<Buffers>) {
-    if constexpr (is_single_buffer<Buffers>) {
+/// Readiness, or anything else that has no buffer and completes with an error only. With a `Count`, which is 0, it
+/// stands for a transfer.
+template <class... Count> struct readiness : primitive<readiness<Count...>> {
+    using signature = void(error_code, Count...);
+    using plain_result = void;
+    using record = io::io_op;
+
+    io_loop* context;
+    io::handle handle;
+    io::kind kind;
+    bool may_wait;
+
+    readiness(socket_core const& s, io::kind k) noexcept
+        : context(s.context),
+          handle(s.handle),
+          kind(k),
+          may_wait(!s.user_non_blocking) {}
+    loop* home() const noexcept { return context; }
+    void prepare(record& o) const noexcept { o.set(handle, kind); }
+    void submit(record& o) const noexcept { context->submit(o); }
+    static std::tuple<error_code, Count...> take(record& o) noexcept {
+        return {to_error_code(o.result.error), Count{}...};
+    }
+    void block(std::tuple<error_code, Count...>& v) const noexcept {
+        record o;
+        prepare(o);
+        context->driver().perform(o, may_wait);
+        v = take(o);
+    }
+};
+using wait_ready = readiness<>;
+
+/// What to wait for in place of a transfer.
+constexpr io::kind readiness_for(io::kind k, int flags) noexcept {
+    return io::is_write(k)                            ? io::kind::wait_write
+           : flags & socket_base::message_out_of_band ? io::kind::wait_error
+                                                      : io::kind::wait_read;
+}
+
+/// Chooses at compile time between one buffer, several, and none but readiness.
+template <class Buffers>
+auto make_transfer(socket_core const& s, io::kind k, Buffers const& buffers,
+                   int flags = 0) noexcept(is_single_buffer<Buffers> || is_null_buffers<Buffers>) {
+    if constexpr (is_null_buffers<Buffers>) {
+        return readiness<std::size_t>(s, readiness_for(k, flags));
+    } else if constexpr (is_single_buffer<Buffers>) {
         auto const b = single_buffer<const_buffer>(buffers);
         return transfer(s, k, const_cast<void*>(b.data()), b.size(), flags);
     } else {
@@ -130,34 +172,6 @@ template <class Buffers> std::size_t perform_transfer(char const* what, socket_c
     throw_error(ec, what);
     return n;
 }
-
-/// Readiness, or anything else that completes with an error only and has no buffer.
-struct wait_ready : primitive<wait_ready> {
-    using signature = error_signature;
-    using plain_result = void;
-    using record = io::io_op;
-
-    io_loop* context;
-    io::handle handle;
-    io::kind kind;
-    bool may_wait;
-
-    wait_ready(socket_core const& s, io::kind k) noexcept
-        : context(s.context),
-          handle(s.handle),
-          kind(k),
-          may_wait(!s.user_non_blocking) {}
-    loop* home() const noexcept { return context; }
-    void prepare(record& o) const noexcept { o.set(handle, kind); }
-    void submit(record& o) const noexcept { context->submit(o); }
-    static std::tuple<error_code> take(record& o) noexcept { return {to_error_code(o.result.error)}; }
-    void block(std::tuple<error_code>& v) const noexcept {
-        record o;
-        prepare(o);
-        context->driver().perform(o, may_wait);
-        v = take(o);
-    }
-};
 
 /// Two sockets connected to each other, perhaps in different contexts.
 FAIRLEAD_EXPORT error_code connect_pair(socket_core& a, socket_core& b, int family, int type, int protocol) noexcept;

@@ -1,6 +1,7 @@
 // What reading and writing "until done" share: the buffers still to be moved, and the loop over single attempts.
 #pragma once
 
+#include <fairlead/base/null_buffers.hpp>
 #include <fairlead/stream/completion_condition.hpp>
 #include <fairlead/stream/concepts.hpp>
 #include <fairlead/token/adapters.hpp>
@@ -74,15 +75,22 @@ private:
     std::size_t count_ = 0;
 };
 
-template <class Buffer, class Sequence> using rest_of =
-    std::conditional_t<is_single_buffer<Sequence>, single_rest<Buffer>, sequence_rest<Buffer>>;
+/// Nothing to move, but the stream is to see it: it knows what to wait for.
+struct null_rest {
+    static constexpr bool empty() noexcept { return false; }
+    static null_buffers next(std::size_t) noexcept { return {}; }
+    static void moved(std::size_t) noexcept {}
+};
 
-template <class Buffer, class Sequence> rest_of<Buffer, Sequence> make_rest(Sequence const& s) {
-    if constexpr (is_single_buffer<Sequence>)
+template <class Buffer, class Sequence> auto make_rest(Sequence const& s) {
+    if constexpr (is_null_buffers<Sequence>)
+        return null_rest();
+    else if constexpr (is_single_buffer<Sequence>)
         return single_rest<Buffer>(single_buffer<Buffer>(s));
     else
         return sequence_rest<Buffer>(s);
 }
+template <class Buffer, class Sequence> using rest_of = decltype(make_rest<Buffer>(std::declval<Sequence const&>()));
 
 struct read_direction {
     using buffer = mutable_buffer;
