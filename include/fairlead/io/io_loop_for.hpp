@@ -3,6 +3,8 @@
 
 #include <fairlead/io/io_loop.hpp>
 
+#include <utility>
+
 namespace fairlead::detail {
 
 /// An I/O object's hold on its loop, which then outlives its context.
@@ -14,9 +16,9 @@ public:
         if (loop_)
             loop_->retain();
     }
-    io_loop_ref& operator=(io_loop_ref const& other) noexcept {
-        io_loop_ref copy(other);
-        std::swap(loop_, copy.loop_);
+    io_loop_ref(io_loop_ref&& other) noexcept : loop_(std::exchange(other.loop_, nullptr)) {}
+    io_loop_ref& operator=(io_loop_ref other) noexcept {
+        std::swap(loop_, other.loop_);
         return *this;
     }
     ~io_loop_ref() {
