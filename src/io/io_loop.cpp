@@ -145,8 +145,9 @@ std::int64_t io_loop::clock_ns() noexcept { return driver_->now_ns(); }
 void io_loop::wake() noexcept { driver_->wake(); }
 
 steady_clock::time_point io_loop::now() noexcept {
-    return steady_clock::time_point(
-        std::chrono::duration_cast<steady_clock::duration>(std::chrono::nanoseconds(driver_->now_ns())));
+    auto const now = driver_->now_ns();
+    seen_ns_.store(now, std::memory_order_relaxed);
+    return steady_clock::time_point(std::chrono::duration_cast<steady_clock::duration>(std::chrono::nanoseconds(now)));
 }
 
 steady_clock::time_point steady_clock::now() noexcept {
@@ -176,6 +177,16 @@ bool io_loop::is_time_to_look(std::int64_t now) noexcept {
     return ++batches_since_poll_ >= fairness::batches_per_poll || now >= next_poll_ns_;
 }
 
+/// Busy: the world is looked at by time, not after each batch. Returns the time.
+std::int64_t io_loop::look_around() noexcept {
+    auto const now = driver_->now_ns();
+    if (is_time_to_look(now)) {
+        expire_timers(now);
+        look_at_driver(now);
+    }
+    return now;
+}
+
 void io_loop::look_at_driver(std::int64_t now) noexcept {
     batches_since_poll_ = 0;
     next_poll_ns_ = now + fairness::slice_ns;
@@ -196,6 +207,7 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
         ~count_items() { l.counters_items_.fetch_add(total, std::memory_order_relaxed); }
     } const at_end{*this, total};
     bool is_first = most != std::numeric_limits<std::size_t>::max();
+    auto const is_late = [until_ns](std::int64_t now) { return until_ns > 0 && now >= until_ns; };
     for (;;) {
         if (!member.owns() && !member.take(until_ns))
             break;
@@ -205,10 +217,7 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
         // Whoever takes a few items at a time comes through here often, and might never get as far as the driver.
         if (std::exchange(is_first, false) && !local_.empty()) {
             take_inbox();
-            if (auto const now = driver_->now_ns(); is_time_to_look(now)) {
-                expire_timers(now);
-                look_at_driver(now);
-            }
+            look_around();
         }
         // 1
         ++counters_.turns;
@@ -217,11 +226,12 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
             if (shared) {
                 ++total;
                 run_shared(*local_.pop_front());
-                if (stopped() || total == most)
+                if (stopped() || total == most || (until_ns > 0 && is_late(driver_->now_ns())))
                     break;
                 continue;
             }
-            auto const left = run_batch(most - total, total);
+            // Whoever gives a time returns within one item of it.
+            auto const left = run_batch(until_ns > 0 ? 1 : most - total, total);
             if (stopped() || total == most)
                 break;
             if (left == batch::lost)
@@ -236,23 +246,26 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
         }
         take_inbox();
         if (!local_.empty()) {
-            // Busy: the world is looked at by time, not after each batch.
-            auto const now = driver_->now_ns();
-            if (is_time_to_look(now)) {
-                expire_timers(now);
-                look_at_driver(now);
-            }
+            if (is_late(look_around()))
+                break;
             continue;
         }
         // 3
         std::int64_t now = 0;
         if (!heap.empty() || until_ns > 0) {
-            now = driver_->now_ns();
+            // A deadline that had passed when the program last read the clock needs no other look. That one counts
+            // once.
+            now = seen_ns_.load(std::memory_order_relaxed);
+            if (until_ns > 0 || heap.first_deadline() > now)
+                now = driver_->now_ns();
+            seen_ns_.store(0, std::memory_order_relaxed);
             expire_timers(now);
             if (!local_.empty()) {
                 // A timer that is due again as soon as it has expired is a way of being busy, too.
                 if (is_time_to_look(now))
                     look_at_driver(now);
+                if (is_late(now))
+                    break;
                 continue;
             }
         }
@@ -266,7 +279,7 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
         batches_since_poll_ = 0;
         next_poll_ns_ = 0;
         ++counters_.polls;
-        if (until_ns == 0 || (until_ns > 0 && now >= until_ns)) {
+        if (until_ns == 0 || is_late(now)) {
             driver_->poll(0);
             take_inbox();
             if (local_.empty())

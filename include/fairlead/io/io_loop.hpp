@@ -169,6 +169,7 @@ private:
     bool has_work(unsigned own) noexcept;
     void expire_timers(std::int64_t now) noexcept;
     bool is_time_to_look(std::int64_t now) noexcept;
+    std::int64_t look_around() noexcept;
     void look_at_driver(std::int64_t now) noexcept;
 
     std::unique_ptr<io::driver> driver_;
@@ -176,6 +177,7 @@ private:
     std::unique_ptr<timers> timers_;
     loop_counters counters_{};
     std::int64_t next_poll_ns_ = 0;
+    std::atomic<std::int64_t> seen_ns_{0}; ///< when a program last read the clock; 0: not since we did
     unsigned batches_since_poll_ = 0;
     std::atomic<std::uint64_t> counters_items_{0};
     std::atomic<std::size_t> references_{1};

@@ -128,14 +128,55 @@ TEST(IoContext, RunForEndsWhileWorkIsStillPending) {
     EXPECT_EQ(n, 1);
 }
 
-TEST(IoContext, RunUntilATimeThatIsPastStillRunsWhatIsReady) {
+TEST(IoContext, RunForEndsInTimeAlsoWhileHandlersKeepComing) {
+    io_context context;
+    std::function<void()> again = [&] { post(context, again); };
+    for (int i = 0; i != 3; ++i)
+        post(context, again);
+    EXPECT_GT(context.run_for(1ms), 0U); // A failure shows as the test's time-out.
+    EXPECT_FALSE(context.stopped());
+    std::thread other([&] { context.run(); }); // Two threads that share the loop.
+    EXPECT_GT(context.run_for(1ms), 0U);
+    context.stop();
+    other.join();
+}
+
+TEST(IoContext, RunForEndsWithinOneHandlerOfItsTime) {
+    io_context context;
+    int n = 0;
+    for (int i = 0; i != 10; ++i)
+        post(context, [&] {
+            ++n;
+            for (auto const end = steady_clock::now() + 2ms; steady_clock::now() < end;)
+                ;
+        });
+    EXPECT_EQ(context.run_for(1ms), 1U);
+    EXPECT_EQ(context.poll(), 9U);
+    EXPECT_EQ(n, 10);
+}
+
+TEST(IoContext, RunForEndsInTimeAlsoWhileTimersAreAlwaysDue) {
+    io_context context;
+    steady_timer timer(context);
+    std::function<void(error_code)> again = [&](error_code) {
+        timer.expires_after(0s);
+        timer.async_wait(again);
+    };
+    again({});
+    EXPECT_GT(context.run_for(1ms), 0U);
+    EXPECT_FALSE(context.stopped());
+}
+
+TEST(IoContext, RunUntilATimeThatIsPastStillRunsOneThatIsReady) {
     io_context context;
     auto guard = make_work_guard(context);
     int n = 0;
-    post(context, [&] { ++n; });
+    for (int i = 0; i != 2; ++i)
+        post(context, [&] { ++n; });
     EXPECT_EQ(context.run_until(steady_clock::time_point::min()), 1U);
+    EXPECT_EQ(context.run_until(steady_clock::now() - 1h), 1U);
     EXPECT_EQ(context.run_until(steady_clock::now() - 1h), 0U);
-    EXPECT_EQ(n, 1);
+    EXPECT_EQ(n, 2);
 }
 
 TEST(IoContext, WorkGuardKeepsRunAliveUntilReset) {
