@@ -44,8 +44,14 @@ void strand_core::lock() noexcept {
 }
 
 void strand_core::enqueue(op& o) noexcept {
+    // From inside the turn, with nobody waiting: whatever comes from elsewhere comes behind it.
+    if (turn::innermost && turn::innermost->core == this && !has_waiting_.load(std::memory_order_relaxed)) {
+        taken_.push_back(o);
+        return;
+    }
     lock();
     waiting_.push_back(o);
+    has_waiting_.store(true, std::memory_order_relaxed);
     bool const first = !std::exchange(is_scheduled_, true);
     unlock();
     if (first) {
@@ -61,6 +67,7 @@ op* strand_core::next() noexcept {
         return taken_.pop_front();
     lock();
     taken_.splice_back(waiting_);
+    has_waiting_.store(false, std::memory_order_relaxed);
     op* const o = taken_.empty() ? nullptr : taken_.pop_front();
     if (!o)
         is_scheduled_ = false; // Another turn may begin elsewhere: not even taken_ is looked at below.

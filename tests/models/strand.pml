@@ -1,9 +1,11 @@
 // The hand-over of a strand (src/exec/strand.cpp): the turn is scheduled once for as long as anything waits. Functions
-// never overlap, and none is left behind.
+// never overlap, and none is left behind. A function that queues another one from inside the turn needs no lock, unless
+// somebody waits already.
 //
 // spin -a -DBROKEN: a turn that says it is over after it has let go of the lock leaves a function behind.
 
 #define POSTERS 2
+#define QUEUED_INSIDE 2
 
 byte waiting = 0;
 byte taken = 0;   // of the turn, which touches it without the lock
@@ -12,6 +14,7 @@ bool scheduled = false;
 byte turns = 0;   // queued below the strand
 byte inside = 0;
 byte ran = 0;
+byte queued_inside = 0;
 
 active [POSTERS] proctype poster() {
     bool first;
@@ -53,7 +56,22 @@ end:
             fi;
 #endif
             if
-            :: got -> atomic { inside++; assert(inside == 1) }; ran++; inside--
+            :: got ->
+                atomic { inside++; assert(inside == 1) };
+                ran++;
+                if
+                :: queued_inside < QUEUED_INSIDE ->
+                    queued_inside++;
+                    if
+                    :: waiting == 0 ->
+                        atomic { touching++; assert(touching == 1) };
+                        taken++;
+                        touching--
+                    :: else -> atomic { waiting++; assert(scheduled) }
+                    fi
+                :: else -> skip
+                fi;
+                inside--
             :: else -> break
             fi
         od
@@ -62,5 +80,5 @@ end:
 
 // When nothing moves any more, everything has been run.
 active proctype the_end() {
-    timeout -> assert(ran == POSTERS)
+    timeout -> assert(ran == POSTERS + QUEUED_INSIDE)
 }

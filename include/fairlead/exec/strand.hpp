@@ -46,8 +46,9 @@ private:
     };
     turn_op turn_;
     op_queue waiting_;
-    op_queue taken_;            ///< of them, what the turn has before it; only the turn touches it, without the lock
+    op_queue taken_;            ///< what the turn has before it; only the turn touches it, without the lock
     bool is_scheduled_ = false; ///< the turn is queued below, or running
+    std::atomic<bool> has_waiting_{false};
     std::atomic_flag is_locked_ = ATOMIC_FLAG_INIT;
     std::atomic<std::size_t> references_{1};
 };

@@ -200,6 +200,21 @@ TEST(Strand, FunctionsNeverOverlapAndKeepTheirOrder) {
     EXPECT_EQ(overlapping, 0);
 }
 
+TEST(Strand, FunctionQueuedInsideStandsWhereItsTimeWas) {
+    io_context context;
+    auto const s = make_strand(context);
+    std::string order;
+    auto const post_elsewhere = [&](char c) { std::thread([&, c] { post(s, [&order, c] { order += c; }); }).join(); };
+    post(s, [&] {
+        post(s, [&] { order += 'a'; });
+        post_elsewhere('b');
+        post(s, [&] { order += 'c'; });
+        post_elsewhere('d');
+    });
+    context.run();
+    EXPECT_EQ(order, "abcd");
+}
+
 TEST(Strand, DispatchInsideIsInlineAndOutsideIsNot) {
     io_context context;
     auto s = make_strand(context);
