@@ -71,6 +71,7 @@ template <class Any, class E> struct any_executor_table {
         else
             return *base.template target<E>();
     }
+    static any_io_executor const& innermost(any_io_executor&&) = delete;
     static any_io_executor const& innermost(any_io_executor const& base) noexcept {
         if constexpr (is_any_executor<E>)
             return in(base).innermost();

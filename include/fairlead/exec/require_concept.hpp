@@ -32,8 +32,7 @@ template <class T, class P> consteval property_way way_to_require_concept() {
         return property_way::member;
     else if constexpr (concept_functions::requirable<T, P>)
         return property_way::function;
-    else
-        return property_way::none;
+    return property_way::none;
 }
 
 struct require_concept_fn {

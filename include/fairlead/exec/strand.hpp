@@ -92,6 +92,7 @@ public:
                                          core_(other.core_) {
         core_->retain();
     }
+    // NOLINTNEXTLINE(bugprone-unhandled-self-assignment): retain() comes first
     strand& operator=(strand const& other) noexcept {
         other.core_->retain();
         core_->release();

@@ -88,9 +88,7 @@ public:
     /// Runs f() as the property `blocking` says. With blocking.always, what f() throws leaves this call, which also
     /// returns when the context has given f up.
     template <class F> void execute(F&& f) const {
-        if (properties_.blocking == execution::blocking.never) {
-            queue(std::forward<F>(f));
-        } else if (runs_here(executor_)) {
+        if (properties_.blocking != execution::blocking.never && runs_here(executor_)) {
             std::decay_t<F> function(std::forward<F>(f));
             std::move(function)();
         } else if (properties_.blocking == execution::blocking.always) {
@@ -145,6 +143,7 @@ template <class E> struct plain_executor {
     using allocator_type = void;
     using with = with_properties<E>;
     static E const& inner(E const& e) noexcept { return e; }
+    static E const& inner(E&&) = delete;
     static executor_properties properties(E const&) noexcept { return {}; }
     static auto const& allocator(E const&) noexcept { return execution::allocator; }
 };
