@@ -42,14 +42,10 @@ template <has_polymorphic_result P> struct polymorphic_result<P> {
     using type = typename P::polymorphic_query_result_type;
 };
 
-/// Properties of the library have a value that says "I do not know".
-template <class P> inline constexpr bool may_be_unknown =
-    std::same_as<P, typename polymorphic_result<P>::type> && std::default_initializable<P>;
-
 /// Whether E can be the target of an any_executor with the property.
 template <class E, class P> inline constexpr bool supports_property =
     (!requirable_property<P> || can_require_v<E const&, P>) && (!preferable_property<P> || can_prefer_v<E const&, P>) &&
-    (requirable_property<P> || preferable_property<P> || can_query_v<E const&, P> || may_be_unknown<P>);
+    (requirable_property<P> || preferable_property<P> || can_query_v<E const&, P>);
 
 /// What a named property is for one type of target, which lies in an any_io_executor, or is one.
 template <class Any, class P> struct functions_of_property {
@@ -135,7 +131,7 @@ namespace execution {
 
 /// Any executor that has the `Properties`, or none: those that can be required and preferred can be required and
 /// preferred of it, and those with a polymorphic_query_result_type can be queried. Properties of users are named like
-/// those of the library. Where the target does not know a property of the library, a query yields none of its values.
+/// those of the library.
 /// A moved-from any_executor is empty. Empty, it throws bad_executor when it is used.
 /// Threads    as the executor inside
 /// Allocates  as any_io_executor, which it contains; made of an any_executor with other properties, one block

@@ -135,7 +135,9 @@ public:
         return check().prefer(storage_, detail::number_of(p));
     }
     execution_context& query(execution::context_t) const { return context(); }
-    template <detail::readable_property P> auto query(P const& p) const { return check().properties(storage_).get(p); }
+    template <detail::changeable_property P> auto query(P const& p) const {
+        return check().properties(storage_).get(p);
+    }
 
     void on_work_started() const noexcept {
         if (functions_)
@@ -209,14 +211,8 @@ inline void swap(any_io_executor& a, any_io_executor& b) noexcept { a.swap(b); }
 namespace detail {
 
 template <class E> executor_properties executor_table<E>::properties(void const* p) {
-    auto const ask = [e = &in(p)]<class P>(P property) {
-        if constexpr (can_query_v<E const&, P>)
-            return P(query(*e, property));
-        else
-            return property; // None of its values.
-    };
-    return {ask(execution::blocking), ask(execution::relationship), ask(execution::outstanding_work),
-            ask(execution::mapping)};
+    auto const ask = [e = &in(p)]<class P>(P property) { return P(query(*e, property)); };
+    return {ask(execution::blocking), ask(execution::relationship), ask(execution::outstanding_work)};
 }
 
 /// The executor itself when it does not know the property.

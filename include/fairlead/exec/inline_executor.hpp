@@ -37,13 +37,6 @@ public:
     static constexpr basic_inline_executor<handling::propagate_t> require(handling::propagate_t) noexcept { return {}; }
     static constexpr basic_inline_executor<handling::terminate_t> require(handling::terminate_t) noexcept { return {}; }
     static constexpr execution::blocking_t query(execution::blocking_t) noexcept { return execution::blocking.always; }
-    static constexpr execution::mapping_t query(execution::mapping_t) noexcept { return execution::mapping.thread; }
-    static constexpr execution::relationship_t query(execution::relationship_t) noexcept {
-        return execution::relationship.fork;
-    }
-    static constexpr execution::outstanding_work_t query(execution::outstanding_work_t) noexcept {
-        return execution::outstanding_work.untracked;
-    }
     static constexpr handling query(handling) noexcept { return InlineExceptionHandling(); }
 
     friend bool operator==(basic_inline_executor, basic_inline_executor) noexcept { return true; }

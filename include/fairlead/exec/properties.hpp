@@ -78,11 +78,12 @@ public:
     /// Cannot be preferred: who asks for it relies on it.
     struct always_t : detail::property_value<blocking_t, always_t, false> {};
     struct never_t : detail::property_value<blocking_t, never_t> {};
+    using values = detail::property_values<possibly_t, always_t, never_t>;
     static constexpr possibly_t possibly{};
     static constexpr always_t always{};
     static constexpr never_t never{};
 
-    /// None of the values: whoever was asked does not know.
+    /// None of the values: the question.
     constexpr blocking_t() noexcept = default;
     constexpr blocking_t(possibly_t) noexcept : value_(0) {}
     constexpr blocking_t(always_t) noexcept : value_(1) {}
@@ -100,10 +101,11 @@ public:
     using polymorphic_query_result_type = relationship_t;
     struct fork_t : detail::property_value<relationship_t, fork_t> {};
     struct continuation_t : detail::property_value<relationship_t, continuation_t> {};
+    using values = detail::property_values<fork_t, continuation_t>;
     static constexpr fork_t fork{};
     static constexpr continuation_t continuation{};
 
-    /// None of the values: whoever was asked does not know.
+    /// None of the values: the question.
     constexpr relationship_t() noexcept = default;
     constexpr relationship_t(fork_t) noexcept : value_(0) {}
     constexpr relationship_t(continuation_t) noexcept : value_(1) {}
@@ -120,10 +122,11 @@ public:
     using polymorphic_query_result_type = outstanding_work_t;
     struct untracked_t : detail::property_value<outstanding_work_t, untracked_t> {};
     struct tracked_t : detail::property_value<outstanding_work_t, tracked_t> {};
+    using values = detail::property_values<untracked_t, tracked_t>;
     static constexpr untracked_t untracked{};
     static constexpr tracked_t tracked{};
 
-    /// None of the values: whoever was asked does not know.
+    /// None of the values: the question.
     constexpr outstanding_work_t() noexcept = default;
     constexpr outstanding_work_t(untracked_t) noexcept : value_(0) {}
     constexpr outstanding_work_t(tracked_t) noexcept : value_(1) {}
@@ -143,11 +146,12 @@ public:
     struct thread_t : detail::property_value<mapping_t, thread_t> {};
     struct new_thread_t : detail::property_value<mapping_t, new_thread_t> {};
     struct other_t : detail::property_value<mapping_t, other_t> {};
+    using values = detail::property_values<thread_t, new_thread_t, other_t>;
     static constexpr thread_t thread{};
     static constexpr new_thread_t new_thread{};
     static constexpr other_t other{};
 
-    /// None of the values: whoever was asked does not know.
+    /// None of the values: the question.
     constexpr mapping_t() noexcept = default;
     constexpr mapping_t(thread_t) noexcept : value_(0) {}
     constexpr mapping_t(new_thread_t) noexcept : value_(1) {}
@@ -169,11 +173,12 @@ public:
     struct capture_t : detail::property_value<inline_exception_handling_t, capture_t, false> {};
     /// It ends the process.
     struct terminate_t : detail::property_value<inline_exception_handling_t, terminate_t> {};
+    using values = detail::property_values<propagate_t, capture_t, terminate_t>;
     static constexpr propagate_t propagate{};
     static constexpr capture_t capture{};
     static constexpr terminate_t terminate{};
 
-    /// None of the values: whoever was asked does not know.
+    /// None of the values: the question.
     constexpr inline_exception_handling_t() noexcept = default;
     constexpr inline_exception_handling_t(propagate_t) noexcept : value_(0) {}
     constexpr inline_exception_handling_t(capture_t) noexcept : value_(1) {}

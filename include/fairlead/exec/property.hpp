@@ -23,7 +23,11 @@ namespace detail {
 template <class T, class Property> struct built_in_require {};
 template <class T, class Property> struct built_in_query {};
 
-enum class property_way { none, same, member, function, built_in, constant };
+/// The values of a property that has a few of its own: it names them by a member type `values`, and each of them names
+/// it by its polymorphic_query_result_type. Who answers for none of them has the first, which promises least.
+template <class Default, class... Others> struct property_values {};
+
+enum class property_way { none, same, member, function, built_in, constant, value, by_default };
 
 template <class T, class P>
 concept has_property_by_type = requires { requires(std::bool_constant<(T::query(P()) == P::value())>::value); };
@@ -51,6 +55,56 @@ template <class T, class P> decltype(auto) call_query(T&& t, P const& p) { retur
 
 } // namespace property_functions
 
+template <class T, class P> consteval property_way way_to_query();
+
+/// The first of the values that T can be asked for. There is one: who answers for no other can be asked for the
+/// default.
+template <class T, class Value, class... More> consteval auto answered_value(property_values<Value, More...>) {
+    if constexpr (way_to_query<T, Value>() != property_way::none)
+        return Value();
+    else
+        return answered_value<T>(property_values<More...>());
+}
+/// Whether P is the default, and T, which does not answer for it, answers for none of the others.
+template <class T, class P, class Default, class... Others>
+consteval bool has_default(property_values<Default, Others...>) {
+    if constexpr (std::same_as<P, Default>)
+        return ((way_to_query<T, Others>() == property_way::none) && ...);
+    else
+        return false;
+}
+template <class Default, class... Others> void take_values(property_values<Default, Others...>);
+template <class P>
+concept has_values = requires { take_values(typename P::values()); };
+template <class P>
+concept has_values_beside_it = has_values<typename P::polymorphic_query_result_type>;
+
+template <class T, class P> consteval property_way way_to_query() {
+    using bare = std::remove_cvref_t<T>;
+    if constexpr (!is_applicable_property_v<bare, P>)
+        return property_way::none;
+    else if constexpr (requires(T&& t, P const& p) { std::forward<T>(t).query(p); })
+        return property_way::member;
+    else if constexpr (property_functions::queryable<T, P>)
+        return property_way::function;
+    else if constexpr (requires(T&& t, P const& p) { built_in_query<bare, P>::ask(t, p); })
+        return property_way::built_in;
+    else if constexpr (requires { P::template static_query_v<bare>; })
+        return property_way::constant;
+    else if constexpr (has_values<P>)
+        return way_to_query<T, decltype(answered_value<T>(typename P::values()))>() == property_way::by_default
+                   ? property_way::by_default
+                   : property_way::value;
+    else if constexpr (has_values_beside_it<P>)
+        return has_default<T, P>(typename P::polymorphic_query_result_type::values()) ? property_way::by_default
+                                                                                      : property_way::none;
+    return property_way::none;
+}
+/// Whether T answers for the property; can_query is true of the default as well.
+template <class T, class P>
+concept answers_property =
+    way_to_query<T, P>() != property_way::none && way_to_query<T, P>() != property_way::by_default;
+
 /// How `t` takes a property that it must have then, whether one may ask for it with require or not.
 template <class T, class P> consteval property_way way_to_take() {
     using bare = std::remove_cvref_t<T>;
@@ -67,7 +121,9 @@ template <class T, class P> consteval property_way way_to_take() {
 }
 template <class T, class P> consteval property_way way_to_require() {
     if constexpr (requires { requires(bool(P::is_requirable)); } && is_applicable_property_v<std::remove_cvref_t<T>, P>)
-        return way_to_take<T, P>();
+        return way_to_take<T, P>() == property_way::none && way_to_query<T, P>() == property_way::by_default
+                   ? property_way::by_default
+                   : way_to_take<T, P>();
     else
         return property_way::none;
 }
@@ -75,7 +131,7 @@ template <class T, class P> consteval property_way way_to_require() {
 template <class T, class P> constexpr decltype(auto) take_property(T&& t, P const& p) {
     using bare = std::remove_cvref_t<T>;
     constexpr auto way = way_to_take<T, P>();
-    if constexpr (way == property_way::same)
+    if constexpr (way == property_way::same || way == property_way::none) // None: it is the default.
         return bare(std::forward<T>(t));
     else if constexpr (way == property_way::member)
         return std::forward<T>(t).require(p);
@@ -83,21 +139,6 @@ template <class T, class P> constexpr decltype(auto) take_property(T&& t, P cons
         return property_functions::call_require(std::forward<T>(t), p);
     else
         return built_in_require<bare, P>::take(std::forward<T>(t), p);
-}
-
-template <class T, class P> consteval property_way way_to_query() {
-    using bare = std::remove_cvref_t<T>;
-    if constexpr (!is_applicable_property_v<bare, P>)
-        return property_way::none;
-    else if constexpr (requires(T&& t, P const& p) { std::forward<T>(t).query(p); })
-        return property_way::member;
-    else if constexpr (property_functions::queryable<T, P>)
-        return property_way::function;
-    else if constexpr (requires(T&& t, P const& p) { built_in_query<bare, P>::ask(t, p); })
-        return property_way::built_in;
-    else if constexpr (requires { P::template static_query_v<bare>; })
-        return property_way::constant;
-    return property_way::none;
 }
 
 template <class T, class P>
@@ -152,21 +193,27 @@ struct query_fn {
             return property_functions::call_query(std::forward<T>(t), p);
         else if constexpr (way == property_way::built_in)
             return built_in_query<std::remove_cvref_t<T>, P>::ask(t, p);
-        else
+        else if constexpr (way == property_way::constant)
             return std::remove_cvref_t<decltype(P::template static_query_v<std::remove_cvref_t<T>>)>(
                 P::template static_query_v<std::remove_cvref_t<T>>);
+        else if constexpr (has_values<P>)
+            return P((*this)(std::forward<T>(t), answered_value<T>(typename P::values())));
+        else
+            return P();
     }
 };
 
 } // namespace detail
 
 /// require(t, p...): `t` as it is with the properties, one after the other; does not compile when it cannot have one.
-/// `t` itself when its type says that it has them; else its member require(p), or a function require(t, p).
+/// `t` itself when its type says that it has them; else its member require(p), or a function require(t, p); `t` itself
+/// also when it answers for none of the values of a property and p is the first of them.
 inline constexpr detail::require_fn require{};
 /// prefer(t, p...): as require, or the member or function prefer, or `t` as it is.
 inline constexpr detail::prefer_fn prefer{};
 /// query(t, p): the value of the property for `t`, by a member query(p), which may be static, or a function query(t,
-/// p).
+/// p). Of a property of executors that has a few values of its own, and of these: what `t` answers for one of them, or
+/// the first of them, which promises least, when it answers for none.
 inline constexpr detail::query_fn query{};
 
 template <class T, class... Properties> inline constexpr bool can_require_v =

@@ -117,8 +117,8 @@ public:
     template <class F> void queue(F&& f) const { execute(std::forward<F>(f)); }
     /// What a strand does not know of itself, it asks the executor below for.
     template <class P>
-        requires(!detail::readable_property<P> && !detail::is_allocator_property<P> &&
-                 !detail::is_context_property<P> && can_query_v<Executor const&, P>)
+        requires(!detail::changeable_property<P> && !detail::is_allocator_property<P> &&
+                 !detail::is_context_property<P> && detail::answers_property<Executor const&, P>)
     decltype(auto) query(P const& p) const {
         return fairlead::query(below_, p);
     }

@@ -20,7 +20,6 @@ struct executor_properties {
     execution::blocking_t blocking = execution::blocking.never;
     execution::relationship_t relationship = execution::relationship.fork;
     execution::outstanding_work_t work = execution::outstanding_work.untracked;
-    execution::mapping_t mapping = execution::mapping.thread;
 
     constexpr void set(execution::blocking_t b) noexcept { blocking = b; }
     constexpr void set(execution::relationship_t r) noexcept { relationship = r; }
@@ -28,14 +27,11 @@ struct executor_properties {
     constexpr auto get(execution::blocking_t) const noexcept { return blocking; }
     constexpr auto get(execution::relationship_t) const noexcept { return relationship; }
     constexpr auto get(execution::outstanding_work_t) const noexcept { return work; }
-    constexpr auto get(execution::mapping_t) const noexcept { return mapping; }
     friend constexpr bool operator==(executor_properties const&, executor_properties const&) noexcept = default;
 };
 
 template <class P>
 concept changeable_property = requires(executor_properties& all, P const& p) { all.set(p); };
-template <class P>
-concept readable_property = requires(executor_properties const& all, P const& p) { all.get(p); };
 
 template <class T> inline constexpr bool is_allocator_property = false;
 template <class A> inline constexpr bool is_allocator_property<execution::allocator_t<A>> = true;
@@ -157,17 +153,12 @@ template <class E, class A> struct plain_executor<with_properties<E, A>> {
 
 /// Whether an executor of this type has the property in any case.
 template <class E, class P> consteval bool is_always_so() {
-    if constexpr (std::same_as<P, execution::mapping_t::thread_t> ||
-                  std::same_as<P, execution::inline_exception_handling_t::propagate_t>) {
-        return true;
-    } else if constexpr (!std::same_as<E, typename plain_executor<E>::with>) {
-        if constexpr (changeable_property<P>)
-            return executor_properties().get(P()) == P();
-        else
-            return std::same_as<P, execution::allocator_t<void>>;
-    } else {
+    if constexpr (std::same_as<E, typename plain_executor<E>::with>)
         return false;
-    }
+    else if constexpr (changeable_property<P>)
+        return executor_properties().get(P()) == P();
+    else
+        return std::same_as<P, execution::allocator_t<void>>;
 }
 
 template <library_executor E, class P>
@@ -197,11 +188,11 @@ private:
 };
 
 template <library_executor E, class P>
-    requires readable_property<P> || is_allocator_property<P>
+    requires changeable_property<P> || is_allocator_property<P>
 struct built_in_query<E, P> {
     static auto ask(E const& e, P const& p) noexcept {
         using plain = plain_executor<E>;
-        if constexpr (readable_property<P>)
+        if constexpr (changeable_property<P>)
             return plain::properties(e).get(p);
         else if constexpr (std::is_void_v<typename plain::allocator_type>)
             return std::allocator<void>();
@@ -210,17 +201,10 @@ struct built_in_query<E, P> {
     }
 };
 
-/// What is run inside the call may throw out of it.
-template <library_executor E, std::convertible_to<execution::inline_exception_handling_t> P>
-struct built_in_query<E, P> {
-    static constexpr execution::inline_exception_handling_t ask(E const&, P const&) noexcept {
-        return execution::inline_exception_handling.propagate;
-    }
-};
-
 /// What else a wrapped executor can be asked for, it is asked for itself.
 template <class E, class A, class P>
-    requires(!readable_property<P> && !is_allocator_property<P> && !is_context_property<P> && can_query_v<E const&, P>)
+    requires(!changeable_property<P> && !is_allocator_property<P> && !is_context_property<P> &&
+             answers_property<E const&, P>)
 struct built_in_query<with_properties<E, A>, P> {
     static decltype(auto) ask(with_properties<E, A> const& e, P const& p) { return query(e.inner(), p); }
 };

@@ -373,7 +373,6 @@ static_assert(executor<asios_executor>);
 static_assert(can_require_v<asios_executor, ex::blocking_t::never_t>, "by its type");
 static_assert(!can_require_v<asios_executor, ex::blocking_t::possibly_t>);
 static_assert(can_require_v<asios_executor, ex::outstanding_work_t::tracked_t>);
-static_assert(!can_query_v<asios_executor, ex::mapping_t>);
 
 TEST(ExecutorsOfUsers, ThoseThatKnowPropertiesOnlyServeEverything) {
     io_context context;
@@ -382,7 +381,7 @@ TEST(ExecutorsOfUsers, ThoseThatKnowPropertiesOnlyServeEverything) {
     EXPECT_EQ(&any.context(), &context);
     EXPECT_EQ(&query(e, ex::context_as<execution_context&>), &context);
     EXPECT_EQ(query(any, ex::blocking), ex::blocking.never);
-    EXPECT_EQ(query(any, ex::mapping), ex::mapping) << "it does not say";
+    EXPECT_EQ(query(any, ex::mapping), ex::mapping.thread) << "it does not say";
     any_io_executor const tracked = prefer(any, ex::outstanding_work.tracked);
     ASSERT_NE(tracked.target<asios_executor>(), nullptr);
     EXPECT_EQ(*tracked.target<asios_executor>(), asios_executor(context, true));
@@ -399,6 +398,90 @@ TEST(ExecutorsOfUsers, ThoseThatKnowPropertiesOnlyServeEverything) {
     typed.async_wait([&](std::error_code ec) { n += !ec; });
     context.run();
     EXPECT_EQ(n, 4);
+}
+
+/// Knows no property.
+struct silent_executor {
+    template <class F> void execute(F f) const { std::move(f)(); }
+    friend bool operator==(silent_executor, silent_executor) noexcept = default;
+};
+/// Answers for one value only, and not by its type.
+struct waiting_executor : silent_executor {
+    ex::blocking_t query(ex::blocking_t::always_t) const noexcept { return ex::blocking.always; }
+};
+/// Does something else than others have.
+struct other_executor : silent_executor {
+    io_context* context_;
+    io_context& context() const noexcept { return *context_; }
+    static constexpr ex::mapping_t query(ex::mapping_t) noexcept { return ex::mapping.new_thread; }
+    ex::inline_exception_handling_t query(ex::inline_exception_handling_t) const noexcept {
+        return ex::inline_exception_handling.terminate;
+    }
+};
+/// Takes the default without answering for the property.
+struct taking_executor {
+    bool taken = false;
+    template <class F> void execute(F f) const { std::move(f)(); }
+    taking_executor require(ex::blocking_t::possibly_t) const noexcept { return {true}; }
+    taking_executor prefer(ex::mapping_t::thread_t) const noexcept { return {true}; }
+    friend bool operator==(taking_executor, taking_executor) noexcept = default;
+};
+
+/// The whole, the value that holds for whoever is silent, and one that does not.
+template <class Default, class Other> consteval bool is_default() {
+    using whole = typename Default::polymorphic_query_result_type;
+    using e = silent_executor;
+    static_assert(query(e(), whole()) == Default() && query(e(), Default()) == Default());
+    static_assert(std::is_same_v<query_result_t<e, whole>, whole>);
+    static_assert(!can_query_v<e, Other> && !can_require_v<e, Other> && !can_require_v<e, whole>);
+    static_assert(std::is_same_v<require_result_t<e const&, Default>, e> && require(e(), Default()) == e());
+    static_assert(prefer(e(), Default()) == e() && !can_query_v<int, whole>);
+    return true;
+}
+static_assert(is_default<ex::blocking_t::possibly_t, ex::blocking_t::never_t>());
+static_assert(is_default<ex::blocking_t::possibly_t, ex::blocking_t::always_t>());
+static_assert(is_default<ex::relationship_t::fork_t, ex::relationship_t::continuation_t>());
+static_assert(is_default<ex::outstanding_work_t::untracked_t, ex::outstanding_work_t::tracked_t>());
+static_assert(is_default<ex::mapping_t::thread_t, ex::mapping_t::new_thread_t>());
+static_assert(is_default<ex::mapping_t::thread_t, ex::mapping_t::other_t>());
+static_assert(is_default<ex::inline_exception_handling_t::propagate_t, ex::inline_exception_handling_t::terminate_t>());
+
+static_assert(can_query_v<waiting_executor, ex::blocking_t::always_t> &&
+              !can_query_v<waiting_executor, ex::blocking_t::possibly_t> &&
+              !can_query_v<waiting_executor, ex::blocking_t::never_t>);
+static_assert(!can_require_v<waiting_executor, ex::blocking_t::possibly_t>, "that is not what it is");
+static_assert(!can_require_v<other_executor, ex::mapping_t::thread_t>);
+static_assert(!can_require_v<strand<other_executor>, ex::mapping_t::thread_t>, "as the one below");
+static_assert(!can_require_v<strand<other_executor>, ex::inline_exception_handling_t::propagate_t>);
+
+TEST(ExecutorsOfUsers, ThoseThatAnswerForOneValueAnswerForTheProperty) {
+    EXPECT_EQ(query(waiting_executor(), ex::blocking), ex::blocking.always);
+    EXPECT_EQ(query(any_completion_executor(waiting_executor()), ex::blocking), ex::blocking.always);
+}
+
+TEST(ExecutorsOfUsers, ThoseThatDoNotAnswerHaveTheDefaultsAlsoInsideOthers) {
+    any_completion_executor const any = silent_executor();
+    EXPECT_EQ(query(any, ex::blocking), ex::blocking.possibly);
+    EXPECT_EQ(query(any, ex::relationship), ex::relationship.fork);
+    EXPECT_EQ(query(any, ex::outstanding_work), ex::outstanding_work.untracked);
+    EXPECT_EQ(query(any, ex::inline_exception_handling), ex::inline_exception_handling.propagate);
+    bool inside = false;
+    post(any, [&inside] { inside = true; });
+    EXPECT_TRUE(inside) << "who does not know blocking.never is taken at its word";
+}
+
+TEST(ExecutorsOfUsers, WhatOneSaysIsHeardThroughAStrandButNotThroughAnAnyIoExecutor) {
+    io_context context;
+    other_executor const e{{}, &context};
+    EXPECT_EQ(query(make_strand(e), ex::mapping), ex::mapping.new_thread);
+    EXPECT_EQ(query(make_strand(e), ex::inline_exception_handling), ex::inline_exception_handling.terminate);
+    EXPECT_EQ(query(any_io_executor(e), ex::mapping), ex::mapping.thread) << "it names no mapping";
+}
+
+TEST(ExecutorsOfUsers, AMemberThatTakesTheDefaultIsCalled) {
+    EXPECT_TRUE(require(taking_executor(), ex::blocking.possibly).taken);
+    EXPECT_TRUE(prefer(taking_executor(), ex::mapping.thread).taken);
+    EXPECT_TRUE(require(taking_executor(), ex::mapping.thread) == taking_executor()) << "there is none for it";
 }
 
 /// Runs inline, unless it is told not to.
