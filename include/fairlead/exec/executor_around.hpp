@@ -1,0 +1,70 @@
+// What an executor that stands around another one has from it.
+#pragma once
+
+#include <fairlead/exec/executor_concept.hpp>
+#include <fairlead/exec/property.hpp>
+
+#include <concepts>
+#include <utility>
+
+namespace fairlead::detail {
+
+/// The base of an executor around an `Executor`. For the properties `Own` and their values, Derived answers itself;
+/// what else can be asked for is asked of the one inside, and a new Derived::around() it. Derived brings these members
+/// into view again with using, and has an execute().
+template <class Derived, class Executor, class... Own> class executor_around {
+    template <class P> static constexpr bool is_own = (std::convertible_to<P, Own> || ...);
+
+public:
+    using inner_executor_type = Executor;
+    inner_executor_type get_inner_executor() const noexcept { return executor_; }
+
+    decltype(auto) context() const
+        requires executor<Executor>
+    {
+        return context_of(executor_);
+    }
+    void on_work_started() const noexcept
+        requires tracks_work<Executor>
+    {
+        executor_.on_work_started();
+    }
+    void on_work_finished() const noexcept
+        requires tracks_work<Executor>
+    {
+        executor_.on_work_finished();
+    }
+    bool running_in_this_thread() const noexcept { return runs_here(executor_); }
+    /// Runs f() on the executor inside, never inside this call.
+    template <class F> void queue(F&& f) const { queue_function(executor_, std::forward<F>(f)); }
+
+    template <class P>
+        requires(!is_own<P> && can_require_v<Executor const&, P>)
+    auto require(P const& p) const {
+        return Derived::around(fairlead::require(executor_, p));
+    }
+    template <class P>
+        requires(!is_own<P> && can_prefer_v<Executor const&, P>)
+    auto prefer(P const& p) const {
+        return Derived::around(fairlead::prefer(executor_, p));
+    }
+    template <class P>
+        requires(!is_own<P> && can_query_v<Executor const&, P>)
+    decltype(auto) query(P const& p) const {
+        return fairlead::query(executor_, p);
+    }
+
+    friend bool operator==(executor_around const& a, executor_around const& b) noexcept {
+        return a.executor_ == b.executor_;
+    }
+
+protected:
+    executor_around() = default;
+    explicit executor_around(Executor const& e) : executor_(e) {}
+    Executor const& inner() const noexcept { return executor_; }
+
+private:
+    Executor executor_;
+};
+
+} // namespace fairlead::detail
