@@ -11,12 +11,14 @@
 #include <fairlead/coro/frame.hpp>
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/exec/any_executor.hpp>
+#include <fairlead/exec/blocking_adaptation.hpp>
 #include <fairlead/exec/cancellation_type.hpp>
 #include <fairlead/exec/config.hpp>
 #include <fairlead/exec/execution_context.hpp>
 #include <fairlead/exec/executor.hpp>
 #include <fairlead/exec/inline_executor.hpp>
 #include <fairlead/exec/inline_or_executor.hpp>
+#include <fairlead/exec/invocable_archetype.hpp>
 #include <fairlead/exec/properties.hpp>
 #include <fairlead/exec/property.hpp>
 #include <fairlead/exec/recycler.hpp>

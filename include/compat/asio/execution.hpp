@@ -1,7 +1,9 @@
 #pragma once
 
 #include <fairlead/exec/any_executor.hpp>
+#include <fairlead/exec/blocking_adaptation.hpp>
 #include <fairlead/exec/executor.hpp>
+#include <fairlead/exec/invocable_archetype.hpp>
 #include <fairlead/exec/properties.hpp>
 #include <fairlead/exec/property.hpp>
 

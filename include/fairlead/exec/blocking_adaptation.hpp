@@ -1,0 +1,109 @@
+// execution::blocking_adaptation: whether an executor that cannot wait for what it runs may be made into one that does.
+#pragma once
+
+#include <fairlead/exec/executor_around.hpp>
+#include <fairlead/exec/executor_concept.hpp>
+#include <fairlead/exec/properties.hpp>
+#include <fairlead/exec/waited_call.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <utility>
+
+namespace fairlead {
+namespace execution {
+
+/// Whether blocking.always may be required of an executor that does not know it: execute(f) gives it f then, and waits
+/// in the calling thread. Every executor can be allowed to. What f throws leaves execute(), which also returns when f
+/// was given up. Who waits for an executor that needs the waiting thread waits for ever.
+class blocking_adaptation_t : public detail::property_of_executors {
+public:
+    using polymorphic_query_result_type = blocking_adaptation_t;
+    struct disallowed_t : detail::property_value<blocking_adaptation_t, disallowed_t> {};
+    /// Cannot be preferred: who asks for it relies on it.
+    struct allowed_t : detail::property_value<blocking_adaptation_t, allowed_t, false> {};
+    using values = detail::property_values<disallowed_t, allowed_t>;
+    static constexpr disallowed_t disallowed{};
+    static constexpr allowed_t allowed{};
+
+    /// None of the values: the question.
+    constexpr blocking_adaptation_t() noexcept = default;
+    constexpr blocking_adaptation_t(disallowed_t) noexcept : value_(0) {}
+    constexpr blocking_adaptation_t(allowed_t) noexcept : value_(1) {}
+    friend constexpr bool operator==(blocking_adaptation_t a, blocking_adaptation_t b) noexcept {
+        return a.value_ == b.value_;
+    }
+
+private:
+    std::int8_t value_ = -1;
+};
+inline constexpr blocking_adaptation_t blocking_adaptation{};
+
+} // namespace execution
+
+namespace detail {
+
+/// An executor of which blocking.always may be required.
+template <class Executor> class adaptable_executor
+    : public executor_around<adaptable_executor<Executor>, Executor, execution::blocking_adaptation_t> {
+    using base = executor_around<adaptable_executor, Executor, execution::blocking_adaptation_t>;
+    friend base;
+
+public:
+    explicit adaptable_executor(Executor const& e) : base(e) {}
+
+    template <class F> void execute(F&& f) const { execute_on(this->inner(), std::forward<F>(f)); }
+
+    using base::query;
+    using base::require;
+    Executor require(execution::blocking_adaptation_t::disallowed_t) const { return this->inner(); }
+    static constexpr execution::blocking_adaptation_t query(execution::blocking_adaptation_t) noexcept {
+        return execution::blocking_adaptation.allowed;
+    }
+
+private:
+    template <class E> static auto around(E const& e) { return adaptable_executor<E>(e); }
+};
+
+/// One that waits for what it gives to the executor inside.
+template <class Executor> class waiting_executor
+    : public executor_around<waiting_executor<Executor>, Executor, execution::blocking_t> {
+    using base = executor_around<waiting_executor, Executor, execution::blocking_t>;
+    friend base;
+
+public:
+    explicit waiting_executor(Executor const& e) : base(e) {}
+
+    template <class F> void execute(F&& f) const {
+        std::decay_t<F> function(std::forward<F>(f));
+        if (this->running_in_this_thread())
+            std::move(function)();
+        else
+            call_and_wait(function, [this](auto call) { execute_on(this->inner(), std::move(call)); });
+    }
+
+    using base::query;
+    using base::require;
+    /// Who need not wait is the one inside.
+    template <std::convertible_to<execution::blocking_t> P>
+        requires can_require_v<Executor const&, P>
+    auto require(P const& p) const {
+        return fairlead::require(this->inner(), p);
+    }
+    static constexpr execution::blocking_t query(execution::blocking_t) noexcept { return execution::blocking.always; }
+
+private:
+    template <class E> static auto around(E const& e) { return waiting_executor<E>(e); }
+};
+
+template <execution::executor E> struct built_in_require<E, execution::blocking_adaptation_t::allowed_t> {
+    static auto take(E const& e, execution::blocking_adaptation_t::allowed_t) { return adaptable_executor<E>(e); }
+};
+template <execution::executor E>
+    requires has_property_by_type<E, execution::blocking_adaptation_t::allowed_t>
+struct built_in_require<E, execution::blocking_t::always_t> {
+    static auto take(E const& e, execution::blocking_t::always_t) { return waiting_executor<E>(e); }
+};
+
+} // namespace detail
+} // namespace fairlead
