@@ -50,6 +50,7 @@ public:
     /// Runs what is ready, without waiting.
     std::size_t poll();
     std::size_t poll_one();
+    /// As run() and run_one(), but at most for so long: they return within one handler of the time, busy or not.
     template <class Rep, class Period> std::size_t run_for(std::chrono::duration<Rep, Period> const& d) {
         return run_until(deadline_after(saturated(d)));
     }
