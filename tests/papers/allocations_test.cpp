@@ -12,6 +12,7 @@
 #include <fairlead/stream/write.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/post.hpp>
+#include <fairlead/token/use_future.hpp>
 #include <support/scale.hpp>
 
 #include <gtest/gtest.h>
@@ -214,6 +215,23 @@ TEST_F(Alloc, AdaptedTokensTakeNothing) {
     error_code ec;
     EXPECT_EQ(of_awaits([&] { return timer.async_wait(redirect_error(ec)); }), 0U);
     EXPECT_EQ(of_awaits([&] { return timer.async_wait(bind_executor(context, use_await)); }), 0U);
+}
+
+TEST_F(Alloc, FuturesTakeNothing) {
+    auto const rounds = [&](std::uint64_t n) {
+        for (std::uint64_t i = 0; i != n; ++i) {
+            auto done = post(context, use_future);
+            auto waited = timer.async_wait(use_future([](error_code ec) { return !ec; }));
+            context.restart();
+            context.run();
+            done.get();
+            EXPECT_TRUE(waited.get());
+        }
+    };
+    rounds(warm_up);
+    new_counter const calls;
+    rounds(measured);
+    EXPECT_EQ(calls.calls(), 0U);
 }
 
 TEST_F(Alloc, SpawningTakesNothing) {

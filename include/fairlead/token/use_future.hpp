@@ -1,8 +1,10 @@
 // use_future: the operation's result as a std::future. The one token that pays for a shared state and a lock.
 #pragma once
 
+#include <fairlead/exec/recycler.hpp>
 #include <fairlead/token/async_op.hpp>
 
+#include <cstddef>
 #include <functional>
 #include <future>
 #include <memory>
@@ -66,7 +68,9 @@ template <class Allocator> struct future_memory {
 };
 template <> struct future_memory<std::allocator<void>> {
     explicit future_memory(std::allocator<void> const&) {}
-    template <class T> std::promise<T> make_promise() const { return {}; }
+    template <class T> std::promise<T> make_promise() const {
+        return {std::allocator_arg, recycling_allocator<std::byte>()};
+    }
 };
 
 template <class Result, class Function> void fulfil(std::promise<Result>& promise, Function&& function) {
