@@ -1,6 +1,7 @@
 #pragma once
 
 #include <fairlead/base/buffer.hpp>
+#include <fairlead/base/buffer_literals.hpp>
 #include <fairlead/base/dynamic_buffer.hpp>
 #include <fairlead/base/null_buffers.hpp>
 

@@ -11,12 +11,34 @@
 #include <utility> // tuple_size
 
 namespace fairlead {
+namespace detail {
+
+template <typename T>
+concept single_byte = sizeof(T) == 1 && std::is_trivially_copyable_v<T> && !std::is_volatile_v<T>;
+
+template <typename> inline constexpr bool has_shape_of_span = false;
+template <template <typename, std::size_t> typename Span, single_byte T, std::size_t Extent>
+inline constexpr bool has_shape_of_span<Span<T, Extent>> = true;
+
+/// std::span of bytes, and what is made like it. These become buffers by themselves: what has subspan() owns nothing.
+template <typename S, typename Pointer>
+concept byte_span = has_shape_of_span<S> && requires(S const& s) {
+    { s.data() } -> std::convertible_to<Pointer>;
+    { s.size() } -> std::convertible_to<std::size_t>;
+    s.subspan(0, 0);
+};
+
+} // namespace detail
 
 /// Memory that may be written. Does not own it; a copy refers to the same bytes.
 class mutable_buffer {
 public:
     constexpr mutable_buffer() noexcept = default;
     constexpr mutable_buffer(void* data, std::size_t size) noexcept : data_(data), size_(size) {}
+    /// The bytes of a std::span, or of one of the program's own.
+    template <detail::byte_span<void*> Span> constexpr mutable_buffer(Span const& bytes) noexcept
+        : data_(bytes.data()),
+          size_(bytes.size()) {}
 
     constexpr void* data() const noexcept { return data_; }
     constexpr std::size_t size() const noexcept { return size_; }
@@ -40,6 +62,10 @@ public:
     constexpr const_buffer() noexcept = default;
     constexpr const_buffer(void const* data, std::size_t size) noexcept : data_(data), size_(size) {}
     constexpr const_buffer(mutable_buffer const& b) noexcept : data_(b.data()), size_(b.size()) {}
+    /// The bytes of a std::span, or of one of the program's own.
+    template <detail::byte_span<void const*> Span> constexpr const_buffer(Span const& bytes) noexcept
+        : data_(bytes.data()),
+          size_(bytes.size()) {}
 
     constexpr void const* data() const noexcept { return data_; }
     constexpr std::size_t size() const noexcept { return size_; }
@@ -74,17 +100,36 @@ template <typename T>
 concept buffer_element = std::is_object_v<T> && std::is_trivially_copyable_v<T> && !std::is_volatile_v<T> &&
                          !is_buffer<T, const_buffer> && !is_buffer<T, mutable_buffer>;
 
+template <typename C>
+concept has_data = std::is_pointer_v<decltype(std::declval<C&>().data())> && requires(C& c) {
+    { *c.data() } -> std::same_as<std::remove_pointer_t<decltype(c.data())>&>;
+};
+template <typename C>
+concept has_contiguous_begin = requires(C& c) {
+    { c.begin() } -> std::contiguous_iterator;
+};
+
+template <typename C>
+    requires has_data<C> || has_contiguous_begin<C>
+constexpr auto* first_element(C& c) noexcept {
+    if constexpr (has_data<C>)
+        return c.data();
+    else
+        return c.size() != 0 ? std::addressof(*c.begin()) : nullptr;
+}
+
 /// array, vector, string, string_view, span and what looks like them.
 template <typename C>
 concept buffer_container =
-    !std::convertible_to<C const&, const_buffer> && !std::convertible_to<C const&, mutable_buffer> &&
+    (byte_span<std::remove_const_t<C>, void const*> ||
+     (!std::convertible_to<C const&, const_buffer> && !std::convertible_to<C const&, mutable_buffer>)) &&
     requires(C& c) {
-        { *c.data() } -> std::same_as<std::remove_pointer_t<decltype(c.data())>&>;
         { c.size() } -> std::convertible_to<std::size_t>;
-    } && std::is_pointer_v<decltype(std::declval<C&>().data())> &&
-    buffer_element<std::remove_pointer_t<decltype(std::declval<C&>().data())>>;
+        requires buffer_element<std::remove_pointer_t<decltype(first_element(c))>>;
+    };
 
-template <typename C> inline constexpr bool is_view = std::ranges::enable_borrowed_range<std::remove_cv_t<C>>;
+template <typename C> inline constexpr bool is_view =
+    std::ranges::enable_borrowed_range<std::remove_cv_t<C>> || byte_span<std::remove_cv_t<C>, void const*>;
 
 template <typename T> using buffer_for = std::conditional_t<std::is_const_v<T>, const_buffer, mutable_buffer>;
 
@@ -94,6 +139,10 @@ constexpr std::size_t limited(std::size_t size, std::size_t max_size) noexcept {
 
 template <typename T> constexpr buffer_for<T> make_buffer(T* data, std::size_t count, std::size_t max_size) noexcept {
     return {data, limited(count * sizeof(T), max_size)};
+}
+
+template <typename C> constexpr auto make_buffer(C& container, std::size_t max_size) noexcept {
+    return make_buffer(first_element(container), container.size(), max_size);
 }
 
 inline constexpr std::size_t no_limit = static_cast<std::size_t>(-1);
@@ -120,24 +169,24 @@ template <typename T, std::size_t N>
     return detail::make_buffer(data, N, max_size);
 }
 
-/// The elements of a contiguous container of trivially copyable elements, at most max_size bytes of them. Mutable if
-/// the container gives mutable access: not for const containers and string views.
+/// The elements of a container with data(), or with contiguous iterators, at most max_size bytes of them. They are
+/// trivially copyable. Mutable if the container gives mutable access: not for const containers and string views.
 /// Lifetime   the buffer refers to the container's memory; whatever invalidates its pointers invalidates the buffer
 template <detail::buffer_container C>
     requires(!detail::is_view<C>)
 [[nodiscard]] constexpr auto buffer(C& data FAIRLEAD_LIFETIMEBOUND, std::size_t max_size = detail::no_limit) noexcept {
-    return detail::make_buffer(data.data(), data.size(), max_size);
+    return detail::make_buffer(data, max_size);
 }
 template <typename C>
     requires(detail::buffer_container<C const> && !detail::is_view<C>)
 [[nodiscard]] constexpr auto buffer(C const& data FAIRLEAD_LIFETIMEBOUND,
                                     std::size_t max_size = detail::no_limit) noexcept {
-    return detail::make_buffer(data.data(), data.size(), max_size);
+    return detail::make_buffer(data, max_size);
 }
 template <detail::buffer_container View>
     requires detail::is_view<View>
 [[nodiscard]] constexpr auto buffer(View data, std::size_t max_size = detail::no_limit) noexcept {
-    return detail::make_buffer(data.data(), data.size(), max_size);
+    return detail::make_buffer(data, max_size);
 }
 
 // ---- Sequences ----------------------------------------------------------------------------------------------------
@@ -169,42 +218,13 @@ concept buffer_range = requires(S const& s) {
 template <typename S, typename Buffer>
 concept buffer_sequence = buffer_like<S const&, Buffer> || buffer_range<S, Buffer>;
 
-/// Iterates over the one buffer that a value converts to. Holds it: there is nothing to point at.
-template <typename Buffer> class single_iterator {
-public:
-    using value_type = Buffer;
-    using reference = Buffer;
-    using pointer = void;
-    using difference_type = std::ptrdiff_t;
-    using iterator_category = std::bidirectional_iterator_tag;
-
-    constexpr single_iterator() noexcept = default;
-    constexpr single_iterator(Buffer buffer, bool at_end) noexcept : buffer_(buffer), at_end_(at_end) {}
-
-    constexpr Buffer operator*() const noexcept { return buffer_; }
-    constexpr single_iterator& operator++() noexcept { return at_end_ = true, *this; }
-    constexpr single_iterator& operator--() noexcept { return at_end_ = false, *this; }
-    constexpr single_iterator operator++(int) noexcept { return {buffer_, std::exchange(at_end_, true)}; }
-    constexpr single_iterator operator--(int) noexcept { return {buffer_, std::exchange(at_end_, false)}; }
-    friend constexpr bool operator==(single_iterator const& a, single_iterator const& b) noexcept {
-        return a.at_end_ == b.at_end_;
-    }
-
-private:
-    Buffer buffer_{};
-    bool at_end_ = false;
-};
-
-template <typename S> using single_buffer_of =
-    std::conditional_t<std::convertible_to<S const&, mutable_buffer>, mutable_buffer, const_buffer>;
-
 template <typename S> constexpr auto sequence_edge(S const& s, std::ptrdiff_t at_end) noexcept {
     if constexpr (is_buffer<S, mutable_buffer>)
         return static_cast<mutable_buffer const*>(std::addressof(s)) + at_end;
     else if constexpr (is_buffer<S, const_buffer>)
         return static_cast<const_buffer const*>(std::addressof(s)) + at_end;
     else if constexpr (buffer_like<S const&, const_buffer>)
-        return single_iterator<single_buffer_of<S>>(as_buffer<single_buffer_of<S>>(s), at_end != 0);
+        return std::addressof(s) + at_end; // of one that converts when somebody looks
     else
         return at_end != 0 ? s.end() : s.begin();
 }

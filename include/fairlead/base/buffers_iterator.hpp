@@ -6,6 +6,35 @@
 #include <iterator>
 
 namespace fairlead {
+namespace detail {
+
+/// Iterates over one buffer, which it holds: what it was made of may be gone.
+template <typename Buffer> class single_iterator {
+public:
+    using value_type = Buffer;
+    using reference = Buffer;
+    using pointer = void;
+    using difference_type = std::ptrdiff_t;
+    using iterator_category = std::bidirectional_iterator_tag;
+
+    constexpr single_iterator() noexcept = default;
+    constexpr single_iterator(Buffer buffer, bool at_end) noexcept : buffer_(buffer), at_end_(at_end) {}
+
+    constexpr Buffer operator*() const noexcept { return buffer_; }
+    constexpr single_iterator& operator++() noexcept { return at_end_ = true, *this; }
+    constexpr single_iterator& operator--() noexcept { return at_end_ = false, *this; }
+    constexpr single_iterator operator++(int) noexcept { return {buffer_, std::exchange(at_end_, true)}; }
+    constexpr single_iterator operator--(int) noexcept { return {buffer_, std::exchange(at_end_, false)}; }
+    friend constexpr bool operator==(single_iterator const& a, single_iterator const& b) noexcept {
+        return a.at_end_ == b.at_end_;
+    }
+
+private:
+    Buffer buffer_{};
+    bool at_end_ = false;
+};
+
+} // namespace detail
 
 /// Points at a byte of a sequence, which must live on, unless it is a single buffer: that the iterator holds. A jump
 /// passes over the buffers in between.

@@ -49,6 +49,30 @@ struct point {
     std::int32_t x, y;
 };
 
+/// A span of a program's own.
+template <typename T, std::size_t Extent> struct likeness {
+    T* first = nullptr;
+    std::size_t count = 0;
+
+    T* data() const { return first; }
+    std::size_t size() const { return count; }
+    likeness<T, static_cast<std::size_t>(-1)> subspan(std::size_t from, std::size_t n) const {
+        return {first + from, n};
+    }
+};
+
+/// A container that is contiguous and does not say so by data().
+template <typename T> struct without_data {
+    T* first = nullptr;
+    std::size_t count = 0;
+
+    std::size_t size() const { return count; }
+    T* begin() { return first; }
+    T const* begin() const { return first; }
+    T* end() { return first + count; }
+    T const* end() const { return first + count; }
+};
+
 template <typename T>
 concept bufferable = requires(T&& t) { buffer(std::forward<T>(t)); };
 
@@ -149,6 +173,52 @@ TEST(Buffer, ConstnessFollowsTheContainer) {
     EXPECT_TRUE(gives<const_buffer>(buffer(converts_to_const{})));
 }
 
+TEST(Buffer, SpansOfBytesBecomeBuffersByThemselves) {
+    char raw[4] = {'a', 'b', 'c', 'd'};
+    char const fixed[2] = {'x', 'y'};
+    auto const writable = [](mutable_buffer b) { return b; };
+    auto const readable = [](const_buffer b) { return b; };
+    EXPECT_EQ(writable(std::span(raw)).data(), raw);
+    EXPECT_EQ(writable(std::span(raw).first(3)).size(), 3u);
+    EXPECT_EQ(writable(likeness<char, 4>{raw, 2}).size(), 2u);
+    EXPECT_EQ(text_of(readable(std::span(raw))), "abcd");
+    EXPECT_EQ(text_of(readable(std::span(fixed))), "xy");
+    EXPECT_EQ(text_of(readable(std::as_bytes(std::span(raw)))), "abcd");
+    EXPECT_EQ(text_of(readable(likeness<char const, 2>{fixed, 2})), "xy");
+    EXPECT_EQ(mutable_buffer(std::span(raw)).data(), raw);
+    EXPECT_EQ(const_buffer(std::span(raw)).data(), raw);
+
+    static_assert(!std::is_constructible_v<mutable_buffer, std::span<char const>>);
+    static_assert(!std::is_constructible_v<mutable_buffer, likeness<char const, 1>>);
+    static_assert(!std::is_constructible_v<const_buffer, std::span<std::int32_t>>);
+    static_assert(!std::is_constructible_v<const_buffer, std::span<char volatile>>);
+    static_assert(!std::is_constructible_v<const_buffer, std::array<char, 4>>);
+    static_assert(!std::is_constructible_v<const_buffer, std::string_view>);
+    static_assert(!std::is_constructible_v<const_buffer, std::string>);
+    static_assert(!std::is_constructible_v<mutable_buffer, std::vector<char>&>);
+
+    EXPECT_TRUE(gives<mutable_buffer>(buffer(likeness<char, 4>{raw, 4})));
+    EXPECT_TRUE(gives<const_buffer>(buffer(likeness<char const, 2>{fixed, 2})));
+    EXPECT_EQ(buffer(likeness<char, 4>{raw, 4}, 3).size(), 3u);
+}
+
+TEST(Buffer, ContainersNeedNoData) {
+    std::uint16_t raw[3] = {};
+    without_data<std::uint16_t> container{raw, 3};
+    EXPECT_TRUE(gives<mutable_buffer>(buffer(container)));
+    EXPECT_TRUE(gives<const_buffer>(buffer(std::as_const(container))));
+    EXPECT_EQ(buffer(container).data(), raw);
+    EXPECT_EQ(buffer(container).size(), 6u);
+    EXPECT_EQ(buffer(std::as_const(container), 5).size(), 5u);
+    EXPECT_TRUE(gives<const_buffer>(buffer(without_data<char const>{})));
+    EXPECT_EQ(buffer(without_data<char const>{}).data(), nullptr);
+    static_assert(std::is_same_v<decltype(buffer(without_data<char>())), const_buffer>);
+    static_assert(!bufferable<without_data<std::string>&>);
+    static_assert(!bufferable<without_data<char volatile>&>);
+    static_assert(!bufferable<without_data<const_buffer>&>);
+    static_assert(!bufferable<std::deque<char>&>);
+}
+
 TEST(Buffer, TemporaryContainersGiveConstBuffers) {
     static_assert(std::is_same_v<decltype(buffer(std::string())), const_buffer>);
     static_assert(std::is_same_v<decltype(buffer(std::vector<char>())), const_buffer>);
@@ -222,6 +292,9 @@ TEST(BufferSequence, IsOneBufferOrARangeOfThem) {
     static_assert(const_buffer_sequence<std::list<const_buffer>> && const_buffer_sequence<std::deque<derived>>);
     static_assert(const_buffer_sequence<std::span<converts_to_mutable const>>);
     static_assert(const_buffer_sequence<std::vector<const_buffer> const&>);
+    static_assert(mutable_buffer_sequence<std::span<char>> && const_buffer_sequence<std::span<std::byte, 3>>);
+    static_assert(const_buffer_sequence<std::span<char const>> && !mutable_buffer_sequence<std::span<char const>>);
+    static_assert(!const_buffer_sequence<std::span<int>> && !const_buffer_sequence<std::string_view>);
     static_assert(!const_buffer_sequence<std::string> && !const_buffer_sequence<std::vector<char>>);
     static_assert(!const_buffer_sequence<int> && !const_buffer_sequence<void*> && !const_buffer_sequence<char[4]>);
     static_assert(fairlead::is_const_buffer_sequence<std::list<mutable_buffer>>::value);
@@ -237,6 +310,7 @@ TEST(BufferSequence, OneBufferIsKnownAtCompileTime) {
     static_assert(!is_single_buffer<std::array<mutable_buffer, 0>> && !is_single_buffer<std::array<const_buffer, 2>>);
     static_assert(!is_single_buffer<std::vector<const_buffer>> && !is_single_buffer<std::span<const_buffer>>);
     static_assert(!is_single_buffer<std::string> && !is_single_buffer<int>);
+    static_assert(is_single_buffer<std::span<char>> && is_single_buffer<std::span<std::byte const, 3>>);
 
     std::string text = "abc";
     using fairlead::detail::single_buffer;
@@ -250,10 +324,13 @@ TEST(BufferSequence, WhatConvertsIsASequenceOfOne) {
     std::string text = "abc";
     EXPECT_EQ(text_of_all(converts_to_const{"abc"}), "abc");
     EXPECT_EQ(text_of_all(converts_to_mutable{&text}), "abc");
-    EXPECT_EQ(text_of_all(converts_to_both{&text}), "abc");
+    EXPECT_EQ(text_of_all(converts_to_both{&text}), "a") << "it is to be read";
     EXPECT_EQ(text_of_all(derived(text.data(), 2)), "ab");
+    EXPECT_EQ(text_of_all(std::span(text)), "abc");
+    EXPECT_EQ(text_of_all(std::span(std::as_const(text))), "abc");
     converts_to_const const value{"abc"};
-    auto const begin = fairlead::buffer_sequence_begin(value);
+    converts_to_const const* const begin = fairlead::buffer_sequence_begin(value);
+    EXPECT_EQ(begin, &value);
     auto it = begin;
     EXPECT_EQ(it++, begin);
     EXPECT_EQ(it, fairlead::buffer_sequence_end(value));
@@ -298,6 +375,8 @@ TEST(BufferCopy, TakesSingleBuffersOnEitherSide) {
     EXPECT_EQ(buffer_copy(converts_to_both{&target}, buffer("xyz", 3), 1), 1u);
     EXPECT_EQ(target, "xbcdef");
     EXPECT_EQ(buffer_copy(mutable_buffer(), const_buffer()), 0u);
+    EXPECT_EQ(buffer_copy(std::span(target).last(2), std::span("yz", 2)), 2u);
+    EXPECT_EQ(target, "xbcdyz");
 }
 
 TEST(BufferSlices, SkipWhatWasSentAndEmptyBuffers) {
