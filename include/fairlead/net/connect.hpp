@@ -16,25 +16,56 @@ struct connect_any {
     template <class Endpoint> bool operator()(error_code const&, Endpoint const&) const noexcept { return true; }
 };
 
+/// Says yes or no to an endpoint.
+template <class C, class Endpoint>
+concept judges_endpoints = std::predicate<C&, error_code const&, Endpoint const&>;
+/// A completion handler. It may be generic, and nobody can ask whether its body compiles with something else.
+template <class C, class Endpoint>
+concept takes_endpoints = requires(C& c, error_code const& ec, Endpoint const& e) {
+    { c(ec, e) } -> std::same_as<void>;
+};
+/// The older form of a condition: given the next position, says with which one to go on.
+template <class C, class Iterator, class Endpoint>
+concept chooses_positions = !takes_endpoints<C, Endpoint> && requires(C& c, error_code const& ec, Iterator i) {
+    { c(ec, i) } -> std::same_as<Iterator>;
+};
+template <class C, class Iterator, class Endpoint>
+concept connect_condition = judges_endpoints<C, Endpoint> || chooses_positions<C, Iterator, Endpoint>;
+
+/// The first position from `at` on that the condition wants tried, or the end.
+template <class Endpoint, class Iterator, class Condition>
+Iterator choose(Iterator at, Iterator const& end, Condition& condition, error_code const& ec) {
+    if constexpr (judges_endpoints<Condition, Endpoint>) {
+        while (at != end && !condition(ec, static_cast<Endpoint const&>(*at)))
+            ++at;
+        return at;
+    } else {
+        return at == end ? at : condition(ec, at);
+    }
+}
+
 /// The endpoints of a range, which is kept here; the result is the endpoint that was connected to.
 template <class Range, class Endpoint> class range_walk {
 public:
     using result_type = Endpoint;
 
     explicit range_walk(Range const& r) : range_(r) {}
-    bool at_end() const { return position_ == static_cast<std::size_t>(std::distance(range_.begin(), range_.end())); }
-    Endpoint current() const {
-        auto i = range_.begin(); // Not kept: the range moves from attempt to attempt.
-        std::advance(i, static_cast<std::ptrdiff_t>(position_));
-        return *i;
+    /// Goes to the next endpoint that the condition wants tried; false when there is none.
+    template <class Condition> bool choose(Condition& condition, error_code const& ec) {
+        Range const& range = range_;
+        auto const begin = range.begin(); // Not kept: the range moves from attempt to attempt.
+        auto const at = detail::choose<Endpoint>(std::next(begin, position_), range.end(), condition, ec);
+        position_ = std::distance(begin, at);
+        return at != range.end();
     }
+    Endpoint current() const { return *std::next(range_.begin(), position_); }
     void advance() noexcept { ++position_; }
     result_type found() const { return current(); }
     result_type not_found() const { return Endpoint(); }
 
 private:
     Range range_;
-    std::size_t position_ = 0;
+    std::ptrdiff_t position_ = 0;
 };
 /// The endpoints between two iterators of the caller's; the result is an iterator.
 template <class Iterator, class Endpoint> class iterator_walk {
@@ -42,7 +73,10 @@ public:
     using result_type = Iterator;
 
     iterator_walk(Iterator begin, Iterator end) : at_(std::move(begin)), end_(std::move(end)) {}
-    bool at_end() const { return at_ == end_; }
+    template <class Condition> bool choose(Condition& condition, error_code const& ec) {
+        at_ = detail::choose<Endpoint>(std::move(at_), end_, condition, ec);
+        return at_ != end_;
+    }
     Endpoint current() const { return *at_; }
     void advance() { ++at_; }
     result_type found() const { return at_; }
@@ -100,10 +134,8 @@ private:
     }
     /// False: there is none left; `ec` is what the last attempt ended with.
     bool next(error_code& ec) {
-        for (; !walk.at_end(); walk.advance()) {
+        for (; walk.choose(condition, ec); walk.advance()) {
             endpoint_type const e = walk.current();
-            if (!condition(ec, e))
-                continue;
             error_code ignored; // It is being thrown away.
             socket->close(ignored);
             socket->open(e.protocol(), ec);
@@ -133,13 +165,10 @@ template <class Socket, class Walk, class Condition> struct range_connect {
     std::tuple<error_code, result_type> block() {
         error_code ec = error::not_found;
         error_code before;
-        for (; !walk.at_end(); walk.advance()) {
-            typename Socket::endpoint_type const e = walk.current();
-            if (!condition(before, e))
-                continue;
+        for (; walk.choose(condition, before); walk.advance()) {
             error_code ignored; // It is being thrown away.
             socket->close(ignored);
-            socket->connect(e, ec);
+            socket->connect(walk.current(), ec);
             if (!ec)
                 return {ec, walk.found()};
             before = ec;
@@ -160,8 +189,7 @@ concept endpoint_iterator = std::copyable<I> && !endpoint_range<I, Endpoint> && 
     ++i;
     { c == c } -> std::convertible_to<bool>;
 };
-template <class C, class Endpoint>
-concept connect_condition = std::predicate<C&, error_code const&, Endpoint const&>;
+template <class R> using iterator_of = decltype(std::declval<R const&>().begin());
 
 template <class Socket, class Walk, class Condition, class Token>
 decltype(auto) start_connect(Socket& socket, Walk walk, Condition condition, Token&& token) {
@@ -194,16 +222,18 @@ struct associator<A, detail::range_connect_op<S, W, C, H>, D>
 /// Allocates  one counted block, and one for each attempt in turn
 /// Source     Networking TS [socket.algo.async.connect]
 template <class Protocol, class Executor, class Range, class Token = default_completion_token_t<Executor>>
-    requires detail::endpoint_range<Range, typename Protocol::endpoint>
+    requires detail::endpoint_range<Range, typename Protocol::endpoint> &&
+             (!detail::connect_condition<std::decay_t<Token>, detail::iterator_of<Range>, typename Protocol::endpoint>)
 decltype(auto) async_connect(basic_socket<Protocol, Executor>& socket, Range const& endpoints, Token&& token = {}) {
     using walk = detail::range_walk<Range, typename Protocol::endpoint>;
     return detail::start_connect(socket, walk(endpoints), detail::connect_any(), std::forward<Token>(token));
 }
-/// The same; `condition(last_error, endpoint)` says whether to try an endpoint.
+/// The same; `condition(last_error, endpoint)` says whether to try an endpoint. Or `condition(last_error, next)`
+/// returns an iterator: `next`, one that is to be tried in its place, or the end.
 template <class Protocol, class Executor, class Range, class Condition,
           class Token = default_completion_token_t<Executor>>
     requires detail::endpoint_range<Range, typename Protocol::endpoint> &&
-             detail::connect_condition<Condition, typename Protocol::endpoint>
+             detail::connect_condition<Condition, detail::iterator_of<Range>, typename Protocol::endpoint>
 decltype(auto) async_connect(basic_socket<Protocol, Executor>& socket, Range const& endpoints, Condition condition,
                              Token&& token = {}) {
     using walk = detail::range_walk<Range, typename Protocol::endpoint>;
@@ -213,9 +243,10 @@ decltype(auto) async_connect(basic_socket<Protocol, Executor>& socket, Range con
 /// Completes  (error_code ec, Iterator connected); `end` when ec is set
 /// Lifetime   the socket and what the iterators point at outlive the completion
 template <class Protocol, class Executor, class Iterator, class Token = default_completion_token_t<Executor>>
-    requires detail::endpoint_iterator<Iterator, typename Protocol::endpoint>
-decltype(auto) async_connect(basic_socket<Protocol, Executor>& socket, Iterator begin, Iterator end,
-                             Token&& token = {}) {
+    requires detail::endpoint_iterator<Iterator, typename Protocol::endpoint> &&
+             (!detail::connect_condition<std::decay_t<Token>, Iterator, typename Protocol::endpoint>)
+decltype(auto)
+    async_connect(basic_socket<Protocol, Executor>& socket, Iterator begin, Iterator end, Token&& token = {}) {
     using walk = detail::iterator_walk<Iterator, typename Protocol::endpoint>;
     return detail::start_connect(socket, walk(std::move(begin), std::move(end)), detail::connect_any(),
                                  std::forward<Token>(token));
@@ -223,7 +254,7 @@ decltype(auto) async_connect(basic_socket<Protocol, Executor>& socket, Iterator 
 template <class Protocol, class Executor, class Iterator, class Condition,
           class Token = default_completion_token_t<Executor>>
     requires detail::endpoint_iterator<Iterator, typename Protocol::endpoint> &&
-             detail::connect_condition<Condition, typename Protocol::endpoint>
+             detail::connect_condition<Condition, Iterator, typename Protocol::endpoint>
 decltype(auto) async_connect(basic_socket<Protocol, Executor>& socket, Iterator begin, Iterator end,
                              Condition condition, Token&& token = {}) {
     using walk = detail::iterator_walk<Iterator, typename Protocol::endpoint>;
@@ -234,15 +265,16 @@ decltype(auto) async_connect(basic_socket<Protocol, Executor>& socket, Iterator 
 /// The same in the calling thread.
 template <class Protocol, class Executor, class Range, class Condition>
     requires detail::endpoint_range<Range, typename Protocol::endpoint> &&
-             detail::connect_condition<Condition, typename Protocol::endpoint>
+             detail::connect_condition<Condition, detail::iterator_of<Range>, typename Protocol::endpoint>
 typename Protocol::endpoint connect(basic_socket<Protocol, Executor>& socket, Range const& endpoints,
                                     Condition condition, error_code& ec) {
-    using walk = detail::range_walk<Range, typename Protocol::endpoint>;
-    return detail::perform_connect(socket, walk(endpoints), std::move(condition), ec);
+    using walk = detail::iterator_walk<detail::iterator_of<Range>, typename Protocol::endpoint>;
+    auto const at = detail::perform_connect(socket, walk(endpoints.begin(), endpoints.end()), std::move(condition), ec);
+    return ec ? typename Protocol::endpoint() : static_cast<typename Protocol::endpoint>(*at);
 }
 template <class Protocol, class Executor, class Range, class Condition>
     requires detail::endpoint_range<Range, typename Protocol::endpoint> &&
-             detail::connect_condition<Condition, typename Protocol::endpoint>
+             detail::connect_condition<Condition, detail::iterator_of<Range>, typename Protocol::endpoint>
 typename Protocol::endpoint connect(basic_socket<Protocol, Executor>& socket, Range const& endpoints,
                                     Condition condition) {
     error_code ec;
@@ -262,7 +294,7 @@ typename Protocol::endpoint connect(basic_socket<Protocol, Executor>& socket, Ra
 }
 template <class Protocol, class Executor, class Iterator, class Condition>
     requires detail::endpoint_iterator<Iterator, typename Protocol::endpoint> &&
-             detail::connect_condition<Condition, typename Protocol::endpoint>
+             detail::connect_condition<Condition, Iterator, typename Protocol::endpoint>
 Iterator connect(basic_socket<Protocol, Executor>& socket, Iterator begin, Iterator end, Condition condition,
                  error_code& ec) {
     using walk = detail::iterator_walk<Iterator, typename Protocol::endpoint>;
@@ -270,7 +302,7 @@ Iterator connect(basic_socket<Protocol, Executor>& socket, Iterator begin, Itera
 }
 template <class Protocol, class Executor, class Iterator, class Condition>
     requires detail::endpoint_iterator<Iterator, typename Protocol::endpoint> &&
-             detail::connect_condition<Condition, typename Protocol::endpoint>
+             detail::connect_condition<Condition, Iterator, typename Protocol::endpoint>
 Iterator connect(basic_socket<Protocol, Executor>& socket, Iterator begin, Iterator end, Condition condition) {
     error_code ec;
     auto at = connect(socket, std::move(begin), std::move(end), std::move(condition), ec);

@@ -440,6 +440,77 @@ TEST(Connect, OfIteratorsYieldsTheOneThatAnswered) {
     EXPECT_EQ(ends.back(), std::pair(error_code(error::operation_aborted), range.end()));
 }
 
+struct skip_one {
+    template <class Iterator> Iterator operator()(error_code const&, Iterator at) const { return std::next(at); }
+};
+
+TEST(Connect, ConditionsMayChooseThePositionInstead) {
+    io_context context;
+    tcp::acceptor acceptor(context, tcp::endpoint(ip::address_v4::loopback(), 0)),
+        nobody(context, acceptor.local_endpoint().protocol());
+    nobody.bind(tcp::endpoint(ip::address_v4::loopback(), 0)); // and nobody listens
+    auto const there = acceptor.local_endpoint(), refused = nobody.local_endpoint();
+    std::vector<tcp::endpoint> const range{refused, there, refused};
+    using iterator = std::vector<tcp::endpoint>::const_iterator;
+    std::vector<std::pair<error_code, tcp::endpoint>> asked;
+    auto const next = [&asked](error_code const& e, iterator at) {
+        asked.emplace_back(e, *at);
+        return at;
+    };
+    skip_one const skip;
+    auto const stop = [&range](error_code const& e, iterator at) { return e ? range.end() : at; };
+    std::vector<std::pair<error_code, tcp::endpoint>> const first_two{{error_code(), refused},
+                                                                      {error::connection_refused, there}};
+    tcp::socket s(context);
+    error_code ec;
+    EXPECT_EQ(connect(s, range, next), there);
+    EXPECT_EQ(asked, first_two);
+    EXPECT_EQ(connect(s, range.begin(), range.end(), next), range.begin() + 1);
+    EXPECT_EQ(connect(s, range, skip, ec), there);
+    EXPECT_FALSE(ec);
+    EXPECT_EQ(connect(s, range, stop, ec), tcp::endpoint()) << "the end is that of the caller's range";
+    EXPECT_EQ(ec, error::connection_refused);
+    EXPECT_EQ(connect(s, range.end(), range.end(), next, ec), range.end());
+    EXPECT_EQ(ec, error::not_found);
+    EXPECT_THROW(connect(s, range.begin(), range.end(), stop), system_error);
+
+    tcp::endpoint connected;
+    iterator at;
+    auto const run = [&context] {
+        context.restart();
+        context.run();
+    };
+    asked.clear();
+    async_connect(s, range, next, [&](error_code e, tcp::endpoint const& to) {
+        ec = e;
+        connected = to;
+    });
+    run();
+    EXPECT_FALSE(ec);
+    EXPECT_EQ(connected, there);
+    EXPECT_EQ(asked, first_two);
+    async_connect(s, range.begin(), range.end(), skip, [&](error_code e, iterator to) {
+        ec = e;
+        at = to;
+    });
+    run();
+    EXPECT_FALSE(ec);
+    EXPECT_EQ(at, range.begin() + 1);
+    async_connect(s, range.begin(), range.end(), stop, [&](error_code e, iterator to) {
+        ec = e;
+        at = to;
+    });
+    run();
+    EXPECT_EQ(ec, error::connection_refused);
+    EXPECT_EQ(at, range.end());
+    async_connect(s, range, [&](auto e, auto const& to) { // Generic, and a handler all the same.
+        ec = e;
+        connected = tcp::endpoint(to.address(), 1);
+    });
+    run();
+    EXPECT_EQ(connected, tcp::endpoint(there.address(), 1));
+}
+
 TEST(Connect, OfIteratorsOfEntriesAndAwaited) {
     io_context context;
     tcp::acceptor acceptor(context, tcp::endpoint(ip::address_v4::loopback(), 0));
