@@ -35,6 +35,14 @@ concept completion_condition = requires(C& c, error_code const& ec, std::size_t 
     { c(ec, n) } -> std::convertible_to<std::size_t>;
 };
 
+/// How many bytes the next attempt may move; 0 is enough. A condition of the older kind says whether it is enough.
+template <completion_condition C> std::size_t bytes_wanted(C& condition, error_code const& ec, std::size_t n) {
+    if constexpr (std::same_as<decltype(condition(ec, n)), bool>)
+        return condition(ec, n) ? 0 : transfer_step;
+    else
+        return condition(ec, n);
+}
+
 } // namespace detail
 
 /// Until the buffers are full, or an error.

@@ -74,7 +74,7 @@ template <class Stream, class Buffer, class Condition, class Handler> struct rea
         dynamic_commit(data, prepared, n);
         total += n;
         std::size_t most = 0;
-        if ((!ec && n == 0) || (most = condition(ec, total)) == 0 || dynamic_step(data, most) == 0)
+        if ((!ec && n == 0) || (most = bytes_wanted(condition, ec, total)) == 0 || dynamic_step(data, most) == 0)
             complete(ec);
         else if (this->is_cancelled())
             complete(error::operation_aborted);
@@ -100,7 +100,7 @@ template <class Stream, class Buffer, class Condition> struct read_dynamic {
     auto get_executor() const noexcept { return stream->get_executor(); }
     template <class Handler> void operator()(Handler&& handler) {
         error_code const ec;
-        std::size_t const most = condition(ec, std::size_t{0});
+        std::size_t const most = bytes_wanted(condition, ec, std::size_t{0});
         if (most == 0 || dynamic_step(data, most) == 0) {
             complete_immediately(stream->get_executor(), std::forward<Handler>(handler),
                                  std::tuple<error_code, std::size_t>(ec, 0));
@@ -117,7 +117,7 @@ template <class Stream, class Buffer, class Condition> struct read_dynamic {
         ec = {};
         total = 0;
         for (;;) {
-            std::size_t const most = condition(ec, total);
+            std::size_t const most = bytes_wanted(condition, ec, total);
             std::size_t const step = most == 0 ? 0 : dynamic_step(data, most);
             if (step == 0)
                 return;
@@ -154,7 +154,7 @@ decltype(auto) async_read(Stream& stream, Buffers const& into, Token&& token = {
     return completion_token_transform<void(error_code, std::size_t)>(
         std::forward<Token>(token), detail::read_initiation(stream, into, detail::transfer_all_t()));
 }
-/// The same until `condition(ec, bytes_so_far)` says 0.
+/// The same until `condition(ec, bytes_so_far)` says 0, or true.
 template <async_read_stream Stream, mutable_buffer_sequence Buffers, detail::completion_condition Condition,
           class Token = detail::default_token_of<Stream>>
 decltype(auto) async_read(Stream& stream, Buffers const& into, Condition condition, Token&& token = {}) {

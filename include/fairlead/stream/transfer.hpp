@@ -41,7 +41,9 @@ public:
     sequence_rest(sequence_rest&& other) noexcept
         : all_(std::exchange(other.all_, nullptr)),
           at_(other.at_),
-          count_(other.count_) {}
+          count_(other.count_),
+          next_(other.next_),
+          uncut_(other.uncut_) {}
     sequence_rest& operator=(sequence_rest&&) = delete;
     ~sequence_rest() {
         if (all_)
@@ -49,17 +51,20 @@ public:
     }
 
     bool empty() const noexcept { return at_ == count_; }
-    /// The next buffers, about `most` bytes of them, at least one.
+    /// The next buffers, up to `most` bytes of them, which is not 0. The last one is short if need be, until moved().
     std::span<Buffer const> next(std::size_t most) noexcept {
         std::size_t n = 0;
-        std::size_t total = 0;
-        while (at_ + n != count_ && n != 1024 && (n == 0 || total + all_[at_ + n].size() <= most)) {
-            total += all_[at_ + n].size();
-            ++n;
+        for (; at_ + n != count_ && n != 1024 && most != 0; ++n) {
+            auto& last = all_[at_ + n];
+            uncut_ = last.size();
+            last = buffer(last, most);
+            most -= last.size();
         }
-        return {all_ + at_, n};
+        return {all_ + at_, next_ = n};
     }
     void moved(std::size_t n) noexcept {
+        auto& last = all_[at_ + next_ - 1];
+        last = Buffer(last.data(), uncut_);
         while (n != 0 && at_ != count_) {
             auto const here = n < all_[at_].size() ? n : all_[at_].size();
             all_[at_] += here;
@@ -73,6 +78,8 @@ private:
     Buffer* all_ = nullptr;
     std::size_t at_ = 0;
     std::size_t count_ = 0;
+    std::size_t next_ = 0;  // so many buffers went out last
+    std::size_t uncut_ = 0; // the size that the last of them really has
 };
 
 /// Nothing to move, but the stream is to see it: it knows what to wait for.
@@ -137,7 +144,7 @@ template <class Direction, class Stream, class Rest, class Condition, class Hand
         rest.moved(n);
         std::size_t most = 0;
         bool const stuck = !ec && n == 0;
-        if (stuck || rest.empty() || (most = condition(ec, total)) == 0)
+        if (stuck || rest.empty() || (most = bytes_wanted(condition, ec, total)) == 0)
             complete(ec);
         else if (this->is_cancelled())
             complete(error::operation_aborted);
@@ -164,7 +171,7 @@ template <class Direction, class Stream, class Rest, class Condition> struct tra
 
     template <class Handler> void operator()(Handler&& handler) {
         error_code const ec;
-        std::size_t const most = rest.empty() ? 0 : condition(ec, std::size_t{0});
+        std::size_t const most = rest.empty() ? 0 : bytes_wanted(condition, ec, std::size_t{0});
         if (most == 0) {
             complete_immediately(stream->get_executor(), std::forward<Handler>(handler),
                                  std::tuple<error_code, std::size_t>(ec, 0));
@@ -181,7 +188,7 @@ template <class Direction, class Stream, class Rest, class Condition> struct tra
         ec = {};
         total = 0;
         while (!rest.empty()) {
-            std::size_t const most = condition(ec, total);
+            std::size_t const most = bytes_wanted(condition, ec, total);
             if (most == 0)
                 break;
             std::size_t const n = Direction::perform(*stream, rest.next(most), ec);

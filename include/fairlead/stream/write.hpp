@@ -38,7 +38,7 @@ decltype(auto) async_write(Stream& stream, Buffers const& from, Token&& token = 
     return completion_token_transform<void(error_code, std::size_t)>(
         std::forward<Token>(token), detail::write_initiation(stream, from, detail::transfer_all_t()));
 }
-/// The same until `condition(ec, bytes_so_far)` says 0.
+/// The same until `condition(ec, bytes_so_far)` says 0, or true.
 template <async_write_stream Stream, const_buffer_sequence Buffers, detail::completion_condition Condition,
           class Token = detail::default_token_of<Stream>>
 decltype(auto) async_write(Stream& stream, Buffers const& from, Condition condition, Token&& token = {}) {
@@ -126,7 +126,7 @@ decltype(auto) async_write(Stream& stream, Buffer from, Token&& token = {}) {
         std::forward<Token>(token),
         detail::write_dynamic<Stream, Buffer, detail::transfer_all_t>{&stream, std::move(from), {}});
 }
-/// The same until `condition(ec, bytes_so_far)` says 0.
+/// The same until `condition(ec, bytes_so_far)` says 0, or true.
 template <async_write_stream Stream, detail::dynamic_buffer_type Buffer, detail::completion_condition Condition,
           class Token = detail::default_token_of<Stream>>
 decltype(auto) async_write(Stream& stream, Buffer from, Condition condition, Token&& token = {}) {
