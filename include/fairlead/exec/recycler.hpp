@@ -169,6 +169,9 @@ inline recycler_counters this_thread_recycler_counters() noexcept { return detai
 template <class T> class recycling_allocator {
 public:
     using value_type = T;
+    template <class U> struct rebind {
+        using other = recycling_allocator<U>;
+    };
     recycling_allocator() noexcept = default;
     template <class U> recycling_allocator(recycling_allocator<U> const&) noexcept {}
 
