@@ -6,7 +6,7 @@
 namespace fairlead {
 
 /// Of one context, made with its first service. The youngest service stands first.
-struct detail::service_registry {
+struct detail::service_registry : detail::in_context_memory {
     using service = execution_context::service;
 
     std::mutex mutex;
@@ -28,10 +28,10 @@ struct detail::service_registry {
     static service_registry* of(std::atomic<service_registry*> const& place) noexcept {
         return place.load(std::memory_order_acquire);
     }
-    static service_registry& made_in(std::atomic<service_registry*>& place) {
+    static service_registry& made_in(std::atomic<service_registry*>& place, context_memory_ref const& memory) {
         if (auto* const there = of(place))
             return *there;
-        auto made = std::make_unique<service_registry>();
+        auto made = std::unique_ptr<service_registry>(new (memory) service_registry);
         service_registry* expected = nullptr;
         if (place.compare_exchange_strong(expected, made.get(), std::memory_order_acq_rel, std::memory_order_acquire))
             return *made.release(); // The context's now.
@@ -49,7 +49,7 @@ void execution_context::service::notify_fork(fork_event) {}
 execution_context::service_maker::~service_maker() = default;
 
 execution_context::service& detail::service_access::use(execution_context& c, service_kind kind, factory make) {
-    auto& registry = service_registry::made_in(c.services_);
+    auto& registry = service_registry::made_in(c.services_, c.memory_);
     {
         std::lock_guard const lock(registry.mutex);
         if (service* const found = registry.find(kind))
@@ -75,22 +75,14 @@ bool detail::service_access::has(execution_context& c, service_kind kind) noexce
 void detail::service_access::add(execution_context& c, service_kind kind, service* s) {
     if (&s->owner_ != &c)
         throw invalid_service_owner();
-    auto& registry = service_registry::made_in(c.services_);
+    auto& registry = service_registry::made_in(c.services_, c.memory_);
     std::lock_guard const lock(registry.mutex);
     if (registry.find(kind))
         throw service_already_exists();
     registry.insert(*s, kind);
 }
 
-execution_context::execution_context(service_maker const& initial) {
-    try {
-        initial.make(*this);
-    } catch (...) {
-        shutdown();
-        destroy();
-        throw;
-    }
-}
+execution_context::execution_context(service_maker const& initial) : execution_context() { initial.make(*this); }
 
 execution_context::~execution_context() {
     shutdown();
@@ -132,7 +124,7 @@ void execution_context::destroy() noexcept {
         }
         if (!next)
             break;
-        delete next;
+        detail::service_access::destroyer{}(next);
     }
     services_.store(nullptr, std::memory_order_relaxed);
     delete registry;

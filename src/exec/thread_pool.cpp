@@ -13,9 +13,12 @@ namespace detail {
 
 /// The queues of a pool. Each worker takes from its own first, then what came from outside, then half of what another
 /// one has. Whoever finds nothing anywhere parks; whoever queues something wakes one of the parked.
-class pool {
+class pool : public in_context_memory {
 public:
-    explicit pool(std::size_t threads) : thread_count_(threads), queues_(std::max<std::size_t>(threads, 1)) {}
+    pool(execution_context& context, std::size_t threads)
+        : thread_count_(threads),
+          queues_(std::max<std::size_t>(threads, 1), execution_context::allocator<queue>(context)),
+          threads_(execution_context::allocator<park::thread>(context)) {}
     pool(pool const&) = delete;
     pool& operator=(pool const&) = delete;
     ~pool() {
@@ -205,7 +208,7 @@ private:
     }
 
     std::size_t const thread_count_;
-    std::vector<queue> queues_;
+    std::vector<queue, execution_context::allocator<queue>> queues_;
     queue outside_;
     alignas(64) std::atomic<std::size_t> queued_{0}; ///< in all queues, or about to be
     std::atomic<std::size_t> work_{1};               ///< queued, running and promised; 1 until joined
@@ -213,7 +216,7 @@ private:
     std::atomic<std::uint32_t> parked_{0};
     std::atomic<bool> stopped_{false};
     std::atomic<bool> is_joined_{false};
-    std::vector<park::thread> threads_;
+    std::vector<park::thread, execution_context::allocator<park::thread>> threads_;
     rundown rundown_; ///< threads that are no workers: their last looks
 };
 constinit thread_local pool::worker* pool::worker::current = nullptr;
@@ -227,8 +230,8 @@ namespace {
 
 std::size_t default_threads() { return std::max<std::size_t>(2 * park::processors(), 2); }
 
-pool* make_pool(std::size_t threads) {
-    auto p = std::make_unique<pool>(threads);
+pool* make_pool(execution_context& context, std::size_t threads) {
+    std::unique_ptr<pool> p(new (service_access::memory_of(context)) pool(context, threads));
     try {
         p->start(threads);
     } catch (...) {
@@ -243,7 +246,15 @@ pool* make_pool(std::size_t threads) {
 } // namespace detail
 
 thread_pool::thread_pool() : thread_pool(detail::default_threads()) {}
-thread_pool::thread_pool(std::size_t threads) : pool_(detail::make_pool(threads)) {}
+thread_pool::thread_pool(std::size_t threads) : pool_(detail::make_pool(*this, threads)) {}
+thread_pool::thread_pool(std::size_t threads, service_maker const& initial) : thread_pool(threads) {
+    initial.make(*this);
+}
+thread_pool::thread_pool(detail::context_memory_ref memory)
+    : thread_pool(std::move(memory), detail::default_threads()) {}
+thread_pool::thread_pool(detail::context_memory_ref memory, std::size_t threads)
+    : execution_context(std::move(memory)),
+      pool_(detail::make_pool(*this, threads)) {}
 thread_pool::~thread_pool() {
     stop();
     pool_->join();
@@ -255,7 +266,7 @@ void thread_pool::stop() noexcept { pool_->stop(); }
 void thread_pool::join() { pool_->join(); }
 void thread_pool::attach() { pool_->attach(); }
 
-system_context::system_context() : pool_(detail::make_pool(detail::default_threads())) {}
+system_context::system_context() : pool_(detail::make_pool(*this, detail::default_threads())) {}
 system_context::~system_context() {
     pool_->stop();
     pool_->join();

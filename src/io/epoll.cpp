@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -137,9 +138,9 @@ outcome failed(int e) noexcept { return {e, 0}; }
 outcome done(std::int64_t v = 0) noexcept { return {0, v}; }
 outcome from(long r) noexcept { return r < 0 ? failed(errno) : done(r); }
 
-class epoll_driver final : public driver {
+class epoll_driver final : public driver, public fairlead::detail::in_context_memory {
 public:
-    epoll_driver() {
+    explicit epoll_driver(fairlead::detail::context_memory* memory) : chunk_memory_(memory) {
         if (int const e = open_set())
             detail::throw_error({e, std::system_category()}, "epoll_create1");
         unverified_.next = unverified_.prev = &unverified_;
@@ -153,7 +154,8 @@ public:
             for (std::size_t i = 0; i != chunk_size; ++i)
                 if (int const fd = chunk[i].fd.load(std::memory_order_relaxed); fd >= 0)
                     ::close(fd);
-            delete[] chunk;
+            std::destroy_n(chunk, chunk_size);
+            chunk_memory_.deallocate(chunk, chunk_size);
         }
         ::close(wake_);
         ::close(epoll_);
@@ -572,12 +574,22 @@ private:
                     f(chunk[i]);
         }
     }
+    /// Null: no memory.
+    descriptor* make_chunk() noexcept {
+        try {
+            descriptor* const chunk = chunk_memory_.allocate(chunk_size);
+            std::uninitialized_default_construct_n(chunk, chunk_size);
+            return chunk;
+        } catch (...) {
+            return nullptr;
+        }
+    }
     std::uint32_t take_place() noexcept {
         std::lock_guard lock(table_mutex_);
         if (free_ == handle::none) {
             if (chunk_count_ == chunks_most)
                 return handle::none;
-            auto* chunk = new (std::nothrow) descriptor[chunk_size];
+            descriptor* const chunk = make_chunk();
             if (!chunk)
                 return handle::none;
             auto const first = static_cast<std::uint32_t>(chunk_count_ * chunk_size);
@@ -1136,6 +1148,7 @@ private:
     verify_link doubtful_;
     std::mutex table_mutex_;
     std::uint32_t free_ = handle::none;
+    fairlead::detail::context_allocator<descriptor> const chunk_memory_;
     std::size_t chunk_count_ = 0;
     std::atomic<descriptor*> chunks_[chunks_most]{};
     std::atomic<bool> watches_signals_{false};
@@ -1151,6 +1164,8 @@ outcome driver::system_host_name(char* into, std::size_t capacity) noexcept {
     return r;
 }
 
-std::unique_ptr<driver> make_driver() { return std::make_unique<epoll_driver>(); }
+std::unique_ptr<driver> make_driver(fairlead::detail::context_memory_ref const& memory) {
+    return std::unique_ptr<driver>(new (memory) epoll_driver(memory.get()));
+}
 
 } // namespace fairlead::io

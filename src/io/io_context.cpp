@@ -18,6 +18,9 @@ std::int64_t limit_ns(steady_clock::time_point t) noexcept {
 io_context::io_context() : io_context(io::make_driver()) {}
 io_context::io_context(int) : io_context(io::make_driver()) {}
 io_context::io_context(std::unique_ptr<io::driver> d) : loop_(io_loop::make(*this, std::move(d))) {}
+io_context::io_context(detail::context_memory_ref memory)
+    : execution_context(std::move(memory)),
+      loop_(io_loop::make(*this, io::make_driver(detail::service_access::memory_of(*this)))) {}
 io_context::io_context(service_maker const& initial, int concurrency_hint) : io_context(concurrency_hint) {
     initial.make(*this);
 }

@@ -16,7 +16,8 @@ namespace fairlead {
 //   4 submit what the driver holds back  5 wait, or only look               6 harvest into the queue
 // Handlers run in step 1 and nowhere else.
 
-struct io_loop::timers {
+struct io_loop::timers : detail::in_context_memory {
+    explicit timers(execution_context& context) noexcept : heap(context) {}
     io::timer_heap heap;
 };
 
@@ -104,13 +105,13 @@ private:
 };
 
 io_loop* io_loop::make(execution_context& context, std::unique_ptr<io::driver> d) {
-    return new io_loop(context, std::move(d));
+    return new (detail::service_access::memory_of(context)) io_loop(context, std::move(d));
 }
 io_loop::io_loop(execution_context& context, std::unique_ptr<io::driver> d)
     : loop(context),
       driver_(std::move(d)),
-      retired_(io::make_retired_driver()),
-      timers_(std::make_unique<timers>()) {
+      retired_(io::make_retired_driver(detail::service_access::memory_of(context))),
+      timers_(new(detail::service_access::memory_of(context)) timers(context)) {
     driver_->attach(*this);
 }
 io_loop::~io_loop() { abandon_all(); }

@@ -15,7 +15,7 @@ class background_io final : public execution_context::service {
 public:
     explicit background_io(execution_context& c)
         : service(c),
-          loop_(io_loop::make(c, io::make_driver())),
+          loop_(io_loop::make(c, io::make_driver(service_access::memory_of(c)))),
           work_(*loop_),
           thread_(running()) {}
     ~background_io() override { end(); }

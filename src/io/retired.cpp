@@ -10,7 +10,7 @@ namespace {
 
 constexpr outcome closed{EBADF, 0};
 
-class retired_driver final : public driver {
+class retired_driver final : public driver, public fairlead::detail::in_context_memory {
 public:
     void attach(loop& l) noexcept override { loop_ = &l; }
     char const* name() const noexcept override { return "retired"; }
@@ -83,6 +83,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<driver> make_retired_driver() { return std::make_unique<retired_driver>(); }
+std::unique_ptr<driver> make_retired_driver(fairlead::detail::context_memory_ref const& memory) {
+    return std::unique_ptr<driver>(new (memory) retired_driver);
+}
 
 } // namespace fairlead::io

@@ -133,9 +133,12 @@ void signal_hub::dispatch() noexcept {
 }
 
 signal_source* signal_hub::open(loop& l) noexcept {
-    auto* const s = new (std::nothrow) signal_source(l);
-    if (!s)
+    signal_source* s;
+    try {
+        s = new (fairlead::detail::service_access::memory_of(l.context())) signal_source(l);
+    } catch (...) {
         return nullptr;
+    }
     std::lock_guard const lock(registration::mutex());
     s->next = &sources_;
     s->prev = sources_.prev;

@@ -11,7 +11,7 @@ constexpr int number_most = 64;
 }
 
 /// The signals of one set: which it wants, and what came while nobody waited.
-class signal_source : op_link {
+class signal_source : op_link, fairlead::detail::in_context_memory {
 public:
     signal_source(signal_source const&) = delete;
     signal_source& operator=(signal_source const&) = delete;
@@ -38,7 +38,7 @@ public:
     int wake_fd() noexcept;
     void dispatch() noexcept;
 
-    /// Null: no memory.
+    /// In the memory of the loop's context. Null: there is none.
     signal_source* open(loop& l) noexcept;
     int add(signal_source& s, int number, int flags) noexcept;
     int remove(signal_source& s, int number) noexcept;

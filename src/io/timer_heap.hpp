@@ -1,6 +1,7 @@
 // Deadlines in order: a four-ary heap with the deadlines in the array, so that sifting touches no op.
 #pragma once
 
+#include <fairlead/exec/execution_context.hpp>
 #include <fairlead/io/timer_op.hpp>
 
 #include <algorithm>
@@ -10,6 +11,7 @@ namespace fairlead::io {
 
 class timer_heap {
 public:
+    explicit timer_heap(execution_context& context) noexcept : heap_(execution_context::allocator<entry>(context)) {}
     bool empty() const noexcept { return heap_.empty(); }
     std::size_t size() const noexcept { return heap_.size(); }
     std::int64_t first_deadline() const noexcept { return heap_.front().deadline; }
@@ -88,7 +90,7 @@ private:
         place(i, e);
     }
 
-    std::vector<entry> heap_;
+    std::vector<entry, execution_context::allocator<entry>> heap_;
     std::uint64_t next_order_ = 0;
 };
 

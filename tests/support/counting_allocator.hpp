@@ -15,9 +15,10 @@ template <class T> struct counting_allocator {
     explicit counting_allocator(account* a) : books(a) {}
     template <class U> counting_allocator(counting_allocator<U> const& other) : books(other.books) {}
     T* allocate(std::size_t k) {
+        auto* const taken = static_cast<T*>(::operator new(k * sizeof(T))); // May throw: then nothing is booked.
         ++books->live;
         ++books->taken;
-        return static_cast<T*>(::operator new(k * sizeof(T)));
+        return taken;
     }
     void deallocate(T* p, std::size_t) {
         --books->live;

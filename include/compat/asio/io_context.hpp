@@ -1,5 +1,6 @@
 #pragma once
 
+#include <fairlead/exec/config.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/token/post.hpp>
 

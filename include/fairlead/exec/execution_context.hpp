@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fairlead/base/config.hpp>
+#include <fairlead/exec/context_memory.hpp>
 
 #include <atomic>
 #include <memory>
@@ -32,17 +33,26 @@ struct service_access;
 } // namespace detail
 
 /// A context pays one pointer for the services it does not have.
+/// Allocates  services and their like with the allocator it was made with; they go back there when the context goes or,
+///            if I/O objects outlive it, with the last of these. Of itself with global new
 class FAIRLEAD_EXPORT execution_context {
 public:
     class id;
     class service;
     class service_maker;
+    /// Takes from where the context takes: for services, and what they keep. Lifetime: the context outlives it.
+    template <class T> using allocator = detail::context_allocator<T>;
 
     enum fork_event { fork_prepare, fork_parent, fork_child };
 
     execution_context() noexcept = default;
     /// With the services that `initial` makes.
     explicit execution_context(service_maker const& initial);
+    /// Threads    `a` is called by every thread that makes services, or makes and uses I/O objects
+    template <class Allocator> execution_context(std::allocator_arg_t, Allocator const& a)
+        : execution_context(detail::memory_from(a)) {}
+    template <class Allocator>
+    execution_context(std::allocator_arg_t, Allocator const& a, service_maker const& initial);
     execution_context(execution_context const&) = delete;
     execution_context& operator=(execution_context const&) = delete;
     virtual ~execution_context();
@@ -54,6 +64,7 @@ public:
     void notify_fork(fork_event event);
 
 protected:
+    explicit execution_context(detail::context_memory_ref memory) noexcept : memory_(std::move(memory)) {}
     /// Shuts down all services that are not yet, the youngest first. Destructors of derived classes call it before
     /// their own part goes, because services may hold handlers and I/O objects.
     void shutdown() noexcept;
@@ -64,6 +75,7 @@ protected:
 
 private:
     friend struct detail::service_access;
+    detail::context_memory_ref memory_;
     std::atomic<detail::service_registry*> services_{nullptr};
 };
 
@@ -99,6 +111,7 @@ private:
     void const* id_ = nullptr; ///< which id names the kind, or null:
     std::type_info const* type_ = nullptr;
     service* older_ = nullptr;
+    void (*destroy_)(service*) = nullptr; ///< null: with delete, for it is one that was added
     bool shut_down_ = false;
 };
 
@@ -113,6 +126,12 @@ public:
 protected:
     service_maker() noexcept = default;
 };
+
+template <class Allocator>
+execution_context::execution_context(std::allocator_arg_t, Allocator const& a, service_maker const& initial)
+    : execution_context(detail::memory_from(a)) {
+    initial.make(*this);
+}
 
 namespace detail {
 
@@ -137,9 +156,31 @@ struct FAIRLEAD_EXPORT service_access {
     using service = execution_context::service;
     using factory = service* (*)(execution_context&);
     struct destroyer {
-        void operator()(service* s) const noexcept { delete s; }
+        void operator()(service* s) const noexcept {
+            if (s->destroy_)
+                s->destroy_(s);
+            else
+                delete s;
+        }
     };
     using owner = std::unique_ptr<service, destroyer>;
+
+    /// Made in the memory of its context, which `o` is or derives from.
+    template <class Service, class Owner, class... Args> static Service* make(Owner& o, Args&&... args) {
+        context_allocator<Service> const memory(o);
+        auto const give_back = [memory](Service* p) { memory.deallocate(p, 1); };
+        std::unique_ptr<Service, decltype(give_back)> place(memory.allocate(1), give_back);
+        auto* const made = ::new (static_cast<void*>(place.get())) Service(o, std::forward<Args>(args)...);
+        static_cast<service*>(made)->destroy_ = [](service* s) {
+            auto* const whole = static_cast<Service*>(s);
+            context_allocator<Service> const from(s->context());
+            s->~service();
+            from.deallocate(whole, 1);
+        };
+        static_cast<void>(place.release());
+        return made;
+    }
+    static context_memory_ref const& memory_of(execution_context const& c) noexcept { return c.memory_; }
 
     static service& use(execution_context& c, service_kind kind, factory make);
     static bool has(execution_context& c, service_kind kind) noexcept;
@@ -147,20 +188,24 @@ struct FAIRLEAD_EXPORT service_access {
     static void add(execution_context& c, service_kind kind, service* s);
 };
 
+template <class T> context_allocator<T>::context_allocator(execution_context& c) noexcept
+    : memory_(service_access::memory_of(c).get()) {}
+
 } // namespace detail
 
 /// The context's service of this kind; made, with the context as its only argument, if there is none yet.
 /// Threads    any; two that come first at the same time may each construct one, of which one stays
 template <class Service> Service& use_service(execution_context& c) {
     return static_cast<Service&>(detail::service_access::use(
-        c, detail::kind_of_service<Service>(),
-        [](execution_context& owner) -> execution_context::service* { return new Service(owner); }));
+        c, detail::kind_of_service<Service>(), [](execution_context& owner) -> execution_context::service* {
+            return detail::service_access::make<Service>(owner);
+        }));
 }
 
 /// Makes a service with further arguments.
 /// Errors     service_already_exists  the context has one of this kind
 template <class Service, class... Args> Service& make_service(execution_context& c, Args&&... args) {
-    auto* const made = new Service(c, std::forward<Args>(args)...);
+    auto* const made = detail::service_access::make<Service>(c, std::forward<Args>(args)...);
     detail::service_access::owner owner(made);
     detail::service_access::add(c, detail::kind_of_service<Service>(), made);
     owner.release(); // The context's now.

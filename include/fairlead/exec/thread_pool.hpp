@@ -56,6 +56,19 @@ public:
     thread_pool();
     /// Zero: only those that attach().
     explicit thread_pool(std::size_t threads);
+    /// With the services that `initial` makes.
+    thread_pool(std::size_t threads, service_maker const& initial);
+    /// With its services, its queues and what I/O objects keep there in memory from `a` (execution_context); what the
+    /// system keeps of its threads is elsewhere.
+    template <class Allocator> thread_pool(std::allocator_arg_t, Allocator const& a)
+        : thread_pool(detail::memory_from(a)) {}
+    template <class Allocator> thread_pool(std::allocator_arg_t, Allocator const& a, std::size_t threads)
+        : thread_pool(detail::memory_from(a), threads) {}
+    template <class Allocator>
+    thread_pool(std::allocator_arg_t, Allocator const& a, std::size_t threads, service_maker const& initial)
+        : thread_pool(detail::memory_from(a), threads) {
+        initial.make(*this);
+    }
     /// Stops, joins, and gives up what is queued.
     ~thread_pool() override;
 
@@ -71,6 +84,8 @@ public:
     void attach();
 
 private:
+    explicit thread_pool(detail::context_memory_ref memory);
+    thread_pool(detail::context_memory_ref memory, std::size_t threads);
     detail::pool* pool_;
 };
 

@@ -254,8 +254,8 @@ private:
 };
 
 /// The driver of this machine: epoll.
-FAIRLEAD_EXPORT std::unique_ptr<driver> make_driver();
+FAIRLEAD_EXPORT std::unique_ptr<driver> make_driver(fairlead::detail::context_memory_ref const& memory = {});
 /// The driver of a loop whose context has gone: it has no descriptors, and nothing that is started comes to an end.
-std::unique_ptr<driver> make_retired_driver();
+std::unique_ptr<driver> make_retired_driver(fairlead::detail::context_memory_ref const& memory);
 
 } // namespace fairlead::io

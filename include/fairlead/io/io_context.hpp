@@ -37,6 +37,13 @@ public:
     explicit io_context(std::unique_ptr<io::driver> driver);
     /// With the services that `initial` makes.
     explicit io_context(service_maker const& initial, int concurrency_hint = -1);
+    /// With its services, its loop and what I/O objects keep there in memory from `a` (execution_context).
+    template <class Allocator> io_context(std::allocator_arg_t, Allocator const& a, int /*concurrency_hint*/ = -1)
+        : io_context(detail::memory_from(a)) {}
+    template <class Allocator> io_context(std::allocator_arg_t, Allocator const& a, service_maker const& initial)
+        : io_context(detail::memory_from(a)) {
+        initial.make(*this);
+    }
     /// Shuts down the services, then abandons what is pending: handlers are destroyed, not called; suspended coroutines
     /// are destroyed. The services are destroyed last.
     ~io_context() override;
@@ -78,6 +85,7 @@ public:
     void abandon_all() noexcept { loop_->abandon_all(); }
 
 private:
+    explicit io_context(detail::context_memory_ref memory);
     void on_fork(fork_event event) override;
     steady_clock::time_point deadline_after(std::chrono::nanoseconds d);
     template <class Rep, class Period>

@@ -25,7 +25,7 @@ struct loop_counters {
 /// Counted: an I/O object may outlive the context it was made with. Then the engine is retired: every descriptor is
 /// closed, and what is started is never carried out.
 /// Threads: any thread may post, and use I/O objects of its own; any number of threads may be inside run().
-class FAIRLEAD_EXPORT io_loop final : public loop {
+class FAIRLEAD_EXPORT io_loop final : public loop, public detail::in_context_memory {
 public:
     /// For executors of `context`. The first reference is the caller's.
     static io_loop* make(execution_context& context, std::unique_ptr<io::driver> d);

@@ -1,0 +1,125 @@
+// Where the lasting parts of a context lie: its loop or its queues, its services, and what these keep. Of itself in
+// global memory; a program's allocator can say otherwise. Operations take theirs elsewhere (exec/recycler.hpp).
+#pragma once
+
+#include <fairlead/base/config.hpp>
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <type_traits>
+
+namespace fairlead {
+
+class execution_context;
+
+namespace detail {
+
+struct block_shape {
+    std::size_t bytes, alignment;
+};
+
+/// Memory that is not the global one. Threads: as many as use the context, if its allocator can.
+class FAIRLEAD_EXPORT context_memory {
+public:
+    context_memory(context_memory const&) = delete;
+    context_memory& operator=(context_memory const&) = delete;
+    virtual ~context_memory();
+    virtual void* take(block_shape shape) = 0;
+    virtual void give_back(void* p, block_shape shape) noexcept = 0;
+
+protected:
+    context_memory() noexcept = default;
+};
+
+/// Shared, because an I/O object that outlives its context keeps the loop. Null: global new and delete.
+using context_memory_ref = std::shared_ptr<context_memory>;
+
+FAIRLEAD_EXPORT void* take_memory(context_memory* from, block_shape shape);
+FAIRLEAD_EXPORT void give_memory_back(context_memory* to, void* p, block_shape shape) noexcept;
+
+/// Takes whole units from an allocator. It need not know over-aligned types: blocks of theirs are cut from larger ones,
+/// and say behind their end where those begin.
+template <class Allocator> class memory_of_allocator final : public context_memory {
+public:
+    explicit memory_of_allocator(Allocator const& a) noexcept : allocator_(a) {}
+
+    void* take(block_shape shape) override {
+        rebound a(allocator_);
+        unit* const base = std::allocator_traits<rebound>::allocate(a, units(shape));
+        if (shape.alignment <= alignof(unit))
+            return base;
+        void* p = base;
+        std::size_t space = shape.bytes + shape.alignment;
+        std::align(shape.alignment, shape.bytes, p, space);
+        std::memcpy(static_cast<std::byte*>(p) + shape.bytes, &base, sizeof base);
+        return p;
+    }
+    void give_back(void* p, block_shape shape) noexcept override {
+        rebound a(allocator_);
+        unit* base = static_cast<unit*>(p);
+        if (shape.alignment > alignof(unit))
+            std::memcpy(&base, static_cast<std::byte*>(p) + shape.bytes, sizeof base);
+        std::allocator_traits<rebound>::deallocate(a, base, units(shape));
+    }
+
+private:
+    struct alignas(std::max_align_t) unit {
+        std::byte bytes[alignof(std::max_align_t)];
+    };
+    using rebound = typename std::allocator_traits<Allocator>::template rebind_alloc<unit>;
+
+    static std::size_t units(block_shape shape) noexcept {
+        auto const more = shape.alignment <= alignof(unit) ? 0 : shape.alignment + sizeof(unit*);
+        return (shape.bytes + more + sizeof(unit) - 1) / sizeof(unit);
+    }
+    Allocator allocator_;
+};
+
+template <class Allocator> context_memory_ref memory_from(Allocator const& a) {
+    typename std::allocator_traits<Allocator>::template rebind_alloc<std::byte> const bytes(a);
+    return std::allocate_shared<memory_of_allocator<Allocator>>(bytes, a);
+}
+
+/// The base of parts that are deleted by whoever holds them last: `new (memory) part` puts one into a context's memory,
+/// and `delete` gives it back there, even when the context has gone.
+struct FAIRLEAD_EXPORT in_context_memory {
+    static void* operator new(std::size_t bytes, context_memory_ref const& from);
+    static void operator delete(void* p) noexcept;
+    static void operator delete(void* p, context_memory_ref const&) noexcept { in_context_memory::operator delete(p); }
+};
+
+/// What execution_context::allocator is.
+template <class T> class context_allocator {
+public:
+    using value_type = T;
+    template <class U> struct rebind {
+        using other = context_allocator<U>;
+    };
+
+    explicit context_allocator(execution_context& c) noexcept;
+    explicit context_allocator(context_memory* m) noexcept : memory_(m) {}
+    template <class U> context_allocator(context_allocator<U> const& other) noexcept : memory_(other.memory_) {}
+
+    T* allocate(std::size_t n) const {
+        static_assert(!std::is_void_v<T>, "an allocator of void is there to be rebound");
+        if (n > static_cast<std::size_t>(-1) / 2 / sizeof(T))
+            throw std::bad_array_new_length();
+        return static_cast<T*>(take_memory(memory_, {n * sizeof(T), alignof(T)}));
+    }
+    void deallocate(T* p, std::size_t n) const noexcept {
+        if (p)
+            give_memory_back(memory_, p, {n * sizeof(T), alignof(T)});
+    }
+    friend bool operator==(context_allocator const& a, context_allocator const& b) noexcept {
+        return a.memory_ == b.memory_;
+    }
+
+private:
+    template <class> friend class context_allocator;
+    context_memory* memory_;
+};
+
+} // namespace detail
+} // namespace fairlead
