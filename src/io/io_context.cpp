@@ -32,6 +32,9 @@ io_context::~io_context() {
     loop_->release();
 }
 
+io_context::service::~service() = default;
+void io_context::service::shutdown() {}
+
 void io_context::on_fork(fork_event event) {
     if (auto const r = loop_->driver().notify_fork(event); r.error)
         detail::throw_error({r.error, std::system_category()}, "io_context::notify_fork");

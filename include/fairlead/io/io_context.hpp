@@ -5,6 +5,7 @@
 #include <fairlead/exec/executor.hpp>
 #include <fairlead/io/clock.hpp>
 #include <fairlead/io/io_loop.hpp>
+#include <fairlead/io/wrapped_handler.hpp>
 
 #include <chrono>
 #include <memory>
@@ -27,6 +28,7 @@ public:
         friend class io_context;
         explicit executor_type(io_context& c) noexcept;
     };
+    class service;
     class strand; ///< in io/io_context_strand.hpp
     using count_type = std::size_t;
 
@@ -49,6 +51,10 @@ public:
     ~io_context() override;
 
     executor_type get_executor() noexcept { return executor_type(*this); }
+    /// A handler that runs `h` in this context, whoever calls it. New programs have bind_executor().
+    template <class Handler> auto wrap(Handler h) {
+        return detail::wrapped_handler<executor_type, Handler>(get_executor(), std::move(h));
+    }
 
     /// Runs until there is no work left, or stop(). Returns how many handlers ran. An exception of a handler leaves it;
     /// the context can be run again.
@@ -104,6 +110,27 @@ private:
 };
 
 inline io_context::executor_type::executor_type(io_context& c) noexcept : loop_executor(&c.as_loop()) {}
+/// The base of services that only an io_context can have: their constructor may take io_context&.
+class FAIRLEAD_EXPORT io_context::service : public execution_context::service {
+public:
+    io_context& get_io_context() noexcept { return static_cast<io_context&>(context()); }
+
+protected:
+    explicit service(io_context& owner) noexcept : execution_context::service(owner) {}
+    ~service() override;
+
+private:
+    void shutdown() override;
+};
+
+/// As use_service(execution_context&); the service's constructor may take io_context&.
+template <class Service> Service& use_service(io_context& c) {
+    return static_cast<Service&>(detail::service_access::use(
+        c, detail::kind_of_service<Service>(), [](execution_context& owner) -> execution_context::service* {
+            return detail::service_access::make<Service>(static_cast<io_context&>(owner));
+        }));
+}
+
 inline io_context& io_context::executor_type::context() const noexcept {
     return static_cast<io_context&>(native_loop()->context());
 }

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -39,6 +40,31 @@ TEST(IoContextStrand, IsAStrandOnItsContext) {
     EXPECT_EQ(log.size(), 5U);
     EXPECT_NE(log.find('t'), std::string::npos);
     EXPECT_LT(log.find('c'), log.find('d'));
+}
+
+TEST(IoContextStrand, AWrappedHandlerRunsOnTheStrandWhoeverCallsIt) {
+    io_context context;
+    io_context::strand const s(context);
+    std::string log;
+    auto const append = [&](char const* text, char c) {
+        EXPECT_TRUE(s.running_in_this_thread());
+        (log += text) += c;
+    };
+    auto const wrapped = s.wrap(append);
+    wrapped("a", 'b');
+    s.wrap(std::bind(append, "c", 'd'))();
+    EXPECT_EQ(log, "");
+    post(context, s.wrap([&, only = std::make_unique<char>('f')] { append("e", *only); }));
+    steady_timer timer(context, std::chrono::seconds(0));
+    timer.async_wait(s.wrap([&](error_code) {
+        EXPECT_TRUE(s.running_in_this_thread());
+        auto const before = log.size();
+        wrapped("g", 'h'); // at once: this is the strand
+        EXPECT_EQ(log.size(), before + 2);
+    }));
+    context.run();
+    EXPECT_EQ(log.size(), 8U);
+    EXPECT_EQ(log.substr(0, 4), "abcd");
 }
 
 TEST(IoContextStrand, GoesWithWhatIsQueued) {

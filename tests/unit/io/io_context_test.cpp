@@ -736,4 +736,37 @@ TEST(IoContext, CountersTellTurnsAndItems) {
     EXPECT_GE(context.counters().turns, 1U);
 }
 
+// ---- what programs of old say
+
+/// Of an io_context alone, and says so by its constructor.
+class loop_service : public io_context::service {
+public:
+    inline static io_context::id id;
+    explicit loop_service(io_context& c) : io_context::service(c) {}
+};
+
+TEST(IoContext, AServiceMayBeMadeForIoContextsAlone) {
+    io_context context;
+    auto& made = use_service<loop_service>(context);
+    EXPECT_EQ(&made.get_io_context(), &context);
+    EXPECT_EQ(&use_service<loop_service>(context), &made);
+    EXPECT_TRUE(has_service<loop_service>(context));
+    io_context other;
+    auto own = std::make_unique<loop_service>(other);
+    EXPECT_THROW(add_service(context, own.get()), invalid_service_owner);
+}
+
+TEST(IoContext, AWrappedHandlerRunsInTheContextWhoeverCallsIt) {
+    io_context context, other;
+    bool ran = false;
+    post(other, context.wrap([&] {
+        EXPECT_TRUE(context.get_executor().running_in_this_thread());
+        ran = true;
+    }));
+    other.run();
+    EXPECT_FALSE(ran);
+    context.run();
+    EXPECT_TRUE(ran);
+}
+
 } // namespace
