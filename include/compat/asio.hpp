@@ -25,6 +25,7 @@
 #include <fairlead/exec/require_concept.hpp>
 #include <fairlead/exec/strand.hpp>
 #include <fairlead/exec/thread_pool.hpp>
+#include <fairlead/exec/ts_executor.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/io/io_context_strand.hpp>
 #include <fairlead/net/acceptor.hpp>

@@ -48,7 +48,7 @@ concept awaitable_function = requires(F& f) { typename awaitable_result<decltype
 /// Threads    any; elsewhere than in the executor the start goes through its queue
 /// Allocates  one block from the handler's allocator, by default the recycler
 /// Source     Asio, co_spawn
-template <executor Executor, class T, class Token = default_completion_token_t<Executor>>
+template <io_executor Executor, class T, class Token = default_completion_token_t<Executor>>
 decltype(auto) co_spawn(Executor const& ex, awaitable<T> a, Token&& token = {}) {
     return completion_token_transform<typename detail::spawn_values<T>::signature>(
         std::forward<Token>(token),
@@ -61,7 +61,7 @@ decltype(auto) co_spawn(Context& c, awaitable<T> a, Token&& token = {}) {
 }
 
 /// The same with an operation that has not started.
-template <executor Executor, class Signature, class Token = default_completion_token_t<Executor>>
+template <io_executor Executor, class Signature, class Token = default_completion_token_t<Executor>>
 decltype(auto) co_spawn(Executor const& ex, async_op<Signature> op, Token&& token = {}) {
     return co_spawn(ex, awaitable<detail::awaited_t<Signature>>(std::move(op)), std::forward<Token>(token));
 }
@@ -73,7 +73,7 @@ decltype(auto) co_spawn(Context& c, async_op<Signature> op, Token&& token = {}) 
 
 /// The same with a function that returns the awaitable, or an operation. The function is kept until the coroutine has
 /// ended, so a lambda with captures may be a coroutine itself.
-template <executor Executor, class F, class Token = default_completion_token_t<Executor>>
+template <io_executor Executor, class F, class Token = default_completion_token_t<Executor>>
     requires detail::awaitable_function<std::decay_t<F>>
 decltype(auto) co_spawn(Executor const& ex, F&& f, Token&& token = {}) {
     using function = std::decay_t<F>;

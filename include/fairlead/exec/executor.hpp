@@ -44,7 +44,7 @@ public:
     any_io_executor(std::nothrow_t, any_io_executor const& other) noexcept : any_io_executor(other) {}
     /// Empty when there is no memory for an executor that does not fit.
     template <class E>
-        requires(!std::derived_from<std::decay_t<E>, any_io_executor> && executor<std::decay_t<E>>)
+        requires(!std::derived_from<std::decay_t<E>, any_io_executor> && io_executor<std::decay_t<E>>)
     any_io_executor(std::nothrow_t, E&& e) noexcept : functions_(nullptr) {
         try {
             *this = any_io_executor(std::forward<E>(e));
@@ -53,7 +53,7 @@ public:
     }
 
     template <class E>
-        requires(!std::derived_from<std::decay_t<E>, any_io_executor> && executor<std::decay_t<E>> &&
+        requires(!std::derived_from<std::decay_t<E>, any_io_executor> && io_executor<std::decay_t<E>> &&
                  !requires(std::decay_t<E> const& other) { other.operator any_io_executor(); })
     any_io_executor(E&& e) : any_io_executor(detail::any_executor_at_all(), std::forward<E>(e)) {}
 
@@ -245,7 +245,7 @@ public:
     any_completion_executor(any_io_executor const& e) noexcept : any_io_executor(e) {}
     any_completion_executor(std::nothrow_t, any_io_executor const& e) noexcept : any_io_executor(e) {}
     template <class E>
-        requires(!std::derived_from<std::decay_t<E>, any_io_executor> && !executor<std::decay_t<E>> &&
+        requires(!std::derived_from<std::decay_t<E>, any_io_executor> && !io_executor<std::decay_t<E>> &&
                  detail::runs_functions<std::decay_t<E>>)
     any_completion_executor(std::nothrow_t, E&& e) noexcept {
         try {
@@ -254,7 +254,7 @@ public:
         }
     }
     template <class E>
-        requires(!std::derived_from<std::decay_t<E>, any_io_executor> && !executor<std::decay_t<E>> &&
+        requires(!std::derived_from<std::decay_t<E>, any_io_executor> && !io_executor<std::decay_t<E>> &&
                  detail::runs_functions<std::decay_t<E>>)
     any_completion_executor(E&& e) : any_io_executor(detail::any_executor_at_all(), std::forward<E>(e)) {}
 };

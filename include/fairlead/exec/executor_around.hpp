@@ -20,7 +20,7 @@ public:
     inner_executor_type get_inner_executor() const noexcept { return executor_; }
 
     decltype(auto) context() const
-        requires executor<Executor>
+        requires io_executor<Executor>
     {
         return context_of(executor_);
     }

@@ -81,12 +81,12 @@ template <class E, class F> void queue_function(E const& e, F&& f) {
 
 } // namespace detail
 
-/// What users may write as an executor: copyable, comparable, belongs to a context, runs a move-only function.
-/// The context is what context() returns, or query(execution::context). In place of execute(f) it may have dispatch,
-/// post and defer as in the Networking TS.
+/// What users may write as an executor under I/O objects: copyable, comparable, belongs to a context, runs a move-only
+/// function. The context is what context() returns, or query(execution::context). In place of execute(f) it may have
+/// dispatch, post and defer as in the Networking TS.
 // The members come first: only then is comparing asked for, which would otherwise try to make an any_io_executor.
 template <class E>
-concept executor = requires(E const& e) { detail::context_of(e); } && detail::runs_functions<E>;
+concept io_executor = requires(E const& e) { detail::context_of(e); } && detail::runs_functions<E>;
 
 /// What objects and operations take in place of an executor: a context that has one.
 template <class T>

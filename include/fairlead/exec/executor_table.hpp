@@ -104,7 +104,7 @@ template <class E> struct executor_table {
     static void execute(void const* p, op_function f) { execute_on(in(p), std::move(f)); }
     static std::type_info const& type() noexcept { return typeid(E); }
     static execution_context& context(void const* p) {
-        if constexpr (executor<E>)
+        if constexpr (io_executor<E>)
             return context_of(in(p));
         else
             throw_no_context();

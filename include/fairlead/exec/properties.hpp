@@ -41,8 +41,8 @@ template <class E, class F> void execute_on(E const& e, F&& f) {
 
 namespace execution {
 
-/// What has the properties below: whatever runs functions, also without a context, as Asio has it. I/O objects want a
-/// fairlead::executor.
+/// What has the properties below: whatever runs functions, also without a context, as Asio has it. I/O objects want an
+/// io_executor.
 template <class T>
 concept executor = detail::runs_functions<T>;
 template <class T> inline constexpr bool is_executor_v = executor<T>;

@@ -139,7 +139,7 @@ private:
     detail::strand_core* core_;
 };
 
-template <executor Executor> strand<Executor> make_strand(Executor const& e) { return strand<Executor>(e); }
+template <io_executor Executor> strand<Executor> make_strand(Executor const& e) { return strand<Executor>(e); }
 template <class Context>
     requires execution_context_type<Context>
 strand<typename Context::executor_type> make_strand(Context& c) {

@@ -49,7 +49,7 @@ concept ts_executor =
 } // namespace detail
 
 /// Whether T is what the Networking TS calls an executor: the executors of contexts, pools, strands and of the system
-/// are. This library asks for less (`executor`, `execution::executor`), and never calls these members.
+/// are. This library asks for less (`io_executor`, `execution::executor`), and never calls these members.
 template <class T> struct is_executor : std::bool_constant<detail::ts_executor<T>> {};
 
 /// Says that the argument behind it is an executor, in constructors.

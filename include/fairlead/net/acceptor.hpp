@@ -167,7 +167,7 @@ template <class Protocol, class Executor> class basic_socket_acceptor : public b
     using base::executor_;
 
     /// And none of the things that an accept may begin with.
-    template <class T> static constexpr bool is_token = !executor<std::decay_t<T>> &&
+    template <class T> static constexpr bool is_token = !io_executor<std::decay_t<T>> &&
                                                         !execution_context_type<std::decay_t<T>> &&
                                                         !std::derived_from<std::decay_t<T>, socket_base> &&
                                                         !std::same_as<std::decay_t<T>, typename base::endpoint_type>;
@@ -242,7 +242,7 @@ public:
                                                              init(core_, executor_));
     }
     /// The same with a socket on another executor.
-    template <executor E, class Token = default_completion_token_t<Executor>>
+    template <io_executor E, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_accept(E const& e, Token&& token = {}) {
         using init = detail::accept_new<Protocol, E>;
         return detail::initiate_on<typename init::signature>(this->executor_, std::forward<Token>(token),
@@ -257,7 +257,7 @@ public:
     decltype(auto) async_accept(endpoint_type& from, Token&& token = {}) {
         return async_accept(executor_, from, std::forward<Token>(token));
     }
-    template <executor E, class Token = default_completion_token_t<Executor>>
+    template <io_executor E, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_accept(E const& e, endpoint_type& from, Token&& token = {}) {
         using init = detail::accept_new_from<Protocol, E>;
         return detail::initiate_on<typename init::signature>(this->executor_, std::forward<Token>(token),
@@ -310,10 +310,10 @@ public:
     peer_type<Executor> accept(error_code& ec) { return accept_new(executor_, nullptr, ec); }
     peer_type<Executor> accept(endpoint_type& from) { return accept_new(executor_, &from); }
     peer_type<Executor> accept(endpoint_type& from, error_code& ec) { return accept_new(executor_, &from, ec); }
-    template <executor E> peer_type<E> accept(E const& e) { return accept_new(e, nullptr); }
-    template <executor E> peer_type<E> accept(E const& e, error_code& ec) { return accept_new(e, nullptr, ec); }
-    template <executor E> peer_type<E> accept(E const& e, endpoint_type& from) { return accept_new(e, &from); }
-    template <executor E> peer_type<E> accept(E const& e, endpoint_type& from, error_code& ec) {
+    template <io_executor E> peer_type<E> accept(E const& e) { return accept_new(e, nullptr); }
+    template <io_executor E> peer_type<E> accept(E const& e, error_code& ec) { return accept_new(e, nullptr, ec); }
+    template <io_executor E> peer_type<E> accept(E const& e, endpoint_type& from) { return accept_new(e, &from); }
+    template <io_executor E> peer_type<E> accept(E const& e, endpoint_type& from, error_code& ec) {
         return accept_new(e, &from, ec);
     }
     template <execution_context_type C> auto accept(C& c) { return accept(c.get_executor()); }

@@ -70,7 +70,7 @@ public:
 
 /// The executor of an I/O object, of a context, or the executor itself.
 template <class T> auto executor_of_part(T&& t) {
-    if constexpr (executor<std::decay_t<T>>)
+    if constexpr (io_executor<std::decay_t<T>>)
         return std::decay_t<T>(t);
     else
         return t.get_executor();

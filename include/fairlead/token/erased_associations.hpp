@@ -20,7 +20,7 @@ public:
     explicit erased_executor(E const& e) noexcept {
         if constexpr (std::same_as<E, inline_executor>)
             return;
-        else if constexpr (!executor<E>)
+        else if constexpr (!io_executor<E>)
             executor_ = any_io_executor(any_executor_at_all(), e);
         else if (always_loop<E> || std::derived_from<E, any_io_executor> || !has_loop<E> || loop_of(e))
             executor_ = e; // An awaiting coroutine without a loop names no executor either.

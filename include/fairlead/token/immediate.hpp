@@ -32,7 +32,7 @@ template <class Executor> struct immediate_initiation {
 /// Lifetime   `ex` is copied; its context outlives the completion, or it never comes
 /// Threads    any
 /// Allocates  awaited nothing; otherwise the handler's block
-template <executor Executor, class Token = default_completion_token_t<Executor>>
+template <io_executor Executor, class Token = default_completion_token_t<Executor>>
 decltype(auto) async_immediate(Executor const& ex, Token&& token = {}) {
     return completion_token_transform<void()>(std::forward<Token>(token), detail::immediate_initiation<Executor>{ex});
 }

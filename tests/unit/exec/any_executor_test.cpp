@@ -76,7 +76,7 @@ using fleet::priority;
 using any_place = ex::any_executor<priority, fleet::name_t>;
 using loop_place = io_context::executor_type;
 
-static_assert(ex::is_executor_v<any_place> && executor<any_place>);
+static_assert(ex::is_executor_v<any_place> && io_executor<any_place>);
 static_assert(sizeof(ex::any_executor<>) == sizeof(any_io_executor) + sizeof(void*));
 static_assert(!std::constructible_from<any_place, loop_place>, "it has no priorities");
 static_assert(std::constructible_from<ex::any_executor<ex::prefer_only<priority>>, loop_place>);

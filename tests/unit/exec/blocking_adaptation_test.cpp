@@ -29,7 +29,7 @@ static_assert(std::is_same_v<require_result_t<loop_place, adaptation::disallowed
 static_assert(!can_prefer_v<loop_place, adaptation::allowed_t> && !can_require_v<loop_place, adaptation>);
 static_assert(!can_require_v<loop_place, ex::blocking_t::always_t>, "nobody has allowed it");
 static_assert(can_require_v<loop_place, adaptation::allowed_t, ex::blocking_t::always_t>);
-static_assert(executor<adaptable_loop_place> && executor<waiting_loop_place>);
+static_assert(io_executor<adaptable_loop_place> && io_executor<waiting_loop_place>);
 static_assert(ex::executor<require_result_t<inline_executor, adaptation::allowed_t>>);
 static_assert(std::is_same_v<require_result_t<adaptable_loop_place, adaptation::allowed_t>, adaptable_loop_place>);
 static_assert(std::is_same_v<require_result_t<adaptable_loop_place, adaptation::disallowed_t>, loop_place>);

@@ -42,7 +42,7 @@ public:
 private:
     manual_context* context_;
 };
-static_assert(executor<manual_executor>);
+static_assert(io_executor<manual_executor>);
 
 /// The largest executor that lies inside any_io_executor; counts its living copies.
 class counted_executor : public manual_executor {

@@ -90,10 +90,10 @@ private:
     bool ended_ = false;
     std::thread thread_;
 };
-static_assert(executor<users_context::executor_type>);
-static_assert(executor<thread_pool::executor_type>);
-static_assert(executor<system_executor>);
-static_assert(executor<strand<any_io_executor>>);
+static_assert(io_executor<users_context::executor_type>);
+static_assert(io_executor<thread_pool::executor_type>);
+static_assert(io_executor<system_executor>);
+static_assert(io_executor<strand<any_io_executor>>);
 
 // ---- pools
 

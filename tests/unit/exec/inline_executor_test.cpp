@@ -36,7 +36,7 @@ static_assert(!can_prefer_v<inline_executor, ex::inline_exception_handling_t::ca
 static_assert(ex::inline_exception_handling != ex::inline_exception_handling.propagate, "without a value, none");
 static_assert(can_require_v<loop_place, ex::inline_exception_handling_t::propagate_t>);
 static_assert(!can_require_v<loop_place, ex::inline_exception_handling_t::terminate_t>);
-static_assert(executor<inline_or_loop> && !executor<inline_or_executor<inline_executor>>);
+static_assert(io_executor<inline_or_loop> && !io_executor<inline_or_executor<inline_executor>>);
 static_assert(std::is_same_v<require_result_t<inline_or_loop, ex::blocking_t::always_t>, inline_or_loop>);
 
 TEST(InlineExecutor, LetsExceptionsOutUnlessItIsToldToEndTheProcess) {

@@ -35,7 +35,7 @@ static_assert(ex::allocator(std::allocator<int>()).value() == std::allocator<int
 static_assert(!ex::blocking_t::is_requirable && !ex::blocking_t::always_t::is_preferable);
 static_assert(is_applicable_property_v<loop_place, ex::blocking_t>);
 static_assert(!is_applicable_property_v<int, ex::blocking_t>);
-static_assert(ex::is_executor_v<inline_executor> && !executor<inline_executor>, "an executor without a context");
+static_assert(ex::is_executor_v<inline_executor> && !io_executor<inline_executor>, "an executor without a context");
 
 // ---- what can be asked of whom
 
@@ -56,7 +56,7 @@ template <class E> consteval bool has_the_properties_of_a_place() {
     static_assert(std::is_same_v<require_result_t<E, ex::blocking_t::never_t>, E>);
     static_assert(std::is_same_v<prefer_result_t<E, ex::outstanding_work_t::untracked_t>, E>);
     static_assert(std::is_same_v<query_result_t<E, ex::mapping_t>, ex::mapping_t>);
-    static_assert(executor<require_result_t<E, ex::outstanding_work_t::tracked_t>>);
+    static_assert(io_executor<require_result_t<E, ex::outstanding_work_t::tracked_t>>);
     return true;
 }
 static_assert(has_the_properties_of_a_place<loop_place>());
@@ -369,7 +369,7 @@ private:
     io_context* context_;
     bool tracked_;
 };
-static_assert(executor<asios_executor>);
+static_assert(io_executor<asios_executor>);
 static_assert(can_require_v<asios_executor, ex::blocking_t::never_t>, "by its type");
 static_assert(!can_require_v<asios_executor, ex::blocking_t::possibly_t>);
 static_assert(can_require_v<asios_executor, ex::outstanding_work_t::tracked_t>);

@@ -146,7 +146,7 @@ public:
     int work = 0;
 };
 using old_place = old_context::executor_type;
-static_assert(executor<old_place> && is_executor<old_place>::value);
+static_assert(io_executor<old_place> && is_executor<old_place>::value);
 
 TEST(TsMembers, ExecutorsOfUsersThatHaveNothingElseRunHandlers) {
     io_context context;

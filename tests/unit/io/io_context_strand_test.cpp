@@ -14,7 +14,7 @@ namespace {
 
 using namespace fairlead;
 
-static_assert(executor<io_context::strand>);
+static_assert(io_executor<io_context::strand>);
 
 TEST(IoContextStrand, IsAStrandOnItsContext) {
     io_context context;

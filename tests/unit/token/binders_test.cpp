@@ -33,7 +33,7 @@ struct counting_executor {
     }
     friend bool operator==(counting_executor, counting_executor) noexcept = default;
 };
-static_assert(execution::executor<counting_executor> && !executor<counting_executor>);
+static_assert(execution::executor<counting_executor> && !io_executor<counting_executor>);
 static_assert(!std::convertible_to<counting_executor, any_io_executor>);
 static_assert(std::convertible_to<counting_executor, any_completion_executor>);
 static_assert(std::convertible_to<io_context::executor_type, any_completion_executor>);

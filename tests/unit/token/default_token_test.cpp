@@ -40,7 +40,7 @@ TEST(DefaultToken, IsUseAwaitUnlessTheExecutorNamesAnother) {
     static_assert(std::same_as<default_completion_token_t<io_context::executor_type>, use_await_t>);
     using named = detached_t::executor_with_default<any_io_executor>;
     static_assert(std::same_as<default_completion_token_t<named>, detached_t>);
-    static_assert(executor<named>);
+    static_assert(io_executor<named>);
     static_assert(sizeof(named) == sizeof(any_io_executor));
     static_assert(std::same_as<default_completion_token<named>::type, detached_t>);
 }

@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/exec/ts_executor.hpp>
+
+#include <asio/fairlead.hpp>
