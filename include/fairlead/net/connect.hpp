@@ -210,6 +210,15 @@ template <template <class, class> class A, class S, class W, class C, class H, c
 struct associator<A, detail::range_connect_op<S, W, C, H>, D>
     : detail::pass_on<A, detail::range_connect_op<S, W, C, H>, H, D> {};
 
+/// For programs that ask whether connect() takes something.
+template <class T> struct is_endpoint_sequence : std::bool_constant < requires(T const& t) {
+    t.begin();
+    t.end();
+}>{};
+template <class T, class Iterator> struct is_connect_condition
+    : std::bool_constant<
+          detail::connect_condition<T, Iterator, std::remove_cvref_t<decltype(*std::declval<Iterator const&>())>>> {};
+
 /// Connects to the first endpoint of `endpoints` that accepts, in their order.
 /// Completes  (error_code ec, endpoint_type connected)
 /// Errors     error::not_found          the range is empty, or the condition refused all of it

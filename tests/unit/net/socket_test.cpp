@@ -444,6 +444,14 @@ struct skip_one {
     template <class Iterator> Iterator operator()(error_code const&, Iterator at) const { return std::next(at); }
 };
 
+using endpoint_iterator = std::vector<tcp::endpoint>::const_iterator;
+static_assert(is_endpoint_sequence<std::vector<tcp::endpoint>>::value);
+static_assert(is_endpoint_sequence<tcp::resolver::results_type>::value && !is_endpoint_sequence<tcp::endpoint>::value);
+static_assert(is_connect_condition<skip_one, endpoint_iterator>::value);
+static_assert(is_connect_condition<bool (*)(error_code const&, tcp::endpoint const&), endpoint_iterator>::value);
+static_assert(!is_connect_condition<void (*)(error_code, tcp::endpoint), endpoint_iterator>::value);
+static_assert(!is_connect_condition<use_await_t, endpoint_iterator>::value);
+
 TEST(Connect, ConditionsMayChooseThePositionInstead) {
     io_context context;
     tcp::acceptor acceptor(context, tcp::endpoint(ip::address_v4::loopback(), 0)),
