@@ -209,6 +209,8 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
     } const at_end{*this, total};
     bool is_first = most != std::numeric_limits<std::size_t>::max();
     auto const is_late = [until_ns](std::int64_t now) { return until_ns > 0 && now >= until_ns; };
+    // However late it is, one that is ready has its turn.
+    auto const is_to_end = [&](std::int64_t now) { return total != 0 && is_late(now); };
     for (;;) {
         if (!member.owns() && !member.take(until_ns))
             break;
@@ -247,7 +249,7 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
         }
         take_inbox();
         if (!local_.empty()) {
-            if (is_late(look_around()))
+            if (is_to_end(look_around()))
                 break;
             continue;
         }
@@ -265,7 +267,7 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
                 // A timer that is due again as soon as it has expired is a way of being busy, too.
                 if (is_time_to_look(now))
                     look_at_driver(now);
-                if (is_late(now))
+                if (is_to_end(now))
                     break;
                 continue;
             }
