@@ -195,6 +195,21 @@ void io_loop::look_at_driver(std::int64_t now) noexcept {
     driver_->poll(0);
 }
 
+/// A batch like any other, but for a look at the clock after each item: whoever gives a time returns within one of it.
+template <class IsLate> loop::batch io_loop::run_batch_until(IsLate is_late, std::size_t most, std::size_t& total) {
+    std::int64_t slice_end = 0;
+    for (unsigned n = 0; n != fairness::batch_items && total != most && !local_.empty(); ++n) {
+        if (run_batch(1, total) == batch::lost)
+            return batch::lost;
+        auto const now = driver_->now_ns();
+        if (slice_end == 0)
+            slice_end = now + fairness::slice_ns;
+        if (stopped() || detail::this_thread.slice_is_over || is_late(now) || now >= slice_end)
+            break;
+    }
+    return batch::kept;
+}
+
 /// Without work the loop is stopped; but not by one who only waits for something, and returns also when that is over.
 std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocking_wait const* for_whom) {
     if (stopped())
@@ -233,8 +248,7 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
                     break;
                 continue;
             }
-            // Whoever gives a time returns within one item of it.
-            auto const left = run_batch(until_ns > 0 ? 1 : most - total, total);
+            auto const left = until_ns > 0 ? run_batch_until(is_late, most, total) : run_batch(most - total, total);
             if (stopped() || total == most)
                 break;
             if (left == batch::lost)

@@ -166,6 +166,7 @@ private:
     template <class Op, void (io_loop::*Start)(Op&) noexcept> void hand_in(Op& o) noexcept;
     template <class Find> void cancel_one(Find find) noexcept;
     std::size_t run(std::size_t most, std::int64_t until_ns, detail::blocking_wait const* for_whom);
+    template <class IsLate> batch run_batch_until(IsLate is_late, std::size_t most, std::size_t& total);
     bool has_work(unsigned own) noexcept;
     void expire_timers(std::int64_t now) noexcept;
     bool is_time_to_look(std::int64_t now) noexcept;
