@@ -299,7 +299,7 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
         if (until_ns == 0 || is_late(now)) {
             driver_->poll(0);
             take_inbox();
-            if (local_.empty())
+            if (local_.empty() || is_to_end(now))
                 break;
             continue;
         }

@@ -155,6 +155,20 @@ TEST(IoContext, RunForEndsWithinOneHandlerOfItsTime) {
     EXPECT_EQ(n, 10);
 }
 
+TEST(IoContext, RunForEndsInTimeAlsoWhileASocketHasNewsAtEachLook) {
+    io_context context;
+    local::stream_protocol::socket a(context), b(context);
+    local::connect_pair(a, b);
+    char c = 'x';
+    std::function<void(error_code, std::size_t)> again = [&](error_code, std::size_t) {
+        a.async_read_some(buffer(&c, 1), again); // finds nothing yet
+        b.write_some(buffer("x", 1));
+    };
+    again({}, 0);
+    EXPECT_GT(context.run_for(1ms), 0U);
+    EXPECT_FALSE(context.stopped());
+}
+
 TEST(IoContext, RunForEndsInTimeAlsoWhileTimersAreAlwaysDue) {
     io_context context;
     steady_timer timer(context);
