@@ -54,6 +54,9 @@ public:
 
 namespace detail {
 
+template <class T> inline constexpr bool is_over_aligned = alignof(T) > alignof(std::max_align_t);
+template <> inline constexpr bool is_over_aligned<void> = false;
+
 /// The handler of a future. With an allocator of the user's own the operation uses it too.
 template <class Allocator> struct future_memory {
     using allocator_type = Allocator;
@@ -69,7 +72,10 @@ template <class Allocator> struct future_memory {
 template <> struct future_memory<std::allocator<void>> {
     explicit future_memory(std::allocator<void> const&) {}
     template <class T> std::promise<T> make_promise() const {
-        return {std::allocator_arg, recycling_allocator<std::byte>()};
+        if constexpr (is_over_aligned<T>) // The recycler has no such blocks.
+            return {};
+        else
+            return {std::allocator_arg, recycling_allocator<std::byte>()};
     }
 };
 

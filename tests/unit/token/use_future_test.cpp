@@ -44,6 +44,17 @@ struct UseFuture : testing::Test {
 
 struct FactsOfFutures : UseFuture {};
 
+struct alignas(64) over_aligned {
+    int n;
+};
+
+TEST(FutureMemory, ValueMayBeOverAligned) {
+    io_context context;
+    auto made = post(context, use_future([] { return over_aligned{7}; }));
+    context.run();
+    EXPECT_EQ(made.get().n, 7);
+}
+
 TEST_F(FactsOfFutures, F49_ErrorsAreThrownAndSeveralValuesAreATuple) {
     EXPECT_EQ(get(operation<void(int)>(context, 42)(use_future)), 42);
     EXPECT_EQ(get(operation<void(error_code, int)>(context, error_code(), 42)(use_future)), 42);
