@@ -8,6 +8,8 @@
 // the next wait parks its op and puts the descriptor on a list; an event takes it off; what no event has confirmed
 // after three turns, or when the loop is about to sleep, gets one verifying call. When that finds something, the socket
 // has a backlog: it stays ready, until an attempt finds nothing. A socket that never had one pays nothing for it.
+// Among many sockets in turn three turns pass before the next event: there a turn verifies a few, and more of them only
+// as long as that is worth it.
 // On a UNIX socket a short read has drained it unless the peer passed a descriptor: a read ends there, whatever
 // follows. recvmsg(2) would tell, but costs a tenth more for every read. So such a socket is *doubtful*: when the loop
 // has slept for a moment without any event, or turned many times without one from it, it gets its verifying call.
@@ -42,6 +44,8 @@ namespace {
 
 constexpr int events_most = 256;
 constexpr unsigned verify_after_turns = 3;
+constexpr std::size_t verified_least = 4; // in one turn, while others have news: a system call in vain for each
+constexpr std::size_t verified_most = 256;
 constexpr unsigned doubt_after_turns = 1000;
 constexpr int moment_ms = 1;                    // that the loop sleeps before it doubts
 constexpr std::int64_t stall_least_ns = 20'000; // doubled with each attempt in vain
@@ -243,14 +247,14 @@ public:
         if (unverified_.next != &unverified_) {
             bool const has_news = harvest(0) > 0; // of whichever: others must not keep these waiting
             bool const about_to_sleep = !has_news && until_ns != 0;
-            bool any = verify(unverified_, about_to_sleep ? 0 : verify_after_turns);
+            bool any = about_to_sleep ? verify(unverified_, 0) != 0 : verify_overdue();
             if (doubtful_.next != &doubtful_) [[unlikely]]
                 any = verify_long_doubted() || any;
             if (any || !about_to_sleep)
                 return;
         }
         if (doubtful_.next != &doubtful_) {
-            if (verify(doubtful_, doubt_after_turns)) {
+            if (verify_long_doubted()) {
                 harvest(0);
                 return;
             }
@@ -975,13 +979,25 @@ private:
         if (d.reads.empty())
             unlist(d);
     }
-    FAIRLEAD_COLD bool verify_long_doubted() noexcept { return verify(doubtful_, doubt_after_turns); }
-    /// Tries those of `list` that have stood there for so many turns. Returns whether something completed.
-    bool verify(verify_link& list, unsigned turns) noexcept {
-        bool any = false;
+    FAIRLEAD_COLD bool verify_long_doubted() noexcept { return verify(doubtful_, doubt_after_turns) != 0; }
+    /// Twice as many in the next turn when half of them had something, half as many when fewer had.
+    bool verify_overdue() noexcept {
+        auto const before = verifications_;
+        auto const found = verify(unverified_, verify_after_turns, verified_in_turn_);
+        auto const tried = verifications_ - before;
+        if (2 * found < tried)
+            verified_in_turn_ = std::max(verified_in_turn_ / 2, verified_least);
+        else if (tried == verified_in_turn_)
+            verified_in_turn_ = std::min(2 * verified_in_turn_, verified_most);
+        return found != 0;
+    }
+    /// Tries those of `list` that have stood there for so many turns. Returns for how many something completed.
+    std::size_t verify(verify_link& list, unsigned turns,
+                       std::size_t most = std::numeric_limits<std::size_t>::max()) noexcept {
+        std::size_t found = 0;
         verify_link kept;
         kept.next = kept.prev = &kept;
-        while (list.next != &list) {
+        for (std::size_t tried = 0; list.next != &list && tried != most; ++tried) {
             auto& d = static_cast<descriptor&>(*list.next);
             if (turn_ - d.parked_turn < turns)
                 break; // The list is in the order of parking.
@@ -991,13 +1007,13 @@ private:
             d.bursts = true; // until EAGAIN says that nothing was behind what was read before
             d.taken = 1;
             d.read_ready.store(true, std::memory_order_relaxed);
-            any = run_waiting(d, d.reads) || any;
+            found += run_waiting(d, d.reads);
             if (d.doubt != doubt::none && !d.reads.empty()) // served one, perhaps not all, and more are waiting
                 append(kept, d);
         }
         while (kept.next != &kept)
             this->list(static_cast<descriptor&>(*kept.next));
-        return any;
+        return found;
     }
 
     // ---- receivers of datagrams without room
@@ -1143,6 +1159,7 @@ private:
     std::int64_t stall_ns_ = 0; ///< between two attempts
     std::int64_t retry_at_ns_ = 0;
     std::uint64_t verifications_ = 0;
+    std::size_t verified_in_turn_ = verified_least; ///< at most
     std::uint64_t system_calls_ = 0;
     verify_link unverified_;
     verify_link doubtful_;

@@ -294,6 +294,33 @@ TEST(Catalogue, F01_BacklogOfFullReadsIsReadWithoutALateLookForEach) {
     EXPECT_LE(context.counters().verifications, 2U);
 }
 
+awaitable<void> answer(local_socket& with, std::size_t rounds) {
+    char byte;
+    for (; rounds != 0; --rounds) {
+        co_await with.async_read_some(buffer(&byte, 1));
+        co_await with.async_write_some(buffer(&byte, 1));
+    }
+}
+
+// Of many sockets in turn each waits for longer than it takes to be doubted, and nothing is behind what it has read.
+TEST(Catalogue, F01_LateLooksInVainAreFewAmongManySockets) {
+    constexpr std::size_t pairs = 400, rounds = 20;
+    io_context context;
+    std::vector<local_socket> all;
+    for (std::size_t i = 0; i != pairs; ++i) {
+        local_socket a(context), b(context);
+        local::connect_pair(a, b);
+        all.push_back(std::move(a));
+        all.push_back(std::move(b));
+    }
+    for (auto& each : all)
+        co_spawn(context, answer(each, rounds), detached);
+    for (std::size_t i = 0; i != pairs; ++i)
+        write(all[2 * i], buffer("x", 1));
+    context.run();
+    EXPECT_LT(context.counters().verifications, 2 * pairs * rounds / 8);
+}
+
 TEST(Catalogue, F01_TimerIsServedWhileABusySocketNeverWaits) {
     busy_context w;
     turn_watch watch(w.done);
