@@ -87,9 +87,7 @@ public:
             if (loop_.ownership_.take_or_wait(self, timeout, &nudge, &loop_))
                 break;
         }
-        if (!loop_.stopped())
-            return true;
-        return false; // The destructor gives back what was taken.
+        return !loop_.stopped(); // If it is, the destructor gives back what was taken.
     }
     static void nudge(void* l) noexcept { static_cast<io_loop*>(l)->wake(); }
 

@@ -118,7 +118,8 @@ struct ticket {
         flags = of.flags;
         reverse = of.reverse;
         std::memcpy(host, of.host, reverse ? static_cast<std::size_t>(protocol) : std::strlen(of.host) + 1);
-        std::strcpy(service, of.service ? of.service : "");
+        char const* const asked = of.service ? of.service : "";
+        std::memcpy(service, asked, std::strlen(asked) + 1);
     }
     static bool fits(resolve_op const& of) noexcept {
         return of.reverse
@@ -278,11 +279,12 @@ void resolving::start(loop& l, resolve_op& o) noexcept {
         return;
     }
     auto& p = the_pool();
-    int error = ENOMEM;
+    int error = 0;
     {
         std::lock_guard lock(p.mutex);
         ticket* const t = p.take();
-        if (t && (error = p.need_thread()) == 0) {
+        error = t ? p.need_thread() : ENOMEM;
+        if (error == 0) {
             t->fill(o, l);
             p.push(*t);
             o.ticket = t;

@@ -24,8 +24,9 @@ public:
     constexpr pointer operator->() const noexcept { return &address_; }
     constexpr basic_address_iterator& operator++() noexcept {
         auto b = address_.to_bytes();
-        for (auto i = b.size(); i-- != 0 && ++b[i] == 0;) {
-        }
+        for (auto i = b.size(); i != 0; --i)
+            if (++b[i - 1] != 0)
+                break;
         return replace(b);
     }
     constexpr basic_address_iterator operator++(int) noexcept {
@@ -35,8 +36,9 @@ public:
     }
     constexpr basic_address_iterator& operator--() noexcept {
         auto b = address_.to_bytes();
-        for (auto i = b.size(); i-- != 0 && b[i]-- == 0;) {
-        }
+        for (auto i = b.size(); i != 0; --i)
+            if (b[i - 1]-- != 0)
+                break;
         return replace(b);
     }
     constexpr basic_address_iterator operator--(int) noexcept {

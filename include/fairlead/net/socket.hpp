@@ -246,10 +246,12 @@ concept takes_over = !(std::same_as<P, Protocol> && std::same_as<E, Executor>) &
                      std::convertible_to<E, Executor>;
 
 /// Throws bad_cast when the socket's own protocol is none that `Protocol` stands for.
-template <class Protocol, class Socket> Socket&& checked(Socket&& other) {
+template <class Protocol, class Socket>
+    requires(!std::is_reference_v<Socket>)
+Socket&& checked(Socket&& other) {
     if constexpr (!std::same_as<Protocol, typename Socket::protocol_type>)
         static_cast<void>(Protocol(protocol_of<typename Socket::protocol_type>(other.core().family)));
-    return std::move(other);
+    return std::forward<Socket>(other);
 }
 
 } // namespace detail

@@ -73,8 +73,9 @@ template <class Stream, class Buffer, class Condition, class Handler> struct rea
     void operator()(error_code ec, std::size_t n) {
         dynamic_commit(data, prepared, n);
         total += n;
-        std::size_t most = 0;
-        if ((!ec && n == 0) || (most = bytes_wanted(condition, ec, total)) == 0 || dynamic_step(data, most) == 0)
+        bool const stuck = !ec && n == 0;
+        std::size_t const most = stuck ? 0 : bytes_wanted(condition, ec, total);
+        if (most == 0 || dynamic_step(data, most) == 0)
             complete(ec);
         else if (this->is_cancelled())
             complete(error::operation_aborted);

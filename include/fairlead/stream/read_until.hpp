@@ -215,13 +215,14 @@ template <class Stream, class Buffer, class Delimiter> struct read_until_initiat
 template <class Stream, class Buffer, class Wanted, class Token>
 decltype(auto) start_read_until(Stream& stream, Buffer&& into, Wanted&& wanted, Token&& token) {
     return completion_token_transform<void(error_code, std::size_t)>(
-        std::forward<Token>(token),
-        read_until_initiation<Stream, Buffer, Wanted>{&stream, std::move(into), std::move(wanted)});
+        std::forward<Token>(token), read_until_initiation<Stream, Buffer, Wanted>{&stream, std::forward<Buffer>(into),
+                                                                                  std::forward<Wanted>(wanted)});
 }
 template <class Stream, class Buffer, class Wanted>
 std::size_t perform_read_until(Stream& stream, Buffer&& into, Wanted&& wanted, error_code& ec) {
     until_values v;
-    read_until_initiation<Stream, Buffer, Wanted>{&stream, std::move(into), std::move(wanted)}.block(v);
+    read_until_initiation<Stream, Buffer, Wanted>{&stream, std::forward<Buffer>(into), std::forward<Wanted>(wanted)}
+        .block(v);
     ec = std::get<0>(v);
     return std::get<1>(v);
 }
