@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace fairlead {
@@ -49,10 +50,10 @@ template <class Protocol> class basic_resolver_entry {
 public:
     using endpoint_type = typename Protocol::endpoint;
     basic_resolver_entry() = default;
-    basic_resolver_entry(endpoint_type const& e, std::string const& host, std::string const& service)
+    basic_resolver_entry(endpoint_type const& e, std::string host, std::string service)
         : endpoint_(e),
-          host_(host),
-          service_(service) {}
+          host_(std::move(host)),
+          service_(std::move(service)) {}
     endpoint_type endpoint() const { return endpoint_; }
     operator endpoint_type() const { return endpoint_; }
     std::string host_name() const { return host_; }
