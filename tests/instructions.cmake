@@ -8,9 +8,20 @@ add_executable(instructions_operations instructions/operations.cpp)
 fairlead_own_target(instructions_operations)
 target_link_libraries(instructions_operations PRIVATE fairlead)
 target_link_options(instructions_operations PRIVATE -Wl,--strip-debug) # Debian 12's valgrind cannot read clang 19's.
-set(count Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/instructions/count.py
-  $<TARGET_FILE:instructions_operations>)
-add_test(NAME papers/A13_default_memory_costs_little_more COMMAND ${count} A13)
-add_test(NAME papers/C04_errno_is_left_alone COMMAND ${count} C04)
-set_tests_properties(papers/A13_default_memory_costs_little_more papers/C04_errno_is_left_alone
-  PROPERTIES LABELS instructions TIMEOUT 300 SKIP_RETURN_CODE 77)
+# The program of P0162R0 §4, as BM-1 times it.
+set(emulated ${PROJECT_SOURCE_DIR}/bench/emulated)
+add_library(instructions_os SHARED ${emulated}/os.cpp)
+fairlead_own_target(instructions_os)
+add_executable(instructions_emulated ${emulated}/library.cpp)
+fairlead_own_target(instructions_emulated)
+target_link_libraries(instructions_emulated PRIVATE fairlead_asio_compat instructions_os)
+target_compile_options(instructions_emulated PRIVATE -O3 -DNDEBUG) # as users build
+target_link_options(instructions_emulated PRIVATE -Wl,--strip-debug)
+set(count Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/instructions/count.py)
+add_test(NAME papers/A13_default_memory_is_as_good_as_custom_memory COMMAND ${count}
+  $<TARGET_FILE:instructions_emulated> A13)
+add_test(NAME papers/A13_default_memory_costs_a_post_little_more COMMAND ${count} $<TARGET_FILE:instructions_operations>
+  post)
+add_test(NAME papers/C04_errno_is_left_alone COMMAND ${count} $<TARGET_FILE:instructions_operations> C04)
+set_tests_properties(papers/A13_default_memory_is_as_good_as_custom_memory
+  papers/A13_default_memory_costs_a_post_little_more papers/C04_errno_is_left_alone PROPERTIES LABELS instructions TIMEOUT 300 SKIP_RETURN_CODE 77)

@@ -60,14 +60,14 @@ void drop(recycler_block* block) noexcept {
 
 void open_slots() noexcept {
     for (std::size_t c = 1; c != recycler_slots::classes; ++c)
-        this_thread_slots.payload[c] = 0;
+        this_thread_slots.of_class[c] = {nullptr, recycler_slots::holds::nothing};
 }
 /// What lies in the slots goes to where it would have gone without them.
-void empty_slots(std::uintptr_t leave) noexcept {
+void empty_slots(recycler_slots::holds leave) noexcept {
     for (std::size_t c = 1; c != recycler_slots::classes; ++c) {
         if (void* const p = this_thread_slots.take(c))
             recycler_free_slow(block_of(p));
-        this_thread_slots.payload[c] = leave;
+        this_thread_slots.of_class[c] = {nullptr, leave};
     }
 }
 
@@ -111,7 +111,7 @@ struct reaper {
             return;
         ended = true;
         home* h = mine();
-        empty_slots(recycler_slots::closed);
+        empty_slots(recycler_slots::holds::closed);
         this_thread_recycler = &no_recycler;
         flush(*h);
         collect(*h);
@@ -205,7 +205,7 @@ void recycler_trim() noexcept {
     home* h = mine();
     if (!h)
         return;
-    empty_slots(0);
+    empty_slots(recycler_slots::holds::nothing);
     collect(*h);
     for (std::size_t c = 0; c != recycler::classes; ++c)
         while (h->free_[c])
@@ -219,8 +219,8 @@ recycler_counters recycler_count() noexcept {
         c.sent = h->sent;
         for (auto n : h->count_)
             c.cached += n;
-        for (auto p : this_thread_slots.payload)
-            c.cached += p > recycler_slots::closed ? 1 : 0;
+        for (auto const& slot : this_thread_slots.of_class)
+            c.cached += slot.now == recycler_slots::holds::block ? 1 : 0;
     }
     return c;
 }

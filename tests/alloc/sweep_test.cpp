@@ -82,10 +82,11 @@ awaitable<void> prove_usable(io_context& context, int& done) {
 
 /// Forgets what the recycler has in store, so that blocks come from operator new again. Leaks; for a process that ends.
 void forget_stored_blocks() {
-    for (auto& payload : detail::this_thread_slots.payload)
-        if (payload > detail::recycler_slots::closed) {
+    using holds = detail::recycler_slots::holds;
+    for (auto& slot : detail::this_thread_slots.of_class)
+        if (slot.now == holds::block) {
             --live_blocks;
-            payload = 0;
+            slot = {nullptr, holds::nothing};
         }
     auto* const r = detail::this_thread_recycler;
     for (std::size_t i = 0; i != detail::recycler::classes; ++i) {

@@ -11,19 +11,24 @@
 #define FAIRLEAD_ALWAYS_INLINE __attribute__((always_inline)) inline
 
 // Thread-locals that the hot path reads. initial-exec makes a read one instruction also from inside the shared
-// library; the price is some 300 bytes of the static TLS block when the library is loaded with dlopen.
+// library; the price is some 400 bytes of the static TLS block when the library is loaded with dlopen.
 #define FAIRLEAD_HOT_TLS __attribute__((tls_model("initial-exec")))
 
 #if defined(__clang__)
 #define FAIRLEAD_COMPILER_CLANG 1
 // Clang has cached thread-local addresses across suspension points; a function that is not inlined reads anew.
 #define FAIRLEAD_LIFETIMEBOUND [[clang::lifetimebound]]
-/// Only for what cannot be otherwise: the compiler relies on it. `condition` must have no effects.
-#define FAIRLEAD_ASSUME(condition) __builtin_assume(condition)
 #else
 #define FAIRLEAD_COMPILER_CLANG 0
 #define FAIRLEAD_LIFETIMEBOUND
-#define FAIRLEAD_ASSUME(condition) ((condition) ? static_cast<void>(0) : __builtin_unreachable())
+#endif
+
+/// Of a function on a way that is rarely taken, and that does not throw: a call of it leaves all registers alone, so
+/// the other way has none to save. The convention differs between compilers, and each object file has its own copy.
+#if defined(__clang__) && (defined(__x86_64__) || defined(__aarch64__))
+#define FAIRLEAD_RARELY_CALLED [[clang::preserve_most, clang::internal_linkage]] FAIRLEAD_NOINLINE
+#else
+#define FAIRLEAD_RARELY_CALLED
 #endif
 
 #if defined(__SANITIZE_THREAD__)

@@ -69,30 +69,35 @@ extern FAIRLEAD_EXPORT recycler no_recycler;
 /// The block that the thread freed last, one for each of the small classes, whoever owns it. A chain of operations
 /// frees one before it asks for the next, so this is where nearly every block comes from and goes to. What lies here is
 /// where the payload begins: neither way needs the header.
+///
+/// Whether a block is here is said apart from where: a constant, so compilers see that one which has just been put here
+/// can be taken.
 struct recycler_slots {
     static constexpr std::size_t classes = 17; // of which 0 is for nothing
-    /// In a slot that takes nothing: of class 0, and of threads that have no cache yet, or none any more.
-    static constexpr std::uintptr_t closed = 1;
-    std::uintptr_t payload[classes]; ///< 0: empty
-
-    constexpr recycler_slots() noexcept {
-        for (auto& each : payload)
-            each = closed;
-    }
+    enum class holds : std::uint32_t {
+        nothing,
+        block,
+        closed ///< takes nothing: class 0, and threads that have no cache yet, or none any more
+    };
+    struct slot {
+        void* payload = nullptr; ///< of the last block that was here
+        holds now = holds::closed;
+    };
+    slot of_class[classes];
 
     FAIRLEAD_ALWAYS_INLINE void* take(std::size_t size_class) noexcept {
-        auto const at = payload[size_class];
-        if (at <= closed) [[unlikely]]
+        slot& s = of_class[size_class];
+        if (s.now != holds::block) [[unlikely]]
             return nullptr;
-        payload[size_class] = 0;
-        return reinterpret_cast<void*>(at);
+        s.now = holds::nothing;
+        return s.payload;
     }
     FAIRLEAD_ALWAYS_INLINE bool keep(void* p, std::size_t size_class) noexcept {
-        if (payload[size_class] != 0) [[unlikely]]
+        slot& s = of_class[size_class];
+        if (s.now != holds::nothing) [[unlikely]]
             return false;
-        auto const at = reinterpret_cast<std::uintptr_t>(p);
-        FAIRLEAD_ASSUME(at > closed); // A take() that follows has no question left.
-        payload[size_class] = at;
+        s.payload = p;
+        s.now = holds::block; // A take() that follows has no question left, and undoes this.
         return true;
     }
 };
@@ -128,6 +133,8 @@ inline recycler_block* block_of(void* p) noexcept {
     return reinterpret_cast<recycler_block*>(static_cast<std::byte*>(p) - recycler::header);
 }
 
+FAIRLEAD_RARELY_CALLED inline void recycle_free_rarely(void* p) noexcept { recycler_free_slow(block_of(p)); }
+
 FAIRLEAD_ALWAYS_INLINE void* recycle_allocate(std::size_t bytes) {
     auto const size_class = recycler::class_of(bytes);
     if (size_class < recycler_slots::classes) [[likely]] {
@@ -145,7 +152,7 @@ FAIRLEAD_ALWAYS_INLINE void recycle_free_in_class(void* p, std::size_t size_clas
         poison(block_of(p), size_class);
         return;
     }
-    recycler_free_slow(block_of(p));
+    recycle_free_rarely(p);
 }
 inline void recycle_free(void* p) noexcept { recycle_free_in_class(p, block_of(p)->size_class); }
 /// The same for callers that know how many bytes they asked for: the class is a constant.
