@@ -397,30 +397,52 @@ void complete_immediately(Executor const& ex, Handler&& handler, Values&& values
     post_values(ex, std::forward<Handler>(handler), std::forward<Values>(values));
 }
 
-/// Work on the handler's own executor while its operation runs elsewhere (the executor's run() must not end).
-template <class Handler, bool Own = has_own_executor<Handler>> struct handler_work {
-    explicit handler_work(Handler const&, loop*) noexcept {}
-};
-template <class Handler> struct handler_work<Handler, true> {
-    handler_work(Handler const& h, loop* operation) : executor(get_associated_executor(h)) {
+/// Work on a handler's executor while its operation runs elsewhere (the executor's run() must not end).
+template <class Executor> struct executor_work {
+    template <class Handler> executor_work(Handler const& h, loop* operation) : executor(get_associated_executor(h)) {
         loop* const own = loop_of(executor);
         counted = !own || own != operation; // Executors of users are taken for another one.
-        if constexpr (tracks_work<decltype(executor)>)
+        if constexpr (tracks_work<Executor>)
             if (counted)
                 executor.on_work_started();
     }
-    handler_work(handler_work const&) = delete;
-    handler_work(handler_work&& other) noexcept
+    executor_work(executor_work const&) = delete;
+    executor_work(executor_work&& other) noexcept
         : executor(other.executor),
           counted(std::exchange(other.counted, false)) {}
-    ~handler_work() {
-        if constexpr (tracks_work<decltype(executor)>)
+    /// Takes over what was counted through an executor that does not last.
+    template <class E> explicit executor_work(executor_work<E>&& other) noexcept : counted(other.counted) {
+        if (std::exchange(other.counted, false))
+            executor = other.executor;
+    }
+    ~executor_work() {
+        if constexpr (tracks_work<Executor>)
             if (counted)
                 executor.on_work_finished();
     }
-    /// The handler may end the coroutine that it belongs to before this ends.
-    typename lasting_executor<associated_executor_t<Handler>>::type executor;
+    Executor executor;
     bool counted;
+};
+
+/// Work on the handler's own executor, if it has one. It may be kept longer than the handler, which may end the
+/// coroutine that it belongs to.
+template <class Handler, bool Own = has_own_executor<Handler>> struct handler_work {
+    explicit handler_work(Handler const&, loop*) noexcept {}
+};
+template <class Handler> struct handler_work<Handler, true>
+    : executor_work<typename lasting_executor<associated_executor_t<Handler>>::type> {
+    using base = executor_work<typename lasting_executor<associated_executor_t<Handler>>::type>;
+    using base::base;
+    explicit handler_work(base&& other) noexcept : base(std::move(other)) {}
+};
+
+/// The same beside the handler, whose executor needs not last any longer: smaller for coroutines. To be made a
+/// handler_work before the handler is called.
+template <class Handler, bool Own = has_own_executor<Handler>> struct work_beside_handler : handler_work<Handler> {
+    using handler_work<Handler>::handler_work;
+};
+template <class Handler> struct work_beside_handler<Handler, true> : executor_work<associated_executor_t<Handler>> {
+    using executor_work<associated_executor_t<Handler>>::executor_work;
 };
 
 /// A primitive whose op needs memory beside its record, for a copy of what the initiation holds.
@@ -437,7 +459,7 @@ template <needs_room Init> struct room_of<Init> {
 /// The op of a library primitive with the handler behind it, in one block from the handler's allocator.
 template <class Init, class Handler> struct handler_op : Init::record {
     Handler handler;
-    [[no_unique_address]] handler_work<Handler> work;
+    [[no_unique_address]] work_beside_handler<Handler> work;
     [[no_unique_address]] room_of<Init> more;
 
     template <class H> handler_op(H&& h, loop* home) : handler(std::forward<H>(h)), work(handler, home) {}
@@ -479,7 +501,7 @@ template <class Init, class Handler> struct handler_op : Init::record {
             self->give_back(h);
             return;
         }
-        [[maybe_unused]] auto kept(std::move(self->work)); // until the handler has run
+        [[maybe_unused]] handler_work<Handler> kept(std::move(self->work)); // until the handler has run
         auto values = Init::take(*self);
         self->give_back(h);
         dispatch_values(h, std::move(values));
@@ -512,7 +534,7 @@ template <class Derived> struct primitive {
                       requires(typename Derived::record& r) { self.attempt(r); }) {
             if (try_at_once(self, *o)) {
                 std::decay_t<Handler> h(std::move(o->handler));
-                [[maybe_unused]] auto kept(std::move(o->work));
+                [[maybe_unused]] handler_work<std::decay_t<Handler>> kept(std::move(o->work));
                 auto values = Derived::take(*o);
                 o->give_back(h);
                 complete_immediately(loop_executor(self.home()), std::move(h), std::move(values));
