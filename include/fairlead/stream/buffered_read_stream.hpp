@@ -10,36 +10,50 @@
 namespace fairlead {
 namespace detail {
 
-/// Reads more into the store, as much as there is room for.
-template <class Layer> struct fill_step {
-    Layer* stream;
+struct fill_end {
     byte_store* store;
 
-    bool at_once(op_result& r) const noexcept {
-        r.error = 0;
-        r.n = 0;
-        return store->is_full();
-    }
-    template <class Handler> void start(Handler&& handler) const {
-        auto const room = store->prepare();
-        stream->next_layer().async_read_some(room, buffered_op<fill_step, Handler>{*this, std::move(handler)});
-    }
-    std::size_t perform(error_code& ec) const
-        requires sync_read_stream<typename Layer::next_layer_type>
-    {
-        return finish(ec, stream->next_layer().read_some(store->prepare(), ec));
-    }
     std::size_t finish(error_code const&, std::size_t n) const noexcept {
         store->commit(n);
         return n;
     }
 };
 
-/// Takes bytes from the store, or if it is empty, what the stream below has.
-template <class Layer, class Buffers> struct buffered_read_step {
+/// Reads more into the store, as much as there is room for.
+template <class Layer> struct fill_step : fill_end {
     Layer* stream;
+
+    bool at_once(op_result& r) const noexcept {
+        r.error = 0;
+        r.n = 0;
+        return store->is_full();
+    }
+    template <class Handler> void start(Handler handler) const {
+        auto const room = store->prepare();
+        stream->next_layer().async_read_some(room, buffered_op<fill_end, Handler>{*this, std::move(handler)});
+    }
+    std::size_t perform(error_code& ec) const
+        requires sync_read_stream<typename Layer::next_layer_type>
+    {
+        return finish(ec, stream->next_layer().read_some(store->prepare(), ec));
+    }
+};
+
+template <class Buffers> struct buffered_read_end {
     byte_store* store;
     Buffers into;
+
+    std::size_t finish(error_code const&, std::size_t n) const noexcept {
+        store->commit(n);
+        return store->take(into);
+    }
+};
+
+/// Takes bytes from the store, or if it is empty, what the stream below has.
+template <class Layer, class Buffers> struct buffered_read_step : buffered_read_end<Buffers> {
+    using end = buffered_read_end<Buffers>;
+    using end::into, end::store;
+    Layer* stream;
 
     bool at_once(op_result& r) const noexcept {
         if (store->empty() && buffer_size(into) != 0)
@@ -48,19 +62,15 @@ template <class Layer, class Buffers> struct buffered_read_step {
         r.n = store->take(into);
         return true;
     }
-    template <class Handler> void start(Handler&& handler) {
+    template <class Handler> void start(Handler handler) {
         auto const room = store->prepare();
-        stream->next_layer().async_read_some(
-            room, buffered_op<buffered_read_step, Handler>{std::move(*this), std::move(handler)});
+        stream->next_layer().async_read_some(room,
+                                             buffered_op<end, Handler>{static_cast<end&&>(*this), std::move(handler)});
     }
     std::size_t perform(error_code& ec) const
         requires sync_read_stream<typename Layer::next_layer_type>
     {
-        return finish(ec, stream->next_layer().read_some(store->prepare(), ec));
-    }
-    std::size_t finish(error_code const&, std::size_t n) const noexcept {
-        store->commit(n);
-        return store->take(into);
+        return this->finish(ec, stream->next_layer().read_some(store->prepare(), ec));
     }
 };
 
@@ -96,11 +106,11 @@ public:
     /// Immediate  when there are bytes in the buffer; the handler still never runs before this returns
     /// Lifetime   *this and the memory behind `into` outlive the completion
     /// Threads    one reader plus one writer; otherwise unsynchronised
-    /// Allocates  nothing awaited when there are bytes; otherwise one counted block
+    /// Allocates  on our sockets nothing awaited, into one buffer; otherwise, with no bytes there, one counted block
     /// Source     Asio, buffered_read_stream::async_read_some
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<executor_type>>
     decltype(auto) async_read_some(Buffers const& into, Token&& token = {}) {
-        return detail::start_buffered(read_step<Buffers>{this, &store_, into}, std::forward<Token>(token));
+        return detail::start_buffered(read_step<Buffers>{{&store_, into}, this}, std::forward<Token>(token));
     }
     /// Reads ahead, into the room that is left in the buffer.
     /// Completes  (error_code ec, std::size_t n); n counts what came in
@@ -109,20 +119,20 @@ public:
     /// Immediate  with 0 bytes when the buffer is full; the handler still never runs before this returns
     /// Lifetime   *this outlives the completion
     /// Threads    one reader plus one writer; otherwise unsynchronised
-    /// Allocates  one counted block
+    /// Allocates  on our sockets nothing awaited; otherwise one counted block
     /// Source     Asio, buffered_read_stream::async_fill
     template <class Token = default_completion_token_t<executor_type>> decltype(auto) async_fill(Token&& token = {}) {
-        return detail::start_buffered(fill_step{this, &store_}, std::forward<Token>(token));
+        return detail::start_buffered(fill_step{{&store_}, this}, std::forward<Token>(token));
     }
 
     template <mutable_buffer_sequence Buffers> std::size_t read_some(Buffers const& into) {
-        return detail::perform_buffered(read_step<Buffers>{this, &store_, into}, "read_some");
+        return detail::perform_buffered(read_step<Buffers>{{&store_, into}, this}, "read_some");
     }
     template <mutable_buffer_sequence Buffers> std::size_t read_some(Buffers const& into, error_code& ec) {
-        return detail::perform_buffered(read_step<Buffers>{this, &store_, into}, ec);
+        return detail::perform_buffered(read_step<Buffers>{{&store_, into}, this}, ec);
     }
-    std::size_t fill() { return detail::perform_buffered(fill_step{this, &store_}, "fill"); }
-    std::size_t fill(error_code& ec) { return detail::perform_buffered(fill_step{this, &store_}, ec); }
+    std::size_t fill() { return detail::perform_buffered(fill_step{{&store_}, this}, "fill"); }
+    std::size_t fill(error_code& ec) { return detail::perform_buffered(fill_step{{&store_}, this}, ec); }
 
     /// As read_some; the bytes stay in the buffer.
     template <mutable_buffer_sequence Buffers> std::size_t peek(Buffers const& into) {

@@ -11,8 +11,9 @@
 namespace fairlead {
 
 /// A buffered_read_stream and a buffered_write_stream around the same `Stream`. What has not been flushed is lost when
-/// it is closed or destroyed. Threads    one reader plus one writer at a time, if the stream allows that; otherwise
-/// unsynchronised Source     Asio, buffered_stream
+/// it is closed or destroyed.
+/// Threads    one reader plus one writer at a time, if the stream allows that; otherwise unsynchronised
+/// Source     Asio, buffered_stream
 template <class Stream> class buffered_stream : public detail::lowest_layer_of<std::remove_reference_t<Stream>> {
     using reader = buffered_read_stream<Stream>;
     using writer = buffered_write_stream<reader&>;
@@ -62,7 +63,7 @@ public:
     /// Immediate  when there are bytes in the buffer; the handler still never runs before this returns
     /// Lifetime   *this and the memory behind `into` outlive the completion
     /// Threads    one reader plus one writer; otherwise unsynchronised
-    /// Allocates  nothing awaited when there are bytes; otherwise one counted block
+    /// Allocates  on our sockets nothing awaited, into one buffer; otherwise, with no bytes there, one counted block
     /// Source     Asio, buffered_stream::async_read_some
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<executor_type>>
     decltype(auto) async_read_some(Buffers const& into, Token&& token = {}) {
@@ -75,7 +76,7 @@ public:
     /// Immediate  with 0 bytes when the buffer is full; the handler still never runs before this returns
     /// Lifetime   *this outlives the completion
     /// Threads    one reader plus one writer; otherwise unsynchronised
-    /// Allocates  one counted block
+    /// Allocates  on our sockets nothing awaited; otherwise one counted block
     /// Source     Asio, buffered_stream::async_fill
     template <class Token = default_completion_token_t<executor_type>> decltype(auto) async_fill(Token&& token = {}) {
         return reader_.async_fill(std::forward<Token>(token));
@@ -87,7 +88,7 @@ public:
     /// Immediate  when there is room in the buffer; the handler still never runs before this returns
     /// Lifetime   *this and the memory behind `from` outlive the completion
     /// Threads    one reader plus one writer; otherwise unsynchronised
-    /// Allocates  nothing awaited when there is room; otherwise as async_write, with a counted block
+    /// Allocates  on our sockets nothing awaited, of one buffer; otherwise, with no room, as async_write of a handler
     /// Source     Asio, buffered_stream::async_write_some
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<executor_type>>
     decltype(auto) async_write_some(Buffers const& from, Token&& token = {}) {
@@ -100,7 +101,7 @@ public:
     /// Immediate  with 0 bytes when the buffer is empty; the handler still never runs before this returns
     /// Lifetime   *this outlives the completion
     /// Threads    one reader plus one writer; otherwise unsynchronised
-    /// Allocates  as async_write, with a counted block
+    /// Allocates  on our sockets nothing awaited; otherwise as async_write of a handler
     /// Source     Asio, buffered_stream::async_flush
     template <class Token = default_completion_token_t<executor_type>> decltype(auto) async_flush(Token&& token = {}) {
         return writer_.async_flush(std::forward<Token>(token));

@@ -11,35 +11,49 @@
 namespace fairlead {
 namespace detail {
 
-/// Writes all that is in the store.
-template <class Layer> struct flush_step {
-    Layer* stream;
+struct flush_end {
     byte_store* store;
 
-    bool at_once(op_result& r) const noexcept {
-        r.error = 0;
-        r.n = 0;
-        return store->empty();
-    }
-    template <class Handler> void start(Handler&& handler) const {
-        async_write(stream->next_layer(), store->data(), buffered_op<flush_step, Handler>{*this, std::move(handler)});
-    }
-    std::size_t perform(error_code& ec) const
-        requires sync_write_stream<typename Layer::next_layer_type>
-    {
-        return finish(ec, write(stream->next_layer(), store->data(), ec));
-    }
     std::size_t finish(error_code const&, std::size_t n) const noexcept {
         store->consume(n);
         return n;
     }
 };
 
-/// Puts bytes into the store, which is written first when it is full.
-template <class Layer, class Buffers> struct buffered_write_step {
+/// Writes all that is in the store.
+template <class Layer> struct flush_step : flush_end {
     Layer* stream;
+
+    bool at_once(op_result& r) const noexcept {
+        r.error = 0;
+        r.n = 0;
+        return store->empty();
+    }
+    template <class Handler> void start(Handler handler) const {
+        async_write(stream->next_layer(), store->data(), buffered_op<flush_end, Handler>{*this, std::move(handler)});
+    }
+    std::size_t perform(error_code& ec) const
+        requires sync_write_stream<typename Layer::next_layer_type>
+    {
+        return finish(ec, write(stream->next_layer(), store->data(), ec));
+    }
+};
+
+template <class Buffers> struct buffered_write_end {
     byte_store* store;
     Buffers from;
+
+    std::size_t finish(error_code const& ec, std::size_t n) const noexcept {
+        store->consume(n);
+        return ec ? 0 : store->put(from);
+    }
+};
+
+/// Puts bytes into the store, which is written first when it is full.
+template <class Layer, class Buffers> struct buffered_write_step : buffered_write_end<Buffers> {
+    using end = buffered_write_end<Buffers>;
+    using end::from, end::store;
+    Layer* stream;
 
     bool at_once(op_result& r) const noexcept {
         if (store->is_full() && buffer_size(from) != 0)
@@ -48,19 +62,15 @@ template <class Layer, class Buffers> struct buffered_write_step {
         r.n = store->put(from);
         return true;
     }
-    template <class Handler> void start(Handler&& handler) {
+    template <class Handler> void start(Handler handler) {
         auto const full = store->data();
         async_write(stream->next_layer(), full,
-                    buffered_op<buffered_write_step, Handler>{std::move(*this), std::move(handler)});
+                    buffered_op<end, Handler>{static_cast<end&&>(*this), std::move(handler)});
     }
     std::size_t perform(error_code& ec) const
         requires sync_write_stream<typename Layer::next_layer_type>
     {
-        return finish(ec, write(stream->next_layer(), store->data(), ec));
-    }
-    std::size_t finish(error_code const& ec, std::size_t n) const noexcept {
-        store->consume(n);
-        return ec ? 0 : store->put(from);
+        return this->finish(ec, write(stream->next_layer(), store->data(), ec));
     }
 };
 
@@ -97,11 +107,11 @@ public:
     /// Immediate  when there is room in the buffer; the handler still never runs before this returns
     /// Lifetime   *this and the memory behind `from` outlive the completion
     /// Threads    one reader plus one writer; otherwise unsynchronised
-    /// Allocates  nothing awaited when there is room; otherwise as async_write, with a counted block
+    /// Allocates  on our sockets nothing awaited, of one buffer; otherwise, with no room, as async_write of a handler
     /// Source     Asio, buffered_write_stream::async_write_some
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<executor_type>>
     decltype(auto) async_write_some(Buffers const& from, Token&& token = {}) {
-        return detail::start_buffered(write_step<Buffers>{this, &store_, from}, std::forward<Token>(token));
+        return detail::start_buffered(write_step<Buffers>{{&store_, from}, this}, std::forward<Token>(token));
     }
     /// Writes all that is in the buffer.
     /// Completes  (error_code ec, std::size_t n); n counts what was written also when ec is set
@@ -110,20 +120,20 @@ public:
     /// Immediate  with 0 bytes when the buffer is empty; the handler still never runs before this returns
     /// Lifetime   *this outlives the completion
     /// Threads    one reader plus one writer; otherwise unsynchronised
-    /// Allocates  as async_write, with a counted block
+    /// Allocates  on our sockets nothing awaited; otherwise as async_write of a handler
     /// Source     Asio, buffered_write_stream::async_flush
     template <class Token = default_completion_token_t<executor_type>> decltype(auto) async_flush(Token&& token = {}) {
-        return detail::start_buffered(flush_step{this, &store_}, std::forward<Token>(token));
+        return detail::start_buffered(flush_step{{&store_}, this}, std::forward<Token>(token));
     }
 
     template <const_buffer_sequence Buffers> std::size_t write_some(Buffers const& from) {
-        return detail::perform_buffered(write_step<Buffers>{this, &store_, from}, "write_some");
+        return detail::perform_buffered(write_step<Buffers>{{&store_, from}, this}, "write_some");
     }
     template <const_buffer_sequence Buffers> std::size_t write_some(Buffers const& from, error_code& ec) {
-        return detail::perform_buffered(write_step<Buffers>{this, &store_, from}, ec);
+        return detail::perform_buffered(write_step<Buffers>{{&store_, from}, this}, ec);
     }
-    std::size_t flush() { return detail::perform_buffered(flush_step{this, &store_}, "flush"); }
-    std::size_t flush(error_code& ec) { return detail::perform_buffered(flush_step{this, &store_}, ec); }
+    std::size_t flush() { return detail::perform_buffered(flush_step{{&store_}, this}, "flush"); }
+    std::size_t flush(error_code& ec) { return detail::perform_buffered(flush_step{{&store_}, this}, ec); }
 
     /// What the stream's own does.
     /// Completes  (error_code ec, std::size_t n)

@@ -102,12 +102,13 @@ protected:
     Stream next_layer_;
 };
 
-/// A handler of the stream below: finishes the step, and calls the final handler.
-template <class Step, class Handler> struct buffered_op {
-    Step step;
+/// A handler of the stream below: finishes the step, of which it holds only what that takes (with it all, an awaited
+/// read would not fit into the coroutine's frame), and calls the final handler.
+template <class End, class Handler> struct buffered_op {
+    End end;
     Handler handler;
     void operator()(error_code ec, std::size_t n) {
-        auto const moved = step.finish(ec, n);
+        auto const moved = end.finish(ec, n);
         std::move(handler)(ec, moved);
     }
 };
@@ -126,7 +127,8 @@ template <class Step> std::size_t perform_buffered(Step&& step, char const* what
 }
 
 /// An initiation that moves what can be moved at once, and otherwise asks the stream below first.
-/// `Step` has at_once(r): false when there is something to wait for; start(handler); perform(): the same, waiting.
+/// `Step` has at_once(r): false when there is something to wait for; start(handler); perform(): the same, waiting. Its
+/// base has finish(ec, n): what is left to do when the stream below is done.
 template <class Step> struct buffered_initiation : Step {
     explicit buffered_initiation(Step s) : Step(std::move(s)) {}
 

@@ -203,6 +203,54 @@ TEST_F(BufferedStream, TheEndComesAfterTheLastByte) {
     EXPECT_EQ(n, 0U);
 }
 
+/// An executor that is no loop's and counts the work that others announce.
+struct working_executor {
+    io_context* where;
+    int* work;
+    io_context& context() const { return *where; }
+    template <class F> void execute(F&& f) const {
+        where->get_executor().execute([g = std::decay_t<F>(std::forward<F>(f))]() mutable { std::move(g)(); });
+    }
+    void on_work_started() const { ++*work; }
+    void on_work_finished() const { --*work; }
+    bool operator==(working_executor const&) const = default;
+};
+
+awaitable<void> fill_and_note_work(read_stream& s, int& work, int& before, std::size_t& n) {
+    before = work;
+    n = co_await s.async_fill();
+}
+
+TEST_F(BufferedStream, AwaitedFillIsWorkOfTheCoroutinesExecutorUntilItResumes) {
+    read_stream s(near, 8);
+    io_context other;
+    int work = 0, before = -1;
+    co_spawn(working_executor{&other, &work}, fill_and_note_work(s, work, before, n), detached);
+    other.run();
+    EXPECT_EQ(work, before + 1);
+    arrives("ab");
+    run();
+    EXPECT_EQ(work, before) << "the resumption is queued; the operation has ended";
+    other.restart();
+    other.run();
+    EXPECT_EQ(n, 2U);
+    EXPECT_EQ(work, 0);
+}
+
+TEST_F(BufferedStream, FillThatIsAbandonedIsNobodysWork) {
+    int work = 0, before = -1;
+    {
+        io_context other, below;
+        socket_type here(below), there(below);
+        local::connect_pair(here, there);
+        read_stream s(here, 8);
+        co_spawn(working_executor{&other, &work}, fill_and_note_work(s, work, before, n), detached);
+        other.run();
+        EXPECT_EQ(work, before + 1);
+    }
+    EXPECT_EQ(work, 0);
+}
+
 TEST_F(BufferedStream, CancelledReadsLoseNothing) {
     read_stream s(near, 8);
     cancellation_signal signal;
