@@ -217,7 +217,7 @@ public:
     void listen(int backlog = socket_base::max_listen_connections) {
         detail::throw_error(core_.listen(backlog), "listen");
     }
-    void listen(int backlog, error_code& ec) noexcept { ec = core_.listen(backlog); }
+    error_code listen(int backlog, error_code& ec) noexcept { return ec = core_.listen(backlog); }
 
     /// Waits for a connection and makes a socket of it, on the acceptor's executor.
     /// Completes  (error_code ec, socket peer)
@@ -294,8 +294,9 @@ public:
         accept(peer, ec);
         detail::throw_error(ec, "accept");
     }
-    template <detail::peer_protocol<Protocol> P, class E> void accept(basic_socket<P, E>& peer, error_code& ec) {
+    template <detail::peer_protocol<Protocol> P, class E> error_code accept(basic_socket<P, E>& peer, error_code& ec) {
         accept_into(peer, nullptr, ec);
+        return ec;
     }
     template <detail::peer_protocol<Protocol> P, class E> void accept(basic_socket<P, E>& peer, endpoint_type& from) {
         error_code ec;
@@ -303,8 +304,9 @@ public:
         detail::throw_error(ec, "accept");
     }
     template <detail::peer_protocol<Protocol> P, class E>
-    void accept(basic_socket<P, E>& peer, endpoint_type& from, error_code& ec) {
+    error_code accept(basic_socket<P, E>& peer, endpoint_type& from, error_code& ec) {
         accept_into(peer, &from, ec);
+        return ec;
     }
     peer_type<Executor> accept() { return accept_new(executor_, nullptr); }
     peer_type<Executor> accept(error_code& ec) { return accept_new(executor_, nullptr, ec); }

@@ -61,7 +61,7 @@ public:
     ///            error::bad_descriptor     `fd` is not open
     ///            std::errc::file_exists    another object of the same context has it
     void assign(native_handle_type fd) { detail::throw_error(core_.adopt(fd), "assign"); }
-    void assign(native_handle_type fd, error_code& ec) noexcept { ec = core_.adopt(fd); }
+    error_code assign(native_handle_type fd, error_code& ec) noexcept { return ec = core_.adopt(fd); }
 
     /// Waits until the descriptor is ready to read, to write, or has an error condition.
     /// Completes  (error_code ec)
@@ -83,10 +83,11 @@ public:
         wait(what, ec);
         detail::throw_error(ec, "wait");
     }
-    void wait(wait_type what, error_code& ec) {
+    error_code wait(wait_type what, error_code& ec) {
         std::tuple<error_code> v;
         detail::wait_ready(core_, detail::kind_of(what)).block(v);
         ec = std::get<0>(v);
+        return ec;
     }
 
 protected:

@@ -40,6 +40,7 @@ struct socket_core {
 };
 
 /// Owns a descriptor, or none. Closed when it is destroyed: pending operations complete with operation_aborted.
+/// What takes an `error_code&` and has nothing else to return returns that error, so that it can be asked on the spot.
 template <class Executor> class io_object {
 public:
     using executor_type = Executor;
@@ -50,7 +51,7 @@ public:
 
     /// Pending operations complete with operation_aborted. Closing what is closed does nothing.
     void close() { throw_error(core_.close(), "close"); }
-    void close(error_code& ec) noexcept { ec = core_.close(); }
+    error_code close(error_code& ec) noexcept { return ec = core_.close(); }
     /// Gives the descriptor away, still open; pending operations complete with operation_aborted.
     native_handle_type release() {
         error_code ec;
@@ -68,26 +69,29 @@ public:
         core_.cancel(ec);
         throw_error(ec, "cancel");
     }
-    void cancel(error_code& ec) noexcept { core_.cancel(ec); }
+    error_code cancel(error_code& ec) noexcept {
+        core_.cancel(ec);
+        return ec;
+    }
 
     /// Asks the system for something that has no name here. A command has name() (the ioctl) and data().
     template <class Command> void io_control(Command& command) {
         throw_error(core_.control(static_cast<unsigned>(command.name()), command.data()), "io_control");
     }
-    template <class Command> void io_control(Command& command, error_code& ec) {
-        ec = core_.control(static_cast<unsigned>(command.name()), command.data());
+    template <class Command> error_code io_control(Command& command, error_code& ec) {
+        return ec = core_.control(static_cast<unsigned>(command.name()), command.data());
     }
 
     /// Synchronous operations fail with would_block instead of waiting; asynchronous ones work regardless.
     bool non_blocking() const noexcept { return core_.user_non_blocking; }
     void non_blocking(bool on) { throw_error(core_.non_blocking(on), "non_blocking"); }
-    void non_blocking(bool on, error_code& ec) noexcept { ec = core_.non_blocking(on); }
+    error_code non_blocking(bool on, error_code& ec) noexcept { return ec = core_.non_blocking(on); }
     /// For those who make system calls on native_handle(): whether these wait. Descriptors do not, unless it is turned
     /// off here; the next asynchronous operation turns it on again.
     /// Errors     error::invalid_argument    turned off while non_blocking() is on
     bool native_non_blocking() const noexcept { return core_.native_non_blocking(); }
     void native_non_blocking(bool on) { throw_error(core_.native_non_blocking(on), "native_non_blocking"); }
-    void native_non_blocking(bool on, error_code& ec) noexcept { ec = core_.native_non_blocking(on); }
+    error_code native_non_blocking(bool on, error_code& ec) noexcept { return ec = core_.native_non_blocking(on); }
 
     /// For the library's own algorithms.
     socket_core& core() noexcept { return core_; }

@@ -25,7 +25,7 @@ public:
     /// Errors     error::already_open     this one has a descriptor: close or release it first
     ///            error::bad_descriptor   `fd` is not open
     void assign(native_handle_type fd) { throw_error(this->core_.adopt(fd), "assign"); }
-    void assign(native_handle_type fd, error_code& ec) noexcept { ec = this->core_.adopt(fd); }
+    error_code assign(native_handle_type fd, error_code& ec) noexcept { return ec = this->core_.adopt(fd); }
 
 protected:
     explicit pipe_end(Executor const& e) : io_object<Executor>(e) {}
@@ -145,8 +145,8 @@ public:
 /// Makes a pipe.
 /// Errors     error::already_open    one of the two is open
 template <class E1, class E2>
-void connect_pipe(basic_readable_pipe<E1>& reads, basic_writable_pipe<E2>& writes, error_code& ec) {
-    ec = detail::connect_pipe(reads.core(), writes.core());
+error_code connect_pipe(basic_readable_pipe<E1>& reads, basic_writable_pipe<E2>& writes, error_code& ec) {
+    return ec = detail::connect_pipe(reads.core(), writes.core());
 }
 template <class E1, class E2> void connect_pipe(basic_readable_pipe<E1>& reads, basic_writable_pipe<E2>& writes) {
     detail::throw_error(detail::connect_pipe(reads.core(), writes.core()), "connect_pipe");

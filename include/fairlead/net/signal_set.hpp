@@ -115,20 +115,21 @@ public:
     ///                                            has it with other flags already
     ///            error::operation_not_supported  in a simulated world
     void add(int number) { add(number, flags::dont_care); }
-    void add(int number, error_code& ec) { ec = core_.add(number, static_cast<int>(flags::dont_care)); }
+    error_code add(int number, error_code& ec) { return ec = core_.add(number, static_cast<int>(flags::dont_care)); }
     void add(int number, flags_t f) { detail::throw_error(core_.add(number, static_cast<int>(f)), "add"); }
-    void add(int number, flags_t f, error_code& ec) { ec = core_.add(number, static_cast<int>(f)); }
+    error_code add(int number, flags_t f, error_code& ec) { return ec = core_.add(number, static_cast<int>(f)); }
     /// Forgets the signal and what has come of it. Waits stay pending.
     void remove(int number) { detail::throw_error(core_.remove(number), "remove"); }
-    void remove(int number, error_code& ec) { ec = core_.remove(number); }
+    error_code remove(int number, error_code& ec) { return ec = core_.remove(number); }
     /// The same for all signals.
     void clear() { detail::throw_error(core_.clear(), "clear"); }
-    void clear(error_code& ec) { ec = core_.clear(); }
+    error_code clear(error_code& ec) { return ec = core_.clear(); }
     /// Pending waits complete with operation_aborted; the signals stay.
     void cancel() { core_.cancel(); }
-    void cancel(error_code& ec) {
+    error_code cancel(error_code& ec) {
         core_.cancel();
         ec = {};
+        return ec;
     }
 
     /// Waits for a signal of the set, or fetches one that has come.

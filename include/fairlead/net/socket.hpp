@@ -276,7 +276,7 @@ public:
     void open(Protocol const& p = default_protocol()) {
         detail::throw_error(core_.open(p.family(), p.type(), p.protocol()), "open");
     }
-    void open(Protocol const& p, error_code& ec) { ec = core_.open(p.family(), p.type(), p.protocol()); }
+    error_code open(Protocol const& p, error_code& ec) { return ec = core_.open(p.family(), p.type(), p.protocol()); }
 
     /// Takes over an open descriptor of the protocol.
     void assign(Protocol const& p, native_handle_type fd) {
@@ -284,14 +284,15 @@ public:
         assign(p, fd, ec);
         detail::throw_error(ec, "assign");
     }
-    void assign(Protocol const& p, native_handle_type fd, error_code& ec) noexcept {
+    error_code assign(Protocol const& p, native_handle_type fd, error_code& ec) noexcept {
         ec = core_.adopt(fd);
         if (!ec)
             core_.family = p.family();
+        return ec;
     }
 
     void bind(endpoint_type const& e) { detail::throw_error(core_.bind(e.data(), e.size()), "bind"); }
-    void bind(endpoint_type const& e, error_code& ec) noexcept { ec = core_.bind(e.data(), e.size()); }
+    error_code bind(endpoint_type const& e, error_code& ec) noexcept { return ec = core_.bind(e.data(), e.size()); }
 
     /// Opens the socket if it is closed, and connects it. Of datagrams this only names the peer, says nothing about
     /// whether anybody is there, and may be repeated with another one.
@@ -316,14 +317,15 @@ public:
         connect(peer, ec);
         detail::throw_error(ec, "connect");
     }
-    void connect(endpoint_type const& peer, error_code& ec) {
+    error_code connect(endpoint_type const& peer, error_code& ec) {
         std::tuple<error_code> v;
         detail::connect_to<endpoint_type>(core_, peer).block(v);
         ec = std::get<0>(v);
+        return ec;
     }
 
     void shutdown(shutdown_type what) { detail::throw_error(core_.shutdown(what), "shutdown"); }
-    void shutdown(shutdown_type what, error_code& ec) noexcept { ec = core_.shutdown(what); }
+    error_code shutdown(shutdown_type what, error_code& ec) noexcept { return ec = core_.shutdown(what); }
 
     /// Options are the types of socket_base and of the protocols, or a program's own: with level(p), name(p), data(p),
     /// size(p), and for get_option() resize(p, n), where p is the protocol.
@@ -332,21 +334,23 @@ public:
         set_option(option, ec);
         detail::throw_error(ec, "set_option");
     }
-    template <class Option> void set_option(Option const& option, error_code& ec) {
+    template <class Option> error_code set_option(Option const& option, error_code& ec) {
         auto const p = protocol();
         ec = core_.set_option(option.level(p), option.name(p), option.data(p), option.size(p));
+        return ec;
     }
     template <class Option> void get_option(Option& option) const {
         error_code ec;
         get_option(option, ec);
         detail::throw_error(ec, "get_option");
     }
-    template <class Option> void get_option(Option& option, error_code& ec) const {
+    template <class Option> error_code get_option(Option& option, error_code& ec) const {
         auto const p = protocol();
         auto size = option.size(p);
         ec = core_.get_option(option.level(p), option.name(p), option.data(p), size);
         if (!ec)
             option.resize(p, size);
+        return ec;
     }
 
     endpoint_type local_endpoint() const { return name(io::name_of::local, "local_endpoint"); }
@@ -391,10 +395,11 @@ public:
         wait(what, ec);
         detail::throw_error(ec, "wait");
     }
-    void wait(wait_type what, error_code& ec) {
+    error_code wait(wait_type what, error_code& ec) {
         std::tuple<error_code> v;
         detail::wait_ready(core_, detail::kind_of(what)).block(v);
         ec = std::get<0>(v);
+        return ec;
     }
 
 protected:

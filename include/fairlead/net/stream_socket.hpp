@@ -174,9 +174,9 @@ namespace local {
 
 /// Makes two open sockets connected to each other.
 template <class Protocol, class E1, class E2>
-void connect_pair(basic_stream_socket<Protocol, E1>& a, basic_stream_socket<Protocol, E2>& b, error_code& ec) {
+error_code connect_pair(basic_stream_socket<Protocol, E1>& a, basic_stream_socket<Protocol, E2>& b, error_code& ec) {
     auto const p = typename Protocol::endpoint().protocol();
-    ec = detail::connect_pair(a.core(), b.core(), p.family(), p.type(), p.protocol());
+    return ec = detail::connect_pair(a.core(), b.core(), p.family(), p.type(), p.protocol());
 }
 template <class Protocol, class E1, class E2>
 void connect_pair(basic_stream_socket<Protocol, E1>& a, basic_stream_socket<Protocol, E2>& b) {

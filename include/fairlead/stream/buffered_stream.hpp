@@ -54,7 +54,7 @@ public:
     executor_type get_executor() const noexcept { return reader_.get_executor(); }
 
     void close() { reader_.close(); }
-    void close(error_code& ec) { reader_.close(ec); }
+    error_code close(error_code& ec) { return reader_.close(ec); }
 
     /// Bytes that were read ahead, or if there are none, what the stream yields next.
     /// Completes  (error_code ec, std::size_t n)

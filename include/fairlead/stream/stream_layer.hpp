@@ -93,7 +93,10 @@ public:
 
     /// Closes the stream below. Bytes that are still to be written are not.
     void close() { next_layer_.close(); }
-    void close(error_code& ec) { next_layer_.close(ec); }
+    error_code close(error_code& ec) {
+        next_layer_.close(ec);
+        return ec;
+    }
 
 protected:
     template <class Arg> stream_layer(std::in_place_t, Arg&& a) : next_layer_(std::forward<Arg>(a)) {}

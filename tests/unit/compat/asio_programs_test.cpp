@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <csignal>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -281,6 +282,35 @@ TEST(AsioCompat, StaticThreadPoolAndNamesOfTheNetworkingTs) {
     EXPECT_TRUE(ran);
     EXPECT_EQ(asio::stream_errc::eof, asio::error::eof);
     EXPECT_EQ(asio::socket_errc::already_open, asio::error::already_open);
+}
+
+/// Steps that are asked on the spot whether they went well.
+TEST(AsioCompat, ErrorsThatAreSetAreReturnedToo) {
+    asio::io_context context;
+    asio::error_code ec;
+    tcp::acceptor acceptor(context);
+    tcp::socket client(context), server(context);
+    EXPECT_FALSE(acceptor.open(tcp::v4(), ec));
+    EXPECT_FALSE(acceptor.set_option(tcp::acceptor::reuse_address(true), ec));
+    EXPECT_FALSE(acceptor.bind({asio::ip::address_v4::loopback(), 0}, ec));
+    EXPECT_FALSE(acceptor.listen(1, ec));
+    EXPECT_FALSE(client.connect(acceptor.local_endpoint(), ec));
+    EXPECT_FALSE(acceptor.accept(server, ec));
+    EXPECT_FALSE(server.wait(tcp::socket::wait_write, ec));
+    EXPECT_FALSE(server.cancel(ec));
+    EXPECT_FALSE(server.shutdown(tcp::socket::shutdown_both, ec));
+    EXPECT_FALSE(ec = server.close(ec));
+    tcp::endpoint from;
+    EXPECT_EQ(acceptor.accept(server, from, ec = acceptor.close(ec)), asio::error::bad_descriptor);
+    EXPECT_EQ(server.bind(from, ec), asio::error::bad_descriptor);
+    EXPECT_EQ(server.non_blocking(true, ec), asio::error::bad_descriptor);
+
+    asio::local::stream_protocol::socket one(context), other(context);
+    EXPECT_FALSE(asio::local::connect_pair(one, other, ec));
+    asio::readable_pipe reads(context);
+    asio::writable_pipe writes(context);
+    EXPECT_FALSE(asio::connect_pipe(reads, writes, ec));
+    EXPECT_FALSE(asio::signal_set(context).add(SIGUSR1, ec));
 }
 
 /// As libraries for Asio declare their operations.
