@@ -21,10 +21,13 @@
 #include <sys/un.h>
 
 #include <chrono>
+#include <string_view>
 
 namespace fairlead {
 namespace chrono = std::chrono; // Asio has it since before there was <chrono>; its tutorials still use it.
-}
+using std::basic_string_view;   // Likewise from before every library had them; libraries for Asio name delimiters so.
+using std::string_view;
+} // namespace fairlead
 #ifndef asio
 namespace asio = fairlead;
 #endif

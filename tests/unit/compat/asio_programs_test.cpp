@@ -281,6 +281,7 @@ TEST(AsioCompat, StaticThreadPoolAndNamesOfTheNetworkingTs) {
     pool.join();
     EXPECT_TRUE(ran);
     EXPECT_EQ(asio::stream_errc::eof, asio::error::eof);
+    EXPECT_EQ(asio::string_view("\r\n").size(), 2u);
     EXPECT_EQ(asio::socket_errc::already_open, asio::error::already_open);
 }
 
