@@ -269,7 +269,7 @@ public:
     bool running_in_this_thread() const noexcept { return loop_->is_running_this(); }
     template <class F> void execute(F&& f) const {
         if constexpr (std::same_as<std::decay_t<F>, detail::op_function>)
-            loop_->post(f.release());
+            loop_->post(f.release_for(*loop_));
         else
             loop_->post(*detail::function_op<std::decay_t<F>>::make(std::forward<F>(f)));
     }

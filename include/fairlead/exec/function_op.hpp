@@ -93,6 +93,13 @@ public:
             loop::abandon(*op_);
     }
     op& release() noexcept { return *std::exchange(op_, nullptr); }
+    /// As an op for the queue of `l`. A coroutine that is at home in an executor above that loop has arrived when this
+    /// is run; in the queue by itself it would be sent home again. That takes a block.
+    op& release_for(loop const& l) {
+        if (op_->run || await_record::of(*op_).home == &l) [[likely]]
+            return release();
+        return *function_op<op_function>::make(std::move(*this));
+    }
     void operator()() { loop::run_outside(release()); }
 
 private:

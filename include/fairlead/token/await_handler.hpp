@@ -108,7 +108,9 @@ public:
     }
     template <class F> void execute(F&& f) const {
         if constexpr (std::same_as<std::decay_t<F>, op_function>) {
-            if (home_)
+            if (loop* const l = home_ ? home_->as_loop() : nullptr)
+                l->post(f.release_for(*l));
+            else if (home_)
                 home_->resume_soon(f.release());
             else
                 std::forward<F>(f)();

@@ -362,6 +362,34 @@ TEST(ExecutorsOfObjects, C6_StrandOfAContextWithSeveralThreads) {
     b.join();
 }
 
+/// What programs write around an executor, to count or to log: all that it is given goes to the one below.
+template <class Below> struct forwarding {
+    Below below;
+    execution_context& context() const { return query(below, execution::context); }
+    template <class F> void execute(F&& f) const { below.execute(std::forward<F>(f)); }
+    friend bool operator==(forwarding const&, forwarding const&) noexcept = default;
+};
+template <class Below> forwarding(Below) -> forwarding<Below>;
+
+TEST(ExecutorsOfObjects, C6_ExecutorThatForwardsToAContext) {
+    io_context context;
+    auto guard = make_work_guard(context);
+    std::thread runner([&] { context.run(); });
+    echo_on(forwarding{context.get_executor()}, 50);
+    echo_on(forwarding{require(context.get_executor(), execution::outstanding_work.tracked)}, 50);
+    echo_on(forwarding{any_io_executor(context.get_executor())}, 50);
+    echo_on(forwarding{forwarding{context.get_executor()}}, 50);
+    echo_on(make_strand(forwarding{context.get_executor()}), 50);
+    echo_on(forwarding{make_strand(context)}, 50);
+    guard.reset();
+    runner.join();
+}
+TEST(ExecutorsOfObjects, C6_ExecutorThatForwardsToAPool) {
+    thread_pool pool(2);
+    echo_on(forwarding{pool.get_executor()}, 50);
+    echo_on(forwarding{system_executor()}, 50);
+}
+
 TEST(ExecutorsOfObjects, HandlersRunOnTheObjectsExecutorUnlessTheyNameAnother) {
     users_context mine, other;
     basic_waitable_timer<steady_clock, wait_traits<steady_clock>, users_context::executor_type> t(mine.get_executor(),
