@@ -65,7 +65,7 @@ file(GLOB rejected CONFIGURE_DEPENDS compile/must_fail/*.cpp)
 find_program(other_compiler NAMES clang++-19 clang++ NO_CACHE)
 foreach(source IN LISTS rejected)
   cmake_path(GET source STEM name)
-  set(refusal -std=c++20 -Werror=unused-result -I${PROJECT_SOURCE_DIR}/include)
+  set(refusal -std=c++20 -Werror=unused-result -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/include/compat)
   fairlead_structure_test(must_fail/${name} Python3::Interpreter tests/compile/must_fail.py ${source}
     ${CMAKE_CXX_COMPILER} ${refusal})
   if(other_compiler AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

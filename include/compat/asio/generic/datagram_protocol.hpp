@@ -1,5 +1,6 @@
 #pragma once
 
+#include <fairlead/net/datagram_socket.hpp>
 #include <fairlead/net/generic.hpp>
 
 #include <asio/fairlead.hpp>

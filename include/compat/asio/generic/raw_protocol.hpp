@@ -1,5 +1,6 @@
 #pragma once
 
 #include <fairlead/net/generic.hpp>
+#include <fairlead/net/raw_socket.hpp>
 
 #include <asio/fairlead.hpp>

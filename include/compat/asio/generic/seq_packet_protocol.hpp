@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/generic.hpp>
+#include <fairlead/net/seq_packet_socket.hpp>
 
 #include <asio/fairlead.hpp>

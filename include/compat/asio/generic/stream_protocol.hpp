@@ -1,5 +1,8 @@
 #pragma once
 
+#include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/generic.hpp>
+#include <fairlead/net/socket_iostream.hpp>
+#include <fairlead/net/stream_socket.hpp>
 
 #include <asio/fairlead.hpp>

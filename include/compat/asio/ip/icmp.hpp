@@ -1,5 +1,6 @@
 #pragma once
 
 #include <fairlead/net/raw_socket.hpp>
+#include <fairlead/net/resolver.hpp>
 
 #include <asio/fairlead.hpp>

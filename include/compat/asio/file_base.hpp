@@ -1,0 +1,4 @@
+// Says what is missing, where the header of an Asio that is installed would be found otherwise.
+#pragma once
+
+#error "Files are not there yet in Fairlead; docs/differences-from-asio.md has the list."
