@@ -980,8 +980,14 @@ private:
             unlist(d);
     }
     FAIRLEAD_COLD bool verify_long_doubted() noexcept { return verify(doubtful_, doubt_after_turns) != 0; }
+    /// The list is in the order of parking.
+    bool is_due(verify_link const& list, unsigned turns) const noexcept {
+        return list.next != &list && turn_ - static_cast<descriptor const&>(*list.next).parked_turn >= turns;
+    }
     /// Twice as many in the next turn when half of them had something, half as many when fewer had.
     bool verify_overdue() noexcept {
+        if (!is_due(unverified_, verify_after_turns)) [[likely]]
+            return false;
         auto const before = verifications_;
         auto const found = verify(unverified_, verify_after_turns, verified_in_turn_);
         auto const tried = verifications_ - before;
@@ -997,10 +1003,8 @@ private:
         std::size_t found = 0;
         verify_link kept;
         kept.next = kept.prev = &kept;
-        for (std::size_t tried = 0; list.next != &list && tried != most; ++tried) {
+        for (std::size_t tried = 0; tried != most && is_due(list, turns); ++tried) {
             auto& d = static_cast<descriptor&>(*list.next);
-            if (turn_ - d.parked_turn < turns)
-                break; // The list is in the order of parking.
             unlist(d);
             ++verifications_;
             d.doubt = doubt::none;
