@@ -4,8 +4,8 @@
 
 namespace fairlead::ip {
 
-void network_detail::throw_prefix_length() { throw std::out_of_range("network: prefix length too large"); }
-void network_detail::throw_netmask() { throw std::invalid_argument("network: non-contiguous netmask"); }
+void network_detail::throw_prefix_length() { throw std::out_of_range("prefix length too large"); }
+void network_detail::throw_netmask() { throw std::invalid_argument("non-contiguous netmask"); }
 
 namespace {
 
