@@ -18,10 +18,10 @@ target_link_libraries(instructions_emulated PRIVATE fairlead_asio_compat instruc
 target_compile_options(instructions_emulated PRIVATE -O3 -DNDEBUG) # as users build
 target_link_options(instructions_emulated PRIVATE -Wl,--strip-debug)
 set(count Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/instructions/count.py)
-add_test(NAME papers/A13_default_memory_is_as_good_as_custom_memory COMMAND ${count}
+add_test(NAME papers/A13_default_memory_takes_as_many_instructions_as_custom_memory COMMAND ${count}
   $<TARGET_FILE:instructions_emulated> A13)
 add_test(NAME papers/A13_default_memory_costs_a_post_little_more COMMAND ${count} $<TARGET_FILE:instructions_operations>
   post)
 add_test(NAME papers/C04_errno_is_left_alone COMMAND ${count} $<TARGET_FILE:instructions_operations> C04)
-set_tests_properties(papers/A13_default_memory_is_as_good_as_custom_memory
+set_tests_properties(papers/A13_default_memory_takes_as_many_instructions_as_custom_memory
   papers/A13_default_memory_costs_a_post_little_more papers/C04_errno_is_left_alone PROPERTIES LABELS instructions TIMEOUT 300 SKIP_RETURN_CODE 77)
