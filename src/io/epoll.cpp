@@ -249,12 +249,12 @@ public:
             bool const about_to_sleep = !has_news && until_ns != 0;
             bool any = about_to_sleep ? verify(unverified_, 0) != 0 : verify_overdue();
             if (doubtful_.next != &doubtful_) [[unlikely]]
-                any = verify_long_doubted() || any;
+                any = long_doubted_had_something() || any;
             if (any || !about_to_sleep)
                 return;
         }
         if (doubtful_.next != &doubtful_) {
-            if (verify_long_doubted()) {
+            if (long_doubted_had_something()) {
                 harvest(0);
                 return;
             }
@@ -979,11 +979,14 @@ private:
         if (d.reads.empty())
             unlist(d);
     }
-    FAIRLEAD_COLD bool verify_long_doubted() noexcept { return verify(doubtful_, doubt_after_turns) != 0; }
     /// The list is in the order of parking.
     bool is_due(verify_link const& list, unsigned turns) const noexcept {
         return list.next != &list && turn_ - static_cast<descriptor const&>(*list.next).parked_turn >= turns;
     }
+    bool long_doubted_had_something() noexcept {
+        return is_due(doubtful_, doubt_after_turns) && verify_long_doubted();
+    }
+    FAIRLEAD_COLD bool verify_long_doubted() noexcept { return verify(doubtful_, doubt_after_turns) != 0; }
     /// Twice as many in the next turn when half of them had something, half as many when fewer had.
     bool verify_overdue() noexcept {
         if (!is_due(unverified_, verify_after_turns)) [[likely]]
