@@ -153,7 +153,7 @@ void* recycler_allocate_slow(std::size_t bytes) {
             return reinterpret_cast<std::byte*>(take_kept(*h, size_class)) + recycler::header;
         ++h->fresh;
     }
-    auto const size = has_class ? size_class * recycler::step : bytes + recycler::header;
+    auto const size = has_class ? recycler::block_bytes(size_class) : bytes + recycler::header;
     auto* block = static_cast<recycler_block*>(::operator new(size));
     block->owner = h;
     block->size_class = has_class ? static_cast<std::uint32_t>(size_class) : 0;

@@ -329,7 +329,7 @@ TEST_F(Alloc, B06_RecordOfAPendingAwaitLiesInsideTheFrame) {
         bool await_suspend(std::coroutine_handle<> h) noexcept {
             auto const* p = static_cast<std::byte const*>(h.address());
             auto const* block = reinterpret_cast<detail::recycler_block const*>(p - detail::recycler::header);
-            *frame = {p, block->size_class * detail::recycler::step - detail::recycler::header};
+            *frame = {p, detail::recycler::payload_bytes(block->size_class)};
             return false;
         }
         void await_resume() const noexcept {}

@@ -49,7 +49,9 @@ class recycler {
 public:
     static constexpr std::size_t header = 16;
     static constexpr std::size_t step = 32;
-    static constexpr std::size_t classes = 129; // up to 4096 bytes with the header
+    /// What malloc(3) keeps beside each block: with it a block is whole steps, so that nothing is lost to rounding up.
+    static constexpr std::size_t kept_by_malloc = 8;
+    static constexpr std::size_t classes = 129; // up to 4096 bytes with all that
     /// What a thread keeps of one size: a burst of a hundred thousand timers, or of posts that ran ahead of their loop,
     /// comes again without malloc.
     static constexpr std::size_t cached_bytes_max = std::size_t{16} << 20;
@@ -57,7 +59,15 @@ public:
     static constexpr bool is_full(std::size_t size_class, std::uint32_t blocks) noexcept {
         return blocks * size_class >= cached_bytes_max / step;
     }
-    static constexpr std::size_t class_of(std::size_t bytes) noexcept { return (bytes + header + step - 1) / step; }
+    static constexpr std::size_t class_of(std::size_t bytes) noexcept {
+        return (bytes + header + kept_by_malloc + step - 1) / step;
+    }
+    static constexpr std::size_t block_bytes(std::size_t size_class) noexcept {
+        return size_class * step - kept_by_malloc;
+    }
+    static constexpr std::size_t payload_bytes(std::size_t size_class) noexcept {
+        return block_bytes(size_class) - header;
+    }
 
     recycler_block* free_[classes] = {};
     std::uint32_t count_[classes] = {};
@@ -116,14 +126,14 @@ FAIRLEAD_EXPORT void recycler_trim() noexcept;
 inline void poison(recycler_block* block, std::size_t size_class) noexcept {
 #ifdef FAIRLEAD_ASAN
     __asan_poison_memory_region(reinterpret_cast<std::byte*>(block) + sizeof(recycler_block),
-                                size_class * recycler::step - sizeof(recycler_block));
+                                recycler::block_bytes(size_class) - sizeof(recycler_block));
 #else
     static_cast<void>(block), static_cast<void>(size_class);
 #endif
 }
 inline void unpoison(recycler_block* block, std::size_t size_class) noexcept {
 #ifdef FAIRLEAD_ASAN
-    __asan_unpoison_memory_region(block, size_class * recycler::step);
+    __asan_unpoison_memory_region(block, recycler::block_bytes(size_class));
 #else
     static_cast<void>(block), static_cast<void>(size_class);
 #endif

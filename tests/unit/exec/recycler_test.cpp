@@ -26,12 +26,12 @@ TEST(Recycler, FreedBlockServesTheNextRequestOfItsSize) {
 }
 
 TEST(Recycler, NearbySizesShareABlock) {
-    void* const first = recycle_allocate(recycler::step * 2 - recycler::header);
+    void* const first = recycle_allocate(recycler::payload_bytes(2));
     recycle_free(first);
-    void* const second = recycle_allocate(recycler::step + 1 - recycler::header);
+    void* const second = recycle_allocate(recycler::payload_bytes(1) + 1);
     EXPECT_EQ(second, first) << "both are of the class of two steps";
     recycle_free(second);
-    void* const larger = recycle_allocate(recycler::step * 2 - recycler::header + 1);
+    void* const larger = recycle_allocate(recycler::payload_bytes(2) + 1);
     EXPECT_NE(larger, first);
     recycle_free(larger);
 }
@@ -55,7 +55,7 @@ TEST(Recycler, WarmChainTakesNothingFromGlobalNew) {
 }
 
 TEST(Recycler, LargestRecycledSizeIsKeptAndOneMoreIsNot) {
-    constexpr std::size_t largest = recycler::step * (recycler::classes - 1) - recycler::header;
+    constexpr std::size_t largest = recycler::payload_bytes(recycler::classes - 1);
     recycle_free(recycle_allocate(largest));
     auto const before = this_thread_recycler_counters();
     recycle_free(recycle_allocate(largest));
