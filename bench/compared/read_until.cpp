@@ -3,16 +3,21 @@
 // source for Fairlead (through the headers of fairlead::asio_compat) and for Asio. Fairness is on, where there is any.
 //
 //   read_until ROW N
-//     ROW  callback, immediate (bind_immediate_executor) or coroutine
+//     ROW  callback, immediate (bind_immediate_executor), coroutine, deferred (awaited), or own (an awaited operation
+//          that is written here and says whether it is ready, as Cobalt's can; Fairlead alone has such)
 #include <asio.hpp>
 
 #if defined(FAIRLEAD_VERSION_MAJOR) || ASIO_VERSION >= 102700
 #define HAS_IMMEDIATE_EXECUTOR
+#define HAS_AWAITABLE_DEFERRED
 #endif
 
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string>
+#include <tuple>
+#include <utility>
 
 namespace {
 
@@ -62,6 +67,38 @@ asio::awaitable<void> read_awaited(socket_type& stream, std::string& text, long 
         co_await asio::async_read_until(stream, asio::dynamic_buffer(text), '\n', asio::use_awaitable);
 }
 
+#ifdef HAS_AWAITABLE_DEFERRED
+asio::awaitable<void> read_deferred(socket_type& stream, std::string& text, long n) {
+    for (long i = 0; i != n; ++i)
+        co_await asio::async_read_until(stream, asio::dynamic_buffer(text), '\n', asio::deferred);
+}
+#endif
+
+#ifdef FAIRLEAD_VERSION_MAJOR
+struct find_line {
+    socket_type& stream;
+    std::string& text;
+
+    auto get_executor() const noexcept { return stream.get_executor(); }
+    std::optional<std::tuple<asio::error_code, std::size_t>> try_step() const {
+        auto const at = text.find('\n');
+        if (at == std::string::npos)
+            return std::nullopt;
+        return std::tuple(asio::error_code(), at + 1);
+    }
+    template <class Handler> void operator()(Handler&& handler) const {
+        asio::async_read_until(stream, asio::dynamic_buffer(text), '\n', std::forward<Handler>(handler));
+    }
+};
+template <class Token> auto async_find_line(socket_type& stream, std::string& text, Token&& token) {
+    return asio::async_initiate<Token, void(asio::error_code, std::size_t)>(find_line{stream, text}, token);
+}
+asio::awaitable<void> find_awaited(socket_type& stream, std::string& text, long n) {
+    for (long i = 0; i != n; ++i)
+        co_await async_find_line(stream, text, asio::use_awaitable);
+}
+#endif
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -78,6 +115,18 @@ int main(int argc, char** argv) {
 #endif
     if (std::strcmp(argv[1], "coroutine") == 0) {
         asio::co_spawn(context, read_awaited(a, text, n), asio::detached);
+    } else if (std::strcmp(argv[1], "deferred") == 0) {
+#ifdef HAS_AWAITABLE_DEFERRED
+        asio::co_spawn(context, read_deferred(a, text, n), asio::detached);
+#else
+        return 77; // this Asio cannot await them
+#endif
+    } else if (std::strcmp(argv[1], "own") == 0) {
+#ifdef FAIRLEAD_VERSION_MAJOR
+        asio::co_spawn(context, find_awaited(a, text, n), asio::detached);
+#else
+        return 77;
+#endif
     } else if (std::strcmp(argv[1], "callback") == 0) {
         callbacks.next();
     } else if (std::strcmp(argv[1], "immediate") == 0) {

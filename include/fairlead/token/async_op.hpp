@@ -91,38 +91,33 @@ inline error_code to_error_code(int e) noexcept {
     std::rethrow_exception(take_result<std::exception_ptr>(r));
 }
 
+/// The result of a finished await that is not plain, or no success.
+template <class Signature, class Functions> auto take_with(Functions const* f, void* storage, await_record& r) {
+    using values = values_of<Signature>;
+    if constexpr (plain_values<values>)
+        if (r.state == await_state::plain)
+            throw_plain(r.get<op>().result.error);
+    if (r.state == await_state::failed) [[unlikely]]
+        throw_failed(r);
+    if constexpr (!std::is_same_v<values, std::tuple<>>) // No operation without values has anything to clean up.
+        return unwrap(f->take(storage, r));
+}
+
 /// The result of a finished await. After the suspension the compiler no longer knows which operation it was, so the
 /// common kinds of result are read here rather than through a call.
-template <class Signature, class Functions> auto resume_with(Functions const* f, void* storage, await_record& r) {
+template <class Signature, class Functions>
+FAIRLEAD_ALWAYS_INLINE auto resume_with(Functions const* f, void* storage, await_record& r) {
     using values = values_of<Signature>;
-    auto const rethrow_if_failed = [&r] {
-        if (r.state == await_state::failed) [[unlikely]]
-            throw_failed(r);
-    };
-    if constexpr (std::is_same_v<values, std::tuple<error_code, std::size_t>>) {
-        if (r.state == await_state::plain) [[likely]] {
-            auto const& result = r.get<op>().result;
-            if (result.error) [[unlikely]]
-                throw_plain(result.error);
-            return std::size_t{result.n};
+    if constexpr (plain_values<values>) {
+        auto const& result = r.get<op>().result;
+        if (r.state == await_state::plain && result.error == 0) [[likely]] {
+            if constexpr (std::tuple_size_v<values> == 2)
+                return std::size_t{result.n};
+            else
+                return;
         }
-        rethrow_if_failed();
-        return unwrap(f->take(storage, r));
-    } else if constexpr (std::is_same_v<values, std::tuple<error_code>>) {
-        if (r.state == await_state::plain) [[likely]] {
-            if (int const e = r.get<op>().result.error) [[unlikely]]
-                throw_plain(e);
-            return;
-        }
-        rethrow_if_failed();
-        return unwrap(f->take(storage, r));
-    } else if constexpr (std::is_same_v<values, std::tuple<>>) {
-        rethrow_if_failed();
-        return; // Nothing to take, and no operation without values has anything to clean up.
-    } else {
-        rethrow_if_failed();
-        return unwrap(f->take(storage, r));
     }
+    return take_with<Signature>(f, storage, r);
 }
 
 template <class Signature> class op_awaiter;

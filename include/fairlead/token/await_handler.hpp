@@ -75,16 +75,26 @@ template <class Values> void store_result(await_record& r, Values&& v) {
     else
         ::new (place) type*(::new (recycle_allocate(sizeof(type))) type(std::forward<Values>(v)));
 }
+
+/// An error code was just written as two words: copied as one of 16 bytes, it would wait for both to reach the cache.
+template <class Values> Values move_by_words(Values& v) { return Values(std::move(v)); }
+template <class... Rest> std::tuple<error_code, Rest...> move_by_words(std::tuple<error_code, Rest...>& v) {
+    return std::apply(
+        [](error_code const& ec, Rest&... rest) {
+            return std::tuple<error_code, Rest...>(error_code(ec.value(), ec.category()), std::move(rest)...);
+        },
+        v);
+}
 template <class Values> Values take_result(await_record& r) {
     void* place = r.bytes + result_offset;
     if constexpr (result_fits<Values>) {
         auto* p = std::launder(static_cast<Values*>(place));
-        Values v(std::move(*p));
+        Values v(move_by_words(*p));
         p->~Values();
         return v;
     } else {
         auto* p = *std::launder(static_cast<Values**>(place));
-        Values v(std::move(*p));
+        Values v(move_by_words(*p));
         p->~Values();
         recycle_free(p);
         return v;

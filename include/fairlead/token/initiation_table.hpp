@@ -195,6 +195,26 @@ template <class Init, class... Args> struct primitive_functions
                                               base::block_function()};
 };
 
+/// Results that an op_result can hold when they are no error.
+template <class Values>
+inline constexpr bool plain_values =
+    std::is_same_v<Values, std::tuple<error_code>> || std::is_same_v<Values, std::tuple<error_code, std::size_t>>;
+
+/// Keeps a result that is read in the same breath. What is plain is left where no call is needed to read it.
+template <class Values> void store_at_once(await_record& r, Values&& v) {
+    if constexpr (plain_values<Values>) {
+        if (!std::get<0>(v)) [[likely]] {
+            op_result& result = r.make<op>().result;
+            result.error = 0;
+            if constexpr (std::tuple_size_v<Values> == 2)
+                result.n = std::get<1>(v);
+            r.state = await_state::plain;
+            return;
+        }
+    }
+    store_result(r, std::forward<Values>(v));
+}
+
 template <class Init, class... Args> struct generic_functions
     : stored_initiation<Init, typename initiation_functions<Args...>::values> {
     using base = stored_initiation<Init, typename initiation_functions<Args...>::values>;
@@ -230,7 +250,7 @@ template <class Init, class... Args> struct generic_functions
             } else {
                 r.state = await_state::idle;
                 if (auto v = i.try_step()) {
-                    store_result(r, values(std::move(*v)));
+                    store_at_once(r, values(std::move(*v)));
                     return step::ready;
                 }
             }
