@@ -235,7 +235,7 @@ template <class Init, class... Args> struct generic_functions
         else
             return nullptr;
     }
-    static step try_step(void* p, await_record& r) {
+    FAIRLEAD_ALWAYS_INLINE static step try_step(void* p, await_record& r) {
         if constexpr (can_try) {
             Init& i = in(p);
             if (r.home && !spend()) {
