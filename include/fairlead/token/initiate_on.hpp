@@ -46,6 +46,19 @@ template <class Primitive, class Executor> struct primitive_elsewhere {
     }
 };
 
+/// An initiation that is given its handler erased: what a handler costs in code is not paid twice.
+template <class Initiation, class Signature> struct erasing_initiation;
+template <class Initiation, class R, class... Args> struct erasing_initiation<Initiation, R(Args...)> {
+    Initiation initiation;
+
+    template <class Handler> void operator()(Handler&& handler) {
+        using kept = std::decay_t<Handler>;
+        kept h(std::forward<Handler>(handler));
+        std::move(initiation)(boxed_handler<std::decay_t<Args>...>(
+            handler_ref<std::decay_t<Args>...>{&h, &erased_handler_table<kept, std::decay_t<Args>...>::functions}));
+    }
+};
+
 template <class Signature, class Executor, class Token, class Primitive> decltype(auto)
 initiate_on(Executor const& ex, Token&& token,
             Primitive&& primitive) noexcept(nothrow_token<std::decay_t<Token>, std::decay_t<Primitive>>) {
@@ -57,9 +70,10 @@ initiate_on(Executor const& ex, Token&& token,
         if (loop_of(ex)) [[likely]]
             return completion_token_transform<Signature>(std::forward<Token>(token),
                                                          std::forward<Primitive>(primitive));
-        if constexpr (completion_handler_for<std::decay_t<Token>, Signature>)
-            // Erased first: what a handler costs in code is not paid twice. Other tokens may ask for the executor.
-            return async_op<Signature>(elsewhere{std::forward<Primitive>(primitive), ex})(std::forward<Token>(token));
+        if constexpr (completion_handler_for<std::decay_t<Token>, Signature>) // Other tokens may ask for the executor.
+            return completion_token_transform<Signature>(
+                std::forward<Token>(token),
+                erasing_initiation<elsewhere, Signature>{{std::forward<Primitive>(primitive), ex}});
         else
             return completion_token_transform<Signature>(std::forward<Token>(token),
                                                          elsewhere{std::forward<Primitive>(primitive), ex});
