@@ -54,4 +54,14 @@ std::size_t io_context::poll_one() { return loop_->run_until_ns(1, 0); }
 std::size_t io_context::run_until(steady_clock::time_point t) { return loop_->run_until_ns(all, limit_ns(t)); }
 std::size_t io_context::run_one_until(steady_clock::time_point t) { return loop_->run_until_ns(1, limit_ns(t)); }
 
+namespace detail {
+
+template <> executor_properties executor_table<io_context::executor_type>::properties(void const* p) {
+    return properties_of(in(p));
+}
+template <> any_io_executor executor_table<io_context::executor_type>::prefer(void const* p, any_property asked) {
+    return preferred(in(p), asked);
+}
+
+} // namespace detail
 } // namespace fairlead

@@ -210,14 +210,14 @@ inline void swap(any_io_executor& a, any_io_executor& b) noexcept { a.swap(b); }
 
 namespace detail {
 
-template <class E> executor_properties executor_table<E>::properties(void const* p) {
-    auto const ask = [e = &in(p)]<class P>(P property) { return P(query(*e, property)); };
+template <class E> executor_properties properties_of(E const& e) {
+    auto const ask = [&e]<class P>(P property) { return P(query(e, property)); };
     return {ask(execution::blocking), ask(execution::relationship), ask(execution::outstanding_work)};
 }
+template <class E> executor_properties executor_table<E>::properties(void const* p) { return properties_of(in(p)); }
 
 /// The executor itself when it does not know the property.
-template <class E> any_io_executor executor_table<E>::prefer(void const* p, any_property asked) {
-    E const& e = in(p);
+template <class E> any_io_executor preferred(E const& e, any_property asked) {
     auto const preferring = [&e](auto property) {
         auto const preferred = fairlead::prefer(e, property);
         if constexpr (std::convertible_to<decltype(preferred), any_io_executor>)
@@ -234,6 +234,9 @@ template <class E> any_io_executor executor_table<E>::prefer(void const* p, any_
     case any_property::continuation: return preferring(execution::relationship.continuation);
     }
     return preferring(execution::blocking.never);
+}
+template <class E> any_io_executor executor_table<E>::prefer(void const* p, any_property asked) {
+    return preferred(in(p), asked);
 }
 
 } // namespace detail
@@ -284,6 +287,10 @@ protected:
 };
 
 namespace detail {
+
+// Compiled once, in the library: what a loop's executor becomes when it is asked for properties.
+template <> FAIRLEAD_EXPORT executor_properties executor_table<loop_executor>::properties(void const*);
+template <> FAIRLEAD_EXPORT any_io_executor executor_table<loop_executor>::prefer(void const*, any_property);
 
 /// True when every executor of this type runs a loop of the library.
 template <class E> inline constexpr bool always_loop = has_loop<E> && !std::derived_from<E, any_io_executor>;

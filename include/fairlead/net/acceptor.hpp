@@ -157,6 +157,10 @@ template <class Socket, class Endpoint> struct accept_into : primitive<accept_in
 template <class P, class Protocol>
 concept peer_protocol = std::convertible_to<Protocol, P>;
 
+using accept_tcp = accept_new<ip::tcp, any_io_executor>;
+
+FAIRLEAD_COMPILED_ELSEWHERE(accept_tcp, error_code, accept_tcp::socket_type);
+
 } // namespace detail
 
 /// Listens for connections and accepts them.

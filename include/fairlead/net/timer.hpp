@@ -95,6 +95,8 @@ struct timer_wait : primitive<timer_wait> {
 };
 static_assert(sizeof(timer_wait) == 8);
 
+FAIRLEAD_COMPILED_ELSEWHERE(timer_wait, error_code);
+
 } // namespace detail
 
 /// Threads: one object by one thread at a time. Timers never fire early.

@@ -34,7 +34,8 @@ template <class Primitive, class Executor> struct primitive_elsewhere {
     Primitive primitive;
     Executor executor;
 
-    template <class Handler> void operator()(Handler&& handler) {
+    template <class Handler> void operator()(Handler&& handler) { start(std::forward<Handler>(handler)); }
+    template <class Handler> void start(Handler&& handler) {
         primitive(object_handler<std::decay_t<Handler>, Executor>(std::decay_t<Handler>(std::forward<Handler>(handler)),
                                                                   executor));
     }
@@ -45,6 +46,15 @@ template <class Primitive, class Executor> struct primitive_elsewhere {
         return perform_blocking<Values>(primitive);
     }
 };
+
+// What becomes of a primitive elsewhere, once its handler is erased or a coroutine, does not depend on the program: the
+// library has it compiled for the common ones (net/elsewhere.cpp). Given are the primitive and the arguments with which
+// it completes. These are specialisations because clang hides instantiations, whatever their declaration says.
+#define FAIRLEAD_COMPILED_ELSEWHERE(PRIMITIVE, ...)                                                                    \
+    template <> template <> FAIRLEAD_EXPORT void primitive_elsewhere<PRIMITIVE, any_io_executor>::operator()(          \
+        boxed_handler<__VA_ARGS__>&&);                                                                                 \
+    template <> template <> FAIRLEAD_EXPORT void primitive_elsewhere<PRIMITIVE, any_io_executor>::operator()(          \
+        await_handler<__VA_ARGS__>&&)
 
 /// An initiation that is given its handler erased: what a handler costs in code is not paid twice.
 template <class Initiation, class Signature> struct erasing_initiation;
