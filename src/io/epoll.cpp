@@ -983,9 +983,7 @@ private:
     bool is_due(verify_link const& list, unsigned turns) const noexcept {
         return list.next != &list && turn_ - static_cast<descriptor const&>(*list.next).parked_turn >= turns;
     }
-    bool long_doubted_had_something() noexcept {
-        return is_due(doubtful_, doubt_after_turns) && verify_long_doubted();
-    }
+    bool long_doubted_had_something() noexcept { return is_due(doubtful_, doubt_after_turns) && verify_long_doubted(); }
     FAIRLEAD_COLD bool verify_long_doubted() noexcept { return verify(doubtful_, doubt_after_turns) != 0; }
     /// Twice as many in the next turn when half of them had something, half as many when fewer had.
     bool verify_overdue() noexcept {

@@ -139,8 +139,8 @@ namespace detail {
 
 // As for loop_executor (exec/executor.hpp).
 template <> FAIRLEAD_EXPORT executor_properties executor_table<io_context::executor_type>::properties(void const*);
-template <> FAIRLEAD_EXPORT any_io_executor
-executor_table<io_context::executor_type>::prefer(void const*, any_property);
+template <>
+FAIRLEAD_EXPORT any_io_executor executor_table<io_context::executor_type>::prefer(void const*, any_property);
 
 } // namespace detail
 

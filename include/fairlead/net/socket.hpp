@@ -254,11 +254,8 @@ Socket&& checked(Socket&& other) {
     return std::forward<Socket>(other);
 }
 
-using connect_tcp = connect_to<ip::basic_endpoint<ip::tcp>>;
-
 FAIRLEAD_COMPILED_ELSEWHERE(transfer, error_code, std::size_t);
 FAIRLEAD_COMPILED_ELSEWHERE(wait_ready, error_code);
-FAIRLEAD_COMPILED_ELSEWHERE(connect_tcp, error_code);
 
 } // namespace detail
 

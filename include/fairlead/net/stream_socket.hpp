@@ -6,6 +6,12 @@
 #include <fairlead/net/socket.hpp>
 
 namespace fairlead {
+namespace detail {
+
+using connect_tcp = connect_to<ip::tcp::endpoint>;
+FAIRLEAD_COMPILED_ELSEWHERE(connect_tcp, error_code);
+
+} // namespace detail
 
 /// A connected stream of bytes, TCP or UNIX.
 /// Threads: one reader plus one writer at a time; otherwise unsynchronised. Several pending reads (writes) are served

@@ -215,9 +215,18 @@ struct adapter_of_handler {
 } // namespace detail
 
 /// Starts `initiation(handler, args...)` with what `token` becomes. The signature may be named, as in Asio.
+///
+/// An initiation that takes no `args` may also have, and is then asked for:
+///   - `get_executor()`: where the operation completes when its handler names no executor;
+///   - `std::optional<std::tuple<Args...>> try_step()`: the result, if it is there. A coroutine that awaits the
+///   operation
+///     then goes on without suspending. It is asked for within the budget of its turn only (exec/budget.hpp), so what
+///     it takes is never held by a coroutine that has to give way, and no loop of such operations starves others;
+///   - `void block(std::tuple<Args...>&)`: performs the operation in the calling thread, when the token says block.
 /// Completes  when `initiation` calls its handler, once, with what `Signature` says
 /// Errors     those of `initiation`
 /// Cancel     through the slot that is associated with the handler, as far as `initiation` listens to it
+/// Immediate  awaited, when `try_step()` has a result
 /// Lifetime   `initiation` and `args` are copied or moved; with a lazy token they live until the operation starts
 /// Threads    those of `initiation`
 /// Allocates  nothing itself with a callback; an awaited or deferred initiation above 40 bytes takes a block

@@ -51,10 +51,10 @@ template <class Primitive, class Executor> struct primitive_elsewhere {
 // library has it compiled for the common ones (net/elsewhere.cpp). Given are the primitive and the arguments with which
 // it completes. These are specialisations because clang hides instantiations, whatever their declaration says.
 #define FAIRLEAD_COMPILED_ELSEWHERE(PRIMITIVE, ...)                                                                    \
-    template <> template <> FAIRLEAD_EXPORT void primitive_elsewhere<PRIMITIVE, any_io_executor>::operator()(          \
-        boxed_handler<__VA_ARGS__>&&);                                                                                 \
-    template <> template <> FAIRLEAD_EXPORT void primitive_elsewhere<PRIMITIVE, any_io_executor>::operator()(          \
-        await_handler<__VA_ARGS__>&&)
+    template <> template <>                                                                                            \
+    FAIRLEAD_EXPORT void primitive_elsewhere<PRIMITIVE, any_io_executor>::operator()(boxed_handler<__VA_ARGS__>&&);    \
+    template <> template <>                                                                                            \
+    FAIRLEAD_EXPORT void primitive_elsewhere<PRIMITIVE, any_io_executor>::operator()(await_handler<__VA_ARGS__>&&)
 
 /// An initiation that is given its handler erased: what a handler costs in code is not paid twice.
 template <class Initiation, class Signature> struct erasing_initiation;

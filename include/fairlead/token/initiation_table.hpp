@@ -196,8 +196,7 @@ template <class Init, class... Args> struct primitive_functions
 };
 
 /// Results that an op_result can hold when they are no error.
-template <class Values>
-inline constexpr bool plain_values =
+template <class Values> inline constexpr bool plain_values =
     std::is_same_v<Values, std::tuple<error_code>> || std::is_same_v<Values, std::tuple<error_code, std::size_t>>;
 
 /// Keeps a result that is read in the same breath. What is plain is left where no call is needed to read it.
