@@ -8,6 +8,7 @@
 //   operations yield N                  a coroutine that gives way
 //   operations read_until N             async_read_until that finds its delimiter in the buffer, awaited
 //   operations read_until_callbacks N   the same with callbacks
+//   operations try_step N               an awaited operation of a user's that is ready
 //   operations timer N                  a timer that is set, waited for and cancelled
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/exec/strand.hpp>
@@ -22,7 +23,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace {
@@ -67,6 +70,19 @@ struct line_reader {
             co_await async_read_until(self.stream, dynamic_buffer(self.text), '\n');
     }
 };
+
+struct count_down {
+    long& left;
+
+    std::optional<std::tuple<error_code, std::size_t>> try_step() const {
+        return std::tuple(error_code(), static_cast<std::size_t>(--left));
+    }
+    template <class Handler> void operator()(Handler&&) const { std::abort(); } // It never has to wait.
+};
+awaitable<void> try_steps(long n) {
+    while (n > 0)
+        co_await async_initiate<void(error_code, std::size_t)>(count_down{n}, use_await);
+}
 
 awaitable<void> give_way(long n) {
     for (long i = 0; i != n; ++i)
@@ -170,6 +186,8 @@ int main(int argc, char** argv) {
         co_spawn(context, line_reader::read(lines), detached);
     else if (is("read_until_callbacks"))
         lines.next();
+    else if (is("try_step"))
+        co_spawn(context, try_steps(n), detached);
     else if (is("timer"))
         timers.next();
     else
