@@ -30,9 +30,17 @@ inline yield_if_due_t yield_if_due() noexcept { return {}; }
 
 namespace detail {
 
+/// Says what is wrong with the coroutine, and aborts.
+[[noreturn]] FAIRLEAD_EXPORT void frame_is_misplaced() noexcept;
+
 /// Frames come from the thread's recycler.
 struct frame_memory {
-    static void* operator new(std::size_t bytes) { return recycle_allocate(bytes); }
+    static void* operator new(std::size_t bytes) {
+        void* const p = recycle_allocate(bytes);
+        if constexpr (!FAIRLEAD_COMPILER_CLANG)
+            this_thread.newest_frame = p;
+        return p;
+    }
     static void operator delete(void* p, std::size_t bytes) noexcept { recycle_free_sized(p, bytes); }
 };
 
@@ -70,6 +78,19 @@ struct promise_base {
     any_io_executor const* executor; ///< in the root of the chain
 
     promise_base() noexcept : executor(nullptr) {}
+
+    /// g++ 12 puts the condition of an if, while, do or switch with a co_await inside before everything else in the
+    /// frame, if the coroutine has no variable of its own by then. Its handle then points into the middle: resuming
+    /// would call whatever stands there. (Copies of arguments may have made other coroutines meanwhile.)
+    template <class Promise> void remember(std::coroutine_handle<Promise> h) noexcept {
+        if constexpr (!FAIRLEAD_COMPILER_CLANG) {
+            auto const* const begin = static_cast<std::byte const*>(this_thread.newest_frame);
+            auto const* const claimed = static_cast<std::byte const*>(h.address());
+            if (claimed != begin && claimed - begin == alignof(Promise)) [[unlikely]]
+                frame_is_misplaced();
+        }
+        record.handle = h;
+    }
 
     std::suspend_always initial_suspend() const noexcept { return {}; }
 

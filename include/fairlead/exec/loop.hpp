@@ -48,6 +48,7 @@ struct thread_state {
     std::int64_t slice_end_ns;      ///< 0: the clock was not looked at in this batch
     blocking_wait* waits;           ///< for an operation it has started with `block`
     std::uint64_t record_overflows; ///< blocks of awaited operations that did not fit into their await record
+    void const* newest_frame;       ///< the memory of the coroutine that was made last
 };
 extern FAIRLEAD_EXPORT constinit thread_local FAIRLEAD_HOT_TLS thread_state this_thread;
 

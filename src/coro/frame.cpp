@@ -1,0 +1,16 @@
+#include <fairlead/coro/frame.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace fairlead::detail {
+
+void frame_is_misplaced() noexcept {
+    std::fputs("fairlead: the compiler has laid out a coroutine so that it cannot be resumed (a defect of g++ 12). It "
+               "has a co_await in the condition of an if, while, do or switch, and no local variable before that. "
+               "Declare one, for example: bool const go = co_await ...; if (go) ...\n",
+               stderr);
+    std::abort();
+}
+
+} // namespace fairlead::detail
