@@ -595,6 +595,34 @@ TEST(Papers, D17_OperationThatIsReadyDoesNotSuspend) {
     EXPECT_EQ(box.steps, 10);
 }
 
+TEST(Papers, D17_ReadyOperationDoesNotSuspendUnderAnAdapter) {
+    io_context context;
+    number_box box(context);
+    for (int i = 0; i != 3; ++i)
+        box.put(i);
+    local::stream_protocol::socket stream(context);
+    std::string text = "one line\n";
+    int sum = 0;
+    std::size_t bytes = 0;
+    co_spawn(
+        context,
+        [](number_box& b, auto& s, std::string& t, int& out, std::size_t& n) -> awaitable<void> {
+            error_code ec = error::eof;
+            auto const [first, zero] = co_await b.async_take(as_tuple);
+            out += zero + co_await b.async_take(redirect_error(ec));
+            auto const [third] = co_await b.async_take(redirect_error(as_tuple, ec));
+            out += third;
+            auto const [fourth, length] = co_await async_read_until(s, dynamic_buffer(t), '\n', as_tuple);
+            n = length + co_await async_read_until(s, dynamic_buffer(t), '\n', redirect_error(ec));
+            EXPECT_FALSE(first || fourth || ec);
+        }(box, stream, text, sum, bytes),
+        detached);
+    EXPECT_EQ(context.run(), 1U) << "one item: the coroutine never left";
+    EXPECT_EQ(sum, 3);
+    EXPECT_EQ(bytes, 18U);
+    EXPECT_EQ(box.starts, 0);
+}
+
 TEST(Papers, D18_SameOperationWorksWithEveryToken) {
     io_context context;
     number_box box(context);

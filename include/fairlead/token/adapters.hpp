@@ -108,6 +108,26 @@ template <class R, class... Args> struct without_error<R(error_code const&, Args
     using type = R(Args...);
 };
 
+template <class I, class Values>
+concept can_try = (tries_plainly<I> && plain_values<Values>) || tries_as<I, Values> || tries_simply<I, Values>;
+
+/// The result of an operation as `Values`, if it is there.
+template <class Values, can_try<Values> I> std::optional<Values> tried(I& i) {
+    if constexpr (tries_plainly<I>) {
+        op_result r;
+        if (!i.try_step(r))
+            return std::nullopt;
+        if constexpr (std::tuple_size_v<Values> == 2)
+            return Values(to_error_code(r.error), r.n);
+        else
+            return Values(to_error_code(r.error));
+    } else if constexpr (tries_as<I, Values>) {
+        return i.template try_step_as<Values>();
+    } else {
+        return i.try_step();
+    }
+}
+
 /// The initiation under an adapter of handlers: wraps whatever handler arrives.
 template <class Initiation, class Wrap> struct wrapped_initiation {
     Initiation initiation;
@@ -125,6 +145,11 @@ template <class Initiation, class Wrap> struct wrapped_initiation {
     {
         return wrap.template block_as<Values>(initiation);
     }
+    template <class Values> std::optional<Values> try_step_as()
+        requires requires { wrap.template try_as<Values>(initiation); }
+    {
+        return wrap.template try_as<Values>(initiation);
+    }
 };
 
 struct wrap_tuple {
@@ -133,6 +158,13 @@ struct wrap_tuple {
         requires can_block<I, std::tuple_element_t<0, Values>>
     {
         return Values(perform_blocking<std::tuple_element_t<0, Values>>(i));
+    }
+    template <class Values, class I> std::optional<Values> try_as(I& i) const
+        requires can_try<I, std::tuple_element_t<0, Values>>
+    {
+        if (auto all = tried<std::tuple_element_t<0, Values>>(i))
+            return Values(std::move(*all));
+        return std::nullopt;
     }
 };
 template <class Values> struct with_error;
@@ -148,6 +180,15 @@ struct wrap_redirect {
         auto all = perform_blocking<typename with_error<Values>::type>(i);
         *target = std::get<0>(all);
         return std::apply([](error_code&, auto&... rest) { return Values(std::move(rest)...); }, all);
+    }
+    template <class Values, class I> std::optional<Values> try_as(I& i) const
+        requires can_try<I, typename with_error<Values>::type>
+    {
+        auto all = tried<typename with_error<Values>::type>(i);
+        if (!all)
+            return std::nullopt;
+        *target = std::get<0>(*all);
+        return std::apply([](error_code&, auto&... rest) { return Values(std::move(rest)...); }, *all);
     }
 };
 

@@ -199,6 +199,19 @@ template <class Init, class... Args> struct primitive_functions
 template <class Values> inline constexpr bool plain_values =
     std::is_same_v<Values, std::tuple<error_code>> || std::is_same_v<Values, std::tuple<error_code, std::size_t>>;
 
+// The forms in which an operation says whether its result is there: `bool try_step(op_result&)` of the library's own,
+// by error and count, nothing but numbers to carry; `try_step_as<Values>()` of adapters; `try_step()`.
+template <class I>
+concept tries_plainly = requires(I& i, op_result& r) {
+    { i.try_step(r) } -> std::same_as<bool>;
+};
+template <class I, class Values>
+concept tries_as = requires(I& i) { i.template try_step_as<Values>(); };
+template <class I, class Values>
+concept tries_simply = requires(I& i) {
+    { i.try_step() } -> std::convertible_to<std::optional<Values>>;
+};
+
 /// Keeps a result that is read in the same breath. What is plain is left where no call is needed to read it.
 template <class Values> void store_at_once(await_record& r, Values&& v) {
     if constexpr (plain_values<Values>) {
@@ -220,13 +233,7 @@ template <class Init, class... Args> struct generic_functions
     using base::in;
     using functions_type = initiation_functions<Args...>;
     using values = typename functions_type::values;
-    /// Tries, and says by error and count how it went: nothing but numbers to carry.
-    static constexpr bool tries_plainly = requires(Init& i, op_result& r) {
-        { i.try_step(r) } -> std::same_as<bool>;
-    };
-    static constexpr bool can_try = tries_plainly || requires(Init& i) {
-        { i.try_step() } -> std::convertible_to<std::optional<values>>;
-    };
+    static constexpr bool can_try = tries_plainly<Init> || tries_as<Init, values> || tries_simply<Init, values>;
 
     static loop* home(void const* p) noexcept {
         if constexpr (requires(Init const& i) { i.get_executor(); })
@@ -241,14 +248,20 @@ template <class Init, class... Args> struct generic_functions
                 r.state = await_state::exhausted;
                 return step::not_ready;
             }
-            if constexpr (tries_plainly) {
+            if constexpr (tries_plainly<Init>) {
                 bool const done = i.try_step(r.make<op>().result);
                 r.state = done ? await_state::plain : await_state::idle;
                 if (done)
                     return step::ready;
             } else {
                 r.state = await_state::idle;
-                if (auto v = i.try_step()) {
+                auto const tried = [&i] {
+                    if constexpr (tries_as<Init, values>)
+                        return i.template try_step_as<values>();
+                    else
+                        return i.try_step();
+                };
+                if (auto v = tried()) {
                     store_at_once(r, values(std::move(*v)));
                     return step::ready;
                 }
