@@ -54,7 +54,8 @@ void flush(home& from) noexcept {
 }
 
 void drop(recycler_block* block) noexcept {
-    unpoison(block, block->size_class);
+    if (block->size_class != 0) // Those that are too large for all classes are never kept, nor poisoned.
+        unpoison(block, block->size_class);
     ::operator delete(block);
 }
 
