@@ -623,6 +623,34 @@ TEST(Papers, D17_ReadyOperationDoesNotSuspendUnderAnAdapter) {
     EXPECT_EQ(box.starts, 0);
 }
 
+TEST(Papers, D17_SocketsReadyOperationDoesNotSuspendUnderAnAdapter) {
+    io_context context;
+    local::stream_protocol::socket ours(context), theirs(context);
+    local::connect_pair(ours, theirs);
+    std::string got;
+    co_spawn(
+        context,
+        [](auto& out, auto& in, std::string& text) -> awaitable<void> {
+            error_code ec = error::eof;
+            EXPECT_EQ(co_await out.async_write_some(buffer("four", 4), redirect_error(ec)), 4U);
+            EXPECT_FALSE(ec);
+            for (char c; text.size() != 4; text += c) { // The first read waits until the driver knows of the bytes.
+                ec = error::eof;
+                EXPECT_EQ(co_await in.async_read_some(buffer(&c, 1), redirect_error(ec)), 1U);
+                EXPECT_FALSE(ec);
+            }
+            out.close();
+            auto const [failed, n] = co_await out.async_write_some(buffer("x", 1), as_tuple);
+            EXPECT_EQ(co_await out.async_write_some(buffer("x", 1), redirect_error(ec)), n);
+            EXPECT_EQ(ec, failed);
+            EXPECT_TRUE(ec);
+        }(ours, theirs, got),
+        detached);
+    EXPECT_LE(context.run(), 5U)
+        << "as many items as with use_await: only the first read waits, and what fails is queued";
+    EXPECT_EQ(got, "four");
+}
+
 TEST(Papers, D18_SameOperationWorksWithEveryToken) {
     io_context context;
     number_box box(context);

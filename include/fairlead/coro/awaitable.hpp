@@ -60,9 +60,7 @@ protected:
 
 template <class T> class awaitable_promise final : public awaitable_promise_base<T> {
 public:
-    awaitable_promise() noexcept {
-        this->remember(std::coroutine_handle<awaitable_promise>::from_promise(*this));
-    }
+    awaitable_promise() noexcept { this->remember(std::coroutine_handle<awaitable_promise>::from_promise(*this)); }
     awaitable<T> get_return_object() noexcept;
     template <class U>
         requires std::convertible_to<U, T>
@@ -80,9 +78,7 @@ private:
 
 template <class T> class awaitable_promise<T&> final : public awaitable_promise_base<T&> {
 public:
-    awaitable_promise() noexcept {
-        this->remember(std::coroutine_handle<awaitable_promise>::from_promise(*this));
-    }
+    awaitable_promise() noexcept { this->remember(std::coroutine_handle<awaitable_promise>::from_promise(*this)); }
     awaitable<T&> get_return_object() noexcept;
     void return_value(T& v) noexcept { value_ = std::addressof(v); }
     T& take() {
@@ -96,9 +92,7 @@ private:
 
 template <> class awaitable_promise<void> final : public awaitable_promise_base<void> {
 public:
-    awaitable_promise() noexcept {
-        this->remember(std::coroutine_handle<awaitable_promise>::from_promise(*this));
-    }
+    awaitable_promise() noexcept { this->remember(std::coroutine_handle<awaitable_promise>::from_promise(*this)); }
     awaitable<void> get_return_object() noexcept;
     void return_void() const noexcept {}
     void take() { this->rethrow_if_failed(); }

@@ -171,26 +171,53 @@ template <class Values> struct with_error;
 template <class... Rest> struct with_error<std::tuple<Rest...>> {
     using type = std::tuple<error_code, Rest...>;
 };
+template <class Values> Values without_first(typename with_error<Values>::type&& all, error_code& first) {
+    first = std::get<0>(all);
+    return std::apply([](error_code&, auto&... rest) { return Values(std::move(rest)...); }, all);
+}
 struct wrap_redirect {
     error_code* target;
     template <class H> auto operator()(H h) const { return redirect_handler<H>{std::move(h), target}; }
     template <class Values, class I> Values block_as(I& i) const
         requires can_block<I, typename with_error<Values>::type>
     {
-        auto all = perform_blocking<typename with_error<Values>::type>(i);
-        *target = std::get<0>(all);
-        return std::apply([](error_code&, auto&... rest) { return Values(std::move(rest)...); }, all);
+        return without_first<Values>(perform_blocking<typename with_error<Values>::type>(i), *target);
     }
     template <class Values, class I> std::optional<Values> try_as(I& i) const
         requires can_try<I, typename with_error<Values>::type>
     {
         auto all = tried<typename with_error<Values>::type>(i);
-        if (!all)
-            return std::nullopt;
-        *target = std::get<0>(*all);
-        return std::apply([](error_code&, auto&... rest) { return Values(std::move(rest)...); }, *all);
+        return all ? std::optional(without_first<Values>(std::move(*all), *target)) : std::nullopt;
     }
 };
+
+/// A primitive whose error goes to `target`. An await has the initiation at hand when it takes the result; a handler
+/// takes along where the error goes.
+template <class Init> struct redirected_primitive : Init {
+    using signature = typename without_error<typename Init::signature>::type;
+    using values = values_of<signature>;
+
+    error_code* target;
+
+    redirected_primitive(Init&& i, error_code* t) : Init(std::move(i)), target(t) {}
+
+    template <class Handler> void operator()(Handler&& handler) const {
+        static_cast<Init const&>(*this)(wrap_redirect{target}(std::decay_t<Handler>(std::forward<Handler>(handler))));
+    }
+    values take_here(typename Init::record& o) const { return without_first<values>(Init::take(o), *target); }
+    template <class Values> Values block_as() const
+        requires std::same_as<Values, values> && can_block<Init const, typename with_error<values>::type>
+    {
+        return wrap_redirect{target}.template block_as<values>(static_cast<Init const&>(*this));
+    }
+};
+/// Those whose awaits look at a result: an await of no values has none to take.
+template <class Init>
+concept redirectable =
+    primitive_initiation<Init> && !takes_here<Init> &&
+    std::same_as<values_of<typename Init::signature>,
+                 typename with_error<values_of<typename without_error<typename Init::signature>::type>>::type> &&
+    (std::tuple_size_v<values_of<typename Init::signature>> > 1);
 
 } // namespace detail
 
@@ -261,7 +288,7 @@ template <class Token, class Signature> class async_result<as_tuple_t<Token>, Si
 public:
     template <class Initiation> static decltype(auto) initiate(Initiation&& initiation, as_tuple_t<Token> t) {
         using init = std::decay_t<Initiation>;
-        if constexpr (detail::primitive_initiation<init>)
+        if constexpr (detail::primitive_initiation<init> && !detail::takes_here<init>)
             return completion_token_transform<inner_signature>(
                 std::move(t.token), detail::adapted_primitive<init, detail::tuple_adapt>(
                                         init(std::forward<Initiation>(initiation)), detail::tuple_adapt{}));
@@ -313,9 +340,14 @@ template <class Token, class Signature> class async_result<redirect_error_t<Toke
 public:
     template <class Initiation> static decltype(auto) initiate(Initiation&& initiation, redirect_error_t<Token> t) {
         using init = std::decay_t<Initiation>;
-        return completion_token_transform<inner_signature>(
-            std::move(t.token), detail::wrapped_initiation<init, detail::wrap_redirect>{
-                                    std::forward<Initiation>(initiation), detail::wrap_redirect{&t.ec}});
+        if constexpr (detail::redirectable<init>)
+            return completion_token_transform<inner_signature>(
+                std::move(t.token),
+                detail::redirected_primitive<init>(init(std::forward<Initiation>(initiation)), &t.ec));
+        else
+            return completion_token_transform<inner_signature>(
+                std::move(t.token), detail::wrapped_initiation<init, detail::wrap_redirect>{
+                                        std::forward<Initiation>(initiation), detail::wrap_redirect{&t.ec}});
     }
 };
 

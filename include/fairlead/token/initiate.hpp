@@ -410,7 +410,7 @@ void complete_immediately(Executor const& ex, Handler&& handler, Values&& values
 template <class Executor> struct executor_work {
     template <class Handler> executor_work(Handler const& h, loop* operation) : executor(get_associated_executor(h)) {
         loop* const own = loop_of(executor);
-        counted = !own || own != operation; // Executors of users are taken for another one.
+        counted = (!always_loop<Executor> && !own) || own != operation; // Executors of users are taken for another one.
         if constexpr (tracks_work<Executor>)
             if (counted)
                 executor.on_work_started();
@@ -529,6 +529,7 @@ template <class Init, class Handler> struct handler_op : Init::record {
 ///   submit(r)   hands the record over; it will be run exactly once, never from within this call
 ///   block(v)    optional: performs the operation in the calling thread; or block(), which returns the values
 ///   take(r)     static: the arguments of the completion, from the result in r
+///   take_here(r)  instead, for those who still have the initiation: an await. A handler is then called by operator()
 ///   drop(r)     static, with `drops = true`: the result will not be taken, and the record owns something
 ///   plain_result  optional type: take(r) does no more than read error and n of the result, and needs no drop
 template <class Derived> struct primitive {
@@ -577,6 +578,8 @@ private:
 
 template <class Init>
 concept primitive_initiation = requires { typename Init::primitive_tag; };
+template <class Init>
+concept takes_here = requires(Init const& i, typename Init::record& r) { i.take_here(r); };
 
 /// Operations that can be performed in the calling thread, in one of three forms: block_as<Values>() of adapters,
 /// block() for values without a default constructor, block(values).

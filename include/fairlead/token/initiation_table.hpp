@@ -151,9 +151,20 @@ template <class Init, class... Args> struct primitive_functions
         Init::drop(static_cast<record&>(*o));
         loop::abandon(*o);
     }
-    static values take(void*, await_record& r) { return Init::take(r.get<record>()); }
+    static values take([[maybe_unused]] void* p, await_record& r) {
+        if constexpr (takes_here<Init>)
+            return in(p).take_here(r.get<record>());
+        else
+            return Init::take(r.get<record>());
+    }
 
     static void start(void* p, handler_ref<std::decay_t<Args>...> h) {
+        if constexpr (takes_here<Init>)
+            in(p)(boxed_handler<std::decay_t<Args>...>(h));
+        else
+            start_erased(p, h);
+    }
+    static void start_erased(void* p, handler_ref<std::decay_t<Args>...> h) {
         using op_type = erased_op<Init, std::decay_t<Args>...>;
         Init& i = in(p);
         auto const handler_end = op_type::handler_offset() + block_units(h.functions->size) * sizeof(block_unit);
