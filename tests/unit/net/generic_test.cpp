@@ -32,7 +32,7 @@ static_assert(!std::is_convertible_v<generic::stream_protocol::socket&&, tcp::so
 static_assert(std::is_convertible_v<tcp::endpoint, generic::stream_protocol::endpoint>);
 
 local::stream_protocol::endpoint unused_path() {
-    return std::string(1, '\0') + "fairlead-generic-" + std::to_string(::getpid());
+    return std::string(1, '\0').append("fairlead-generic-").append(std::to_string(::getpid()));
 }
 
 TEST(GenericProtocol, IsMadeOfAnyProtocolOfItsKind) {

@@ -102,7 +102,7 @@ TEST_F(SeqPacketSocket, TheEndIsAPacketOfNothing) {
 }
 
 TEST_F(SeqPacketSocket, IsAcceptedAndConnected) {
-    protocol::endpoint const where(std::string(1, '\0') + "fairlead-packets-" + std::to_string(::getpid()));
+    protocol::endpoint const where(std::string(1, '\0').append("fairlead-packets-").append(std::to_string(::getpid())));
     protocol::acceptor acceptor(context, where);
     protocol::socket client(context), peer(context);
     acceptor.async_accept([&](error_code ec, protocol::socket s) {
