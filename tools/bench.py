@@ -10,7 +10,8 @@ user and system; instructions (user only) are counted by callgrind, where it is 
 
 The last columns of bench/rows.tsv may be left out:
     compiler  "both": the row runs from every tree, and each compiler has a table of its own; otherwise from the first
-    unit      what the program itself measures and prints in its last line ("208 bytes"); lines before that are notes
+    unit      what the program itself measures and prints in its last line ("208 bytes"); lines before that are notes.
+              "s": one whole run as time(1) shows it, its CPU seconds and, as a note, real, user and sys
     full      operations with --full: ten rounds as in the appendix of P0162R0, pinned to one processor, each printed
 Arguments may name {n}, the operations, and {redis}, the address of a server that is started for the row's part; it has
 one processor, the row's program another.
@@ -41,7 +42,8 @@ ROUNDS, ROUNDS_FULL = 7, 10
 SHORT = 10  # the short run does a tenth
 COUNTED_MAX = 20000  # operations under callgrind
 CPU_NS = "CPU ns"
-ROUNDS_MOST = {"bytes": 2, "KiB": 1, "MiB": 1, "CPU s": 3}  # of units that hardly vary, or take long
+WHOLE_S = "s"
+ROUNDS_MOST = {"bytes": 2, "KiB": 1, "MiB": 1, "CPU s": 3, WHOLE_S: 1}  # of units that hardly vary, or take long
 OF_CARGO = {"tokio_peer"}  # what ./dev bench builds with cargo
 
 
@@ -95,7 +97,8 @@ class Run:
             process = subprocess.Popen(command, stdout=out, preexec_fn=(lambda: pin_to(max)) if pinned else None)
             _, status, usage = os.wait4(process.pid, 0)
             self.wall_s = time.monotonic() - begun
-            self.cpu_s = usage.ru_utime + usage.ru_stime
+            self.user_s, self.system_s = usage.ru_utime, usage.ru_stime
+            self.cpu_s = self.user_s + self.system_s
             process.returncode = os.waitstatus_to_exitcode(status)
             out.seek(0)
             self.lines = out.read().splitlines()
@@ -163,6 +166,8 @@ class Row:
             return
         if self.unit == CPU_NS:
             self.take_time()
+        elif self.unit == WHOLE_S:
+            self.take_whole()
         else:
             self.take_printed()
 
@@ -178,6 +183,11 @@ class Row:
         if self.is_printed:
             print(f"    {self.name}: {long.cpu_s * 1000:.0f} ms for {self.operations:.0e} operations, which is "
                   f"{self.figures[-1]:.3f} ns per operation", flush=True)
+
+    def take_whole(self) -> None:
+        run = Run(self.command(self.operations), self.is_pinned)
+        self.figures.append(run.cpu_s)
+        self.notes = [f"real {run.wall_s:.3f} s, user {run.user_s:.3f} s, sys {run.system_s:.3f} s"]
 
     def take_printed(self) -> None:
         run = Run(self.command(self.operations), self.is_pinned)
