@@ -23,6 +23,11 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/fairlead-config-version.c
 install(FILES ${PROJECT_BINARY_DIR}/fairlead-config.cmake ${PROJECT_BINARY_DIR}/fairlead-config-version.cmake
   DESTINATION ${package_dir})
 
+set(pkgconfig_definitions "")
+if(FAIRLEAD_BOOST_ERROR_CODE)
+  set(pkgconfig_definitions " -DFAIRLEAD_BOOST_ERROR_CODE=1")
+endif()
+
 # fairlead_pkgconfig(<target> <description> <requires>)
 function(fairlead_pkgconfig target description requires)
   string(REPLACE "_" "-" name ${target})
@@ -42,7 +47,7 @@ Name: @name@
 Description: @description@
 Version: @PROJECT_VERSION@
 Requires: @requires@
-Cflags: -I${includedir} -pthread
+Cflags: -I${includedir} -pthread@pkgconfig_definitions@
 Libs: @libs@
 ]])
   install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

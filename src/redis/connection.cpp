@@ -331,7 +331,7 @@ void connection_core::start(run_op& o) noexcept {
         co_spawn(io_executor(), serve(reference(this)), detached);
     } catch (...) {
         if (run_ == &o && phase_ == phase::connecting)
-            finish(std::make_error_code(std::errc::not_enough_memory));
+            finish(fairlead::detail::code_of(std::errc::not_enough_memory));
     }
 }
 
@@ -460,7 +460,7 @@ void connection_core::greeted_late() noexcept {
         if (auto const ec = greeted())
             stop(ec);
     } catch (...) {
-        stop(std::make_error_code(std::errc::not_enough_memory));
+        stop(fairlead::detail::code_of(std::errc::not_enough_memory));
     }
 }
 
@@ -637,7 +637,7 @@ void connection_core::check_health() noexcept {
     try {
         arm_timer(cfg_.health_check_interval);
     } catch (...) {
-        stop(std::make_error_code(std::errc::not_enough_memory));
+        stop(fairlead::detail::code_of(std::errc::not_enough_memory));
     }
 }
 

@@ -49,7 +49,7 @@ resp3::limits limits_of(config const& cfg) noexcept {
     return l;
 }
 
-error_code out_of_memory() noexcept { return std::make_error_code(std::errc::not_enough_memory); }
+error_code out_of_memory() noexcept { return fairlead::detail::code_of(std::errc::not_enough_memory); }
 
 } // namespace
 

@@ -9,6 +9,7 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <deque>
 #include <future>
 #include <memory>
@@ -578,7 +579,7 @@ TEST(RedisConnectionErrors, AnAddressThatLeadsNowhereIsToldApart) {
     for (row const& r : {row{"127.0.0.1:" + free_port, make_error_code(fairlead::error::connection_refused)},
                          row{"host:", make_error_code(R::invalid_address)},
                          row{"unix:" + std::string(200, 'x'), make_error_code(fairlead::error::name_too_long)},
-                         row{"unix:/nonexistent/socket", std::make_error_code(std::errc::no_such_file_or_directory)}}) {
+                         row{"unix:/nonexistent/socket", error_code(ENOENT, fairlead::error::get_system_category())}}) {
         redis::connection conn(ctx);
         redis::request req;
         req.push("PING");

@@ -14,6 +14,13 @@
 // library; the price is some 400 bytes of the static TLS block when the library is loaded with dlopen.
 #define FAIRLEAD_HOT_TLS __attribute__((tls_model("initial-exec")))
 
+// Whose error_code is ours: the standard library's, or with 1 that of Boost.System, for programs and libraries that
+// have it in their interfaces. The CMake option of this name sets it for the library and for all who link it; where the
+// two differ, no program links, for most functions have it in their names.
+#ifndef FAIRLEAD_BOOST_ERROR_CODE
+#define FAIRLEAD_BOOST_ERROR_CODE 0
+#endif
+
 #if defined(__clang__)
 #define FAIRLEAD_COMPILER_CLANG 1
 // Clang has cached thread-local addresses across suspension points; a function that is not inlined reads anew.

@@ -4,13 +4,37 @@
 #include <fairlead/base/config.hpp>
 
 #include <system_error>
+#if FAIRLEAD_BOOST_ERROR_CODE
+#include <boost/system/error_code.hpp>
+#include <boost/system/system_error.hpp>
+#endif
 
 namespace fairlead {
 
-using std::error_category;
-using std::error_code;
-using std::error_condition;
-using std::system_error;
+namespace detail {
+
+/// Where error codes come from: for specialisations, which an alias of a single name does not allow.
+#if FAIRLEAD_BOOST_ERROR_CODE
+namespace error_codes = boost::system;
+using boost::system::errc::errc_t;
+#else
+namespace error_codes = std;
+using errc_t = std::errc;
+#endif
+
+} // namespace detail
+
+using detail::error_codes::error_category;
+using detail::error_codes::error_code;
+using detail::error_codes::error_condition;
+using detail::error_codes::system_error;
+
+namespace detail {
+
+using error_codes::system_category;
+inline error_code code_of(std::errc e) noexcept { return make_error_code(static_cast<errc_t>(e)); }
+
+} // namespace detail
 
 namespace error {
 
@@ -77,9 +101,9 @@ enum addrinfo_errors {
 FAIRLEAD_EXPORT error_category const& get_misc_category() noexcept;
 FAIRLEAD_EXPORT error_category const& get_netdb_category() noexcept;
 FAIRLEAD_EXPORT error_category const& get_addrinfo_category() noexcept;
-inline error_category const& get_system_category() noexcept { return std::system_category(); }
+inline error_category const& get_system_category() noexcept { return detail::system_category(); }
 
-inline error_code make_error_code(basic_errors e) noexcept { return {static_cast<int>(e), std::system_category()}; }
+inline error_code make_error_code(basic_errors e) noexcept { return {static_cast<int>(e), detail::system_category()}; }
 inline error_code make_error_code(misc_errors e) noexcept { return {static_cast<int>(e), get_misc_category()}; }
 inline error_code make_error_code(netdb_errors e) noexcept { return {static_cast<int>(e), get_netdb_category()}; }
 inline error_code make_error_code(addrinfo_errors e) noexcept { return {static_cast<int>(e), get_addrinfo_category()}; }
@@ -98,7 +122,8 @@ inline void throw_error(error_code const& ec, char const* what) {
 } // namespace detail
 } // namespace fairlead
 
-template <> struct std::is_error_code_enum<fairlead::error::basic_errors> : std::true_type {};
-template <> struct std::is_error_code_enum<fairlead::error::misc_errors> : std::true_type {};
-template <> struct std::is_error_code_enum<fairlead::error::netdb_errors> : std::true_type {};
-template <> struct std::is_error_code_enum<fairlead::error::addrinfo_errors> : std::true_type {};
+template <> struct fairlead::detail::error_codes::is_error_code_enum<fairlead::error::basic_errors> : std::true_type {};
+template <> struct fairlead::detail::error_codes::is_error_code_enum<fairlead::error::misc_errors> : std::true_type {};
+template <> struct fairlead::detail::error_codes::is_error_code_enum<fairlead::error::netdb_errors> : std::true_type {};
+template <> struct fairlead::detail::error_codes::is_error_code_enum<fairlead::error::addrinfo_errors>
+    : std::true_type {};

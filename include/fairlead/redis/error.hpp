@@ -44,11 +44,12 @@ enum class condition {
     protocol_error,   ///< The server's bytes are no RESP, above a limit, or out of step.
 };
 
-inline std::error_condition make_error_condition(condition c) noexcept {
+inline error_condition make_error_condition(condition c) noexcept {
     return {static_cast<int>(c), get_error_category()};
 }
 
 } // namespace fairlead::redis
 
-template <> struct std::is_error_code_enum<fairlead::redis::error> : std::true_type {};
-template <> struct std::is_error_condition_enum<fairlead::redis::condition> : std::true_type {};
+template <> struct fairlead::detail::error_codes::is_error_code_enum<fairlead::redis::error> : std::true_type {};
+template <> struct fairlead::detail::error_codes::is_error_condition_enum<fairlead::redis::condition> : std::true_type {
+};

@@ -22,7 +22,7 @@ namespace detail {
 
 inline void refuse_inside_loop() {
     if (this_thread.current)
-        throw_error_now(std::make_error_code(std::errc::resource_deadlock_would_occur),
+        throw_error_now(detail::code_of(std::errc::resource_deadlock_would_occur),
                         "block inside a thread that runs a loop");
 }
 
@@ -68,13 +68,13 @@ public:
         if (detail::this_thread.current) {
             using rest = decltype(rest_of(t.ec, std::declval<detail::values_of<R(Args...)>>()));
             if constexpr (std::is_void_v<rest>) {
-                t.ec = std::make_error_code(std::errc::resource_deadlock_would_occur);
+                t.ec = detail::code_of(std::errc::resource_deadlock_would_occur);
                 return;
             } else {
                 if constexpr (!std::default_initializable<rest>)
                     detail::refuse_inside_loop(); // There is no value to return: this throws.
                 else
-                    t.ec = std::make_error_code(std::errc::resource_deadlock_would_occur);
+                    t.ec = detail::code_of(std::errc::resource_deadlock_would_occur);
                 return no_value<rest>();
             }
         } else {

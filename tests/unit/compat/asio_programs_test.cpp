@@ -133,8 +133,8 @@ TEST(AsioCompat, CoroutinesWithTheirExecutorTimersAndStrands) {
 }
 
 template <class Token> auto async_twice(asio::steady_timer& t, Token&& token) {
-    return asio::async_compose<Token, void(std::error_code)>(
-        [&t, n = 0](auto& self, std::error_code ec = {}) mutable {
+    return asio::async_compose<Token, void(asio::error_code)>(
+        [&t, n = 0](auto& self, asio::error_code ec = {}) mutable {
             if (ec || n++ == 2)
                 return self.complete(ec);
             t.expires_after(std::chrono::microseconds(1));
@@ -151,8 +151,8 @@ TEST(AsioCompat, ComposedOperationsFuturesAndLimits) {
     f.get();
     ctx.restart();
     asio::steady_timer never(ctx, asio::steady_timer::time_point::max());
-    std::error_code why;
-    never.async_wait(asio::cancel_after(std::chrono::milliseconds(1), [&](std::error_code ec) { why = ec; }));
+    asio::error_code why;
+    never.async_wait(asio::cancel_after(std::chrono::milliseconds(1), [&](asio::error_code ec) { why = ec; }));
     ctx.run();
     EXPECT_EQ(why, asio::error::operation_aborted);
 }
