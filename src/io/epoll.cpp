@@ -146,7 +146,7 @@ class epoll_driver final : public driver, public fairlead::detail::in_context_me
 public:
     explicit epoll_driver(fairlead::detail::context_memory* memory) : chunk_memory_(memory) {
         if (int const e = open_set())
-            detail::throw_error({e, detail::system_category()}, "epoll_create1");
+            detail::throw_error({e, error::get_system_category()}, "epoll_create1");
         unverified_.next = unverified_.prev = &unverified_;
         doubtful_.next = doubtful_.prev = &doubtful_;
     }

@@ -37,7 +37,7 @@ void io_context::service::shutdown() {}
 
 void io_context::on_fork(fork_event event) {
     if (auto const r = loop_->driver().notify_fork(event); r.error)
-        detail::throw_error({r.error, detail::system_category()}, "io_context::notify_fork");
+        detail::throw_error({r.error, error::get_system_category()}, "io_context::notify_fork");
 }
 
 steady_clock::time_point io_context::deadline_after(std::chrono::nanoseconds d) {

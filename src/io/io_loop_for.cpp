@@ -34,7 +34,7 @@ private:
     }
     void notify_fork(execution_context::fork_event event) override {
         if (auto const r = loop_->driver().notify_fork(event); r.error)
-            throw_error({r.error, detail::system_category()}, "notify_fork");
+            throw_error({r.error, error::get_system_category()}, "notify_fork");
         if (event == execution_context::fork_prepare) {
             end(); // A thread would not be there in the child.
         } else {

@@ -113,7 +113,7 @@ resolver_core& resolver_core::operator=(resolver_core&& other) noexcept {
 
 error_code resolve_error(io::resolve_op const& o) noexcept {
     if (o.result.error)
-        return {o.result.error, detail::system_category()};
+        return {o.result.error, error::get_system_category()};
     switch (o.failure) {
     case 0: return o.found_count ? error_code() : error::make_error_code(error::no_data);
     case EAI_AGAIN: return error::host_not_found_try_again;

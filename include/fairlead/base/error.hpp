@@ -31,7 +31,6 @@ using detail::error_codes::system_error;
 
 namespace detail {
 
-using error_codes::system_category;
 inline error_code code_of(std::errc e) noexcept { return make_error_code(static_cast<errc_t>(e)); }
 
 } // namespace detail
@@ -101,9 +100,9 @@ enum addrinfo_errors {
 FAIRLEAD_EXPORT error_category const& get_misc_category() noexcept;
 FAIRLEAD_EXPORT error_category const& get_netdb_category() noexcept;
 FAIRLEAD_EXPORT error_category const& get_addrinfo_category() noexcept;
-inline error_category const& get_system_category() noexcept { return detail::system_category(); }
+inline error_category const& get_system_category() noexcept { return detail::error_codes::system_category(); }
 
-inline error_code make_error_code(basic_errors e) noexcept { return {static_cast<int>(e), detail::system_category()}; }
+inline error_code make_error_code(basic_errors e) noexcept { return {static_cast<int>(e), get_system_category()}; }
 inline error_code make_error_code(misc_errors e) noexcept { return {static_cast<int>(e), get_misc_category()}; }
 inline error_code make_error_code(netdb_errors e) noexcept { return {static_cast<int>(e), get_netdb_category()}; }
 inline error_code make_error_code(addrinfo_errors e) noexcept { return {static_cast<int>(e), get_addrinfo_category()}; }

@@ -86,7 +86,7 @@ struct timer_wait : primitive<timer_wait> {
     void prepare(record& o) const noexcept { o.cancel = nullptr; }
     void submit(record& o) const noexcept { timer->arm(o); }
     static std::tuple<error_code> take(record& o) noexcept {
-        return {o.result.error == 0 ? error_code() : error_code(o.result.error, detail::system_category())};
+        return {o.result.error == 0 ? error_code() : error_code(o.result.error, error::get_system_category())};
     }
     void block(std::tuple<error_code>& v) const noexcept {
         bool const slept = timer->context().driver().sleep_until(timer->deadline_ns());

@@ -81,7 +81,7 @@ inline error_code to_error_code(int e) noexcept {
     if (e == 0) [[likely]]
         return {};
     if (e > 0)
-        return {e, detail::system_category()};
+        return {e, error::get_system_category()};
     return error::make_error_code(static_cast<error::misc_errors>(-e));
 }
 [[noreturn]] FAIRLEAD_COLD inline void throw_plain(int e) { throw_error_now(to_error_code(e), "co_await"); }
