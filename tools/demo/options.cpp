@@ -8,8 +8,8 @@ namespace demo {
 namespace {
 
 constexpr char const* help =
-    "fairlead-demo: 1,000 coroutines share one Redis connection; then one operation in its five call forms, and the\n"
-    "echo of 100 socket pairs.\n"
+    "fairlead-demo: 1,000 coroutines share one Redis connection; then one operation in its five call forms, the\n"
+    "echo of 100 socket pairs, and reads that are complete when they are started.\n"
     "\n"
     "  --server WHERE    HOST:PORT, unix:/PATH, or embedded (a server inside this program);\n"
     "                    default: a redis-server started for the purpose, embedded where there is none\n"
@@ -18,7 +18,7 @@ constexpr char const* help =
     "  --mix LIST        weights, e.g. set=3,get=4,incr=1,mget=1,hgetall=1 (the default)\n"
     "  --json FILE       writes the figures\n"
     "  --plot FILE.svg   writes the distribution of latencies\n"
-    "  --echo-messages N messages of the second part (2000)\n"
+    "  --echo-messages N messages of the second part (2000); a thousand times as many reads\n"
     "  --no-papers       leaves the second part out\n"
     "  --help            this text\n"
     "\n"

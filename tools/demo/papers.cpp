@@ -1,5 +1,8 @@
 #include "papers.hpp"
 
+#include "cpu_time.hpp"
+#include "immediate.hpp"
+
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/verbs.hpp>
@@ -9,7 +12,6 @@
 #include <memory>
 #include <string_view>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <vector>
@@ -58,13 +60,6 @@ bool five_forms() {
 
 constexpr int pairs = 100;
 constexpr std::size_t message_size = 64;
-
-double cpu_seconds() {
-    rusage u{};
-    getrusage(RUSAGE_SELF, &u);
-    auto s = [](timeval const& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; };
-    return s(u.ru_utime) + s(u.ru_stime);
-}
 
 /// The limit: bare system calls. Reads into a larger buffer, so that a short read says that the socket is drained.
 bool echo_raw(std::uint64_t messages) {
@@ -193,7 +188,7 @@ bool show_papers(std::uint64_t echo_messages) {
             base = ns;
         std::printf("  %-24s %6.0f ns   %.2f x raw\n", r.name, ns, ns / base);
     }
-    return right;
+    return show_immediate(1'000 * echo_messages) && right;
 }
 
 } // namespace demo

@@ -5,7 +5,8 @@
 
 namespace demo {
 
-/// One operation in its five call forms; then the echo of 100 pairs, raw, with callbacks and with coroutines.
+/// One operation in its five call forms; the echo of 100 pairs, raw, with callbacks and with coroutines; and operations
+/// that are complete when they are started.
 /// False: a form gave a wrong result.
 bool show_papers(std::uint64_t echo_messages);
 
