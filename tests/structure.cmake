@@ -16,8 +16,8 @@ foreach(check rooms text contracts dev)
   fairlead_structure_test(${check}_self_test Python3::Interpreter tools/check_${check}.py --self-test)
 endforeach()
 
-# What ./dev docs is made with; the reference itself takes doxygen, and no test does.
-foreach(tool check_docs doxygen_filter)
+# What ./dev docs and ./dev bench are made with; the reference itself takes doxygen, and no test does.
+foreach(tool check_docs doxygen_filter bench)
   fairlead_structure_test(${tool}_self_test Python3::Interpreter tools/${tool}.py --self-test)
 endforeach()
 
