@@ -1,6 +1,11 @@
-// The UNIX row of echo.cpp for Boost.Cobalt: cobalt_echo MESSAGES PAIRS
+// The coroutine rows of echo.cpp for Boost.Cobalt.
+//
+//   cobalt_echo use_op MESSAGES PROTOCOL PAIRS
+#include "descriptors.hpp"
+
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/connect_pair.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/write.hpp>
@@ -11,16 +16,16 @@
 
 #include <array>
 #include <cstdlib>
+#include <cstring>
 
 namespace {
 
 namespace asio = boost::asio;
 namespace cobalt = boost::cobalt;
-using socket_type = asio::local::stream_protocol::socket;
 
 constexpr std::size_t message_size = 64;
 
-cobalt::task<void> echo(socket_type socket, long messages, bool begins) {
+template <class Socket> cobalt::task<void> echo(Socket socket, long messages, bool begins) {
     std::array<char, message_size> data{};
     try {
         for (long i = 0; i != messages; ++i) {
@@ -33,20 +38,39 @@ cobalt::task<void> echo(socket_type socket, long messages, bool begins) {
     }
 }
 
-} // namespace
+void connect(asio::local::stream_protocol::socket& a, asio::local::stream_protocol::socket& b) {
+    asio::local::connect_pair(a, b);
+}
+void connect(asio::ip::tcp::socket& a, asio::ip::tcp::socket& b) {
+    asio::ip::tcp::acceptor acceptor(a.get_executor(), asio::ip::tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+    a.connect(acceptor.local_endpoint());
+    acceptor.accept(b);
+    a.set_option(asio::ip::tcp::no_delay(true));
+    b.set_option(asio::ip::tcp::no_delay(true));
+}
 
-int main(int argc, char** argv) {
-    if (argc != 3)
-        return 2;
-    int const pairs = std::atoi(argv[2]);
-    long const each = std::atol(argv[1]) / (2 * pairs);
+template <class Protocol> void run(long each, int pairs) {
     asio::io_context context(1);
     cobalt::this_thread::set_executor(context.get_executor());
     for (int i = 0; i != pairs; ++i) {
-        socket_type a(context), b(context);
-        asio::local::connect_pair(a, b);
+        typename Protocol::socket a(context), b(context);
+        connect(a, b);
         cobalt::spawn(context, echo(std::move(a), each, true), asio::detached);
         cobalt::spawn(context, echo(std::move(b), each, false), asio::detached);
     }
     context.run();
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    if (argc != 5)
+        return 2;
+    raise_descriptor_limit();
+    int const pairs = std::atoi(argv[4]);
+    long const each = std::atol(argv[2]) / (2 * pairs);
+    if (std::strcmp(argv[3], "unix") == 0)
+        run<asio::local::stream_protocol>(each, pairs);
+    else
+        run<asio::ip::tcp>(each, pairs);
 }

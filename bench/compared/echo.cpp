@@ -2,7 +2,8 @@
 // each pair. One source for Fairlead (through the headers of fairlead::asio_compat) and for Asio.
 //
 //   echo ROW MESSAGES PROTOCOL PAIRS
-//     ROW       callback or coroutine
+//     ROW       callback or coroutine; native_callback or native_coroutine: the same, but the sockets have io_context's
+//               own executor type. So has Asio's awaitable; Fairlead's has no such parameter
 //     MESSAGES  in all, both directions counted
 //     PROTOCOL  unix or tcp
 #include "descriptors.hpp"
@@ -14,21 +15,24 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <string>
+#include <string_view>
 
 namespace {
 
 constexpr std::size_t message_size = 64;
 
-template <class Protocol> struct session {
-    typename Protocol::socket socket;
+template <class Socket> using native =
+    typename Socket::template rebind_executor<asio::io_context::executor_type>::other;
+
+template <class Socket> struct session {
+    Socket socket;
     long left;
     std::array<char, message_size> data{};
     session(asio::io_context& c, long n) : socket(c), left(n) {}
 };
 
-template <class Protocol> void do_write(std::unique_ptr<session<Protocol>> self, std::size_t n);
-template <class Protocol> void do_read(std::unique_ptr<session<Protocol>> self) {
+template <class Socket> void do_write(std::unique_ptr<session<Socket>> self, std::size_t n);
+template <class Socket> void do_read(std::unique_ptr<session<Socket>> self) {
     auto& stream = self->socket;
     auto const into = asio::buffer(self->data);
     stream.async_read_some(into, [self = std::move(self)](auto error, std::size_t n) mutable {
@@ -36,7 +40,7 @@ template <class Protocol> void do_read(std::unique_ptr<session<Protocol>> self) 
             do_write(std::move(self), n);
     });
 }
-template <class Protocol> void do_write(std::unique_ptr<session<Protocol>> self, std::size_t n) {
+template <class Socket> void do_write(std::unique_ptr<session<Socket>> self, std::size_t n) {
     auto& stream = self->socket;
     auto const from = asio::buffer(self->data, n);
     asio::async_write(stream, from, [self = std::move(self)](auto error, std::size_t) mutable {
@@ -45,23 +49,32 @@ template <class Protocol> void do_write(std::unique_ptr<session<Protocol>> self,
     });
 }
 
-template <class Socket> asio::awaitable<void> echo(Socket socket, long messages, bool begins) {
+#ifdef FAIRLEAD_VERSION_MAJOR
+template <class Socket> using awaitable_of = asio::awaitable<void>;
+#else
+template <class Socket> using awaitable_of = asio::awaitable<void, typename Socket::executor_type>;
+#endif
+template <class Socket> awaitable_of<Socket> echo(Socket socket, long messages, bool begins) {
+    constexpr asio::use_awaitable_t<typename Socket::executor_type> use_awaitable;
     std::array<char, message_size> data{};
     try {
         for (long i = 0; i != messages; ++i) {
             std::size_t n = message_size;
             if (i != 0 || !begins)
-                n = co_await socket.async_read_some(asio::buffer(data), asio::use_awaitable);
-            co_await asio::async_write(socket, asio::buffer(data, n), asio::use_awaitable);
+                n = co_await socket.async_read_some(asio::buffer(data), use_awaitable);
+            co_await asio::async_write(socket, asio::buffer(data, n), use_awaitable);
         }
     } catch (std::exception const&) { // The other end is done.
     }
 }
 
-void connect(asio::local::stream_protocol::socket& a, asio::local::stream_protocol::socket& b) {
+template <class Executor> using unix_socket = asio::basic_stream_socket<asio::local::stream_protocol, Executor>;
+template <class Executor> using tcp_socket = asio::basic_stream_socket<asio::ip::tcp, Executor>;
+
+template <class Executor> void connect(unix_socket<Executor>& a, unix_socket<Executor>& b) {
     asio::local::connect_pair(a, b);
 }
-void connect(asio::ip::tcp::socket& a, asio::ip::tcp::socket& b) {
+template <class Executor> void connect(tcp_socket<Executor>& a, tcp_socket<Executor>& b) {
     asio::ip::tcp::acceptor acceptor(a.get_executor(), asio::ip::tcp::endpoint(asio::ip::address_v4::loopback(), 0));
     a.connect(acceptor.local_endpoint());
     acceptor.accept(b);
@@ -69,23 +82,30 @@ void connect(asio::ip::tcp::socket& a, asio::ip::tcp::socket& b) {
     b.set_option(asio::ip::tcp::no_delay(true));
 }
 
-template <class Protocol> void run(bool with_coroutines, long each, int pairs) {
+template <class Socket> void run(bool with_coroutines, long each, int pairs) {
     asio::io_context context(1);
     for (int i = 0; i != pairs; ++i) {
         if (with_coroutines) {
-            typename Protocol::socket a(context), b(context);
+            Socket a(context), b(context);
             connect(a, b);
             asio::co_spawn(context, echo(std::move(a), each, true), asio::detached);
             asio::co_spawn(context, echo(std::move(b), each, false), asio::detached);
         } else {
-            auto a = std::make_unique<session<Protocol>>(context, each);
-            auto b = std::make_unique<session<Protocol>>(context, each);
+            auto a = std::make_unique<session<Socket>>(context, each);
+            auto b = std::make_unique<session<Socket>>(context, each);
             connect(a->socket, b->socket);
             do_write(std::move(a), message_size);
             do_read(std::move(b));
         }
     }
     context.run();
+}
+template <class Socket> void run_row(std::string_view row, long each, int pairs) {
+    bool const with_coroutines = row.ends_with("coroutine");
+    if (row.starts_with("native_"))
+        run<native<Socket>>(with_coroutines, each, pairs);
+    else
+        run<Socket>(with_coroutines, each, pairs);
 }
 
 } // namespace
@@ -94,11 +114,10 @@ int main(int argc, char** argv) {
     if (argc != 5)
         return 2;
     raise_descriptor_limit();
-    bool const with_coroutines = std::strcmp(argv[1], "coroutine") == 0;
     int const pairs = std::atoi(argv[4]);
     long const each = std::atol(argv[2]) / (2 * pairs);
     if (std::strcmp(argv[3], "unix") == 0)
-        run<asio::local::stream_protocol>(with_coroutines, each, pairs);
+        run_row<asio::local::stream_protocol::socket>(argv[1], each, pairs);
     else
-        run<asio::ip::tcp>(with_coroutines, each, pairs);
+        run_row<asio::ip::tcp::socket>(argv[1], each, pairs);
 }

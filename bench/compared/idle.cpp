@@ -3,7 +3,8 @@
 // process itself keeps, from descriptors that are open already to reads that are pending.
 //
 //   idle ROW N
-//     ROW  callback or coroutine
+//     ROW  callback or coroutine; native_callback or native_coroutine: the same, but the sockets have io_context's own
+//          executor type. So has Asio's awaitable; Fairlead's has no such parameter
 //     N    connections, a UNIX pair each; fewer where the system does not allow as many descriptors, which is then said
 #include "own_memory.hpp"
 
@@ -16,28 +17,35 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <string_view>
 #include <utility>
 
 namespace {
 
 using protocol = asio::local::stream_protocol;
 using socket_type = protocol::socket;
+using native_socket = socket_type::rebind_executor<asio::io_context::executor_type>::other;
 using message = std::array<char, 64>;
 
-struct session {
-    socket_type socket;
+template <class Socket> struct session {
+    Socket socket;
     message data;
     session(asio::io_context& c, int fd) : socket(c, protocol(), fd), data{} {}
 };
 
-asio::awaitable<void> wait_for_data(socket_type socket) {
+#ifdef FAIRLEAD_VERSION_MAJOR
+template <class Socket> using awaitable_of = asio::awaitable<void>;
+#else
+template <class Socket> using awaitable_of = asio::awaitable<void, typename Socket::executor_type>;
+#endif
+template <class Socket> awaitable_of<Socket> wait_for_data(Socket socket) {
+    constexpr asio::use_awaitable_t<typename Socket::executor_type> use_awaitable;
     message data;
-    co_await socket.async_read_some(asio::buffer(data), asio::use_awaitable);
+    co_await socket.async_read_some(asio::buffer(data), use_awaitable);
 }
 
 #ifdef FAIRLEAD_VERSION_MAJOR
-FAIRLEAD_NOINLINE seen_frame wait_and_be_seen(socket_type socket) {
+template <class Socket> FAIRLEAD_NOINLINE seen_frame wait_and_be_seen(Socket socket) {
     message data;
     co_await socket.async_read_some(asio::buffer(data), asio::use_awaitable);
 }
@@ -60,13 +68,13 @@ asio::awaitable<void> look_at_root(std::size_t& bytes) {
     co_await look;
 }
 
-void list_parts(asio::io_context& context, bool with_coroutines) {
+template <class Socket> void list_parts(asio::io_context& context, bool with_coroutines) {
     using asio::detail::recycler;
     std::printf("socket %zu bytes, message %zu; blocks have a header of %zu bytes and are rounded up to %zu\n",
-                sizeof(socket_type), sizeof(message), recycler::header, recycler::step);
+                sizeof(Socket), sizeof(message), recycler::header, recycler::step);
     if (!with_coroutines)
         return;
-    auto const frame = frame_bytes([&] { return wait_and_be_seen(socket_type(context)); });
+    auto const frame = frame_bytes([&] { return wait_and_be_seen(Socket(context)); });
     std::size_t root = 0;
     asio::co_spawn(context, look_at_root(root), asio::detached);
     context.run();
@@ -77,26 +85,34 @@ void list_parts(asio::io_context& context, bool with_coroutines) {
     std::printf("co_spawn's own part: a block of %zu bytes\n", root);
 }
 #else
-void list_parts(asio::io_context&, bool) {}
+template <class Socket> void list_parts(asio::io_context&, bool) {}
 #endif
+
+template <class Socket> void run(bool with_coroutines, open_sockets const& open) {
+    asio::io_context context(1);
+    list_parts<Socket>(context, with_coroutines);
+    auto const before = own_bytes();
+    for (int fd : open.fds)
+        if (with_coroutines) {
+            asio::co_spawn(context, wait_for_data(Socket(context, protocol(), fd)), asio::detached);
+        } else {
+            auto* one = new session<Socket>(context, fd);
+            one->socket.async_read_some(asio::buffer(one->data), [one](auto, std::size_t) { delete one; });
+        }
+    context.poll();
+    print_each(before, open);
+}
 
 } // namespace
 
 int main(int argc, char** argv) {
     if (argc != 3)
         return 2;
-    bool const with_coroutines = std::strcmp(argv[1], "coroutine") == 0;
+    std::string_view const row = argv[1];
+    bool const with_coroutines = row.ends_with("coroutine");
     auto const open = open_pairs(std::atoi(argv[2]));
-    asio::io_context context(1);
-    list_parts(context, with_coroutines);
-    auto const before = own_bytes();
-    for (int fd : open.fds)
-        if (with_coroutines) {
-            asio::co_spawn(context, wait_for_data(socket_type(context, protocol(), fd)), asio::detached);
-        } else {
-            auto* one = new session(context, fd);
-            one->socket.async_read_some(asio::buffer(one->data), [one](auto, std::size_t) { delete one; });
-        }
-    context.poll();
-    print_each(before, open);
+    if (row.starts_with("native_"))
+        run<native_socket>(with_coroutines, open);
+    else
+        run<socket_type>(with_coroutines, open);
 }

@@ -3,6 +3,8 @@
 //   raw_post ROW N FLOWS
 //     ROW  fifo         function pointers in an intrusive queue; each call queues itself again
 //          coroutine    the same with coroutines
+//          strand       the same through a queue of its own, which stands in the first one as one node and which other
+//                       threads could push to
 //          from_thread  another thread pushes onto a lock-free stack, which a spinning reader takes whole and turns
 //                       round; prints the wall time of each
 #include <atomic>
@@ -52,6 +54,74 @@ struct chain : node {
         auto* self = static_cast<chain*>(n);
         if (--self->left > 0)
             queue.push(*self);
+    }
+};
+
+/// What a strand is at least. There are two ways in: for a function in its turn, plain stores, once it has seen that
+/// nobody else waits; for all others a lock-free stack, and the first on it queues the turn. Left out: a queue below
+/// that other threads can push to as well, shared ownership, one strand inside another, exceptions, and functions and
+/// executors of any type.
+struct strand : node {
+    static constexpr int functions_per_turn = 16; // The queue below has others waiting.
+    static constinit thread_local strand const* innermost;
+    static constinit node idle; // stands on the stack while no turn is queued or running
+    fifo taken;
+    std::atomic<node*> inbox = &idle;
+
+    strand() noexcept {
+        run = [](node* n) { static_cast<strand*>(n)->run_turn(); };
+    }
+    void push(node& n) noexcept {
+        node* seen = inbox.load(std::memory_order_relaxed);
+        if (innermost == this && !seen) {
+            taken.push(n);
+            return;
+        }
+        do
+            n.next = seen == &idle ? nullptr : seen;
+        while (!inbox.compare_exchange_weak(seen, &n, std::memory_order_acq_rel, std::memory_order_relaxed));
+        if (seen == &idle)
+            queue.push(*this);
+    }
+
+private:
+    void run_turn() {
+        innermost = this;
+        int left = functions_per_turn;
+        while (left != 0 && has_next()) {
+            --left;
+            node& n = taken.pop();
+            n.run(&n);
+        }
+        innermost = nullptr;
+        if (left == 0)
+            queue.push(*this);
+    }
+    bool has_next() noexcept {
+        if (taken.head)
+            return true;
+        node* newest = nullptr;
+        if (inbox.compare_exchange_strong(newest, &idle, std::memory_order_acq_rel))
+            return false; // Another turn may begin elsewhere: nothing is touched below.
+        newest = inbox.exchange(nullptr, std::memory_order_acquire);
+        node* in_order = nullptr; // as a queue has them
+        while (newest)
+            newest = std::exchange(newest->next, std::exchange(in_order, newest));
+        while (in_order)
+            taken.push(*std::exchange(in_order, in_order->next));
+        return true;
+    }
+};
+constinit thread_local strand const* strand::innermost = nullptr;
+constinit node strand::idle;
+
+struct strand_chain : node {
+    strand* through = nullptr;
+    long left = 0;
+    static void step(node* n) {
+        auto* self = static_cast<strand_chain*>(n);
+        if (--self->left > 0)
+            self->through->push(*self);
     }
 };
 
@@ -120,6 +190,16 @@ int main(int argc, char** argv) {
             c.run = &chain::step;
             c.left = n / flows;
             queue.push(c);
+        }
+        queue.run();
+    } else if (std::strcmp(argv[1], "strand") == 0) {
+        strand one;
+        std::vector<strand_chain> chains(static_cast<std::size_t>(flows));
+        for (strand_chain& c : chains) {
+            c.run = &strand_chain::step;
+            c.through = &one;
+            c.left = n / flows;
+            one.push(c);
         }
         queue.run();
     } else if (std::strcmp(argv[1], "coroutine") == 0) {

@@ -3,8 +3,9 @@
 // source for Fairlead (through the headers of fairlead::asio_compat) and for Asio. Fairness is on, where there is any.
 //
 //   read_until ROW N
-//     ROW  callback, immediate (bind_immediate_executor), coroutine, deferred (awaited), or own (an awaited operation
-//          that is written here and says whether it is ready, as Cobalt's can; Fairlead alone has such)
+//     ROW  callback, native_callback (the socket has io_context's own executor type), immediate
+//          (bind_immediate_executor), coroutine, deferred (awaited), or own (an awaited operation that is written here
+//          and says whether it is ready, as Cobalt's can; Fairlead alone has such)
 #include <asio.hpp>
 
 #if defined(FAIRLEAD_VERSION_MAJOR) || ASIO_VERSION >= 102700
@@ -22,9 +23,10 @@
 namespace {
 
 using socket_type = asio::local::stream_protocol::socket;
+using native_socket = socket_type::rebind_executor<asio::io_context::executor_type>::other;
 
-struct reader {
-    socket_type& stream;
+template <class Socket> struct reader {
+    Socket& stream;
     std::string& text;
     long left;
 
@@ -108,8 +110,11 @@ int main(int argc, char** argv) {
     asio::io_context context(1);
     socket_type a(context), b(context);
     asio::local::connect_pair(a, b);
+    native_socket native_a(context), native_b(context);
+    asio::local::connect_pair(native_a, native_b);
     std::string text = "Hello, world!\n";
-    reader callbacks{a, text, n};
+    reader<socket_type> callbacks{a, text, n};
+    reader<native_socket> native_callbacks{native_a, text, n};
 #ifdef HAS_IMMEDIATE_EXECUTOR
     immediate_reader immediate{a, text, n};
 #endif
@@ -129,6 +134,8 @@ int main(int argc, char** argv) {
 #endif
     } else if (std::strcmp(argv[1], "callback") == 0) {
         callbacks.next();
+    } else if (std::strcmp(argv[1], "native_callback") == 0) {
+        native_callbacks.next();
     } else if (std::strcmp(argv[1], "immediate") == 0) {
 #ifdef HAS_IMMEDIATE_EXECUTOR
         asio::post(context, [&] { immediate.next(); }); // Outside of the loop nothing is immediate.
