@@ -3,7 +3,7 @@
 //
 //   echo ROW MESSAGES PROTOCOL PAIRS
 //     ROW       callback or coroutine; native_callback or native_coroutine: the same, but the sockets have io_context's
-//               own executor type. So has Asio's awaitable; Fairlead's has no such parameter
+//               own executor type, and so has Asio's awaitable
 //     MESSAGES  in all, both directions counted
 //     PROTOCOL  unix or tcp
 #include "descriptors.hpp"
@@ -49,11 +49,8 @@ template <class Socket> void do_write(std::unique_ptr<session<Socket>> self, std
     });
 }
 
-#ifdef FAIRLEAD_VERSION_MAJOR
-template <class Socket> using awaitable_of = asio::awaitable<void>;
-#else
+/// Of Fairlead's awaitable the executor is no part.
 template <class Socket> using awaitable_of = asio::awaitable<void, typename Socket::executor_type>;
-#endif
 template <class Socket> awaitable_of<Socket> echo(Socket socket, long messages, bool begins) {
     constexpr asio::use_awaitable_t<typename Socket::executor_type> use_awaitable;
     std::array<char, message_size> data{};

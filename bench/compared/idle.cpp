@@ -4,7 +4,7 @@
 //
 //   idle ROW N
 //     ROW  callback or coroutine; native_callback or native_coroutine: the same, but the sockets have io_context's own
-//          executor type. So has Asio's awaitable; Fairlead's has no such parameter
+//          executor type, and so has Asio's awaitable
 //     N    connections, a UNIX pair each; fewer where the system does not allow as many descriptors, which is then said
 #include "own_memory.hpp"
 
@@ -33,11 +33,8 @@ template <class Socket> struct session {
     session(asio::io_context& c, int fd) : socket(c, protocol(), fd), data{} {}
 };
 
-#ifdef FAIRLEAD_VERSION_MAJOR
-template <class Socket> using awaitable_of = asio::awaitable<void>;
-#else
+/// Of Fairlead's awaitable the executor is no part.
 template <class Socket> using awaitable_of = asio::awaitable<void, typename Socket::executor_type>;
-#endif
 template <class Socket> awaitable_of<Socket> wait_for_data(Socket socket) {
     constexpr asio::use_awaitable_t<typename Socket::executor_type> use_awaitable;
     message data;

@@ -8,7 +8,9 @@
 
 namespace fairlead {
 
-template <class T> class awaitable;
+template <class T> class basic_awaitable;
+/// What Asio's programs write as the second parameter changes nothing: a coroutine runs on any executor.
+template <class T = void, class Executor = any_io_executor> using awaitable = basic_awaitable<T>;
 
 namespace detail {
 
@@ -103,23 +105,24 @@ public:
 /// A coroutine that has not started. Awaiting it starts it on the awaiting coroutine's executor; co_spawn starts it on
 /// one of the caller's choice. Destroyed unstarted, it never runs.
 /// Move-only. Its frame comes from the calling thread's recycler: after warm-up calling it allocates nothing.
-template <class T = void> class [[nodiscard("a coroutine runs only when it is awaited or spawned")]] awaitable {
+template <class T> class [[nodiscard("a coroutine runs only when it is awaited or spawned")]] basic_awaitable {
 public:
     using value_type = T;
+    using executor_type = any_io_executor;
     using promise_type = detail::awaitable_promise<T>;
 
-    awaitable(awaitable&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+    basic_awaitable(basic_awaitable&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
     /// A coroutine that awaits `op`, for where the type is written out: `awaitable<std::size_t> a =
     /// s.async_read_some(b);`
     template <class Signature>
         requires std::same_as<detail::awaited_t<Signature>, T>
-    awaitable(async_op<Signature> op);
-    awaitable& operator=(awaitable&& other) noexcept {
-        awaitable taken(std::move(other));
+    basic_awaitable(async_op<Signature> op);
+    basic_awaitable& operator=(basic_awaitable&& other) noexcept {
+        basic_awaitable taken(std::move(other));
         std::swap(handle_, taken.handle_);
         return *this;
     }
-    ~awaitable() {
+    ~basic_awaitable() {
         if (handle_)
             handle_.destroy();
     }
@@ -129,7 +132,7 @@ private:
     friend promise_type;
     friend class detail::child_awaiter<T>;
     friend detail::awaitable_access;
-    explicit awaitable(std::coroutine_handle<promise_type> h) noexcept : handle_(h) {}
+    explicit basic_awaitable(std::coroutine_handle<promise_type> h) noexcept : handle_(h) {}
     promise_type& promise() const noexcept {
         return std::coroutine_handle<promise_type>::from_address(handle_.address()).promise();
     }
@@ -205,6 +208,6 @@ template <class T, class Signature> awaitable<T> await_op(async_op<Signature> op
 
 template <class T> template <class Signature>
     requires std::same_as<detail::awaited_t<Signature>, T>
-awaitable<T>::awaitable(async_op<Signature> op) : awaitable(detail::await_op<T>(std::move(op))) {}
+basic_awaitable<T>::basic_awaitable(async_op<Signature> op) : basic_awaitable(detail::await_op<T>(std::move(op))) {}
 
 } // namespace fairlead

@@ -43,6 +43,19 @@ template <class T> T run_to_end(awaitable<T> a) {
     return future.get();
 }
 
+/// As Asio's programs write it for whom the executor's type matters.
+awaitable<int, io_context::executor_type> value_on_a_native_executor() {
+    int const n = co_await value(4);
+    co_return n;
+}
+
+TEST(Awaitable, ExecutorMayBeNamedAndChangesNothing) {
+    static_assert(std::is_same_v<awaitable<int, io_context::executor_type>, awaitable<int>>);
+    static_assert(std::is_same_v<awaitable<>, awaitable<void, any_io_executor>>);
+    static_assert(std::is_same_v<awaitable<>::executor_type, any_io_executor>);
+    EXPECT_EQ(run_to_end(value_on_a_native_executor()), 4);
+}
+
 TEST(Awaitable, ReturnsAValue) { EXPECT_EQ(run_to_end(value(3)), 3); }
 
 TEST(Awaitable, ReturnsMoveOnlyValuesAndReferences) {
