@@ -36,6 +36,8 @@ template <class Signature> struct awaitable_result<async_op<Signature>> {
 
 template <class F>
 concept awaitable_function = requires(F& f) { typename awaitable_result<decltype(f())>::type; };
+template <class A>
+concept awaitable_or_awaitable_function = awaitable_function<A> || requires { typename awaitable_result<A>::type; };
 
 } // namespace detail
 
@@ -87,5 +89,11 @@ template <execution_context_type Context, class F,
 decltype(auto) co_spawn(Context& c, F&& f, Token&& token = {}) {
     return co_spawn(c.get_executor(), std::forward<F>(f), std::forward<Token>(token));
 }
+
+/// Nothing else is spawned. Declared so that the compiler says that, and not of each function above why it is not
+/// meant.
+template <class Where, class What, class... Token>
+    requires(!detail::awaitable_or_awaitable_function<std::decay_t<What>>)
+void co_spawn(Where&&, What&& is_no_awaitable_function, Token&&...) = delete;
 
 } // namespace fairlead

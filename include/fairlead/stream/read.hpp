@@ -185,6 +185,11 @@ decltype(auto) async_read(Stream& stream, Buffer into, Condition condition, Toke
         std::forward<Token>(token),
         detail::read_dynamic<Stream, Buffer, Condition>{&stream, std::move(into), std::move(condition)});
 }
+/// Into nothing else. Declared so that the compiler says that, and not of each function above why it is not meant.
+template <class Stream, class Into, class... More>
+    requires(!mutable_buffer_sequence<std::remove_cvref_t<Into>> &&
+             !detail::dynamic_buffer_type<std::remove_cvref_t<Into>>)
+async_op<void(error_code, std::size_t)> async_read(Stream&&, Into&& is_no_mutable_buffer_sequence, More&&...) = delete;
 
 template <sync_read_stream Stream, mutable_buffer_sequence Buffers, detail::completion_condition Condition>
 std::size_t read(Stream& stream, Buffers const& into, Condition condition, error_code& ec) {

@@ -511,6 +511,9 @@ template <execution::executor Executor> auto bind_executor(Executor const& e) {
 template <execution_context_type Context> auto bind_executor(Context& c) {
     return partial_executor_binder<typename Context::executor_type>(c.get_executor());
 }
+template <class Where, class... Token>
+    requires(!execution::executor<std::decay_t<Where>> && !execution_context_type<std::decay_t<Where>>)
+void bind_executor(Where&& is_neither_executor_nor_context, Token&&...) = delete;
 
 /// The memory of the operation is `a`'s. Works with handlers and with tokens; without either it binds the default
 /// token.
