@@ -136,7 +136,7 @@ TEST(IoContext, RunForEndsInTimeAlsoWhileHandlersKeepComing) {
     EXPECT_GT(context.run_for(1ms), 0U); // A failure shows as the test's time-out.
     EXPECT_FALSE(context.stopped());
     std::thread other([&] { context.run(); }); // Two threads that share the loop.
-    EXPECT_GT(context.run_for(1ms), 0U);
+    context.run_for(1ms); // It may well get none, when the system lets the other one have the loop all the time.
     context.stop();
     other.join();
 }
