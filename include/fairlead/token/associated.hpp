@@ -131,16 +131,29 @@ template <class T, execution_context_type Context> auto make_work_guard(T const&
 
 // ---- immediate executor
 
-/// Where a handler wants to be run when its operation completes at once. A handler that names none is queued.
+/// Where a handler wants to be run when its operation completes at once. A handler that names none is queued: what is
+/// found for it is the fallback with blocking.never.
 template <class T, class Executor = inline_executor> struct associated_immediate_executor;
 
 namespace detail {
 
 struct no_immediate_executor {};
+/// The fallback, told not to run the handler inside the call. One that cannot be told so is taken as it is.
 template <class T, class D> struct immediate_by_default {
+    using type = D;
+    static type get(T const&, D const& d) noexcept { return d; }
+};
+template <class T, class D>
+    requires(!std::same_as<D, inline_executor>) && requires(D const& d) { prefer(d, execution::blocking.never); }
+struct immediate_by_default<T, D> {
+    using type = std::decay_t<decltype(prefer(std::declval<D const&>(), execution::blocking.never))>;
+    static type get(T const&, D const& d) noexcept { return prefer(d, execution::blocking.never); }
+};
+/// How the library asks whether there is one.
+template <class T, std::same_as<inline_executor> D> struct immediate_by_default<T, D> {
     using type = no_immediate_executor;
     static type get(T const&) noexcept { return {}; }
-    static type get(T const&, D const&) noexcept { return {}; }
+    static type get(T const&, inline_executor const&) noexcept { return {}; }
 };
 template <class T, class D> struct immediate_by_member {
     using type = typename T::immediate_executor_type;

@@ -44,6 +44,36 @@ TEST(Immediate, ImmediateExecutorElsewhereQueuesTheHandlerThere) {
     EXPECT_EQ(there, 2);
 }
 
+/// Knows no property, and no context.
+struct counting {
+    int* calls;
+    template <class F> void execute(F f) const {
+        ++*calls;
+        f();
+    }
+    bool operator==(counting const&) const = default;
+};
+
+TEST(Immediate, FallbackOfAHandlerThatNamesNoneDoesNotRunItInsideTheCall) {
+    io_context context;
+    auto const im = get_associated_immediate_executor([] {}, context);
+    static_assert(std::is_same_v<decltype(im), io_context::executor_type const>);
+    EXPECT_EQ(query(im, execution::blocking), execution::blocking.never);
+    int n = 0;
+    im.execute([&] { ++n; });
+    EXPECT_EQ(n, 0);
+    context.run();
+    EXPECT_EQ(n, 1);
+
+    any_io_executor const any = context.get_executor();
+    auto const bound = bind_executor(context, [] {});
+    EXPECT_EQ(get_associated_immediate_executor(bound, any), any) << "an adapter asks what is inside";
+    int calls = 0;
+    get_associated_immediate_executor(bound, counting{&calls}).execute([] {});
+    EXPECT_EQ(calls, 1) << "who knows no property is taken as it is";
+    EXPECT_EQ(get_associated_immediate_executor(bind_immediate_executor(any, bound), context), any);
+}
+
 TEST(Immediate, HandlerRunsOnItsOwnExecutor) {
     io_context context, other;
     bool there = false;
