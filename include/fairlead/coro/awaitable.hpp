@@ -111,6 +111,8 @@ public:
     using executor_type = any_io_executor;
     using promise_type = detail::awaitable_promise<T>;
 
+    /// None: valid() is false, and there is nothing to await.
+    basic_awaitable() noexcept = default;
     basic_awaitable(basic_awaitable&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
     /// A coroutine that awaits `op`, for where the type is written out: `awaitable<std::size_t> a =
     /// s.async_read_some(b);`

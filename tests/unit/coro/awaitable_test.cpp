@@ -56,6 +56,14 @@ TEST(Awaitable, ExecutorMayBeNamedAndChangesNothing) {
     EXPECT_EQ(run_to_end(value_on_a_native_executor()), 4);
 }
 
+TEST(Awaitable, MadeOfNothingIsNotValidUntilItIsGivenACoroutine) {
+    awaitable<int> a;
+    EXPECT_FALSE(a.valid());
+    a = value(5);
+    EXPECT_TRUE(a.valid());
+    EXPECT_EQ(run_to_end(std::move(a)), 5);
+}
+
 TEST(Awaitable, ReturnsAValue) { EXPECT_EQ(run_to_end(value(3)), 3); }
 
 TEST(Awaitable, ReturnsMoveOnlyValuesAndReferences) {
