@@ -72,6 +72,17 @@ public:
     }
     std::size_t run_until(steady_clock::time_point t);
     std::size_t run_one_until(steady_clock::time_point t);
+    /// The same by another clock, which is looked at once.
+    template <class Clock, class Duration>
+        requires(!std::same_as<Clock, steady_clock>)
+    std::size_t run_until(std::chrono::time_point<Clock, Duration> const& t) {
+        return run_for(t - Clock::now());
+    }
+    template <class Clock, class Duration>
+        requires(!std::same_as<Clock, steady_clock>)
+    std::size_t run_one_until(std::chrono::time_point<Clock, Duration> const& t) {
+        return run_one_for(t - Clock::now());
+    }
 
     /// Makes run() return as soon as the current handler has returned. Any thread.
     void stop() { loop_->stop(); }

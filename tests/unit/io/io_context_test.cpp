@@ -141,6 +141,18 @@ TEST(IoContext, RunForEndsInTimeAlsoWhileHandlersKeepComing) {
     other.join();
 }
 
+TEST(IoContext, RunUntilTakesTheTimeOfAnotherClock) {
+    io_context context;
+    auto const guard = make_work_guard(context);
+    int n = 0;
+    post(context, [&] { ++n; });
+    post(context, [&] { ++n; });
+    EXPECT_EQ(context.run_one_until(std::chrono::system_clock::now() + 1ms), 1U);
+    EXPECT_EQ(context.run_until(std::chrono::system_clock::now() + 1ms), 1U);
+    EXPECT_EQ(n, 2);
+    EXPECT_FALSE(context.stopped());
+}
+
 TEST(IoContext, RunForEndsWithinOneHandlerOfItsTime) {
     io_context context;
     int n = 0;
