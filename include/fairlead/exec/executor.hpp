@@ -173,11 +173,11 @@ public:
     friend bool operator==(A const& a, Null) noexcept {
         return !a;
     }
-    template <std::same_as<any_io_executor> A, class E>
+    template <std::derived_from<any_io_executor> A, class E>
         requires(!std::derived_from<E, any_io_executor> && !std::is_null_pointer_v<E> &&
-                 std::convertible_to<E const&, any_io_executor>)
+                 std::convertible_to<E const&, A>)
     friend bool operator==(A const& a, E const& e) {
-        return a == any_io_executor(e);
+        return a == A(e);
     }
 
 private:

@@ -251,6 +251,16 @@ TEST(AnyExecutor, OfTheLibraryTakesExecutorsWithoutAContextAndSwaps) {
     EXPECT_EQ(b, context.get_executor());
 }
 
+TEST(AnyExecutor, ForHandlersComparesWithWhatItMayHold) {
+    io_context context, other;
+    any_completion_executor const a = context.get_executor(), s = silent();
+    EXPECT_TRUE(a == context.get_executor());
+    EXPECT_TRUE(context.get_executor() == a);
+    EXPECT_TRUE(a != other.get_executor());
+    EXPECT_TRUE(a != strand<io_context::executor_type>(context.get_executor()));
+    EXPECT_TRUE(s == silent());
+}
+
 // ---- require_concept
 
 struct sails {
