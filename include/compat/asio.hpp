@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fairlead/base/buffer.hpp>
+#include <fairlead/base/buffer_literals.hpp>
 #include <fairlead/base/buffers_iterator.hpp>
 #include <fairlead/base/config.hpp>
 #include <fairlead/base/disposition.hpp>

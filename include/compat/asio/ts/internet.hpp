@@ -1,5 +1,6 @@
 #pragma once
 
+#include <asio/error.hpp>
 #include <asio/ip/address.hpp>
 #include <asio/ip/address_v4.hpp>
 #include <asio/ip/address_v4_iterator.hpp>
