@@ -109,16 +109,12 @@ private:
         std::exception_ptr thrown = begins ? begin() : nullptr;
         if (begins && !thrown)
             return;
+        finish(begins ? failed(std::move(thrown)) : result());
+    }
+    static values failed(std::exception_ptr e) {
         values v{};
-        std::get<0>(v) = std::move(thrown);
-        if (!begins) {
-            try {
-                take(v);
-            } catch (...) {
-                std::get<0>(v) = std::current_exception();
-            }
-        }
-        finish(std::move(v));
+        std::get<0>(v) = std::move(e);
+        return v;
     }
     /// Returns what the function threw instead of giving a coroutine.
     std::exception_ptr begin() noexcept {
@@ -131,16 +127,22 @@ private:
             return std::current_exception();
         }
     }
-    void take(values& v) {
+    values result() {
         struct destroy {
             std::coroutine_handle<> h;
             ~destroy() { h.destroy(); }
         } const at_end{std::exchange(child(), nullptr)};
-        auto& promise = awaitable_access::promise<T>(at_end.h);
-        if constexpr (std::is_void_v<T>)
-            promise.take();
-        else
-            std::get<1>(v) = promise.take();
+        try {
+            auto& promise = awaitable_access::promise<T>(at_end.h);
+            if constexpr (std::is_void_v<T>) {
+                promise.take();
+                return values();
+            } else {
+                return values(std::exception_ptr(), promise.take());
+            }
+        } catch (...) {
+            return failed(std::current_exception());
+        }
     }
     /// Moves everything out, gives the memory back, and only then calls: the handler finds it free.
     void finish(values&& v) {

@@ -283,6 +283,22 @@ TEST(CoSpawn, HandlerReceivesTheValue) {
     EXPECT_EQ(got, 7);
 }
 
+struct never_assigned {
+    int const n = 0;
+};
+awaitable<never_assigned> not_assignable() { co_return never_assigned{6}; }
+
+TEST(CoSpawn, HandlerReceivesAValueThatCannotBeAssigned) {
+    io_context context;
+    int n = 0;
+    co_spawn(context, not_assignable(), [&](std::exception_ptr e, never_assigned v) {
+        EXPECT_FALSE(e);
+        n = v.n;
+    });
+    context.run();
+    EXPECT_EQ(n, 6);
+}
+
 TEST(CoSpawn, HandlerReceivesTheException) {
     io_context context;
     std::string got;
