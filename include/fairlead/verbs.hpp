@@ -4,6 +4,7 @@
 //   send(s, b, use_future)     send(s, b, handler)
 //
 // They are function objects, so that argument-dependent look-up never finds the synchronous fairlead::write instead.
+// Where both namespaces are open the names that both have (connect, read, write, read_until) need their verbs:: still.
 #pragma once
 
 #include <fairlead/net/acceptor.hpp>
