@@ -4,6 +4,8 @@
 #include <asio/experimental/as_single.hpp>
 #include <asio/experimental/as_tuple.hpp>
 #include <asio/experimental/co_composed.hpp>
+#include <asio/handler_continuation_hook.hpp>
+#include <asio/is_contiguous_iterator.hpp>
 #include <asio/prefer.hpp>
 #include <asio/query.hpp>
 #include <asio/require.hpp>
@@ -327,6 +329,22 @@ TEST(AsioCompat, OperationDeclaredWithTheMacros) {
     async_seven([&](int r) { result = r; });
     EXPECT_EQ(result, 7);
     EXPECT_EQ(async_seven(asio::use_future).get(), 7);
+}
+
+/// What programs forward in handlers around those of others.
+struct around {
+    std::function<void()> inside;
+    void operator()() { inside(); }
+    friend bool asio_handler_is_continuation(around* h) {
+        using asio::asio_handler_is_continuation;
+        return asio_handler_is_continuation(std::addressof(h->inside));
+    }
+};
+static_assert(asio::is_contiguous_iterator<char*>::value && !asio::is_contiguous_iterator<std::deque<int>::iterator>());
+
+TEST(AsioCompat, ContinuationHookOfAHandlerHasADefault) {
+    around h{[] {}};
+    EXPECT_FALSE(asio_handler_is_continuation(&h));
 }
 
 } // namespace
