@@ -310,8 +310,14 @@ template <class Kept, class Initiation, class When, class Timer> struct limited_
 private:
     /// Whose clock counts: that of the operation, of the handler, or of the caller.
     template <class Handler> io_loop_ref loop_for(Handler const& h) const {
-        if constexpr (names_executor<Initiation>)
-            return io_loop_for(executor_of(initiation));
+        if constexpr (names_executor<Initiation>) {
+            auto const ex = executor_of(initiation);
+            bool named = true;
+            if constexpr (std::derived_from<decltype(executor_of(initiation)), any_io_executor>)
+                named = static_cast<bool>(ex); // of a deferred operation that runs anywhere: empty
+            if (named)
+                return io_loop_for(ex);
+        }
         if (loop* const l = loop_of(get_associated_executor(h)))
             return io_loop_ref(io_loop::of(*l));
         if (loop* const l = this_thread.current)

@@ -199,6 +199,13 @@ private:
                 op.storage_,
                 {&h, &detail::erased_handler_table<std::decay_t<Handler>, std::decay_t<Args>...>::functions});
         }
+        /// Empty when the operation runs anywhere.
+        any_io_executor get_executor() const noexcept {
+            if (op.functions_->executor)
+                return op.functions_->executor(op.storage_);
+            loop* const l = op.functions_->home(op.storage_);
+            return l ? any_io_executor(loop_executor(l)) : any_io_executor();
+        }
         values block() {
             if (op.functions_->block)
                 return op.functions_->block(op.storage_);

@@ -67,6 +67,7 @@ template <class Initiation, class R, class... Args> struct erasing_initiation<In
         std::move(initiation)(boxed_handler<std::decay_t<Args>...>(
             handler_ref<std::decay_t<Args>...>{&h, &erased_handler_table<kept, std::decay_t<Args>...>::functions}));
     }
+    auto get_executor() const noexcept { return executor_of(initiation); }
 };
 
 template <class Signature, class Executor, class Token, class Primitive> decltype(auto)

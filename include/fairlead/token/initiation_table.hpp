@@ -19,6 +19,7 @@ template <class... Args> struct initiation_functions {
     void (*relocate)(void* from, void* to) noexcept; ///< null: copy the bytes
     void (*destroy)(void*) noexcept;                 ///< null: nothing to do
     loop* (*home)(void const*) noexcept;             ///< null result: runs anywhere
+    any_io_executor (*executor)(void const*);        ///< null: what home() says
     step (*try_step)(void*, await_record&);          ///< null: never ready at once
     bool (*start_await)(void*, await_record&);       ///< false: completed meanwhile, do not suspend
     values (*take)(void*, await_record&);
@@ -199,6 +200,7 @@ template <class Init, class... Args> struct primitive_functions
     static constexpr functions_type functions{base::relocate_function(),
                                               base::destroy_function(),
                                               &home,
+                                              nullptr,
                                               can_try ? &try_step : nullptr,
                                               &start_await,
                                               &take,
@@ -251,6 +253,16 @@ template <class Init, class... Args> struct generic_functions
             return loop_of(in(const_cast<void*>(p)).get_executor());
         else
             return nullptr;
+    }
+    static any_io_executor executor(void const* p) { return in(const_cast<void*>(p)).get_executor(); }
+    static constexpr auto executor_function() {
+        any_io_executor (*f)(void const*) = nullptr;
+        if constexpr (requires(Init const& i) { i.get_executor(); }) {
+            using type = std::decay_t<decltype(std::declval<Init const&>().get_executor())>;
+            if constexpr (!always_loop<type> && std::convertible_to<type, any_io_executor>)
+                f = &executor;
+        }
+        return f;
     }
     FAIRLEAD_ALWAYS_INLINE static step try_step(void* p, await_record& r) {
         if constexpr (can_try) {
@@ -321,6 +333,7 @@ template <class Init, class... Args> struct generic_functions
     static constexpr functions_type functions{base::relocate_function(),
                                               base::destroy_function(),
                                               &home,
+                                              executor_function(),
                                               can_try ? &try_step : nullptr,
                                               &start_await,
                                               &take,
@@ -368,13 +381,21 @@ template <template <class, class...> class Base, class Init, class... Args> stru
     }
     static void destroy(void* p) noexcept { std::launder(static_cast<box*>(p))->~box(); }
     static loop* home(void const* p) noexcept { return base::home(inner(const_cast<void*>(p))); }
+    static any_io_executor executor(void const* p) { return base::functions.executor(inner(const_cast<void*>(p))); }
     static step try_step(void* p, await_record& r) { return base::try_step(inner(p), r); }
     static bool start_await(void* p, await_record& r) { return base::start_await(inner(p), r); }
     static values take(void* p, await_record& r) { return base::take(inner(p), r); }
     static void start(void* p, handler_ref<std::decay_t<Args>...> h) { base::start(inner(p), h); }
     static values block(void* p) { return base::functions.block(inner(p)); }
-    static constexpr functions_type functions{&relocate,    &destroy, &home,  base::can_try ? &try_step : nullptr,
-                                              &start_await, &take,    &start, base::can_block ? &block : nullptr};
+    static constexpr functions_type functions{&relocate,
+                                              &destroy,
+                                              &home,
+                                              base::functions.executor ? &executor : nullptr,
+                                              base::can_try ? &try_step : nullptr,
+                                              &start_await,
+                                              &take,
+                                              &start,
+                                              base::can_block ? &block : nullptr};
 };
 
 } // namespace fairlead::detail

@@ -73,6 +73,42 @@ TEST_F(CancelAfter, OperationThatTakesLongerEndsExactlyThen) {
     EXPECT_EQ(at, 250ms);
 }
 
+TEST_F(CancelAfter, LimitsAnOperationThatWasDeferred) {
+    near.async_read_some(buffer(&byte, 1), deferred)(cancel_after(250ms, store()));
+    world.run();
+    EXPECT_EQ(ec, error::operation_aborted);
+    EXPECT_EQ(at, 250ms);
+
+    begin = world.now();
+    steady_timer t(context, 1h);
+    t.async_wait()(cancel_after(5ms, store()));
+    world.run();
+    EXPECT_EQ(count, 2);
+    EXPECT_EQ(at, 5ms);
+
+    t.async_wait(deferred) | cancel_after(5ms) | store();
+    async_write(near, buffer(&byte, 1), deferred)(cancel_after(1h, store()));
+    world.run();
+    EXPECT_EQ(count, 4);
+}
+
+/// What a program writes around an executor: not known to the library, with a context that is.
+struct around_context {
+    io_context* home;
+    execution_context& context() const { return *home; }
+    template <class F> void execute(F&& f) const { home->get_executor().execute(std::forward<F>(f)); }
+    bool operator==(around_context const&) const = default;
+};
+
+TEST_F(CancelAfter, LimitsADeferredOperationOnAnExecutorOfAUser) {
+    basic_waitable_timer<steady_clock, wait_traits<steady_clock>, around_context> t(around_context{&context}, 1h);
+    auto op = t.async_wait(deferred)(deferred);
+    std::move(op)(cancel_after(5ms, store()));
+    world.run();
+    EXPECT_EQ(count, 1);
+    EXPECT_EQ(at, 5ms);
+}
+
 TEST_F(CancelAfter, OperationThatIsFasterLeavesNoTimerBehind) {
     near.async_read_some(buffer(&byte, 1), cancel_after(1h, store()));
     far.async_write_some(buffer("x", 1), detached);
