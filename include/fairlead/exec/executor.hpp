@@ -126,6 +126,9 @@ public:
                             detail::op_function(*detail::function_op<std::decay_t<F>>::make(std::forward<F>(f))));
     }
 
+    /// As execute() of the executor inside, which may run the op inside the call.
+    void dispatch_op(detail::op_function f) const { check().execute(storage_, std::move(f)); }
+
     /// For fairlead::require, prefer and query; they throw bad_executor when empty. Only blocking.never can be required
     /// of whatever there is; an executor that a user wrote may take no notice of what is preferred.
     any_io_executor require(execution::blocking_t::never_t) const {
@@ -166,6 +169,8 @@ public:
         any_io_executor const &a = a_of, &b = b_of;
         if (!a.functions_ || !b.functions_)
             return a.functions_ == b.functions_;
+        if (a.functions_->native && b.functions_->native) // A context's executor and that of its loop are one.
+            return a.native_loop() == b.native_loop();
         return a.functions_->type() == b.functions_->type() && a.functions_->equal(a.storage_, b.storage_);
     }
 
@@ -204,8 +209,9 @@ private:
 };
 static_assert(sizeof(any_io_executor) == 32, "the size of any_io_executor is part of the ABI");
 
-namespace execution {
 inline void swap(any_io_executor& a, any_io_executor& b) noexcept { a.swap(b); }
+namespace execution {
+using fairlead::swap;
 } // namespace execution
 
 namespace detail {
@@ -246,6 +252,11 @@ class any_completion_executor : public any_io_executor {
 public:
     using any_io_executor::any_io_executor;
     any_completion_executor(any_io_executor const& e) noexcept : any_io_executor(e) {}
+    /// Of executors that say themselves what they are as an any_io_executor.
+    template <class E>
+        requires(!std::derived_from<E, any_io_executor> &&
+                 requires(E const& other) { other.operator any_io_executor(); })
+    any_completion_executor(E const& e) : any_io_executor(e.operator any_io_executor()) {}
     any_completion_executor(std::nothrow_t, any_io_executor const& e) noexcept : any_io_executor(e) {}
     template <class E>
         requires(!std::derived_from<std::decay_t<E>, any_io_executor> && !io_executor<std::decay_t<E>> &&
@@ -313,6 +324,15 @@ template <class E> void execute_op(E const& e, op& o) {
             }
         queue_function(e, op_function(o));
     }
+}
+/// The same as dispatch does it.
+template <class E> void dispatch_op(E const& e, op& o) {
+    if constexpr (has_loop<E>)
+        if (loop* l = e.native_loop()) {
+            l->post(o);
+            return;
+        }
+    dispatch_function(e, op_function(o));
 }
 
 /// The home of coroutines whose executor runs no loop of ours.

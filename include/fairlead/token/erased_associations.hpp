@@ -39,6 +39,12 @@ public:
         else
             std::forward<F>(f)();
     }
+    void dispatch_op(op_function f) const {
+        if (executor_)
+            executor_.dispatch_op(std::move(f));
+        else
+            std::move(f)();
+    }
     void on_work_started() const noexcept { executor_.on_work_started(); }
     void on_work_finished() const noexcept { executor_.on_work_finished(); }
     loop* native_loop() const noexcept { return executor_.native_loop(); }
@@ -46,6 +52,10 @@ public:
     bool running_in_this_thread() const noexcept { return !executor_ || executor_.running_in_this_thread(); }
     explicit operator bool() const noexcept { return static_cast<bool>(executor_); }
     any_io_executor const& get() const noexcept { return executor_; }
+    /// What any_io_executor and its like keep of this: the executor inside, so that it compares equal to itself.
+    any_io_executor const* plain() const noexcept { return executor_ ? &executor_ : nullptr; }
+    std::type_info const& target_type() const noexcept { return executor_.target_type(); }
+    template <class E> E const* target() const noexcept { return executor_.target<E>(); }
     friend bool operator==(erased_executor const&, erased_executor const&) noexcept = default;
     template <std::same_as<erased_executor> A, class E>
         requires(!std::same_as<E, erased_executor> && std::convertible_to<E const&, any_completion_executor>)

@@ -1,5 +1,6 @@
 #include <fairlead/token/any_completion_handler.hpp>
 
+#include <fairlead/coro/spawn.hpp>
 #include <fairlead/exec/properties.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/stream_socket.hpp>
@@ -181,6 +182,36 @@ TEST_F(AnyHandler, AssociatedExecutorIsThatOfTheHandlerOrTheCandidate) {
     EXPECT_EQ(get_associated_executor(plain, any_io_executor(context.get_executor())).get(), context.get_executor());
     EXPECT_FALSE(get_associated_executor(plain).get()) << "nowhere in particular";
     EXPECT_EQ(get_associated_executor(read_handler(), context.get_executor()).get(), context.get_executor());
+}
+
+TEST_F(AnyHandler, AssociatedExecutorIsWhatItWasAlsoBehindAnyExecutor) {
+    io_context other;
+    read_handler const bound(bind_executor(other, [](error_code, std::size_t) {}));
+    auto const ex = get_associated_executor(bound, context.get_executor());
+    EXPECT_NE(ex.target<io_context::executor_type>(), nullptr);
+    any_completion_executor const wide = ex;
+    EXPECT_EQ(wide, other.get_executor());
+    EXPECT_NE(wide.target<io_context::executor_type>(), nullptr);
+    EXPECT_EQ(any_io_executor(ex), other.get_executor());
+    read_handler const nowhere([](error_code, std::size_t) {});
+    int ran = 0;
+    any_completion_executor(get_associated_executor(nowhere)).execute([&] { ++ran; });
+    EXPECT_EQ(ran, 1);
+}
+
+TEST_F(AnyHandler, ExecutorOfAnAwaitingCoroutineCanBeKeptAsAny) {
+    auto const own = [this](auto&& token) {
+        return async_initiate<decltype(token), void(bool)>(
+            [this](auto handler) {
+                any_completion_executor const at = get_associated_executor(handler, context.get_executor());
+                std::move(handler)(at == context.get_executor());
+            },
+            token);
+    };
+    bool same = false;
+    co_spawn(context, [&]() -> awaitable<void> { same = co_await own(use_awaitable); }, detached);
+    context.run();
+    EXPECT_TRUE(same);
 }
 
 TEST_F(AnyHandler, HandlerRunsOnItsExecutorAndOneWithoutWhereTheOperationEnds) {
