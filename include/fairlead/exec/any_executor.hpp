@@ -180,6 +180,7 @@ public:
     execution_context& context() const { return innermost().context(); }
     template <class F> void execute(F&& f) const { innermost().execute(std::forward<F>(f)); }
     template <class F> void queue(F&& f) const { innermost().queue(std::forward<F>(f)); }
+    void dispatch_op(detail::op_function f) const { innermost().dispatch_op(std::move(f)); }
     void on_work_started() const noexcept { innermost().on_work_started(); }
     void on_work_finished() const noexcept { innermost().on_work_finished(); }
     bool running_in_this_thread() const noexcept { return innermost().running_in_this_thread(); }

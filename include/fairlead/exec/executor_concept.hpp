@@ -79,6 +79,16 @@ template <class E, class F> void queue_function(E const& e, F&& f) {
         execute_on(e, std::forward<F>(f));
 }
 
+/// Gives `e` a function to run as dispatch does: an executor of a user whose execute() may run it inside the call does.
+template <class E, class F> void dispatch_function(E const& e, F&& f) {
+    if constexpr (requires { e.dispatch_op(std::forward<F>(f)); }) // Any executor: execute() would queue an op.
+        e.dispatch_op(std::forward<F>(f));
+    else if constexpr (has_execute<E>)
+        e.execute(std::forward<F>(f));
+    else
+        e.dispatch(std::forward<F>(f), std::allocator<void>());
+}
+
 } // namespace detail
 
 /// What users may write as an executor under I/O objects: copyable, comparable, belongs to a context, runs a move-only

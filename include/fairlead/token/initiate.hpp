@@ -358,7 +358,7 @@ template <class Handler, class Values> void dispatch_values(Handler& handler, Va
         if (!runs_here(target)) {
             auto* o = allocate_with<completion_op<Handler, std::decay_t<Values>>>(handler, std::move(handler),
                                                                                   std::forward<Values>(values));
-            execute_op(target, *o);
+            dispatch_op(target, *o);
             return;
         }
     }

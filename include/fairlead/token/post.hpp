@@ -21,23 +21,39 @@ struct loop_post : primitive<loop_post> {
     void block(std::tuple<>&) const noexcept {} // The caller is already running: there is nothing to wait for.
 };
 
-/// post on any executor: through it first, then to the handler's own executor if it has another one.
+/// post on any executor: through it first, then to the handler's own executor if it has another one. `Way` is how the
+/// executor is given what to run.
+template <class Executor, class Handler, class Way>
+FAIRLEAD_ALWAYS_INLINE void run_on(Executor const& executor, Handler&& handler, Way way) {
+    using handler_type = std::decay_t<Handler>;
+    using op_type = completion_op<handler_type, std::tuple<>>;
+    if constexpr (has_own_executor<handler_type>) {
+        handler_work<handler_type> work(handler, loop_of(executor)); // before the handler is moved from
+        way.take_function(executor, [h = handler_type(std::forward<Handler>(handler)),
+                                     work = std::move(work)]() mutable { dispatch_values(h, std::tuple<>()); });
+    } else {
+        way.take_op(executor, *allocate_with<op_type>(handler, std::forward<Handler>(handler), std::tuple<>()));
+    }
+}
+
+/// Never inside the call.
+struct queued {
+    template <class E, class F> static void take_function(E const& e, F&& f) { queue_function(e, std::forward<F>(f)); }
+    template <class E> static void take_op(E const& e, op& o) { execute_op(e, o); }
+};
+/// As the executor likes.
+struct dispatched {
+    template <class E, class F> static void take_function(E const& e, F&& f) {
+        dispatch_function(e, std::forward<F>(f));
+    }
+    template <class E> static void take_op(E const& e, op& o) { dispatch_op(e, o); }
+};
+
 template <class Executor> struct executor_post {
     Executor executor;
 
     template <class Handler> void operator()(Handler&& handler) const {
-        using handler_type = std::decay_t<Handler>;
-        using op_type = completion_op<handler_type, std::tuple<>>;
-        if constexpr (has_own_executor<handler_type>) {
-            handler_work<handler_type> work(handler, loop_of(executor)); // before the handler is moved from
-            auto hop = [h = handler_type(std::forward<Handler>(handler)), work = std::move(work)]() mutable {
-                dispatch_values(h, std::tuple<>());
-            };
-            queue_function(executor, std::move(hop));
-        } else {
-            auto* o = allocate_with<op_type>(handler, std::forward<Handler>(handler), std::tuple<>());
-            execute_op(executor, *o);
-        }
+        run_on(executor, std::forward<Handler>(handler), queued());
     }
     Executor get_executor() const noexcept { return executor; }
 };
@@ -51,7 +67,7 @@ template <class Executor> struct executor_dispatch {
         if (runs_here(executor))
             dispatch_values(h, std::tuple<>());
         else
-            executor_post<Executor>{executor}(std::move(h));
+            run_on(executor, std::move(h), dispatched());
     }
     Executor get_executor() const noexcept { return executor; }
 };
@@ -145,8 +161,9 @@ template <detail::names_place Token = use_await_t> decltype(auto) defer(Token&& 
     return post(std::forward<Token>(token));
 }
 
-/// As post, but the handler runs inside this call when the caller already runs on `ex`.
-/// Immediate  when the caller runs on `ex`
+/// As post, but the handler runs inside this call when the caller already runs on `ex`, or when `ex` is a user's
+/// executor whose execute() runs functions inside the call.
+/// Immediate  when the caller runs on `ex`, or `ex` runs functions inside the call
 /// Allocates  nothing when the caller runs on `ex`; otherwise the handler's block
 /// Source     Networking TS [async.dispatch]
 template <execution::executor Executor, detail::not_a_place Token = default_completion_token_t<Executor>>

@@ -53,7 +53,7 @@ struct submit_dispatched {
         if (runs_here(e))
             std::forward<F>(f)();
         else
-            queue_function(e, std::forward<F>(f));
+            dispatch_function(e, std::forward<F>(f));
     }
 };
 

@@ -3,12 +3,15 @@
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/token/adapters.hpp>
+#include <fairlead/token/post_function.hpp>
 #include <fairlead/token/use_future.hpp>
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -35,6 +38,60 @@ TEST(Post, WithoutAnExecutorRunsOnTheHandlersOwn) {
     EXPECT_EQ(n, 0);
     EXPECT_EQ(context.run(), 3U);
     EXPECT_EQ(n, 3);
+}
+
+/// Runs functions inside the call unless blocking.never has been required of it: then it keeps them.
+struct inline_or_kept {
+    std::vector<std::function<void()>>* kept;
+    io_context* home;
+    bool keeps = false;
+
+    execution_context& context() const { return *home; }
+    template <class F> void execute(F f) const {
+        if (keeps)
+            kept->push_back([g = std::make_shared<F>(std::move(f))] { std::move (*g)(); });
+        else
+            f();
+    }
+    inline_or_kept require(execution::blocking_t::never_t) const { return {kept, home, true}; }
+    static constexpr execution::blocking_t query(execution::blocking_t) { return execution::blocking.possibly; }
+    bool operator==(inline_or_kept const&) const = default;
+};
+
+TEST(Post, DispatchIsInlineOnAUsersExecutorThatRunsFunctionsInsideTheCall) {
+    io_context context;
+    std::vector<std::function<void()>> kept;
+    inline_or_kept const ex{&kept, &context};
+    int n = 0;
+    dispatch(ex, [&] { ++n; });
+    dispatch(any_io_executor(ex), [&] { ++n; });
+    dispatch(bind_executor(ex, [&] { ++n; }));
+    dispatch(ex, bind_executor(ex, [&] { ++n; }));
+    dispatch([&] { ++n; }, ex, detached);
+    EXPECT_EQ(n, 5);
+    EXPECT_TRUE(kept.empty());
+
+    post(ex, [&] { ++n; });
+    post(any_io_executor(ex), [&] { ++n; });
+    defer(ex, [&] { ++n; });
+    post(bind_executor(ex, [&] { ++n; }));
+    EXPECT_EQ(n, 5);
+    ASSERT_EQ(kept.size(), 4U);
+    for (auto& f : kept)
+        f();
+    EXPECT_EQ(n, 9);
+}
+
+TEST(Post, HandlerOnAUsersExecutorEndsItsOperationInTheWayOfThatExecutor) {
+    io_context context;
+    std::vector<std::function<void()>> kept;
+    inline_or_kept const ex{&kept, &context};
+    bool ended = false;
+    post(context, bind_executor(ex, [&] { ended = true; }));
+    EXPECT_FALSE(ended);
+    context.run();
+    EXPECT_TRUE(ended);
+    EXPECT_TRUE(kept.empty());
 }
 
 TEST(Post, DispatchToTheHandlersOwnExecutorIsInlineInsideIt) {
