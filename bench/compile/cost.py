@@ -67,8 +67,9 @@ class Compiler:
             return source.read_text()
         used = self.run("-M", str(source)).stdout.replace("\\\n", " ").split()
         ours = [Path(f) for f in used if f.startswith(str(ROOT))]
+        included = tuple(f for f in used if not f.startswith(str(ROOT)))  # not what an #if leaves out
         standard = {h for f in ours for h in STANDARD_INCLUDE.findall(f.read_text())
-                    if not h.startswith(("fairlead/", "asio/", "asio."))}
+                    if any(f.endswith("/" + h) for f in included)}
         return "".join(f"#include <{h}>\n" for h in sorted(standard)) + "int main() {}\n"
 
     def cost(self, name: str, level: str) -> dict[str, float]:
