@@ -96,6 +96,7 @@ template <class Init, class... Args> struct primitive_functions
     using record = typename Init::record;
     static constexpr bool can_try = requires(Init const& i, record& r) { i.attempt(r); };
     static constexpr bool plain_result = requires { typename Init::plain_result; };
+    static constexpr bool has_executor = false;
 
     static loop* home(void const* p) noexcept { return in(const_cast<void*>(p)).home(); }
 
@@ -254,14 +255,24 @@ template <class Init, class... Args> struct generic_functions
         else
             return nullptr;
     }
-    static any_io_executor executor(void const* p) { return in(const_cast<void*>(p)).get_executor(); }
-    static constexpr auto executor_function() {
-        any_io_executor (*f)(void const*) = nullptr;
+    static consteval bool find_executor() {
         if constexpr (requires(Init const& i) { i.get_executor(); }) {
             using type = std::decay_t<decltype(std::declval<Init const&>().get_executor())>;
-            if constexpr (!always_loop<type> && std::convertible_to<type, any_io_executor>)
-                f = &executor;
+            return !always_loop<type> && std::convertible_to<type, any_io_executor>;
+        } else {
+            return false;
         }
+    }
+    static constexpr bool has_executor = find_executor();
+    static any_io_executor executor(void const* p)
+        requires has_executor
+    {
+        return in(const_cast<void*>(p)).get_executor();
+    }
+    static constexpr auto executor_function() {
+        any_io_executor (*f)(void const*) = nullptr;
+        if constexpr (has_executor)
+            f = &executor;
         return f;
     }
     FAIRLEAD_ALWAYS_INLINE static step try_step(void* p, await_record& r) {
@@ -387,15 +398,9 @@ template <template <class, class...> class Base, class Init, class... Args> stru
     static values take(void* p, await_record& r) { return base::take(inner(p), r); }
     static void start(void* p, handler_ref<std::decay_t<Args>...> h) { base::start(inner(p), h); }
     static values block(void* p) { return base::functions.block(inner(p)); }
-    static constexpr functions_type functions{&relocate,
-                                              &destroy,
-                                              &home,
-                                              base::functions.executor ? &executor : nullptr,
-                                              base::can_try ? &try_step : nullptr,
-                                              &start_await,
-                                              &take,
-                                              &start,
-                                              base::can_block ? &block : nullptr};
+    static constexpr functions_type functions{
+        &relocate,    &destroy, &home,  base::has_executor ? &executor : nullptr, base::can_try ? &try_step : nullptr,
+        &start_await, &take,    &start, base::can_block ? &block : nullptr};
 };
 
 } // namespace fairlead::detail
