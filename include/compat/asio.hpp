@@ -78,6 +78,7 @@
 #include <fairlead/token/use_future.hpp>
 
 #include <asio/error.hpp>
+#include <asio/execution/execute.hpp>
 #include <asio/fairlead.hpp>
 #include <asio/placeholders.hpp>
 #include <asio/static_thread_pool.hpp>

@@ -7,4 +7,5 @@
 #include <fairlead/exec/properties.hpp>
 #include <fairlead/exec/property.hpp>
 
+#include <asio/execution/execute.hpp>
 #include <asio/fairlead.hpp>

@@ -347,4 +347,16 @@ TEST(AsioCompat, ContinuationHookOfAHandlerHasADefault) {
     EXPECT_FALSE(asio_handler_is_continuation(&h));
 }
 
+TEST(AsioCompat, NamesFromBeforeOfWhatThereIs) {
+    asio::static_thread_pool pool(1);
+    int n = 0;
+    asio::execution::execute(pool.get_executor(), [&] { ++n; });
+    pool.join();
+    EXPECT_EQ(n, 1);
+    static_assert(std::is_same_v<asio::experimental::as_tuple_t<asio::use_awaitable_t<>>,
+                                 asio::as_tuple_t<asio::use_awaitable_t<>>>);
+    using bytes = std::remove_const_t<decltype(asio::placeholders::bytes_transferred)>;
+    static_assert(std::is_placeholder_v<bytes> == 2 && boost::is_placeholder<bytes>::value == 2);
+}
+
 } // namespace

@@ -6,4 +6,5 @@
 
 namespace fairlead::experimental {
 using fairlead::append;
-}
+using fairlead::append_t;
+} // namespace fairlead::experimental

@@ -6,4 +6,5 @@
 
 namespace fairlead::experimental {
 using fairlead::as_tuple;
-}
+using fairlead::as_tuple_t;
+} // namespace fairlead::experimental

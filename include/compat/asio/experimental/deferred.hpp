@@ -6,4 +6,5 @@
 
 namespace fairlead::experimental {
 using fairlead::deferred;
-}
+using fairlead::deferred_t;
+} // namespace fairlead::experimental

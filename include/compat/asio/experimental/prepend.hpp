@@ -6,4 +6,5 @@
 
 namespace fairlead::experimental {
 using fairlead::prepend;
-}
+using fairlead::prepend_t;
+} // namespace fairlead::experimental
