@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <functional> // bad_function_call
+#include <memory>
 #include <tuple>
 #include <utility>
 
@@ -111,9 +112,9 @@ private:
     template <class, std::size_t, class> friend class detail::call_of_any;
     template <class Handler> static box make(Handler&& h) {
         if constexpr (sizeof...(More) == 0)
-            return box({&h, detail::erased_handler_for<First>::template table<Handler>()});
+            return box({std::addressof(h), detail::erased_handler_for<First>::template table<Handler>()});
         else
-            return box({&h, &detail::several_tables<Handler, First, More...>});
+            return box({std::addressof(h), &detail::several_tables<Handler, First, More...>});
     }
     template <std::size_t Index, class Values> void call(Values&& values) {
         if (box_.empty())

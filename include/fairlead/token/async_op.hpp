@@ -13,6 +13,7 @@
 
 #include <coroutine>
 #include <exception>
+#include <memory>
 
 namespace fairlead {
 
@@ -195,9 +196,9 @@ private:
         template <class Handler> void operator()(Handler&& handler) {
             std::decay_t<Handler> h(std::forward<Handler>(handler));
             auto* functions = op.functions_;
-            functions->start(
-                op.storage_,
-                {&h, &detail::erased_handler_table<std::decay_t<Handler>, std::decay_t<Args>...>::functions});
+            functions->start(op.storage_,
+                             {std::addressof(h),
+                              &detail::erased_handler_table<std::decay_t<Handler>, std::decay_t<Args>...>::functions});
         }
         /// Empty when the operation runs anywhere.
         any_io_executor get_executor() const noexcept {

@@ -6,6 +6,7 @@
 #include <fairlead/token/initiate.hpp>
 
 #include <cstddef>
+#include <memory>
 
 namespace fairlead::detail {
 
@@ -29,7 +30,7 @@ template <class Handler, class... Args> struct erased_handler_table {
     static Handler take_out(void* handler, void* block, std::size_t bytes) {
         Handler h(std::move(in(handler)));
         in(handler).~Handler();
-        association_table<Handler>::deallocate(&h, block, bytes);
+        association_table<Handler>::deallocate(std::addressof(h), block, bytes);
         return h;
     }
     static void complete(void* handler, void* block, std::size_t bytes, std::tuple<Args...>&& values) {

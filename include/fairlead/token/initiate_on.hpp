@@ -7,6 +7,7 @@
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/async_op.hpp>
 
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -64,8 +65,8 @@ template <class Initiation, class R, class... Args> struct erasing_initiation<In
     template <class Handler> void operator()(Handler&& handler) {
         using kept = std::decay_t<Handler>;
         kept h(std::forward<Handler>(handler));
-        std::move(initiation)(boxed_handler<std::decay_t<Args>...>(
-            handler_ref<std::decay_t<Args>...>{&h, &erased_handler_table<kept, std::decay_t<Args>...>::functions}));
+        std::move(initiation)(boxed_handler<std::decay_t<Args>...>(handler_ref<std::decay_t<Args>...>{
+            std::addressof(h), &erased_handler_table<kept, std::decay_t<Args>...>::functions}));
     }
     auto get_executor() const noexcept { return executor_of(initiation); }
 };
