@@ -2,9 +2,12 @@
 // executors that users wrote.
 #pragma once
 
+#include <fairlead/base/assert.hpp>
 #include <fairlead/exec/loop.hpp>
 #include <fairlead/exec/recycler.hpp>
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <new>
 #include <type_traits>
@@ -82,28 +85,69 @@ private:
     }
 };
 
-/// An op that will be run or abandoned exactly once, as a move-only function object for executors that users write.
+/// An op that will be run or abandoned exactly once, as a function object for executors that users write. It is meant
+/// to be moved; the copies that std::function makes share the op, and one of them is to be called.
 class op_function {
 public:
-    explicit op_function(op& o) noexcept : op_(&o) {}
-    op_function(op_function&& other) noexcept : op_(std::exchange(other.op_, nullptr)) {}
+    explicit op_function(op& o) noexcept : word_(reinterpret_cast<std::uintptr_t>(&o)) {}
+    op_function(op_function const& other) : word_(other.share()) {}
+    op_function(op_function&& other) noexcept : word_(std::exchange(other.word_, 0)) {}
     op_function& operator=(op_function&&) = delete;
     ~op_function() {
-        if (op_)
-            loop::abandon(*op_);
+        if (is_shared())
+            shared_op::drop(shared());
+        else if (word_)
+            loop::abandon(*own());
     }
-    op& release() noexcept { return *std::exchange(op_, nullptr); }
+    op& release() noexcept {
+        if (!is_shared()) [[likely]] {
+            op& o = *own();
+            word_ = 0;
+            return o;
+        }
+        shared_op* const s = shared();
+        op* const o = s->target.exchange(nullptr, std::memory_order_acq_rel);
+        FAIRLEAD_ASSERT(o && "a copy of this function was called before");
+        word_ = 0;
+        shared_op::drop(s);
+        return *o;
+    }
     /// As an op for the queue of `l`. A coroutine that is at home in an executor above that loop has arrived when this
     /// is run; in the queue by itself it would be sent home again. That takes a block.
     op& release_for(loop const& l) {
-        if (op_->run || await_record::of(*op_).home == &l) [[likely]]
+        op& o = is_shared() ? *shared()->target.load(std::memory_order_acquire) : *own();
+        if (o.run || await_record::of(o).home == &l) [[likely]]
             return release();
         return *function_op<op_function>::make(std::move(*this));
     }
     void operator()() { loop::run_outside(release()); }
 
 private:
-    op* op_;
+    struct shared_op {
+        std::atomic<op*> target;
+        std::atomic<unsigned> references;
+        static void drop(shared_op* s) noexcept {
+            if (s->references.fetch_sub(1, std::memory_order_acq_rel) != 1)
+                return;
+            if (op* const o = s->target.load(std::memory_order_acquire))
+                loop::abandon(*o);
+            delete s;
+        }
+    };
+    static constexpr std::uintptr_t shared_mark = 1;
+    bool is_shared() const noexcept { return (word_ & shared_mark) != 0; }
+    op* own() const noexcept { return reinterpret_cast<op*>(word_); }
+    shared_op* shared() const noexcept { return reinterpret_cast<shared_op*>(word_ & ~shared_mark); }
+    std::uintptr_t share() const {
+        if (word_ == 0)
+            return 0;
+        if (!is_shared())
+            word_ = reinterpret_cast<std::uintptr_t>(new shared_op{own(), 1}) | shared_mark;
+        shared()->references.fetch_add(1, std::memory_order_relaxed);
+        return word_;
+    }
+
+    mutable std::uintptr_t word_; ///< 0, an op, or what copies share, marked; copying marks the original, too
 };
 
 } // namespace fairlead::detail

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -92,6 +93,49 @@ TEST(Post, HandlerOnAUsersExecutorEndsItsOperationInTheWayOfThatExecutor) {
     context.run();
     EXPECT_TRUE(ended);
     EXPECT_TRUE(kept.empty());
+}
+
+/// As older programs keep what is to be run: copied.
+struct in_functions {
+    std::deque<std::function<void()>>* queue;
+
+    template <class F> void execute(F const& f) const { queue->push_back(f); }
+    bool operator==(in_functions const&) const = default;
+    static void run(std::deque<std::function<void()>>& q) {
+        while (!q.empty()) {
+            auto const f = q.front();
+            q.pop_front();
+            f();
+        }
+    }
+};
+
+TEST(Post, UsersExecutorMayCopyWhatItRuns) {
+    io_context context;
+    std::deque<std::function<void()>> queue;
+    in_functions const ex{&queue};
+    int n = 0;
+    auto const witness = std::make_shared<int>();
+    post(context, bind_executor(ex, [&n, witness] { ++n; }));
+    post(ex, [&n, witness] { ++n; });
+    dispatch(ex, [&n, witness] { ++n; });
+    context.run();
+    EXPECT_EQ(n, 0);
+    ASSERT_EQ(queue.size(), 3U);
+    in_functions::run(queue);
+    EXPECT_EQ(n, 3);
+    EXPECT_EQ(witness.use_count(), 1);
+
+    post(ex, [&n, witness] { ++n; });
+    auto const copies = queue;
+    queue.clear();
+    EXPECT_EQ(witness.use_count(), 2);
+    copies.front()();
+    EXPECT_EQ(n, 4);
+    post(ex, [&n, witness] { ++n; });
+    queue.clear();
+    EXPECT_EQ(n, 4);
+    EXPECT_EQ(witness.use_count(), 1) << "never called: destroyed with the last copy";
 }
 
 TEST(Post, DispatchToTheHandlersOwnExecutorIsInlineInsideIt) {
