@@ -251,6 +251,15 @@ TEST(AnyExecutor, OfTheLibraryTakesExecutorsWithoutAContextAndSwaps) {
     EXPECT_EQ(b, context.get_executor());
 }
 
+TEST(AnyExecutor, OfTheLibrarySwapsByItsOwnFunction) {
+    io_context one, two;
+    any_io_executor a = one.get_executor(), b = two.get_executor();
+    static_assert(noexcept(swap(a, b)));
+    swap(a, b);
+    EXPECT_EQ(a, two.get_executor());
+    EXPECT_EQ(b, one.get_executor());
+}
+
 TEST(AnyExecutor, ForHandlersComparesWithWhatItMayHold) {
     io_context context, other;
     any_completion_executor const a = context.get_executor(), s = silent();

@@ -3,6 +3,8 @@
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/token/adapters.hpp>
+#include <fairlead/token/any_completion_handler.hpp>
+#include <fairlead/token/deferred.hpp>
 #include <fairlead/token/post_function.hpp>
 #include <fairlead/token/use_future.hpp>
 
@@ -39,6 +41,24 @@ TEST(Post, WithoutAnExecutorRunsOnTheHandlersOwn) {
     EXPECT_EQ(n, 0);
     EXPECT_EQ(context.run(), 3U);
     EXPECT_EQ(n, 3);
+}
+
+/// As the handlers of Boost.Lambda.
+struct no_address {
+    int* calls;
+    void operator()() const { ++*calls; }
+    void operator&() const = delete;
+};
+
+TEST(Post, HandlerNeedNotHaveAnAddressThatIsItsOwn) {
+    io_context context;
+    int n = 0;
+    post(context, no_address{&n});
+    post(any_io_executor(context.get_executor()), no_address{&n});
+    post(context, deferred)(no_address{&n});
+    post(context, any_completion_handler<void()>(no_address{&n}));
+    context.run();
+    EXPECT_EQ(n, 4);
 }
 
 /// Runs functions inside the call unless blocking.never has been required of it: then it keeps them.
