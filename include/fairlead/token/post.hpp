@@ -23,16 +23,16 @@ struct loop_post : primitive<loop_post> {
 
 /// post on any executor: through it first, then to the handler's own executor if it has another one. `Way` is how the
 /// executor is given what to run.
-template <class Executor, class Handler, class Way>
-FAIRLEAD_ALWAYS_INLINE void run_on(Executor const& executor, Handler&& handler, Way way) {
+template <class Way, class Executor, class Handler>
+FAIRLEAD_ALWAYS_INLINE void run_on(Executor const& executor, Handler&& handler) {
     using handler_type = std::decay_t<Handler>;
     using op_type = completion_op<handler_type, std::tuple<>>;
     if constexpr (has_own_executor<handler_type>) {
         handler_work<handler_type> work(handler, loop_of(executor)); // before the handler is moved from
-        way.take_function(executor, [h = handler_type(std::forward<Handler>(handler)),
-                                     work = std::move(work)]() mutable { dispatch_values(h, std::tuple<>()); });
+        Way::take_function(executor, [h = handler_type(std::forward<Handler>(handler)),
+                                      work = std::move(work)]() mutable { dispatch_values(h, std::tuple<>()); });
     } else {
-        way.take_op(executor, *allocate_with<op_type>(handler, std::forward<Handler>(handler), std::tuple<>()));
+        Way::take_op(executor, *allocate_with<op_type>(handler, std::forward<Handler>(handler), std::tuple<>()));
     }
 }
 
@@ -41,10 +41,13 @@ struct queued {
     template <class E, class F> static void take_function(E const& e, F&& f) { queue_function(e, std::forward<F>(f)); }
     template <class E> static void take_op(E const& e, op& o) { execute_op(e, o); }
 };
-/// As the executor likes.
+/// Inside the call when the caller runs on the executor, otherwise as the executor likes.
 struct dispatched {
     template <class E, class F> static void take_function(E const& e, F&& f) {
-        dispatch_function(e, std::forward<F>(f));
+        if (runs_here(e))
+            std::forward<F>(f)();
+        else
+            dispatch_function(e, std::forward<F>(f));
     }
     template <class E> static void take_op(E const& e, op& o) { dispatch_op(e, o); }
 };
@@ -53,7 +56,7 @@ template <class Executor> struct executor_post {
     Executor executor;
 
     template <class Handler> void operator()(Handler&& handler) const {
-        run_on(executor, std::forward<Handler>(handler), queued());
+        run_on<queued>(executor, std::forward<Handler>(handler));
     }
     Executor get_executor() const noexcept { return executor; }
 };
@@ -67,7 +70,7 @@ template <class Executor> struct executor_dispatch {
         if (runs_here(executor))
             dispatch_values(h, std::tuple<>());
         else
-            run_on(executor, std::move(h), dispatched());
+            run_on<dispatched>(executor, std::move(h));
     }
     Executor get_executor() const noexcept { return executor; }
 };

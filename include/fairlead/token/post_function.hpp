@@ -21,11 +21,10 @@ struct function_signature<R> {
     using type = void();
 };
 
-/// `Submit` is associated with an executor's post or dispatch: submit(ex, f).
-template <class Executor, class Function, class Submit> struct function_elsewhere {
+/// `Way` is how the executor is given what to run.
+template <class Executor, class Function, class Way> struct function_elsewhere {
     Executor executor;
     Function function;
-    [[no_unique_address]] Submit submit;
 
     template <class Handler> void operator()(Handler&& handler) {
         using handler_type = std::decay_t<Handler>;
@@ -40,27 +39,14 @@ template <class Executor, class Function, class Submit> struct function_elsewher
                 dispatch_values(h, std::tuple<std::decay_t<function_result<Function>>>(std::move(f)()));
             }
         };
-        submit(executor, std::move(perform));
+        Way::take_function(executor, std::move(perform));
     }
     Executor get_executor() const noexcept { return executor; }
 };
 
-struct submit_posted {
-    template <class E, class F> void operator()(E const& e, F&& f) const { queue_function(e, std::forward<F>(f)); }
-};
-struct submit_dispatched {
-    template <class E, class F> void operator()(E const& e, F&& f) const {
-        if (runs_here(e))
-            std::forward<F>(f)();
-        else
-            dispatch_function(e, std::forward<F>(f));
-    }
-};
-
-template <class Submit, class F, class E, class Token>
-decltype(auto) submit_function(F&& f, E const& ex, Token&& token) {
+template <class Way, class F, class E, class Token> decltype(auto) submit_function(F&& f, E const& ex, Token&& token) {
     return completion_token_transform<typename function_signature<function_result<F>>::type>(
-        std::forward<Token>(token), function_elsewhere<E, std::decay_t<F>, Submit>{ex, std::forward<F>(f), {}});
+        std::forward<Token>(token), function_elsewhere<E, std::decay_t<F>, Way>{ex, std::forward<F>(f)});
 }
 
 template <class F>
@@ -81,8 +67,7 @@ concept work_function = not_a_place<F> && std::invocable<std::decay_t<F>>;
 template <detail::work_function Function, execution::executor Executor,
           detail::not_a_place Token = default_completion_token_t<Executor>>
 decltype(auto) post(Function&& function, Executor const& ex, Token&& token = {}) {
-    return detail::submit_function<detail::submit_posted>(std::forward<Function>(function), ex,
-                                                          std::forward<Token>(token));
+    return detail::submit_function<detail::queued>(std::forward<Function>(function), ex, std::forward<Token>(token));
 }
 template <detail::work_function Function, execution_context_type Context,
           detail::not_a_place Token = default_completion_token_t<typename Context::executor_type>>
@@ -109,8 +94,8 @@ decltype(auto) defer(Function&& function, Context& c, Token&& token = {}) {
 template <detail::work_function Function, execution::executor Executor,
           detail::not_a_place Token = default_completion_token_t<Executor>>
 decltype(auto) dispatch(Function&& function, Executor const& ex, Token&& token = {}) {
-    return detail::submit_function<detail::submit_dispatched>(std::forward<Function>(function), ex,
-                                                              std::forward<Token>(token));
+    return detail::submit_function<detail::dispatched>(std::forward<Function>(function), ex,
+                                                       std::forward<Token>(token));
 }
 template <detail::work_function Function, execution_context_type Context,
           detail::not_a_place Token = default_completion_token_t<typename Context::executor_type>>
