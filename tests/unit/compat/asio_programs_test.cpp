@@ -347,6 +347,12 @@ TEST(AsioCompat, ContinuationHookOfAHandlerHasADefault) {
     EXPECT_FALSE(asio_handler_is_continuation(&h));
 }
 
+TEST(AsioCompat, LiteralsOfBuffersComeWithTheWhole) {
+    using namespace asio::buffer_literals;
+    EXPECT_EQ("GET"_buf.size(), 3U);
+    EXPECT_EQ((0x0d0a_buf).size(), 2U);
+}
+
 TEST(AsioCompat, NamesFromBeforeOfWhatThereIs) {
     asio::static_thread_pool pool(1);
     int n = 0;
