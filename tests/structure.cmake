@@ -60,7 +60,8 @@ target_link_libraries(fairlead_headers PRIVATE fairlead)
 fairlead_structure_test(headers_alone ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target fairlead_headers)
 set_tests_properties(structure/headers_alone PROPERTIES TIMEOUT 900 PROCESSORS 2)
 
-# Code that must not compile, and the sentence that says why; for both compilers where both are there.
+# Code that must not compile, and the sentence that says why; for both compilers where both are there. What a compiler says
+# is its own, so these run also where the other rules have been checked already, and have a label of their own.
 file(GLOB rejected CONFIGURE_DEPENDS compile/must_fail/*.cpp)
 find_program(other_compiler NAMES clang++-19 clang++ NO_CACHE)
 foreach(source IN LISTS rejected)
@@ -71,7 +72,9 @@ foreach(source IN LISTS rejected)
   if(other_compiler AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     fairlead_structure_test(must_fail_clang/${name} Python3::Interpreter tests/compile/must_fail.py ${source}
       ${other_compiler} ${refusal})
+    set_tests_properties(structure/must_fail_clang/${name} PROPERTIES LABELS must_fail)
   endif()
+  set_tests_properties(structure/must_fail/${name} PROPERTIES LABELS must_fail)
 endforeach()
 
 # The installed package, moved away from where it was installed, serves find_package and pkg-config.

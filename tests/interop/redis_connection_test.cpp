@@ -627,6 +627,7 @@ struct misbehaviour {
     error_code run_ends_with;
     error_code exec_ends_with;
 };
+std::ostream& operator<<(std::ostream& out, misbehaviour const& m) { return out << m.name; } // or the bytes are shown
 
 awaitable<void> close_at_once(scripted_peer&) { co_return; }
 awaitable<void> speak_http(scripted_peer& p) {
