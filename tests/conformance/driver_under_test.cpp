@@ -152,6 +152,70 @@ bool conformance_test::differs(std::string_view id) {
                        [&](difference const& d) { return d.id == id && d.driver == GetParam().driver->name; });
 }
 
+// ---- what bodies are run by: not templates of them, or each test of this suite would compile it again
+
+void conformance_test::each_world(std::function<void()> const& body) {
+    for (std::uint64_t number = 1, end = GetParam().driver->worlds(); number <= end; ++number) {
+        world_ = GetParam().driver->make(number);
+        SCOPED_TRACE(world_->description());
+        try {
+            body();
+        } catch (std::exception const& e) {
+            ADD_FAILURE() << "an exception left the body: " << e.what();
+        }
+        world_.reset();
+        if (HasFailure())
+            return;
+    }
+}
+
+void conformance_test::run_until(std::function<bool()> const& done) {
+    context().restart();
+    while (!done())
+        if (!world_->run_one())
+            throw std::runtime_error("nothing more happens, but the condition does not hold");
+}
+
+void conformance_test::spawn(std::function<awaitable<void>()> f) {
+    co_spawn(context(), std::move(f), [](std::exception_ptr e) {
+        if (e)
+            std::rethrow_exception(e);
+    });
+}
+
+template <class Transport, class Socket>
+void conformance_test::connect(Transport const& t, Socket& near, Socket& far) {
+    typename Transport::protocol::acceptor acceptor(context(), t.free_address());
+    completion connected, accepted;
+    near.async_connect(acceptor.local_endpoint(), connected.handler());
+    acceptor.async_accept(far, accepted.handler());
+    run();
+    ASSERT_TRUE(connected.succeeded()) << connected.ec.message();
+    ASSERT_TRUE(accepted.succeeded()) << accepted.ec.message();
+    // Of a fixed size, or the system enlarges them whenever it likes.
+    for (Socket* const s : {&near, &far}) {
+        s->set_option(socket_base::send_buffer_size(100'000));
+        s->set_option(socket_base::receive_buffer_size(100'000));
+    }
+}
+
+template <class Transport, class Socket>
+void conformance_test::over_connection(Transport const& t, std::function<void(Socket&, Socket&)> const& body) {
+    Socket near(context()), far(context());
+    connect(t, near, far);
+    ASSERT_TRUE(near.is_open() && far.is_open());
+    body(near, far);
+}
+
+template void conformance_test::connect(tcp_transport const&, ip::tcp::socket&, ip::tcp::socket&);
+template void conformance_test::connect(local_transport const&, local::stream_protocol::socket&,
+                                        local::stream_protocol::socket&);
+template void conformance_test::over_connection(tcp_transport const&,
+                                                std::function<void(ip::tcp::socket&, ip::tcp::socket&)> const&);
+template void conformance_test::over_connection(
+    local_transport const&,
+    std::function<void(local::stream_protocol::socket&, local::stream_protocol::socket&)> const&);
+
 // ---- addresses and bytes
 
 namespace {

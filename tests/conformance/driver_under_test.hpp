@@ -19,10 +19,9 @@
 #include <chrono>
 #include <concepts>
 #include <cstdint>
-#include <exception>
+#include <functional>
 #include <memory>
 #include <ostream>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -149,20 +148,7 @@ std::string pattern(std::size_t size, std::uint64_t stream = 0);
 class conformance_test : public testing::TestWithParam<subject> {
 protected:
     /// Runs `body` in each of the driver's worlds, until one fails.
-    template <class F> void each_world(F body) {
-        for (std::uint64_t number = 1, end = GetParam().driver->worlds(); number <= end; ++number) {
-            world_ = GetParam().driver->make(number);
-            SCOPED_TRACE(world_->description());
-            try {
-                body();
-            } catch (std::exception const& e) {
-                ADD_FAILURE() << "an exception left the body: " << e.what();
-            }
-            world_.reset();
-            if (HasFailure())
-                return;
-        }
-    }
+    void each_world(std::function<void()> const& body);
     /// Runs `body(transport)` in each world, with the tcp_transport or the local_transport that is the subject.
     template <class F> void over_transport(F body) {
         each_world([&] {
@@ -194,11 +180,8 @@ protected:
     /// Runs `body(near, far)` in each world with the two ends of a fresh connection.
     template <class F> void connected(F body) {
         over_transport([&](auto const& t) {
-            using protocol = typename std::remove_cvref_t<decltype(t)>::protocol;
-            typename protocol::socket near(context()), far(context());
-            connect(t, near, far);
-            ASSERT_TRUE(near.is_open() && far.is_open());
-            body(near, far);
+            using socket = typename std::remove_cvref_t<decltype(t)>::protocol::socket;
+            over_connection(t, std::function<void(socket&, socket&)>(std::ref(body)));
         });
     }
 
@@ -206,35 +189,12 @@ protected:
     std::size_t run() { return world_->run(); }
     void settle() { world_->settle(); }
     /// Runs until `done()`; what is pending then stays so.
-    template <class F> void run_until(F done) {
-        context().restart();
-        while (!done())
-            if (!world_->run_one())
-                throw std::runtime_error("nothing more happens, but the condition does not hold");
-    }
+    void run_until(std::function<bool()> const& done);
 
     /// Connects the two: by an acceptor that is closed again.
-    template <class Transport, class Socket> void connect(Transport const& t, Socket& near, Socket& far) {
-        typename Transport::protocol::acceptor acceptor(context(), t.free_address());
-        completion connected, accepted;
-        near.async_connect(acceptor.local_endpoint(), connected.handler());
-        acceptor.async_accept(far, accepted.handler());
-        run();
-        ASSERT_TRUE(connected.succeeded()) << connected.ec.message();
-        ASSERT_TRUE(accepted.succeeded()) << accepted.ec.message();
-        // Of a fixed size, or the system enlarges them whenever it likes.
-        for (Socket* const s : {&near, &far}) {
-            s->set_option(socket_base::send_buffer_size(100'000));
-            s->set_option(socket_base::receive_buffer_size(100'000));
-        }
-    }
+    template <class Transport, class Socket> void connect(Transport const& t, Socket& near, Socket& far);
     /// Starts a coroutine function, captures and all; what it throws leaves run().
-    template <class F> void spawn(F f) {
-        co_spawn(context(), std::move(f), [](std::exception_ptr e) {
-            if (e)
-                std::rethrow_exception(e);
-        });
-    }
+    void spawn(std::function<awaitable<void>()> f);
     /// Writes until `s` takes no more, nor a while later; returns how much went. The peer does not read.
     template <class Socket> std::size_t fill(Socket& s) {
         std::string const chunk(65'536, 'f');
@@ -272,6 +232,8 @@ protected:
     bool differs(std::string_view id);
 
 private:
+    template <class Transport, class Socket>
+    void over_connection(Transport const& t, std::function<void(Socket&, Socket&)> const& body);
     template <class Socket> static void async_read_exactly(Socket& s, std::string& into, completion& c) {
         completion_token_transform<void(error_code, std::size_t)>(c.handler(), s.read_all_initiation(buffer(into)));
     }
