@@ -79,10 +79,11 @@ public:
     strand()
         requires std::default_initializable<Executor>
         : strand(Executor()) {}
-    // Of this very type: any_io_executor could otherwise be asked whether it can be made from a strand, and so on.
-    template <std::same_as<Executor> E> explicit strand(E const& e)
-        : below_(e),
-          core_(detail::strand_core_on<Executor>::make(e)) {}
+    /// On `e`, or on what it converts to, as an io_context's executor to any_io_executor.
+    template <class E>
+        requires(!std::same_as<E, strand> && std::convertible_to<E const&, Executor>)
+    explicit strand(E const& e) : below_(e),
+                                  core_(detail::strand_core_on<Executor>::make(below_)) {}
     strand(strand const& other) noexcept : below_(other.below_), core_(other.core_) { core_->retain(); }
     strand(strand&& other) noexcept : strand(other) {}
     /// The same strand behind a wider type.

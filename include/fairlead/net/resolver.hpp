@@ -17,15 +17,19 @@ namespace ip {
 /// Flags of a look-up, as in addrinfo.
 class resolver_base {
 public:
-    enum flags : int {};
-    static constexpr flags none{0};
-    static constexpr flags passive{0x0001};
-    static constexpr flags canonical_name{0x0002};
-    static constexpr flags numeric_host{0x0004};
-    static constexpr flags v4_mapped{0x0008};
-    static constexpr flags all_matching{0x0010};
-    static constexpr flags address_configured{0x0020};
-    static constexpr flags numeric_service{0x0400};
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow" // v4_mapped: ip::v4_mapped is another thing, and both names are Asio's
+    enum flags : int {
+        none = 0,
+        passive = 0x0001,
+        canonical_name = 0x0002,
+        numeric_host = 0x0004,
+        v4_mapped = 0x0008,
+        all_matching = 0x0010,
+        address_configured = 0x0020,
+        numeric_service = 0x0400
+    };
+#pragma GCC diagnostic pop
     friend constexpr flags operator|(flags a, flags b) noexcept {
         return static_cast<flags>(static_cast<int>(a) | static_cast<int>(b));
     }

@@ -254,6 +254,27 @@ TEST(Strand, CopiesAndWiderTypesAreTheSameStrand) {
     EXPECT_EQ(order, "12");
 }
 
+TEST(Strand, IsMadeOnWhatConvertsToItsExecutor) {
+    io_context context;
+    thread_pool pool(1);
+    strand<any_io_executor> const on_context(context.get_executor()), on_pool{pool.get_executor()};
+    EXPECT_EQ(on_context.get_inner_executor(), any_io_executor(context.get_executor()));
+    EXPECT_EQ(on_pool.get_inner_executor(), any_io_executor(pool.get_executor()));
+    strand<io_context::executor_type> const narrow(context.get_executor());
+    EXPECT_NE(strand<any_io_executor>(any_io_executor(narrow)), strand<any_io_executor>(narrow))
+        << "on it, not the same";
+    static_assert(!std::is_constructible_v<strand<io_context::executor_type>, any_io_executor>);
+    static_assert(!std::is_convertible_v<io_context::executor_type, strand<any_io_executor>>, "explicitly alone");
+
+    std::string order;
+    post(on_context, [&] {
+        dispatch(on_context, [&] { order += 'a'; });
+        order += 'b';
+    });
+    context.run();
+    EXPECT_EQ(order, "ab");
+}
+
 TEST(Strand, ExceptionDoesNotStopTheRest) {
     io_context context;
     auto s = make_strand(context);
