@@ -58,7 +58,7 @@ fairlead_own_target(fairlead_headers)
 target_compile_options(fairlead_headers PRIVATE -O0)
 target_link_libraries(fairlead_headers PRIVATE fairlead)
 fairlead_structure_test(headers_alone ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target fairlead_headers)
-set_tests_properties(structure/headers_alone PROPERTIES TIMEOUT 900 PROCESSORS 2)
+set_tests_properties(structure/headers_alone PROPERTIES TIMEOUT 900 COST 100)
 
 # Code that must not compile, and the sentence that says why; for both compilers where both are there. What a compiler says
 # is its own, so these run also where the other rules have been checked already, and have a label of their own.
@@ -80,4 +80,4 @@ endforeach()
 # The installed package, moved away from where it was installed, serves find_package and pkg-config.
 add_test(NAME package COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/package/run
   ${PROJECT_BINARY_DIR} ${CMAKE_CURRENT_BINARY_DIR}/package ${CMAKE_CXX_COMPILER})
-set_tests_properties(package PROPERTIES LABELS package TIMEOUT 1200 PROCESSORS 2)
+set_tests_properties(package PROPERTIES LABELS package TIMEOUT 1200 COST 200) # first, so that it is not the last to end
