@@ -27,6 +27,7 @@ using errc_t = std::errc;
 using detail::error_codes::error_category;
 using detail::error_codes::error_code;
 using detail::error_codes::error_condition;
+using detail::error_codes::system_category;
 using detail::error_codes::system_error;
 
 namespace detail {

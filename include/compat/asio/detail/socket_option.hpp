@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/net/socket_options.hpp>
+
+#include <asio/fairlead.hpp>

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <fairlead/base/error.hpp>
+
+#include <asio/fairlead.hpp>
+
+namespace fairlead::detail {
+
+inline void throw_error(error_code const& ec) {
+    if (ec)
+        throw system_error(ec);
+}
+
+} // namespace fairlead::detail
