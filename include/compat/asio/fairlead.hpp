@@ -22,16 +22,12 @@
 #include <sys/un.h>
 
 #include <chrono>
-#include <climits>
 #include <string_view>
 
 namespace fairlead {
 namespace chrono = std::chrono; // Asio has it since before there was <chrono>; its tutorials still use it.
 using std::basic_string_view;   // Likewise from before every library had them; libraries for Asio name delimiters so.
 using std::string_view;
-namespace detail {
-inline constexpr int max_iov_len = IOV_MAX; // by which programs size the lists of buffers that they gather
-} // namespace detail
 } // namespace fairlead
 #ifndef asio
 namespace asio = fairlead;

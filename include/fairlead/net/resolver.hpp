@@ -92,6 +92,20 @@ public:
 
     basic_resolver_results() = default;
     explicit basic_resolver_results(entries e) : entries_(std::make_shared<entries const>(std::move(e))) {}
+    /// What somebody other than a resolver found: a fake in a test, or a directory of services.
+    static basic_resolver_results create(endpoint_type const& endpoint, std::string const& host,
+                                         std::string const& service) {
+        return create(&endpoint, &endpoint + 1, host, service);
+    }
+    template <std::input_iterator Iterator>
+        requires std::convertible_to<std::iter_reference_t<Iterator>, endpoint_type>
+    static basic_resolver_results create(Iterator begin, Iterator end, std::string const& host,
+                                         std::string const& service) {
+        entries all;
+        for (; begin != end; ++begin)
+            all.emplace_back(*begin, host, service);
+        return basic_resolver_results(std::move(all));
+    }
 
     const_iterator begin() const noexcept { return entries_ ? entries_->begin() : const_iterator(); }
     const_iterator end() const noexcept { return entries_ ? entries_->end() : const_iterator(); }

@@ -5,10 +5,10 @@
 #include <asio.hpp>
 #include <asio/detail/config.hpp>
 #include <asio/detail/socket_option.hpp>
-#include <asio/detail/throw_error.hpp>
 
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <sys/socket.h>
 
 #include <string>
@@ -61,10 +61,30 @@ TEST(AsioCompat, NamesOfTheInsideThatProgramsUse) {
     EXPECT_TRUE(set.value());
 
     static_assert(asio::detail::max_iov_len >= 16);
+    asio::detail::socket_type const descriptor = socket.native_handle();
+    EXPECT_NE(descriptor, asio::detail::invalid_socket);
     EXPECT_NO_THROW(asio::detail::throw_error(asio::error_code(), "nothing"));
     EXPECT_NO_THROW(asio::detail::throw_error(asio::error_code()));
     EXPECT_THROW(asio::detail::throw_error(asio::error::eof, "reading"), asio::system_error);
     EXPECT_THROW(asio::detail::throw_error(asio::error::eof), asio::system_error);
+}
+
+TEST(AsioCompat, SignalBlockerLetsNoSignalThroughWhileItLives) {
+    auto const is_blocked = [] {
+        sigset_t now;
+        ::pthread_sigmask(SIG_BLOCK, nullptr, &now);
+        return ::sigismember(&now, SIGUSR1) == 1;
+    };
+    ASSERT_FALSE(is_blocked());
+    {
+        asio::detail::signal_blocker blocker;
+        EXPECT_TRUE(is_blocked());
+        blocker.unblock();
+        EXPECT_FALSE(is_blocked());
+        blocker.block();
+        EXPECT_TRUE(is_blocked());
+    }
+    EXPECT_FALSE(is_blocked());
 }
 
 TEST(AsioCompat, EnumeratorsAreFoundInTheirTypesAndCategoriesInTheNamespace) {

@@ -537,6 +537,22 @@ TEST(Connect, OfIteratorsOfEntriesAndAwaited) {
 
 // ---- names
 
+TEST(Resolver, ResultsThatSomebodyElseFoundAreConnectedTo) {
+    io_context context;
+    tcp::acceptor const acceptor(context, {ip::address_v4::loopback(), 0});
+    std::vector<tcp::endpoint> const found{acceptor.local_endpoint(), {ip::address_v4::loopback(), 1}};
+    auto const all = tcp::resolver::results_type::create(found.begin(), found.end(), "somewhere", "service");
+    ASSERT_EQ(all.size(), 2U);
+    EXPECT_EQ(all.begin()->endpoint(), found[0]);
+    EXPECT_EQ(all.begin()->host_name(), "somewhere");
+    EXPECT_EQ(all.begin()->service_name(), "service");
+    EXPECT_EQ(tcp::resolver::results_type::create(found[1], "h", "s").begin()->endpoint(), found[1]);
+    EXPECT_TRUE(tcp::resolver::results_type::create(found.end(), found.end(), "h", "s").empty());
+
+    tcp::socket socket(context);
+    EXPECT_EQ(connect(socket, all), found[0]);
+}
+
 TEST(Resolver, ResolvesInEveryForm) {
     io_context context;
     tcp::resolver r(context);
