@@ -5,7 +5,7 @@
 #include <asio/detail/config.hpp>
 #include <fairlead/base/config.hpp>
 
-// Asio's headers bring the system's along, and programs rely on it.
+// Asio's headers bring the system's along, and the standard library's; programs rely on it.
 #include <arpa/inet.h>
 #include <csignal>
 #include <fcntl.h>
@@ -20,9 +20,22 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <sys/un.h>
+#include <unistd.h>
 
+#include <any>
+#include <array>
+#include <cassert>
 #include <chrono>
+#include <climits>
+#include <cstring>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <string>
 #include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
 
 namespace fairlead {
 namespace chrono = std::chrono; // Asio has it since before there was <chrono>; its tutorials still use it.
