@@ -1,5 +1,6 @@
 #pragma once
 
 #include <fairlead/stream/buffered_stream.hpp>
+#include <fairlead/stream/streambuf.hpp>
 
 #include <asio/fairlead.hpp>

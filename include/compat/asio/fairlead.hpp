@@ -3,9 +3,25 @@
 #pragma once
 
 #include <asio/detail/config.hpp>
-#include <fairlead/base/config.hpp>
 
-// Asio's headers bring the system's along, and the standard library's; programs rely on it.
+// Asio's headers bring each other along, the system's and the standard library's; programs rely on it.
+#include <fairlead/base/config.hpp>
+#include <fairlead/base/disposition.hpp>
+#include <fairlead/base/dynamic_buffer.hpp>
+#include <fairlead/base/error.hpp>
+#include <fairlead/exec/any_executor.hpp>
+#include <fairlead/exec/blocking_adaptation.hpp>
+#include <fairlead/exec/config.hpp>
+#include <fairlead/exec/inline_executor.hpp>
+#include <fairlead/exec/thread_pool.hpp>
+#include <fairlead/io/io_context.hpp>
+#include <fairlead/token/associated.hpp>
+#include <fairlead/token/async_operation.hpp>
+#include <fairlead/token/cancellation_state.hpp>
+#include <fairlead/token/default_token.hpp>
+#include <fairlead/token/deferred.hpp>
+#include <fairlead/token/post.hpp>
+
 #include <arpa/inet.h>
 #include <csignal>
 #include <fcntl.h>
