@@ -49,6 +49,12 @@ protected:
     ~resolver_base() = default;
 };
 
+/// The flags under the name that they had when a look-up was an object.
+class resolver_query_base : public resolver_base {
+protected:
+    ~resolver_query_base() = default;
+};
+
 /// One endpoint that a name stands for.
 template <class Protocol> class basic_resolver_entry {
 public:

@@ -89,6 +89,7 @@ TEST(AsioCompat, SignalBlockerLetsNoSignalThroughWhileItLives) {
 
 TEST(AsioCompat, EnumeratorsAreFoundInTheirTypesAndCategoriesInTheNamespace) {
     static_assert(asio::ip::tcp::resolver::flags::all_matching == asio::ip::resolver_base::all_matching);
+    static_assert(asio::ip::resolver_query_base::numeric_service == asio::ip::resolver_base::numeric_service);
     static_assert(asio::error::misc_errors::eof == asio::error::eof);
     EXPECT_EQ(&asio::system_category(), &asio::error::get_system_category());
 }

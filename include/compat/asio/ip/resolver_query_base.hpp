@@ -1,0 +1,5 @@
+#pragma once
+
+#include <fairlead/net/resolver.hpp>
+
+#include <asio/fairlead.hpp>
