@@ -57,6 +57,7 @@ struct scene {
     std::uint64_t callers_left = 0;
     cause failed_for = cause::request;
     bool publishing = true;
+    bool publisher_ended = false;
     bool subscribed = false;
     std::uint64_t begun_ns = 0;
     std::uint64_t ended_ns = 0;
@@ -327,10 +328,11 @@ awaitable<void> direct(scene& s, redis::config cfg) {
     s.begun_ns = now_ns();
     for (std::size_t i = 0; i != s.opt.callers; ++i)
         co_spawn(s.ctx, call(s, i), detached);
-    co_spawn(s.ctx, publish(s), detached);
-    // The publisher's last messages may still be on their way when the last caller has finished.
+    co_spawn(s.ctx, publish(s), [&s](std::exception_ptr const&) { s.publisher_ended = true; });
+    // The publisher's last messages, and the reply to them, may still be on their way when the last caller has
+    // finished.
     auto waited = 0;
-    while (s.f.failure.empty() && (s.publishing || s.f.pushes_received != s.f.pushes_sent) && waited != 5000) {
+    while (s.f.failure.empty() && (!s.publisher_ended || s.f.pushes_received != s.f.pushes_sent) && waited != 5000) {
         steady_timer soon(s.ctx, milliseconds(1));
         co_await soon.async_wait();
         if (!s.publishing)
