@@ -140,7 +140,8 @@ def crate_is_current() -> bool:
 
 
 class Tree:
-    """A build tree and the compiler that it was made with."""
+    """A build tree and the compiler that it was made with. Rows' programs are in it or below its bench/; the rest of it
+    is not searched, because tests may run beside this program, and make and remove folders there."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -151,14 +152,16 @@ class Tree:
     def program(self, name: str) -> str | None:
         if name in OF_CARGO and not crate_is_current():
             return None
-        folder = ROOT / "build/tokio" if name in OF_CARGO else self.path
-        found = [p for p in folder.rglob(name) if p.is_file() and os.access(p, os.X_OK)]
-        return str(found[0]) if found else None
+        places = [ROOT / "build/tokio/target/release" / name] if name in OF_CARGO else self.places(name)
+        return next((str(p) for p in places if p.is_file() and os.access(p, os.X_OK)), None)
+
+    def places(self, name: str) -> list[Path]:
+        return [self.path / name, *(self.path / "bench").rglob(name)]
 
     def why_not_built(self, program: str) -> str:
         if program in OF_CARGO:
             return "./dev bench has not built the crate, or could not" if shutil.which("cargo") else "cargo is not installed"
-        return next((p.read_text().strip() for p in self.path.rglob(f"{program}.skipped")), "not built")
+        return next((p.read_text().strip() for p in self.places(f"{program}.skipped") if p.is_file()), "not built")
 
 
 class Row:
@@ -533,6 +536,12 @@ def self_test() -> list[str]:
             name, text = b["id"].removeprefix("of "), text_of(b["parts"][0]["rows"])
             if PLANTED[name][1] not in text or html.escape(text) not in page or ("wall ns" in text) != (name == "fine"):
                 wrong.append(f"{name}: expected '{PLANTED[name][1]}', found\n{text}")
+        for place in ("tests/package", "bench/inner"):
+            (tree / place).mkdir(parents=True)
+            (tree / place / "deep").touch(mode=0o755)
+            found = Tree(tree).program("deep")
+            if (found is not None) != place.startswith("bench"):
+                wrong.append(f"of a program in {place} is found: {found}")
         row = parts_of("of fine", lines, given.trees, given)["part of fine"][0]
         for arguments, operations, counted in (("{n}", 10**6, 20000), ("{n} 0", 200, 200), ("many {n} 100000", 10**6, 100000),
                                                ("calls {n} 16 {redis}", 6000, 6000), ("echo {n} unix 300", 10**6, 20100)):
