@@ -3,8 +3,10 @@
 #pragma once
 
 #include <asio/detail/config.hpp>
+#include <asio/detail/execution_context_service_base.hpp>
 
 // Asio's headers bring each other along, the system's and the standard library's; programs rely on it.
+#include <fairlead/base/buffer_literals.hpp>
 #include <fairlead/base/config.hpp>
 #include <fairlead/base/disposition.hpp>
 #include <fairlead/base/dynamic_buffer.hpp>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <fairlead/coro/awaitable.hpp>
 #include <fairlead/token/async_op.hpp>
 
 #include <asio/fairlead.hpp>

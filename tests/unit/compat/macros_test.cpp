@@ -69,6 +69,30 @@ TEST(AsioCompat, NamesOfTheInsideThatProgramsUse) {
     EXPECT_THROW(asio::detail::throw_error(asio::error::eof), asio::system_error);
 }
 
+class own_service final : public asio::detail::execution_context_service_base<own_service> {
+public:
+    explicit own_service(asio::execution_context& owner) : execution_context_service_base(owner) {}
+
+private:
+    void shutdown() override {}
+};
+
+class other_service final : public asio::detail::execution_context_service_base<other_service> {
+public:
+    explicit other_service(asio::execution_context& owner) : execution_context_service_base(owner) {}
+
+private:
+    void shutdown() override {}
+};
+
+TEST(AsioCompat, ServicesDerivedFromTheInsidesBaseAreEachAKindOfTheirOwn) {
+    asio::io_context context;
+    auto& made = asio::use_service<own_service>(context);
+    EXPECT_EQ(&made.context(), &context);
+    EXPECT_EQ(&asio::use_service<own_service>(context), &made);
+    EXPECT_FALSE(asio::has_service<other_service>(context));
+}
+
 TEST(AsioCompat, SignalBlockerLetsNoSignalThroughWhileItLives) {
     auto const is_blocked = [] {
         sigset_t now;
