@@ -11,7 +11,7 @@ is held: exit status 77. Rows that say "at most" are bounds that people choose: 
     instructions, allocations   of one operation, counted by callgrind (tests/instructions/operations.cpp)
     frame_bytes                 of coroutine frames (tests/budgets/frames.cpp)
     header_kib                  of each public header, preprocessed with all that it includes; of those for programs of
-                                Asio the whole one alone: the others are parts of it
+                                Asio the whole one, and what each of them brings: the others lie between the two
     instructions_more           of one operation than of another; tests/instructions/count.py measures and holds them
     system_calls                of an echoed message; tests/system_calls/check.py does
 """
@@ -153,7 +153,7 @@ class Tree:
             return {name: float(n) for name, n in (line.split("\t") for line in lines)}
         include = ROOT / "include"
         headers = sorted(str(h.relative_to(include)) for h in (include / "fairlead").rglob("*.hpp"))
-        headers.append("compat/asio.hpp")
+        headers += ["compat/asio.hpp", "compat/asio/fairlead.hpp"]
         def kib(header: str) -> float:
             return round(len(self.output(self.compiler, "-std=c++20", f"-I{include}", f"-I{include}/compat", "-E", "-P", "-x", "c++", "-",
                                          text=f"#include <{header}>\n")) / 1024)

@@ -1,5 +1,5 @@
 #pragma once
 
-#include <fairlead/base/streambuf.hpp>
+#include <fairlead/base/streambuf_fwd.hpp>
 
 #include <asio/fairlead.hpp>

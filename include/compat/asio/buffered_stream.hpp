@@ -1,6 +1,6 @@
 #pragma once
 
+#include <fairlead/base/streambuf_fwd.hpp>
 #include <fairlead/stream/buffered_stream.hpp>
-#include <fairlead/stream/streambuf.hpp>
 
 #include <asio/fairlead.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
+#include <fairlead/base/streambuf_fwd.hpp>
 #include <fairlead/stream/read_until.hpp>
-#include <fairlead/stream/streambuf.hpp>
 
 #include <asio/fairlead.hpp>

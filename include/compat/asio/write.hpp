@@ -1,7 +1,7 @@
 #pragma once
 
+#include <fairlead/base/streambuf_fwd.hpp>
 #include <fairlead/stream/completion_condition.hpp>
-#include <fairlead/stream/streambuf.hpp>
 #include <fairlead/stream/write.hpp>
 
 #include <asio/fairlead.hpp>

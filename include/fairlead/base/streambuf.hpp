@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fairlead/base/dynamic_buffer.hpp>
+#include <fairlead/base/streambuf_fwd.hpp>
 
 #include <memory>
 #include <streambuf>
@@ -14,7 +15,7 @@ namespace fairlead {
 /// Errors     length_error  prepare() beyond max_size(); nothing changed
 /// Threads    unsynchronised
 /// Allocates  when there is no room; the memory stays until the object goes
-template <class Allocator = std::allocator<char>> class basic_streambuf : public std::streambuf {
+template <class Allocator> class basic_streambuf : public std::streambuf {
 public:
     using const_buffers_type = const_buffer;
     using mutable_buffers_type = mutable_buffer;
@@ -94,7 +95,7 @@ private:
 using streambuf = basic_streambuf<>;
 
 /// A streambuf as a dynamic buffer that operations may move and copy.
-template <class Allocator = std::allocator<char>> class basic_streambuf_ref {
+template <class Allocator> class basic_streambuf_ref {
 public:
     using const_buffers_type = const_buffer;
     using mutable_buffers_type = mutable_buffer;

@@ -1,0 +1,11 @@
+// The names of the streambufs, for headers that take one by reference and leave the rest to who has one.
+#pragma once
+
+#include <memory>
+
+namespace fairlead {
+
+template <class Allocator = std::allocator<char>> class basic_streambuf;
+template <class Allocator = std::allocator<char>> class basic_streambuf_ref;
+
+} // namespace fairlead
