@@ -54,6 +54,7 @@ CPU_NS = "CPU ns"
 WHOLE_S = "s"
 ROUNDS_MOST = {"bytes": 2, "KiB": 1, "MiB": 1, "CPU s": 3, WHOLE_S: 1}  # of units that hardly vary, or take long
 OF_CARGO = {"tokio_peer"}  # what ./dev bench builds with cargo
+CARGO_PROGRAMS = ROOT / "build/tokio/target/release"
 FAILURES = (RuntimeError, OSError, subprocess.SubprocessError)  # of a row, not of this program
 
 
@@ -132,7 +133,7 @@ class Run:
 
 def crate_is_current() -> bool:
     """Built from the sources of now; a test may run long after the last ./dev bench."""
-    program = ROOT / "build/tokio/target/release/tokio_peer"
+    program = CARGO_PROGRAMS / "tokio_peer"
     sources = ROOT / "bench/peers/tokio"
     return program.exists() and all(
         (copy := ROOT / "build/tokio" / f.relative_to(sources)).exists() and copy.read_bytes() == f.read_bytes()
@@ -152,7 +153,7 @@ class Tree:
     def program(self, name: str) -> str | None:
         if name in OF_CARGO and not crate_is_current():
             return None
-        places = [ROOT / "build/tokio/target/release" / name] if name in OF_CARGO else self.places(name)
+        places = [CARGO_PROGRAMS / name] if name in OF_CARGO else self.places(name)
         return next((str(p) for p in places if p.is_file() and os.access(p, os.X_OK)), None)
 
     def places(self, name: str) -> list[Path]:
