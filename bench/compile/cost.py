@@ -3,8 +3,9 @@
 
     WHAT     cpu: compiles, prints CPU seconds and keeps the rest for the other three; memory: the compiler's peak, MiB;
              object: KiB; program: KiB, linked and stripped
-    LIBRARY  floor (the standard headers that ours include for this source, and an empty main), fairlead, asio,
-             asio_separate (ASIO_SEPARATE_COMPILATION), newer_asio, newer_asio_separate; with + at its end: asio.hpp whole
+    LIBRARY  floor (the standard headers that Fairlead's own headers include for this source, and an empty main), fairlead
+             (through the headers for programs of Asio), fairlead_own (through its own), asio, asio_separate
+             (ASIO_SEPARATE_COMPILATION), newer_asio, newer_asio_separate; with + at its end: asio.hpp whole
     SOURCE   callback or coroutine
     LEVEL    0 or 2, of optimisation
     QUICK    0: only preprocess, once for the four, to see that it could be compiled
@@ -39,9 +40,11 @@ class Compiler:
         if self.whole:
             self.flags.append("-DWHOLE")
         self.link = ["-pthread"]
-        if self.library in ("fairlead", "floor"):
+        if self.library in ("fairlead", "fairlead_own", "floor"):
             self.flags += [f"-I{ROOT}/include", f"-I{ROOT}/include/compat", "-Dasio=fairlead"]
-            if self.library == "fairlead":
+            if self.library != "fairlead":  # What is brought along for programs of Asio would raise the floor, too.
+                self.flags.append("-DOWN_HEADERS")
+            if self.library != "floor":
                 self.link.append(given.archive)
             return
         separate = self.library.endswith("_separate")

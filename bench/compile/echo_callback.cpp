@@ -1,6 +1,11 @@
 // The echo server of Asio's tutorials, with callbacks: compiled, never run. One source for Fairlead and for Asio.
 #ifdef WHOLE
 #include <asio.hpp>
+#elif defined OWN_HEADERS
+#include <fairlead/base/buffer.hpp>
+#include <fairlead/io/io_context.hpp>
+#include <fairlead/net/acceptor.hpp>
+#include <fairlead/stream/write.hpp>
 #else
 #include <asio/buffer.hpp>
 #include <asio/io_context.hpp>

@@ -1,6 +1,13 @@
 // The echo server of Asio's examples, with coroutines: compiled, never run. One source for Fairlead and for Asio.
 #ifdef WHOLE
 #include <asio.hpp>
+#elif defined OWN_HEADERS
+#include <fairlead/base/buffer.hpp>
+#include <fairlead/coro/spawn.hpp>
+#include <fairlead/io/io_context.hpp>
+#include <fairlead/net/acceptor.hpp>
+#include <fairlead/stream/write.hpp>
+#include <fairlead/token/adapters.hpp>
 #else
 #include <asio/awaitable.hpp>
 #include <asio/buffer.hpp>
