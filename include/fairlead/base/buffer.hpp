@@ -30,6 +30,8 @@ concept byte_span = has_shape_of_span<S> && requires(S const& s) {
 
 } // namespace detail
 
+class const_buffer;
+
 /// Memory that may be written. Does not own it; a copy refers to the same bytes.
 class mutable_buffer {
 public:
@@ -39,6 +41,9 @@ public:
     template <detail::byte_span<void*> Span> constexpr mutable_buffer(Span const& bytes) noexcept
         : data_(bytes.data()),
           size_(bytes.size()) {}
+
+    /// Memory that is only read stays so. Declared so that the compiler says that, and not which buffers there are.
+    template <std::same_as<const_buffer> Read> mutable_buffer(Read const&) = delete;
 
     constexpr void* data() const noexcept { return data_; }
     constexpr std::size_t size() const noexcept { return size_; }
@@ -239,7 +244,17 @@ concept const_buffer_sequence = detail::buffer_sequence<std::remove_cvref_t<S>, 
 template <typename S>
 concept mutable_buffer_sequence = detail::buffer_sequence<std::remove_cvref_t<S>, mutable_buffer>;
 
+/// What functions say that are given something else.
+#define FAIRLEAD_NO_BUFFERS                                                                                            \
+    "these are no buffers: write fairlead::buffer(x) of a string, an array or a container, and of a literal "          \
+    "fairlead::buffer(std::string_view(\"abc\"))"
+#define FAIRLEAD_NO_MUTABLE_BUFFERS                                                                                    \
+    "these are no buffers that can be written to: write fairlead::buffer(x) of an array or a container that is not "   \
+    "const"
+
+/// const_buffer_sequence as a type, for programs that ask for it in that way.
 template <typename S> struct is_const_buffer_sequence : std::bool_constant<const_buffer_sequence<S>> {};
+/// mutable_buffer_sequence as a type.
 template <typename S> struct is_mutable_buffer_sequence : std::bool_constant<mutable_buffer_sequence<S>> {};
 
 /// Iterators over a sequence; a single buffer is a sequence of one.
@@ -247,6 +262,7 @@ template <const_buffer_sequence S>
 [[nodiscard]] constexpr auto buffer_sequence_begin(S const& s FAIRLEAD_LIFETIMEBOUND) noexcept {
     return detail::sequence_edge(s, 0);
 }
+/// The end of the same.
 template <const_buffer_sequence S>
 [[nodiscard]] constexpr auto buffer_sequence_end(S const& s FAIRLEAD_LIFETIMEBOUND) noexcept {
     return detail::sequence_edge(s, 1);
@@ -377,8 +393,11 @@ concept dynamic_buffer_v2 =
         t.shrink(n);
     };
 
+/// dynamic_buffer_v1 as a type, for programs that ask for it in that way.
 template <typename T> struct is_dynamic_buffer_v1 : std::bool_constant<dynamic_buffer_v1<T>> {};
+/// dynamic_buffer_v2 as a type.
 template <typename T> struct is_dynamic_buffer_v2 : std::bool_constant<dynamic_buffer_v2<T>> {};
+/// True for either kind of dynamic buffer.
 template <typename T> struct is_dynamic_buffer : std::bool_constant<dynamic_buffer_v1<T> || dynamic_buffer_v2<T>> {};
 
 } // namespace fairlead

@@ -1,8 +1,11 @@
 // Version, visibility and the few compiler differences. The only file that asks which compiler this is.
 #pragma once
 
+/// The version of these headers: what changes it breaks programs.
 #define FAIRLEAD_VERSION_MAJOR 0
+/// What changes it adds something; before 1.0 it may break programs, too.
 #define FAIRLEAD_VERSION_MINOR 1
+/// What changes it mends something.
 #define FAIRLEAD_VERSION_PATCH 0
 
 #define FAIRLEAD_EXPORT __attribute__((visibility("default")))
@@ -14,9 +17,9 @@
 // library; the price is some 400 bytes of the static TLS block when the library is loaded with dlopen.
 #define FAIRLEAD_HOT_TLS __attribute__((tls_model("initial-exec")))
 
-// Whose error_code is ours: the standard library's, or with 1 that of Boost.System, for programs and libraries that
-// have it in their interfaces. The CMake option of this name sets it for the library and for all who link it; where the
-// two differ, no program links, for most functions have it in their names.
+/// Whose error_code is ours: the standard library's, or with 1 that of Boost.System, for programs and libraries that
+/// have it in their interfaces. The CMake option of this name sets it for the library and for all who link it; where
+/// the two differ, no program links, for most functions have it in their names.
 #ifndef FAIRLEAD_BOOST_ERROR_CODE
 #define FAIRLEAD_BOOST_ERROR_CODE 0
 #endif
@@ -37,6 +40,10 @@
 #else
 #define FAIRLEAD_RARELY_CALLED
 #endif
+
+/// Of an overload for arguments that are a known mistake: whoever calls it is told so, at the call, in one sentence. A
+/// deleted function would be reported with all its candidates, and has no sentence.
+#define FAIRLEAD_REFUSED(sentence) __attribute__((unavailable(sentence)))
 
 #if defined(__SANITIZE_THREAD__)
 #define FAIRLEAD_TSAN 1

@@ -40,7 +40,9 @@ concept disposition = std::is_nothrow_default_constructible_v<T> && std::is_noth
                               disposition_traits<T>::to_exception_ptr(std::move(taken))
                           } -> std::same_as<std::exception_ptr>;
                       };
+/// The concept disposition as a type.
 template <class T> struct is_disposition : std::bool_constant<disposition<T>> {};
+/// The concept disposition as a value.
 template <class T> inline constexpr bool is_disposition_v = disposition<T>;
 
 /// Success, and the disposition of what cannot fail. Every disposition without an error equals it.
@@ -51,6 +53,7 @@ struct no_error_t {
         return disposition_traits<D>::not_an_error(d);
     }
 };
+/// The only value of its type: `if (d == no_error)`.
 inline constexpr no_error_t no_error{};
 
 template <> struct disposition_traits<no_error_t> {

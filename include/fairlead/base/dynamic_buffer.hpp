@@ -81,8 +81,10 @@ private:
     std::size_t max_size_;
 };
 
+/// What dynamic_buffer() makes of a string.
 template <typename Elem, typename Traits, typename Allocator> using dynamic_string_buffer =
     dynamic_container_buffer<std::basic_string<Elem, Traits, Allocator>>;
+/// What dynamic_buffer() makes of a vector.
 template <typename Elem, typename Allocator> using dynamic_vector_buffer =
     dynamic_container_buffer<std::vector<Elem, Allocator>>;
 
@@ -99,6 +101,7 @@ dynamic_buffer(std::vector<Elem, Allocator>& data FAIRLEAD_LIFETIMEBOUND,
     return dynamic_vector_buffer<Elem, Allocator>(data, max_size);
 }
 
+/// How large a lazy_buffer may become, and how rarely it moves its bytes.
 struct lazy_buffer_options {
     std::size_t max_size = detail::no_limit;  ///< Most bytes that size() may reach.
     std::size_t offset_threshold = 16 * 1024; ///< Most consumed bytes to leave in front; 0 moves at every consume().

@@ -24,10 +24,15 @@ using errc_t = std::errc;
 
 } // namespace detail
 
+/// The standard library's, or Boost's (FAIRLEAD_BOOST_ERROR_CODE): so are the four names below.
 using detail::error_codes::error_category;
+/// What operations complete with. True when it holds an error.
 using detail::error_codes::error_code;
+/// What codes of several sources are compared with.
 using detail::error_codes::error_condition;
+/// A function: the category of errno values.
 using detail::error_codes::system_category;
+/// What is thrown in place of an error code; code() has it.
 using detail::error_codes::system_error;
 
 namespace detail {
@@ -84,25 +89,31 @@ enum misc_errors {
     fd_set_failure,   ///< Kept for source compatibility; never produced.
 };
 
-/// Name look-up, host part (category: fairlead.netdb).
+/// Name look-up, host part (category: fairlead.netdb). The values are those of <netdb.h> (HOST_NOT_FOUND and so on).
 enum netdb_errors {
-    host_not_found = 1,       ///< The name does not exist.
-    host_not_found_try_again, ///< The name server did not answer: try again later.
-    no_data,                  ///< The name exists but has no address of the wanted family.
-    no_recovery,              ///< The name server refused or failed.
+    host_not_found = 1,           ///< The name does not exist.
+    host_not_found_try_again = 2, ///< The name server did not answer: try again later.
+    no_data = 4,                  ///< The name exists but has no address of the wanted family.
+    no_recovery = 3,              ///< The name server refused or failed.
 };
 
-/// Name look-up, service part (category: fairlead.addrinfo).
+/// Name look-up, service part (category: fairlead.addrinfo). The values are those of <netdb.h> (EAI_SERVICE,
+/// EAI_SOCKTYPE).
 enum addrinfo_errors {
-    service_not_found = 1,     ///< No such service name: give a port number.
-    socket_type_not_supported, ///< The service is not offered for this protocol.
+    service_not_found = -8,         ///< No such service name: give a port number.
+    socket_type_not_supported = -7, ///< The service is not offered for this protocol.
 };
 
+/// The category of misc_errors.
 FAIRLEAD_EXPORT error_category const& get_misc_category() noexcept;
+/// The category of netdb_errors.
 FAIRLEAD_EXPORT error_category const& get_netdb_category() noexcept;
+/// The category of addrinfo_errors.
 FAIRLEAD_EXPORT error_category const& get_addrinfo_category() noexcept;
+/// The category of basic_errors: system_category().
 inline error_category const& get_system_category() noexcept { return detail::error_codes::system_category(); }
 
+/// What `error_code ec = error::eof` calls, and comparisons do.
 inline error_code make_error_code(basic_errors e) noexcept { return {static_cast<int>(e), get_system_category()}; }
 inline error_code make_error_code(misc_errors e) noexcept { return {static_cast<int>(e), get_misc_category()}; }
 inline error_code make_error_code(netdb_errors e) noexcept { return {static_cast<int>(e), get_netdb_category()}; }

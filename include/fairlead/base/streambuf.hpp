@@ -92,6 +92,7 @@ private:
     std::vector<char, Allocator> bytes_;
     std::size_t max_size_;
 };
+/// The one with memory of std::allocator.
 using streambuf = basic_streambuf<>;
 
 /// A streambuf as a dynamic buffer that operations may move and copy.

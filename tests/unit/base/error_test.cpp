@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <netdb.h>
+
 #include <set>
 #include <string>
 
@@ -62,5 +64,16 @@ TEST(ThrowError, SetCodeBecomesASystemErrorThatNamesTheCall) {
 }
 
 TEST(ThrowError, ClearCodeReturns) { EXPECT_NO_THROW(fairlead::detail::throw_error({}, "read")); }
+
+TEST(Error, W5_LookUpsFailWithTheSystemsValues) {
+    EXPECT_EQ(error_code(error::host_not_found).value(), HOST_NOT_FOUND);
+    EXPECT_EQ(error_code(error::host_not_found_try_again).value(), TRY_AGAIN);
+    EXPECT_EQ(error_code(error::no_recovery).value(), NO_RECOVERY);
+    EXPECT_EQ(error_code(error::no_data).value(), NO_DATA);
+    EXPECT_EQ(error_code(error::service_not_found).value(), EAI_SERVICE);
+    EXPECT_EQ(error_code(error::socket_type_not_supported).value(), EAI_SOCKTYPE);
+    EXPECT_EQ(error_code(error::service_not_found).message(), "Service not found");
+    EXPECT_EQ(error_code(error::no_recovery).message(), "A non-recoverable error occurred during database lookup");
+}
 
 } // namespace
