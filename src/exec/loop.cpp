@@ -2,6 +2,8 @@
 
 #include <fairlead/exec/recycler.hpp>
 
+#include <exec/park.hpp>
+
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -177,30 +179,26 @@ bool detail::spend_slow() noexcept {
     auto& item = thread.item;
     loop* const l = thread.current;
     enum cause { budget, deadline, remote } why;
-    item.used += item.used == 0 ? fairness::units_least : item.used;
-    if (item.used >= fairness::units_most) {
+    if (item.granted >= fairness::units_most) {
         why = budget;
-    } else if (!l) {
-        item.units = item.used - 1;
-        return true;
-    } else if (op const* const head = l->inbox_.load(std::memory_order_relaxed); head && head != asleep) {
+    } else if (l && l->has_posts()) {
         why = remote;
     } else {
-        auto const now = l->clock_ns();
-        if (thread.slice_end_ns == 0) // The first look in a batch starts the slice.
-            thread.slice_end_ns = now + fairness::slice_ns;
-        if (now < thread.slice_end_ns) {
-            item.units = item.used - 1; // 16 more, then 32, then 64; one is taken now.
+        auto const now = l ? l->clock_ns() : park::now_ns();
+        if (item.slice_end_ns == 0) // The first look starts the slice, if nobody has looked before.
+            item.slice_end_ns = now + fairness::slice_ns;
+        if (now < item.slice_end_ns) {
+            item.grant_more(now);
             return true;
         }
-        thread.slice_is_over = true;
+        item.end_slice();
         why = deadline;
     }
     if (l)
         l->yields_[why].fetch_add(1, std::memory_order_relaxed);
     // Stays exhausted until the next item is dequeued.
     item.units = 0;
-    item.used = fairness::units_most;
+    item.granted = fairness::units_most;
     return false;
 }
 
@@ -255,9 +253,44 @@ void loop::resume_at(resumer* here, await_record& r, op& o) {
         resume_hooked(r);
 }
 
+namespace {
+
+/// Something that an executor which is no loop runs in a thread of its own: an item, measured if that is due.
+class outside_item {
+public:
+    explicit outside_item(detail::thread_state& thread) noexcept : thread_(thread) {
+        thread.is_outside = true;
+        if (thread.outside.is_due())
+            thread.outside.look(detail::park::now_ns());
+        thread.item = {.items = thread.outside.items() - 1, .slice_end_ns = thread.outside.slice_end_ns()};
+        thread.item.fill(thread.item.first = thread.outside.first_units());
+    }
+    outside_item(outside_item const&) = delete;
+    outside_item& operator=(outside_item const&) = delete;
+    ~outside_item() {
+        thread_.outside.ran(1 + thread_.item.functions);
+        if (thread_.outside.is_measuring()) {
+            thread_.outside.look(detail::park::now_ns());
+            thread_.outside.rest();
+        }
+        thread_.is_outside = false;
+    }
+
+private:
+    detail::thread_state& thread_;
+};
+
+} // namespace
+
+void loop::run_outside_alone(op& o) {
+    outside_item const whole(detail::this_thread);
+    run_outside(o);
+}
+
 void loop::run_outside(op& o) {
-    if (!detail::this_thread.frames)
-        detail::this_thread.item.fill();
+    auto const& thread = detail::this_thread;
+    if (!thread.frames && !thread.is_outside)
+        return run_outside_alone(o);
     if (o.run) {
         o.run(&o, op_mode::complete);
     } else {
@@ -266,20 +299,30 @@ void loop::run_outside(op& o) {
     }
 }
 
+detail::budget& loop::begin_stretch(std::size_t most) noexcept {
+    auto& item = detail::this_thread.item;
+    item.items = static_cast<unsigned>(std::min<std::size_t>(most, pace_.items()));
+    item.functions = 0;
+    item.given_up = 0;
+    item.first = pace_.first_units();
+    item.slice_end_ns = pace_.slice_end_ns();
+    return item;
+}
+
 loop::batch loop::run_batch(std::size_t most, std::size_t& done) {
-    auto& thread = detail::this_thread;
-    thread.slice_end_ns = 0;
-    thread.slice_is_over = false;
+    auto& item = begin_stretch(most);
     struct count {
-        std::size_t const limit;
+        detail::budget const& item;
         std::size_t& done;
-        std::size_t n = 0;
-        ~count() { done += n; }
-    } items{std::min<std::size_t>(most, fairness::batch_items), done};
-    while (items.n != items.limit && !local_.empty()) {
+        unsigned const allowed = item.items;
+        unsigned ran() const noexcept { return allowed - item.items - item.given_up; }
+        ~count() { done += ran() - item.functions; }
+    } const count_items{item, done};
+    auto const first_units = item.first;
+    while (item.items != 0 && !local_.empty()) {
         op* const o = local_.pop_front();
-        thread.item.fill();
-        ++items.n;
+        item.fill(first_units);
+        --item.items;
         try {
             outside_section const handler;
             if (o->run)
@@ -287,7 +330,9 @@ loop::batch loop::run_batch(std::size_t most, std::size_t& done) {
             else
                 resume_op(*o);
         } catch (...) {
-            if (!mine())
+            if (mine())
+                pace_.ran(count_items.ran());
+            else
                 robbed_is_back();
             throw;
         }
@@ -295,9 +340,10 @@ loop::batch loop::run_batch(std::size_t most, std::size_t& done) {
             robbed_is_back();
             return batch::lost;
         }
-        if (stopped_.load(std::memory_order_relaxed) || thread.slice_is_over) [[unlikely]]
+        if (stopped_.load(std::memory_order_relaxed)) [[unlikely]]
             break;
     }
+    pace_.ran(count_items.ran());
     return batch::kept;
 }
 
@@ -306,8 +352,11 @@ void loop::robbed_is_back() noexcept {
         wake();
 }
 
-void loop::run_shared(op& o) {
-    auto& thread = detail::this_thread;
+unsigned loop::run_shared(op& o) {
+    auto& item = begin_stretch(fairness::batch_items);
+    item.fill(item.first);
+    --item.items;
+    pace_.ran(1);
     // What the item is about to start is not known yet: no other thread may find that there is no work left.
     outside_work_.fetch_add(1, std::memory_order_relaxed);
     struct at_end {
@@ -316,16 +365,14 @@ void loop::run_shared(op& o) {
             if (l.outside_work_.fetch_sub(1, std::memory_order_seq_cst) == 1 && l.is_asleep())
                 l.wake();
         }
-    } const item{*this};
+    } const under_way{*this};
     disown();
-    thread.slice_end_ns = 0;
-    thread.slice_is_over = false;
-    thread.item.fill();
     outside_section const handler;
     if (o.run)
         o.run(&o, op_mode::complete);
     else
         resume_op(o);
+    return item.functions;
 }
 
 namespace {

@@ -17,6 +17,10 @@ void wake_all(std::atomic<std::uint32_t>& word) noexcept;
 /// Every running thread of the process passes a memory barrier before this returns. False: the system cannot.
 bool barrier_in_all_threads() noexcept;
 
+/// The time, where no driver tells it. Tests put a clock of their own in the place of the system's.
+std::int64_t now_ns() noexcept;
+extern std::atomic<std::int64_t (*)() noexcept> clock;
+
 void pause() noexcept;
 /// Lets another thread have the processor.
 void give_way() noexcept;

@@ -1,11 +1,14 @@
 #include <fairlead/exec/strand.hpp>
 
+#include <fairlead/exec/loop.hpp>
+
 #include <exec/park.hpp>
 
 namespace fairlead::detail {
 namespace {
 
-// Functions of one turn, which share the budget of one item. The rest waits behind what else is queued below.
+// Functions of one turn, which share the budget of one item, at most: of the batch below, each is an item. The rest
+// waits behind what else is queued below.
 constexpr int functions_per_turn = 16;
 
 } // namespace
@@ -96,6 +99,8 @@ void strand_core::run_turn(op* base, op_mode mode) {
     } end{core};
     turn const here(core);
     for (int i = 0; i != functions_per_turn; ++i) {
+        if (i != 0 && !this_thread.item.take_item()) // The first is what the turn itself stands for below.
+            return;
         op* const o = core.next();
         if (!o) {
             end.is_over = true;

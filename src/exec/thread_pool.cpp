@@ -11,8 +11,9 @@
 namespace fairlead {
 namespace detail {
 
-/// The queues of a pool. Each worker takes from its own first, then what came from outside, then half of what another
-/// one has. Whoever finds nothing anywhere parks; whoever queues something wakes one of the parked.
+/// The queues of a pool. Each worker takes in turn from its own and what came from outside, and where there is neither,
+/// half of what another one has. Whoever finds nothing anywhere parks; whoever queues something wakes one of the
+/// parked.
 class pool : public in_context_memory {
 public:
     pool(execution_context& context, std::size_t threads)
@@ -80,10 +81,12 @@ private:
     struct alignas(64) queue {
         std::mutex mutex;
         op_queue ops;
-        std::size_t size() noexcept {
-            std::size_t n = 0;
-            ops.for_each([&](op&) { ++n; });
-            return n;
+        std::atomic<std::size_t> size{0}; ///< changes under the lock; zero may be an old answer
+        void grow(std::size_t n) noexcept {
+            size.store(size.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+        }
+        void shrink(std::size_t n) noexcept {
+            size.store(size.load(std::memory_order_relaxed) - n, std::memory_order_relaxed);
         }
     };
     struct worker {
@@ -101,6 +104,7 @@ private:
         {
             std::lock_guard const lock(q.mutex);
             q.ops.push_back(o);
+            q.grow(1);
         }
         if (parked_.load(std::memory_order_seq_cst) != 0)
             wake(false);
@@ -113,12 +117,14 @@ private:
 
     void run(queue* own) {
         worker const me(this, own);
-        unsigned turn = 0;
+        bool outside_first = false;
         for (;;) {
             if (stopped_.load(std::memory_order_acquire))
                 return;
-            // From outside first now and then: a worker that feeds itself would never look there.
-            op* const o = take(own, ++turn % 61 == 0);
+            // Every second time from outside first: a worker that feeds itself would never look there, and what it
+            // feeds itself with may take long.
+            outside_first = !outside_first;
+            op* const o = take(own, outside_first);
             if (o) {
                 struct at_end {
                     pool& p;
@@ -147,9 +153,12 @@ private:
     }
 
     op* take_from(queue& q) noexcept {
+        if (q.size.load(std::memory_order_relaxed) == 0)
+            return nullptr;
         std::lock_guard const lock(q.mutex);
         if (q.ops.empty())
             return nullptr;
+        q.shrink(1);
         queued_.fetch_sub(1, std::memory_order_relaxed);
         return q.ops.pop_front();
     }
@@ -176,22 +185,27 @@ private:
                 continue;
             op* got = nullptr;
             op_queue loot;
+            std::size_t half = 0;
             {
                 std::lock_guard const lock(victim.mutex);
-                auto const size = victim.size();
-                for (std::size_t k = 0; k != (size + 1) / 2 && (own || k == 0); ++k) {
+                half = (victim.size.load(std::memory_order_relaxed) + 1) / 2;
+                if (half > 1 && !own)
+                    half = 1;
+                for (std::size_t k = 0; k != half; ++k) {
                     op* const o = victim.ops.pop_front();
                     if (got)
                         loot.push_back(*o);
                     else
                         got = o;
                 }
+                victim.shrink(half);
                 if (got)
                     queued_.fetch_sub(1, std::memory_order_relaxed);
             }
             if (!loot.empty()) {
                 std::lock_guard const lock(own->mutex);
                 own->ops.splice_back(loot);
+                own->grow(half - 1);
             }
             if (got)
                 return got;

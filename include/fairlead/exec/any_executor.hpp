@@ -260,6 +260,7 @@ private:
     functions_type const* functions_ = nullptr;
 };
 
+/// As the member.
 template <class... P> void swap(any_executor<P...>& a, any_executor<P...>& b) noexcept { a.swap(b); }
 
 } // namespace execution

@@ -39,6 +39,8 @@ enum class await_state : unsigned char {
 
 } // namespace detail
 
+/// What a suspended coroutine has of the operation that it awaits: the op and its state lie in the frame, in these
+/// bytes. For those who write an awaiter; programs meet it in compiler messages only.
 struct await_record {
     static constexpr std::size_t lendable = 128;
     /// As much of it as the ops take that start, resume or destroy a chain: its root may keep things in the rest.
@@ -72,6 +74,9 @@ struct await_record {
         static_assert(fits<Record>, "the record of this operation does not fit into an await record");
         FAIRLEAD_ASSERT_SLOW(!lent);
         return *::new (static_cast<void*>(bytes)) Record;
+    }
+    template <class Record> Record const& get() const noexcept {
+        return *std::launder(reinterpret_cast<Record const*>(bytes));
     }
     template <class Record> Record& get() noexcept { return *std::launder(reinterpret_cast<Record*>(bytes)); }
 

@@ -37,6 +37,7 @@ public:
 private:
     std::int8_t value_ = -1;
 };
+/// `require(ex, execution::blocking_adaptation.allowed)`
 inline constexpr blocking_adaptation_t blocking_adaptation{};
 
 } // namespace execution

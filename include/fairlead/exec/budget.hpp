@@ -3,12 +3,13 @@
 // A coroutine that reads from a socket which always has data, or searches a buffer that always matches, would never
 // give way: every await is ready, so it never suspends, and timers and other sockets starve. Hence an item that the
 // loop dequeues (a handler, a resumed coroutine) has a budget. Each immediate completion takes one unit. An item gets
-// 128 units or about 200 microseconds, whichever ends first, but never fewer than 16 units. Out of budget, the next
-// operation does not try: the coroutine is suspended *before* the side effect and put at the end of the run queue.
+// 128 units or about 200 microseconds, whichever ends first, but never fewer than 16 units while items are short. Out
+// of budget, the next operation does not try: the coroutine is suspended *before* the side effect and put at the end of
+// the run queue.
 //
 // The hot test is one decrement and one branch. The clock is looked at after 16, 32 and 64 units only, and once a
-// batch. The budget is filled when the loop dequeues an item and at no other time; whoever is resumed by that item
-// inherits what is left.
+// batch; after long items from the first unit on, and after each item (pace.hpp). The budget is filled when the loop
+// dequeues an item and at no other time; whoever is resumed by that item inherits what is left.
 #pragma once
 
 #include <fairlead/base/config.hpp>
@@ -19,11 +20,11 @@ namespace fairlead {
 
 /// The published figures of the fairness rule.
 struct fairness {
-    static constexpr int units_least = 16; ///< an item's units that no deadline cuts
+    static constexpr int units_least = 16; ///< an item's units that no deadline cuts while items are short
     static constexpr int units_most = 128; ///< an item's units at the most
     static constexpr std::int64_t slice_ns = 200'000;
     static constexpr unsigned inline_depth_most = 16; ///< of handlers with an immediate executor, one inside the other
-    static constexpr unsigned batch_items = 64;       ///< items between two looks at the inbox and the clock
+    static constexpr unsigned batch_items = 64;       ///< items between two looks at the inbox and the clock, at most
     static constexpr unsigned batches_per_poll = 61;  ///< batches between two polls of the driver, if time does not
 };
 
@@ -36,15 +37,51 @@ struct yield_counters {
 
 namespace detail {
 
+/// What the thread may do before it looks at the clock, or gives way.
 struct budget {
     int units = fairness::units_least;
-    int used = 0; ///< units granted before those in `units`
+    int granted = fairness::units_least; ///< to the item so far, with those in `units`
+    int first = fairness::units_least;   ///< what each item of the batch is granted without a look at the clock
+    int last = 0;                        ///< units that were granted at the last look
+    unsigned items = 1;                  ///< of the batch; the functions of a strand count, too
+    unsigned functions = 0;              ///< of strands, beyond the first of each turn, that have taken their items
+    unsigned given_up = 0;               ///< items that were left when one ran to the end of the slice
+    std::int64_t slice_end_ns = 0;       ///< 0: nobody has looked at the clock yet
+    std::int64_t looked_ns = 0;          ///< when the item last did
 
-    void fill() noexcept {
-        units = fairness::units_least;
-        used = 0;
+    void fill(int n) noexcept {
+        units = n;
+        granted = n == 0 ? 1 : n; // what is granted next is as much again
     }
     bool take() noexcept { return --units >= 0; }
+    /// Twice as many units as the last time, or as many again as the item had in the beginning, if they will fit into
+    /// the slice at the pace of the last ones. One of them is taken.
+    void grant_more(std::int64_t now) noexcept {
+        bool const is_first_look = granted <= first || granted == 1;
+        int more = is_first_look ? granted : 2 * last;
+        if (more > fairness::units_most - granted)
+            more = fairness::units_most - granted;
+        if (!is_first_look)
+            while (more > 1 && more * (now - looked_ns) > last * (slice_end_ns - now))
+                more /= 2;
+        granted += more;
+        units = more - 1;
+        last = more;
+        looked_ns = now;
+    }
+    /// Whatever runs is to be the last before the clock is looked at.
+    void end_slice() noexcept {
+        given_up += items;
+        items = 0;
+    }
+    /// May the item go on as another one would, as a strand does with its next function?
+    bool take_item() noexcept {
+        if (items == 0)
+            return false;
+        --items;
+        ++functions;
+        return true;
+    }
 };
 
 } // namespace detail

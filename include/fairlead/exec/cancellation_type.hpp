@@ -5,6 +5,8 @@
 
 namespace fairlead {
 
+/// How much an operation may have done when it ends early. Whoever asks names the types that are good enough, and each
+/// operation says in its contract which ones it knows.
 enum class cancellation_type : unsigned {
     none = 0,
     terminal = 1, ///< It may have had side effects, and the object is good for nothing but being closed.
@@ -12,6 +14,7 @@ enum class cancellation_type : unsigned {
     total = 4,    ///< It must not have had any side effect that the caller could notice.
     all = 0xffffffff,
 };
+/// Asio's second name of it.
 using cancellation_type_t = cancellation_type;
 
 constexpr cancellation_type operator|(cancellation_type a, cancellation_type b) noexcept {

@@ -218,6 +218,7 @@ template <class Service> void add_service(execution_context& c, Service* s) {
     detail::service_access::add(c, detail::kind_of_service<Service>(), s);
 }
 
+/// Whether the context has a service of this kind. It makes none.
 template <class Service> bool has_service(execution_context& c) {
     return detail::service_access::has(c, detail::kind_of_service<Service>());
 }

@@ -209,6 +209,7 @@ private:
 };
 static_assert(sizeof(any_io_executor) == 32, "the size of any_io_executor is part of the ABI");
 
+/// Exchanges two executors. Allocates nothing.
 inline void swap(any_io_executor& a, any_io_executor& b) noexcept { a.swap(b); }
 namespace execution {
 using fairlead::swap;

@@ -7,10 +7,20 @@
 #include <fairlead/exec/properties.hpp>
 
 #include <concepts>
+#include <memory>
+#include <utility>
 
 namespace fairlead {
 
 namespace detail {
+
+/// Gives f to an executor of either kind.
+template <class E, class F> void execute_on(E const& e, F&& f) {
+    if constexpr (has_execute<E>)
+        e.execute(std::forward<F>(f));
+    else
+        e.post(std::forward<F>(f), std::allocator<void>());
+}
 
 template <class E>
 concept has_loop = requires(E const& e) {
@@ -91,10 +101,10 @@ template <class E, class F> void dispatch_function(E const& e, F&& f) {
 
 } // namespace detail
 
+// The members come first: only then is comparing asked for, which would otherwise try to make an any_io_executor.
 /// What users may write as an executor under I/O objects: copyable, comparable, belongs to a context, runs a move-only
 /// function. The context is what context() returns, or query(execution::context). In place of execute(f) it may have
 /// dispatch, post and defer as in the Networking TS.
-// The members come first: only then is comparing asked for, which would otherwise try to make an any_io_executor.
 template <class E>
 concept io_executor = requires(E const& e) { detail::context_of(e); } && detail::runs_functions<E>;
 

@@ -10,6 +10,7 @@
 #include <fairlead/exec/execution_context.hpp>
 #include <fairlead/exec/op.hpp>
 #include <fairlead/exec/ownership.hpp>
+#include <fairlead/exec/pace.hpp>
 #include <fairlead/exec/resumer.hpp>
 #include <fairlead/exec/rundown.hpp>
 
@@ -40,12 +41,12 @@ struct thread_state {
     await_record* next;             ///< whom the trampoline resumes when the current coroutine has suspended
     await_record const* starting;   ///< the record for which a generic operation is being started right now
     bool dropped;                   ///< the handler of that operation was destroyed without being called
-    bool slice_is_over;             ///< an item ran to the end of the slice
+    bool is_outside;                ///< it runs something for an executor that is no loop
     unsigned depth;                 ///< nested trampolines
     unsigned immediate_depth;       ///< nested handlers that run inline because they asked for it
     owning_thread owning;           ///< what stands for it as the owner of loops
     budget item;                    ///< of the item that the thread is running
-    std::int64_t slice_end_ns;      ///< 0: the clock was not looked at in this batch
+    pace outside;                   ///< of what it runs for executors that are no loops
     blocking_wait* waits;           ///< for an operation it has started with `block`
     std::uint64_t record_overflows; ///< blocks of awaited operations that did not fit into their await record
     void const* newest_frame;       ///< the memory of the coroutine that was made last
@@ -156,7 +157,7 @@ public:
             resume_chain(r);
     }
     /// For executors that are no loops: runs what was given to them, or resumes its coroutine, which is at home there.
-    /// In a thread that runs no loop it has a budget of its own.
+    /// In a thread that runs no loop it has a budget of its own, unless it is part of something that has one.
     static void run_outside(op& o);
     /// Gives up an op that will never complete.
     static void abandon(op& o);
@@ -184,8 +185,9 @@ protected:
     /// Owner, inside its only section: runs up to `most` items and at most one batch, and counts them in `done`. Lost:
     /// another thread has taken the loop while a handler ran.
     batch run_batch(std::size_t most, std::size_t& done);
-    /// Owner, inside its only section: runs one item with the loop given away meanwhile.
-    void run_shared(op& o);
+    /// Owner, inside its only section: runs one item with the loop given away meanwhile. Returns how many functions of
+    /// a strand that were beyond the first.
+    unsigned run_shared(op& o);
     /// Owner: moves what other threads posted into the run queue, in the order of arrival, and does what they ask for.
     bool take_inbox() noexcept;
     /// Hands a request to the owner. Any thread; it is carried out when the owner next looks into its inbox.
@@ -225,11 +227,15 @@ protected:
     execution_context& context_;
     op_queue local_;
     std::atomic<bool> stopped_{false};
+    detail::pace pace_; ///< the owner's
     detail::ownership ownership_;
     detail::rundown rundown_; ///< threads that are not inside run(): their last looks
 
 private:
     friend bool detail::spend_slow() noexcept;
+    /// Owner: what the thread may do before the next look at the clock.
+    detail::budget& begin_stretch(std::size_t most) noexcept;
+    FAIRLEAD_NOINLINE static void run_outside_alone(op& o);
     bool is_running_further_out(detail::run_frame const& f) const noexcept;
     FAIRLEAD_COLD void post_from_outside(op& o) noexcept;
     void push_inbox(op& o) noexcept;

@@ -13,6 +13,7 @@
 
 namespace fairlead {
 
+/// What the run function of an op is to do.
 enum class op_mode : unsigned char {
     complete, ///< Deliver the result: invoke the handler once, or resume the coroutine.
     abandon,  ///< The context is going away: give up the handler and its memory, invoke nothing.

@@ -1,14 +1,12 @@
 // The properties of executors: what they are called, which values they have, and which can be asked for.
 #pragma once
 
-#include <fairlead/exec/execution_context.hpp>
 #include <fairlead/exec/property.hpp>
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <utility>
+#include <type_traits>
 
 namespace fairlead {
 
@@ -16,26 +14,28 @@ namespace detail {
 
 template <class T>
 concept has_execute = requires(T const& e, void (*f)()) { e.execute(f); };
+/// Stands for whatever allocator there is, so that asking what an executor is does not take all of <memory>.
+template <class T> struct allocator_archetype {
+    using value_type = T;
+    allocator_archetype() = default;
+    template <class U> allocator_archetype(allocator_archetype<U> const&) noexcept;
+    T* allocate(std::size_t);
+    void deallocate(T*, std::size_t) noexcept;
+    friend bool operator==(allocator_archetype const&, allocator_archetype const&) = default;
+};
 /// As executors of users were written for the Networking TS.
 template <class T>
-concept has_post_in_place_of_execute = !has_execute<T> && requires(T const& e, void (*f)(), std::allocator<void> a) {
-    e.dispatch(f, a);
-    e.post(f, a);
-    e.defer(f, a);
-};
+concept has_post_in_place_of_execute =
+    !has_execute<T> && requires(T const& e, void (*f)(), allocator_archetype<char> a) {
+        e.dispatch(f, a);
+        e.post(f, a);
+        e.defer(f, a);
+    };
 
 // execute comes first: comparing could otherwise try to make an any_io_executor.
 template <class T>
 concept runs_functions =
     (has_execute<T> || has_post_in_place_of_execute<T>) && std::copy_constructible<T> && std::equality_comparable<T>;
-
-/// Gives f to an executor of either kind.
-template <class E, class F> void execute_on(E const& e, F&& f) {
-    if constexpr (has_execute<E>)
-        e.execute(std::forward<F>(f));
-    else
-        e.post(std::forward<F>(f), std::allocator<void>());
-}
 
 } // namespace detail
 
@@ -45,7 +45,9 @@ namespace execution {
 /// io_executor.
 template <class T>
 concept executor = detail::runs_functions<T>;
+/// The concept as a value.
 template <class T> inline constexpr bool is_executor_v = executor<T>;
+/// The concept as a type. fairlead::is_executor asks for what the Networking TS has.
 template <class T> struct is_executor : std::bool_constant<is_executor_v<T>> {};
 
 } // namespace execution
@@ -93,6 +95,7 @@ public:
 private:
     std::int8_t value_ = -1;
 };
+/// `require(ex, execution::blocking.never)`; also .possibly and .always.
 inline constexpr blocking_t blocking{};
 
 /// Whether what is executed goes on with what the caller does: a hint.
@@ -114,6 +117,7 @@ public:
 private:
     std::int8_t value_ = -1;
 };
+/// `prefer(ex, execution::relationship.continuation)`; also .fork.
 inline constexpr relationship_t relationship{};
 
 /// Whether an executor and its copies are work, so that run() or join() of the context goes on while there is one.
@@ -137,6 +141,7 @@ public:
 private:
     std::int8_t value_ = -1;
 };
+/// `require(ex, execution::outstanding_work.tracked)`; also .untracked.
 inline constexpr outstanding_work_t outstanding_work{};
 
 /// What a function runs on.
@@ -161,6 +166,7 @@ public:
 private:
     std::int8_t value_ = -1;
 };
+/// `query(ex, execution::mapping)`
 inline constexpr mapping_t mapping{};
 
 /// What becomes of an exception of a function that execute() runs inside the call.
@@ -190,22 +196,26 @@ public:
 private:
     std::int8_t value_ = -1;
 };
+/// `query(ex, execution::inline_exception_handling)`
 inline constexpr inline_exception_handling_t inline_exception_handling{};
 
 /// The execution_context of an executor, by its own type.
 struct context_t : detail::property_of_executors {};
+/// `query(ex, execution::context)`
 inline constexpr context_t context{};
 
 /// The same as a T, which the executor's context converts to.
 template <class T> struct context_as_t : detail::property_of_executors {
     using polymorphic_query_result_type = T;
 };
+/// `query(ex, execution::context_as<T>)`
 template <class T> inline constexpr context_as_t<T> context_as{};
 
 /// How many functions an executor runs at the same time.
 struct occupancy_t : detail::property_of_executors {
     using polymorphic_query_result_type = std::size_t;
 };
+/// `query(ex, execution::occupancy)`
 inline constexpr occupancy_t occupancy{};
 
 /// Where execute() takes memory from: allocator(a).
@@ -228,6 +238,7 @@ public:
         return allocator_t<ProtoAllocator>(a);
     }
 };
+/// `require(ex, execution::allocator(a))`; by itself it is the default allocator.
 inline constexpr allocator_t<void> allocator{};
 
 } // namespace execution

@@ -1,11 +1,13 @@
 // Properties: asking something for a variant of itself (require, prefer), or for a value (query). What may be asked for
 // is open: a property is a type with the constants below, and who has it says so by members or by functions of its
-// namespace. The properties of executors are in properties.hpp.
+// namespace. The properties of executors are in properties.hpp. These headers do without <utility>, which costs more
+// than they do.
 #pragma once
+
+#include <fairlead/base/config.hpp>
 
 #include <concepts>
 #include <type_traits>
-#include <utility>
 
 namespace fairlead {
 
@@ -14,6 +16,7 @@ template <class T, class Property, class = void> struct is_applicable_property :
 template <class T, class Property>
     requires(bool(Property::template is_applicable_property_v<T>))
 struct is_applicable_property<T, Property> : std::true_type {};
+/// The same as a value.
 template <class T, class Property> inline constexpr bool is_applicable_property_v =
     is_applicable_property<T, Property>::value;
 
@@ -43,15 +46,15 @@ void prefer() = delete;
 void query() = delete;
 
 template <class T, class P>
-concept requirable = requires(T&& t, P const& p) { require(std::forward<T>(t), p); };
+concept requirable = requires(T&& t, P const& p) { require(static_cast<T&&>(t), p); };
 template <class T, class P>
-concept preferable = requires(T&& t, P const& p) { prefer(std::forward<T>(t), p); };
+concept preferable = requires(T&& t, P const& p) { prefer(static_cast<T&&>(t), p); };
 template <class T, class P>
-concept queryable = requires(T&& t, P const& p) { query(std::forward<T>(t), p); };
+concept queryable = requires(T&& t, P const& p) { query(static_cast<T&&>(t), p); };
 
-template <class T, class P> decltype(auto) call_require(T&& t, P const& p) { return require(std::forward<T>(t), p); }
-template <class T, class P> decltype(auto) call_prefer(T&& t, P const& p) { return prefer(std::forward<T>(t), p); }
-template <class T, class P> decltype(auto) call_query(T&& t, P const& p) { return query(std::forward<T>(t), p); }
+template <class T, class P> decltype(auto) call_require(T&& t, P const& p) { return require(static_cast<T&&>(t), p); }
+template <class T, class P> decltype(auto) call_prefer(T&& t, P const& p) { return prefer(static_cast<T&&>(t), p); }
+template <class T, class P> decltype(auto) call_query(T&& t, P const& p) { return query(static_cast<T&&>(t), p); }
 
 } // namespace property_functions
 
@@ -83,7 +86,7 @@ template <class T, class P> consteval property_way way_to_query() {
     using bare = std::remove_cvref_t<T>;
     if constexpr (!is_applicable_property_v<bare, P>)
         return property_way::none;
-    else if constexpr (requires(T&& t, P const& p) { std::forward<T>(t).query(p); })
+    else if constexpr (requires(T&& t, P const& p) { static_cast<T&&>(t).query(p); })
         return property_way::member;
     else if constexpr (property_functions::queryable<T, P>)
         return property_way::function;
@@ -110,11 +113,11 @@ template <class T, class P> consteval property_way way_to_take() {
     using bare = std::remove_cvref_t<T>;
     if constexpr (has_property_by_type<bare, P> || has_property_by_trait<bare, P>)
         return property_way::same;
-    else if constexpr (requires(T&& t, P const& p) { std::forward<T>(t).require(p); })
+    else if constexpr (requires(T&& t, P const& p) { static_cast<T&&>(t).require(p); })
         return property_way::member;
     else if constexpr (property_functions::requirable<T, P>)
         return property_way::function;
-    else if constexpr (requires(T&& t, P const& p) { built_in_require<bare, P>::take(std::forward<T>(t), p); })
+    else if constexpr (requires(T&& t, P const& p) { built_in_require<bare, P>::take(static_cast<T&&>(t), p); })
         return property_way::built_in;
     else
         return property_way::none;
@@ -132,13 +135,13 @@ template <class T, class P> constexpr decltype(auto) take_property(T&& t, P cons
     using bare = std::remove_cvref_t<T>;
     constexpr auto way = way_to_take<T, P>();
     if constexpr (way == property_way::same || way == property_way::none) // None: it is the default.
-        return bare(std::forward<T>(t));
+        return bare(static_cast<T&&>(t));
     else if constexpr (way == property_way::member)
-        return std::forward<T>(t).require(p);
+        return static_cast<T&&>(t).require(p);
     else if constexpr (way == property_way::function)
-        return property_functions::call_require(std::forward<T>(t), p);
+        return property_functions::call_require(static_cast<T&&>(t), p);
     else
-        return built_in_require<bare, P>::take(std::forward<T>(t), p);
+        return built_in_require<bare, P>::take(static_cast<T&&>(t), p);
 }
 
 template <class T, class P>
@@ -151,13 +154,24 @@ struct require_fn {
     template <class T, class P>
         requires one_requirable<T, P>
     constexpr decltype(auto) operator()(T&& t, P const& p) const {
-        return take_property(std::forward<T>(t), p);
+        return take_property(static_cast<T&&>(t), p);
     }
     template <class T, class P, class Q, class... More>
         requires one_requirable<T, P> &&
                  std::invocable<require_fn, std::invoke_result_t<require_fn, T, P const&>, Q const&, More const&...>
     constexpr decltype(auto) operator()(T&& t, P const& p, Q const& q, More const&... more) const {
-        return (*this)(take_property(std::forward<T>(t), p), q, more...);
+        return (*this)(take_property(static_cast<T&&>(t), p), q, more...);
+    }
+};
+
+/// The same for programs, which are told when `t` cannot have a property.
+struct require_or_refuse : require_fn {
+    using require_fn::operator();
+    template <class T, class... Properties>
+        requires(sizeof...(Properties) != 0 && !std::invocable<require_fn, T, Properties const&...>)
+    FAIRLEAD_REFUSED("this cannot have these properties: write prefer(x, property), or ask can_require_v before")
+    std::remove_cvref_t<T> operator()(T&& t, Properties const&...) const {
+        return t;
     }
 };
 
@@ -166,19 +180,19 @@ struct prefer_fn {
         requires one_preferable<T, P>
     constexpr decltype(auto) operator()(T&& t, P const& p) const {
         if constexpr (way_to_take<T, P>() != property_way::none)
-            return take_property(std::forward<T>(t), p);
-        else if constexpr (requires { std::forward<T>(t).prefer(p); })
-            return std::forward<T>(t).prefer(p);
+            return take_property(static_cast<T&&>(t), p);
+        else if constexpr (requires { static_cast<T&&>(t).prefer(p); })
+            return static_cast<T&&>(t).prefer(p);
         else if constexpr (property_functions::preferable<T, P>)
-            return property_functions::call_prefer(std::forward<T>(t), p);
+            return property_functions::call_prefer(static_cast<T&&>(t), p);
         else
-            return std::remove_cvref_t<T>(std::forward<T>(t));
+            return std::remove_cvref_t<T>(static_cast<T&&>(t));
     }
     template <class T, class P, class Q, class... More>
         requires one_preferable<T, P> &&
                  std::invocable<prefer_fn, std::invoke_result_t<prefer_fn, T, P const&>, Q const&, More const&...>
     constexpr decltype(auto) operator()(T&& t, P const& p, Q const& q, More const&... more) const {
-        return (*this)((*this)(std::forward<T>(t), p), q, more...);
+        return (*this)((*this)(static_cast<T&&>(t), p), q, more...);
     }
 };
 
@@ -188,16 +202,16 @@ struct query_fn {
     constexpr decltype(auto) operator()(T&& t, P const& p) const {
         constexpr auto way = way_to_query<T, P>();
         if constexpr (way == property_way::member)
-            return std::forward<T>(t).query(p);
+            return static_cast<T&&>(t).query(p);
         else if constexpr (way == property_way::function)
-            return property_functions::call_query(std::forward<T>(t), p);
+            return property_functions::call_query(static_cast<T&&>(t), p);
         else if constexpr (way == property_way::built_in)
             return built_in_query<std::remove_cvref_t<T>, P>::ask(t, p);
         else if constexpr (way == property_way::constant)
             return std::remove_cvref_t<decltype(P::template static_query_v<std::remove_cvref_t<T>>)>(
                 P::template static_query_v<std::remove_cvref_t<T>>);
         else if constexpr (has_values<P>)
-            return P((*this)(std::forward<T>(t), answered_value<T>(typename P::values())));
+            return P((*this)(static_cast<T&&>(t), answered_value<T>(typename P::values())));
         else
             return P();
     }
@@ -208,7 +222,7 @@ struct query_fn {
 /// require(t, p...): `t` as it is with the properties, one after the other; does not compile when it cannot have one.
 /// `t` itself when its type says that it has them; else its member require(p), or a function require(t, p); `t` itself
 /// also when it answers for none of the values of a property and p is the first of them.
-inline constexpr detail::require_fn require{};
+inline constexpr detail::require_or_refuse require{};
 /// prefer(t, p...): as require, or the member or function prefer, or `t` as it is.
 inline constexpr detail::prefer_fn prefer{};
 /// query(t, p): the value of the property for `t`, by a member query(p), which may be static, or a function query(t,
@@ -216,23 +230,35 @@ inline constexpr detail::prefer_fn prefer{};
 /// the first of them, which promises least, when it answers for none.
 inline constexpr detail::query_fn query{};
 
+/// Whether require(t, p...) compiles.
 template <class T, class... Properties> inline constexpr bool can_require_v =
     std::is_invocable_v<detail::require_fn, T, Properties const&...>;
+/// Whether prefer(t, p...) compiles.
 template <class T, class... Properties> inline constexpr bool can_prefer_v =
     std::is_invocable_v<detail::prefer_fn, T, Properties const&...>;
+/// Whether query(t, p) compiles.
 template <class T, class Property> inline constexpr bool can_query_v =
     std::is_invocable_v<detail::query_fn, T, Property const&>;
+/// can_require_v as a type.
 template <class T, class... Properties> struct can_require : std::bool_constant<can_require_v<T, Properties...>> {};
+/// can_prefer_v as a type.
 template <class T, class... Properties> struct can_prefer : std::bool_constant<can_prefer_v<T, Properties...>> {};
+/// can_query_v as a type.
 template <class T, class Property> struct can_query : std::bool_constant<can_query_v<T, Property>> {};
 
+/// What require(t, p...) returns, as `type`.
 template <class T, class... Properties> struct require_result
     : std::invoke_result<detail::require_fn, T, Properties const&...> {};
+/// What prefer(t, p...) returns, as `type`.
 template <class T, class... Properties> struct prefer_result
     : std::invoke_result<detail::prefer_fn, T, Properties const&...> {};
+/// What query(t, p) returns, as `type`.
 template <class T, class Property> struct query_result : std::invoke_result<detail::query_fn, T, Property const&> {};
+/// What require(t, p...) returns.
 template <class T, class... Properties> using require_result_t = typename require_result<T, Properties...>::type;
+/// What prefer(t, p...) returns.
 template <class T, class... Properties> using prefer_result_t = typename prefer_result<T, Properties...>::type;
+/// What query(t, p) returns.
 template <class T, class Property> using query_result_t = typename query_result<T, Property>::type;
 
 } // namespace fairlead

@@ -56,12 +56,16 @@ struct require_concept_fn {
 /// member require_concept(p), or a function require_concept(t, p).
 inline constexpr detail::require_concept_fn require_concept{};
 
+/// Whether require_concept(t, p) compiles.
 template <class T, class Property> inline constexpr bool can_require_concept_v =
     std::is_invocable_v<detail::require_concept_fn, T, Property const&>;
+/// The same as a type.
 template <class T, class Property> struct can_require_concept : std::bool_constant<can_require_concept_v<T, Property>> {
 };
+/// What require_concept(t, p) returns, as `type`.
 template <class T, class Property> struct require_concept_result
     : std::invoke_result<detail::require_concept_fn, T, Property const&> {};
+/// What require_concept(t, p) returns.
 template <class T, class Property> using require_concept_result_t = typename require_concept_result<T, Property>::type;
 
 } // namespace fairlead

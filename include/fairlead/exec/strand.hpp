@@ -68,7 +68,7 @@ private:
 
 /// Runs functions on the executor below, one at a time, and in the order in which they came. Copies are the same strand
 /// and compare equal. Each strand has a queue of its own, so two of them never wait for each other.
-/// After a bounded number of functions the strand goes to the end of the queue below it.
+/// After a bounded number of functions, or when they have taken long, the strand goes to the end of the queue below it.
 /// Threads    any
 /// Allocates  one block when it is made; nothing for what a loop of the library runs
 template <class Executor = any_io_executor> class strand : public detail::ts_members<strand<Executor>> {
@@ -140,6 +140,7 @@ private:
     detail::strand_core* core_;
 };
 
+/// A new strand over an executor, or over that of a context.
 template <io_executor Executor> strand<Executor> make_strand(Executor const& e) { return strand<Executor>(e); }
 template <class Context>
     requires execution_context_type<Context>

@@ -3,6 +3,7 @@
 
 #include <fairlead/exec/executor_concept.hpp>
 #include <fairlead/exec/function_op.hpp>
+#include <fairlead/exec/uses_executor.hpp>
 
 #include <concepts>
 #include <type_traits>
@@ -51,14 +52,5 @@ concept ts_executor =
 /// Whether T is what the Networking TS calls an executor: the executors of contexts, pools, strands and of the system
 /// are. This library asks for less (`io_executor`, `execution::executor`), and never calls these members.
 template <class T> struct is_executor : std::bool_constant<detail::ts_executor<T>> {};
-
-/// Says that the argument behind it is an executor, in constructors.
-struct executor_arg_t {
-    constexpr executor_arg_t() noexcept = default;
-};
-inline constexpr executor_arg_t executor_arg{};
-
-/// Whether T can be constructed with executor_arg and an Executor: false unless it is specialised.
-template <class T, class Executor> struct uses_executor : std::false_type {};
 
 } // namespace fairlead

@@ -12,6 +12,7 @@
 #include <fairlead/token/post.hpp>
 #include <fairlead/token/use_future.hpp>
 
+#include <exec/park.hpp>
 #include <support/scale.hpp>
 
 #include <gtest/gtest.h>
@@ -122,6 +123,25 @@ TEST(ThreadPool, RunsFunctionsAtTheSameTimeAndStealsFromTheBusy) {
     pool.join();
 }
 
+TEST(ThreadPool, AllThatABusyWorkerHasQueuedIsRunByAnother) {
+    thread_pool pool(2);
+    constexpr int count = 100;
+    std::atomic<int> ran{0};
+    std::promise<void> all;
+    post(pool, [&] {
+        for (int i = 0; i != count; ++i) // into this worker's own queue; the other one takes halves of it
+            post(pool, [&] {
+                if (++ran == count)
+                    all.set_value();
+            });
+        if (all.get_future().wait_for(20s) != std::future_status::ready) {
+            ADD_FAILURE() << "waited 20 s for the other worker, which ran " << ran << " of " << count;
+            pool.stop();
+        }
+    });
+    pool.join();
+}
+
 TEST(ThreadPool, StopAbandonsWhatIsQueued) {
     auto witness = std::make_shared<int>();
     std::atomic<int> ran{0};
@@ -152,6 +172,25 @@ TEST(ThreadPool, AttachLendsTheCallingThread) {
     });
     pool.attach();
     EXPECT_EQ(ran_in, std::this_thread::get_id());
+}
+
+TEST(ThreadPool, ThreadThatItsFunctionLendsToAnotherIsInsideBoth) {
+    thread_pool outer(1), inner(0);
+    int here = 0;
+    post(outer, [&] {
+        post(inner, [&] {
+            EXPECT_TRUE(inner.get_executor().running_in_this_thread());
+            EXPECT_TRUE(outer.get_executor().running_in_this_thread());
+            dispatch(inner, [&] { ++here; });
+            dispatch(outer, [&] { ++here; });
+            EXPECT_EQ(here, 2) << "at once";
+            inner.stop();
+        });
+        inner.attach();
+        EXPECT_FALSE(inner.get_executor().running_in_this_thread());
+    });
+    outer.join();
+    EXPECT_EQ(here, 2);
 }
 
 TEST(ThreadPool, DispatchRunsAtOnceInsideOnly) {
@@ -230,6 +269,60 @@ TEST(Strand, DispatchInsideIsInlineAndOutsideIsNot) {
     context.run();
     EXPECT_EQ(order, "1234");
     EXPECT_FALSE(s.running_in_this_thread());
+}
+
+TEST(Strand, OneOnAnotherIsInsideBoth) {
+    io_context context;
+    auto const inner = make_strand(context);
+    auto const outer = make_strand(inner);
+    auto const other = make_strand(inner);
+    std::string order;
+    post(outer, [&] {
+        EXPECT_TRUE(outer.running_in_this_thread());
+        EXPECT_TRUE(inner.running_in_this_thread());
+        EXPECT_FALSE(other.running_in_this_thread());
+        dispatch(inner, [&] { order += 'a'; }); // inside both, so at once
+        dispatch(outer, [&] { order += 'b'; });
+        dispatch(other, [&] {
+            EXPECT_TRUE(other.running_in_this_thread());
+            EXPECT_TRUE(inner.running_in_this_thread());
+            EXPECT_FALSE(outer.running_in_this_thread());
+            order += 'e';
+        });
+        order += 'c';
+    });
+    post(outer, [&] { order += 'd'; });
+    post(inner, [&] {
+        EXPECT_TRUE(inner.running_in_this_thread());
+        EXPECT_FALSE(outer.running_in_this_thread());
+    });
+    context.run();
+    EXPECT_EQ(order.substr(0, 3), "abc");
+    EXPECT_EQ(order.size(), 5U);
+}
+
+TEST(Strand, FunctionsOfOneOnAnotherNeverOverlapAndKeepTheirOrder) {
+    thread_pool pool(3);
+    auto const inner = make_strand(pool);
+    auto const outer = make_strand(inner);
+    int const count = static_cast<int>(scaled(20'000, 1'000));
+    std::atomic<int> inside{0}, overlapping{0};
+    int wrong = 0;
+    int next[2] = {};
+    for (int i = 0; i != count; ++i) {
+        auto const one = [&, i](int which) {
+            overlapping += inside.fetch_add(1) != 0;
+            wrong += next[which]++ != i;
+            --inside;
+        };
+        post(outer, [one] { one(0); });
+        post(inner, [one] { one(1); });
+    }
+    pool.join();
+    EXPECT_EQ(next[0], count);
+    EXPECT_EQ(next[1], count);
+    EXPECT_EQ(wrong, 0);
+    EXPECT_EQ(overlapping, 0);
 }
 
 TEST(Strand, CopiesAndWiderTypesAreTheSameStrand) {
@@ -323,6 +416,94 @@ TEST(Catalogue, F03_BusyStrandLeavesOthersTheirTurn) {
     EXPECT_LE(a_before_b, 16) << "a strand gives way after one turn";
 }
 
+// ---- time in pools, told by a clock that functions move
+
+std::atomic<std::int64_t> told_ns{1};
+
+/// The clock of threads that run no loop is `told_ns`.
+struct told_clock {
+    using function = std::int64_t (*)() noexcept;
+    function const before = detail::park::clock.exchange([]() noexcept -> std::int64_t { return told_ns; });
+    told_clock() = default;
+    told_clock(told_clock const&) = delete;
+    ~told_clock() { detail::park::clock = before; }
+};
+
+TEST(Catalogue, F02_X9_WorkerOfAPoolThatFeedsItselfTakesWhatComesFromOutside) {
+    thread_pool pool(1);
+    std::promise<void> started;
+    std::latch posted(1);
+    std::atomic<bool> over{false};
+    int rounds = 0, rounds_before = -1;
+    std::function<void()> again = [&] {
+        if (rounds++ == 0) {
+            started.set_value();
+            posted.wait();
+        }
+        if (!over && rounds != 1'000)
+            post(pool, again);
+    };
+    post(pool, again);
+    started.get_future().wait();
+    post(pool, [&] {
+        rounds_before = rounds;
+        over = true;
+    });
+    posted.count_down();
+    pool.join();
+    EXPECT_LE(rounds_before, 2) << "functions of the worker's own, each of which may take long";
+}
+
+TEST(Catalogue, F03_X9_TurnOfAStrandOnAPoolCountsTime) {
+    told_clock const clock;
+    thread_pool pool(1);
+    auto const s = make_strand(pool);
+    int ran = 0, before = 0, most = 0;
+    std::function<void()> look = [&] {
+        most = std::max(most, ran - before);
+        before = ran;
+        if (ran != 40)
+            post(pool, look);
+    };
+    post(pool, [&] {
+        for (int i = 0; i != 40; ++i)
+            post(s, [&] {
+                ++ran;
+                told_ns += 1'000'000;
+            });
+        post(pool, look);
+    });
+    pool.join();
+    EXPECT_EQ(ran, 40);
+    EXPECT_LE(most, 2) << "functions of the strand between two of somebody else; a short one has bought the second";
+}
+
+awaitable<void> computes(int& units, int n) {
+    for (; units != n; ++units) {
+        told_ns += 1'000'000;
+        co_await completion_token_transform<void()>(use_await, [](auto&& h) { std::forward<decltype(h)>(h)(); });
+    }
+}
+
+TEST(Catalogue, F01_X9_CoroutineOnAPoolGivesWayByTime) {
+    told_clock const clock;
+    thread_pool pool(1);
+    int units = 0, before = 0, most = 0;
+    std::function<void()> look = [&] {
+        most = std::max(most, units - before);
+        before = units;
+        if (units != 200)
+            post(pool, look);
+    };
+    post(pool, [&] {
+        co_spawn(pool, computes(units, 200), detached);
+        post(pool, look);
+    });
+    pool.join();
+    EXPECT_EQ(units, 200);
+    EXPECT_LE(most, 2) << "milliseconds between two turns of somebody else; a short function has bought the second";
+}
+
 // ---- I/O objects and coroutines on each of them
 
 /// Runs f(executor, count_down) and waits for what it started.
@@ -355,24 +536,24 @@ template <class Executor> void echo_on(Executor const& ex, int messages) {
     EXPECT_EQ(right, messages + 1);
 }
 
-TEST(ExecutorsOfObjects, C6_ThreadPool) {
+TEST(Papers, C06_ThreadPool) {
     thread_pool pool(2);
     echo_on(pool.get_executor(), 50);
 }
-TEST(ExecutorsOfObjects, C6_SystemExecutor) { echo_on(system_executor(), 20); }
-TEST(ExecutorsOfObjects, C6_UsersOwn) {
+TEST(Papers, C06_SystemExecutor) { echo_on(system_executor(), 20); }
+TEST(Papers, C06_UsersOwn) {
     users_context context;
     echo_on(context.get_executor(), 50);
 }
-TEST(ExecutorsOfObjects, C6_AnyExecutorOfAUsersOwn) {
+TEST(Papers, C06_AnyExecutorOfAUsersOwn) {
     users_context context;
     echo_on(any_io_executor(context.get_executor()), 50);
 }
-TEST(ExecutorsOfObjects, C6_StrandOfAPool) {
+TEST(Papers, C06_StrandOfAPool) {
     thread_pool pool(2);
     echo_on(make_strand(pool), 50);
 }
-TEST(ExecutorsOfObjects, C6_StrandOfAContextWithSeveralThreads) {
+TEST(Papers, C06_StrandOfAContextWithSeveralThreads) {
     io_context context;
     auto guard = make_work_guard(context);
     std::thread a([&] { context.run(); }), b([&] { context.run(); });
@@ -392,7 +573,7 @@ template <class Below> struct forwarding {
 };
 template <class Below> forwarding(Below) -> forwarding<Below>;
 
-TEST(ExecutorsOfObjects, C6_ExecutorThatForwardsToAContext) {
+TEST(Papers, C06_ExecutorThatForwardsToAContext) {
     io_context context;
     auto guard = make_work_guard(context);
     std::thread runner([&] { context.run(); });
@@ -405,7 +586,7 @@ TEST(ExecutorsOfObjects, C6_ExecutorThatForwardsToAContext) {
     guard.reset();
     runner.join();
 }
-TEST(ExecutorsOfObjects, C6_ExecutorThatForwardsToAPool) {
+TEST(Papers, C06_ExecutorThatForwardsToAPool) {
     thread_pool pool(2);
     echo_on(forwarding{pool.get_executor()}, 50);
     echo_on(forwarding{system_executor()}, 50);
