@@ -18,6 +18,8 @@
 // each would add a useless call where they come one by one; leaving the socket unverified after each would add one
 // where they come in bursts. So what stood behind the last one decides. Full reads of a stream and datagrams are alike
 // in that: something_was_read().
+#include <fairlead/base/assert.hpp>
+
 #include <io/posix.hpp>
 #include <io/resolve.hpp>
 #include <io/signals.hpp>
@@ -97,6 +99,14 @@ enum class doubt : std::uint8_t { none, slight, strong };
 /// echo.
 enum class stall : std::uint8_t { none, echoes, waits };
 
+/// Whether calls of others on a descriptor wait. As with Asio they do until the first asynchronous operation; but a
+/// descriptor is made so only when somebody asks for it, and never for those who do not.
+enum class native_mode : std::uint8_t {
+    not_asked_for, ///< it does not wait, and nobody has seen it
+    blocking,
+    non_blocking,
+};
+
 struct descriptor : verify_link {
     std::atomic<int> fd{-1};
     std::atomic<std::uint32_t> generation{0};
@@ -106,7 +116,9 @@ struct descriptor : verify_link {
     bool plain = false; ///< a stream socket: one buffer is moved by one recv or send
     io::medium medium = io::medium::socket;
     bool always_ready = false; ///< the system refuses to watch it, and it never waits
-    bool blocks = false;       ///< made so for the calls of others
+    /// The system's mode is changed under native_mutex_ only. The first asynchronous operation leaves not_asked_for
+    /// without it, so whoever asks at that moment finds the descriptor as it is from then on.
+    std::atomic<native_mode> native{native_mode::not_asked_for};
     // Written by the thread that uses the descriptor and by the loop's owner; never by both at a time that matters, but
     // an event may arrive while another thread closes.
     std::atomic<bool> read_ready{false};
@@ -287,7 +299,9 @@ public:
 
     void wake() noexcept override {
         std::uint64_t const one = 1;
-        [[maybe_unused]] auto r = ::write(wake_, &one, sizeof one); // cannot fail before 2^64 - 2 wake-ups
+        ssize_t const r = posix::restarted([&] { return ::write(wake_, &one, sizeof one); });
+        if (r < 0) [[unlikely]] // after 2^64 - 2 wake-ups at the soonest; a lost one would be waited for without a word
+            fairlead::detail::system_call_refused("write (eventfd)", static_cast<int>(-r));
     }
     std::int64_t now_ns() noexcept override { return monotonic_ns(); }
     std::int64_t wall_ns() noexcept override { return clock_now_ns(CLOCK_REALTIME); }
@@ -356,6 +370,8 @@ public:
             return failed(ENOMEM);
         h = occupy(place, fd, what);
         descriptor& d = at(place);
+        if (flags & O_NONBLOCK) // It stays as its owner had it.
+            d.native.store(native_mode::non_blocking, std::memory_order_relaxed);
         if (what.medium <= medium::unix_stream)
             return done();
         // Whether the system watches it at all shows only in trying.
@@ -431,19 +447,31 @@ public:
         descriptor* const d = find(h);
         if (!d)
             return failed(EBADF);
-        int non_blocking = !blocking;
-        auto const r = on(h, [&](int fd) { return ::ioctl(fd, FIONBIO, &non_blocking); });
-        if (!r.error)
-            d->blocks = blocking;
+        std::lock_guard lock(native_mutex_);
+        auto const wanted = blocking ? native_mode::blocking : native_mode::non_blocking;
+        auto const before = d->native.exchange(wanted, std::memory_order_relaxed);
+        if ((before == native_mode::blocking) == blocking)
+            return done();
+        auto const r = set_blocking(*d, blocking);
+        if (r.error)
+            d->native.store(before, std::memory_order_relaxed);
         return r;
     }
     bool is_native_blocking(handle h) noexcept override {
         descriptor const* const d = find(h);
-        return d && d->blocks;
+        return d && d->native.load(std::memory_order_relaxed) != native_mode::non_blocking;
     }
     int native(handle h) noexcept override {
-        descriptor const* const d = find(h);
-        return d ? d->fd.load(std::memory_order_relaxed) : -1;
+        descriptor* const d = find(h);
+        if (!d)
+            return -1;
+        if (d->native.load(std::memory_order_relaxed) == native_mode::not_asked_for) {
+            std::lock_guard lock(native_mutex_);
+            auto mode = native_mode::not_asked_for;
+            if (d->native.compare_exchange_strong(mode, native_mode::blocking, std::memory_order_relaxed))
+                set_blocking(*d, true);
+        }
+        return d->fd.load(std::memory_order_relaxed);
     }
 
     void perform(io_op& o, bool may_wait) noexcept override {
@@ -474,12 +502,7 @@ public:
             }
         }
     }
-    bool sleep_until(std::int64_t until_ns) noexcept override {
-        timespec t{until_ns / 1'000'000'000, until_ns % 1'000'000'000};
-        while (::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, nullptr) == EINTR) {
-        }
-        return true;
-    }
+    bool sleep_until(std::int64_t until_ns) noexcept override { return posix::sleep_until(until_ns, &monotonic_ns); }
 
     outcome notify_fork(execution_context::fork_event event) noexcept override {
         if (event != execution_context::fork_child)
@@ -530,6 +553,10 @@ private:
             if (::epoll_ctl(set, EPOLL_CTL_ADD, waker, &event) != 0)
                 e = errno;
         }
+        // Refused now, the constructor says so. Later nobody could be told.
+        epoll_event none;
+        if (!e && posix::restarted([&] { return wait_ms(set, &none, 1, 0); }) < 0)
+            e = errno;
         if (e) {
             if (waker >= 0)
                 ::close(waker);
@@ -616,7 +643,7 @@ private:
         d.medium = what.medium;
         d.plain = what.stream && what.medium <= medium::unix_stream;
         d.always_ready = false;
-        d.blocks = false;
+        d.native.store(native_mode::not_asked_for, std::memory_order_relaxed);
         d.read_ready.store(false, std::memory_order_relaxed);
         d.write_ready.store(true, std::memory_order_relaxed);
         d.reads_on.store(!what.stream, std::memory_order_relaxed);
@@ -669,11 +696,24 @@ private:
     void prepare(descriptor& d, io_op& o) noexcept {
         o.stream = d.stream;
         o.medium = d.medium;
-        if (d.blocks) [[unlikely]] {
-            int const non_blocking = 1;
-            ::ioctl(d.fd.load(std::memory_order_relaxed), FIONBIO, &non_blocking); // fails for nothing that is open
-            d.blocks = false;
-        }
+        if (d.native.load(std::memory_order_relaxed) != native_mode::non_blocking) [[unlikely]]
+            stop_blocking(d, o.kind);
+    }
+    /// Waiting for readiness leaves the mode alone, as with Asio.
+    [[gnu::noinline]] void stop_blocking(descriptor& d, kind k) noexcept {
+        if (is_wait(k))
+            return;
+        auto mode = native_mode::not_asked_for;
+        if (d.native.compare_exchange_strong(mode, native_mode::non_blocking, std::memory_order_relaxed) ||
+            mode == native_mode::non_blocking)
+            return;
+        std::lock_guard lock(native_mutex_);
+        if (d.native.exchange(native_mode::non_blocking, std::memory_order_relaxed) == native_mode::blocking)
+            set_blocking(d, false);
+    }
+    outcome set_blocking(descriptor const& d, bool on) noexcept {
+        int non_blocking = !on;
+        return from(::ioctl(d.fd.load(std::memory_order_relaxed), FIONBIO, &non_blocking));
     }
     int vacate(descriptor& d) noexcept {
         abort_all(d);
@@ -1097,14 +1137,22 @@ private:
             if (precise_) {
                 timespec const t{left / 1'000'000'000, left % 1'000'000'000};
                 int const n = ::epoll_pwait2(epoll_, events, events_most, &t, nullptr);
-                if (n >= 0 || errno != ENOSYS)
+                if (n >= 0 || errno == EINTR)
                     return n;
-                precise_ = false; // before Linux 5.11: whole milliseconds, rounded up so as never to be early
+                // Unknown before Linux 5.11, and refused by older profiles of seccomp, with whatever error: whole
+                // milliseconds then, rounded up so as never to be early.
+                precise_ = false;
             }
-            auto const ms = (left + 999'999) / 1'000'000;
-            return ::epoll_wait(epoll_, events, events_most, ms > 3'600'000 ? 3'600'000 : static_cast<int>(ms));
+            return wait_ms(epoll_, events, events_most, posix::whole_ms(left));
         }
-        return ::epoll_wait(epoll_, events, events_most, until_ns == for_a_moment ? moment_ms : until_ns == 0 ? 0 : -1);
+        return wait_ms(epoll_, events, events_most, until_ns == for_a_moment ? moment_ms : until_ns == 0 ? 0 : -1);
+    }
+    /// Two calls that do the same: a profile of seccomp may know only one of them.
+    static int wait_ms(int set, epoll_event* events, int most, int timeout_ms) noexcept {
+        int const n = ::epoll_wait(set, events, most, timeout_ms);
+        if (n >= 0 || errno == EINTR) [[likely]]
+            return n;
+        return ::epoll_pwait(set, events, most, timeout_ms, nullptr);
     }
 
     static constexpr std::int64_t for_a_moment = std::numeric_limits<std::int64_t>::min();
@@ -1113,6 +1161,8 @@ private:
         ++system_calls_;
         epoll_event events[events_most];
         int const n = wait(events, until_ns);
+        if (n < 0 && errno != EINTR) [[unlikely]] // A loop that went on would only turn, and nothing would ever happen.
+            fairlead::detail::system_call_refused("epoll_wait", errno);
         for (int i = 0; i < n; ++i) {
             auto const mark = events[i].data.u64;
             if (mark >= signal_mark) [[unlikely]] {
@@ -1154,7 +1204,7 @@ private:
     loop* loop_ = nullptr;
     int epoll_ = -1;
     int wake_ = -1;
-    bool precise_ = true;
+    bool precise_ = !FAIRLEAD_TSAN; // g++ 12's thread sanitizer holds signals back while a thread is in epoll_pwait2.
     unsigned turn_ = 0;
     std::size_t pending_ = 0;
     std::size_t stalled_ = 0;   ///< descriptors
@@ -1168,6 +1218,7 @@ private:
     std::uint64_t system_calls_ = 0;
     verify_link unverified_;
     verify_link doubtful_;
+    std::mutex native_mutex_;
     std::mutex table_mutex_;
     std::uint32_t free_ = handle::none;
     fairlead::detail::context_allocator<descriptor> const chunk_memory_;

@@ -8,10 +8,8 @@ namespace {
 
 constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
 
-/// On the driver's clock, where 0 means "do not wait".
-std::int64_t limit_ns(steady_clock::time_point t) noexcept {
-    return std::max<std::int64_t>(t.time_since_epoch().count(), 1);
-}
+/// 0 means "do not wait", and what is less has no limit. A time that has passed is neither.
+std::int64_t limit_ns(std::int64_t deadline_ns) noexcept { return std::max<std::int64_t>(deadline_ns, 1); }
 
 } // namespace
 
@@ -40,19 +38,20 @@ void io_context::on_fork(fork_event event) {
         detail::throw_error({r.error, error::get_system_category()}, "io_context::notify_fork");
 }
 
-steady_clock::time_point io_context::deadline_after(std::chrono::nanoseconds d) {
-    auto const at = now();
-    if (d > std::chrono::nanoseconds::zero() && at > steady_clock::time_point::max() - d)
-        return steady_clock::time_point::max();
-    return at + d;
-}
-
 std::size_t io_context::run() { return loop_->run_until_ns(all, -1); }
 std::size_t io_context::run_one() { return loop_->run_until_ns(1, -1); }
 std::size_t io_context::poll() { return loop_->run_until_ns(all, 0); }
 std::size_t io_context::poll_one() { return loop_->run_until_ns(1, 0); }
-std::size_t io_context::run_until(steady_clock::time_point t) { return loop_->run_until_ns(all, limit_ns(t)); }
-std::size_t io_context::run_one_until(steady_clock::time_point t) { return loop_->run_until_ns(1, limit_ns(t)); }
+std::size_t io_context::run_until(steady_clock::time_point t) { return run_until_ns(detail::deadline_ns(*loop_, t)); }
+std::size_t io_context::run_one_until(steady_clock::time_point t) {
+    return run_one_until_ns(detail::deadline_ns(*loop_, t));
+}
+std::size_t io_context::run_until_ns(std::int64_t deadline_ns) {
+    return loop_->run_until_ns(all, limit_ns(deadline_ns));
+}
+std::size_t io_context::run_one_until_ns(std::int64_t deadline_ns) {
+    return loop_->run_until_ns(1, limit_ns(deadline_ns));
+}
 
 namespace detail {
 

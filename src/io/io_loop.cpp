@@ -171,14 +171,20 @@ void io_loop::expire_timers(std::int64_t now) noexcept {
 
 /// Has it been long enough since the driver was asked? Counts from the first look at the clock after that.
 bool io_loop::is_time_to_look(std::int64_t now) noexcept {
-    if (next_poll_ns_ == 0)
-        next_poll_ns_ = now + fairness::slice_ns;
-    return ++batches_since_poll_ >= fairness::batches_per_poll || now >= next_poll_ns_;
+    if (pace_.slice_end_ns() == 0)
+        pace_.begin_slice(now);
+    return ++batches_since_poll_ >= fairness::batches_per_poll || now >= pace_.slice_end_ns();
+}
+
+std::int64_t io_loop::look_at_clock() noexcept {
+    auto const now = driver_->now_ns();
+    pace_.look(now);
+    return now;
 }
 
 /// Busy: the world is looked at by time, not after each batch. Returns the time.
 std::int64_t io_loop::look_around() noexcept {
-    auto const now = driver_->now_ns();
+    auto const now = look_at_clock();
     if (is_time_to_look(now)) {
         expire_timers(now);
         look_at_driver(now);
@@ -188,21 +194,18 @@ std::int64_t io_loop::look_around() noexcept {
 
 void io_loop::look_at_driver(std::int64_t now) noexcept {
     batches_since_poll_ = 0;
-    next_poll_ns_ = now + fairness::slice_ns;
+    pace_.begin_slice(now);
     ++counters_.polls;
     driver_->poll(0);
 }
 
 /// A batch like any other, but for a look at the clock after each item: whoever gives a time returns within one of it.
 template <class IsLate> loop::batch io_loop::run_batch_until(IsLate is_late, std::size_t most, std::size_t& total) {
-    std::int64_t slice_end = 0;
     for (unsigned n = 0; n != fairness::batch_items && total != most && !local_.empty(); ++n) {
         if (run_batch(1, total) == batch::lost)
             return batch::lost;
-        auto const now = driver_->now_ns();
-        if (slice_end == 0)
-            slice_end = now + fairness::slice_ns;
-        if (stopped() || detail::this_thread.slice_is_over || is_late(now) || now >= slice_end)
+        auto const now = look_at_clock();
+        if (stopped() || is_late(now) || now >= pace_.slice_end_ns())
             break;
     }
     return batch::kept;
@@ -224,14 +227,18 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
     auto const is_late = [until_ns](std::int64_t now) { return until_ns > 0 && now >= until_ns; };
     // However late it is, one that is ready has its turn.
     auto const is_to_end = [&](std::int64_t now) { return total != 0 && is_late(now); };
+    unsigned functions_of_strands = 0; // that ran while another thread may have had the loop
     for (;;) {
         if (!member.owns() && !member.take(until_ns))
             break;
+        if (functions_of_strands != 0) [[unlikely]]
+            pace_.ran(std::exchange(functions_of_strands, 0U));
         if (for_whom && for_whom->is_over()) [[unlikely]]
             break;
         bool const shared = ownership_.is_shared();
-        // Whoever takes a few items at a time comes through here often, and might never get as far as the driver.
-        if (std::exchange(is_first, false) && !local_.empty()) {
+        // Whoever takes a few items at a time comes through here often, and might never get as far as the driver. Nor
+        // might several threads with a queue that never ends.
+        if ((std::exchange(is_first, false) || pace_.is_due()) && !local_.empty()) {
             take_inbox();
             look_around();
         }
@@ -241,7 +248,7 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
             driver_->arrange(local_);
             if (shared) {
                 ++total;
-                run_shared(*local_.pop_front());
+                functions_of_strands = run_shared(*local_.pop_front());
                 if (stopped() || total == most || (until_ns > 0 && is_late(driver_->now_ns())))
                     break;
                 continue;
@@ -267,11 +274,13 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
         }
         // 3
         std::int64_t now = 0;
-        if (!heap.empty() || until_ns > 0) {
+        if (!heap.empty() || until_ns > 0 || pace_.is_measuring()) {
             // A deadline that had passed when the program last read the clock needs no other look. That one counts
             // once.
             now = seen_ns_.load(std::memory_order_relaxed);
-            if (until_ns > 0 || heap.first_deadline() > now)
+            if (pace_.is_measuring())
+                now = look_at_clock();
+            else if (until_ns > 0 || heap.first_deadline() > now)
                 now = driver_->now_ns();
             seen_ns_.store(0, std::memory_order_relaxed);
             expire_timers(now);
@@ -292,7 +301,7 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
         }
         // 5 and 6
         batches_since_poll_ = 0;
-        next_poll_ns_ = 0;
+        pace_.rest();
         ++counters_.polls;
         if (until_ns == 0 || is_late(now)) {
             driver_->poll(0);
@@ -355,6 +364,9 @@ std::size_t io_loop::turn() {
     if (local_.empty())
         return 0;
     driver_->arrange(local_);
+    pace_.rest();
+    pace_.trust(); // A simulated clock stands still: the batch is as long as it may be.
+    look_at_clock();
     std::size_t n = 0;
     run_batch(std::numeric_limits<std::size_t>::max(), n);
     counters_items_.fetch_add(n, std::memory_order_relaxed);

@@ -216,8 +216,11 @@ attempt connect(int fd, io_op& o) noexcept {
         if (r < 0)
             return finish(o, static_cast<int>(-r), 0);
     } else {
-        if (poll_one(fd, POLLOUT, 0) == 0)
+        ssize_t const r = poll_one(fd, POLLOUT, 0);
+        if (r == 0)
             return attempt::again;
+        if (r < 0)
+            return finish(o, static_cast<int>(-r), 0);
         int e = 0;
         socklen_t size = sizeof e;
         if (::getsockopt(fd, SOL_SOCKET, SO_ERROR, &e, &size) != 0)
@@ -283,6 +286,21 @@ attempt once_in_general(int fd, io_op& o) noexcept {
     if (r == 0)
         return attempt::again;
     return finish(o, r < 0 ? static_cast<int>(-r) : 0, 0);
+}
+
+bool sleep_until(std::int64_t until_ns, std::int64_t (*now_ns)() noexcept) noexcept {
+    if (until_ns <= 0)
+        return true;
+    timespec const t{until_ns / 1'000'000'000, until_ns % 1'000'000'000};
+    int e = EINTR;
+    while (e == EINTR)
+        e = ::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, nullptr);
+    if (e == 0)
+        return true;
+    for (auto left = until_ns - now_ns(); left > 0; left = until_ns - now_ns())
+        if (poll_one(-1, 0, whole_ms(left)) < 0)
+            return false;
+    return true;
 }
 
 bool may_stall(io_op const& o) noexcept {

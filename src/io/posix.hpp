@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -51,6 +52,13 @@ inline ssize_t poll_one(int fd, short events, int timeout_ms) noexcept {
     pollfd p{fd, events, 0};
     return restarted([&] { return ::poll(&p, 1, timeout_ms); });
 }
+
+/// Rounded up: who waits in whole milliseconds is not early. An hour at the most; the caller looks again.
+inline int whole_ms(std::int64_t ns) noexcept {
+    return ns >= 3'600'000'000'000 ? 3'600'000 : static_cast<int>((ns + 999'999) / 1'000'000);
+}
+/// Blocks the calling thread until `now_ns()`, a monotonic clock, shows `until_ns`. False: no call may wait.
+bool sleep_until(std::int64_t until_ns, std::int64_t (*now_ns)() noexcept) noexcept;
 
 /// Does the op's system call once, without waiting and without looking at what is known of the descriptor.
 enum class attempt : unsigned char {

@@ -1,5 +1,7 @@
 #include <io/resolve.hpp>
 
+#include <fairlead/io/localhost.hpp>
+
 #include <condition_variable>
 #include <cstring>
 #include <functional>
@@ -10,6 +12,7 @@
 #include <new>
 #include <pthread.h>
 #include <sys/socket.h>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -45,15 +48,16 @@ answer look_up_names(void const* address, int size, int type) noexcept {
     return a;
 }
 
-answer look_up(char const* host, char const* service, int family, int type, int protocol, int flags) noexcept {
-    answer a;
+/// Asks the system, and adds what it says to `a`.
+void ask(answer& a, char const* host, char const* service, int family, int type, int protocol, int flags) noexcept {
     addrinfo hints{};
     hints.ai_family = family;
     hints.ai_socktype = type;
     hints.ai_protocol = protocol;
     hints.ai_flags = flags;
     addrinfo* list = nullptr;
-    a.failure = ::getaddrinfo(host && *host ? host : nullptr, service && *service ? service : "0", &hints, &list);
+    auto const asked = [](char const* text) { return text && *text ? text : nullptr; };
+    a.failure = ::getaddrinfo(asked(host), asked(service), &hints, &list);
     if (a.failure == EAI_SYSTEM) {
         a.failure = 0;
         a.error = errno;
@@ -72,6 +76,45 @@ answer look_up(char const* host, char const* service, int family, int type, int 
     }
     if (list)
         ::freeaddrinfo(list);
+}
+
+/// Whether this machine can send to ::1. A kernel without IPv6 cannot, nor one where it is switched off.
+bool reaches_loopback_v6() noexcept {
+    int const fd = ::socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return false;
+    sockaddr_in6 to{};
+    to.sin6_family = AF_INET6;
+    to.sin6_addr = in6addr_loopback;
+    to.sin6_port = htons(9);
+    bool const reached = ::connect(fd, reinterpret_cast<sockaddr const*>(&to), sizeof to) == 0;
+    ::close(fd);
+    return reached;
+}
+
+/// The addresses that can be reached come first, as with every other name. Each is asked for as a number: for several
+/// at once glibc takes a lock, which a fork could leave taken in the child.
+answer look_up_localhost(char const* service, int family, int type, int protocol, int flags) noexcept {
+    answer a;
+    flags = (flags & ~AI_PASSIVE) | AI_NUMERICHOST;
+    bool const v6_first = family != AF_INET && reaches_loopback_v6();
+    for (bool const v6 : {v6_first, !v6_first}) {
+        if (family == (v6 ? AF_INET : AF_INET6))
+            continue;
+        ask(a, v6 ? "::1" : "127.0.0.1", service, family, type, protocol, flags);
+        if (a.error)
+            return a;
+    }
+    if (!a.found.empty())
+        a.failure = 0; // One of the two was excluded by a flag.
+    return a;
+}
+
+answer look_up(char const* host, char const* service, int family, int type, int protocol, int flags) noexcept {
+    if (host && is_localhost(host) && !(flags & AI_NUMERICHOST))
+        return look_up_localhost(service, family, type, protocol, flags);
+    answer a;
+    ask(a, host, service, family, type, protocol, flags);
     return a;
 }
 
@@ -145,6 +188,7 @@ struct pool {
     ticket* spare = nullptr; // those of its own that nobody uses
     int threads = 0;
     int idle = 0;
+    int waiting = 0; // look-ups that no thread has taken yet
 
     pool() noexcept {
         for (auto& t : own)
@@ -170,17 +214,19 @@ struct pool {
         t.next = nullptr;
         *last = &t;
         last = &t.next;
+        ++waiting;
     }
     ticket& pop() noexcept {
         ticket& t = *first;
         first = t.next;
         if (!first)
             last = &first;
+        --waiting;
         return t;
     }
-    /// One more if none is idle. Returns an error if there is none at all.
+    /// One more if each that is idle has its look-up already. Returns an error if there is none at all.
     int need_thread() noexcept {
-        if (idle != 0 || threads == threads_max)
+        if (idle > waiting || threads == threads_max)
             return 0;
         // Not std::thread, which keeps a block of global new for as long as its thread runs.
         pthread_t id;

@@ -31,6 +31,7 @@ struct handle {
     friend bool operator==(handle, handle) noexcept = default;
 };
 
+/// What an io_op asks of a descriptor.
 enum class kind : std::uint8_t {
     // Read side of a descriptor.
     receive,     ///< at least one byte
@@ -46,8 +47,10 @@ enum class kind : std::uint8_t {
     wait_write,
     send_to, ///< a datagram_op
 };
+/// Whether an op waits at the write side of its descriptor.
 constexpr bool is_write(kind k) noexcept { return k >= kind::send; }
 
+/// One piece of memory, laid out as the kernel's iovec.
 using slice = detail::io_slice; // laid out as the kernel's iovec
 
 /// What a descriptor refers to, as far as drivers treat it differently.
@@ -103,6 +106,7 @@ struct outcome {
     std::int64_t value;
 };
 
+/// Which end's address a driver is asked for.
 enum class name_of : std::uint8_t { local, peer };
 
 /// One address as a look-up found it.
@@ -120,7 +124,7 @@ struct resolved_name {
 /// A name look-up. The strings must live until the op is run.
 struct resolve_op : op {
     char const* host;    ///< null or empty: the flags decide (passive or loopback); reverse: the address, a sockaddr
-    char const* service; ///< null or empty: port 0
+    char const* service; ///< null or empty: port 0, which raw sockets want; without host, too: not found
     int family;          ///< AF_…
     int type;            ///< SOCK_…
     int protocol;
@@ -146,6 +150,7 @@ struct signal_op : op {
     signal_op() noexcept {}
 };
 
+/// A backend: it carries out the ops of one loop. The kernel has one (epoll), each simulated host another.
 class driver {
 public:
     driver(driver const&) = delete;
@@ -229,11 +234,12 @@ public:
     virtual outcome available(handle h) noexcept = 0;
     /// ioctl
     virtual outcome control(handle, unsigned long /*command*/, void* /*data*/) noexcept { return not_supported(); }
-    /// For calls of others on the descriptor. The driver's own never wait; before an asynchronous one that the system
-    /// could let wait it turns this off again.
+    /// For calls of others on the descriptor. The driver's own never wait; an asynchronous one, other than a wait for
+    /// readiness, turns this off.
     virtual outcome native_blocking(handle, bool /*on*/) noexcept { return not_supported(); }
     virtual bool is_native_blocking(handle) noexcept { return false; }
-    virtual int native(handle h) noexcept = 0; ///< the descriptor, -1 where there is none
+    /// The descriptor, -1 where there is none. Calls of others on it wait, unless that has been turned off.
+    virtual int native(handle h) noexcept = 0;
     /// Performs the op in the calling thread, waiting as long as it takes, or not at all; the result is in the op.
     virtual void perform(io_op& o, bool may_wait) noexcept = 0;
     /// Blocks the calling thread until `until_ns`. False: this driver has no threads to block.

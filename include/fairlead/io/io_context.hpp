@@ -4,6 +4,7 @@
 #include <fairlead/exec/cancellation_type.hpp>
 #include <fairlead/exec/executor.hpp>
 #include <fairlead/io/clock.hpp>
+#include <fairlead/io/deadline.hpp>
 #include <fairlead/io/io_loop.hpp>
 #include <fairlead/io/wrapped_handler.hpp>
 
@@ -63,25 +64,23 @@ public:
     /// Runs what is ready, without waiting.
     std::size_t poll();
     std::size_t poll_one();
-    /// As run() and run_one(), but at most for so long: they return within one handler of the time, busy or not.
+    /// As run() and run_one(), but at most for so long: they return within one handler of the time, busy or not. Far
+    /// times saturate.
     template <class Rep, class Period> std::size_t run_for(std::chrono::duration<Rep, Period> const& d) {
-        return run_until(deadline_after(saturated(d)));
+        return run_until_ns(detail::deadline_ns(*loop_, d));
     }
     template <class Rep, class Period> std::size_t run_one_for(std::chrono::duration<Rep, Period> const& d) {
-        return run_one_until(deadline_after(saturated(d)));
+        return run_one_until_ns(detail::deadline_ns(*loop_, d));
     }
     std::size_t run_until(steady_clock::time_point t);
     std::size_t run_one_until(steady_clock::time_point t);
-    /// The same by another clock, which is looked at once.
-    template <class Clock, class Duration>
-        requires(!std::same_as<Clock, steady_clock>)
-    std::size_t run_until(std::chrono::time_point<Clock, Duration> const& t) {
-        return run_for(t - Clock::now());
+    /// The same by another clock, which is looked at once, or in another unit.
+    template <class Clock, class Duration> std::size_t run_until(std::chrono::time_point<Clock, Duration> const& t) {
+        return run_until_ns(detail::deadline_ns(*loop_, t));
     }
     template <class Clock, class Duration>
-        requires(!std::same_as<Clock, steady_clock>)
     std::size_t run_one_until(std::chrono::time_point<Clock, Duration> const& t) {
-        return run_one_for(t - Clock::now());
+        return run_one_until_ns(detail::deadline_ns(*loop_, t));
     }
 
     /// Makes run() return as soon as the current handler has returned. Any thread.
@@ -104,18 +103,8 @@ public:
 private:
     explicit io_context(detail::context_memory_ref memory);
     void on_fork(fork_event event) override;
-    steady_clock::time_point deadline_after(std::chrono::nanoseconds d);
-    template <class Rep, class Period>
-    static std::chrono::nanoseconds saturated(std::chrono::duration<Rep, Period> const& d) noexcept {
-        using std::chrono::nanoseconds;
-        // Compared as seconds in floating point: the conversion itself is what could overflow.
-        std::chrono::duration<double> const seconds(d);
-        if (seconds >= std::chrono::duration<double>(nanoseconds::max()))
-            return nanoseconds::max();
-        if (seconds <= std::chrono::duration<double>(nanoseconds::min()))
-            return nanoseconds::min();
-        return std::chrono::duration_cast<nanoseconds>(d);
-    }
+    std::size_t run_until_ns(std::int64_t deadline_ns);
+    std::size_t run_one_until_ns(std::int64_t deadline_ns);
 
     io_loop* loop_;
 };

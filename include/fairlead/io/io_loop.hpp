@@ -105,16 +105,26 @@ public:
             take_from_outside();
         return f();
     }
-    /// Calls f(true) at once if the caller owns the loop or nobody does; otherwise the owner calls f(false) soon.
-    /// Without memory for that, the caller waits until it can have the loop for a moment, and f(true) is called.
-    template <class F> void on_owner(F f) noexcept {
+    /// Calls f() at once if the caller owns the loop or nobody does. False: another thread is inside run().
+    template <class F> bool at_once(F f) noexcept {
         detail::section const s;
         if (mine()) {
-            f(true);
-        } else if (take_while_idle()) {
-            f(true);
-            leave_idle();
-        } else if (auto* o = request<F>::make(f)) {
+            f();
+            return true;
+        }
+        if (!take_while_idle())
+            return false;
+        f();
+        leave_idle();
+        return true;
+    }
+    /// As at_once() with f(true), or the owner calls f(false) soon. Without memory for that, the caller waits until it
+    /// can have the loop for a moment, and f(true) is called.
+    template <class F> void on_owner(F f) noexcept {
+        detail::section const s;
+        if (at_once([&f] { f(true); }))
+            return;
+        if (auto* o = request<F>::make(f)) {
             post_request(*o);
         } else {
             take_from_outside();
@@ -170,6 +180,7 @@ private:
     bool has_work(unsigned own) noexcept;
     void expire_timers(std::int64_t now) noexcept;
     bool is_time_to_look(std::int64_t now) noexcept;
+    std::int64_t look_at_clock() noexcept;
     std::int64_t look_around() noexcept;
     void look_at_driver(std::int64_t now) noexcept;
 
@@ -177,7 +188,6 @@ private:
     std::unique_ptr<io::driver> retired_; ///< made in time: there may be no memory when it is needed
     std::unique_ptr<timers> timers_;
     loop_counters counters_{};
-    std::int64_t next_poll_ns_ = 0;
     std::atomic<std::int64_t> seen_ns_{0}; ///< when a program last read the clock; 0: not since we did
     unsigned batches_since_poll_ = 0;
     std::atomic<std::uint64_t> counters_items_{0};
@@ -194,12 +204,14 @@ struct descriptor_canceller {
     cancellation_type accepts;
     void request(void* ticket) const { context->cancel(handle, ticket); }
 };
+/// How this op is asked to end early, and for which types of requests.
 inline descriptor_canceller cancellation_of(io_op& o, loop& home) noexcept {
     // A whole transfer may have moved something, and cannot promise that it has not.
     bool const whole = o.kind == kind::receive_all || o.kind == kind::send_all;
     auto const some = cancellation_type::terminal | cancellation_type::partial;
     return {&io_loop::of(home), o.handle, whole ? some : some | cancellation_type::total};
 }
+/// As descriptor_canceller, for an armed timer.
 struct timer_canceller {
     io_loop* context;
     timer_op* o;

@@ -7,6 +7,7 @@
 
 namespace fairlead::io {
 
+/// A pending wait for a deadline, in the heap of its loop.
 struct timer_op : op {
     static constexpr std::uint32_t not_armed = 0xffffffffU;
     std::int64_t deadline_ns;

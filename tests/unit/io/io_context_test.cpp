@@ -1,5 +1,6 @@
 #include <fairlead/io/io_context.hpp>
 
+#include <catalogue/bent_driver.hpp>
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/net/timer.hpp>
@@ -11,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <stdexcept>
@@ -793,6 +795,38 @@ TEST(IoContext, AWrappedHandlerRunsInTheContextWhoeverCallsIt) {
     EXPECT_FALSE(ran);
     context.run();
     EXPECT_TRUE(ran);
+}
+
+TEST(IoContext, RunInsideAnotherIsInsideBoth) {
+    io_context outer, inner;
+    int here = 0;
+    post(outer, [&] {
+        post(inner, [&] {
+            EXPECT_TRUE(inner.get_executor().running_in_this_thread());
+            EXPECT_TRUE(outer.get_executor().running_in_this_thread());
+            dispatch(outer, [&] { ++here; });
+            EXPECT_EQ(here, 1) << "at once";
+        });
+        inner.run();
+        EXPECT_FALSE(inner.get_executor().running_in_this_thread());
+    });
+    outer.run();
+    EXPECT_EQ(here, 1);
+}
+
+TEST(IoContext, RunInsideAHandlerGivesTheOuterClockBack) {
+    test::bend b;
+    b.ahead_ns = 3'600'000'000'000;
+    io_context outer(std::make_unique<test::bent_driver>(b)), inner;
+    auto lasted = std::chrono::nanoseconds(-1);
+    post(outer, [&] {
+        auto const before = steady_clock::now();
+        post(inner, [] {});
+        inner.run();
+        lasted = steady_clock::now() - before;
+    });
+    outer.run();
+    EXPECT_GE(lasted.count(), 0) << "the clock of the inner one is an hour behind";
 }
 
 } // namespace

@@ -1,25 +1,35 @@
 // One io_context, several threads inside run().
 #include <fairlead/coro/spawn.hpp>
+#include <fairlead/exec/thread_pool.hpp>
 #include <fairlead/net/connect.hpp>
 #include <fairlead/net/resolver.hpp>
+#include <fairlead/net/signal_set.hpp>
 #include <fairlead/net/timer.hpp>
 #include <fairlead/stream/read.hpp>
 #include <fairlead/stream/write.hpp>
 #include <fairlead/token/post.hpp>
 #include <fairlead/token/use_future.hpp>
 
+#include <catalogue/bent_driver.hpp>
 #include <support/scale.hpp>
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <csignal>
+#include <functional>
 #include <future>
 #include <latch>
 #include <memory>
 #include <mutex>
+#include <pthread.h>
 #include <set>
+#include <stdexcept>
+#include <string>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 using namespace fairlead;
@@ -322,6 +332,171 @@ TEST(SeveralThreads, PollAndRunOneTakeTheirPart) {
     all.join();
     limited.join();
     EXPECT_EQ(ran, count);
+}
+
+// The thread sanitizer holds a signal back for as long as its thread waits in a way that it does not know.
+TEST(SeveralThreads, SignalIsHandledInWhicheverThreadItArrives) {
+    io_context context;
+    auto guard = make_work_guard(context);
+    thread_pool pool(1);
+    std::promise<pthread_t> worker;
+    post(pool, [&] { worker.set_value(::pthread_self()); });
+    std::vector<std::thread> threads;
+    std::vector<pthread_t> targets{worker.get_future().get()};
+    for (int i = 0; i != 2; ++i) { // One sleeps in the driver, the other one waits for the loop.
+        threads.emplace_back([&] { context.run(); });
+        targets.push_back(threads.back().native_handle());
+    }
+    {
+        signal_set set(context, SIGUSR1);
+        for (auto target : targets) {
+            auto const heard = std::make_shared<std::promise<int>>();
+            set.async_wait([heard](error_code, int number) { heard->set_value(number); });
+            ::pthread_kill(target, SIGUSR1);
+            auto answer = heard->get_future();
+            if (answer.wait_for(30s) != std::future_status::ready) {
+                ADD_FAILURE() << "waited 30 s for the handler of a signal that one of the threads was sent";
+                context.stop();
+                break;
+            }
+            EXPECT_EQ(answer.get(), SIGUSR1);
+        }
+    }
+    guard.reset();
+    for (auto& t : threads)
+        t.join();
+}
+
+/// Calls f() in another thread while the one that owns the loop is inside a handler, and then lets that one go on.
+template <class F> void while_the_owner_is_busy(io_context& context, F f) {
+    std::promise<void> busy, done;
+    auto const is_done = done.get_future().share();
+    post(context, [&busy, is_done] {
+        busy.set_value();
+        is_done.wait_for(10s); // Where the loop cannot be taken from a handler, f() waits for the end of this one.
+    });
+    std::thread owner([&] { context.run(); });
+    busy.get_future().wait();
+    f();
+    done.set_value();
+    owner.join();
+}
+
+TEST(SeveralThreads, OperationStartedAndClosedWhileTheOwnerIsBusyWasAborted) {
+    io_context context;
+    local_socket a(context), b(context), c(context), d(context);
+    local::connect_pair(a, b);
+    local::connect_pair(c, d);
+    std::string log;
+    char byte;
+    while_the_owner_is_busy(context, [&] {
+        a.async_read_some(buffer(&byte, 1), [&](error_code ec, std::size_t n) {
+            EXPECT_EQ(ec, error::operation_aborted) << ec.message();
+            EXPECT_EQ(n, 0U);
+            log += 'r';
+        });
+        post(context, [&] { log += 'p'; });
+        a.close();
+        EXPECT_FALSE(a.is_open());
+        c.async_wait(local_socket::wait_read, [&](error_code ec) {
+            EXPECT_EQ(ec, error::operation_aborted) << ec.message();
+            log += 'w';
+        });
+        ::close(c.release());
+    });
+    EXPECT_EQ(log.size(), 3U);
+    EXPECT_LT(log.find('p'), log.find('r')) << "what is posted first is queued first";
+}
+
+TEST(SeveralThreads, TimerSetAndCancelledWhileTheOwnerIsBusyWasAborted) {
+    io_context context;
+    steady_timer cancelled(context, 1h), moved(context, 1h);
+    int ended = 0;
+    auto const aborted = [&](error_code ec) {
+        EXPECT_EQ(ec, error::operation_aborted) << ec.message();
+        ++ended;
+    };
+    while_the_owner_is_busy(context, [&] {
+        cancelled.async_wait(aborted);
+        EXPECT_EQ(cancelled.cancel(), 1U);
+        moved.async_wait(aborted);
+        EXPECT_EQ(moved.expires_after(2h), 1U);
+        steady_timer gone(context, 1h);
+        gone.async_wait(aborted);
+    });
+    EXPECT_EQ(ended, 3);
+}
+
+TEST(SeveralThreads, PostAfterARunThatWasStoppedComesBehindWhatCameDuringIt) {
+    io_context context;
+    std::string order;
+    while_the_owner_is_busy(context, [&] {
+        post(context, [&] { order += 'a'; });
+        context.stop();
+    });
+    post(context, [&] { order += 'b'; });
+    context.restart();
+    context.run();
+    EXPECT_EQ(order, "ab");
+}
+
+TEST(SeveralThreads, HandlerWhoseLoopWasTakenMayThrow) {
+    io_context context;
+    std::promise<void> helped;
+    std::atomic<bool> waiting{false};
+    post(context, [&] {
+        post(context, [&] { helped.set_value(); });
+        waiting = true;
+        helped.get_future().wait();
+        throw std::runtime_error("with the loop in other hands");
+    });
+    std::thread first([&] { EXPECT_THROW(context.run(), std::runtime_error); });
+    while (!waiting)
+        std::this_thread::yield();
+    std::thread second([&] { context.run_for(20s); });
+    first.join();
+    second.join();
+    EXPECT_TRUE(context.stopped()) << "waited 20 s for work that had ended with an exception";
+}
+
+// Time is what the handlers add to it. They and the threads go on for ever, so the queue never ends.
+TEST(SeveralThreads, X9_TimersAndSocketsHaveTheirTurnBesideHandlersThatCompute) {
+    test::bend b;
+    b.stands = true;
+    io_context context(std::make_unique<test::bent_driver>(b));
+    constexpr std::int64_t ms = 1'000'000;
+    constexpr int busy = 20, ticks = 20;
+    std::function<void()> again = [&] {
+        b.ahead_ns += ms;
+        if (!context.stopped())
+            post(context, again);
+    };
+    for (int i = 0; i != busy; ++i)
+        post(context, again);
+    local_socket x(context), y(context);
+    local::connect_pair(x, y);
+    std::int64_t worst = 0;
+    co_spawn(
+        context,
+        [](io_context& c, local_socket& out, local_socket& in, std::int64_t& late) -> awaitable<void> {
+            steady_timer timer(c);
+            for (int i = 0; i != ticks; ++i) {
+                timer.expires_after(5ms);
+                co_await timer.async_wait();
+                late = std::max<std::int64_t>(late, (steady_clock::now() - timer.expiry()) / 1ns);
+                char byte = 0;
+                auto const before = steady_clock::now();
+                co_await async_write(out, buffer(&byte, 1));
+                co_await in.async_read_some(buffer(&byte, 1));
+                late = std::max<std::int64_t>(late, (steady_clock::now() - before) / 1ns);
+            }
+            c.stop();
+        }(context, x, y, worst),
+        detached);
+    runners(context, 2).join();
+    // Before its turn come what is queued already and what both threads are in the middle of; an item more for each
+    // of the three steps of a round.
+    EXPECT_LE(worst, 4 * (busy + 2) * ms);
 }
 
 TEST(SeveralThreads, FuturesOfOneAreSetByTheOthers) {

@@ -1,0 +1,31 @@
+// From a time that a program gives to one on the clock of a loop, wherever a time is given.
+#pragma once
+
+#include <fairlead/base/saturated.hpp>
+#include <fairlead/io/clock.hpp>
+#include <fairlead/io/io_loop.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <type_traits>
+
+namespace fairlead::detail {
+
+/// When `d` from now has passed. Far times saturate.
+template <class Rep, class Period>
+std::int64_t deadline_ns(io_loop& l, std::chrono::duration<Rep, Period> const& d) noexcept {
+    using std::chrono::nanoseconds;
+    return sum(saturated<nanoseconds>(l.now().time_since_epoch()), saturated<nanoseconds>(d)).count();
+}
+/// When it is `t`. A clock that is not the loop's is looked at once, now.
+template <class Clock, class Duration>
+std::int64_t deadline_ns(io_loop& l, std::chrono::time_point<Clock, Duration> const& t) {
+    using std::chrono::nanoseconds;
+    auto const wanted = saturated<nanoseconds>(t.time_since_epoch());
+    if constexpr (std::is_same_v<Clock, steady_clock> || std::is_same_v<Clock, steady_clock::time_point::clock>)
+        return wanted.count();
+    else
+        return deadline_ns(l, difference(wanted, saturated<nanoseconds>(Clock::now().time_since_epoch())));
+}
+
+} // namespace fairlead::detail
