@@ -18,8 +18,13 @@ template <class T> class awaitable_promise;
 template <class T> class child_awaiter;
 struct awaitable_access;
 
-/// What co_await yields of an operation with this signature.
-template <class Signature> using awaited_t = decltype(unwrap(std::declval<values_of<Signature>>()));
+/// As std::future, which is not included for this.
+template <class F>
+concept blocking_future = requires(F& f) {
+    f.valid();
+    f.wait();
+    f.get();
+};
 
 template <class T> class awaitable_promise_base : public promise_base, public frame_memory {
 public:
@@ -43,6 +48,16 @@ public:
     A&& await_transform(A&& a) noexcept {
         return std::forward<A>(a);
     }
+
+    template <blocking_future A>
+    FAIRLEAD_REFUSED("a future cannot be awaited, for it blocks its thread: co_await the operation itself, without "
+                     "use_future, which is for callers that are no coroutines")
+    refused_await<std::type_identity<decltype(std::declval<A&>().get())>> await_transform(A&&) const;
+    template <class A>
+        requires(!blocking_future<A> && !requires(A& a) { a.await_resume(); })
+    FAIRLEAD_REFUSED("this cannot be awaited: co_await takes operations, awaitables, and what has await_ready(), "
+                     "await_suspend() and await_resume()")
+    refused_await<std::type_identity<void>> await_transform(A&&) const;
 
     void unhandled_exception() noexcept {
         ::new (static_cast<void*>(&error_)) std::exception_ptr(std::current_exception());
@@ -146,7 +161,8 @@ namespace detail {
 /// For what awaits a coroutine without being one.
 struct awaitable_access {
     template <class T> static awaitable_promise<T>& promise(awaitable<T> const& a) noexcept {
-        FAIRLEAD_ASSERT(a.handle_ && "a coroutine can be spawned only once");
+        FAIRLEAD_ASSERT(a.valid() &&
+                        "this awaitable has no coroutine: it was never given one, or moved or spawned before");
         return a.promise();
     }
     template <class T> static awaitable_promise<T>& promise(std::coroutine_handle<> h) noexcept {
@@ -166,7 +182,8 @@ public:
 
     bool await_ready() const noexcept { return false; }
     void await_suspend(std::coroutine_handle<>) noexcept {
-        FAIRLEAD_ASSERT(child_.handle_ && "a coroutine can be awaited only once");
+        FAIRLEAD_ASSERT(child_.valid() &&
+                        "this awaitable has no coroutine: it was never given one, or moved or awaited before");
         auto& promise = child_.promise();
         promise.record.parent = &parent_.record;
         promise.record.owner = &child_.handle_;

@@ -1,6 +1,7 @@
 // Where coroutine frames live, and what every promise of ours has.
 #pragma once
 
+#include <fairlead/coro/this_coro.hpp>
 #include <fairlead/exec/loop.hpp>
 #include <fairlead/exec/recycler.hpp>
 #include <fairlead/token/async_op.hpp>
@@ -10,23 +11,6 @@
 #include <memory>
 
 namespace fairlead {
-
-namespace this_coro {
-
-struct executor_t {};
-/// `co_await this_coro::executor`: the executor that the coroutine runs on. Never suspends.
-inline constexpr executor_t executor{};
-
-struct yield_t {};
-/// `co_await this_coro::yield()`: gives way to everything that is queued.
-inline yield_t yield() noexcept { return {}; }
-
-struct yield_if_due_t {};
-/// `co_await this_coro::yield_if_due()`: for loops that compute without awaiting. Takes a unit of the budget; gives way
-/// when it is used up.
-inline yield_if_due_t yield_if_due() noexcept { return {}; }
-
-} // namespace this_coro
 
 namespace detail {
 

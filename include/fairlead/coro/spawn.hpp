@@ -13,6 +13,8 @@ template <class T> struct give_awaitable {
 };
 
 template <class T, class Function> struct spawn_initiation {
+    static constexpr bool is_cancellable = false; // Nobody hands a request on to what the coroutine awaits.
+
     any_io_executor executor;
     Function function;
 
@@ -39,10 +41,13 @@ concept awaitable_function = requires(F& f) { typename awaitable_result<decltype
 template <class A>
 concept awaitable_or_awaitable_function = awaitable_function<A> || requires { typename awaitable_result<A>::type; };
 
+struct refused_spawn : refused_token<void(std::exception_ptr)> {};
+
 } // namespace detail
 
 /// Starts `a` as a coroutine of its own on `ex`.
-/// Completes  (exception_ptr e, T value); T must be default-constructible, value counts when e is null
+/// Completes  (exception_ptr e, T value); value counts when e is null. It is a std::optional<T> of a T without default
+///            constructor, and a T* of an awaitable<T&>
 /// Errors     what the coroutine throws, as e; an empty executor makes the call itself throw bad_executor
 /// Cancel     none yet
 /// Immediate  inside the executor the body starts in this call; the handler still never runs in it
@@ -90,10 +95,24 @@ decltype(auto) co_spawn(Context& c, F&& f, Token&& token = {}) {
     return co_spawn(c.get_executor(), std::forward<F>(f), std::forward<Token>(token));
 }
 
-/// Nothing else is spawned. Declared so that the compiler says that, and not of each function above why it is not
-/// meant.
+/// Handler: what the coroutine throws leaves run(), as what a callback throws does; its result is dropped. With
+/// detached both are dropped: for coroutines whose failure concerns nobody else, as that of one connection of a server.
+struct rethrow_t {
+    template <class... Value> void operator()(std::exception_ptr e, Value&&...) const {
+        if (e)
+            std::rethrow_exception(std::move(e));
+    }
+};
+/// `co_spawn(ctx, f(), rethrow)`
+inline constexpr rethrow_t rethrow{};
+
+/// Nothing else is spawned.
 template <class Where, class What, class... Token>
     requires(!detail::awaitable_or_awaitable_function<std::decay_t<What>>)
-void co_spawn(Where&&, What&& is_no_awaitable_function, Token&&...) = delete;
+FAIRLEAD_REFUSED("co_spawn takes an awaitable, an operation, or a function that returns one: for a coroutine with "
+                 "arguments write co_spawn(ex, f(arguments...), token)")
+detail::refused_spawn co_spawn(Where&&, What&&, Token&&...) {
+    return {};
+}
 
 } // namespace fairlead

@@ -10,15 +10,24 @@
 #include <fairlead/token/associated.hpp>
 #include <fairlead/token/initiate.hpp>
 
+#include <concepts>
 #include <exception>
+#include <memory>
+#include <optional>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace fairlead::detail {
 
+/// A handler is given a value also when there is none: the default one, and of types without it an empty optional.
+template <class T> struct spawn_value : std::type_identity<std::optional<T>> {};
+template <std::default_initializable T> struct spawn_value<T> : std::type_identity<T> {};
+template <class T> struct spawn_value<T&> : std::type_identity<T*> {};
+
 template <class T> struct spawn_values {
-    using type = std::tuple<std::exception_ptr, T>;
-    using signature = void(std::exception_ptr, T);
+    using type = std::tuple<std::exception_ptr, typename spawn_value<T>::type>;
+    using signature = void(std::exception_ptr, typename spawn_value<T>::type);
 };
 template <> struct spawn_values<void> {
     using type = std::tuple<std::exception_ptr>;
@@ -137,6 +146,8 @@ private:
             if constexpr (std::is_void_v<T>) {
                 promise.take();
                 return values();
+            } else if constexpr (std::is_reference_v<T>) {
+                return values(std::exception_ptr(), std::addressof(promise.take()));
             } else {
                 return values(std::exception_ptr(), promise.take());
             }

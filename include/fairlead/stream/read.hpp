@@ -185,12 +185,17 @@ decltype(auto) async_read(Stream& stream, Buffer into, Condition condition, Toke
         std::forward<Token>(token),
         detail::read_dynamic<Stream, Buffer, Condition>{&stream, std::move(into), std::move(condition)});
 }
-/// Into nothing else. Declared so that the compiler says that, and not of each function above why it is not meant.
+/// Into nothing else.
 template <class Stream, class Into, class... More>
     requires(!mutable_buffer_sequence<std::remove_cvref_t<Into>> &&
              !detail::dynamic_buffer_type<std::remove_cvref_t<Into>>)
-async_op<void(error_code, std::size_t)> async_read(Stream&&, Into&& is_no_mutable_buffer_sequence, More&&...) = delete;
+FAIRLEAD_REFUSED(FAIRLEAD_NO_MUTABLE_BUFFERS)
+detail::refused_transfer async_read(Stream&&, Into&&, More&&...) {
+    return {};
+}
 
+/// As async_read, in the calling thread. Returns how many bytes were read, also when `ec` is set.
+/// Throws     system_error, from the overloads without `ec`
 template <sync_read_stream Stream, mutable_buffer_sequence Buffers, detail::completion_condition Condition>
 std::size_t read(Stream& stream, Buffers const& into, Condition condition, error_code& ec) {
     std::tuple<error_code, std::size_t> v;

@@ -268,6 +268,8 @@ decltype(auto) async_read_until(Stream& stream, Buffer into, Match match, Token&
     return detail::start_read_until(stream, std::move(into), std::move(match), std::forward<Token>(token));
 }
 
+/// As async_read_until, in the calling thread. Returns how many bytes stand before and in the match.
+/// Throws     system_error, from the overload without `ec`
 template <sync_read_stream Stream, detail::dynamic_buffer_type Buffer>
 std::size_t read_until(Stream& stream, Buffer into, std::string_view delimiter, error_code& ec) {
     return detail::perform_read_until(stream, std::move(into), detail::delimiter(delimiter), ec);

@@ -46,6 +46,8 @@ decltype(auto) async_write(Stream& stream, Buffers const& from, Condition condit
         std::forward<Token>(token), detail::write_initiation(stream, from, std::move(condition)));
 }
 
+/// As async_write, in the calling thread. Returns how many bytes were written, also when `ec` is set.
+/// Throws     system_error, from the overloads without `ec`
 template <sync_write_stream Stream, const_buffer_sequence Buffers, detail::completion_condition Condition>
 std::size_t write(Stream& stream, Buffers const& from, Condition condition, error_code& ec) {
     std::tuple<error_code, std::size_t> v;
@@ -109,6 +111,10 @@ template <class Stream, class Buffer, class Condition> struct write_dynamic {
 
 template <class B>
 concept dynamic_buffer_type = dynamic_buffer_v1<B> || dynamic_buffer_v2<B>;
+/// What is to be written as buffer(x).
+template <class T>
+concept needs_buffer =
+    !const_buffer_sequence<T> && !dynamic_buffer_type<std::decay_t<T>> && requires(T const& x) { buffer(x); };
 
 } // namespace detail
 
@@ -134,6 +140,16 @@ decltype(auto) async_write(Stream& stream, Buffer from, Condition condition, Tok
         std::forward<Token>(token),
         detail::write_dynamic<Stream, Buffer, Condition>{&stream, std::move(from), std::move(condition)});
 }
+/// Of text and containers their buffer is written.
+template <async_write_stream Stream, detail::needs_buffer From, class... More> FAIRLEAD_REFUSED(FAIRLEAD_NO_BUFFERS)
+detail::refused_transfer async_write(Stream&, From const&, More&&...) {
+    return {};
+}
+template <sync_write_stream Stream, detail::needs_buffer From, class... More> FAIRLEAD_REFUSED(FAIRLEAD_NO_BUFFERS)
+std::size_t write(Stream&, From const&, More&&...) {
+    return {};
+}
+
 template <sync_write_stream Stream, detail::dynamic_buffer_type Buffer, detail::completion_condition Condition>
 std::size_t write(Stream& stream, Buffer from, Condition condition, error_code& ec) {
     std::tuple<error_code, std::size_t> v;

@@ -9,6 +9,7 @@ namespace fairlead {
 struct detached_t : detail::can_be_default<detached_t> {
     constexpr detached_t() noexcept = default;
 };
+/// `co_spawn(ctx, f(), detached)`
 inline constexpr detached_t detached{};
 
 namespace detail {
@@ -130,6 +131,8 @@ template <class Values, can_try<Values> I> std::optional<Values> tried(I& i) {
 
 /// The initiation under an adapter of handlers: wraps whatever handler arrives.
 template <class Initiation, class Wrap> struct wrapped_initiation {
+    static constexpr bool is_cancellable = can_be_cancelled<Initiation>();
+
     Initiation initiation;
     [[no_unique_address]] Wrap wrap;
     template <class Handler> void operator()(Handler&& handler) {
@@ -268,6 +271,7 @@ template <class Token> struct as_tuple_t : detail::can_be_default<as_tuple_t<Tok
 
     [[no_unique_address]] Token token;
 };
+/// The type of as_tuple.
 struct as_tuple_maker {
     template <class Token> constexpr auto operator()(Token&& token) const {
         return as_tuple_t<std::decay_t<Token>>{std::forward<Token>(token)};
@@ -313,6 +317,7 @@ template <class Token> struct redirect_error_t {
     Token token;
     error_code& ec;
 };
+/// Makes a redirect_error_t. `ec` outlives the operation.
 template <class Token> auto redirect_error(Token&& token, error_code& ec) {
     return redirect_error_t<std::decay_t<Token>>{std::forward<Token>(token), ec};
 }
@@ -423,6 +428,7 @@ private:
 
 } // namespace detail
 
+/// What bind_executor makes.
 template <class T, class Executor> class executor_binder : public detail::bound_target<T> {
 public:
     using executor_type = Executor;
@@ -434,6 +440,7 @@ public:
 private:
     Executor executor_;
 };
+/// What bind_allocator makes.
 template <class T, class Allocator> class allocator_binder : public detail::bound_target<T> {
 public:
     using allocator_type = Allocator;
@@ -445,6 +452,7 @@ public:
 private:
     Allocator allocator_;
 };
+/// What bind_immediate_executor makes.
 template <class T, class Executor> class immediate_executor_binder : public detail::bound_target<T> {
 public:
     using immediate_executor_type = Executor;
@@ -473,8 +481,11 @@ private:
 
 } // namespace detail
 
+/// What bind_executor(e) makes: it stands for the default token, or binds the one that it is called with.
 template <class Executor> using partial_executor_binder = detail::partial_binder<executor_binder, Executor>;
+/// What bind_allocator(a) makes.
 template <class Allocator> using partial_allocator_binder = detail::partial_binder<allocator_binder, Allocator>;
+/// What bind_immediate_executor(e) makes.
 template <class Executor> using partial_immediate_executor_binder =
     detail::partial_binder<immediate_executor_binder, Executor>;
 
@@ -513,7 +524,11 @@ template <execution_context_type Context> auto bind_executor(Context& c) {
 }
 template <class Where, class... Token>
     requires(!execution::executor<std::decay_t<Where>> && !execution_context_type<std::decay_t<Where>>)
-void bind_executor(Where&& is_neither_executor_nor_context, Token&&...) = delete;
+FAIRLEAD_REFUSED("the first argument of bind_executor is an executor or a context: write "
+                 "bind_executor(x.get_executor(), token)")
+detail::detached_handler bind_executor(Where&&, Token&&...) {
+    return {};
+}
 
 /// The memory of the operation is `a`'s. Works with handlers and with tokens; without either it binds the default
 /// token.

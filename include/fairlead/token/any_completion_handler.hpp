@@ -87,6 +87,11 @@ public:
         requires(!std::same_as<std::decay_t<Handler>, any_completion_handler> &&
                  completion_handler_for<Handler, First, More...>)
     any_completion_handler(Handler&& handler) : box_(make(std::decay_t<Handler>(std::forward<Handler>(handler)))) {}
+    /// No other handler. Deleted, for programs ask whether there is such a constructor; compilers show its name.
+    template <class HandlerOfOtherArguments>
+        requires(!std::same_as<std::decay_t<HandlerOfOtherArguments>, any_completion_handler> &&
+                 !completion_handler_for<HandlerOfOtherArguments, First, More...>)
+    explicit any_completion_handler(HandlerOfOtherArguments&&) = delete;
     any_completion_handler(any_completion_handler&&) noexcept = default;
     any_completion_handler& operator=(any_completion_handler&& other) noexcept {
         any_completion_handler(std::move(other)).swap(*this);

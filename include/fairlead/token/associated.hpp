@@ -6,6 +6,7 @@
 
 #include <fairlead/exec/executor.hpp>
 #include <fairlead/exec/inline_executor.hpp>
+#include <fairlead/token/associator.hpp>
 #include <fairlead/token/cancellation_signal.hpp>
 
 #include <cstddef>
@@ -13,11 +14,6 @@
 #include <type_traits>
 
 namespace fairlead {
-
-/// Lets an adapter pass on all associations of the handler inside it with one specialisation:
-/// `template <template <class, class> class A, class H, class D> struct associator<A, adapter<H>, D>` with `type`,
-/// `get(adapter const&)` and `get(adapter const&, D const&)`.
-template <template <class, class> class Associator, class T, class Default> struct associator {};
 
 namespace detail {
 
@@ -53,12 +49,16 @@ template <class T, class D> consteval auto choose_allocator() {
 
 } // namespace detail
 
+/// Where an operation takes memory from: the handler's member get_allocator(), else what its associator says, else the
+/// second argument. May be specialised.
 template <class T, class Allocator> struct associated_allocator
     : decltype(detail::choose_allocator<T, Allocator>())::type {};
 
+/// The type of that allocator.
 template <class T, class Allocator = std::allocator<void>> using associated_allocator_t =
     typename associated_allocator<T, Allocator>::type;
 
+/// That allocator itself.
 template <class T> associated_allocator_t<T> get_associated_allocator(T const& t) noexcept {
     return associated_allocator<T>::get(t);
 }
@@ -94,12 +94,16 @@ template <class T, class D> consteval auto choose_executor() {
 
 } // namespace detail
 
+/// Where a handler runs: on what its member get_executor() returns, else on what its associator says, else on the
+/// second argument: operations ask with that of their object. May be specialised.
 template <class T, class Executor> struct associated_executor : decltype(detail::choose_executor<T, Executor>())::type {
 };
 
+/// The type of that executor.
 template <class T, class Executor = inline_executor> using associated_executor_t =
     typename associated_executor<T, Executor>::type;
 
+/// That executor itself.
 template <class T> associated_executor_t<T> get_associated_executor(T const& t) noexcept {
     return associated_executor<T>::get(t);
 }
@@ -174,9 +178,11 @@ template <class T, class D> consteval auto choose_immediate() {
 template <class T, class Executor> struct associated_immediate_executor
     : decltype(detail::choose_immediate<T, Executor>())::type {};
 
+/// The type of that executor.
 template <class T, class Executor = inline_executor> using associated_immediate_executor_t =
     typename associated_immediate_executor<T, Executor>::type;
 
+/// That executor itself; without one of its own, `ex` without blocking.
 template <class T, class Executor>
     requires(!execution_context_type<Executor>)
 associated_immediate_executor_t<T, Executor> get_associated_immediate_executor(T const& t,
@@ -219,9 +225,11 @@ template <class T, class D> consteval auto choose_cancellation_slot() {
 template <class T, class Slot> struct associated_cancellation_slot
     : decltype(detail::choose_cancellation_slot<T, Slot>())::type {};
 
+/// The type of that slot.
 template <class T, class Slot = cancellation_slot> using associated_cancellation_slot_t =
     typename associated_cancellation_slot<T, Slot>::type;
 
+/// That slot itself.
 template <class T> associated_cancellation_slot_t<T> get_associated_cancellation_slot(T const& t) noexcept {
     return associated_cancellation_slot<T>::get(t);
 }

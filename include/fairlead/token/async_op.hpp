@@ -21,6 +21,7 @@ namespace fairlead {
 struct use_await_t : detail::can_be_default<use_await_t> {
     constexpr use_await_t() noexcept = default;
 };
+/// `co_await timer.async_wait(use_await)` is `co_await timer.async_wait()`.
 inline constexpr use_await_t use_await{};
 
 /// Asio's name for the same thing. A template, because Asio's programs write `use_awaitable_t<>` and
@@ -29,6 +30,7 @@ inline constexpr use_await_t use_await{};
 template <class Executor = any_io_executor> struct use_awaitable_t : detail::can_be_default<use_awaitable_t<Executor>> {
     constexpr use_awaitable_t() noexcept = default;
 };
+/// `co_await timer.async_wait(use_awaitable)` is the same.
 inline constexpr use_awaitable_t<> use_awaitable{};
 
 template <class Signature> class async_op;
@@ -52,6 +54,7 @@ struct deferred_t : detail::can_be_default<deferred_t> {
     /// The choice between two operations of one signature: when(b).then(op).otherwise(op).
     static constexpr deferred_conditional when(bool b) noexcept;
 };
+/// `auto op = timer.async_wait(deferred);`, then `op(token)` or `co_await op`.
 inline constexpr deferred_t deferred{};
 
 namespace detail {
@@ -63,11 +66,17 @@ template <class... Rest> auto unwrap_rest(std::tuple<Rest...>&& rest) {
     else if constexpr (sizeof...(Rest) > 1)
         return std::move(rest);
 }
-template <class First, class... Rest> auto unwrap(std::tuple<First, Rest...>&& v) {
+/// Throws the error of an operation that has no name.
+struct unnamed_operation {
+    [[noreturn]] FAIRLEAD_COLD void raise(error_code const& ec) const { throw_error_now(ec, "co_await"); }
+};
+template <class First, class... Rest, class Name = unnamed_operation>
+FAIRLEAD_ALWAYS_INLINE auto unwrap(std::tuple<First, Rest...>&& v, Name name = {}) {
     if constexpr (disposition<First>) {
-        if constexpr (std::is_same_v<First, error_code>)
-            throw_error(std::get<0>(v), "co_await");
-        else if (std::get<0>(v) != no_error)
+        if constexpr (std::is_same_v<First, error_code>) {
+            if (std::get<0>(v)) [[unlikely]]
+                name.raise(std::get<0>(v));
+        } else if (std::get<0>(v) != no_error)
             disposition_traits<First>::throw_exception(std::move(std::get<0>(v)));
         return std::apply([](First&, Rest&... rest) { return unwrap_rest(std::tuple<Rest...>(std::move(rest)...)); },
                           v);
@@ -75,7 +84,15 @@ template <class First, class... Rest> auto unwrap(std::tuple<First, Rest...>&& v
         return unwrap_rest(std::move(v));
     }
 }
-inline void unwrap(std::tuple<>&&) noexcept {}
+template <class Name = unnamed_operation> void unwrap(std::tuple<>&&, Name = {}) noexcept {}
+
+template <class Signature> struct awaited {
+    using type = decltype(unwrap(std::declval<values_of<Signature>>()));
+};
+template <class Signature> using awaited_t = typename awaited<Signature>::type;
+
+/// What reads and writes return that are refused. The compiler shows the name.
+struct refused_transfer : refused_token<void(error_code, std::size_t)> {};
 
 /// An errno value, or minus a value of misc_errors, as it stands in op_result::error.
 inline error_code to_error_code(int e) noexcept {
@@ -85,7 +102,19 @@ inline error_code to_error_code(int e) noexcept {
         return {e, error::get_system_category()};
     return error::make_error_code(static_cast<error::misc_errors>(-e));
 }
-[[noreturn]] FAIRLEAD_COLD inline void throw_plain(int e) { throw_error_now(to_error_code(e), "co_await"); }
+template <class Functions> [[noreturn]] FAIRLEAD_COLD void
+throw_named(error_code const& ec, Functions const* functions, void const* storage, await_record const& record) {
+    throw_error_now(ec, functions->describe ? functions->describe(storage, record).c_str() : "co_await");
+}
+/// Throws the error of an awaited operation with its name. Never has an address: what does not throw stores nothing.
+template <class Functions> struct operation_name {
+    Functions const* functions;
+    void const* storage;
+    await_record const& record;
+    [[noreturn]] FAIRLEAD_ALWAYS_INLINE void raise(error_code const& ec) const {
+        throw_named(ec, functions, storage, record);
+    }
+};
 
 [[noreturn]] FAIRLEAD_COLD inline void throw_failed(await_record& r) {
     r.state = await_state::idle;
@@ -97,11 +126,11 @@ template <class Signature, class Functions> auto take_with(Functions const* f, v
     using values = values_of<Signature>;
     if constexpr (plain_values<values>)
         if (r.state == await_state::plain)
-            throw_plain(r.get<op>().result.error);
+            throw_named(to_error_code(r.get<op>().result.error), f, storage, r);
     if (r.state == await_state::failed) [[unlikely]]
         throw_failed(r);
     if constexpr (!std::is_same_v<values, std::tuple<>>) // No operation without values has anything to clean up.
-        return unwrap(f->take(storage, r));
+        return unwrap(f->take(storage, r), operation_name<Functions>{f, storage, r});
 }
 
 /// The result of a finished await. After the suspension the compiler no longer knows which operation it was, so the
@@ -200,6 +229,7 @@ private:
                              {std::addressof(h),
                               &detail::erased_handler_table<std::decay_t<Handler>, std::decay_t<Args>...>::functions});
         }
+        bool hears_requests() const noexcept { return op.functions_->is_cancellable; }
         /// Empty when the operation runs anywhere.
         any_io_executor get_executor() const noexcept {
             if (op.functions_->executor)

@@ -42,6 +42,7 @@ template <class T, class... Args>
     requires async_operation<T, Args...>
 struct completion_signature_of<T, Args...>
     : decltype(std::declval<T>()(std::declval<Args>()..., detail::signature_probe())){};
+/// That signature itself.
 template <class T, class... Args> using completion_signature_of_t = typename completion_signature_of<T, Args...>::type;
 
 } // namespace fairlead

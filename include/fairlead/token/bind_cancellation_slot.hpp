@@ -5,6 +5,7 @@
 
 namespace fairlead {
 
+/// What bind_cancellation_slot makes.
 template <class T, class Slot = cancellation_slot> class cancellation_slot_binder : public detail::bound_target<T> {
 public:
     using cancellation_slot_type = Slot;
@@ -17,16 +18,25 @@ private:
     Slot slot_;
 };
 
+/// What bind_cancellation_slot(s) makes: it stands for the default token, or binds the one that it is called with.
 template <class Slot> using partial_cancellation_slot_binder = detail::partial_binder<cancellation_slot_binder, Slot>;
 
 /// The operation hears through `s` that it is to end early. Works with handlers and with tokens; without either it
-/// binds the default token. The signal of `s` outlives the operation.
+/// binds the default token. The signal of `s` outlives the operation. An operation that cannot be ended early takes no
+/// slot: look-ups, co_spawn, post, calls of a redis::connection. Deferred, it throws error::operation_not_supported.
 template <class Slot, class T> auto bind_cancellation_slot(Slot const& s, T&& t) {
     return cancellation_slot_binder<std::decay_t<T>, Slot>(s, std::forward<T>(t));
 }
 template <class Slot> auto bind_cancellation_slot(Slot const& s) { return partial_cancellation_slot_binder<Slot>(s); }
 
 namespace detail {
+
+/// Of the token alone, so that the compiler says it once however many kinds of initiation meet the token.
+template <class Token, bool OperationHearsRequests> void expect_slot_is_heard() {
+    static_assert(OperationHearsRequests,
+                  "this operation cannot be ended early, so that it takes no cancellation slot; "
+                  "use the cancel() of its object, where it has one");
+}
 
 template <class Slot> struct wrap_cancellation_slot {
     Slot slot;
@@ -52,6 +62,8 @@ public:
     template <class Initiation>
     static decltype(auto) initiate(Initiation&& initiation, cancellation_slot_binder<T, Slot> b) {
         using init = std::decay_t<Initiation>;
+        detail::expect_slot_is_heard<cancellation_slot_binder<T, Slot>, detail::can_be_cancelled<init>()>();
+        detail::expect_cancellable(initiation);
         return completion_token_transform<Signature>(
             std::move(b.get()),
             detail::wrapped_initiation<init, detail::wrap_cancellation_slot<Slot>>{

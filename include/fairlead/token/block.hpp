@@ -16,6 +16,7 @@ struct block_t {
     constexpr block_t() noexcept = default;
     with_error operator[](error_code& ec) const noexcept { return {ec}; }
 };
+/// `auto n = socket.async_read_some(buf, block);`, or `block[ec]`.
 inline constexpr block_t block{};
 
 namespace detail {

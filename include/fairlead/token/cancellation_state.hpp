@@ -13,9 +13,13 @@ namespace fairlead {
 template <cancellation_type Mask> struct cancellation_filter {
     constexpr cancellation_type operator()(cancellation_type type) const noexcept { return type & Mask; }
 };
+/// Lets nothing through.
 using disable_cancellation = cancellation_filter<cancellation_type::none>;
+/// Lets terminal requests through: what a composed operation begins with.
 using enable_terminal_cancellation = cancellation_filter<cancellation_type::terminal>;
+/// Lets terminal and partial requests through.
 using enable_partial_cancellation = cancellation_filter<cancellation_type::terminal | cancellation_type::partial>;
+/// Lets all three through.
 using enable_total_cancellation =
     cancellation_filter<cancellation_type::terminal | cancellation_type::partial | cancellation_type::total>;
 

@@ -22,6 +22,7 @@ template <class T>
 struct default_completion_token<T> {
     using type = typename T::default_completion_token_type;
 };
+/// That token itself.
 template <class T> using default_completion_token_t = typename default_completion_token<T>::type;
 
 namespace detail {

@@ -34,27 +34,26 @@ private:
 
 namespace detail {
 
-/// The signature of the operation that `Function` returns for the results of the one before. Of the mistakes that there
-/// are the first is reported, and nothing else is made of it: `valid` is false.
-template <class Function, class Signature> struct signature_after;
-template <class Function, class R, class... Args> struct signature_after<Function, R(Args...)> {
-    static consteval auto find() {
-        if constexpr (!std::invocable<Function, std::decay_t<Args>...>) {
-            static_assert(std::invocable<Function, std::decay_t<Args>...>,
-                          "the function given to deferred() does not take the results of the operation before it");
-            return std::type_identity<void>();
-        } else if constexpr (!async_operation<std::invoke_result_t<Function, std::decay_t<Args>...>>) {
-            static_assert(async_operation<std::invoke_result_t<Function, std::decay_t<Args>...>>,
-                          "the function given to deferred() must return a deferred operation");
-            return std::type_identity<void>();
-        } else {
-            using next = std::invoke_result_t<Function, std::decay_t<Args>...>;
-            return std::type_identity<completion_signature_of_t<next>>();
-        }
-    }
-    using found = typename decltype(find())::type;
-    static constexpr bool valid = !std::is_void_v<found>;
-    using type = std::conditional_t<valid, found, void()>;
+template <class Function, class... Args>
+concept returns_operation = async_operation<std::invoke_result_t<Function, Args...>>;
+
+/// Of the mistakes that there are the first is reported.
+template <class Function, class R, class... Args> struct token_check<deferred_function<Function>, R(Args...)> {
+    static constexpr bool takes_results = std::invocable<Function, std::decay_t<Args>...>;
+    static constexpr bool valid = returns_operation<Function, std::decay_t<Args>...>;
+    static_assert(takes_results,
+                  "the function given to deferred() does not take the results of the operation before it");
+    static_assert(!takes_results || valid, "the function given to deferred() must return a deferred operation");
+};
+
+/// The signature of the operation that `Function` returns for the results of the one before.
+template <class Function, class Signature> struct signature_after {
+    using type = void(); // of a mistake that has been reported
+};
+template <class Function, class R, class... Args>
+    requires returns_operation<Function, std::decay_t<Args>...>
+struct signature_after<Function, R(Args...)> {
+    using type = completion_signature_of_t<std::invoke_result_t<Function, std::decay_t<Args>...>>;
 };
 
 /// Handler of one step: starts the next one with the handler of the whole.
@@ -72,6 +71,8 @@ struct block_values {};
 template <class Head, class Function, class Signature> struct sequence_initiation {
     using head_values = values_of<Signature>;
     using values = values_of<typename signature_after<Function, Signature>::type>;
+    static constexpr bool is_cancellable = can_be_cancelled<Head>();
+
     Head head;
     Function function;
 
@@ -208,15 +209,13 @@ public:
 };
 
 template <class Function, class Signature> class async_result<deferred_function<Function>, Signature> {
-    using after = detail::signature_after<Function, Signature>;
-    using next_signature = typename after::type;
+    using next_signature = typename detail::signature_after<Function, Signature>::type;
 
 public:
     template <class Initiation>
     static async_op<next_signature> initiate(Initiation&& initiation, deferred_function<Function> token) {
-        if constexpr (after::valid)
-            return async_op<next_signature>(detail::sequence_initiation<std::decay_t<Initiation>, Function, Signature>{
-                std::forward<Initiation>(initiation), std::move(token.function_)});
+        return async_op<next_signature>(detail::sequence_initiation<std::decay_t<Initiation>, Function, Signature>{
+            std::forward<Initiation>(initiation), std::move(token.function_)});
     }
 };
 

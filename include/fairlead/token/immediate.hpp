@@ -10,6 +10,8 @@ namespace fairlead {
 namespace detail {
 
 template <class Executor> struct immediate_initiation {
+    static constexpr bool is_cancellable = false;
+
     Executor executor;
 
     Executor get_executor() const noexcept { return executor; }

@@ -37,13 +37,23 @@ concept completion_handler_for = std::move_constructible<std::decay_t<H>> &&
 
 namespace detail {
 
-/// A class, so that the compiler says it once however many kinds of initiation meet the token.
-template <class Token, class... Signatures> struct refused_token {
-    static_assert(completion_handler_for<Token, Signatures...>,
-                  "the last argument is neither a completion token nor a function that takes the arguments of the "
-                  "completion signature (see \"Completes\" in the operation's documentation)");
-    static void report() noexcept {}
+/// What every function says that meets a last argument which is no token. Those that users' calls reach first ask, so
+/// that the compiler shows that call and little else.
+#define FAIRLEAD_NO_TOKEN                                                                                              \
+    "the last argument is neither a completion token nor a function that takes the arguments of the completion "       \
+    "signature (see \"Completes\" in the operation's documentation); for an error_code write redirect_error(ec), or "  \
+    "await with as_tuple"
+
+/// What co_await yields of an operation (token/async_op.hpp).
+template <class Signature> struct awaited;
+
+/// What a refused call returns: something to await, so that the compiler says no more.
+template <class Awaited> struct refused_await {
+    static bool await_ready() noexcept;
+    static void await_suspend(auto) noexcept;
+    static auto await_resume() -> typename Awaited::type;
 };
+template <class Signature> using refused_token = refused_await<awaited<Signature>>;
 
 } // namespace detail
 
@@ -65,10 +75,7 @@ public:
 
     template <class Initiation, class Handler, class... Args>
     static void initiate(Initiation&& initiation, Handler&& handler, Args&&... args) {
-        if constexpr (completion_handler_for<Handler, Signatures...>)
-            std::forward<Initiation>(initiation)(std::forward<Handler>(handler), std::forward<Args>(args)...);
-        else // Nothing is instantiated for it, so that the compiler says this and no more.
-            detail::refused_token<std::decay_t<Handler>, Signatures...>::report();
+        std::forward<Initiation>(initiation)(std::forward<Handler>(handler), std::forward<Args>(args)...);
     }
 };
 
@@ -87,6 +94,16 @@ struct overload_probe : any_initiation {};
 template <class Result, class Token>
 concept initiates = requires(any_initiation i, Token&& t) { Result::initiate(i, std::forward<Token>(t)); };
 
+/// Tokens that nobody has specialised async_result for, and that are no handlers either.
+template <class Token, class... Signatures>
+concept no_token = !completion_handler_for<Token, Signatures...> &&
+                   requires { typename async_result<std::decay_t<Token>, Signatures...>::takes_the_token_as_handler; };
+
+/// Tokens with a function of the program's inside: says here, once, when that does not fit. Specialised beside them.
+template <class Token, class Signature> struct token_check {
+    static constexpr bool valid = true;
+};
+
 /// True when the tokens of this type neither allocate nor start anything by themselves.
 template <class Token, class Initiation> inline constexpr bool nothrow_token = false;
 
@@ -99,7 +116,12 @@ template <completion_signature Signature, class Token, class Invoker>
 decltype(auto) completion_token_transform(Token&& token, Invoker&& invoker) noexcept(
     detail::nothrow_token<std::decay_t<Token>, std::decay_t<Invoker>>) {
     using result = async_result<std::decay_t<Token>, Signature>;
-    if constexpr (requires { result::initiate(std::forward<Invoker>(invoker), std::forward<Token>(token)); }) {
+    if constexpr (!detail::token_check<std::decay_t<Token>, Signature>::valid) {
+        return detail::refused_token<Signature>();
+    } else if constexpr (detail::no_token<Token, Signature>) {
+        static_assert(!sizeof(Token), FAIRLEAD_NO_TOKEN);
+        return detail::refused_token<Signature>();
+    } else if constexpr (requires { result::initiate(std::forward<Invoker>(invoker), std::forward<Token>(token)); }) {
         return result::initiate(std::forward<Invoker>(invoker), std::forward<Token>(token));
     } else {
         typename result::completion_handler_type handler(std::forward<Token>(token));
@@ -157,6 +179,8 @@ template <names_executor I> auto executor_of(I const& i) noexcept {
 /// An initiation with the arguments that its caller passed, as one function of the handler. Like every initiation it is
 /// called at most once and gives away what it holds, also as an lvalue: tokens of users call it by its name.
 template <class Initiation, class... Args> struct bound_initiation {
+    static constexpr bool is_cancellable = can_be_cancelled<Initiation>();
+
     Initiation initiation;
     std::tuple<Args...> args;
 
@@ -182,7 +206,11 @@ template <class Initiation, class... Args> auto bind_initiation(Initiation&& ini
 template <class... Signatures, class Token, class Initiation>
 decltype(auto) initiate_several(Token&& token, Initiation&& initiation) {
     using result = async_result<std::decay_t<Token>, Signatures...>;
-    if constexpr (requires { result::initiate(std::forward<Initiation>(initiation), std::forward<Token>(token)); }) {
+    if constexpr (no_token<Token, Signatures...>) {
+        static_assert(!sizeof(Token), FAIRLEAD_NO_TOKEN);
+    } else if constexpr (requires {
+                             result::initiate(std::forward<Initiation>(initiation), std::forward<Token>(token));
+                         }) {
         return result::initiate(std::forward<Initiation>(initiation), std::forward<Token>(token));
     } else {
         typename result::completion_handler_type handler(std::forward<Token>(token));
@@ -530,6 +558,7 @@ template <class Init, class Handler> struct handler_op : Init::record {
 ///   block(v)    optional: performs the operation in the calling thread; or block(), which returns the values
 ///   take(r)     static: the arguments of the completion, from the result in r
 ///   take_here(r)  instead, for those who still have the initiation: an await. A handler is then called by operator()
+///   describe()  optional: what an await that throws says of itself; or describe(r), which sees what has failed
 ///   drop(r)     static, with `drops = true`: the result will not be taken, and the record owns something
 ///   plain_result  optional type: take(r) does no more than read error and n of the result, and needs no drop
 template <class Derived> struct primitive {

@@ -32,6 +32,8 @@ private:
 
 /// A primitive as a generic initiation.
 template <class Primitive, class Executor> struct primitive_elsewhere {
+    static constexpr bool is_cancellable = can_be_cancelled<Primitive>();
+
     Primitive primitive;
     Executor executor;
 
@@ -41,6 +43,11 @@ template <class Primitive, class Executor> struct primitive_elsewhere {
                                                                   executor));
     }
     Executor get_executor() const noexcept { return executor; }
+    std::string describe() const
+        requires requires { primitive.describe(); }
+    {
+        return primitive.describe();
+    }
     template <class Values> Values block_as()
         requires can_block<Primitive, Values>
     {
@@ -60,6 +67,8 @@ template <class Primitive, class Executor> struct primitive_elsewhere {
 /// An initiation that is given its handler erased: what a handler costs in code is not paid twice.
 template <class Initiation, class Signature> struct erasing_initiation;
 template <class Initiation, class R, class... Args> struct erasing_initiation<Initiation, R(Args...)> {
+    static constexpr bool is_cancellable = can_be_cancelled<Initiation>();
+
     Initiation initiation;
 
     template <class Handler> void operator()(Handler&& handler) {
@@ -75,7 +84,12 @@ template <class Signature, class Executor, class Token, class Primitive> decltyp
 initiate_on(Executor const& ex, Token&& token,
             Primitive&& primitive) noexcept(nothrow_token<std::decay_t<Token>, std::decay_t<Primitive>>) {
     using primitive_type = std::decay_t<Primitive>;
-    if constexpr (always_loop<Executor>) {
+    if constexpr (!token_check<std::decay_t<Token>, Signature>::valid) {
+        return refused_token<Signature>();
+    } else if constexpr (no_token<Token, Signature> && !own_overload::present<Token, Signature>) {
+        static_assert(!sizeof(Token), FAIRLEAD_NO_TOKEN);
+        return refused_token<Signature>();
+    } else if constexpr (always_loop<Executor>) {
         return completion_token_transform<Signature>(std::forward<Token>(token), std::forward<Primitive>(primitive));
     } else {
         using elsewhere = primitive_elsewhere<primitive_type, Executor>;

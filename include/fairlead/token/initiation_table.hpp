@@ -24,7 +24,20 @@ template <class... Args> struct initiation_functions {
     bool (*start_await)(void*, await_record&);       ///< false: completed meanwhile, do not suspend
     values (*take)(void*, await_record&);
     void (*start)(void*, handler_ref<std::decay_t<Args>...>);
-    values (*block)(void*); ///< null: cannot be done without a loop
+    values (*block)(void*);                                    ///< null: cannot be done without a loop
+    std::string (*describe)(void const*, await_record const&); ///< of an error that is thrown; null: nobody knows
+    bool is_cancellable;
+};
+
+/// Initiations that say what they do, for the message of an error: "connect to 127.0.0.1:80"; or, when they are asked
+/// with the record, what has failed of it.
+template <class Init>
+concept describes_record = requires(Init const& i, typename Init::record const& r) {
+    { i.describe(r) } -> std::same_as<std::string>;
+};
+template <class Init>
+concept describes_itself = describes_record<Init> || requires(Init const& i) {
+    { i.describe() } -> std::same_as<std::string>;
 };
 
 /// Out of budget: the coroutine goes to the end of the queue with nothing tried, and tries when it is dequeued.
@@ -79,6 +92,21 @@ template <class Init, class Values> struct stored_initiation {
     }
     static constexpr auto relocate_function() { return std::is_trivially_copyable_v<Init> ? nullptr : &relocate; }
     static constexpr auto destroy_function() { return std::is_trivially_destructible_v<Init> ? nullptr : &destroy; }
+    static std::string describe(void const* p, [[maybe_unused]] await_record const& r)
+        requires describes_itself<Init>
+    {
+        auto const& init = *std::launder(static_cast<Init const*>(p));
+        if constexpr (describes_record<Init>)
+            return init.describe(r.get<typename Init::record>());
+        else
+            return init.describe();
+    }
+    static constexpr auto describe_function() {
+        std::string (*f)(void const*, await_record const&) = nullptr;
+        if constexpr (describes_itself<Init>)
+            f = &describe;
+        return f;
+    }
     static constexpr auto block_function() {
         Values (*f)(void*) = nullptr;
         if constexpr (can_block)
@@ -206,7 +234,9 @@ template <class Init, class... Args> struct primitive_functions
                                               &start_await,
                                               &take,
                                               &start,
-                                              base::block_function()};
+                                              base::block_function(),
+                                              base::describe_function(),
+                                              can_be_cancelled<Init>()};
 };
 
 /// Results that an op_result can hold when they are no error.
@@ -349,7 +379,9 @@ template <class Init, class... Args> struct generic_functions
                                               &start_await,
                                               &take,
                                               &start,
-                                              base::block_function()};
+                                              base::block_function(),
+                                              base::describe_function(),
+                                              can_be_cancelled<Init>()};
 };
 
 /// An initiation too large for an async_op, or one whose move may throw, in a counted block of the recycler.
@@ -398,9 +430,20 @@ template <template <class, class...> class Base, class Init, class... Args> stru
     static values take(void* p, await_record& r) { return base::take(inner(p), r); }
     static void start(void* p, handler_ref<std::decay_t<Args>...> h) { base::start(inner(p), h); }
     static values block(void* p) { return base::functions.block(inner(p)); }
-    static constexpr functions_type functions{
-        &relocate,    &destroy, &home,  base::has_executor ? &executor : nullptr, base::can_try ? &try_step : nullptr,
-        &start_await, &take,    &start, base::can_block ? &block : nullptr};
+    static std::string describe(void const* p, await_record const& r) {
+        return base::functions.describe(inner(const_cast<void*>(p)), r);
+    }
+    static constexpr functions_type functions{&relocate,
+                                              &destroy,
+                                              &home,
+                                              base::has_executor ? &executor : nullptr,
+                                              base::can_try ? &try_step : nullptr,
+                                              &start_await,
+                                              &take,
+                                              &start,
+                                              base::can_block ? &block : nullptr,
+                                              describes_itself<Init> ? &describe : nullptr,
+                                              can_be_cancelled<Init>()};
 };
 
 } // namespace fairlead::detail

@@ -5,6 +5,7 @@
 // looks through what is pending for the ticket. Before the handler runs the op takes itself out of the slot.
 #pragma once
 
+#include <fairlead/base/error.hpp>
 #include <fairlead/token/associated.hpp>
 
 #include <cstdint>
@@ -20,6 +21,27 @@ concept cancellable_record = requires(Record& r, loop& l) {
     { cancellation_of(r, l).accepts } -> std::convertible_to<cancellation_type>;
     cancellation_of(r, l).request(static_cast<void*>(nullptr));
 };
+
+/// Initiations whose operation hears the request of a slot. Those of users do, for all that is known; those that do not
+/// say so by a member `is_cancellable`, and primitives by their record.
+template <class I> consteval bool can_be_cancelled() {
+    if constexpr (requires { I::is_cancellable; })
+        return I::is_cancellable;
+    else if constexpr (requires { typename I::record; })
+        return cancellable_record<typename I::record>;
+    else
+        return true;
+}
+
+/// The same where only the program knows, for deferred operations.
+/// Throws     system_error of error::operation_not_supported    it cannot be ended early
+template <class I> void expect_cancellable(I const& initiation) {
+    if constexpr (requires { initiation.hears_requests(); })
+        if (!initiation.hears_requests())
+            throw_error_now(error::make_error_code(error::operation_not_supported),
+                            "this operation cannot be ended early, so that it takes neither a time limit nor a "
+                            "cancellation slot");
+}
 
 /// What an op installs in a slot.
 template <class Target> class op_canceller {

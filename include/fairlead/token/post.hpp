@@ -1,6 +1,8 @@
 // post, dispatch, defer: run a function, or resume the caller, on an executor.
 #pragma once
 
+#include <fairlead/token/initiate.hpp> // First: its refusals are then shown with few lines about headers.
+
 #include <fairlead/token/async_op.hpp>
 
 namespace fairlead {
@@ -53,6 +55,8 @@ struct dispatched {
 };
 
 template <class Executor> struct executor_post {
+    static constexpr bool is_cancellable = false;
+
     Executor executor;
 
     template <class Handler> void operator()(Handler&& handler) const {
@@ -63,6 +67,8 @@ template <class Executor> struct executor_post {
 
 /// As post, but inline when the caller already runs on the executor.
 template <class Executor> struct executor_dispatch {
+    static constexpr bool is_cancellable = false;
+
     Executor executor;
 
     template <class Handler> void operator()(Handler&& handler) const {
@@ -99,12 +105,16 @@ template <class Token, class Executor> decltype(auto) post_on(Executor const& ex
 
 /// post and dispatch on whatever executor the handler has; one that has none is called at once.
 struct associated_post {
+    static constexpr bool is_cancellable = false;
+
     template <class Handler> void operator()(Handler&& handler) const {
         auto const ex = get_associated_executor(handler);
         post_values(ex, std::forward<Handler>(handler), std::tuple<>());
     }
 };
 struct associated_dispatch {
+    static constexpr bool is_cancellable = false;
+
     template <class Handler> void operator()(Handler&& handler) const {
         std::decay_t<Handler> h(std::forward<Handler>(handler));
         dispatch_values(h, std::tuple<>());
@@ -118,9 +128,13 @@ template <class Token>
 concept names_place = not_a_place<Token> &&
                       (has_own_executor<std::decay_t<Token>> || !completion_handler_for<std::decay_t<Token>, void()>);
 
+template <class Executor, class Token> inline constexpr bool nothrow_post =
+    always_loop<Executor> && nothrow_token<std::decay_t<Token>, loop_post>;
+
 } // namespace detail
 
-/// Runs the handler on `ex`, never before post returns.
+/// Runs the handler on `ex`, never before post returns. A coroutine that awaits it goes on at home, not on `ex`. What
+/// is to run there is a function to post (token/post_function.hpp), or a coroutine to co_spawn.
 /// Completes  ()
 /// Errors     none
 /// Cancel     none
@@ -129,9 +143,8 @@ concept names_place = not_a_place<Token> &&
 /// Threads    any
 /// Allocates  awaited nothing; otherwise the handler's block
 /// Source     Networking TS [async.post]
-template <execution::executor Executor, detail::not_a_place Token = default_completion_token_t<Executor>> decltype(auto)
-post(Executor const& ex, Token&& token = {}) noexcept(detail::always_loop<Executor> &&
-                                                      detail::nothrow_token<std::decay_t<Token>, detail::loop_post>) {
+template <execution::executor Executor, detail::not_a_place Token = default_completion_token_t<Executor>>
+decltype(auto) post(Executor const& ex, Token&& token = {}) noexcept(detail::nothrow_post<Executor, Token>) {
     if constexpr (detail::always_loop<Executor>)
         return completion_token_transform<void()>(std::forward<Token>(token), detail::loop_post(ex.native_loop()));
     else
@@ -139,8 +152,7 @@ post(Executor const& ex, Token&& token = {}) noexcept(detail::always_loop<Execut
 }
 template <execution_context_type Context,
           detail::not_a_place Token = default_completion_token_t<typename Context::executor_type>>
-decltype(auto) post(Context& c,
-                    Token&& token = {}) noexcept(noexcept(post(c.get_executor(), std::forward<Token>(token)))) {
+decltype(auto) post(Context& c, Token&& token = {}) noexcept(detail::nothrow_post<decltype(c.get_executor()), Token>) {
     return post(c.get_executor(), std::forward<Token>(token));
 }
 /// The same on the associated executor of the handler; awaited, on that of the coroutine. A handler that gets here
@@ -152,12 +164,12 @@ template <detail::names_place Token = use_await_t> decltype(auto) post(Token&& t
 /// As post; says that the handler continues what the caller does. A hint only.
 /// Source     Networking TS [async.defer]
 template <execution::executor Executor, detail::not_a_place Token = default_completion_token_t<Executor>>
-decltype(auto) defer(Executor const& ex, Token&& token = {}) noexcept(noexcept(post(ex, std::forward<Token>(token)))) {
+decltype(auto) defer(Executor const& ex, Token&& token = {}) noexcept(detail::nothrow_post<Executor, Token>) {
     return post(ex, std::forward<Token>(token));
 }
 template <execution_context_type Context,
           detail::not_a_place Token = default_completion_token_t<typename Context::executor_type>>
-decltype(auto) defer(Context& c, Token&& token = {}) noexcept(noexcept(post(c, std::forward<Token>(token)))) {
+decltype(auto) defer(Context& c, Token&& token = {}) noexcept(detail::nothrow_post<decltype(c.get_executor()), Token>) {
     return post(c, std::forward<Token>(token));
 }
 template <detail::names_place Token = use_await_t> decltype(auto) defer(Token&& token = {}) {

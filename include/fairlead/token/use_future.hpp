@@ -40,6 +40,7 @@ public:
 private:
     [[no_unique_address]] Allocator allocator_;
 };
+/// `std::future<std::size_t> f = socket.async_read_some(buf, use_future);`
 inline constexpr use_future_t<> use_future{};
 
 /// What use_future(function) makes.
@@ -105,18 +106,10 @@ template <class Allocator, class... Args> struct future_handler : future_memory<
     }
 };
 
-/// A class, so that the compiler says it once however many kinds of initiation meet the token.
-template <class Function, class... Args> struct packaged_check {
-    static consteval auto find() {
-        if constexpr (std::invocable<Function, Args...>) {
-            return std::true_type();
-        } else {
-            static_assert(std::invocable<Function, Args...>,
-                          "the function given to use_future() does not take the arguments of the completion signature");
-            return std::false_type();
-        }
-    }
-    static constexpr bool valid = decltype(find())::value;
+template <class Function, class Allocator, class R, class... Args>
+struct token_check<packaged_future<Function, Allocator>, R(Args...)> {
+    static constexpr bool valid = std::invocable<Function, std::decay_t<Args>...>;
+    static_assert(valid, "the function given to use_future() does not take the arguments of the completion signature");
 };
 
 template <class Function, class Allocator, class... Args> struct packaged_handler : future_memory<Allocator> {
@@ -158,13 +151,11 @@ class async_result<packaged_future<Function, Allocator>, R(Args...)> {
 public:
     template <class Initiation, class... A>
     static auto initiate(Initiation&& initiation, packaged_future<Function, Allocator> token, A&&... args) {
-        if constexpr (detail::packaged_check<Function, std::decay_t<Args>...>::valid) {
-            detail::packaged_handler<Function, Allocator, std::decay_t<Args>...> handler(std::move(token.function),
-                                                                                         token.allocator);
-            auto future = handler.promise.get_future();
-            std::forward<Initiation>(initiation)(std::move(handler), std::forward<A>(args)...);
-            return future;
-        }
+        detail::packaged_handler<Function, Allocator, std::decay_t<Args>...> handler(std::move(token.function),
+                                                                                     token.allocator);
+        auto future = handler.promise.get_future();
+        std::forward<Initiation>(initiation)(std::move(handler), std::forward<A>(args)...);
+        return future;
     }
 };
 

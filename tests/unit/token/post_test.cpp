@@ -1,6 +1,7 @@
 #include <fairlead/token/post.hpp>
 
 #include <fairlead/coro/spawn.hpp>
+#include <fairlead/exec/thread_pool.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/any_completion_handler.hpp>
@@ -14,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -187,6 +189,21 @@ TEST(Post, AwaitedItGoesThroughTheQueue) {
         detached);
     context.run();
     EXPECT_EQ(order, "abcde");
+}
+
+TEST(Post, Y4_AwaitedOnAPoolItGoesOnAtHome) {
+    thread_pool pool(1);
+    io_context context;
+    std::thread::id after;
+    co_spawn(
+        context,
+        [](thread_pool& p, std::thread::id& out) -> awaitable<void> {
+            co_await post(p);
+            out = std::this_thread::get_id();
+        }(pool, after),
+        rethrow);
+    context.run();
+    EXPECT_EQ(after, std::this_thread::get_id());
 }
 
 TEST(Post, FutureOfItIsReadyOnceItRan) {

@@ -1,0 +1,187 @@
+#include <fairlead/coro/spawn.hpp>
+
+#include <fairlead/exec/thread_pool.hpp>
+#include <fairlead/io/io_context.hpp>
+#include <fairlead/net/acceptor.hpp>
+#include <fairlead/net/connect.hpp>
+#include <fairlead/net/datagram_socket.hpp>
+#include <fairlead/net/resolver.hpp>
+#include <fairlead/net/timer.hpp>
+#include <fairlead/token/adapters.hpp>
+#include <fairlead/token/post.hpp>
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+namespace {
+
+using namespace fairlead;
+using ip::tcp;
+
+struct no_default {
+    explicit no_default(int v) : value(v) {}
+    int value;
+};
+awaitable<no_default> make(bool fails) {
+    if (fails)
+        throw std::runtime_error("no value");
+    co_return no_default(7);
+}
+awaitable<int&> lend(int& from) { co_return from; }
+
+awaitable<int> compute(std::thread::id& where, int value) {
+    where = std::this_thread::get_id();
+    if (value < 0)
+        throw std::invalid_argument("below zero");
+    co_return value;
+}
+awaitable<void> leave_it_to(thread_pool& pool, std::thread::id& where) {
+    auto const home = std::this_thread::get_id();
+    EXPECT_EQ(co_await co_spawn(pool, compute(where, 7)), 7);
+    EXPECT_EQ(std::this_thread::get_id(), home);
+    bool has_failed = false;
+    try {
+        co_await co_spawn(pool, compute(where, -1));
+    } catch (std::invalid_argument const&) {
+        has_failed = true;
+    }
+    EXPECT_TRUE(has_failed);
+    EXPECT_EQ(std::this_thread::get_id(), home);
+}
+
+TEST(Spawn, Y4_ChildOnAPoolRunsThereAndItsParentGoesOnAtHome) {
+    thread_pool pool(1);
+    io_context ctx(1);
+    auto worked = std::this_thread::get_id();
+    co_spawn(ctx, leave_it_to(pool, worked), rethrow);
+    ctx.run();
+    EXPECT_NE(worked, std::this_thread::get_id());
+}
+
+TEST(Spawn, Y2_ValuesWithoutDefaultConstructorArriveInAnOptional) {
+    io_context ctx(1);
+    int seen = 0;
+    co_spawn(ctx, make(false), [&](std::exception_ptr e, std::optional<no_default> v) { seen = e ? -1 : v->value; });
+    bool empty = false;
+    co_spawn(ctx, make(true), [&](std::exception_ptr e, std::optional<no_default> v) { empty = e && !v; });
+    co_spawn(ctx, make(true), detached);
+    ctx.run();
+    EXPECT_EQ(seen, 7);
+    EXPECT_TRUE(empty);
+}
+
+TEST(Spawn, Y2_ReferencesArriveAsPointers) {
+    io_context ctx(1);
+    int lent = 3;
+    int* seen = nullptr;
+    co_spawn(ctx, lend(lent), [&](std::exception_ptr, int* p) { seen = p; });
+    ctx.run();
+    EXPECT_EQ(seen, &lent);
+}
+
+TEST(Spawn, Y5_RethrowLetsWhatACoroutineThrowsLeaveRun) {
+    io_context ctx(1);
+    co_spawn(ctx, make(true), rethrow);
+    EXPECT_THROW(ctx.run(), std::runtime_error);
+    EXPECT_EQ(ctx.run(), 0U) << "the context stays usable";
+}
+
+TEST(Spawn, Y5_RethrowIsSilentWhenNothingIsThrown) {
+    io_context ctx(1);
+    co_spawn(ctx, make(false), rethrow);
+    EXPECT_NO_THROW(ctx.run());
+}
+
+awaitable<void> await_of(awaitable<void> a) { co_await std::move(a); }
+
+TEST(SpawnDeathTest, Y5_AnEmptyAwaitableSaysWhatItIs) {
+    io_context ctx(1);
+    EXPECT_DEATH(
+        {
+            co_spawn(ctx, await_of(awaitable<void>()), detached);
+            ctx.run();
+        },
+        "this awaitable has no coroutine: it was never given one, or moved or awaited before");
+    EXPECT_DEATH(
+        {
+            co_spawn(ctx, awaitable<void>(), detached);
+            ctx.run();
+        },
+        "this awaitable has no coroutine: it was never given one, or moved or spawned before");
+}
+
+/// What is thrown by `function`, as text.
+template <class Function> std::string thrown_by(Function function) {
+    try {
+        function();
+    } catch (system_error const& e) {
+        return e.what();
+    }
+    return "nothing";
+}
+/// What awaiting `a` throws, as text.
+std::string thrown_by(io_context& ctx, awaitable<void> a) {
+    ctx.restart();
+    co_spawn(ctx, std::move(a), rethrow);
+    return thrown_by([&] { ctx.run(); });
+}
+std::string message(error::basic_errors e) { return error_code(e).message(); }
+
+TEST(Messages, Y5_ABlockingCallNamesItsOperationAndEndpoint) {
+    io_context ctx(1);
+    tcp::acceptor taken(ctx, {ip::address_v4::loopback(), 0});
+    auto const where = taken.local_endpoint();
+    std::string const place = "127.0.0.1:" + std::to_string(where.port());
+    EXPECT_EQ(thrown_by([&] { tcp::acceptor(ctx, where); }),
+              "bind to " + place + ": " + message(error::address_in_use));
+    taken.close();
+    tcp::socket socket(ctx);
+    EXPECT_EQ(thrown_by([&] { socket.connect(where); }),
+              "connect to " + place + ": " + message(error::connection_refused));
+    tcp::acceptor closed(ctx);
+    EXPECT_EQ(thrown_by([&] { closed.listen(); }), "listen: " + message(error::bad_descriptor));
+    tcp::socket open(ctx, tcp::v4());
+    EXPECT_EQ(thrown_by([&] { open.set_option(ip::unicast::hops(1000)); }),
+              "set_option (level 0, option 2): " + message(error::invalid_argument));
+}
+
+awaitable<void> connect(tcp::endpoint where) {
+    tcp::socket socket(co_await this_coro::executor);
+    co_await socket.async_connect(where);
+}
+awaitable<void> read_closed() {
+    tcp::socket socket(co_await this_coro::executor);
+    char byte[1];
+    co_await socket.async_read_some(buffer(byte));
+}
+awaitable<void> accept_closed() {
+    tcp::acceptor acceptor(co_await this_coro::executor);
+    co_await acceptor.async_accept();
+}
+awaitable<void> look_up() {
+    tcp::resolver resolver(co_await this_coro::executor);
+    co_await resolver.async_resolve("127.0.0.1", "no-such-service", tcp::resolver::numeric_service);
+}
+awaitable<void> wait_in_vain() {
+    steady_timer timer(co_await this_coro::executor, std::chrono::hours(1));
+    post(timer.get_executor(), [&timer] { timer.cancel(); });
+    co_await timer.async_wait();
+}
+
+TEST(Messages, Y5_AnAwaitNamesItsOperationAndEndpoint) {
+    io_context ctx(1);
+    tcp::acceptor gone(ctx, {ip::address_v4::loopback(), 0});
+    auto const where = gone.local_endpoint();
+    gone.close();
+    EXPECT_EQ(thrown_by(ctx, connect(where)),
+              "connect to 127.0.0.1:" + std::to_string(where.port()) + ": " + message(error::connection_refused));
+    EXPECT_EQ(thrown_by(ctx, read_closed()), "read: " + message(error::bad_descriptor));
+    EXPECT_EQ(thrown_by(ctx, accept_closed()), "accept: " + message(error::bad_descriptor));
+    EXPECT_EQ(thrown_by(ctx, look_up()).rfind("resolve 127.0.0.1:no-such-service: ", 0), 0U);
+    EXPECT_EQ(thrown_by(ctx, wait_in_vain()), "wait: " + message(error::operation_aborted));
+}
+
+} // namespace
