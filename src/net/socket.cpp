@@ -32,6 +32,7 @@ error_code socket_core::open(int f, int type, int protocol) noexcept {
 error_code socket_core::close() noexcept {
     if (!handle.is_open())
         return {};
+    user_non_blocking = false; // It was the descriptor's.
     return as_error(context->close(std::exchange(handle, {})));
 }
 error_code socket_core::bind(void const* address, std::size_t size) noexcept {
@@ -94,6 +95,7 @@ error_code socket_core::non_blocking(bool on) noexcept {
     if (!handle.is_open())
         return error::bad_descriptor;
     user_non_blocking = on;
+    context->driver().native_blocking(handle, !on); // Simulated descriptors have no mode; nobody can see it.
     return {};
 }
 error_code socket_core::native_non_blocking(bool on) noexcept {
@@ -105,6 +107,8 @@ bool socket_core::native_non_blocking() const noexcept {
     return handle.is_open() && !context->driver().is_native_blocking(handle);
 }
 int socket_core::release(error_code& ec) noexcept {
+    context->driver().native(handle); // Whoever takes it finds it in the mode in which native_handle() shows it.
+    user_non_blocking = false;
     auto const r = context->release(std::exchange(handle, {}));
     ec = as_error(r);
     return ec ? -1 : static_cast<int>(r.value);

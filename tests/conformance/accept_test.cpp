@@ -29,6 +29,10 @@ protected:
         return typename Transport::protocol::acceptor(c, t.free_address());
     }
 };
+// What only some transports have.
+class TcpAcceptors : public Acceptors {};
+class Tcp6Acceptors : public Acceptors {};
+class LocalAcceptors : public Acceptors {};
 
 template <class T> using socket_of = typename std::remove_cvref_t<T>::protocol::socket;
 template <class T> using acceptor_of = typename std::remove_cvref_t<T>::protocol::acceptor;
@@ -194,10 +198,8 @@ TEST_P(Acceptors, ConnectionsThatNobodyAcceptedAreReset) {
     });
 }
 
-TEST_P(Acceptors, ConnectionThatIsResetWhileItWaitsIsAcceptedAndSaysSo) {
-    over_transport([&](auto const& t) {
-        if (!t.is_tcp)
-            return;
+TEST_P(TcpAcceptors, ConnectionThatIsResetWhileItWaitsIsAcceptedAndSaysSo) {
+    over_tcp([&](auto const& t) {
         auto acceptor = listen_at_free(context(), t);
         {
             socket_of<decltype(t)> gone(context());
@@ -230,10 +232,8 @@ TEST_P(Acceptors, WhoDoesNotListenCannotAccept) {
     });
 }
 
-TEST_P(Acceptors, ShutdownOfReceivingEndsListeningOnTcp) {
-    over_transport([&](auto const& t) {
-        if (!t.is_tcp)
-            return;
+TEST_P(TcpAcceptors, ShutdownOfReceivingEndsListeningOnTcp) {
+    over_tcp([&](auto const& t) {
         auto acceptor = listen_at_free(context(), t);
         auto const at = acceptor.local_endpoint();
         socket_of<decltype(t)> s(context());
@@ -374,10 +374,8 @@ TEST_P(Acceptors, ConnectedSocketCannotConnectAgain) {
     });
 }
 
-TEST_P(Acceptors, ConnectWhileConnectingSaysSo) {
-    over_transport([&](auto const& t) {
-        if (!t.is_tcp)
-            return;
+TEST_P(TcpAcceptors, ConnectWhileConnectingSaysSo) {
+    over_tcp([&](auto const& t) {
         acceptor_of<decltype(t)> acceptor(context(), t.kind());
         acceptor.bind(t.free_address());
         acceptor.listen(0);
@@ -417,10 +415,8 @@ TEST_P(Acceptors, TransfersStartedWhileConnectingWaitForTheConnection) {
     });
 }
 
-TEST_P(Acceptors, SocketNeverConnectsToItself) {
-    over_transport([&](auto const& t) {
-        if (!t.is_tcp)
-            return;
+TEST_P(TcpAcceptors, SocketNeverConnectsToItself) {
+    over_tcp([&](auto const& t) {
         socket_of<decltype(t)> s(context(), t.kind());
         s.bind(t.free_address());
         completion connected;
@@ -435,17 +431,15 @@ TEST_P(Acceptors, SocketNeverConnectsToItself) {
     });
 }
 
-TEST_P(Acceptors, ConnectingToAnyAddressReachesThisMachine) {
-    over_transport([&](auto const& t) {
-        if constexpr (std::remove_cvref_t<decltype(t)>::is_tcp) {
-            auto acceptor = listen_at_free(context(), t);
-            ip::tcp::socket s(context()), served(context());
-            connect_now(s, ip::tcp::endpoint(t.kind(), acceptor.local_endpoint().port()));
-            accept_now(acceptor, served);
-            EXPECT_EQ(s.remote_endpoint(), acceptor.local_endpoint());
-            EXPECT_TRUE(s.local_endpoint().address().is_loopback());
-            pass(s, served, "here");
-        }
+TEST_P(TcpAcceptors, ConnectingToAnyAddressReachesThisMachine) {
+    over_tcp([&](auto const& t) {
+        auto acceptor = listen_at_free(context(), t);
+        ip::tcp::socket s(context()), served(context());
+        connect_now(s, ip::tcp::endpoint(t.kind(), acceptor.local_endpoint().port()));
+        accept_now(acceptor, served);
+        EXPECT_EQ(s.remote_endpoint(), acceptor.local_endpoint());
+        EXPECT_TRUE(s.local_endpoint().address().is_loopback());
+        pass(s, served, "here");
     });
 }
 
@@ -530,10 +524,8 @@ TEST_P(Acceptors, AddressIsFreeAgainOnceItsAcceptorIsClosed) {
     });
 }
 
-TEST_P(Acceptors, ReuseAddressSharesAPortUntilSomebodyListens) {
-    over_transport([&](auto const& t) {
-        if (!t.is_tcp)
-            return;
+TEST_P(TcpAcceptors, ReuseAddressSharesAPortUntilSomebodyListens) {
+    over_tcp([&](auto const& t) {
         acceptor_of<decltype(t)> a(context(), t.kind()), b(context(), t.kind()), c(context(), t.kind());
         a.set_option(socket_base::reuse_address(true));
         b.set_option(socket_base::reuse_address(true));
@@ -604,64 +596,62 @@ TEST_P(Acceptors, ForeignAndMisshapenAddressesAreRefused) {
     });
 }
 
-TEST_P(Acceptors, ListenerOfIpv6TakesIpv4TooUnlessToldOtherwise) {
-    over_transport([&](auto const& t) {
-        if constexpr (std::remove_cvref_t<decltype(t)>::is_tcp) {
-            if (t.kind() == ip::tcp::v4())
-                return;
-            ip::tcp::acceptor both(context(), ip::tcp::endpoint(ip::tcp::v6(), 0));
-            ip::tcp::socket s(context());
-            error_code ec;
-            s.connect(ip::tcp::endpoint(ip::address_v4::loopback(), both.local_endpoint().port()), ec);
-            EXPECT_FALSE(ec) << ec.message();
-            ip::tcp::socket served(context());
-            accept_now(both, served);
-            EXPECT_TRUE(served.remote_endpoint().address().is_v6()) << served.remote_endpoint();
-            EXPECT_TRUE(served.remote_endpoint().address().to_v6().is_v4_mapped());
-            EXPECT_EQ(served.remote_endpoint().port(), s.local_endpoint().port());
-            pass(s, served, "mapped");
-            ip::tcp::acceptor only(context(), ip::tcp::v6());
-            only.set_option(ip::v6_only(true));
-            only.bind(ip::tcp::endpoint(ip::tcp::v6(), 0));
-            only.listen();
-            ip::tcp::socket refused(context());
-            refused.connect(ip::tcp::endpoint(ip::address_v4::loopback(), only.local_endpoint().port()), ec);
-            EXPECT_EQ(ec, error::connection_refused);
-        }
+TEST_P(Tcp6Acceptors, ListenerOfIpv6TakesIpv4TooUnlessToldOtherwise) {
+    over_tcp([&](tcp_transport const&) {
+        ip::tcp::acceptor both(context(), ip::tcp::endpoint(ip::tcp::v6(), 0));
+        ip::tcp::socket s(context());
+        error_code ec;
+        s.connect(ip::tcp::endpoint(ip::address_v4::loopback(), both.local_endpoint().port()), ec);
+        EXPECT_FALSE(ec) << ec.message();
+        ip::tcp::socket served(context());
+        accept_now(both, served);
+        EXPECT_TRUE(served.remote_endpoint().address().is_v6()) << served.remote_endpoint();
+        EXPECT_TRUE(served.remote_endpoint().address().to_v6().is_v4_mapped());
+        EXPECT_EQ(served.remote_endpoint().port(), s.local_endpoint().port());
+        pass(s, served, "mapped");
+        ip::tcp::acceptor only(context(), ip::tcp::v6());
+        only.set_option(ip::v6_only(true));
+        only.bind(ip::tcp::endpoint(ip::tcp::v6(), 0));
+        only.listen();
+        ip::tcp::socket refused(context());
+        refused.connect(ip::tcp::endpoint(ip::address_v4::loopback(), only.local_endpoint().port()), ec);
+        EXPECT_EQ(ec, error::connection_refused);
     });
 }
 
-TEST_P(Acceptors, PathOfAUnixSocketStaysWhenItsSocketIsClosed) {
-    over_transport([&](auto const& t) {
-        if constexpr (!std::remove_cvref_t<decltype(t)>::is_tcp) {
-            std::string path = testing::TempDir();
-            path.append("fairlead-conformance-").append(t.free_address().path().substr(22));
-            {
-                local::stream_protocol::socket s(context());
-                completion connected;
-                s.async_connect(path, connected.handler());
-                run();
-                EXPECT_EQ(connected.ec, std::errc::no_such_file_or_directory);
-                local::stream_protocol::acceptor a(context(), local::stream_protocol::endpoint(path));
-                EXPECT_EQ(a.local_endpoint().path(), path);
-                local::stream_protocol::socket again(context());
-                connect_now(again, a.local_endpoint());
-                EXPECT_EQ(again.remote_endpoint().path(), path);
-            }
+TEST_P(LocalAcceptors, PathOfAUnixSocketStaysWhenItsSocketIsClosed) {
+    over_local([&](auto const& t) {
+        std::string path = testing::TempDir();
+        path.append("fairlead-conformance-").append(t.free_address().path().substr(22));
+        {
             local::stream_protocol::socket s(context());
             completion connected;
             s.async_connect(path, connected.handler());
             run();
-            if (differs("paths-go-with-their-sockets"))
-                EXPECT_EQ(connected.ec, std::errc::no_such_file_or_directory);
-            else
-                EXPECT_EQ(connected.ec, error::connection_refused);
-            std::remove(path.c_str());
+            EXPECT_EQ(connected.ec, std::errc::no_such_file_or_directory);
+            local::stream_protocol::acceptor a(context(), local::stream_protocol::endpoint(path));
+            EXPECT_EQ(a.local_endpoint().path(), path);
+            local::stream_protocol::socket again(context());
+            connect_now(again, a.local_endpoint());
+            EXPECT_EQ(again.remote_endpoint().path(), path);
         }
+        local::stream_protocol::socket s(context());
+        completion connected;
+        s.async_connect(path, connected.handler());
+        run();
+        if (differs("paths-go-with-their-sockets"))
+            EXPECT_EQ(connected.ec, std::errc::no_such_file_or_directory);
+        else
+            EXPECT_EQ(connected.ec, error::connection_refused);
+        std::remove(path.c_str());
     });
 }
 
 INSTANTIATE_TEST_SUITE_P(Conformance, Acceptors, testing::ValuesIn(every_driver_and_stream()), name_of);
+INSTANTIATE_TEST_SUITE_P(Conformance, TcpAcceptors,
+                         testing::ValuesIn(every_driver_and({transport::tcp_v4, transport::tcp_v6})), name_of);
+INSTANTIATE_TEST_SUITE_P(Conformance, Tcp6Acceptors, testing::ValuesIn(every_driver_and({transport::tcp_v6})), name_of);
+INSTANTIATE_TEST_SUITE_P(Conformance, LocalAcceptors, testing::ValuesIn(every_driver_and({transport::local})), name_of);
 
 } // namespace
 } // namespace fairlead::conformance

@@ -45,6 +45,8 @@ protected:
         }
     };
 };
+// What only some transports have.
+class TcpCancelling : public Cancelling {};
 
 TEST_P(Cancelling, CancelAbortsEveryKindOfOperationAndNoneInsideTheCall) {
     connected([&](auto& near, auto& far) {
@@ -389,11 +391,9 @@ TEST_P(Cancelling, CancelledAcceptLosesNoConnection) {
     });
 }
 
-TEST_P(Cancelling, CancelledConnectIsAborted) {
-    over_transport([&](auto const& t) {
+TEST_P(TcpCancelling, CancelledConnectIsAborted) {
+    over_tcp([&](auto const& t) {
         using protocol = typename std::remove_cvref_t<decltype(t)>::protocol;
-        if (!t.is_tcp)
-            return; // connects without waiting
         typename protocol::acceptor acceptor(context(), t.kind());
         acceptor.bind(t.free_address());
         acceptor.listen(0);
@@ -459,6 +459,8 @@ TEST_P(Cancelling, TimerThatLimitsAReadCancelsItOrComesTooLate) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Conformance, Cancelling, testing::ValuesIn(every_driver_and_stream()), name_of);
+INSTANTIATE_TEST_SUITE_P(Conformance, TcpCancelling,
+                         testing::ValuesIn(every_driver_and({transport::tcp_v4, transport::tcp_v6})), name_of);
 
 } // namespace
 } // namespace fairlead::conformance

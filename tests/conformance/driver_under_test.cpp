@@ -94,8 +94,6 @@ void PrintTo(subject const& s, std::ostream* os) {
 
 std::string name_of(testing::TestParamInfo<subject> const& info) { return testing::PrintToString(info.param); }
 
-namespace {
-
 std::vector<subject> every_driver_and(std::initializer_list<transport> transports) {
     std::vector<subject> all;
     for (auto const& d : drivers())
@@ -103,9 +101,6 @@ std::vector<subject> every_driver_and(std::initializer_list<transport> transport
             all.push_back({&d, t});
     return all;
 }
-
-} // namespace
-
 std::vector<subject> every_driver() { return every_driver_and({transport::none}); }
 std::vector<subject> every_driver_and_stream() {
     return every_driver_and({transport::tcp_v4, transport::tcp_v6, transport::local});
@@ -183,8 +178,7 @@ void conformance_test::spawn(std::function<awaitable<void>()> f) {
     });
 }
 
-template <class Transport, class Socket>
-void conformance_test::connect(Transport const& t, Socket& near, Socket& far) {
+template <class Transport, class Socket> void conformance_test::connect(Transport const& t, Socket& near, Socket& far) {
     typename Transport::protocol::acceptor acceptor(context(), t.free_address());
     completion connected, accepted;
     near.async_connect(acceptor.local_endpoint(), connected.handler());
@@ -245,6 +239,16 @@ ip::udp::endpoint udp_transport::nobody(io_context& c) const {
 local::stream_protocol::endpoint local_transport::free_address() const { return free_name(); }
 local::stream_protocol::endpoint local_transport::nobody(io_context&) const { return free_address(); }
 local::datagram_protocol::endpoint local_datagram_transport::free_address() const { return free_name(); }
+
+void conformance_test::over_ip(transport v4, transport v6, std::function<void(bool is_v4)> const& body) {
+    bool const is_v4 = GetParam().transport == v4;
+    ASSERT_TRUE(is_v4 || GetParam().transport == v6) << "this suite has other subjects";
+    each_world([&] {
+        if (!is_v4 && !has_ipv6())
+            GTEST_SKIP() << "this machine has no IPv6";
+        body(is_v4);
+    });
+}
 
 bool conformance_test::has_ipv6() {
     ip::tcp::socket s(context());

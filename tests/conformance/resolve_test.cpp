@@ -4,6 +4,7 @@
 #include <fairlead/net/resolver.hpp>
 #include <fairlead/token/post.hpp>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -17,12 +18,13 @@ using flags = ip::resolver_base;
 
 class Resolvers : public conformance_test {
 protected:
-    std::tuple<error_code, results> look_up(std::string_view host, std::string_view service,
+    template <class Protocol = tcp, class Results = typename Protocol::resolver::results_type>
+    std::tuple<error_code, Results> look_up(std::string_view host, std::string_view service,
                                             flags::flags f = flags::none) {
-        tcp::resolver resolver(context());
-        std::tuple<error_code, results> got;
+        typename Protocol::resolver resolver(context());
+        std::tuple<error_code, Results> got;
         int completed = 0;
-        resolver.async_resolve(host, service, f, [&](error_code ec, results r) {
+        resolver.async_resolve(host, service, f, [&](error_code ec, Results r) {
             got = {ec, std::move(r)};
             ++completed;
         });
@@ -58,19 +60,24 @@ TEST_P(Resolvers, AnEndpointHasOneEntryWithItsNames) {
         tcp::endpoint const e(ip::address_v4::loopback(), 65'432);
         tcp::resolver resolver(context());
         int completed = 0;
+        std::string name;
         resolver.async_resolve(e, [&](error_code ec, results found) {
             ++completed;
             EXPECT_FALSE(ec) << ec.message();
             ASSERT_EQ(found.size(), 1U);
             EXPECT_EQ(found.begin()->endpoint(), e);
-            EXPECT_EQ(found.begin()->host_name(), "localhost");
             EXPECT_EQ(found.begin()->service_name(), "65432");
+            name = found.begin()->host_name();
         });
         EXPECT_EQ(completed, 0) << "not inside the call";
         run();
         EXPECT_EQ(completed, 1);
         error_code ec;
         EXPECT_EQ(resolver.resolve(e, ec).size(), 1U);
+        // "localhost" mostly; another name, or the number, where the machine's own files say so.
+        auto const [name_ec, named] = look_up(name, "65432");
+        EXPECT_FALSE(name_ec) << name << ": " << name_ec.message();
+        EXPECT_TRUE(std::any_of(named.begin(), named.end(), [&](auto const& n) { return n.endpoint() == e; })) << name;
     });
 }
 
@@ -106,6 +113,23 @@ TEST_P(Resolvers, LocalhostIsThisMachine) {
     });
 }
 
+// Whatever the machine's files and name servers say of them, and where it has none.
+TEST_P(Resolvers, LocalhostAndNamesBelowItAreLoopbackWithoutAskingAnybody) {
+    each_world([&] {
+        for (auto const* name : {"localhost", "LocalHost", "localhost.", "a.localhost", "a.b.LOCALHOST."}) {
+            for (auto const whom : {flags::none, flags::passive}) {
+                auto const [ec, all] = look_up(name, "6379", whom);
+                EXPECT_FALSE(ec) << name << ": " << ec.message();
+                EXPECT_GE(all.size(), 1U) << name;
+                for (auto const& each : all) {
+                    EXPECT_TRUE(each.endpoint().address().is_loopback()) << name;
+                    EXPECT_EQ(each.host_name(), name);
+                }
+            }
+        }
+    });
+}
+
 TEST_P(Resolvers, NoNameIsThisMachineOrAnyAddress) {
     each_world([&] {
         auto const [ec, here] = look_up("", "9");
@@ -117,6 +141,31 @@ TEST_P(Resolvers, NoNameIsThisMachineOrAnyAddress) {
         for (auto const& each : any)
             EXPECT_TRUE(each.endpoint().address().is_unspecified());
         EXPECT_EQ(here.size(), any.size());
+    });
+}
+
+TEST_P(Resolvers, W3_NeitherNameNorServiceIsNoQuestion) {
+    each_world([&] {
+        EXPECT_EQ(std::get<0>(look_up("", "")), error::host_not_found);
+        EXPECT_EQ(std::get<0>(look_up("", "", flags::passive)), error::host_not_found);
+        error_code ec;
+        tcp::resolver resolver(context());
+        EXPECT_TRUE(resolver.resolve("", "", ec).empty());
+        EXPECT_EQ(ec, error::host_not_found);
+    });
+}
+
+TEST_P(Resolvers, W3_RawSocketsHaveAddressesAndNoService) {
+    each_world([&] {
+        auto const [ec, found] = look_up<ip::icmp>("127.0.0.1", "");
+        EXPECT_FALSE(ec) << ec.message();
+        ASSERT_EQ(found.size(), 1U);
+        EXPECT_EQ(found.begin()->endpoint(), ip::icmp::endpoint(ip::address_v4::loopback(), 0));
+        auto const [name_ec, named] = look_up<ip::icmp>("localhost", "");
+        EXPECT_FALSE(name_ec) << name_ec.message();
+        EXPECT_GE(named.size(), 1U);
+        EXPECT_EQ(std::get<0>(look_up<ip::icmp>("127.0.0.1", "80")), error::service_not_found);
+        EXPECT_EQ(std::get<0>(look_up<ip::icmp>("", "")), error::host_not_found);
     });
 }
 

@@ -7,6 +7,9 @@ namespace fairlead::conformance {
 namespace {
 
 class StreamEnds : public stream_conformance_test {};
+// What only some transports have.
+class TcpStreamEnds : public StreamEnds {};
+class LocalStreamEnds : public StreamEnds {};
 
 // ---- how a stream ends
 
@@ -247,10 +250,8 @@ TEST_P(StreamEnds, LingerOfZeroResetsTcp) {
     });
 }
 
-TEST_P(StreamEnds, WriterLearnsOfAResetOnce) {
+TEST_P(TcpStreamEnds, WriterLearnsOfAResetOnce) {
     connected([&](auto& near, auto& far) {
-        if (!is_tcp<decltype(near)>)
-            return;
         far.set_option(socket_base::linger(true, 0));
         far.close();
         wait_until_readable(near);
@@ -301,10 +302,8 @@ TEST_P(StreamEnds, ClosingWithUnreadBytesResets) {
     });
 }
 
-TEST_P(StreamEnds, OnUnixAWriteDoesNotTakeTheResetFromTheReader) {
+TEST_P(LocalStreamEnds, OnUnixAWriteDoesNotTakeTheResetFromTheReader) {
     connected([&](auto& near, auto& far) {
-        if (is_tcp<decltype(near)>)
-            return;
         send(near, far, "lost");
         far.close();
         settle();
@@ -446,6 +445,10 @@ TEST_P(StreamEnds, OpenButUnconnectedSocketsSayWhatTheSystemSays) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Conformance, StreamEnds, testing::ValuesIn(every_driver_and_stream()), name_of);
+INSTANTIATE_TEST_SUITE_P(Conformance, TcpStreamEnds,
+                         testing::ValuesIn(every_driver_and({transport::tcp_v4, transport::tcp_v6})), name_of);
+INSTANTIATE_TEST_SUITE_P(Conformance, LocalStreamEnds, testing::ValuesIn(every_driver_and({transport::local})),
+                         name_of);
 
 } // namespace
 } // namespace fairlead::conformance

@@ -5,12 +5,17 @@
 #include <fairlead/token/adapters.hpp>
 
 #include <array>
+#include <string>
+#include <string_view>
+#include <thread>
 #include <vector>
 
 namespace fairlead::conformance {
 namespace {
 
 class Streams : public stream_conformance_test {};
+// What only some transports have.
+class LocalStreams : public Streams {};
 
 // ---- bytes
 
@@ -411,6 +416,33 @@ TEST_P(Streams, PeekedBytesStay) {
     });
 }
 
+TEST_P(Streams, Z5_ShortPeekLeavesSomethingToRead) {
+    connected([&](auto& near, auto& far) {
+        char wide[16];
+        std::array<mutable_buffer, 2> const parts = {buffer(wide, 2), buffer(wide + 2, 14)};
+        for (bool const in_parts : {false, true}) {
+            completion sent, peeked;
+            async_write(near, buffer("abc", 3), sent.handler());
+            if (in_parts)
+                far.async_receive(parts, socket_base::message_peek, peeked.handler());
+            else
+                far.async_receive(buffer(wide), socket_base::message_peek, peeked.handler());
+            run();
+            EXPECT_TRUE(peeked.succeeded()) << peeked.ec.message();
+            EXPECT_EQ(wide[0], 'a');
+            // Nothing more comes: what has been seen has to be there.
+            for (std::size_t total = 0; total != 3;) {
+                completion read;
+                far.async_read_some(buffer(wide + total, 16 - total), read.handler());
+                run();
+                ASSERT_TRUE(read.succeeded()) << read.ec.message();
+                total += read.n;
+            }
+            EXPECT_EQ(std::string_view(wide, 3), "abc");
+        }
+    });
+}
+
 TEST_P(Streams, PendingPeekSeesWhatComesAndTheEnd) {
     connected([&](auto& near, auto& far) {
         char c[2] = {' ', ' '};
@@ -503,38 +535,52 @@ TEST_P(Streams, BlockingFormsDoWhatIsPossibleAtOnce) {
 
 TEST_P(Streams, BlockingFormsWaitWhereSomebodyElseCanAct) {
     connected([&](auto& near, auto& far) {
-        if (!differs("nothing-blocks"))
-            return; // A thread that acts meanwhile is another test's: tests/unit/net, tests/interop.
-        char c;
+        char c = ' ';
         error_code ec;
-        near.read_some(buffer(&c, 1), ec);
-        EXPECT_EQ(ec, std::errc::resource_deadlock_would_occur);
-        far.wait(socket_base::wait_read, ec);
-        EXPECT_EQ(ec, std::errc::resource_deadlock_would_occur);
-        fill(near);
-        near.write_some(buffer("x", 1), ec);
-        EXPECT_EQ(ec, std::errc::resource_deadlock_would_occur);
+        if (differs("nothing-blocks")) {
+            near.read_some(buffer(&c, 1), ec);
+            EXPECT_EQ(ec, std::errc::resource_deadlock_would_occur);
+            far.wait(socket_base::wait_read, ec);
+            EXPECT_EQ(ec, std::errc::resource_deadlock_would_occur);
+            fill(near);
+            near.write_some(buffer("x", 1), ec);
+            EXPECT_EQ(ec, std::errc::resource_deadlock_would_occur);
+        } else {
+            std::thread writer([&] { far.write_some(buffer("y", 1)); });
+            EXPECT_EQ(near.read_some(buffer(&c, 1), ec), 1U);
+            writer.join();
+            EXPECT_EQ(c, 'y');
+            std::size_t left = fill(near) + 1;
+            far.wait(socket_base::wait_read, ec);
+            EXPECT_FALSE(ec) << ec.message();
+            std::thread reader([&] {
+                std::string into(left, ' ');
+                while (left != 0)
+                    left -= far.read_some(buffer(into, left));
+            });
+            EXPECT_EQ(near.write_some(buffer("x", 1), ec), 1U);
+            reader.join();
+            EXPECT_FALSE(ec) << ec.message();
+        }
     });
 }
 
 // ---- pairs, options, descriptors
 
-TEST_P(Streams, PairsAreConnectedToEachOther) {
-    over_transport([&](auto const& t) {
-        if constexpr (!std::remove_cvref_t<decltype(t)>::is_tcp) {
-            local::stream_protocol::socket a(context()), b(context());
-            local::connect_pair(a, b);
-            pass(a, b, pattern(100'000));
-            pass(b, a, pattern(100'000, 1));
-            EXPECT_EQ(a.local_endpoint(), local::stream_protocol::endpoint());
-            EXPECT_EQ(a.remote_endpoint(), local::stream_protocol::endpoint());
-            error_code ec;
-            local::connect_pair(a, b, ec);
-            EXPECT_EQ(ec, error::already_open);
-            a.close();
-            EXPECT_EQ(read_error(b), error::eof);
-            EXPECT_EQ(write_error(b), error::broken_pipe);
-        }
+TEST_P(LocalStreams, PairsAreConnectedToEachOther) {
+    over_local([&](local_transport const&) {
+        local::stream_protocol::socket a(context()), b(context());
+        local::connect_pair(a, b);
+        pass(a, b, pattern(100'000));
+        pass(b, a, pattern(100'000, 1));
+        EXPECT_EQ(a.local_endpoint(), local::stream_protocol::endpoint());
+        EXPECT_EQ(a.remote_endpoint(), local::stream_protocol::endpoint());
+        error_code ec;
+        local::connect_pair(a, b, ec);
+        EXPECT_EQ(ec, error::already_open);
+        a.close();
+        EXPECT_EQ(read_error(b), error::eof);
+        EXPECT_EQ(write_error(b), error::broken_pipe);
     });
 }
 
@@ -600,6 +646,7 @@ TEST_P(Streams, DescriptorCanBeGivenAwayAndTakenOver) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Conformance, Streams, testing::ValuesIn(every_driver_and_stream()), name_of);
+INSTANTIATE_TEST_SUITE_P(Conformance, LocalStreams, testing::ValuesIn(every_driver_and({transport::local})), name_of);
 
 } // namespace
 } // namespace fairlead::conformance

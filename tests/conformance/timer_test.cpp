@@ -1,11 +1,13 @@
 // Timers: order and lower bounds, never how long something took.
 #include "driver_under_test.hpp"
 
+#include <fairlead/net/cancel_after.hpp>
 #include <fairlead/net/timer.hpp>
 #include <fairlead/token/adapters.hpp>
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -17,7 +19,36 @@ using namespace std::chrono_literals;
 class Timers : public conformance_test {
 protected:
     steady_clock::time_point now() { return context().now(); }
+
+    /// What a wait of a millisecond with such a limit completes with.
+    template <class Limit> error_code limited(Limit const& limit) {
+        steady_timer timer(context(), 1ms);
+        completion waited;
+        timer.async_wait(limit(waited.handler()));
+        run();
+        EXPECT_EQ(waited.count, 1);
+        return waited.ec;
+    }
+    /// Whether a wait of a millisecond is over when `run` has run the context.
+    template <class Run> bool is_over_after(Run run) {
+        steady_timer timer(context(), 1ms);
+        completion waited;
+        timer.async_wait(waited.handler());
+        context().restart();
+        run(context());
+        bool const is_over = waited.succeeded();
+        timer.cancel();
+        context().restart();
+        context().run(); // `waited` does not outlive this function.
+        return is_over;
+    }
 };
+
+using real_seconds = std::chrono::duration<double>;
+constexpr real_seconds for_ever(std::numeric_limits<double>::infinity());
+using seconds_point = std::chrono::time_point<steady_clock::time_point::clock, std::chrono::seconds>;
+using wall_clock = std::chrono::system_clock;
+constexpr std::chrono::sys_days year(int y) { return std::chrono::year(y) / 1 / 1; }
 
 TEST_P(Timers, NeverExpireEarly) {
     each_world([&] {
@@ -159,6 +190,98 @@ TEST_P(Timers, FarFuturesAndPastsSaturate) {
         always.async_wait(again.handler());
         run();
         EXPECT_TRUE(again.succeeded());
+    });
+}
+
+TEST_P(Timers, LimitFarAwayIsNoLimit) {
+    each_world([&] {
+        using namespace std::chrono;
+        EXPECT_FALSE(limited(cancel_after(nanoseconds::max())));
+        EXPECT_FALSE(limited(cancel_after(hours::max())));
+        EXPECT_FALSE(limited(cancel_after(for_ever)));
+        EXPECT_FALSE(limited(cancel_at(steady_clock::time_point::max())));
+        EXPECT_FALSE(limited(cancel_at(seconds_point::max())));
+        EXPECT_FALSE(limited(cancel_at(wall_clock::time_point::max())));
+        EXPECT_FALSE(limited(cancel_at(year(2500))));
+        EXPECT_FALSE(limited(cancel_at(year(9999))));
+        steady_timer own(context());
+        EXPECT_FALSE(limited(cancel_after(own, hours::max())));
+        EXPECT_FALSE(limited(cancel_after(own, for_ever)));
+        EXPECT_FALSE(limited(cancel_at(own, seconds_point::max())));
+        system_timer wall(context());
+        EXPECT_FALSE(limited(cancel_after(wall, hours::max())));
+        EXPECT_FALSE(limited(cancel_at(wall, year(9999))));
+    });
+}
+
+TEST_P(Timers, LimitFarInThePastEndsAtOnce) {
+    each_world([&] {
+        using namespace std::chrono;
+        EXPECT_EQ(limited(cancel_after(nanoseconds::min())), error::operation_aborted);
+        EXPECT_EQ(limited(cancel_after(hours::min())), error::operation_aborted);
+        EXPECT_EQ(limited(cancel_after(-for_ever)), error::operation_aborted);
+        EXPECT_EQ(limited(cancel_at(steady_clock::time_point::min())), error::operation_aborted);
+        EXPECT_EQ(limited(cancel_at(seconds_point::min())), error::operation_aborted);
+        EXPECT_EQ(limited(cancel_at(wall_clock::time_point::min())), error::operation_aborted);
+        EXPECT_EQ(limited(cancel_at(year(1066))), error::operation_aborted);
+        steady_timer own(context());
+        EXPECT_EQ(limited(cancel_after(own, hours::min())), error::operation_aborted);
+        EXPECT_EQ(limited(cancel_at(own, seconds_point::min())), error::operation_aborted);
+        system_timer wall(context());
+        EXPECT_EQ(limited(cancel_at(wall, year(1066))), error::operation_aborted);
+    });
+}
+
+TEST_P(Timers, RunUntilAFarTimeRunsUntilTheEnd) {
+    each_world([&] {
+        using namespace std::chrono;
+        EXPECT_TRUE(is_over_after([](io_context& c) { c.run_for(nanoseconds::max()); }));
+        EXPECT_TRUE(is_over_after([](io_context& c) { c.run_for(hours::max()); }));
+        EXPECT_TRUE(is_over_after([](io_context& c) { c.run_for(for_ever); }));
+        EXPECT_TRUE(is_over_after([](io_context& c) { c.run_one_for(hours::max()); }));
+        EXPECT_TRUE(is_over_after([](io_context& c) { c.run_until(steady_clock::time_point::max()); }));
+        EXPECT_TRUE(is_over_after([](io_context& c) { c.run_until(seconds_point::max()); }));
+        EXPECT_TRUE(is_over_after([](io_context& c) { c.run_until(wall_clock::time_point::max()); }));
+        EXPECT_TRUE(is_over_after([](io_context& c) { c.run_until(year(2500)); }));
+        EXPECT_TRUE(is_over_after([](io_context& c) { c.run_one_until(year(9999)); }));
+        EXPECT_FALSE(is_over_after([](io_context& c) { c.run_for(hours::min()); }));
+        EXPECT_FALSE(is_over_after([](io_context& c) { c.run_for(-for_ever); }));
+        EXPECT_FALSE(is_over_after([](io_context& c) { c.run_until(steady_clock::time_point::min()); }));
+        EXPECT_FALSE(is_over_after([](io_context& c) { c.run_until(wall_clock::time_point::min()); }));
+        EXPECT_FALSE(is_over_after([](io_context& c) { c.run_one_until(seconds_point::min()); }));
+    });
+}
+
+TEST_P(Timers, TimersTakeFarTimesOfEveryUnit) {
+    each_world([&] {
+        using namespace std::chrono;
+        steady_timer never(context(), hours::max());
+        EXPECT_EQ(never.expiry(), steady_clock::time_point::max());
+        never.expires_at(steady_clock::time_point());
+        never.expires_after(seconds::max());
+        EXPECT_EQ(never.expiry(), steady_clock::time_point::max());
+        never.expires_at(steady_clock::time_point());
+        never.expires_at(seconds_point::max());
+        EXPECT_EQ(never.expiry(), steady_clock::time_point::max());
+        system_timer wall(context(), hours::max());
+        wall.expires_at(year(9999));
+        EXPECT_EQ(wall.expiry(), wall_clock::time_point::max());
+        completion one, two;
+        never.async_wait(one.handler());
+        wall.async_wait(two.handler());
+        settle();
+        EXPECT_EQ(one.count + two.count, 0);
+        never.expires_after(hours::min());
+        wall.expires_at(year(1066));
+        run();
+        EXPECT_EQ(one.ec, error::operation_aborted);
+        EXPECT_EQ(two.ec, error::operation_aborted);
+        completion three, four;
+        never.async_wait(three.handler());
+        wall.async_wait(four.handler());
+        run();
+        EXPECT_TRUE(three.succeeded());
+        EXPECT_TRUE(four.succeeded());
     });
 }
 

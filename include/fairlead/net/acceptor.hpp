@@ -36,6 +36,7 @@ template <class Protocol, class Executor> struct accept_new : primitive<accept_n
 
     accept_new(socket_core const& a, Executor const& e) noexcept : acceptor(&a), executor(e) {}
     loop* home() const noexcept { return acceptor->context; }
+    std::string describe() const { return "accept"; }
     bool ready() const noexcept { return acceptor->context->driver().ready(acceptor->handle, io::kind::accept, 1); }
     void prepare(record& o) const noexcept { prepare(o, nullptr); }
     void prepare(record& o, endpoint_type* from) const noexcept {
@@ -87,6 +88,7 @@ template <class Protocol, class Executor> struct accept_new_from : primitive<acc
         : inner(a, e),
           endpoint(&from) {}
     loop* home() const noexcept { return inner.home(); }
+    std::string describe() const { return "accept"; }
     bool ready() const noexcept { return inner.ready(); }
     void prepare(record& o) const noexcept { inner.prepare(o, endpoint); }
     bool attempt(record& o) const noexcept { return inner.attempt(o); }
@@ -115,6 +117,7 @@ template <class Socket, class Endpoint> struct accept_into : primitive<accept_in
 
     accept_into(socket_core const& a, Socket& p, Endpoint* e) noexcept : acceptor(&a), peer(&p), endpoint(e) {}
     loop* home() const noexcept { return acceptor->context; }
+    std::string describe() const { return "accept"; }
     bool ready() const noexcept { return acceptor->context->driver().ready(acceptor->handle, io::kind::accept, 1); }
     void prepare(record& o) const noexcept {
         o.context = acceptor->context;
@@ -219,7 +222,8 @@ public:
     ~basic_socket_acceptor() = default;
 
     void listen(int backlog = socket_base::max_listen_connections) {
-        detail::throw_error(core_.listen(backlog), "listen");
+        if (auto const ec = core_.listen(backlog))
+            this->throw_error_here(ec, "listen");
     }
     error_code listen(int backlog, error_code& ec) noexcept { return ec = core_.listen(backlog); }
 
@@ -296,7 +300,8 @@ public:
     template <detail::peer_protocol<Protocol> P, class E> void accept(basic_socket<P, E>& peer) {
         error_code ec;
         accept(peer, ec);
-        detail::throw_error(ec, "accept");
+        if (ec)
+            this->throw_error_here(ec, "accept");
     }
     template <detail::peer_protocol<Protocol> P, class E> error_code accept(basic_socket<P, E>& peer, error_code& ec) {
         accept_into(peer, nullptr, ec);
@@ -305,7 +310,8 @@ public:
     template <detail::peer_protocol<Protocol> P, class E> void accept(basic_socket<P, E>& peer, endpoint_type& from) {
         error_code ec;
         accept(peer, from, ec);
-        detail::throw_error(ec, "accept");
+        if (ec)
+            this->throw_error_here(ec, "accept");
     }
     template <detail::peer_protocol<Protocol> P, class E>
     error_code accept(basic_socket<P, E>& peer, endpoint_type& from, error_code& ec) {
@@ -349,7 +355,8 @@ private:
     template <class E> peer_type<E> accept_new(E const& e, endpoint_type* from) {
         error_code ec;
         auto s = accept_new(e, from, ec);
-        detail::throw_error(ec, "accept");
+        if (ec)
+            this->throw_error_here(ec, "accept");
         return s;
     }
     void set_up(endpoint_type const& local, bool reuse) {

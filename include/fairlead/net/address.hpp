@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fairlead/base/error.hpp>
+#include <fairlead/net/bad_address_cast.hpp>
 
 #include <array>
 #include <compare>
@@ -15,15 +16,12 @@
 namespace fairlead::ip {
 
 class address_v6;
+/// Picks the conversions between an IPv4 address and ::ffff:a.b.c.d.
 enum v4_mapped_t { v4_mapped };
+/// The number of an interface; 0: none.
 using scope_id_type = std::uint32_t;
 
-/// Thrown when an address is asked for as the version that it is not.
-class FAIRLEAD_EXPORT bad_address_cast : public std::bad_cast {
-public:
-    char const* what() const noexcept override;
-};
-
+/// An IPv4 address: a number of 32 bits. By default 0.0.0.0.
 class address_v4 {
 public:
     using uint_type = std::uint32_t;
@@ -56,6 +54,7 @@ private:
     uint_type value_ = 0;
 };
 
+/// An IPv6 address: 16 bytes, and the scope id that tells link-local ones apart.
 class address_v6 {
 public:
     using bytes_type = std::array<unsigned char, 16>; ///< In network order.
@@ -150,6 +149,7 @@ private:
 FAIRLEAD_EXPORT address_v4 make_address_v4(std::string_view text, error_code& ec) noexcept;
 [[nodiscard]] FAIRLEAD_EXPORT address_v6 make_address_v6(std::string_view text);
 FAIRLEAD_EXPORT address_v6 make_address_v6(std::string_view text, error_code& ec) noexcept;
+/// The same, of either version.
 [[nodiscard]] FAIRLEAD_EXPORT address make_address(std::string_view text);
 FAIRLEAD_EXPORT address make_address(std::string_view text, error_code& ec) noexcept;
 

@@ -23,38 +23,27 @@ namespace detail {
 /// When the limit is, counted from the start of the operation or on a clock.
 template <class Duration> struct limit_after {
     Duration duration;
-    std::int64_t deadline_ns(io_loop& c) const {
-        using std::chrono::nanoseconds;
-        auto const now = std::chrono::duration_cast<nanoseconds>(c.now().time_since_epoch());
-        // Compared as seconds in floating point: the conversion itself is what could overflow.
-        std::chrono::duration<double> const wanted(duration), left(nanoseconds::max() - now);
-        if (wanted >= left)
-            return nanoseconds::max().count();
-        if (wanted <= std::chrono::duration<double>(0))
-            return now.count();
-        return (now + std::chrono::duration_cast<nanoseconds>(duration)).count();
-    }
-    template <class Timer> void set(Timer& t) const {
-        t.expires_after(std::chrono::duration_cast<typename Timer::duration>(duration));
-    }
+    std::int64_t deadline_ns(io_loop& c) const { return detail::deadline_ns(c, duration); }
+    template <class Timer> void set(Timer& t) const { t.expires_after(saturated<typename Timer::duration>(duration)); }
 };
-template <class Duration> limit_after(Duration) -> limit_after<Duration>;
 
 template <class Clock, class Duration> struct limit_at {
     std::chrono::time_point<Clock, Duration> time;
-    std::int64_t deadline_ns(io_loop& c) const {
-        if constexpr (std::is_same_v<Clock, typename steady_clock::time_point::clock>)
-            return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
-        else
-            return limit_after{time - Clock::now()}.deadline_ns(c);
-    }
+    std::int64_t deadline_ns(io_loop& c) const { return detail::deadline_ns(c, time); }
     template <class Timer> void set(Timer& t) const {
-        t.expires_at(std::chrono::time_point_cast<typename Timer::duration>(time));
+        using duration = typename Timer::duration;
+        t.expires_at(std::chrono::time_point<Clock, duration>(saturated<duration>(time.time_since_epoch())));
     }
 };
 template <class Clock, class Duration> limit_at(std::chrono::time_point<Clock, Duration>) -> limit_at<Clock, Duration>;
 
 struct no_timer {};
+
+/// Of the token alone, so that the compiler says it once however many kinds of initiation meet the token.
+template <class Token, bool OperationHearsRequests> void expect_limit_is_heard() {
+    static_assert(OperationHearsRequests, "this operation cannot be ended early, so that it takes no time limit; use a "
+                                          "timer and the cancel() of its object, where it has one");
+}
 
 /// What a limit is made of. Timer: the caller's, or no_timer.
 template <class When, class Timer> struct time_limit {
@@ -348,6 +337,8 @@ public:
     template <class Initiation>
     static decltype(auto) initiate(Initiation&& initiation, time_limit_t<Token, When, Timer> t) {
         using init = std::decay_t<Initiation>;
+        detail::expect_limit_is_heard<Token, detail::can_be_cancelled<init>()>();
+        detail::expect_cancellable(initiation);
         return completion_token_transform<Signature>(
             std::move(t.token), detail::limited_initiation<detail::kept_values<Signature>, init, When, Timer>{
                                     std::forward<Initiation>(initiation), t.limit});
@@ -359,6 +350,8 @@ public:
     template <class Initiation>
     static decltype(auto) initiate(Initiation&& initiation, time_limit_t<Token, When, Timer> t) {
         using kept = detail::kept_values<First, Second, More...>;
+        detail::expect_limit_is_heard<Token, detail::can_be_cancelled<std::decay_t<Initiation>>()>();
+        detail::expect_cancellable(initiation);
         return detail::initiate_several<First, Second, More...>(
             std::move(t.token), detail::limited_initiation<kept, std::decay_t<Initiation>, When, Timer>{
                                     std::forward<Initiation>(initiation), t.limit});
@@ -396,8 +389,11 @@ inline constexpr no_timer* own_timer = nullptr;
 
 } // namespace detail
 
-/// Token: asks the operation to end when it has taken longer than `d`. Without a token: limits the default token.
+/// Token: asks the operation to end when it has taken longer than `d`; a time beyond the clock's ends is its end.
+/// Without a token: limits the default token.
+/// An operation that cannot be ended early takes no limit: look-ups, co_spawn, post, calls of a redis::connection.
 /// Completes  as the operation does; error::operation_aborted when the limit was first
+/// Errors     error::operation_not_supported, thrown, where the operation is deferred and takes no limit
 /// Cancel     what the handler's slot is asked for, too
 /// Lifetime   a timer of the caller outlives the completion, or is moved; waits on it end when the operation starts,
 ///            and cancelling it lifts the limit

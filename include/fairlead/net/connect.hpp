@@ -157,6 +157,7 @@ template <class Socket, class Walk, class Condition> struct range_connect {
     Condition condition;
 
     auto get_executor() const noexcept { return socket->get_executor(); }
+    static std::string describe() { return "connect to one of several endpoints"; }
     template <class Handler> void operator()(Handler&& handler) {
         range_connect_op<Socket, Walk, Condition, std::decay_t<Handler>> o{
             socket, std::move(walk), std::move(condition), std::forward<Handler>(handler)};
@@ -189,6 +190,9 @@ concept endpoint_iterator = std::copyable<I> && !endpoint_range<I, Endpoint> && 
     ++i;
     { c == c } -> std::convertible_to<bool>;
 };
+template <class T, class Endpoint>
+concept no_endpoints = !endpoint_range<T, Endpoint> && !endpoint_iterator<std::decay_t<T const&>, Endpoint>;
+template <class Protocol> struct refused_connect : refused_token<void(error_code, typename Protocol::endpoint)> {};
 template <class R> using iterator_of = decltype(std::declval<R const&>().begin());
 
 template <class Socket, class Walk, class Condition, class Token>
@@ -215,6 +219,7 @@ template <class T> struct is_endpoint_sequence : std::bool_constant < requires(T
     t.begin();
     t.end();
 }>{};
+/// The same for its connect condition.
 template <class T, class Iterator> struct is_connect_condition
     : std::bool_constant<
           detail::connect_condition<T, Iterator, std::remove_cvref_t<decltype(*std::declval<Iterator const&>())>>> {};
@@ -271,6 +276,23 @@ decltype(auto) async_connect(basic_socket<Protocol, Executor>& socket, Iterator 
                                  std::forward<Token>(token));
 }
 
+#define FAIRLEAD_NO_ENDPOINTS                                                                                          \
+    "the second argument is no range of endpoints: write async_connect(s, co_await resolver.async_resolve(host, "      \
+    "service)) for a name, and s.async_connect(endpoint) for one endpoint"
+
+template <class Protocol, class Executor, class Where, class... More>
+    requires detail::no_endpoints<Where, typename Protocol::endpoint>
+FAIRLEAD_REFUSED(FAIRLEAD_NO_ENDPOINTS)
+detail::refused_connect<Protocol> async_connect(basic_socket<Protocol, Executor>&, Where const&, More&&...) {
+    return {};
+}
+template <class Protocol, class Executor, class Where, class... More>
+    requires detail::no_endpoints<Where, typename Protocol::endpoint>
+FAIRLEAD_REFUSED(FAIRLEAD_NO_ENDPOINTS)
+typename Protocol::endpoint connect(basic_socket<Protocol, Executor>&, Where const&, More&&...) {
+    return {};
+}
+
 /// The same in the calling thread.
 template <class Protocol, class Executor, class Range, class Condition>
     requires detail::endpoint_range<Range, typename Protocol::endpoint> &&
@@ -288,7 +310,7 @@ typename Protocol::endpoint connect(basic_socket<Protocol, Executor>& socket, Ra
                                     Condition condition) {
     error_code ec;
     auto const e = connect(socket, endpoints, std::move(condition), ec);
-    detail::throw_error(ec, "connect");
+    detail::throw_error(ec, "connect to one of several endpoints");
     return e;
 }
 template <class Protocol, class Executor, class Range>
@@ -315,7 +337,7 @@ template <class Protocol, class Executor, class Iterator, class Condition>
 Iterator connect(basic_socket<Protocol, Executor>& socket, Iterator begin, Iterator end, Condition condition) {
     error_code ec;
     auto at = connect(socket, std::move(begin), std::move(end), std::move(condition), ec);
-    detail::throw_error(ec, "connect");
+    detail::throw_error(ec, "connect to one of several endpoints");
     return at;
 }
 template <class Protocol, class Executor, class Iterator>

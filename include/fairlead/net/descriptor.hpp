@@ -1,6 +1,7 @@
 // Descriptors of other things than sockets: terminals, pipes, event counters, devices, files.
 #pragma once
 
+#include <fairlead/net/descriptor_base.hpp>
 #include <fairlead/net/socket.hpp>
 
 namespace fairlead {
@@ -8,25 +9,17 @@ namespace posix {
 
 template <class Executor = any_io_executor> class basic_descriptor;
 template <class Executor = any_io_executor> class basic_stream_descriptor;
+/// The one with the default executor.
 using descriptor = basic_descriptor<>;
+/// The same.
 using stream_descriptor = basic_stream_descriptor<>;
-
-/// The constants that all descriptors share.
-class descriptor_base {
-public:
-    enum wait_type { wait_read, wait_write, wait_error };
-    using bytes_readable = socket_base::bytes_readable;
-
-protected:
-    descriptor_base() = default;
-    ~descriptor_base() = default;
-};
 
 /// A descriptor of the program's, which is closed with this object unless it is released before.
 ///
-/// It is made not to wait (O_NONBLOCK), and stays so when it is released: this is a property of what is open, not of
-/// the number. Standard input, output and error of a terminal are usually one and the same. Copy them (dup) and the
-/// property is shared all the same; open /dev/tty anew to be independent.
+/// It is made not to wait (O_NONBLOCK); native_handle() and release() show it as it was, unless an asynchronous
+/// operation was started before. This is a property of what is open, not of the number. Standard input, output and
+/// error of a terminal are usually one and the same. Copy them (dup) and the property is shared all the same; open
+/// /dev/tty anew to be independent.
 /// What the system refuses to watch (regular files, directories, /dev/null) is always ready: operations on it complete
 /// at once, and let the thread wait for a disk. That also goes for a standard input that was redirected from such.
 /// Threads: one object by one thread at a time. In a simulated world there are no descriptors.
@@ -107,6 +100,7 @@ public:
         using other = basic_stream_descriptor<E>;
     };
 
+    using base::async_read_some, base::async_write_some;
     using base::base;
     basic_stream_descriptor(basic_stream_descriptor&&) noexcept = default;
     basic_stream_descriptor& operator=(basic_stream_descriptor&&) noexcept = default;

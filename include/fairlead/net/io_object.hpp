@@ -1,6 +1,7 @@
 // What everything with a descriptor has in common: sockets, acceptors, pipes, descriptors of other things.
 #pragma once
 
+#include <fairlead/base/buffer.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/io/io_loop_for.hpp>
 #include <fairlead/token/async_op.hpp>
@@ -52,7 +53,8 @@ public:
     /// Pending operations complete with operation_aborted. Closing what is closed does nothing.
     void close() { throw_error(core_.close(), "close"); }
     error_code close(error_code& ec) noexcept { return ec = core_.close(); }
-    /// Gives the descriptor away, still open; pending operations complete with operation_aborted.
+    /// Gives the descriptor away, still open, in the mode that native_handle() speaks of; pending operations complete
+    /// with operation_aborted.
     native_handle_type release() {
         error_code ec;
         int const fd = core_.release(ec);
@@ -60,7 +62,9 @@ public:
         return fd;
     }
     native_handle_type release(error_code& ec) noexcept { return core_.release(ec); }
-    /// The descriptor; -1 when closed and in a simulated world.
+    /// The descriptor; -1 when closed and in a simulated world. System calls on it wait until
+    /// native_non_blocking(true), non_blocking(true) or the first asynchronous operation, other than a wait for
+    /// readiness; one that assign() took in non-blocking mode does not wait either.
     native_handle_type native_handle() const noexcept { return core_.native(); }
 
     /// Pending operations complete with operation_aborted.
@@ -86,8 +90,8 @@ public:
     bool non_blocking() const noexcept { return core_.user_non_blocking; }
     void non_blocking(bool on) { throw_error(core_.non_blocking(on), "non_blocking"); }
     error_code non_blocking(bool on, error_code& ec) noexcept { return ec = core_.non_blocking(on); }
-    /// For those who make system calls on native_handle(): whether these wait. Descriptors do not, unless it is turned
-    /// off here; the next asynchronous operation turns it on again.
+    /// For those who make system calls on native_handle(): whether these return instead of waiting. An asynchronous
+    /// operation turns it on.
     /// Errors     error::invalid_argument    turned off while non_blocking() is on
     bool native_non_blocking() const noexcept { return core_.native_non_blocking(); }
     void native_non_blocking(bool on) { throw_error(core_.native_non_blocking(on), "native_non_blocking"); }
@@ -97,6 +101,32 @@ public:
     socket_core& core() noexcept { return core_; }
 
 protected:
+    // What reads and writes says this of arguments that are no buffers.
+    template <class Other, class... More>
+        requires(!mutable_buffer_sequence<Other>)
+    FAIRLEAD_REFUSED(FAIRLEAD_NO_MUTABLE_BUFFERS)
+    refused_transfer async_read_some(Other const&, More&&...) {
+        return {};
+    }
+    template <class Other, class... More>
+        requires(!mutable_buffer_sequence<Other>)
+    FAIRLEAD_REFUSED(FAIRLEAD_NO_MUTABLE_BUFFERS)
+    refused_transfer async_receive(Other const&, More&&...) {
+        return {};
+    }
+    template <class Other, class... More>
+        requires(!const_buffer_sequence<Other>)
+    FAIRLEAD_REFUSED(FAIRLEAD_NO_BUFFERS)
+    refused_transfer async_write_some(Other const&, More&&...) {
+        return {};
+    }
+    template <class Other, class... More>
+        requires(!const_buffer_sequence<Other>)
+    FAIRLEAD_REFUSED(FAIRLEAD_NO_BUFFERS)
+    refused_transfer async_send(Other const&, More&&...) {
+        return {};
+    }
+
     explicit io_object(Executor const& e, int family = 0) : executor_(e) {
         core_.context = io_loop_for(e);
         core_.family = family;

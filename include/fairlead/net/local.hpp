@@ -105,6 +105,7 @@ operator<<(std::basic_ostream<Elem, Traits>& os, basic_endpoint<Protocol> const&
     return os << endpoint.to_string().c_str();
 }
 
+/// Streams within this machine: as TCP, under a path or an abstract name in place of address and port.
 class stream_protocol {
 public:
     using endpoint = basic_endpoint<stream_protocol>;

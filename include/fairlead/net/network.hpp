@@ -58,7 +58,9 @@ private:
     }
     Address address_;
 };
+/// Over IPv4 addresses, in ascending order.
 using address_v4_iterator = basic_address_iterator<address_v4>;
+/// Over IPv6 addresses.
 using address_v6_iterator = basic_address_iterator<address_v6>;
 
 /// The addresses from one on, up to another one that is not in the range.
@@ -87,7 +89,9 @@ private:
     iterator first_;
     iterator last_;
 };
+/// Of IPv4 addresses: what network_v4::hosts() returns.
 using address_v4_range = basic_address_range<address_v4>;
+/// Of IPv6 addresses: what network_v6::hosts() returns.
 using address_v6_range = basic_address_range<address_v6>;
 
 namespace network_detail { // ip::detail would hide fairlead::detail from everything in ip.
@@ -209,6 +213,8 @@ private:
     return {a, prefix_length};
 }
 [[nodiscard]] inline network_v4 make_network_v4(address_v4 const& a, address_v4 const& mask) { return {a, mask}; }
+/// An address and how many of its bits name the network.
+/// Errors     error::invalid_argument    more than 128
 [[nodiscard]] inline network_v6 make_network_v6(address_v6 const& a, unsigned short prefix_length) {
     return {a, prefix_length};
 }

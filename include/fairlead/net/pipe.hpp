@@ -7,7 +7,9 @@ namespace fairlead {
 
 template <class Executor = any_io_executor> class basic_readable_pipe;
 template <class Executor = any_io_executor> class basic_writable_pipe;
+/// The read end, with the default executor.
 using readable_pipe = basic_readable_pipe<>;
+/// The write end, with the default executor.
 using writable_pipe = basic_writable_pipe<>;
 
 namespace detail {
@@ -48,6 +50,7 @@ template <class Executor> class basic_readable_pipe : public detail::pipe_end<Ex
 
 public:
     using native_handle_type = int;
+    using base::async_read_some;
     template <class E> struct rebind_executor {
         using other = basic_readable_pipe<E>;
     };
@@ -99,6 +102,7 @@ template <class Executor> class basic_writable_pipe : public detail::pipe_end<Ex
 
 public:
     using native_handle_type = int;
+    using base::async_write_some;
     template <class E> struct rebind_executor {
         using other = basic_writable_pipe<E>;
     };

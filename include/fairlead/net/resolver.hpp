@@ -2,6 +2,9 @@
 #pragma once
 
 #include <fairlead/net/ip.hpp>
+#include <fairlead/net/resolver_base.hpp>
+#include <fairlead/net/resolver_entry.hpp>
+#include <fairlead/net/resolver_results.hpp>
 #include <fairlead/net/socket.hpp>
 
 #include <iterator>
@@ -12,127 +15,6 @@
 #include <vector>
 
 namespace fairlead {
-namespace ip {
-
-/// Flags of a look-up, as in addrinfo.
-class resolver_base {
-public:
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow" // v4_mapped: ip::v4_mapped is another thing, and both names are Asio's
-    enum flags : int {
-        none = 0,
-        passive = 0x0001,
-        canonical_name = 0x0002,
-        numeric_host = 0x0004,
-        v4_mapped = 0x0008,
-        all_matching = 0x0010,
-        address_configured = 0x0020,
-        numeric_service = 0x0400
-    };
-#pragma GCC diagnostic pop
-    friend constexpr flags operator|(flags a, flags b) noexcept {
-        return static_cast<flags>(static_cast<int>(a) | static_cast<int>(b));
-    }
-    friend constexpr flags operator&(flags a, flags b) noexcept {
-        return static_cast<flags>(static_cast<int>(a) & static_cast<int>(b));
-    }
-    friend constexpr flags operator^(flags a, flags b) noexcept {
-        return static_cast<flags>(static_cast<int>(a) ^ static_cast<int>(b));
-    }
-    friend constexpr flags operator~(flags a) noexcept { return static_cast<flags>(~static_cast<int>(a)); }
-    friend constexpr flags& operator|=(flags& a, flags b) noexcept { return a = a | b; }
-    friend constexpr flags& operator&=(flags& a, flags b) noexcept { return a = a & b; }
-    friend constexpr flags& operator^=(flags& a, flags b) noexcept { return a = a ^ b; }
-
-protected:
-    resolver_base() = default;
-    ~resolver_base() = default;
-};
-
-/// The flags under the name that they had when a look-up was an object.
-class resolver_query_base : public resolver_base {
-protected:
-    ~resolver_query_base() = default;
-};
-
-/// One endpoint that a name stands for.
-template <class Protocol> class basic_resolver_entry {
-public:
-    using endpoint_type = typename Protocol::endpoint;
-    basic_resolver_entry() = default;
-    basic_resolver_entry(endpoint_type const& e, std::string host, std::string service)
-        : endpoint_(e),
-          host_(std::move(host)),
-          service_(std::move(service)) {}
-    endpoint_type endpoint() const { return endpoint_; }
-    operator endpoint_type() const { return endpoint_; }
-    std::string host_name() const { return host_; }
-    std::string service_name() const { return service_; }
-    template <class Allocator> auto host_name(Allocator const& a) const {
-        return std::basic_string<char, std::char_traits<char>, Allocator>(host_.data(), host_.size(), a);
-    }
-    template <class Allocator> auto service_name(Allocator const& a) const {
-        return std::basic_string<char, std::char_traits<char>, Allocator>(service_.data(), service_.size(), a);
-    }
-
-private:
-    endpoint_type endpoint_;
-    std::string host_;
-    std::string service_;
-};
-
-/// What a look-up found: a range of entries, cheap to copy.
-template <class Protocol> class basic_resolver_results {
-    using entries = std::vector<basic_resolver_entry<Protocol>>;
-
-public:
-    using protocol_type = Protocol;
-    using value_type = basic_resolver_entry<Protocol>;
-    using reference = value_type&;
-    using const_reference = value_type const&;
-    using difference_type = std::ptrdiff_t;
-    using size_type = std::size_t;
-    using endpoint_type = typename Protocol::endpoint;
-    using const_iterator = typename entries::const_iterator;
-    using iterator = const_iterator;
-
-    basic_resolver_results() = default;
-    explicit basic_resolver_results(entries e) : entries_(std::make_shared<entries const>(std::move(e))) {}
-    /// What somebody other than a resolver found: a fake in a test, or a directory of services.
-    static basic_resolver_results create(endpoint_type const& endpoint, std::string const& host,
-                                         std::string const& service) {
-        return create(&endpoint, &endpoint + 1, host, service);
-    }
-    template <std::input_iterator Iterator>
-        requires std::convertible_to<std::iter_reference_t<Iterator>, endpoint_type>
-    static basic_resolver_results create(Iterator begin, Iterator end, std::string const& host,
-                                         std::string const& service) {
-        entries all;
-        for (; begin != end; ++begin)
-            all.emplace_back(*begin, host, service);
-        return basic_resolver_results(std::move(all));
-    }
-
-    const_iterator begin() const noexcept { return entries_ ? entries_->begin() : const_iterator(); }
-    const_iterator end() const noexcept { return entries_ ? entries_->end() : const_iterator(); }
-    const_iterator cbegin() const noexcept { return begin(); }
-    const_iterator cend() const noexcept { return end(); }
-    std::size_t size() const noexcept { return entries_ ? entries_->size() : 0; }
-    std::size_t max_size() const noexcept { return size(); }
-    bool empty() const noexcept { return size() == 0; }
-    void swap(basic_resolver_results& other) noexcept { entries_.swap(other.entries_); }
-
-    /// The same look-up's results, or both empty.
-    friend bool operator==(basic_resolver_results const& a, basic_resolver_results const& b) noexcept {
-        return a.entries_ == b.entries_ || (a.empty() && b.empty());
-    }
-
-private:
-    std::shared_ptr<entries const> entries_;
-};
-
-} // namespace ip
-
 namespace detail {
 
 /// A look-up's place in its resolver's list, once it is on its way.
@@ -194,6 +76,12 @@ FAIRLEAD_EXPORT error_code resolve_error(io::resolve_op const& o) noexcept;
 /// Fills the record for a look-up of names, or of none that are acceptable.
 FAIRLEAD_EXPORT void prepare_names(io::resolve_op& o, look_up_names const& names, char const* host) noexcept;
 
+/// For the message of an error.
+inline std::string text_of_look_up(std::string_view host, std::string_view service) {
+    return "resolve " + std::string(host) + ':' + std::string(service);
+}
+template <class Endpoint> std::string text_of_look_up(Endpoint const& e) { return text_with("resolve", e); }
+
 template <class Protocol> struct resolve : primitive<resolve<Protocol>> {
     using results = ip::basic_resolver_results<Protocol>;
     using signature = void(error_code, results);
@@ -211,6 +99,9 @@ template <class Protocol> struct resolve : primitive<resolve<Protocol>> {
           flags(fl),
           names(host, service) {}
     loop* home() const noexcept { return resolver->context; }
+    std::string describe() const {
+        return names.acceptable() ? text_of_look_up(names.host(), names.service_behind(names.host())) : "resolve";
+    }
     void prepare(record& o) const noexcept { set(o, request, names.host()); }
     std::size_t room() const noexcept { return sizeof(resolve_request) + names.size(); }
     void prepare(record& o, void* room) const noexcept {
@@ -374,9 +265,9 @@ public:
 
     /// Looks up host and service (a name or a port number).
     /// Completes  (error_code ec, results_type results)
-    /// Errors     error::host_not_found            the name does not exist
+    /// Errors     error::host_not_found            the name does not exist, or there is neither host nor service
     ///            error::host_not_found_try_again  the name server did not answer: try again later
-    ///            error::service_not_found         no such service: give a port number
+    ///            error::service_not_found         no such service: give a port number, and nothing for raw sockets
     ///            error::no_recovery               the name service failed
     ///            error::no_data                   the name has no address that the look-up may return
     ///            error::no_memory                 for the results
@@ -424,7 +315,7 @@ public:
 
     results_type resolve(std::string_view host, std::string_view service, flags f = none) {
         error_code ec;
-        return checked(resolve(host, service, f, ec), ec);
+        return checked(resolve(host, service, f, ec), ec, host, service);
     }
     results_type resolve(std::string_view host, std::string_view service, error_code& ec) {
         return resolve(host, service, none, ec);
@@ -434,7 +325,7 @@ public:
     }
     results_type resolve(Protocol const& p, std::string_view host, std::string_view service, flags f = none) {
         error_code ec;
-        return checked(resolve(p, host, service, f, ec), ec);
+        return checked(resolve(p, host, service, f, ec), ec, host, service);
     }
     results_type resolve(Protocol const& p, std::string_view host, std::string_view service, error_code& ec) {
         return resolve(p, host, service, none, ec);
@@ -444,7 +335,7 @@ public:
     }
     results_type resolve(endpoint_type const& e) {
         error_code ec;
-        return checked(resolve(e, ec), ec);
+        return checked(resolve(e, ec), ec, e);
     }
     results_type resolve(endpoint_type const& e, error_code& ec) {
         return perform(detail::resolve_endpoint<Protocol>(core_, e), ec);
@@ -457,8 +348,9 @@ private:
         ec = std::get<0>(v);
         return std::get<1>(std::move(v));
     }
-    static results_type checked(results_type&& r, error_code const& ec) {
-        detail::throw_error(ec, "resolve");
+    template <class... What> static results_type checked(results_type&& r, error_code const& ec, What const&... what) {
+        if (ec)
+            detail::throw_error_now(ec, detail::text_of_look_up(what...).c_str());
         return std::move(r);
     }
 

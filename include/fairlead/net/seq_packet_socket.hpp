@@ -65,6 +65,7 @@ template <class Protocol, class Executor> class basic_seq_packet_socket : public
 public:
     using endpoint_type = typename base::endpoint_type;
     using message_flags = socket_base::message_flags;
+    using base::async_receive, base::async_send;
     template <class E> struct rebind_executor {
         using other = basic_seq_packet_socket<Protocol, E>;
     };

@@ -3,12 +3,14 @@
 
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/io/io_loop_for.hpp>
+#include <fairlead/net/signal_set_base.hpp>
 #include <fairlead/token/async_op.hpp>
 #include <fairlead/token/initiate_on.hpp>
 
 namespace fairlead {
 
 template <class Executor = any_io_executor> class basic_signal_set;
+/// The one with the default executor.
 using signal_set = basic_signal_set<>;
 
 namespace detail {
@@ -54,31 +56,6 @@ struct signal_wait : primitive<signal_wait> {
 static_assert(await_record::fits<io::signal_op>);
 
 } // namespace detail
-
-/// Flags of signal sets.
-class signal_set_base {
-public:
-    /// How the process takes a signal, as in sigaction(2).
-    enum class flags : int {
-        none = 0,
-        restart = 0x10000000, ///< system calls that it interrupts go on
-        no_child_stop = 0x1,  ///< SIGCHLD: not when a child stops
-        no_child_wait = 0x2,  ///< SIGCHLD: children that end leave nothing to wait for
-        dont_care = -1,       ///< what the signal has already, else restart
-    };
-    using flags_t = flags;
-
-    friend constexpr flags operator|(flags a, flags b) noexcept {
-        return static_cast<flags>(static_cast<int>(a) | static_cast<int>(b));
-    }
-    friend constexpr flags operator&(flags a, flags b) noexcept {
-        return static_cast<flags>(static_cast<int>(a) & static_cast<int>(b));
-    }
-
-protected:
-    signal_set_base() = default;
-    ~signal_set_base() = default;
-};
 
 /// Some signals of the process. Those that come while no wait is pending are kept, one for each, and handed out one per
 /// wait, the lowest number first; every set that has the signal gets it. The system itself merges signals of one number

@@ -8,9 +8,32 @@
 #include <fairlead/net/socket_options.hpp>
 
 #include <cstring>
+#include <string>
 
 namespace fairlead {
 namespace detail {
+
+/// "bind to 127.0.0.1:80", for the message of an error.
+template <class Endpoint> FAIRLEAD_COLD std::string text_with(char const* what, Endpoint const& e) {
+    std::string text(what);
+    if constexpr (requires { text += e.to_string(); })
+        text += ' ' + e.to_string();
+    else if constexpr (requires { text += e.path(); })
+        text += ' ' + e.path();
+    return text;
+}
+template <class Endpoint>
+[[noreturn]] FAIRLEAD_COLD void throw_error_at(error_code const& ec, char const* what, Endpoint const& e) {
+    throw_error_now(ec, text_with(what, e).c_str());
+}
+constexpr char const* name_of_kind(io::kind k) noexcept {
+    using enum io::kind;
+    return k == receive || k == receive_all ? "read"
+           : k == send || k == send_all     ? "write"
+           : k == receive_from              ? "receive_from"
+           : k == send_to                   ? "send_to"
+                                            : "wait";
+}
 
 using stream_signature = void(error_code, std::size_t);
 using error_signature = void(error_code);
@@ -41,6 +64,7 @@ struct transfer : primitive<transfer> {
     loop* home() const noexcept { return context; }
     bool ready() const noexcept { return context->driver().ready(handle, kind, size); }
     void prepare(record& o) const noexcept { o.set(handle, kind, data, size, flags); }
+    std::string describe() const { return name_of_kind(kind); }
     bool attempt(record& o) const noexcept { return context->driver().try_now(o); }
     void submit(record& o) const noexcept { context->submit(o); }
     static std::tuple<error_code, std::size_t> take(record& o) noexcept {
@@ -84,6 +108,7 @@ struct sequence_transfer : primitive<sequence_transfer> {
         slices.copy_to(room);
         set(o, room);
     }
+    std::string describe() const { return name_of_kind(kind); }
     bool attempt(record& o) const noexcept { return context->driver().try_now(o); }
     void submit(record& o) const noexcept { context->submit(o); }
     static std::tuple<error_code, std::size_t> take(record& o) noexcept {
@@ -120,6 +145,7 @@ template <class... Count> struct readiness : primitive<readiness<Count...>> {
     loop* home() const noexcept { return context; }
     void prepare(record& o) const noexcept { o.set(handle, kind); }
     void submit(record& o) const noexcept { context->submit(o); }
+    std::string describe() const { return name_of_kind(kind); }
     static std::tuple<error_code, Count...> take(record& o) noexcept {
         return {to_error_code(o.result.error), Count{}...};
     }
@@ -190,6 +216,7 @@ template <class Endpoint> struct connect_to : primitive<connect_to<Endpoint>> {
     connect_to(socket_core& s, Endpoint const& e) noexcept : socket(&s), endpoint(e) {}
     loop* home() const noexcept { return socket->context; }
     void prepare(record& o) const noexcept { set(o, endpoint.data()); }
+    std::string describe() const { return text_with("connect to", endpoint); }
     static constexpr std::size_t room() noexcept { return sizeof(Endpoint); }
     void prepare(record& o, void* room) const noexcept {
         std::memcpy(room, endpoint.data(), endpoint.size());
@@ -294,7 +321,10 @@ public:
         return ec;
     }
 
-    void bind(endpoint_type const& e) { detail::throw_error(core_.bind(e.data(), e.size()), "bind"); }
+    void bind(endpoint_type const& e) {
+        if (auto const ec = core_.bind(e.data(), e.size()))
+            detail::throw_error_at(ec, "bind to", e);
+    }
     error_code bind(endpoint_type const& e, error_code& ec) noexcept { return ec = core_.bind(e.data(), e.size()); }
 
     /// Opens the socket if it is closed, and connects it. Of datagrams this only names the peer, says nothing about
@@ -318,7 +348,8 @@ public:
     void connect(endpoint_type const& peer) {
         error_code ec;
         connect(peer, ec);
-        detail::throw_error(ec, "connect");
+        if (ec)
+            detail::throw_error_at(ec, "connect to", peer);
     }
     error_code connect(endpoint_type const& peer, error_code& ec) {
         std::tuple<error_code> v;
@@ -335,7 +366,8 @@ public:
     template <class Option> void set_option(Option const& option) {
         error_code ec;
         set_option(option, ec);
-        detail::throw_error(ec, "set_option");
+        if (ec)
+            throw_about_option(ec, "set_option", option);
     }
     template <class Option> error_code set_option(Option const& option, error_code& ec) {
         auto const p = protocol();
@@ -345,7 +377,8 @@ public:
     template <class Option> void get_option(Option& option) const {
         error_code ec;
         get_option(option, ec);
-        detail::throw_error(ec, "get_option");
+        if (ec)
+            throw_about_option(ec, "get_option", option);
     }
     template <class Option> error_code get_option(Option& option, error_code& ec) const {
         auto const p = protocol();
@@ -427,6 +460,22 @@ protected:
             return endpoint_type();
         e.resize(size);
         return e;
+    }
+    /// Options have no names here, only numbers.
+    template <class Option>
+    [[noreturn]] FAIRLEAD_COLD void throw_about_option(error_code const& ec, char const* what, Option const& o) const {
+        auto const p = protocol();
+        auto const text =
+            what + (" (level " + std::to_string(o.level(p))) + ", option " + std::to_string(o.name(p)) + ')';
+        detail::throw_error_now(ec, text.c_str());
+    }
+    /// Of an operation on a socket that has a name already, as far as that can be asked for.
+    [[noreturn]] FAIRLEAD_COLD void throw_error_here(error_code const& ec, char const* what) const {
+        error_code unnamed;
+        auto const e = name(io::name_of::local, unnamed);
+        if (unnamed)
+            detail::throw_error_now(ec, what);
+        detail::throw_error_at(ec, (std::string(what) + " on").c_str(), e);
     }
     endpoint_type name(io::name_of which, char const* what) const {
         error_code ec;

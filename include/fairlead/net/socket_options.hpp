@@ -263,17 +263,23 @@ namespace ip {
 using v6_only = detail::socket_option::boolean<detail::os::ipproto_ipv6, detail::os::ipv6_v6only>;
 
 namespace unicast {
+/// How many routers may pass on what is sent to one host: TTL, or hop limit.
 using hops = detail::integer_option<detail::ip_option_key<detail::os::ip_ttl, detail::os::ipv6_unicast_hops>>;
 } // namespace unicast
 
 namespace multicast {
+/// The same for what is sent to a group.
 using hops = detail::hops_option<detail::ip_option_key<detail::os::ip_multicast_ttl, detail::os::ipv6_multicast_hops>>;
+/// Whether this machine gets what it sends to a group that it has joined.
 using enable_loopback =
     detail::boolean_option<detail::ip_option_key<detail::os::ip_multicast_loop, detail::os::ipv6_multicast_loop>>;
+/// Receives what is sent to this group from now on: `join_group(address)`.
 using join_group =
     detail::membership_option<detail::ip_option_key<detail::os::ip_add_membership, detail::os::ipv6_join_group>>;
+/// Undoes a join_group with the same arguments.
 using leave_group =
     detail::membership_option<detail::ip_option_key<detail::os::ip_drop_membership, detail::os::ipv6_leave_group>>;
+/// From which interface what is sent to groups leaves.
 using outbound_interface =
     detail::interface_option<detail::ip_option_key<detail::os::ip_multicast_if, detail::os::ipv6_multicast_if>>;
 } // namespace multicast

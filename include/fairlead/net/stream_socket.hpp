@@ -1,6 +1,8 @@
 // Stream sockets: reading, writing and connecting.
 #pragma once
 
+#include <fairlead/token/initiate_on.hpp> // First: its refusals are then shown with few lines about headers.
+
 #include <fairlead/net/ip.hpp>
 #include <fairlead/net/local.hpp>
 #include <fairlead/net/socket.hpp>
@@ -23,6 +25,7 @@ template <class Protocol, class Executor> class basic_stream_socket : public bas
 public:
     using endpoint_type = typename base::endpoint_type;
     using message_flags = socket_base::message_flags;
+    using base::async_read_some, base::async_receive, base::async_write_some, base::async_send;
     template <class E> struct rebind_executor {
         using other = basic_stream_socket<Protocol, E>;
     };
@@ -71,17 +74,20 @@ public:
     /// Source     man 2 recv; Networking TS [socket.stream.ops]
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_read_some(Buffers const& into, Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
-        return transfer<Token>(io::kind::receive, into, 0, token);
+        return detail::initiate_on<void(error_code, std::size_t)>(
+            this->executor_, std::forward<Token>(token), detail::make_transfer(core_, io::kind::receive, into, 0));
     }
     /// As async_read_some, with flags.
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
         requires(!std::convertible_to<Token, message_flags>)
     decltype(auto) async_receive(Buffers const& into, Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
-        return transfer<Token>(io::kind::receive, into, 0, token);
+        return detail::initiate_on<void(error_code, std::size_t)>(
+            this->executor_, std::forward<Token>(token), detail::make_transfer(core_, io::kind::receive, into, 0));
     }
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>> decltype(auto)
     async_receive(Buffers const& into, message_flags flags, Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
-        return transfer<Token>(io::kind::receive, into, flags, token);
+        return detail::initiate_on<void(error_code, std::size_t)>(
+            this->executor_, std::forward<Token>(token), detail::make_transfer(core_, io::kind::receive, into, flags));
     }
 
     /// Writes at least one byte of `from`.
@@ -96,17 +102,20 @@ public:
     /// Source     man 2 send; Networking TS [socket.stream.ops]
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_write_some(Buffers const& from, Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
-        return transfer<Token>(io::kind::send, from, 0, token);
+        return detail::initiate_on<void(error_code, std::size_t)>(
+            this->executor_, std::forward<Token>(token), detail::make_transfer(core_, io::kind::send, from, 0));
     }
     /// As async_write_some, with flags.
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
         requires(!std::convertible_to<Token, message_flags>)
     decltype(auto) async_send(Buffers const& from, Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
-        return transfer<Token>(io::kind::send, from, 0, token);
+        return detail::initiate_on<void(error_code, std::size_t)>(
+            this->executor_, std::forward<Token>(token), detail::make_transfer(core_, io::kind::send, from, 0));
     }
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>> decltype(auto)
     async_send(Buffers const& from, message_flags flags, Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
-        return transfer<Token>(io::kind::send, from, flags, token);
+        return detail::initiate_on<void(error_code, std::size_t)>(
+            this->executor_, std::forward<Token>(token), detail::make_transfer(core_, io::kind::send, from, flags));
     }
 
     template <mutable_buffer_sequence Buffers> std::size_t read_some(Buffers const& into) {
@@ -150,12 +159,6 @@ private:
                               decltype(detail::make_transfer(std::declval<detail::socket_core&>(), io::kind::send,
                                                              std::declval<Buffers const&>()))>;
 
-    template <class Token, class Buffers>
-    decltype(auto) transfer(io::kind k, Buffers const& buffers, message_flags flags,
-                            std::remove_reference_t<Token>& token) noexcept(nothrow<Token, Buffers>) {
-        return detail::initiate_on<void(error_code, std::size_t)>(this->executor_, std::forward<Token>(token),
-                                                                  detail::make_transfer(core_, k, buffers, flags));
-    }
     template <class Buffers>
     std::size_t perform(error_code& ec, io::kind k, Buffers const& buffers, message_flags flags) {
         std::tuple<error_code, std::size_t> v;

@@ -1,8 +1,11 @@
 // Timers: waiting for a point in time, without a system call for each.
 #pragma once
 
+#include <fairlead/base/saturated.hpp>
+#include <fairlead/io/deadline.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/io/io_loop_for.hpp>
+#include <fairlead/net/wait_traits.hpp>
 #include <fairlead/token/async_op.hpp>
 #include <fairlead/token/block.hpp>
 #include <fairlead/token/initiate_on.hpp>
@@ -11,21 +14,6 @@
 
 namespace fairlead {
 
-/// How long a timer of `Clock` sleeps before it looks at the clock again. Asio asks this; here it is a name for
-/// programs that pass it on: the deadline is put onto the loop's clock.
-template <class Clock> struct wait_traits {
-    static typename Clock::duration to_wait_duration(typename Clock::duration const& d) { return d; }
-    /// Saturates.
-    static typename Clock::duration to_wait_duration(typename Clock::time_point const& t) {
-        auto const now = Clock::now();
-        if (now < typename Clock::time_point() && t > Clock::time_point::max() + now.time_since_epoch())
-            return Clock::duration::max();
-        if (now > typename Clock::time_point() && t < Clock::time_point::min() + now.time_since_epoch())
-            return Clock::duration::min();
-        return t - now;
-    }
-};
-
 template <class Clock, class WaitTraits = wait_traits<Clock>, class Executor = any_io_executor>
 class basic_waitable_timer;
 /// A timer of the loop's clock: real, or virtual inside a simulated world.
@@ -33,6 +21,7 @@ using steady_timer = basic_waitable_timer<steady_clock>;
 /// Timers of other clocks. The deadline is put onto the loop's clock when a wait starts: a jump of the clock during a
 /// wait does not move it.
 using system_timer = basic_waitable_timer<std::chrono::system_clock>;
+/// The same.
 using high_resolution_timer = basic_waitable_timer<std::chrono::high_resolution_clock>;
 
 namespace detail {
@@ -68,6 +57,13 @@ private:
         false; ///< since the last cancel(): only then can there be waits, and whoever owns the loop has them
 };
 
+/// Whose times say nothing to a timer of `Clock`.
+template <class Other, class Clock>
+concept another_clock = !std::same_as<Other, typename Clock::time_point::clock>;
+#define FAIRLEAD_ANOTHER_CLOCK                                                                                         \
+    "this is the time of another clock: write expires_after(duration), or use the timer of that clock, "               \
+    "system_timer or basic_waitable_timer<Clock>"
+
 /// What the timer of another clock than the loop's remembers.
 template <class TimePoint> struct foreign_expiry {
     TimePoint at{};
@@ -83,6 +79,7 @@ struct timer_wait : primitive<timer_wait> {
 
     explicit timer_wait(timer_core& t) noexcept : timer(&t) {}
     loop* home() const noexcept { return &timer->context(); }
+    static std::string describe() { return "wait"; }
     void prepare(record& o) const noexcept { o.cancel = nullptr; }
     void submit(record& o) const noexcept { timer->arm(o); }
     static std::tuple<error_code> take(record& o) noexcept {
@@ -122,6 +119,16 @@ public:
     template <execution_context_type Context> basic_waitable_timer(Context& c, duration d) : basic_waitable_timer(c) {
         expires_after(d);
     }
+    template <class Rep, class Period>
+        requires detail::other_duration<std::chrono::duration<Rep, Period>, duration>
+    basic_waitable_timer(Executor const& e, std::chrono::duration<Rep, Period> const& d)
+        : basic_waitable_timer(e, detail::saturated<duration>(d)) {}
+    template <execution_context_type Context, class Rep, class Period>
+        requires detail::other_duration<std::chrono::duration<Rep, Period>, duration>
+    basic_waitable_timer(Context& c, std::chrono::duration<Rep, Period> const& d)
+        : basic_waitable_timer(c, detail::saturated<duration>(d)) {}
+    template <class Where, detail::another_clock<Clock> Other, class D> FAIRLEAD_REFUSED(FAIRLEAD_ANOTHER_CLOCK)
+    basic_waitable_timer(Where&&, std::chrono::time_point<Other, D>);
     basic_waitable_timer(basic_waitable_timer&&) noexcept = default;
     basic_waitable_timer& operator=(basic_waitable_timer&&) noexcept = default;
     /// Takes over a timer whose executor has another type.
@@ -146,17 +153,21 @@ public:
         if constexpr (is_foreign)
             expiry_.at = t;
         else
-            core_.deadline_ns(std::chrono::duration_cast<std::chrono::nanoseconds>(t.time_since_epoch()).count());
+            core_.deadline_ns(detail::saturated<std::chrono::nanoseconds>(t.time_since_epoch()).count());
         return n;
     }
-    /// Far futures and pasts saturate.
-    std::size_t expires_after(duration d) {
-        auto const now = this_clock();
-        if (d > duration::zero() && now > time_point::max() - d)
-            return expires_at(time_point::max());
-        if (d < duration::zero() && now < time_point::min() - d)
-            return expires_at(time_point::min());
-        return expires_at(now + d);
+    template <detail::another_clock<Clock> Other, class D> FAIRLEAD_REFUSED(FAIRLEAD_ANOTHER_CLOCK)
+    std::size_t expires_at(std::chrono::time_point<Other, D>);
+    std::size_t expires_after(duration d) { return expires_at(detail::sum(this_clock(), d)); }
+    /// The same from other units. Far futures and pasts saturate, here and above.
+    template <detail::other_duration<duration> D>
+    std::size_t expires_at(std::chrono::time_point<typename time_point::clock, D> const& t) {
+        return expires_at(time_point(detail::saturated<duration>(t.time_since_epoch())));
+    }
+    template <class Rep, class Period>
+        requires detail::other_duration<std::chrono::duration<Rep, Period>, duration>
+    std::size_t expires_after(std::chrono::duration<Rep, Period> const& d) {
+        return expires_after(detail::saturated<duration>(d));
     }
     /// Pending waits complete with operation_aborted, except those that have already expired; returns how many.
     std::size_t cancel() { return core_.cancel(); }
@@ -189,8 +200,11 @@ public:
         ec = std::get<0>(v);
     }
 
-    /// For the library's own algorithms.
-    detail::timer_core& core() noexcept { return core_; }
+    /// For the library's own algorithms, which start a wait with it: its deadline is on the loop's clock.
+    detail::timer_core& core() noexcept {
+        translate();
+        return core_;
+    }
 
 private:
     template <class C, class W, class E> friend class basic_waitable_timer;
@@ -201,20 +215,10 @@ private:
         else
             return core_.context().now();
     }
-    /// From a foreign clock to the loop's, which saturates.
+    /// From a foreign clock to the loop's.
     void translate() noexcept {
-        if constexpr (is_foreign) {
-            using std::chrono::nanoseconds;
-            auto const now = core_.context().now().time_since_epoch();
-            using seconds = std::chrono::duration<double>; // Differences of time points near the ends overflow.
-            auto const clock_now = Clock::now();
-            seconds const left = seconds(expiry_.at.time_since_epoch()) - seconds(clock_now.time_since_epoch());
-            seconds const most(nanoseconds::max() - now);
-            core_.deadline_ns(left >= most ? nanoseconds::max().count()
-                              : left.count() <= 0
-                                  ? nanoseconds(now).count()
-                                  : (now + std::chrono::duration_cast<nanoseconds>(expiry_.at - clock_now)).count());
-        }
+        if constexpr (is_foreign)
+            core_.deadline_ns(detail::deadline_ns(core_.context(), expiry_.at));
     }
     Executor executor_;
     detail::timer_core core_;

@@ -1,6 +1,7 @@
 #include <fairlead/net/cancel_after.hpp>
 
 #include <fairlead/coro/spawn.hpp>
+#include <fairlead/exec/strand.hpp>
 #include <fairlead/net/local.hpp>
 #include <fairlead/net/resolver.hpp>
 #include <fairlead/net/stream_socket.hpp>
@@ -8,6 +9,8 @@
 #include <fairlead/stream/read.hpp>
 #include <fairlead/stream/write.hpp>
 #include <fairlead/token/adapters.hpp>
+#include <fairlead/token/any_completion_handler.hpp>
+#include <fairlead/token/bind_cancellation_slot.hpp>
 #include <fairlead/token/compose.hpp>
 #include <fairlead/token/post.hpp>
 #include <fairlead/token/use_future.hpp>
@@ -239,6 +242,21 @@ TEST_F(CancelAfter, HandlersOwnSlotIsHeardToo) {
     EXPECT_EQ(count, 3);
 }
 
+TEST_F(CancelAfter, SlotThatWasGivenAwayMeanwhileIsLeftAlone) {
+    cancellation_signal signal;
+    near.async_read_some(buffer(&byte, 1), cancel_after(1h, bind_cancellation_slot(signal.slot(), store())));
+    steady_timer other(context, 2h), later(context, 1s);
+    error_code of_other;
+    other.async_wait(bind_cancellation_slot(signal.slot(), [&](error_code e) { of_other = e; }));
+    far.async_write_some(buffer("x", 1), detached);
+    later.async_wait([&](error_code) {
+        EXPECT_EQ(count, 1) << "the first owner of the slot is done";
+        signal.emit(cancellation_type::terminal);
+    });
+    world.run();
+    EXPECT_EQ(of_other, error::operation_aborted);
+}
+
 TEST_F(CancelAfter, OuterSlotAndInnerLimitAreOneAndTheSame) {
     // The slot is bound outside the limit: the outermost binder is what the operation sees.
     cancellation_signal signal;
@@ -279,6 +297,18 @@ TEST_F(CancelAfter, CallersTimer) {
     world.run();
     EXPECT_EQ(ec, error::operation_aborted);
     EXPECT_EQ(count, 4);
+}
+
+TEST_F(CancelAfter, CallersTimerOfAnotherClockIsPutOntoTheLoops) {
+    basic_waitable_timer<own_clock> limit(context);
+    near.async_read_some(buffer(&byte, 1), cancel_after(limit, 250ms, store()));
+    world.run();
+    EXPECT_EQ(ec, error::operation_aborted);
+    EXPECT_EQ(at, 250ms);
+    near.async_read_some(buffer(&byte, 1), cancel_at(limit, own_clock::time_point(7500ms), store()));
+    world.run();
+    EXPECT_EQ(at, 750ms);
+    EXPECT_EQ(count, 2);
 }
 
 TEST_F(CancelAfter, AwaitedInEveryForm) {
@@ -362,6 +392,28 @@ TEST_F(CancelAfter, BothAtOneInstantCompleteOnce) {
         EXPECT_EQ(count, 1);
         EXPECT_TRUE(!ec || ec == error::operation_aborted);
     }
+}
+
+TEST_F(CancelAfter, Z1_WhatEndsAtItsWaitIsCalledOnItsExecutorAllTheSame) {
+    auto const home = make_strand(context);
+    any_completion_handler<void(error_code)> pending;
+    auto const start = [&](auto&& token) {
+        return async_initiate<decltype(token), void(error_code)>([&](auto h) { pending = std::move(h); }, token);
+    };
+    // Of equal deadlines the first that was armed is the first: the wait of the limit is in the queue behind it.
+    steady_timer completes(context, 1s);
+    completes.async_wait([&](error_code e) { std::move(pending)(e); });
+    steady_timer limit(context);
+    bool there = false;
+    start(cancel_at(limit, completes.expiry(), bind_executor(home, [&](error_code e) {
+                        ec = e;
+                        ++count;
+                        there = home.running_in_this_thread();
+                    })));
+    world.run();
+    EXPECT_EQ(count, 1);
+    EXPECT_FALSE(ec) << ec.message();
+    EXPECT_TRUE(there);
 }
 
 TEST_F(CancelAfter, AbandonedWithItsContextNothingIsCalledAndEverythingFreed) {
@@ -556,6 +608,30 @@ TEST(CancelAfterThreads, HandlerOnAnotherContext) {
     EXPECT_EQ(called, 2);
     guard.reset();
     runner.join();
+}
+
+TEST_F(CancelAfter, DeferredOperationThatCannotBeEndedEarlyTakesNoLimitAndNoSlot) {
+    ip::tcp::resolver resolver(context);
+    cancellation_signal signal;
+    auto const refused = [](auto start) {
+        try {
+            start();
+        } catch (system_error const& e) {
+            return e.code() == error::operation_not_supported;
+        }
+        return false;
+    };
+    auto const handler = [](auto const&...) { FAIL() << "it was started"; };
+    EXPECT_TRUE(refused([&] { resolver.async_resolve("example", "80", deferred)(cancel_after(1s, handler)); }));
+    EXPECT_TRUE(refused(
+        [&] { resolver.async_resolve("example", "80", deferred)(bind_cancellation_slot(signal.slot(), handler)); }));
+    EXPECT_TRUE(refused([&] { post(context, deferred)(cancel_after(1s, handler)); }));
+    world.run();
+    near.async_read_some(buffer(&byte, 1), deferred)(cancel_after(1s, store()));
+    world.run();
+    EXPECT_EQ(count, 1) << "what can be ended early still takes a limit";
+    EXPECT_EQ(ec, error::operation_aborted);
+    EXPECT_EQ(at, 1s);
 }
 
 } // namespace

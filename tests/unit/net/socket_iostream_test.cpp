@@ -67,6 +67,22 @@ TEST_F(SocketIostream, ReadGivesUpAtItsExpiry) {
     EXPECT_LE(client.expiry(), steady_clock::now());
 }
 
+TEST_F(SocketIostream, ExpiriesFarAwayAreNever) {
+    tcp::iostream client(where()), server;
+    acceptor_.accept(server.socket());
+    server << "ab" << std::flush;
+    client.expires_after(std::chrono::hours::max());
+    EXPECT_EQ(client.expiry(), steady_clock::time_point::max());
+    EXPECT_EQ(client.get(), 'a');
+    client.expires_at(std::chrono::time_point<steady_clock::time_point::clock, std::chrono::hours>::max());
+    EXPECT_EQ(client.expiry(), steady_clock::time_point::max());
+    EXPECT_EQ(client.get(), 'b');
+    client.expires_after(std::chrono::hours::min());
+    EXPECT_LT(client.expiry(), steady_clock::now());
+    EXPECT_EQ(client.get(), std::char_traits<char>::eof());
+    EXPECT_EQ(client.error(), error::timed_out);
+}
+
 TEST_F(SocketIostream, ConnectionOfASocketIsTakenOver) {
     tcp::socket socket(context_);
     socket.connect(where());

@@ -184,6 +184,7 @@ TEST(Socket, KnowsTheMarkOfUrgentData) {
 
 TEST(Socket, NativeModeIsForOthersAndNeverLetsTheLoopWait) {
     tcp_pair p;
+    p.acceptor.native_non_blocking(true);
     EXPECT_TRUE(p.acceptor.native_non_blocking());
     p.acceptor.native_non_blocking(false);
     EXPECT_FALSE(p.acceptor.native_non_blocking());
@@ -206,6 +207,57 @@ TEST(Socket, NativeModeIsForOthersAndNeverLetsTheLoopWait) {
     EXPECT_EQ(ec, error::bad_descriptor);
     EXPECT_FALSE(p.a.native_non_blocking());
     EXPECT_THROW(p.a.non_blocking(true), system_error);
+}
+
+bool waits(int fd) { return !(::fcntl(fd, F_GETFL) & O_NONBLOCK); }
+
+TEST(Socket, W4_CallsOfOthersWaitUntilTheFirstAsynchronousOperation) {
+    tcp_pair p;
+    EXPECT_FALSE(p.a.native_non_blocking());
+    EXPECT_TRUE(waits(p.a.native_handle()));
+    EXPECT_TRUE(waits(p.b.native_handle()));
+    p.b.async_wait(tcp::socket::wait_read, [](error_code) {});
+    p.context.poll();
+    EXPECT_TRUE(waits(p.b.native_handle())) << "waiting for readiness changes nothing";
+    char byte;
+    p.b.async_read_some(buffer(&byte, 1), [](error_code, std::size_t) {});
+    p.context.poll();
+    EXPECT_TRUE(p.b.native_non_blocking());
+    EXPECT_FALSE(waits(p.b.native_handle()));
+    p.a.write_some(buffer("xy", 2)); // one for the reader, one that the wait still finds
+    p.context.run();
+    EXPECT_FALSE(waits(p.b.native_handle()));
+    EXPECT_TRUE(waits(p.a.native_handle()));
+}
+
+TEST(Socket, W4_AReleasedDescriptorIsAsItsNativeHandleWas) {
+    tcp_pair p;
+    char byte;
+    p.b.async_read_some(buffer(&byte, 1), [](error_code, std::size_t) {});
+    p.context.poll();
+    int const untouched = p.a.release(), used = p.b.release();
+    p.context.run();
+    EXPECT_TRUE(waits(untouched));
+    EXPECT_FALSE(waits(used));
+    tcp::socket again(p.context, tcp::v4(), used), other(p.context, tcp::v4(), untouched);
+    EXPECT_FALSE(waits(again.native_handle())) << "it is not known who made it so";
+    EXPECT_TRUE(waits(other.native_handle()));
+}
+
+TEST(Socket, W4_NativeHandleOfANonBlockingSocketDoesNotWait) {
+    tcp_pair p;
+    p.a.non_blocking(true);
+    EXPECT_TRUE(p.a.native_non_blocking());
+    EXPECT_FALSE(waits(p.a.native_handle()));
+    p.b.native_non_blocking(false);
+    p.b.non_blocking(true);
+    EXPECT_FALSE(waits(p.b.native_handle()));
+    p.b.non_blocking(false);
+    EXPECT_TRUE(waits(p.b.native_handle()));
+    p.a.close();
+    p.a.open(tcp::v4());
+    EXPECT_FALSE(p.a.non_blocking()) << "a mode is the descriptor's";
+    EXPECT_TRUE(waits(p.a.native_handle()));
 }
 
 // ---- accepting in all its forms
