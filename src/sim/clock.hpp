@@ -1,6 +1,9 @@
 // A host's clocks: they go a little faster or slower than the world's, and the wall clock can be set.
 #pragma once
 
+#include <fairlead/base/saturated.hpp>
+
+#include <chrono>
 #include <cstdint>
 
 namespace fairlead::sim {
@@ -12,10 +15,13 @@ public:
         return host_base_ + d + drifted(d);
     }
     std::int64_t wall_ns(std::int64_t world_ns) const noexcept {
-        return 946'684'800'000'000'000 + steady_ns(world_ns) + wall_offset_; // from 2000 on
+        std::chrono::nanoseconds const right(946'684'800'000'000'000 + steady_ns(world_ns)); // from 2000 on
+        return fairlead::detail::sum(right, wall_offset_).count();
     }
     /// A time of the world at which the steady clock shows at least `host_ns`.
     std::int64_t world_ns(std::int64_t host_ns) const noexcept {
+        if (host_ns <= host_base_)
+            return world_base_;
         auto const d = host_ns - host_base_;
         std::int64_t const pace = 1'000'000 + ppm_;
         auto w = world_base_ + d / pace * 1'000'000 + d % pace * 1'000'000 / pace;
@@ -28,7 +34,7 @@ public:
         world_base_ = world_ns;
         ppm_ = ppm;
     }
-    void jump(std::int64_t by_ns) noexcept { wall_offset_ += by_ns; }
+    void jump(std::chrono::nanoseconds by) noexcept { wall_offset_ = fairlead::detail::sum(wall_offset_, by); }
 
 private:
     std::int64_t drifted(std::int64_t d) const noexcept {
@@ -37,7 +43,7 @@ private:
 
     std::int64_t world_base_ = 0;
     std::int64_t host_base_ = 0;
-    std::int64_t wall_offset_ = 0;
+    std::chrono::nanoseconds wall_offset_{0};
     int ppm_ = 0;
 };
 

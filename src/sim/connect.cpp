@@ -75,6 +75,7 @@ void network::join(endpoint& a, endpoint& b) noexcept {
     note(a, what::connected, b.index);
     if (a.finished) // A UNIX socket that was shut before.
         finish(b);
+    keep_alive(a);
 }
 
 int network::start_connect(endpoint& e, io::io_op const& o) noexcept {

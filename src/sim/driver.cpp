@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include <linux/sockios.h>
 #include <sys/ioctl.h>
 
 namespace fairlead::sim {
@@ -105,13 +106,14 @@ public:
         return {0, static_cast<std::int64_t>(network_.available(*e))};
     }
     io::outcome control(io::handle h, unsigned long command, void* data) noexcept override {
-        if (command != FIONREAD)
+        endpoint* const e = network_.find(h);
+        if (command != FIONREAD && command != SIOCOUTQ)
             return failed(EOPNOTSUPP);
-        auto const r = available(h);
-        int const n = static_cast<int>(r.value);
-        if (!r.error)
-            std::memcpy(data, &n, sizeof n);
-        return r;
+        if (!e)
+            return failed(EBADF);
+        int const n = static_cast<int>(command == FIONREAD ? network_.available(*e) : network_.unacknowledged(*e));
+        std::memcpy(data, &n, sizeof n);
+        return {0, n};
     }
     int native(io::handle) noexcept override { return -1; }
     void perform(io::io_op& o, bool may_wait) noexcept override { network_.perform(o, may_wait); }

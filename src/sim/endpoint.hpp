@@ -65,11 +65,12 @@ enum class slot : std::uint8_t {
     unanswered,  ///< what was sent to nobody is answered, or not
     acknowledge, ///< an acknowledgement got lost, it is asked for again
     abort,       ///< a late cancellation takes effect
+    probe,       ///< SO_KEEPALIVE: is the other side still there?
     look_up,
     datagram,
     action,
 };
-inline constexpr std::size_t slots_of_endpoint = 8;
+inline constexpr std::size_t slots_of_endpoint = 9;
 
 struct endpoint {
     std::uint32_t index = 0;
@@ -79,7 +80,7 @@ struct endpoint {
     int family = 0;
     int type = 0;
     sim::stage stage = stage::fresh;
-    std::uint8_t scheduled = 0; ///< bit for each slot
+    std::uint16_t scheduled = 0; ///< bit for each slot
     bool bound = false;
     bool named_port = false;           ///< bound to a port that the program chose
     bool end_sent = false;             ///< the peer's end of stream is behind the bytes on the way
@@ -90,6 +91,7 @@ struct endpoint {
     int error = 0;                     ///< reported once, by whoever comes first
     std::uint32_t lost = 0;            ///< bytes sent to a peer that is gone
     unsigned tries = 0;                ///< connection attempts that got no answer, retransmissions of a segment to here
+    unsigned probes = 0;               ///< of SO_KEEPALIVE that were not answered, in a row
     std::int64_t stalled_since_ns = 0; ///< what this side sent has not been acknowledged since; 0: all is well
     std::size_t backlog_most = 0;
     name local, remote;

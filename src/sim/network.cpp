@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::uint16_t first_free_port = 32768, last_free_port = 60999;
 constexpr std::int64_t retransmission_ns = 200'000'000;
+constexpr std::chrono::hours latency_most(24 * 365);
 
 } // namespace
 
@@ -129,7 +130,7 @@ void network::push(std::int64_t at, slot s, io::handle h) noexcept {
 }
 
 void network::schedule(endpoint& e, slot s, std::int64_t at) noexcept {
-    auto const bit = static_cast<std::uint8_t>(1U << static_cast<unsigned>(s));
+    auto const bit = static_cast<std::uint16_t>(1U << static_cast<unsigned>(s));
     if (e.scheduled & bit)
         return;
     e.scheduled |= bit;
@@ -169,7 +170,7 @@ void network::happen(event const& due) {
     if (!found)
         return; // closed meanwhile
     endpoint& e = *found;
-    e.scheduled &= static_cast<std::uint8_t>(~(1U << static_cast<unsigned>(due.slot)));
+    e.scheduled &= static_cast<std::uint16_t>(~(1U << static_cast<unsigned>(due.slot)));
     switch (due.slot) {
     case slot::arrive: return arrive(e);
     case slot::serve_read: return serve(e, e.reads);
@@ -182,6 +183,7 @@ void network::happen(event const& due) {
     case slot::unanswered: return learn_that_nobody_is_there(e);
     case slot::acknowledge: return acknowledge(e);
     case slot::abort: return abort_late(e);
+    case slot::probe: return probe(e);
     case slot::look_up:
     case slot::datagram:
     case slot::action: break;
@@ -232,6 +234,12 @@ std::int64_t network::travel(machine const& from, machine const& to, std::size_t
         ns += l.free_ns - now_;
     }
     return ns;
+}
+
+void network::set_link(machine& from, machine& to, link_options const& o) noexcept {
+    link_options& mine = way(from, to).options = o;
+    for (auto* const each : {&mine.latency, &mine.jitter}) // Many of them are added up.
+        *each = std::clamp<std::chrono::nanoseconds>(*each, std::chrono::nanoseconds(0), latency_most);
 }
 
 void network::cut(machine& from, machine& to, bool is_cut) noexcept {
@@ -346,6 +354,7 @@ void network::release(endpoint& e) noexcept {
     e.lost = 0;
     e.tries = 0;
     e.stalled_since_ns = 0;
+    e.probes = 0;
     e.peer = {};
     e.far = nullptr;
     e.in.close();
@@ -535,6 +544,8 @@ int network::set_option(endpoint& e, int level, int key, void const* data, std::
     i->size = static_cast<std::uint32_t>(size);
     std::memset(i->bytes, 0, sizeof i->bytes);
     std::memcpy(i->bytes, data, size);
+    if (level == SOL_SOCKET && key == SO_KEEPALIVE)
+        keep_alive(e);
     return 0;
 }
 
@@ -574,6 +585,14 @@ std::size_t network::available(endpoint& e) noexcept {
     if (e.is_stream())
         return e.in.readable();
     return e.datagrams.empty() ? 0 : e.datagrams.front().bytes.size();
+}
+
+std::size_t network::unacknowledged(endpoint& e) noexcept {
+    if (!e.is_stream())
+        return 0;
+    if (endpoint* const p = living_peer(e))
+        return p->in.flying() + (e.is_unix() ? p->in.readable() : 0);
+    return e.lost;
 }
 
 // ---- for the world

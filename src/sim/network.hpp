@@ -11,10 +11,13 @@
 #include "machine.hpp"
 #include "trace.hpp"
 
+#include <fairlead/base/saturated.hpp>
 #include <fairlead/io/driver.hpp>
 #include <fairlead/sim/link.hpp>
 #include <fairlead/sim/world.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -33,6 +36,11 @@ public:
         4'000'000'000'000'000'000; ///< deadlines beyond it, in 126 years, do not come
 
     network(std::uint64_t seed, std::string_view settings);
+
+    /// What is never, or later, is never.
+    static std::int64_t later(std::int64_t at_ns, std::chrono::nanoseconds by) noexcept {
+        return std::min(fairlead::detail::sum(std::chrono::nanoseconds(at_ns), by).count(), never_ns);
+    }
 
     // ---- time and chance
     std::int64_t now_ns() const noexcept { return now_; }
@@ -56,7 +64,7 @@ public:
 
     // ---- hosts and links
     void join(machine& m);
-    void set_link(machine& from, machine& to, link_options const& o) noexcept { way(from, to).options = o; }
+    void set_link(machine& from, machine& to, link_options const& o) noexcept;
     void cut(machine& from, machine& to, bool is_cut) noexcept;
     void heal() noexcept;
     /// All descriptors of a host go. Silently: the power fails, nobody is told.
@@ -74,6 +82,8 @@ public:
     int set_option(endpoint& e, int level, int key, void const* data, std::size_t size) noexcept;
     std::size_t get_option(endpoint& e, int level, int key, void* data, std::size_t size) noexcept;
     std::size_t available(endpoint& e) noexcept;
+    /// Of a stream: what was sent and has not reached the other side's system (UNIX: its program).
+    std::size_t unacknowledged(endpoint& e) noexcept;
     endpoint* find(io::handle h) noexcept;
 
     // ---- operations
@@ -87,7 +97,7 @@ public:
     void take_pending(machine& m, op_queue& into) noexcept;
 
     // ---- names
-    void add_name(std::string_view name, ip::address const& a, std::int64_t ttl_ns);
+    void add_name(std::string_view name, ip::address const& a, std::chrono::nanoseconds ttl);
     void remove_name(std::string_view name);
     void resolve(machine& m, io::resolve_op& o) noexcept;
     void cancel_resolve(io::resolve_op& o) noexcept;
@@ -120,7 +130,7 @@ private:
     struct zone_entry {
         std::string name;
         ip::address address;
-        std::int64_t ttl_ns;
+        std::chrono::nanoseconds ttl;
     };
     struct pending_look_up {
         std::uint32_t number;
@@ -192,6 +202,8 @@ private:
     endpoint* living_peer(endpoint& e) noexcept;
     void arrive(endpoint& e) noexcept;
     void acknowledge(endpoint& e) noexcept;
+    void keep_alive(endpoint& e) noexcept;
+    void probe(endpoint& e) noexcept;
     void learn_that_nobody_is_there(endpoint& e) noexcept;
     bool gives_up(endpoint& sender) noexcept;
     void finish(endpoint& to) noexcept;

@@ -24,6 +24,12 @@ std::int64_t backoff(unsigned n) noexcept {
     return n > 9 ? retransmission_most_ns : std::min(retransmission_ns << n, retransmission_most_ns);
 }
 
+/// An option of TCP in seconds, as nanoseconds.
+std::int64_t seconds_option(endpoint const& e, int key, int usual) noexcept {
+    int const set = e.number_option(IPPROTO_TCP, key);
+    return std::int64_t{1'000'000'000} * (set > 0 ? set : usual);
+}
+
 } // namespace
 
 // ---- attempts
@@ -301,6 +307,30 @@ void network::acknowledge(endpoint& e) noexcept {
     }
     if (!gives_up(e))
         schedule(e, slot::acknowledge, now_ + backoff(e.tries++));
+}
+
+/// SO_KEEPALIVE was set, or the connection has come about.
+void network::keep_alive(endpoint& e) noexcept {
+    if (e.stage == stage::connected && !e.is_unix() && e.is_stream() && e.number_option(SOL_SOCKET, SO_KEEPALIVE))
+        schedule(e, slot::probe, now_ + seconds_option(e, TCP_KEEPIDLE, 7'200));
+}
+
+/// A connection on which nothing is said is asked after from time to time.
+void network::probe(endpoint& e) noexcept {
+    if (e.broken || !e.number_option(SOL_SOCKET, SO_KEEPALIVE))
+        return;
+    bool const is_answered = passes(*e.owner, *e.far) && passes(*e.far, *e.owner);
+    if (is_answered && !living_peer(e))
+        return reset(e, ECONNRESET);
+    if (is_answered) {
+        e.probes = 0;
+        return schedule(e, slot::probe, now_ + seconds_option(e, TCP_KEEPIDLE, 7'200));
+    }
+    note(e, what::lost);
+    int const most = e.number_option(IPPROTO_TCP, TCP_KEEPCNT);
+    if (e.probes++ == static_cast<unsigned>(most > 0 ? most : 9))
+        return reset(e, ETIMEDOUT);
+    schedule(e, slot::probe, now_ + seconds_option(e, TCP_KEEPINTVL, 75));
 }
 
 /// Bytes were sent to a connection that the other side knows nothing of.

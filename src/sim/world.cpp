@@ -254,7 +254,7 @@ world::~world() = default;
 host& world::add(std::string_view name, detail::starter start, bool serves) {
     auto& p = *parts_;
     auto& m = p.add(name, std::move(start), serves);
-    p.net.add_name(name, m.v4, 0);
+    p.net.add_name(name, m.v4, {});
     p.start(m);
     return m.face;
 }
@@ -277,7 +277,7 @@ void host::descriptor_limit(std::size_t most) noexcept { machine_.descriptors_mo
 void host::clock_drift(int ppm) noexcept {
     machine_.clock.drift(machine_.net.now_ns(), std::clamp(ppm, -500'000, 500'000));
 }
-void host::jump_wall_clock(std::chrono::nanoseconds by) noexcept { machine_.clock.jump(by.count()); }
+void host::jump_wall_clock(std::chrono::nanoseconds by) noexcept { machine_.clock.jump(by); }
 
 // ---- time
 
@@ -286,10 +286,13 @@ std::size_t world::run() {
     parts_->run(network::never_ns);
     return parts_->handlers - before;
 }
-bool world::run_for(std::chrono::nanoseconds d) { return parts_->run(parts_->net.now_ns() + d.count()); }
+bool world::run_for(std::chrono::nanoseconds d) {
+    // At the end of time a world that waits for nothing would be stuck; one that is run for so long is just quiet.
+    return parts_->run(std::min(network::later(parts_->net.now_ns(), d), network::never_ns - 1));
+}
 
 void world::at(std::chrono::nanoseconds since_beginning, std::function<void()> action) {
-    parts_->net.at(network::beginning_ns + since_beginning.count(), std::move(action));
+    parts_->net.at(network::later(network::beginning_ns, since_beginning), std::move(action));
 }
 
 steady_clock::time_point world::now() const noexcept {
@@ -329,7 +332,7 @@ void world::add_name(std::string_view name, std::string_view address, std::chron
     error_code ec;
     auto const a = ip::make_address(address, ec);
     fairlead::detail::throw_error(ec, "sim::world::add_name");
-    parts_->net.add_name(name, a, ttl.count());
+    parts_->net.add_name(name, a, ttl);
 }
 void world::remove_name(std::string_view name) { parts_->net.remove_name(name); }
 

@@ -1,6 +1,7 @@
 // Name look-ups: the hosts, and what a test adds.
 #include "network.hpp"
 
+#include <fairlead/io/localhost.hpp>
 #include <fairlead/net/ip.hpp>
 
 #include <algorithm>
@@ -17,12 +18,13 @@ namespace {
 
 constexpr std::int64_t slow_look_up_ns = 5'000'000'000; // what resolv.conf(5) waits for a name server
 
-/// 0 or an EAI_… value.
-int port_of(char const* service, int flags, std::uint16_t& port) noexcept {
+/// 0 or an EAI_… value. A raw socket has no ports, hence no service, whatever it is called.
+int port_of(std::string_view text, int type, int flags, std::uint16_t& port) noexcept {
     port = 0;
-    if (!service || !*service)
+    if (text.empty())
         return 0;
-    std::string_view const text(service);
+    if (type == SOCK_RAW)
+        return EAI_SERVICE;
     auto const r = std::from_chars(text.data(), text.data() + text.size(), port);
     if (r.ec == std::errc() && r.ptr == text.data() + text.size())
         return 0;
@@ -41,8 +43,8 @@ int port_of(char const* service, int flags, std::uint16_t& port) noexcept {
 
 } // namespace
 
-void network::add_name(std::string_view name, ip::address const& a, std::int64_t ttl_ns) {
-    zone_.push_back({std::string(name), a, ttl_ns});
+void network::add_name(std::string_view name, ip::address const& a, std::chrono::nanoseconds ttl) {
+    zone_.push_back({std::string(name), a, ttl});
 }
 
 void network::remove_name(std::string_view name) {
@@ -120,7 +122,7 @@ template <class Use> static bool each_address(std::vector<remembered_name> const
     }
     if (flags & AI_NUMERICHOST)
         return false;
-    if (host_name == "localhost") {
+    if (io::is_localhost(host_name)) {
         use(ip::address(ip::address_v6::loopback()));
         use(ip::address(ip::address_v4::loopback()));
         return true;
@@ -171,10 +173,11 @@ void network::look_up(machine& m, io::resolve_op& o) noexcept {
     o.found_count = 0;
     if (o.reverse)
         return look_up_name(o);
-    o.failure = port_of(o.service, o.flags, port);
+    std::string_view const host_name = o.host ? o.host : "";
+    std::string_view const service = o.service ? o.service : "";
+    o.failure = host_name.empty() && service.empty() ? EAI_NONAME : port_of(service, o.type, o.flags, port);
     if (o.failure)
         return;
-    std::string_view const host_name = o.host ? o.host : "";
     auto const wanted = [&](ip::address const& a) {
         return o.family == AF_UNSPEC || o.family == (a.is_v4() ? AF_INET : AF_INET6);
     };
@@ -199,17 +202,17 @@ void network::look_up(machine& m, io::resolve_op& o) noexcept {
         std::memcpy(r.bytes, e.data(), e.size());
     });
     // Remembering is worth a try, no more.
-    std::int64_t ttl = 0;
+    std::chrono::nanoseconds ttl{0};
     for (auto const& z : zone_)
         if (z.name == host_name)
-            ttl = ttl == 0 ? z.ttl_ns : std::min(ttl, z.ttl_ns);
-    if (ttl == 0)
+            ttl = ttl.count() == 0 ? z.ttl : std::min(ttl, z.ttl);
+    if (ttl.count() == 0)
         return;
     try {
         std::erase_if(m.names, [&](remembered_name const& r) { return r.until_ns <= now_; });
         if (std::any_of(m.names.begin(), m.names.end(), [&](auto const& r) { return r.name == host_name; }))
             return;
-        remembered_name r{std::string(host_name), now_ + ttl, {}};
+        remembered_name r{std::string(host_name), later(now_, ttl), {}};
         for (auto const& z : zone_)
             if (z.name == host_name)
                 r.addresses.push_back(z.address);

@@ -13,7 +13,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -555,6 +557,38 @@ TEST(SimRules, CalmEndsAllOfThem) {
     w.calm();
     EXPECT_TRUE(w.run_for(20s));
     EXPECT_TRUE(done);
+}
+
+TEST(SimHosts, FarTimesOfClocksLinksAndNamesSaturate) {
+    world w(1);
+    without_chance(w);
+    auto& server = w.add_host("server", [](io_context& c) -> awaitable<> {
+        tcp::acceptor a(c, {tcp::v4(), 80});
+        auto const s = co_await a.async_accept();
+    });
+    bool connected = false, found = false;
+    auto& app = w.add_host("app", [&](io_context& c) -> awaitable<> {
+        tcp::resolver r(c);
+        for (int i = 0; i != 2; ++i) {
+            auto const [ec, all] = co_await r.async_resolve("server.test", "80", as_tuple);
+            found = !ec;
+            co_await pause_for(1h);
+        }
+        tcp::socket s(c);
+        auto const [ec] = co_await s.async_connect({server.address(), 80}, as_tuple);
+        connected = !ec;
+    });
+    w.add_name("server.test", "10.0.0.1", std::chrono::nanoseconds::max());
+    w.set_link(app, server, {.latency = std::chrono::nanoseconds::max(), .jitter = std::chrono::nanoseconds::max()});
+    for (int i = 0; i != 3; ++i)
+        app.jump_wall_clock(std::chrono::nanoseconds::max());
+    EXPECT_EQ(app.context().driver().wall_ns(), std::numeric_limits<std::int64_t>::max());
+    for (int i = 0; i != 3; ++i)
+        app.jump_wall_clock(std::chrono::nanoseconds::min());
+    EXPECT_LT(app.context().driver().wall_ns(), 0);
+    w.run_for(24h);
+    EXPECT_TRUE(found);
+    EXPECT_FALSE(connected);
 }
 
 // ---- names

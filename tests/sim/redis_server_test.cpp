@@ -307,6 +307,29 @@ awaitable<void> ask_all(io_context& context, std::string address, std::vector<st
 
 } // namespace
 
+TEST(RedisTimeOuts, FarAwayTheyAreNone) {
+    sim::world w(1);
+    redis::server server(w.context());
+    redis::connection conn(w.context());
+    redis::config far;
+    far.address = server.address();
+    far.connect_timeout = far.hello_timeout = far.health_check_interval = std::chrono::milliseconds::max();
+    error_code ended;
+    conn.async_run(far, [&](error_code ec) { ended = ec; });
+    redis::request req;
+    req.push("PING");
+    redis::response<std::string> resp;
+    conn.async_exec(req, resp, [&](error_code ec, std::size_t) {
+        EXPECT_FALSE(ec) << ec.message();
+        conn.cancel();
+        server.stop();
+    });
+    w.run();
+    EXPECT_EQ(ended, error::operation_aborted);
+    ASSERT_TRUE(std::get<0>(resp).has_value());
+    EXPECT_EQ(std::get<0>(resp).value(), "PONG");
+}
+
 TEST(ShadowRedis, AnswersAsTheEmbeddedServerDoesOnRealSockets) {
     std::vector<std::string> of_shadow, of_server;
     {

@@ -95,6 +95,24 @@ TEST(SimWorld, RunUntilStopsTheClockThere) {
     EXPECT_TRUE(expired);
 }
 
+TEST(SimWorld, WhatIsPlannedForAFarTimeDoesNotCome) {
+    world w(7);
+    int done = 0;
+    w.at(std::chrono::hours(24 * 365 * 150), [&] { ++done; });
+    w.at(std::chrono::nanoseconds::max(), [&] { ++done; });
+    w.at(std::chrono::nanoseconds::min(), [&] { done += 10; });
+    steady_timer soon(w.context(), 1s), never(w.context(), std::chrono::hours::max());
+    soon.async_wait([&](error_code ec) { done += ec ? 0 : 100; });
+    never.async_wait([&](error_code) { ++done; });
+    w.run_for(std::chrono::nanoseconds::min());
+    EXPECT_EQ(w.elapsed(), 0s);
+    w.run_for(std::chrono::nanoseconds::max());
+    EXPECT_EQ(done, 110);
+    EXPECT_GT(w.elapsed(), std::chrono::hours(24 * 365 * 100));
+    w.run_for(std::chrono::nanoseconds::max());
+    EXPECT_EQ(done, 110);
+}
+
 awaitable<> yield_until(bool& stop, std::uint64_t& turns) {
     while (!stop) {
         ++turns;

@@ -9,6 +9,7 @@
 
 namespace fairlead::sim {
 
+/// Something that the simulated world may do to a program.
 enum class rule : std::uint8_t {
     // A correct program notices nothing of these but time. The seed decides which are on, and how often they happen.
     reorder,     ///< what is runnable runs in another order
@@ -38,7 +39,9 @@ enum class rule : std::uint8_t {
     disk_error,      ///< an operation on a file fails: EIO
     disk_full,       ///< a file cannot grow: ENOSPC
 };
+/// How many there are.
 inline constexpr std::size_t rules = 21;
+/// From this one on they are off until a test allows or sets them.
 inline constexpr std::size_t first_drastic_rule = static_cast<std::size_t>(rule::reset);
 
 /// Of 1024: always.
