@@ -16,6 +16,8 @@ constexpr std::uint64_t null_length = UINT64_MAX;
 constexpr std::uint64_t streamed_length = UINT64_MAX - 1;
 constexpr std::ptrdiff_t length_digits_max = 19;
 
+constexpr std::ptrdiff_t format_bytes = 4; // of a verbatim string: "txt:"
+
 // Eight bytes at once. A test on a word marks the high bit of bytes that pass it; the lowest mark is always right,
 // those above it may be wrong because of carries, hence only first_marked() looks at the result.
 constexpr std::uint64_t ones = 0x0101010101010101;
@@ -258,8 +260,9 @@ struct parser::cursor {
     // given away for lives in memory.
     void hurry(node* const out_end) noexcept {
         limits const& l = self.limits_;
-        if (self.message_bytes_ + have() > l.message_bytes_max || l.bulk_bytes_max < hasty_length_max ||
-            l.elements_max < 2 * hasty_length_max || l.line_bytes_max < hasty_line_max)
+        if (self.message_bytes_ + static_cast<std::uint64_t>(end - mark) > l.message_bytes_max ||
+            l.bulk_bytes_max < hasty_length_max || l.elements_max < 2 * hasty_length_max ||
+            l.line_bytes_max < hasty_line_max)
             return;
         char const* at = p;
         node* to = out;
@@ -395,8 +398,26 @@ struct parser::cursor {
             return fail(error::bulk_too_long);
         if (!fits(length + 2))
             return fail(error::message_too_long);
+        if (kind == type::verbatim_string)
+            if (outcome const read = read_format(); read != outcome::done)
+                return read;
         p = next;
         return body(kind);
+    }
+
+    // The format of a verbatim string belongs to its header: the body is text, whoever takes it.
+    outcome read_format() noexcept {
+        if (length < format_bytes)
+            return fail(error::bad_verbatim);
+        auto const there = static_cast<std::uint64_t>(end - next);
+        if (there < format_bytes)
+            return need(length + 2 - there);
+        if (next[3] != ':')
+            return fail(error::bad_verbatim);
+        self.format_ = {next[0], next[1], next[2]};
+        next += format_bytes;
+        length -= format_bytes;
+        return outcome::done;
     }
 
     // The body of `length` bytes at p. They were counted against the limits with their header.
@@ -411,13 +432,14 @@ struct parser::cursor {
         char const* const tail = p + bytes;
         if (tail[0] != '\r' || tail[1] != '\n')
             return fail(error::bad_body_end);
-        if (kind != type::verbatim_string)
-            return deliver(kind, {p, bytes}, tail + 2);
-        if (bytes < 4 || p[3] != ':')
-            return fail(error::bad_verbatim);
-        std::array<char, 3> const format = {p[0], p[1], p[2]};
-        deliver(kind, {p + 4, bytes - 4}, tail + 2);
-        out[-1].format = format;
+        return deliver_body(kind, {p, bytes}, tail + 2);
+    }
+
+    // However its bytes came.
+    outcome deliver_body(type kind, std::string_view value, char const* stop) noexcept {
+        deliver(kind, value, stop);
+        if (kind == type::verbatim_string)
+            out[-1].format = self.format_;
         return outcome::done;
     }
 
@@ -536,7 +558,7 @@ struct parser::cursor {
             self.phase_ = phase::tail;
             return need(2 - have());
         }
-        return p[0] == '\r' && p[1] == '\n' ? deliver(self.body_kind_, {}, p + 2) : fail(error::bad_body_end);
+        return p[0] == '\r' && p[1] == '\n' ? deliver_body(self.body_kind_, {}, p + 2) : fail(error::bad_body_end);
     }
 
     // Whatever phase the previous call, or the previous element, left behind.
@@ -605,13 +627,14 @@ void parser::reset() noexcept {
 node parser::claim_body() noexcept {
     FAIRLEAD_ASSERT(pending_body() != 0);
     phase_ = phase::tail;
+    message_bytes_ += body_bytes_; // We shall not see them pass.
     return {.value = {},
             .size = 0,
             .depth = static_cast<std::uint32_t>(stack_.size()),
             .kind = body_kind_,
             .in_attribute = attributes_ != 0,
             .last = false,
-            .format = {}};
+            .format = body_kind_ == type::verbatim_string ? format_ : std::array<char, 3>()};
 }
 
 } // namespace fairlead::resp3

@@ -35,7 +35,9 @@ enum class error {
     out_of_range,   ///< The value is a number that the wanted type cannot hold: use a wider one.
 };
 
+/// The category of resp3::error.
 FAIRLEAD_EXPORT error_category const& get_error_category() noexcept;
+/// What `error_code ec = resp3::error::out_of_range` calls, and comparisons do.
 inline error_code make_error_code(error e) noexcept { return {static_cast<int>(e), get_error_category()}; }
 
 /// Bytes of a peer made fit for a log: printable ASCII as it is, the rest as \r, \n or \xNN, cut after `bytes_max`

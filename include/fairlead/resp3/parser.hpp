@@ -5,6 +5,7 @@
 #include <fairlead/resp3/error.hpp>
 #include <fairlead/resp3/node.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -26,6 +27,7 @@ struct limits {
     std::uint64_t message_bytes_max = 4ull * 1024 * 1024 * 1024; ///< Of one message with all its framing.
 };
 
+/// What the parser wants next.
 enum class status : unsigned char {
     node,      ///< The batch is full: call again with the bytes after `consumed`.
     need_more, ///< Everything that is complete was delivered: read, then call again.
@@ -42,9 +44,10 @@ struct progress {
 };
 
 /// A resumable parser. The caller owns the buffer: it passes all bytes not yet consumed, contiguous, and may move them
-/// between calls. A scalar line is delivered when its CRLF is there. The header of a bulk is consumed on its own, and
-/// its body is delivered as one view when all of it is there: while waiting, pending_body() tells its size, so that the
-/// caller can make room once, or claim_body() and receive it straight into its destination.
+/// between calls. A scalar line is delivered when its CRLF is there. The header of a bulk is consumed on its own, with
+/// the format of a verbatim string, and its body is delivered as one view when all of it is there: while waiting,
+/// pending_body() tells its size, so that the caller can make room once, or claim_body() and receive it straight into
+/// its destination.
 ///
 /// Work      linear in the bytes: a partial line is searched on from where the last call stopped
 /// Allocates the stack of open aggregates only: 16 bytes for each level whose header arrived, kept for reuse
@@ -83,7 +86,8 @@ public:
     /// No part of a message has been consumed: a connection that ends here ends cleanly (if nothing is unread either).
     bool is_idle() const noexcept { return message_bytes_ == 0 && !failure_; }
 
-    /// Bytes of the bulk body that comes next, CRLF not counted, when its header was consumed already. Else 0.
+    /// Bytes of the bulk body that comes next, neither format nor CRLF counted, when its header was consumed already.
+    /// Else 0.
     std::uint64_t pending_body() const noexcept { return phase_ == phase::body ? body_bytes_ : 0; }
 
     /// Takes the pending body out of the parser's hands: the caller stores its pending_body() bytes itself, the first
@@ -114,6 +118,7 @@ private:
     std::uint32_t attributes_ = 0; // how many of them are attributes
     phase phase_ = phase::element;
     type body_kind_ = type::null;     // with phases body and tail
+    std::array<char, 3> format_{};    // likewise, of a verbatim string
     std::uint64_t body_bytes_ = 0;    // likewise
     std::uint64_t message_bytes_ = 0; // consumed of the message under way
     std::size_t searched_ = 0;        // of a line whose end has not come: so many bytes hold none

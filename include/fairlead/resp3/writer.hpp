@@ -109,15 +109,19 @@ void append_command_range(std::string& out, Range const& range, Arguments const&
 
 /// CR and LF in `text` become spaces, in these two only: a line cannot hold them.
 FAIRLEAD_EXPORT void append_simple_string(std::string& out, std::string_view text);
+/// The same as an error: `text` begins with its code, as in "ERR ...".
 FAIRLEAD_EXPORT void append_simple_error(std::string& out, std::string_view text);
 
+/// An integer.
 FAIRLEAD_EXPORT void append_number(std::string& out, std::int64_t value);
+/// A text of any bytes.
 FAIRLEAD_EXPORT void append_blob_string(std::string& out, std::string_view body);
 
 /// RESP2: a simple error.
 FAIRLEAD_EXPORT void append_blob_error(std::string& out, std::string_view body, version to);
 /// RESP2: the null bulk "$-1"; append_null_array() gives the other one, "*-1".
 FAIRLEAD_EXPORT void append_null(std::string& out, version to);
+/// RESP2: the null array "*-1".
 FAIRLEAD_EXPORT void append_null_array(std::string& out, version to);
 /// RESP2: 1 or 0.
 FAIRLEAD_EXPORT void append_boolean(std::string& out, bool value, version to);
@@ -133,7 +137,9 @@ FAIRLEAD_EXPORT void append_verbatim_string(std::string& out, std::string_view f
 FAIRLEAD_EXPORT void append_array_header(std::string& out, std::size_t elements);
 /// RESP2: an array.
 FAIRLEAD_EXPORT void append_set_header(std::string& out, std::size_t elements, version to);
+/// RESP2: an array.
 FAIRLEAD_EXPORT void append_push_header(std::string& out, std::size_t elements, version to);
+/// RESP2: an array of keys and values in turn.
 FAIRLEAD_EXPORT void append_map_header(std::string& out, std::size_t pairs, version to);
 /// RESP3 only: to a RESP2 client send no attribute at all.
 FAIRLEAD_EXPORT void append_attribute_header(std::string& out, std::size_t pairs);

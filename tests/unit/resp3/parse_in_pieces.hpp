@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace fairlead::test {
@@ -75,48 +76,83 @@ inline cuts every(std::size_t bytes, std::string_view input) {
     return ends;
 }
 
+/// For parse_in_pieces(): no body is claimed.
+inline constexpr std::uint64_t claim_none = UINT64_MAX;
+
 /// Each read gets memory of its own that holds nothing but the unread bytes, so a sanitizer sees a view that is too
-/// long or too old.
+/// long or too old. Bodies of `claim_min` bytes or more that are not all there are claimed, as a client does with large
+/// ones: the result is to be the same.
 inline parse_result parse_in_pieces(std::string_view input, cuts const& ends, resp3::limits const& bounds = {},
-                                    std::size_t batch_size = 8) {
+                                    std::size_t batch_size = 8, std::uint64_t claim_min = claim_none) {
     parse_result result;
     resp3::parser parser(bounds);
     std::vector<resp3::node> batch(batch_size);
     std::uint64_t promised = 0; // no node before so many bytes were received
+    struct {
+        bool is_open = false; // its node has not come
+        std::size_t begin = 0;
+        std::size_t size = 0;
+        std::size_t left = 0;
+        event announced;
+    } claim;
+    auto const keep = [&](event e) {
+        if (std::exchange(claim.is_open, false)) {
+            claim.announced.last = e.last;
+            if (!(e == claim.announced))
+                result.broken_promise += "claim_body() announced another node than came; ";
+            e.value = input.substr(claim.begin, claim.size);
+        }
+        result.events.push_back(std::move(e));
+    };
+    auto const end_with = [&]() -> parse_result& {
+        if (claim.is_open)
+            result.consumed = claim.begin; // As far as the parser would have come by itself.
+        result.is_idle = parser.is_idle();
+        return result;
+    };
     for (std::size_t const end : ends) {
         bool more = true;
         while (more) {
+            std::size_t const taken = std::min(claim.left, end - result.consumed);
+            claim.left -= taken;
+            result.consumed += taken;
+            if (claim.left != 0)
+                break;
             std::size_t const unread = end - result.consumed;
             auto const memory = std::make_unique<char[]>(unread);
             std::copy_n(input.data() + result.consumed, unread, memory.get());
             resp3::progress const part = parser.parse_some({memory.get(), unread}, batch);
             for (std::size_t i = 0; i != part.nodes; ++i)
-                result.events.push_back(to_event(batch[i]));
+                keep(to_event(batch[i]));
             result.consumed += part.consumed;
             if (part.nodes != 0 && end < promised)
                 result.broken_promise += "a node came before the bytes that were said to be missing; ";
             if (part.what == resp3::status::node && part.nodes != batch_size)
                 result.broken_promise += "stopped with room in the batch; ";
+            more = part.what == resp3::status::node;
             if (part.what == resp3::status::need_more) {
                 promised = end + part.missing;
+                std::uint64_t const body = parser.pending_body();
                 if (part.missing == 0)
                     result.broken_promise += "needs more, but nothing is missing; ";
-                if (parser.pending_body() != 0 && part.missing != parser.pending_body() + 2 + result.consumed - end)
+                if (body != 0 && part.missing != body + 2 + result.consumed - end)
                     result.broken_promise += "pending_body() and missing disagree; ";
+                if (body != 0 && body >= claim_min) {
+                    auto const size = static_cast<std::size_t>(body);
+                    claim = {true, result.consumed, size, size, to_event(parser.claim_body())};
+                    more = true;
+                }
             }
             if (part.what == resp3::status::failed) {
                 result.ec = part.ec;
                 auto const again = parser.parse_some({memory.get(), unread}, batch);
                 if (again.what != resp3::status::failed || again.ec != part.ec || again.consumed != 0)
                     result.broken_promise += "went on after an error; ";
-                result.is_idle = parser.is_idle();
-                return result;
+                return end_with();
             }
-            more = part.what == resp3::status::node;
         }
     }
-    result.is_idle = parser.is_idle();
-    return result;
+    return end_with();
 }
 
 /// Limits that short inputs reach, with streamed types allowed.
@@ -129,8 +165,8 @@ inline resp3::limits tight_limits() {
             .message_bytes_max = 120};
 }
 
-/// What the fuzzer checks of one input: cut in any way, and handed over in batches of any size, it is the same input.
-/// Returns what went wrong, or an empty text.
+/// What the fuzzer checks of one input: cut in any way, handed over in batches of any size, and whoever takes the
+/// bodies, it is the same input. Returns what went wrong, or an empty text.
 inline std::string find_disagreement(std::string_view input) {
     std::uint64_t state = 0xcbf29ce484222325; // FNV-1a of the input decides where it is cut
     for (char const c : input)
@@ -141,20 +177,24 @@ inline std::string find_disagreement(std::string_view input) {
     };
     resp3::limits streams;
     streams.streamed_types = true;
-    for (resp3::limits const& bounds : {resp3::limits{}, streams, tight_limits()}) {
+    resp3::limits outside = streams;
+    outside.pushes_stand_outside = true;
+    for (resp3::limits const& bounds : {resp3::limits{}, streams, outside, tight_limits()}) {
         parse_result const reference = parse_in_pieces(input, whole(input), bounds, 64);
         if (!reference.broken_promise.empty())
             return reference.broken_promise;
-        for (int round = 0; round != 4; ++round) {
+        for (int round = 0; round != 6; ++round) {
             cuts ends;
-            if (round == 0 && input.size() <= 512) {
+            if (round % 3 == 0 && input.size() <= 512) {
                 ends = every(1, input);
             } else {
                 for (std::size_t at = below(24); at < input.size(); at += 1 + below(round == 1 ? 6 : 200))
                     ends.push_back(at);
                 ends.push_back(input.size());
             }
-            parse_result const pieces = parse_in_pieces(input, ends, bounds, 1 + below(9));
+            std::uint64_t const claim_min = round < 2 ? claim_none : 1 + below(round < 4 ? 1 : 64);
+            std::size_t const batch_size = 1 + below(9);
+            parse_result const pieces = parse_in_pieces(input, ends, bounds, batch_size, claim_min);
             if (!pieces.broken_promise.empty())
                 return pieces.broken_promise;
             if (!(pieces == reference))

@@ -17,6 +17,7 @@ namespace {
 
 using namespace fairlead::test;
 using namespace std::string_literals;
+using fairlead::error_code;
 using fairlead::resp3::error;
 using fairlead::resp3::limits;
 using fairlead::resp3::node;
@@ -74,6 +75,10 @@ std::vector<std::string> corpus() {
         "*2\r\n*0\r\n%1\r\n~0\r\n*-1\r\n+next\r\n",
         "*1\r\n>2\r\n+subscribe\r\n:1\r\n", // SUBSCRIBE inside of MULTI: its push is an element of EXEC's array
         "%1\r\n%1\r\n+a\r\n+b\r\n%1\r\n+c\r\n*2\r\n_\r\n,1\r\n",
+        "=304\r\nmkd:" + long_text + "\r\n%1\r\n=10\r\ntxt:first\n\r\n=6\r\ntxt:\r\n\r\n",
+        "!300\r\n" + long_text + "\r\n*2\r\n=1204\r\n...:" + longer_text + "\r\n$4\r\ntxt:\r\n",
+        "|1\r\n=7\r\ntxt:key\r\n$300\r\n" + long_text + "\r\n=8\r\ntxt:mark\r\n",
+        ">2\r\n=11\r\ntxt:message\r\n~2\r\n*-1\r\n$-1\r\n",
     };
 }
 
@@ -87,18 +92,22 @@ std::vector<std::string> streamed_corpus() {
         "~?\r\n*?\r\n%?\r\n.\r\n.\r\n.\r\n",
         "*2\r\n$?\r\n;2\r\nok\r\n;0\r\n*?\r\n_\r\n.\r\n",
         "%?\r\n|1\r\n+ttl\r\n:1\r\n*1\r\n+k\r\n%?\r\n.\r\n.\r\n",
+        "*?\r\n=15\r\ntxt:Some string\r\n$?\r\n;15\r\ntxt:Some string\r\n;0\r\n!7\r\nERR bad\r\n.\r\n",
     };
 }
 
 void expect_same_however_cut(std::string const& input, limits const& bounds) {
     parse_result const reference = parse(input, bounds);
     ASSERT_EQ(reference.broken_promise, "");
-    for (std::size_t split = 0; split <= input.size(); ++split)
-        ASSERT_EQ(parse_in_pieces(input, {split, input.size()}, bounds), reference)
-            << printable(input) << " at " << split;
-    for (std::size_t step = 1; step <= 7; ++step)
-        for (std::size_t batch : {1u, 2u, 64u})
-            ASSERT_EQ(parse_in_pieces(input, every(step, input), bounds, batch), reference) << printable(input) << step;
+    for (std::uint64_t const claim_min : {claim_none, std::uint64_t{1}, std::uint64_t{9}}) {
+        for (std::size_t split = 0; split <= input.size(); ++split)
+            ASSERT_EQ(parse_in_pieces(input, {split, input.size()}, bounds, 8, claim_min), reference)
+                << printable(input) << " at " << split << ", claimed from " << claim_min;
+        for (std::size_t step = 1; step <= 7; ++step)
+            for (std::size_t batch : {1u, 2u, 64u})
+                ASSERT_EQ(parse_in_pieces(input, every(step, input), bounds, batch, claim_min), reference)
+                    << printable(input) << step << ", claimed from " << claim_min;
+    }
 }
 
 TEST(Resp3Parser, EverySplitPointOfEveryTypeGivesTheSameNodes) {
@@ -110,9 +119,37 @@ TEST(Resp3Parser, EverySplitPointOfEveryTypeGivesTheSameNodes) {
         EXPECT_EQ(reference.consumed, input.size());
         EXPECT_TRUE(reference.events.back().last);
         expect_same_however_cut(input, {});
+        expect_same_however_cut(input, {.pushes_stand_outside = true});
         all += input;
     }
     expect_same_however_cut(all, {});
+}
+
+TEST(Resp3Parser, X3_AVerbatimStringIsReadAlikeHoweverItIsCutAndWhoeverTakesItsBody) {
+    for (std::string const& wire :
+         {"=10\r\ntxt:a body\r\n"s, "=4\r\nmkd:\r\n"s, "=40004\r\ntxt:" + std::string(40'000, 'a') + "\r\n"}) {
+        parse_result const whole_read = parse(wire);
+        ASSERT_EQ(whole_read.events.size(), 1u);
+        EXPECT_EQ(whole_read.events[0].format, wire.size() == 10 ? "mkd" : "txt");
+        for (std::size_t at = 0; at != wire.size(); at += at == 20 && wire.size() > 40'000 ? wire.size() - 40 : 1)
+            for (std::uint64_t const claim_min : {claim_none, std::uint64_t{1}, std::uint64_t{32 * 1024}})
+                EXPECT_EQ(parse_in_pieces(wire, {at, wire.size()}, {}, 8, claim_min), whole_read) << at;
+    }
+}
+
+TEST(Resp3Parser, X3_TheFormatOfAVerbatimStringComesBeforeItsBody) {
+    parser p;
+    auto const none = [](node const&) { FAIL(); };
+    auto const header = p.parse("=100\r\ntx", none);
+    EXPECT_EQ(header.consumed, 0u) << "the format is part of the header";
+    EXPECT_EQ(header.missing, 100u) << "2 of 102 bytes are there";
+    EXPECT_EQ(p.pending_body(), 0u);
+    EXPECT_EQ(p.parse("=100\r\ntxt:ab", none).consumed, 10u);
+    EXPECT_EQ(p.pending_body(), 96u);
+    node const claimed = p.claim_body();
+    EXPECT_EQ(std::string(claimed.format.data(), 3), "txt");
+    EXPECT_EQ(parse("=3\r\n").ec, error::bad_verbatim) << "its body is not awaited";
+    EXPECT_EQ(parse("=100\r\ntext").ec, error::bad_verbatim) << "nor what follows a wrong format";
 }
 
 TEST(Resp3Parser, MessagesNeedNoDistanceFromEachOther) {
@@ -427,6 +464,139 @@ TEST(Resp3Limits, Depth) {
         EXPECT_EQ(parse(nested + "*1\r\n" + std::string(40, '_'), l).ec, error::too_deep) << bound;
         EXPECT_EQ(parse(nested + "|1\r\n", l).ec, error::too_deep) << bound;
         expect_same_however_cut(nested + "*1\r\n", l);
+    }
+}
+
+std::string repeated(std::size_t n, std::string_view text) {
+    std::string all;
+    while (n-- != 0)
+        all += text;
+    return all;
+}
+template <char Kind, char Fill = '7'> std::string line_of(std::size_t n) {
+    return Kind + std::string(n, Fill) + "\r\n";
+}
+template <char Kind> std::string bulk_of(std::size_t n) {
+    std::string const format = Kind == '=' ? "txt:" : "";
+    return Kind + std::to_string(n) + "\r\n" + format + std::string(n - format.size(), 'b') + "\r\n";
+}
+std::string chunk_of(std::size_t n) { return "$?\r\n;1\r\na\r\n" + bulk_of<';'>(n) + ";0\r\n"; }
+template <char Kind> std::string aggregate_of(std::size_t n) {
+    bool const in_pairs = Kind == '%' || Kind == '|';
+    return Kind + std::to_string(in_pairs ? n / 2 : n) + "\r\n" + repeated(n, "_\r\n") + (Kind == '|' ? "_\r\n" : "");
+}
+template <char Kind> std::string nested(std::size_t n) {
+    bool const in_pairs = Kind == '%' || Kind == '|';
+    std::string const open = Kind + std::string("1\r\n") + (in_pairs ? "_\r\n" : "");
+    return repeated(n, open) + "_\r\n" + (Kind == '|' ? repeated(n, "_\r\n") : "");
+}
+template <char Kind> std::string nested_streams(std::size_t n) {
+    std::string const open = Kind + std::string("?\r\n") + (Kind == '%' ? "_\r\n" : "");
+    return repeated(n, open) + "_\r\n" + repeated(n, ".\r\n");
+}
+std::string nested_string(std::size_t n) { return repeated(n - 1, "*1\r\n") + "$?\r\n;1\r\na\r\n;0\r\n"; }
+
+/// Something that a limit bounds: a message in which there is as much as n of it.
+struct bounded {
+    char const* what;
+    std::string (*message)(std::size_t n);
+    bool is_streamed = false;
+    std::size_t step = 1; ///< from one n to the next
+};
+
+/// Each of `all` passes at its limit, and one more fails: alone, among others and with bytes behind it, where the fast
+/// loop takes it; with streamed types and without; however it is cut, and whoever takes the bodies.
+template <class Limit> void expect_exact(Limit limits::* which, error why, std::vector<std::size_t> const& bounds,
+                                         std::vector<bounded> const& all) {
+    std::string const others = "*4\r\n#t\r\n:1\r\n";
+    std::string const rest = "_\r\n" + repeated(8, "_\r\n");
+    for (auto const& each : all)
+        for (std::size_t const n : bounds)
+            for (bool const streamed : {false, true}) {
+                if (each.is_streamed && !streamed)
+                    continue;
+                limits l;
+                l.streamed_types = streamed;
+                for (bool const alone : {true, false}) {
+                    bool const is_deeper = why == error::too_deep && !alone;
+                    l.*which = static_cast<Limit>(n + is_deeper);
+                    auto const wrapped = [&](std::size_t size) {
+                        return alone ? each.message(size) : others + each.message(size) + rest;
+                    };
+                    EXPECT_EQ(parse(wrapped(n), l).ec, error_code()) << each.what << ' ' << n;
+                    EXPECT_EQ(parse(wrapped(n + each.step), l).ec, why) << each.what << ' ' << n << " and one more";
+                    expect_same_however_cut(wrapped(n), l);
+                    expect_same_however_cut(wrapped(n + each.step), l);
+                    if (testing::Test::HasFailure())
+                        return;
+                }
+            }
+}
+
+TEST(Resp3Limits, Z8_LinePassesAtItsLimitAndFailsAboveIt) {
+    expect_exact(&limits::line_bytes_max, error::line_too_long, {4, 15, 16, 17, 18},
+                 {{"+", line_of<'+', 'a'>},
+                  {"-", line_of<'-', 'a'>},
+                  {":", line_of<':'>},
+                  {",", line_of<','>},
+                  {"(", line_of<'('>}});
+    expect_exact(&limits::line_bytes_max, error::line_too_long, {100},
+                 {{"+", line_of<'+', 'a'>}, {"-", line_of<'-', 'a'>}, {"(", line_of<'('>}, {",", line_of<','>}});
+}
+
+TEST(Resp3Limits, Z8_BodyPassesAtItsLimitAndFailsAboveItAlsoAsAChunk) {
+    expect_exact(&limits::bulk_bytes_max, error::bulk_too_long, {4, 5, 9, 10, 100},
+                 {{"$", bulk_of<'$'>}, {"!", bulk_of<'!'>}, {"=", bulk_of<'='>}, {"chunk", chunk_of, true}});
+}
+
+TEST(Resp3Limits, Z8_ElementsPassAtTheirLimitAndFailAboveIt) {
+    expect_exact(&limits::elements_max, error::too_many_elements, {4, 10, 11, 40},
+                 {{"*", aggregate_of<'*'>}, {"~", aggregate_of<'~'>}, {">", aggregate_of<'>'>}});
+    expect_exact(&limits::elements_max, error::too_many_elements, {4, 10, 40},
+                 {{"%", aggregate_of<'%'>, false, 2}, {"|", aggregate_of<'|'>, false, 2}});
+}
+
+TEST(Resp3Limits, Z8_DepthPassesAtItsLimitAndFailsAboveItAlsoWithStreams) {
+    expect_exact(&limits::depth_max, error::too_deep, {1, 2, 3, 40},
+                 {{"*", nested<'*'>},
+                  {"%", nested<'%'>},
+                  {"~", nested<'~'>},
+                  {">", nested<'>'>},
+                  {"|", nested<'|'>},
+                  {"*?", nested_streams<'*'>, true},
+                  {"%?", nested_streams<'%'>, true},
+                  {"~?", nested_streams<'~'>, true},
+                  {"$?", nested_string, true}});
+}
+
+TEST(Resp3Limits, Z8_MessagePassesAtItsLimitAndFailsAboveIt) {
+    auto all = corpus();
+    auto const streams = streamed_corpus();
+    all.insert(all.end(), streams.begin(), streams.end());
+    for (auto const& input : all) {
+        // Where each of its messages ends.
+        std::vector<std::size_t> ends{0};
+        parser p(with_streams());
+        for (std::size_t taken = 0; taken != input.size();) {
+            node one;
+            auto const part = p.parse_some(std::string_view(input).substr(taken), {&one, 1});
+            ASSERT_EQ(part.nodes, 1u);
+            taken += part.consumed;
+            if (one.last)
+                ends.push_back(taken);
+        }
+        for (std::size_t i = 1; i != ends.size(); ++i) {
+            std::string const message = input.substr(ends[i - 1], ends[i] - ends[i - 1]);
+            for (std::string const& rest : {""s, repeated(8, "_\r\n")}) {
+                limits l = with_streams();
+                l.message_bytes_max = message.size();
+                EXPECT_EQ(parse(message + rest, l).ec, error_code()) << printable(message);
+                expect_same_however_cut(message + rest, l);
+                --l.message_bytes_max;
+                EXPECT_EQ(parse(message + rest, l).ec, error::message_too_long) << printable(message);
+                expect_same_however_cut(message + rest, l);
+            }
+        }
     }
 }
 
