@@ -16,6 +16,11 @@
 #include <atomic>
 #include <utility>
 
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/ioctl.h>
+
 namespace fairlead::redis {
 namespace detail {
 namespace {
@@ -47,6 +52,11 @@ bool is_numeric(server_address const& address, ip::tcp::endpoint& endpoint) {
     return true;
 }
 
+constexpr std::chrono::hours for_ever(24 * 365); // What is longer might overflow.
+
+template <int Name> using tcp_number =
+    fairlead::detail::integer_option<fairlead::detail::option_key<IPPROTO_TCP, Name>>;
+
 auto read_into(socket_core const& s, mutable_buffer b) {
     return completion_token_transform<void(error_code, std::size_t)>(
         as_tuple, fairlead::detail::transfer(s, io::kind::receive, b.data(), b.size()));
@@ -72,6 +82,7 @@ public:
         flush_.run = &connection_core::on_flush;
         flush_.cancel = nullptr;
         write_.run = &connection_core::on_written;
+        ping_.first_slot = 0;
         ping_request_.push("PING");
     }
     connection_core(connection_core const&) = delete;
@@ -87,19 +98,21 @@ public:
     /// Everything of the connection runs on one loop, wherever its callers are.
     any_io_executor io_executor() noexcept { return loop_executor(&loop()); }
     any_io_executor const& executor() const noexcept { return executor_; }
-    void configure(config&& cfg) {
+    void configure(config_view const& cfg) {
         if (phase_ == phase::idle) { // else async_run is about to fail
-            cfg_ = std::move(cfg);
+            cfg_ = cfg;
             mux_.configure(cfg_);
         }
     }
 
-    /// Starts an op here if this is the loop's thread, else there.
+    /// Starts an op at once unless another thread runs the loop, which then starts it.
     template <class Op> void start_anywhere(Op& o) noexcept {
-        if (loop().mine()) [[likely]] {
+        if (loop().mine()) [[likely]]
             start(o);
-            return;
-        }
+        else if (!context_->at_once([this, &o] { start(o); }))
+            start_there(o);
+    }
+    template <class Op> void start_there(Op& o) noexcept {
         retain();
         o.result.n = reinterpret_cast<std::size_t>(o.run);
         o.run = [](op* base, op_mode mode) {
@@ -168,6 +181,7 @@ private:
 
     static awaitable<void> serve(reference self);
     awaitable<error_code> connect();
+    void keep_alive() noexcept;
     error_code greet();
     error_code proceed(session_machine::action next);
     error_code greeted();
@@ -190,8 +204,17 @@ private:
     void count_work() noexcept;
 
     void arm_timer(std::chrono::milliseconds after);
+    void arm_timer_at(steady_clock::time_point at);
     void on_timer() noexcept;
-    void check_health() noexcept;
+    std::chrono::milliseconds interval() const noexcept;
+    void check_health();
+    void note_delivery(steady_clock::time_point now) noexcept;
+    steady_clock::time_point silent_at() noexcept;
+    void ask() noexcept;
+    std::int64_t delivered_bytes() noexcept;
+    std::int64_t undelivered_bytes() noexcept;
+    std::int64_t in_socket() noexcept;
+    std::chrono::milliseconds look_after() const noexcept;
 
     std::atomic<unsigned> references_{1};
     any_io_executor executor_;
@@ -206,9 +229,13 @@ private:
     bool writing_ = false;
     bool write_failed_ = false;
     bool greeted_ = false; // the replies to the handshake under way have come
-    bool heard_ = false;   // something came since the last tick
-    bool ping_out_ = false;
-    bool asked_ = false; // something that the server must answer was under way at the last tick
+
+    // Is the server well? Times are those of the loop's clock.
+    steady_clock::time_point alive_at_;    // the last sign of life, or when something was asked for to get one
+    steady_clock::time_point quiet_until_; // the server was asked to pause until then
+    bool asked_ = false;                   // what is under way must be answered within an interval
+    std::int64_t question_end_ = 0;        // in the bytes of this session: what came before the question
+    std::int64_t delivered_ = 0;           // so much of that had reached the server at the last look
 
     run_op* run_ = nullptr;
     op_queue receivers_;
@@ -296,9 +323,7 @@ void connection_core::pass_on(op_queue& done) noexcept {
         op* const o = done.pop_front();
         if (o == &hello_) [[unlikely]]
             greeted_ = true;
-        else if (o == &ping_) [[unlikely]]
-            ping_out_ = false;
-        else
+        else if (o != &ping_) [[likely]]
             loop().post(*o);
     }
 }
@@ -352,6 +377,8 @@ awaitable<void> connection_core::serve(reference self) {
 }
 
 awaitable<error_code> connection_core::connect() {
+    if (reason_) // cancelled before it began
+        co_return reason_;
     server_address address;
     if (auto const ec = parse_address(cfg_.address, address))
         co_return ec;
@@ -383,11 +410,31 @@ awaitable<error_code> connection_core::connect() {
             co_await std::move(joining);
         }
         error_code ignored; // A connection without it works too.
-        if (!ec)
+        if (!ec) {
             tcp_.set_option(ip::tcp::no_delay(true), ignored);
+            keep_alive();
+        }
         socket_ = &tcp_.core();
     }
     co_return ec;
+}
+
+/// On a dedicated connection there are times at which no PING can be sent (see ask()): then the systems of both sides
+/// talk to each other, in the same intervals. Between processes of one machine there is no need.
+void connection_core::keep_alive() noexcept {
+    auto const after = interval();
+    if (!cfg_.dedicated || after <= std::chrono::milliseconds::zero())
+        return;
+    constexpr int probes = 4;
+    static constexpr std::int64_t most = 32'767; // of Linux
+    auto const seconds = [](std::chrono::milliseconds d) {
+        return static_cast<int>(std::clamp<std::int64_t>(std::chrono::ceil<std::chrono::seconds>(d).count(), 1, most));
+    };
+    error_code ignored; // A connection without it works too.
+    tcp_.set_option(tcp_number<TCP_KEEPIDLE>(seconds(after)), ignored);
+    tcp_.set_option(tcp_number<TCP_KEEPINTVL>(seconds(after / probes)), ignored);
+    tcp_.set_option(tcp_number<TCP_KEEPCNT>(probes), ignored);
+    tcp_.set_option(socket_base::keep_alive(true), ignored); // The last: it starts with what is set.
 }
 
 error_code connection_core::greet() {
@@ -425,16 +472,17 @@ error_code connection_core::proceed(session_machine::action next) {
         pass_on(done);
     }
     mux_.open();
-    heard_ = true;
-    ping_out_ = asked_ = false;
-    arm_timer(cfg_.health_check_interval);
+    alive_at_ = quiet_until_ = context_->now();
+    asked_ = false;
+    arm_timer(interval());
     write_next();
     return {};
 }
 
 error_code connection_core::received(std::size_t n) {
     in_.commit(n);
-    heard_ = true;
+    alive_at_ = context_->now();
+    asked_ = false;
     auto& counters = mux_.counters();
     ++counters.reads;
     counters.bytes_read += n;
@@ -449,6 +497,8 @@ error_code connection_core::received(std::size_t n) {
     hand_out_pushes();
     if (p.ec)
         return p.ec;
+    if (auto const ms = mux_.take_pause_ms()) [[unlikely]]
+        quiet_until_ = alive_at_ + std::chrono::milliseconds(ms);
     // The completion of the write may come after the answer to what it wrote; only then can there be another write.
     if (phase_ == phase::greeting && greeted_ && !writing_)
         return greeted();
@@ -574,11 +624,11 @@ void connection_core::finish_now() noexcept {
 }
 
 void connection_core::give_up_requests(bool aborted, std::size_t bytes_written) noexcept {
+    mux_.cancel(ping_); // It concerns this session only, whatever is kept for the next one.
     op_queue done;
     mux_.end_generation(
         {.aborted = aborted || closed_, .keep_waiting = cfg_.keep_unsent, .bytes_written = bytes_written}, done);
     pass_on(done);
-    ping_out_ = asked_ = false;
     while (!receivers_.empty()) {
         auto& o = static_cast<receive_op&>(*receivers_.pop_front());
         o.fail(fairlead::error::operation_aborted);
@@ -591,9 +641,12 @@ void connection_core::give_up_requests(bool aborted, std::size_t bytes_written) 
 
 void connection_core::arm_timer(std::chrono::milliseconds after) {
     timer_.cancel();
-    if (after <= std::chrono::milliseconds::zero())
-        return;
-    timer_.expires_after(after);
+    if (after > std::chrono::milliseconds::zero())
+        arm_timer_at(context_->now() + std::min<std::chrono::milliseconds>(after, for_ever));
+}
+
+void connection_core::arm_timer_at(steady_clock::time_point at) {
+    timer_.expires_at(at);
     struct tick {
         reference self;
         void operator()(error_code const& ec) {
@@ -607,38 +660,107 @@ void connection_core::arm_timer(std::chrono::milliseconds after) {
 void connection_core::on_timer() noexcept {
     if (context_->now() < timer_.expiry())
         return; // It had expired already when it was set anew.
-    switch (phase_) {
-    case phase::connecting: stop(error::connect_timed_out); break;
-    case phase::greeting: stop(error::hello_timed_out); break;
-    case phase::ready: check_health(); break;
-    default: break;
-    }
-}
-
-void connection_core::check_health() noexcept {
-    if (std::exchange(heard_, false)) {
-        asked_ = ping_out_;
-    } else if (asked_) {
-        // What came while this process was stopped is still unread: then it was not the server that was silent.
-        if (context_->driver().available(socket_->handle).value == 0)
-            return stop(error::server_silent);
-    } else {
-        if (!ping_out_) {
-            ping_.begin(this);
-            ping_.request = &ping_request_;
-            ping_.object = nullptr;
-            ping_.deliver = &deliver_nothing;
-            ping_out_ = mux_.add(ping_);
-            queue_flush();
-        }
-        // With config::requests_max of them unanswered there is no room for a PING, and no need of one.
-        asked_ = ping_out_ || mux_.in_flight();
-    }
     try {
-        arm_timer(cfg_.health_check_interval);
+        switch (phase_) {
+        case phase::connecting: return stop(error::connect_timed_out);
+        case phase::greeting: return stop(error::hello_timed_out);
+        case phase::ready: return check_health();
+        default: break;
+        }
     } catch (...) {
         stop(fairlead::detail::code_of(std::errc::not_enough_memory));
     }
+}
+
+// ---- is the server well?
+//
+// After an interval without a byte from it, something is under way that it must answer: what callers have asked for, or
+// a PING. After another one it is silent. Not counted is the time in which it takes what was sent before the question,
+// and the time for which callers have made it wait (BLPOP) or pause.
+//
+// A PING is a command: it would become part of a transaction that is open, and use up what ASKING allows. Then nothing
+// is asked; whether the server's host is still there, TCP finds out (keep_alive()).
+
+std::chrono::milliseconds connection_core::interval() const noexcept {
+    return std::min<std::chrono::milliseconds>(cfg_.health_check_interval, for_ever);
+}
+
+void connection_core::check_health() {
+    auto const now = context_->now();
+    note_delivery(now);
+    auto const due = silent_at();
+    if (now >= due) {
+        // What came while this process was stopped is still unread: then it was not the server that was silent.
+        if (asked_ && context_->driver().available(socket_->handle).value == 0)
+            return stop(error::server_silent);
+        if (!asked_)
+            ask();
+        return arm_timer_at(now + look_after());
+    }
+    arm_timer_at(std::min(due, now + look_after()));
+}
+
+/// While bytes are to be seen moving, they are looked at more often, for nobody tells when they do.
+std::chrono::milliseconds connection_core::look_after() const noexcept {
+    auto const all = interval();
+    return asked_ && delivered_ < question_end_ ? std::max(all / 4, std::chrono::milliseconds(1)) : all;
+}
+
+void connection_core::note_delivery(steady_clock::time_point now) noexcept {
+    if (!asked_ || delivered_ == question_end_)
+        return;
+    auto const reached = std::min(delivered_bytes(), question_end_);
+    if (reached > delivered_) {
+        delivered_ = reached;
+        alive_at_ = now;
+    }
+}
+
+/// When the silence will have lasted too long for this stage, as far as one can tell now.
+steady_clock::time_point connection_core::silent_at() noexcept {
+    auto const at = alive_at_ + interval();
+    if (asked_ || undelivered_bytes() != 0) // What it has not got keeps it from nothing.
+        return at;
+    auto const late = mux_.late_ms();
+    if (late == request::for_ever_ms)
+        return steady_clock::time_point::max();
+    return std::max(at + std::chrono::milliseconds(late), quiet_until_ + interval());
+}
+
+void connection_core::ask() noexcept {
+    auto const before = undelivered_bytes();
+    if (!mux_.in_flight() && mux_.pending() == 0) {
+        if (mux_.is_reserved())
+            return;
+        ping_.begin(this);
+        ping_.request = &ping_request_;
+        ping_.object = nullptr;
+        ping_.deliver = &deliver_nothing;
+        if (!mux_.add(ping_))
+            return; // no memory: next time
+        queue_flush();
+    }
+    asked_ = true;
+    alive_at_ = context_->now();
+    delivered_ = delivered_bytes();
+    question_end_ = delivered_ + before;
+}
+
+/// Of all that was ever written here. Grows as the server's system takes it.
+std::int64_t connection_core::delivered_bytes() noexcept {
+    auto const written = mux_.counters().bytes_written + (writing_ ? write_.result.n : 0);
+    return static_cast<std::int64_t>(written) - in_socket();
+}
+
+/// Written or not, but not taken by the server's system yet.
+std::int64_t connection_core::undelivered_bytes() noexcept {
+    return in_socket() + static_cast<std::int64_t>((writing_ ? write_.size : 0) + mux_.waiting_bytes());
+}
+
+std::int64_t connection_core::in_socket() noexcept {
+    int n = 0; // Where nobody can say, all that was written counts as delivered.
+    auto const said = context_->driver().control(socket_->handle, SIOCOUTQ, &n);
+    return said.error ? 0 : n;
 }
 
 // ---- the doors of the header
@@ -656,7 +778,7 @@ connection::~connection() {
         core_->close();
 }
 any_io_executor connection::get_executor() const noexcept { return core_->executor(); }
-void connection::configure(config&& cfg) { core_->configure(std::move(cfg)); }
+void connection::configure(config_view const& cfg) { core_->configure(cfg); }
 void connection::cancel() noexcept { core_->cancel(); }
 std::size_t connection::cancel(request const& req) noexcept { return core_->cancel(req); }
 bool connection::is_ready() const noexcept { return core_->is_ready(); }

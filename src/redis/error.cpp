@@ -9,7 +9,8 @@ namespace {
 
 char const* sentence(error e) noexcept {
     switch (e) {
-    case error::server_error: return "The server refused a command: read its reply as result<T> to see the reason";
+    case error::server_error:
+        return "The server refused a command; its own text, which result<T>::error_text() keeps, says why";
     case error::incompatible_type:
         return "A reply does not fit the C++ type asked for: ask for another type, or read it into a generic_response";
     case error::conversion_failed:
@@ -17,9 +18,8 @@ char const* sentence(error e) noexcept {
     case error::response_mismatch:
         return "The response has room for another number of replies than the request has commands: correct the program";
     case error::refused_command:
-        return "A command is unfit for a shared connection, so nothing was sent: use config::dedicated, or a setting "
-               "of "
-               "config";
+        return "A command is unfit for this connection, so nothing was sent: request::refused() names it and "
+               "request::instead() says what to write (nobody can subscribe where the server lacks RESP3)";
     case error::too_many_requests:
         return "Too many requests are waiting, so this one was not sent: try later, or raise config::requests_max or "
                "config::queued_bytes_max";
@@ -43,6 +43,8 @@ char const* sentence(error e) noexcept {
         return "Pushes came faster than async_receive took them: receive more often, or raise config::pushes_max";
     case error::server_silent:
         return "The server sent nothing for a whole config::health_check_interval: it hangs or is unreachable";
+    case error::no_reply:
+        return "There is no reply: the request was not executed, or failed before it came; its own error says why";
     }
     return nullptr;
 }
@@ -65,6 +67,20 @@ public:
         char const* const text = sentence(static_cast<error>(value));
         return text ? text : "fairlead.redis error " + std::to_string(value);
     }
+};
+
+// A category of its own: in that of the errors, the first condition would be the first error.
+class condition_category final : public error_category {
+public:
+    char const* name() const noexcept override { return "fairlead.redis.condition"; }
+    std::string message(int value) const override {
+        switch (static_cast<condition>(value)) {
+        case condition::not_executed: return "The commands were certainly not executed: they may be sent again";
+        case condition::protocol_error:
+            return "The server's bytes are no RESP, above a limit, or out of step: drop the connection";
+        }
+        return "fairlead.redis.condition " + std::to_string(value);
+    }
     bool equivalent(error_code const& ec, int wanted) const noexcept override {
         switch (static_cast<condition>(wanted)) {
         case condition::not_executed: return is_not_executed(ec);
@@ -79,6 +95,11 @@ public:
 
 error_category const& get_error_category() noexcept {
     static category const instance;
+    return instance;
+}
+
+error_category const& get_condition_category() noexcept {
+    static condition_category const instance;
     return instance;
 }
 

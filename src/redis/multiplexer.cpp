@@ -111,16 +111,46 @@ void multiplexer::reserve_slots(std::size_t more) {
 void multiplexer::put_slots(exec_op& o, std::size_t begin) noexcept {
     auto const& r = *o.request;
     o.first_slot = tail_;
+    auto const effects = effects_of(r);
     if (r.parts().empty()) {
-        at(tail_++) = {&o,   begin, static_cast<std::uint32_t>(r.expected_replies()), confirmation::none, true,
-                       true, false};
+        at(tail_++) = {.op = &o,
+                       .begin = begin,
+                       .left = static_cast<std::uint32_t>(r.expected_replies()),
+                       .late_ms = r.late_ms(),
+                       .kind = confirmation::none,
+                       .effects = effects,
+                       .is_last = true,
+                       .dead = false};
         return;
     }
-    for (auto const& part : r.parts()) {
-        bool const is_first = &part == &r.parts().front();
-        bool const is_last = &part == &r.parts().back();
-        at(tail_++) = {&o, begin, part.count, part.kind, is_first, is_last, false};
+    for (auto const& part : r.parts())
+        at(tail_++) = {.op = &o,
+                       .begin = begin,
+                       .left = part.count,
+                       .late_ms = r.late_ms(),
+                       .kind = part.kind,
+                       .effects = effects,
+                       .is_last = &part == &r.parts().back(),
+                       .dead = false};
+}
+
+unsigned char multiplexer::effects_of(request const& r) noexcept {
+    if (!r.has_effects()) [[likely]]
+        return no_effect;
+    return static_cast<unsigned char>((r.transaction() == transaction::left_open ? opens : 0) |
+                                      (r.transaction() == transaction::closed ? closes : 0) |
+                                      (r.precedes() ? reserves : 0) | (r.pauses() ? pauses : 0));
+}
+
+// Where SUBSCRIBE stands in such a request, it has several slots; the last one counts.
+std::uint32_t multiplexer::late_ms() noexcept {
+    std::uint32_t sum = 0;
+    for (auto n = head_; n != tail_; ++n) {
+        slot const& s = at(n);
+        if (s.is_last && !s.dead)
+            sum = s.late_ms < request::for_ever_ms - sum ? sum + s.late_ms : request::for_ever_ms;
     }
+    return sum;
 }
 
 bool multiplexer::cancel(exec_op& o) noexcept {
@@ -210,6 +240,9 @@ void multiplexer::begin_generation() noexcept {
     forget_message();
     broken_.clear();
     refusal_.clear();
+    in_transaction_ = false;
+    pause_ms_ = 0;
+    reserved_at_ = 0;
 }
 
 std::string_view multiplexer::begin_handshake(exec_op& o, std::string_view payload, std::size_t replies) {
@@ -217,7 +250,14 @@ std::string_view multiplexer::begin_handshake(exec_op& o, std::string_view paylo
     reserve_slots(0);
     sending_.assign(payload);
     --head_;
-    at(head_) = {&o, 0, static_cast<std::uint32_t>(replies), confirmation::none, true, true, false};
+    at(head_) = {.op = &o,
+                 .begin = 0,
+                 .left = static_cast<std::uint32_t>(replies),
+                 .late_ms = 0,
+                 .kind = confirmation::none,
+                 .effects = no_effect,
+                 .is_last = true,
+                 .dead = false};
     o.first_slot = sending_first_ = head_;
     ++pending_;
     return sending_;
@@ -462,7 +502,7 @@ void multiplexer::on_reply(reply_view const& reply, op_queue& done) {
         }
         refusal_ = resp3::printable(reply.nodes[0].value, 256);
         if (s.op)
-            s.op->fail(error::server_error);
+            s.op->fail(error::server_error, exec_op::subscription);
         finish_front(done);
         return;
     }
@@ -489,11 +529,22 @@ void multiplexer::deliver(exec_op& o, reply_view const& reply) noexcept {
 
 void multiplexer::finish_front(op_queue& done) noexcept {
     slot const& s = at(head_);
+    ++head_;
+    if (s.effects != no_effect && s.is_last) [[unlikely]]
+        take_effect(s);
     if (s.op && s.is_last) {
         --pending_;
         done.push_back(*s.op);
     }
-    ++head_;
+}
+
+void multiplexer::take_effect(slot const& s) noexcept {
+    if (s.effects & (opens | closes))
+        in_transaction_ = s.effects & opens;
+    if (s.effects & reserves)
+        reserved_at_ = head_;
+    if (s.effects & pauses)
+        pause_ms_ = s.late_ms == request::for_ever_ms ? 0 : s.late_ms; // Nobody asks for 50 days: it was refused.
 }
 
 void multiplexer::on_push(std::span<resp3::node const> message, op_queue& done) {

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace fairlead::redis::detail {
@@ -39,6 +40,18 @@ public:
     std::size_t pending() const noexcept { return pending_; }
     /// Replies are still due.
     bool in_flight() const noexcept { return head_ != written_; }
+    /// Bytes that next_output() would return, and those of requests given up since.
+    std::size_t waiting_bytes() const noexcept { return fill_.size(); }
+
+    // ---- what the server is doing, as far as the requests tell
+
+    /// Whatever comes next is the caller's: a transaction is open, or the last command concerns the next one.
+    bool is_reserved() const noexcept { return in_transaction_ || reserved_at_ == head_; }
+    /// By how much more than usual the next reply may be late, for requests that wait in the server.
+    /// O(pending requests).
+    std::uint32_t late_ms() noexcept;
+    /// How long the server has been asked to pause since this was last called.
+    std::uint32_t take_pause_ms() noexcept { return std::exchange(pause_ms_, 0U); }
 
     // ---- one generation of the connection
 
@@ -86,14 +99,19 @@ public:
     std::string const& refusal() const noexcept { return refusal_; }
 
 private:
+    /// How a request leaves the connection: bits.
+    enum effect : unsigned char { no_effect = 0, opens = 1, closes = 2, reserves = 4, pauses = 8 };
+    static unsigned char effects_of(request const& r) noexcept;
+
     struct slot {
-        exec_op* op;        // null: a tombstone
-        std::size_t begin;  // of the request's bytes, in the buffer that holds them
-        std::uint32_t left; // replies, or confirmations
+        exec_op* op;           // null: a tombstone
+        std::size_t begin;     // of the request's bytes, in the buffer that holds them
+        std::uint32_t left;    // replies, or confirmations
+        std::uint32_t late_ms; // of its request, in the last slot
         confirmation kind;
-        bool is_first; // of its request
-        bool is_last;
-        bool dead; // given up before it was written
+        unsigned char effects; // in the last slot
+        bool is_last;          // of its request
+        bool dead;             // given up before it was written
     };
 
     slot& at(std::uint64_t n) noexcept { return ring_[n & (ring_.size() - 1)]; }
@@ -113,6 +131,7 @@ private:
     void on_reply(reply_view const& reply, op_queue& done);
     void deliver(exec_op& o, reply_view const& reply) noexcept;
     void finish_front(op_queue& done) noexcept;
+    void take_effect(slot const& s) noexcept;
     void begin_body();
     std::size_t take_body(std::string_view bytes);
     void keep_partial_message();
@@ -128,6 +147,11 @@ private:
     std::size_t pending_ = 0;    // requests with a caller
     std::size_t dead_slots_ = 0; // between written_ and tail_
     bool open_ = false;
+
+    // What the requests that were answered have left behind.
+    bool in_transaction_ = false;
+    std::uint32_t pause_ms_ = 0;
+    std::uint64_t reserved_at_ = 0; // where head_ was behind a request that concerns the next one
 
     std::string fill_;
     std::string sending_;

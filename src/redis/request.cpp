@@ -1,127 +1,49 @@
 #include <fairlead/redis/request.hpp>
 
+#include <redis/commands.hpp>
+
 #include <algorithm>
-#include <array>
-#include <charconv>
 
 namespace fairlead::redis {
+
 namespace {
 
-using detail::confirmation;
-using fitness = request::fitness;
+using detail::role;
+using detail::transaction;
 
-enum class role : unsigned char { plain, confirmed, multi, exec, client, reads_stream };
-
-struct special_command {
-    std::string_view name; // in capitals
-    role what;
-    fitness fit;
-    confirmation confirmed_by;
-};
-
-constexpr auto no = confirmation::none;
-
-// Commands about which more must be known than that one reply answers them. Sorted by name.
-constexpr special_command specials[] = {
-    {"ASKING", role::plain, fitness::dedicated, no}, // concerns whatever command comes next
-    {"AUTH", role::plain, fitness::dedicated, no},
-    {"BLMOVE", role::plain, fitness::dedicated, no}, // blocking: all other callers would wait
-    {"BLMPOP", role::plain, fitness::dedicated, no},
-    {"BLPOP", role::plain, fitness::dedicated, no},
-    {"BRPOP", role::plain, fitness::dedicated, no},
-    {"BRPOPLPUSH", role::plain, fitness::dedicated, no},
-    {"BZMPOP", role::plain, fitness::dedicated, no},
-    {"BZPOPMAX", role::plain, fitness::dedicated, no},
-    {"BZPOPMIN", role::plain, fitness::dedicated, no},
-    {"CLIENT", role::client, fitness::shared, no},
-    {"DISCARD", role::exec, fitness::shared, no},
-    {"EXEC", role::exec, fitness::shared, no},
-    {"HELLO", role::plain, fitness::never, no},   // changes the protocol under the parser
-    {"MONITOR", role::plain, fitness::never, no}, // endless replies
-    {"MULTI", role::multi, fitness::shared, no},
-    {"PSUBSCRIBE", role::confirmed, fitness::shared, confirmation::psubscribe},
-    {"PSYNC", role::plain, fitness::never, no}, // turns the connection into a replication stream
-    {"PUNSUBSCRIBE", role::confirmed, fitness::shared, confirmation::punsubscribe},
-    {"QUIT", role::plain, fitness::never, no},
-    {"READONLY", role::plain, fitness::dedicated, no},
-    {"READWRITE", role::plain, fitness::dedicated, no},
-    {"REPLCONF", role::plain, fitness::never, no},
-    {"RESET", role::plain, fitness::never, no}, // back to RESP2, database 0 and no user
-    {"SELECT", role::plain, fitness::dedicated, no},
-    {"SSUBSCRIBE", role::confirmed, fitness::shared, confirmation::ssubscribe},
-    {"SUBSCRIBE", role::confirmed, fitness::shared, confirmation::subscribe},
-    {"SUNSUBSCRIBE", role::confirmed, fitness::shared, confirmation::sunsubscribe},
-    {"SYNC", role::plain, fitness::never, no},
-    {"UNSUBSCRIBE", role::confirmed, fitness::shared, confirmation::unsubscribe},
-    {"WAIT", role::plain, fitness::dedicated, no},
-    {"WAITAOF", role::plain, fitness::dedicated, no},
-    {"WATCH", role::plain, fitness::dedicated, no},
-    {"XREAD", role::reads_stream, fitness::shared, no},
-    {"XREADGROUP", role::reads_stream, fitness::shared, no},
-};
-static_assert(std::ranges::is_sorted(specials, {}, &special_command::name));
-
-constexpr std::size_t name_bytes_max =
-    std::ranges::max(specials, {}, [](auto& c) { return c.name.size(); }).name.size();
-
-// For each first byte: which lengths (as bits) special names with it have. Rules out nearly all other commands.
-constexpr auto special_lengths = [] {
-    std::array<std::uint16_t, 256> table{};
-    for (auto const& c : specials)
-        for (char const first : {c.name[0], static_cast<char>(c.name[0] | 0x20)})
-            table[static_cast<unsigned char>(first)] |= static_cast<std::uint16_t>(1U << c.name.size());
-    return table;
-}();
-static_assert(name_bytes_max < 16);
-
-bool may_be_special(std::string_view name) noexcept {
-    return !name.empty() && name.size() <= name_bytes_max &&
-           (special_lengths[static_cast<unsigned char>(name[0])] >> name.size() & 1U) != 0;
+/// A timeout as it stands in a command; what is none is taken for the longest, for the server will refuse it at once.
+std::uint32_t milliseconds_of(std::string_view text, double unit_ms) noexcept {
+    double n = 0;
+    auto const read = std::from_chars(text.data(), text.data() + text.size(), n);
+    n *= unit_ms;
+    bool const is_limit = read.ec == std::errc() && n > 0 && n < request::for_ever_ms;
+    return is_limit ? static_cast<std::uint32_t>(n) + 1 : request::for_ever_ms;
 }
 
-constexpr char capital(char c) noexcept { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 0x20) : c; }
-
-bool equals_any_case(std::string_view text, std::string_view capitals) noexcept {
-    return std::ranges::equal(text, capitals, {}, capital);
+std::uint32_t wait_of(detail::timeout where, detail::arguments_of arguments) noexcept {
+    if (where == detail::timeout::none || arguments.left() == 0)
+        return request::for_ever_ms;
+    auto text = arguments.next();
+    if (where == detail::timeout::first_s)
+        return milliseconds_of(text, 1000);
+    if (where == detail::timeout::after_subcommand_ms)
+        return milliseconds_of(arguments.left() != 0 ? arguments.next() : "", 1);
+    while (arguments.left() != 0)
+        text = arguments.next();
+    return milliseconds_of(text, where == detail::timeout::last_s ? 1000 : 1);
 }
 
-special_command const* find_special(std::string_view name) noexcept {
-    if (name.size() > name_bytes_max)
-        return nullptr;
-    char capitals[name_bytes_max];
-    std::ranges::transform(name, capitals, capital);
-    std::string_view const wanted(capitals, name.size());
-    auto const* found = std::ranges::lower_bound(specials, wanted, {}, &special_command::name);
-    return found != std::end(specials) && found->name == wanted ? found : nullptr;
-}
-
-/// Reads back the arguments of a command that was serialised.
-class arguments_of {
-public:
-    explicit arguments_of(std::string_view command) noexcept : rest_(command), left_(number()) {}
-
-    std::size_t left() const noexcept { return left_; }
-    std::string_view next() noexcept {
-        --left_;
-        std::size_t const size = number();
-        auto const text = rest_.substr(0, size);
-        rest_.remove_prefix(size + 2);
-        return text;
+/// What stands behind BLOCK, if that stands before the keys, of which one may have that name. 0: nothing.
+std::uint32_t block_of(detail::arguments_of arguments) noexcept {
+    while (arguments.left() != 0) {
+        auto const word = arguments.next();
+        if (detail::equals_capitals(word, "STREAMS"))
+            return 0;
+        if (detail::equals_capitals(word, "BLOCK"))
+            return milliseconds_of(arguments.left() != 0 ? arguments.next() : "", 1);
     }
-
-private:
-    /// After the type byte, up to CRLF.
-    std::size_t number() noexcept {
-        std::size_t n = 0;
-        auto const* const begin = rest_.data() + 1;
-        auto const* const end = std::from_chars(begin, rest_.data() + rest_.size(), n).ptr;
-        rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()) + 2);
-        return n;
-    }
-
-    std::string_view rest_;
-    std::size_t left_;
-};
+    return 0;
+}
 
 } // namespace
 
@@ -129,52 +51,53 @@ void request::clear() noexcept {
     payload_.clear();
     parts_.clear();
     commands_ = replies_ = 0;
-    refused_ = {};
+    refused_ = nullptr;
+    instead_ = {};
     fitness_ = fitness::shared;
-    transaction_ = none;
+    transaction_ = transaction::as_it_was;
+    has_effects_ = pauses_ = false;
+    late_ms_ = 0;
+    precedes_at_ = 0;
+}
+
+std::string_view request::refused() const noexcept {
+    if (refused_)
+        return refused_->name;
+    return leaves_open() ? std::string_view("MULTI") : std::string_view();
+}
+
+std::string_view request::instead() const noexcept {
+    return !refused_ && leaves_open() ? detail::advice::one_request : instead_;
 }
 
 void request::note(std::size_t start, std::string_view name) {
-    if (may_be_special(name) || !parts_.empty()) [[unlikely]]
+    if (detail::may_be_found(name) || !parts_.empty()) [[unlikely]]
         return note_special(start, name);
     ++commands_;
     ++replies_;
 }
 
 void request::note_special(std::size_t start, std::string_view name) {
-    auto const* const known = find_special(name);
-    auto what = known ? known->what : role::plain;
-    auto fit = known ? known->fit : fitness::shared;
-    arguments_of arguments(std::string_view(payload_).substr(start));
+    detail::arguments_of arguments(std::string_view(payload_).substr(start));
     arguments.next();
-
-    if (what == role::client && arguments.left() != 0 && equals_any_case(arguments.next(), "REPLY"))
-        fit = fitness::never;
-    if (what == role::reads_stream)
-        while (arguments.left() != 0) {
-            auto const word = arguments.next();
-            if (equals_any_case(word, "STREAMS"))
-                break; // keys follow
-            if (equals_any_case(word, "BLOCK"))
-                fit = fitness::dedicated;
-        }
-    // Inside a transaction its answer would be +QUEUED, and the confirmation a push in the place of an element.
-    if (what == role::confirmed && transaction_ == open)
-        fit = fitness::never;
+    auto const* known = detail::find_command(name);
+    if (known && known->what == role::container)
+        known = arguments.left() != 0 ? detail::find_command(name, detail::arguments_of(arguments).next()) : nullptr;
+    bool const is_confirmed = known && known->what == role::confirmed;
 
     auto const before = parts_.size();
     try {
-        if (what == role::confirmed) {
+        if (is_confirmed) {
             if (parts_.empty() && replies_ != 0)
-                parts_.push_back({static_cast<std::uint32_t>(replies_), confirmation::none});
+                parts_.push_back({static_cast<std::uint32_t>(replies_), detail::confirmation::none});
             // Without arguments UNSUBSCRIBE is confirmed at least once; SUBSCRIBE is answered by an error.
             auto const count = static_cast<std::uint32_t>(std::max<std::size_t>(arguments.left(), 1));
             parts_.push_back({count, known->confirmed_by});
         } else if (!parts_.empty()) {
-            if (parts_.back().kind == confirmation::none)
+            if (parts_.back().kind == detail::confirmation::none)
                 ++parts_.back().count;
             else
-                parts_.push_back({1, confirmation::none});
+                parts_.push_back({1, detail::confirmation::none});
         }
     } catch (...) {
         parts_.resize(before);
@@ -182,16 +105,52 @@ void request::note_special(std::size_t start, std::string_view name) {
         throw;
     }
     ++commands_;
-    if (what != role::confirmed)
+    if (!is_confirmed)
         ++replies_;
-    if (what == role::multi)
-        transaction_ = open;
-    if (what == role::exec)
-        transaction_ = none;
-    if (fit > fitness_) {
-        fitness_ = fit;
-        refused_ = known->name;
+    if (known)
+        note_effects(*known, arguments);
+}
+
+void request::note_effects(detail::command_info const& known, detail::arguments_of arguments) noexcept {
+    std::uint32_t late_ms = 0;
+    switch (known.what) {
+    case role::opens:
+    case role::closes:
+        if (arguments.left() != 0)
+            return refuse(known, fitness::never, detail::advice::no_arguments);
+        transaction_ = known.what == role::opens ? transaction::left_open : transaction::closed;
+        has_effects_ = true;
+        break;
+    case role::confirmed:
+        // Its answer would be +QUEUED, and the confirmation a push in the place of an element.
+        if (leaves_open())
+            return refuse(known, fitness::never, detail::advice::outside);
+        break;
+    case role::precedes:
+        precedes_at_ = commands_;
+        has_effects_ = true;
+        break;
+    case role::blocks: late_ms = wait_of(known.wait, arguments); break;
+    case role::reads_stream: late_ms = block_of(arguments); break;
+    case role::pauses:
+        late_ms = wait_of(known.wait, arguments);
+        has_effects_ = pauses_ = true;
+        break;
+    case role::plain:
+    case role::container: break;
     }
+    if (!leaves_open()) // Inside a transaction nothing waits.
+        late_ms_ = late_ms < for_ever_ms - late_ms_ ? late_ms_ + late_ms : for_ever_ms;
+    if (late_ms != 0 || known.what != role::reads_stream)
+        refuse(known, known.fit, known.instead);
+}
+
+void request::refuse(detail::command_info const& known, fitness fit, std::string_view instead) noexcept {
+    if (fit <= fitness_)
+        return;
+    fitness_ = fit;
+    refused_ = &known;
+    instead_ = instead;
 }
 
 } // namespace fairlead::redis

@@ -80,6 +80,13 @@ std::size_t generic_response::drop_older_half() noexcept {
 
 namespace detail {
 
+void throw_no_value(error why, std::string_view server_text) {
+    constexpr std::size_t shown_bytes_max = 256;
+    auto const what = why == error::server_error ? resp3::printable(server_text, shown_bytes_max)
+                                                 : std::string("redis::result::value");
+    throw system_error(why, what);
+}
+
 error_code not_a_value(reply_reader& in) noexcept {
     return in.peek().kind == type::simple_error || in.peek().kind == type::blob_error ? error::server_error
                                                                                       : error::incompatible_type;

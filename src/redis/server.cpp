@@ -1,6 +1,7 @@
 #include <fairlead/redis/server.hpp>
 
 #include <fairlead/base/dynamic_buffer.hpp>
+#include <fairlead/base/saturated.hpp>
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/acceptor.hpp>
@@ -253,9 +254,11 @@ server::server(any_io_executor const& ex, server_options options)
     detail::counted<detail::server_core> keep(core_); // Frees it if this throws.
     if (!core_->options.engine.clock) {
         auto const l = fairlead::detail::io_loop_for(ex);
-        auto const offset = std::chrono::nanoseconds(l->driver().wall_ns()) - l->now().time_since_epoch();
+        auto const offset =
+            fairlead::detail::difference(std::chrono::nanoseconds(l->driver().wall_ns()), l->now().time_since_epoch());
         core_->options.engine.clock = [l, offset] {
-            return std::chrono::duration_cast<std::chrono::milliseconds>(l->now().time_since_epoch() + offset);
+            return std::chrono::duration_cast<std::chrono::milliseconds>(
+                fairlead::detail::sum(l->now().time_since_epoch(), offset));
         };
     }
     core_->engine.emplace(core_->options.engine);

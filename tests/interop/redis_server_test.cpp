@@ -1,12 +1,10 @@
 // The connection against a real server.
 
-#include "redis_peer.hpp"
-#include "redis_server_process.hpp"
+#include "real_redis.hpp"
 
 #include <fairlead/net/timer.hpp>
 
 #include <map>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -15,53 +13,6 @@ namespace fairlead::test {
 using R = redis::error;
 
 namespace {
-
-class RealRedis : public testing::Test {
-protected:
-    static void SetUpTestSuite() { server_ = std::make_unique<redis_server_process>(); }
-    static void TearDownTestSuite() { server_.reset(); }
-    void SetUp() override {
-        if (!server_->is_installed())
-            GTEST_SKIP() << "neither redis-server nor valkey-server is installed";
-        cfg_.address = server_->address();
-        wait_until_it_listens();
-    }
-    void wait_until_it_listens() {
-        for (int attempt = 0; attempt != 200; ++attempt) {
-            redis::connection conn(ctx_);
-            redis::request ping;
-            ping.push("PING");
-            std::string pong;
-            conn.async_exec(ping, pong, [&](error_code, std::size_t) { conn.cancel(); });
-            conn.async_run(cfg_, detached);
-            run_all(ctx_);
-            if (pong == "PONG")
-                return;
-            ctx_.restart();
-            steady_timer pause(ctx_, std::chrono::milliseconds(50));
-            pause.async_wait(detached);
-            ctx_.run();
-        }
-        FAIL() << "the server does not answer";
-    }
-    /// Runs `body` on a connection, and ends that afterwards.
-    template <class Body> void with_connection(redis::config const& cfg, Body body) {
-        redis::connection conn(ctx_);
-        outcome ran;
-        conn.async_run(cfg, ran.handler());
-        co_spawn(ctx_, body(conn), [&](std::exception_ptr e) {
-            rethrow_to_test{}(e);
-            conn.cancel();
-        });
-        run_all(ctx_);
-        EXPECT_EQ(ran.times, 1);
-    }
-
-    static std::unique_ptr<redis_server_process> server_;
-    io_context ctx_;
-    redis::config cfg_;
-};
-std::unique_ptr<redis_server_process> RealRedis::server_;
 
 awaitable<void> echo_many(redis::connection& conn, int id, int commands, int& left) {
     redis::request req;
@@ -359,6 +310,45 @@ TEST_F(RealRedis, AFrozenServerIsNoticed) {
     server_->thaw();
     EXPECT_EQ(ran.ec, R::server_silent);
     EXPECT_EQ(called.ec, R::maybe_executed);
+}
+
+namespace {
+
+/// Holds a transaction open while another connection waits, twenty intervals long.
+awaitable<void> think_inside_a_transaction(redis::connection& waiter, redis::connection& holder) {
+    redis::request begins, waits, ends;
+    begins.push("SET", "balance", 100);
+    begins.push("MULTI");
+    begins.push("INCRBY", "balance", 1);
+    waits.push("BLPOP", "nothing", 1);
+    ends.push("EXEC");
+    auto beginning = holder.async_exec(begins, redis::ignore);
+    co_await std::move(beginning);
+    auto waiting = waiter.async_exec(waits, redis::ignore, as_tuple);
+    auto const [waited, n] = co_await std::move(waiting);
+    EXPECT_FALSE(waited) << waited.message();
+    redis::generic_response results;
+    auto ending = holder.async_exec(ends, results, as_tuple);
+    auto const [ended, m] = co_await std::move(ending);
+    EXPECT_FALSE(ended) << ended.message();
+    EXPECT_EQ(results.size(), 2U) << "an array of one";
+    if (results.size() == 2) {
+        EXPECT_EQ(results[1].value, "101");
+    }
+    holder.cancel();
+}
+
+} // namespace
+
+TEST_F(RealRedis, X1_X2_HealthCheckLeavesTransactionsAndBlockingCommandsAlone) {
+    auto impatient = cfg_;
+    impatient.dedicated = true;
+    impatient.health_check_interval = std::chrono::milliseconds(50);
+    redis::connection holder(ctx_);
+    outcome ran;
+    holder.async_run(impatient, ran.handler());
+    with_connection(impatient, [&](redis::connection& waiter) { return think_inside_a_transaction(waiter, holder); });
+    EXPECT_EQ(ran.ec, fairlead::error::operation_aborted) << ran.ec.message();
 }
 
 TEST_F(RealRedis, AKilledServerFailsWhatIsPendingAndServesAgainAfterItsRestart) {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace fairlead::redis {
 
@@ -16,18 +17,20 @@ enum class push_policy : unsigned char {
     close,       ///< async_run ends with error::pushes_overflow.
 };
 
-struct config {
-    std::string address = "127.0.0.1:6379"; ///< "host:port", "host", "[v6]:port" or "unix:/path".
-    std::string username{};                 ///< Empty: "default".
-    std::string password{};                 ///< Empty: no authentication.
-    std::string client_name{};              ///< As CLIENT LIST shows it.
+/// What config and config_view have in common: all of the settings.
+template <class Text> struct basic_config {
+    Text address = "127.0.0.1:6379"; ///< "host:port", "host", "[v6]:port" or "unix:/path".
+    Text username{};                 ///< Empty: "default".
+    Text password{};                 ///< Empty: no authentication.
+    Text client_name{};              ///< As CLIENT LIST shows it.
     unsigned database = 0;
     bool allow_resp2 = true; ///< Go on with servers older than 6.0; without pushes, so SUBSCRIBE is refused there.
 
     std::chrono::milliseconds connect_timeout{10'000}; ///< Name look-up and connecting.
     std::chrono::milliseconds hello_timeout{10'000};   ///< From connected until the server's greeting.
-    /// After this time without a byte from the server it is sent a PING; after the same time again without an answer
-    /// the connection is closed. Longer than the longest script. Zero: never.
+    /// After this time without a byte from the server it is sent a PING; after the same time again without a byte the
+    /// connection is closed: by default after 30 s. connection says what is not counted. Longer than whatever keeps
+    /// the server from answering, such as a script. Zero: never.
     std::chrono::milliseconds health_check_interval{15'000};
 
     bool cancel_if_not_connected = false; ///< Requests made without a connection fail instead of waiting for one.
@@ -42,6 +45,18 @@ struct config {
     std::size_t read_bytes_min = 16 * 1024;  ///< Asked for at first in one read,
     std::size_t read_bytes_max = 256 * 1024; ///< and at the most, once reads fill it.
     resp3::limits limits{};                  ///< What one message of the server may be.
+};
+
+/// What connection::async_run takes and copies: a config, or settings written in place, `{.address = "redis:6379"}`.
+/// Its texts are those of others, so that it needs no destructor: g++ 12 destroys a temporary aggregate twice that is
+/// made inside a co_await expression.
+using config_view = basic_config<std::string_view>;
+
+/// Settings of one's own: `config c; c.address = ...`, or `config c({.address = "redis:6379"})`.
+struct config : basic_config<std::string> {
+    config() = default;
+    FAIRLEAD_EXPORT config(config_view const& settings);
+    FAIRLEAD_EXPORT operator config_view() const noexcept; ///< of this object's texts
 };
 
 } // namespace fairlead::redis

@@ -69,7 +69,17 @@ struct exec_op : outcome_record {
     void* object;
     deliver_function deliver;
     std::uint64_t first_slot; ///< its place in the multiplexer's ring
+    std::uint32_t failed_at;  ///< with an error: the reply that had it, if it is one of a reply
+    static constexpr std::uint32_t subscription = UINT32_MAX; ///< which has no reply but its refusal
+
     exec_op() noexcept {}
+    void fail(error_code const& ec) noexcept { fail(ec, index); }
+    void fail(error_code const& ec, std::uint32_t at) noexcept {
+        if (!category && ec) {
+            give_up(ec);
+            failed_at = at;
+        }
+    }
 };
 static_assert(await_record::fits<exec_op>);
 
@@ -85,6 +95,8 @@ FAIRLEAD_EXPORT loop* loop_of(connection_core& c) noexcept;
 FAIRLEAD_EXPORT void start(connection_core& c, exec_op& o) noexcept;
 FAIRLEAD_EXPORT void start(connection_core& c, receive_op& o) noexcept;
 FAIRLEAD_EXPORT void start(connection_core& c, run_op& o) noexcept;
+/// Names the command that has failed.
+FAIRLEAD_EXPORT std::string describe_failed(exec_op const& o);
 
 struct execute : fairlead::detail::primitive<execute> {
     using signature = void(error_code, std::size_t);
@@ -109,6 +121,7 @@ struct execute : fairlead::detail::primitive<execute> {
     }
     void submit(record& o) const noexcept { start(*o.connection, o); }
     static std::tuple<error_code, std::size_t> take(record& o) noexcept { return {o.error(), o.count}; }
+    static std::string describe(record const& o) { return describe_failed(o); }
 };
 static_assert(sizeof(execute) <= async_op<execute::signature>::storage_size);
 
@@ -151,6 +164,16 @@ struct run : fairlead::detail::primitive<run> {
 /// A connection has one generation for each async_run: resolve, connect, HELLO (with credentials, name and database),
 /// then requests until the connection ends. It does not reconnect by itself: call async_run again, after a pause.
 ///
+/// A server from which nothing has come for a config::health_check_interval has to answer something within another
+/// one: what callers asked for, or else a PING. Otherwise async_run ends with error::server_silent. Not counted is
+///   - the time in which bytes move to the server that were sent before that question: a slow upload is no silence;
+///   - the timeouts of blocking commands (BLPOP, BLMOVE, XREAD BLOCK, WAIT ...), 0 being for ever, and of CLIENT PAUSE,
+///     as far as they came from this connection.
+/// A PING is sent neither inside a transaction that is open, of which it would become part, nor behind ASKING and
+/// CLIENT CACHING, which concern the next command; WATCH and subscriptions do not keep it away. Where nothing can be
+/// asked, on a dedicated connection, TCP looks after the server's host (SO_KEEPALIVE): when that is gone, async_run
+/// ends with error::timed_out after about two intervals, in whole seconds. A server that hangs is not noticed then.
+///
 /// Threads    async_exec: any (a request of another thread goes through the loop's inbox); everything else: the thread
 ///            that runs its context, or any while none does
 /// Lifetime   outlived by its context; destroying it completes what is pending with operation_aborted or maybe_executed
@@ -181,13 +204,13 @@ public:
     /// Threads    the one that runs its context, or any while none does
     /// Allocates  when it connects; nothing for each read or write after warm-up
     /// Source     https://redis.io/docs/latest/develop/reference/protocol-spec/
-    template <class Token = use_await_t> decltype(auto) async_run(config cfg, Token&& token = {}) {
-        configure(std::move(cfg));
+    template <class Token = use_await_t> decltype(auto) async_run(config_view const& cfg, Token&& token = {}) {
+        configure(cfg);
         return async_run(std::forward<Token>(token));
     }
     /// The same once more, with the configuration of the last time.
     template <class Token = use_await_t>
-        requires(!std::convertible_to<Token, config>)
+        requires(!std::convertible_to<Token, config_view>)
     decltype(auto) async_run(Token&& token = {}) {
         return completion_token_transform<detail::run::signature>(std::forward<Token>(token), detail::run(*core_));
     }
@@ -242,7 +265,7 @@ public:
     connection_counters counters() const noexcept;
 
 private:
-    void configure(config&& cfg);
+    void configure(config_view const& cfg);
 
     detail::connection_core* core_;
 };

@@ -10,11 +10,11 @@ namespace fairlead::redis {
 /// fairlead::error::operation_aborted instead: it was certainly not executed.
 enum class error {
     // One request; the connection goes on.
-    server_error = 1,  ///< The server refused a command: a result<T> in the response keeps its text.
+    server_error = 1,  ///< The server refused a command: result<T>::error_text() keeps what it said.
     incompatible_type, ///< A reply does not fit the C++ type asked for: ask for another type, or a generic_response.
     conversion_failed, ///< A conversion function of the program threw: the command itself was executed.
     response_mismatch, ///< The response has room for another number of replies than the request has: fix the program.
-    refused_command,   ///< Unfit for a connection that several callers share; nothing was sent. See request::refused().
+    refused_command,   ///< Unfit for this connection; nothing was sent. See request::refused() and instead().
     too_many_requests, ///< The queue is full (config::requests_max, queued_bytes_max); nothing was sent: try later.
 
     // One request, because the connection was lost or cancelled.
@@ -33,9 +33,14 @@ enum class error {
     unexpected_reply,  ///< A reply came that no request waits for: replies cannot be trusted any more.
     pushes_overflow,   ///< Pushes were not received in time, and config::pushes asks to close then.
     server_silent,     ///< Nothing came for a whole config::health_check_interval although an answer was due.
+
+    // One result.
+    no_reply, ///< result<T>::value() where no reply was read: look at the error of the request first.
 };
 
+/// The category of redis::error.
 FAIRLEAD_EXPORT error_category const& get_error_category() noexcept;
+/// What `error_code ec = redis::error::no_reply` calls, and comparisons do.
 inline error_code make_error_code(error e) noexcept { return {static_cast<int>(e), get_error_category()}; }
 
 /// What errors of several sources have in common: `if (ec == redis::condition::not_executed)`.
@@ -44,8 +49,11 @@ enum class condition {
     protocol_error,   ///< The server's bytes are no RESP, above a limit, or out of step.
 };
 
+/// The category of redis::condition.
+FAIRLEAD_EXPORT error_category const& get_condition_category() noexcept;
+/// What `ec == redis::condition::not_executed` calls.
 inline error_condition make_error_condition(condition c) noexcept {
-    return {static_cast<int>(c), get_error_category()};
+    return {static_cast<int>(c), get_condition_category()};
 }
 
 } // namespace fairlead::redis

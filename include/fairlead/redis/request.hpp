@@ -31,8 +31,23 @@ struct request_part {
     confirmation kind;
 };
 
+/// What a request does to the transaction of its connection.
+enum class transaction : unsigned char { as_it_was, left_open, closed };
+
+struct command_info;
+class arguments_of;
+
 template <class R>
 concept argument_range = std::ranges::forward_range<R const> && !std::convertible_to<R const&, std::string_view>;
+
+/// What push() says of other arguments. A base, because clang says it twice of a member of the class itself.
+struct refuses_arguments {
+    template <class... Arguments>
+        requires(!(resp3::argument<Arguments> && ...))
+    FAIRLEAD_REFUSED("an argument is text or a number: write *x for an optional, x.count() for a duration, int(x) for "
+                     "a bool or an enumeration, and push_range for a container")
+    void push(std::string_view name, Arguments const&... arguments);
+};
 
 } // namespace detail
 
@@ -40,14 +55,17 @@ concept argument_range = std::ranges::forward_range<R const> && !std::convertibl
 /// lengths, so whatever they contain cannot become a command. clear() keeps the memory.
 ///
 /// SUBSCRIBE and its relatives are answered by pushes, not by replies: they count in commands() only. What breaks the
-/// order of replies on any connection (CLIENT REPLY, MONITOR, HELLO, RESET, QUIT, SYNC ...), or disturbs other callers
-/// on a shared one (SELECT, WATCH, AUTH, MULTI without EXEC in the same request, blocking commands), is noted in any
-/// spelling; async_exec then fails with error::refused_command before a byte is written.
+/// order of replies on any connection (CLIENT REPLY, MONITOR, HELLO, RESET, QUIT, SYNC, SCRIPT DEBUG ...), or disturbs
+/// other callers on a shared one (SELECT, WATCH, AUTH, MULTI without EXEC in the same request, blocking commands), is
+/// noted in any spelling; async_exec then fails with error::refused_command before a byte is written. refused() says
+/// which command it was, instead() what to write. MULTI, EXEC and DISCARD with arguments count among the former:
+/// servers refuse these, but differ in whether the transaction is open afterwards.
 ///
 /// Threads    one at a time; while an execution is pending, none may change it
 /// Throws     bad_alloc, or what the conversion of an argument throws; the request is unchanged then
-class request {
+class request : private detail::refuses_arguments {
 public:
+    using detail::refuses_arguments::push;
     enum class fitness : unsigned char {
         shared,    ///< fit for any connection
         dedicated, ///< needs config::dedicated
@@ -81,15 +99,29 @@ public:
     std::string_view payload() const noexcept { return payload_; }
 
     fitness fit() const noexcept {
-        return transaction_ == none || fitness_ == fitness::never ? fitness_ : fitness::dedicated;
+        return leaves_open() && fitness_ == fitness::shared ? fitness::dedicated : fitness_;
     }
-    /// The first command that is unfit for a shared connection, in capitals; empty when there is none.
-    std::string_view refused() const noexcept {
-        return !refused_.empty() || transaction_ == none ? refused_ : std::string_view("MULTI");
-    }
+    /// The first of the commands that are least fit for a shared connection, in capitals, with its subcommand if that
+    /// is why: "SELECT", "CLIENT REPLY". Empty when there is none.
+    FAIRLEAD_EXPORT std::string_view refused() const noexcept;
+    /// What to do instead of sending refused(). Empty when there is none.
+    FAIRLEAD_EXPORT std::string_view instead() const noexcept;
 
     /// For the library: what follows what. Empty when all commands have replies.
     std::vector<detail::request_part> const& parts() const noexcept { return parts_; }
+    /// For the library: whether a transaction is open behind the last command.
+    detail::transaction transaction() const noexcept { return transaction_; }
+    /// For the library: the server may answer as late as it likes, and is well.
+    bool may_block() const noexcept { return late_ms_ != 0 && !pauses_; }
+    /// For the library: by how much more than usual its last reply may be late although the server is well.
+    static constexpr std::uint32_t for_ever_ms = 0xffffffffU;
+    std::uint32_t late_ms() const noexcept { return late_ms_; }
+    /// For the library: it may leave the connection in another state than before.
+    bool has_effects() const noexcept { return has_effects_; }
+    /// For the library: the replies to what comes after it may be as late.
+    bool pauses() const noexcept { return pauses_; }
+    /// For the library: its last command concerns the command that comes next.
+    bool precedes() const noexcept { return precedes_at_ != 0 && precedes_at_ == commands_; }
 
 private:
     template <class Range, class... Arguments>
@@ -111,16 +143,22 @@ private:
     /// Files the command that begins at `start` of the payload.
     FAIRLEAD_EXPORT void note(std::size_t start, std::string_view name);
     void note_special(std::size_t start, std::string_view name);
-
-    enum transaction : unsigned char { none, open };
+    void note_effects(detail::command_info const& known, detail::arguments_of arguments) noexcept;
+    void refuse(detail::command_info const& known, fitness fit, std::string_view instead) noexcept;
+    bool leaves_open() const noexcept { return transaction_ == detail::transaction::left_open; }
 
     std::string payload_;
     std::vector<detail::request_part> parts_;
     std::size_t commands_ = 0;
     std::size_t replies_ = 0;
-    std::string_view refused_; // a literal
+    detail::command_info const* refused_ = nullptr;
+    std::string_view instead_; // a literal
     fitness fitness_ = fitness::shared;
-    transaction transaction_ = none;
+    detail::transaction transaction_ = detail::transaction::as_it_was;
+    bool has_effects_ = false;
+    bool pauses_ = false;
+    std::uint32_t late_ms_ = 0;
+    std::size_t precedes_at_ = 0; // commands() right behind such a command
 };
 
 } // namespace fairlead::redis

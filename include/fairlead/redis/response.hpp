@@ -32,7 +32,8 @@ struct reply_view {
 /// it); null into std::optional only; arrays and sets into sequences, sets, tuples and pairs; maps into maps and into
 /// sequences of pairs. A flat array of keys and values goes into a map too, which is how RESP2 writes them. result<T>
 /// takes a T or the server's refusal. For a type of your own write, in its namespace,
-/// `error_code from_reply(redis::reply_reader& in, your_type& value)`, which reads with `in.read(...)` and may throw.
+/// `error_code from_reply(redis::reply_reader& in, your_type& value)`, which reads with `in.read(...)`. When it throws,
+/// the request ends with error::conversion_failed.
 class reply_reader {
 public:
     explicit reply_reader(reply_view const& reply) noexcept
@@ -61,10 +62,18 @@ private:
     std::string* movable_;
 };
 
+namespace detail {
+
+/// Throws what result<T>::value() does without a value.
+[[noreturn]] FAIRLEAD_EXPORT void throw_no_value(error why, std::string_view server_text);
+
+} // namespace detail
+
 /// Asks for a reply to be dropped. A refusal by the server is still an error.
 struct ignore_t {
     constexpr ignore_t() noexcept = default;
 };
+/// `co_await conn.async_exec(req, redis::ignore)`: the replies to all commands are dropped.
 inline constexpr ignore_t ignore{};
 
 /// A value, or the reason why there is none. Reused, a value keeps its memory.
@@ -79,8 +88,8 @@ public:
     /// The refusal as the server put it: "WRONGTYPE Operation against ...". Its first word is a code.
     std::string const& error_text() const noexcept { return error_; }
 
-    /// Throws system_error when there is no value: server_error with the server's text, else not_connected and the
-    /// like.
+    /// Throws system_error when there is no value: error::server_error with the server's text, incompatible_type when
+    /// the reply could not be read as a T, no_reply when none came.
     T& value() {
         check();
         return value_;
@@ -104,18 +113,18 @@ public:
             return {};
         }
         auto const ec = in.read(value_);
-        if (!ec)
-            state_ = state::value;
+        state_ = ec ? state::unreadable : state::value;
         return ec;
     }
 
 private:
-    enum class state : unsigned char { empty, value, error };
+    enum class state : unsigned char { empty, value, error, unreadable };
     void check() const {
-        if (state_ == state::error)
-            throw system_error(error::server_error, error_);
-        if (state_ == state::empty)
-            throw system_error(error::incompatible_type, "this result holds no reply");
+        if (state_ != state::value) [[unlikely]]
+            detail::throw_no_value(state_ == state::error        ? error::server_error
+                                   : state_ == state::unreadable ? error::incompatible_type
+                                                                 : error::no_reply,
+                                   error_);
     }
 
     T value_{};

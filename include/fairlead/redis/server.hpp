@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 namespace fairlead::redis {
 
@@ -13,7 +14,14 @@ namespace detail {
 struct server_core;
 }
 
+/// No aggregate, so that one may be made inside a co_await expression: g++ 12 destroys aggregates there twice.
 struct server_options {
+    server_options() = default;
+    /// `{"0.0.0.0", 6379}`
+    server_options(std::string host_to_listen_on, std::uint16_t at_port = 0)
+        : host(std::move(host_to_listen_on)),
+          port(at_port) {}
+
     std::string host = "127.0.0.1"; ///< A numeric address to listen on; empty: no TCP.
     std::uint16_t port = 0;         ///< 0: a free one; see server::port().
     std::string unix_path{};        ///< Also listens on this UNIX socket; empty: none. A stale file there is an error.

@@ -19,7 +19,10 @@ struct server_state;
 struct server_session;
 } // namespace detail
 
+/// What the embedded server allows its clients, and its clock.
 struct server_engine_options {
+    server_engine_options() = default; // No aggregate, as server_options.
+
     std::string password;                                  ///< What clients have to AUTH with; empty: nothing.
     std::size_t databases = 16;                            ///< SELECT 0 to databases - 1.
     std::size_t arguments_max = 1024 * 1024;               ///< Of one command.

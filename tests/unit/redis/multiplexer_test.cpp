@@ -24,6 +24,8 @@ using R = redis::error;
 
 namespace {
 
+using namespace std::string_literals;
+
 constexpr std::string_view message_push = ">3\r\n$7\r\nmessage\r\n$4\r\nnews\r\n$5\r\nhello\r\n";
 constexpr std::string_view attribute = "|1\r\n+ttl\r\n*2\r\n:3600\r\n$1\r\nx\r\n";
 
@@ -189,6 +191,58 @@ TEST(Multiplexer, LargeBodiesAreGatheredAcrossReadsWhereverTheyStand) {
         EXPECT_EQ(number.resp, 7);
         EXPECT_EQ(number.error(), error_code());
     }
+}
+
+TEST(Multiplexer, X3_LargeBodiesOfEveryKindAreReadAlikeHoweverTheyAreCut) {
+    // From 32 KiB on a body is gathered as it comes, instead of being read where it stands.
+    constexpr std::size_t threshold = 32 * 1024;
+    auto const body = [](char kind, std::size_t n) {
+        std::string const format = kind == '=' ? "mkd:" : "";
+        return kind + std::to_string(n + format.size()) + "\r\n" + format + std::string(n, 'b') + "\r\n";
+    };
+    redis::config cfg;
+    cfg.limits.streamed_types = true;
+    auto const read = [&cfg](std::string_view wire, std::vector<std::size_t> const& cuts) {
+        multiplexer_bench bench(cfg);
+        call c("GET", "k");
+        call next("PING");
+        bench.add(c);
+        bench.add(next);
+        bench.flush();
+        std::size_t from = 0;
+        for (std::size_t const to : cuts) {
+            EXPECT_EQ(bench.feed(wire.substr(from, to - from)), error_code());
+            from = to;
+        }
+        EXPECT_EQ(bench.feed(wire.substr(from)), error_code());
+        EXPECT_TRUE(c.done());
+        EXPECT_TRUE(next.done());
+        std::string seen;
+        for (auto const* resp : {&c.resp, &next.resp, &bench.mux.pushes()})
+            for (auto const n : *resp) {
+                seen.append(std::to_string(n.depth)).append(resp3::to_string(n.kind)).append(n.format.data(), 3);
+                seen.append(n.last ? " last " : " ").append(std::to_string(n.size)).append(n.value);
+            }
+        return seen;
+    };
+    for (std::size_t const size : {threshold - 5, threshold - 1, threshold, threshold + 1})
+        for (char const kind : {'$', '=', '!', ';'}) {
+            std::string const one = kind == ';' ? "$?\r\n;1\r\na\r\n" + body(kind, size) + ";0\r\n" : body(kind, size);
+            for (std::string const& before : {""s, "*2\r\n+first\r\n"s, "%1\r\n=7\r\ntxt:key\r\n"s,
+                                              "|1\r\n+ttl\r\n:1\r\n"s, ">2\r\n+message\r\n"s}) {
+                bool const is_push = before.starts_with('>');
+                std::string const wire = before + one + (is_push ? "+OK\r\n" : "") + "+PONG\r\n";
+                std::string const expected = read(wire, {});
+                auto const body_end = wire.size() - 32;
+                for (std::size_t at = 1; at < wire.size(); at = at == 48         ? size / 2
+                                                                : at == size / 2 ? body_end
+                                                                                 : at + 1)
+                    ASSERT_EQ(read(wire, {at}), expected)
+                        << kind << ' ' << size << " behind " << before << " at " << at;
+                ASSERT_EQ(read(wire, {5, 17, 30, size / 3, body_end, wire.size() - 3}), expected)
+                    << kind << ' ' << size;
+            }
+        }
 }
 
 TEST(Multiplexer, AReplyThatNobodyWaitsForEndsTheConnection) {

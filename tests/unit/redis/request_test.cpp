@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <redis/commands.hpp>
+
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -83,7 +85,7 @@ TEST(Catalogue, P09_CommandsThatBreakTheOrderAreRefusedInAnySpelling) {
         request r;
         r.push("client", "rePLY", mode);
         EXPECT_EQ(r.fit(), fitness::never);
-        EXPECT_EQ(r.refused(), "CLIENT");
+        EXPECT_EQ(r.refused(), "CLIENT REPLY");
     }
     request harmless;
     harmless.push("CLIENT", "LIST");
@@ -124,6 +126,167 @@ TEST(RedisRequest, ATransactionIsFitWhenItEndsInTheSameRequest) {
     r.push("MULTI");
     r.push("SUBSCRIBE", "a");
     EXPECT_EQ(r.fit(), fitness::never) << "its confirmation would stand among the results of EXEC";
+}
+
+TEST(RedisRequest, TransactionIsEndedByNothingThatServersRefuse) {
+    for (std::string_view name : {"EXEC", "DISCARD", "discard", "MULTI"}) {
+        request r;
+        r.push("MULTI");
+        r.push("INCR", "n");
+        r.push(name, "junk");
+        EXPECT_EQ(r.fit(), fitness::never) << name << " with an argument";
+        EXPECT_EQ(r.transaction(), redis::detail::transaction::left_open) << name;
+        EXPECT_EQ(r.instead(), "leave its arguments out");
+    }
+    request watches;
+    watches.push("MULTI");
+    watches.push("UNWATCH");
+    watches.push("WATCH");
+    EXPECT_EQ(watches.transaction(), redis::detail::transaction::left_open);
+}
+
+TEST(RedisRequest, KnowsWhetherATransactionIsOpenBehindIt) {
+    using redis::detail::transaction;
+    request r;
+    EXPECT_EQ(r.transaction(), transaction::as_it_was);
+    r.push("SET", "k", 1);
+    EXPECT_EQ(r.transaction(), transaction::as_it_was);
+    r.push("Multi");
+    EXPECT_EQ(r.transaction(), transaction::left_open);
+    r.push("SET", "k", 1);
+    r.push("exec");
+    EXPECT_EQ(r.transaction(), transaction::closed);
+    r.push("MULTI");
+    EXPECT_EQ(r.transaction(), transaction::left_open);
+    r.clear();
+    EXPECT_EQ(r.transaction(), transaction::as_it_was);
+    r.push("DISCARD");
+    EXPECT_EQ(r.transaction(), transaction::closed) << "of an earlier request";
+    EXPECT_EQ(r.fit(), fitness::shared);
+}
+
+TEST(RedisRequest, KnowsWhetherTheServerMayAnswerAsLateAsItLikes) {
+    for (std::string_view name : {"BLPOP", "bzpopmin", "WAIT", "WAITAOF", "SHUTDOWN"}) {
+        request r;
+        r.push("SET", "k", 1);
+        EXPECT_FALSE(r.may_block());
+        r.push(name, 0);
+        EXPECT_TRUE(r.may_block()) << name;
+        r.clear();
+        EXPECT_FALSE(r.may_block());
+        r.push("MULTI");
+        r.push(name, 0);
+        EXPECT_FALSE(r.may_block()) << "inside a transaction nothing waits";
+    }
+    request r;
+    r.push("XREAD", "STREAMS", "s", "0");
+    EXPECT_FALSE(r.may_block());
+    r.push("XREAD", "BLOCK", 0, "STREAMS", "s", "0");
+    EXPECT_TRUE(r.may_block());
+}
+
+TEST(RedisRequest, X2_KnowsForHowLongItsCommandsWait) {
+    struct row {
+        std::vector<std::string> words;
+        std::uint32_t ms;
+    };
+    // A timeout is over a little later than it says, hence one more.
+    for (auto const& [words, ms] :
+         {row{{"BLPOP", "a", "b", "2"}, 2'001}, row{{"brpop", "a", "0.25"}, 251},
+          row{{"BLMPOP", "3", "1", "a", "LEFT"}, 3'001}, row{{"WAIT", "1", "400"}, 401},
+          row{{"WAITAOF", "1", "0", "400"}, 401}, row{{"XREAD", "COUNT", "1", "block", "90", "STREAMS", "s", "$"}, 91},
+          row{{"XREADGROUP", "GROUP", "g", "c", "STREAMS", "BLOCK", "90"}, 0},
+          row{{"BLPOP", "a", "0"}, request::for_ever_ms}, row{{"BLPOP", "a", "-1"}, request::for_ever_ms},
+          row{{"BLPOP", "a", "1e30"}, request::for_ever_ms}, row{{"BLPOP"}, request::for_ever_ms},
+          row{{"SHUTDOWN"}, request::for_ever_ms}, row{{"CLIENT", "PAUSE", "70", "WRITE"}, 71},
+          row{{"CLIENT", "LIST"}, 0}, row{{"LPOP", "a"}, 0}}) {
+        request r;
+        r.push_range(words[0], std::vector<std::string>(words.begin() + 1, words.end()));
+        EXPECT_EQ(r.late_ms(), ms) << r.payload();
+        EXPECT_EQ(r.pauses(), words.size() > 1 && words[1] == "PAUSE");
+    }
+    request several;
+    several.push("BLPOP", "a", 1);
+    several.push("BLPOP", "a", 2);
+    EXPECT_EQ(several.late_ms(), 3'002U);
+    several.push("BLPOP", "a", 0);
+    several.push("BLPOP", "a", 5);
+    EXPECT_EQ(several.late_ms(), request::for_ever_ms);
+    several.clear();
+    EXPECT_EQ(several.late_ms(), 0U);
+}
+
+TEST(RedisRequest, X1_KnowsWhetherItConcernsTheNextCommand) {
+    request r;
+    EXPECT_FALSE(r.precedes());
+    r.push("ASKING");
+    EXPECT_TRUE(r.precedes());
+    r.push("GET", "k");
+    EXPECT_FALSE(r.precedes());
+    r.push("client", "caching", "yes");
+    EXPECT_TRUE(r.precedes());
+    EXPECT_TRUE(r.has_effects());
+    r.clear();
+    EXPECT_FALSE(r.precedes());
+    EXPECT_FALSE(r.has_effects());
+}
+
+TEST(RedisRequest, TheDebuggerOfScriptsIsRefusedOnAnyConnection) {
+    for (std::string_view name : {"SCRIPT", "script"})
+        for (std::string_view mode : {"YES", "SYNC", "no"}) {
+            request r;
+            r.push(name, "dEBUG", mode);
+            EXPECT_EQ(r.fit(), fitness::never);
+            EXPECT_EQ(r.refused(), "SCRIPT DEBUG");
+            request of_range;
+            of_range.push_range(name, std::vector<std::string>{"debug", std::string(mode)});
+            EXPECT_EQ(of_range.fit(), fitness::never);
+        }
+    request harmless;
+    harmless.push("SCRIPT", "LOAD", "return 1");
+    harmless.push("SCRIPT");
+    harmless.push("SCRIPT", "");
+    harmless.push("SCRIPT", std::string(100, 'D'));
+    harmless.push("SCRIPT DEBUG", "YES");
+    EXPECT_EQ(harmless.fit(), fitness::shared) << "the last is one word, which is no command";
+}
+
+TEST(RedisRequest, SubcommandsThatConcernTheCommandsOfOthersNeedADedicatedConnection) {
+    for (std::string_view name : {"CACHING", "CAPA", "IMPORT-SOURCE", "no-touch"}) {
+        request r;
+        r.push("CLIENT", name, "ON");
+        EXPECT_EQ(r.fit(), fitness::dedicated) << name;
+    }
+    request r;
+    r.push("CLUSTER", "SLOTS");
+    EXPECT_EQ(r.fit(), fitness::shared);
+    r.push("CLUSTER", "SYNCSLOTS", "CAPA");
+    EXPECT_EQ(r.fit(), fitness::never);
+}
+
+TEST(RedisRequest, SaysWhatToDoInsteadOfEachCommandThatItRefuses) {
+    for (auto const& command : redis::detail::commands) {
+        if (command.fit == fitness::shared) {
+            EXPECT_EQ(command.instead, "") << command.name;
+            continue;
+        }
+        request r;
+        std::string_view const name = command.name.substr(0, command.name.find(' '));
+        if (name == command.name)
+            r.push(name, "BLOCK", 0);
+        else
+            r.push(name, command.name.substr(name.size() + 1));
+        EXPECT_EQ(r.refused(), command.name);
+        EXPECT_EQ(r.fit(), command.fit) << command.name;
+        EXPECT_EQ(r.instead(), command.instead);
+        EXPECT_NE(r.instead(), "") << command.name;
+        r.clear();
+        EXPECT_EQ(r.instead(), "");
+    }
+    request open;
+    open.push("MULTI");
+    EXPECT_EQ(open.refused(), "MULTI");
+    EXPECT_EQ(open.instead(), "put MULTI and its EXEC into one request, or use config::dedicated");
 }
 
 TEST(RedisRequest, ClearForgetsWhatWasRefused) {

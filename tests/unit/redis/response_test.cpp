@@ -122,7 +122,7 @@ TEST(RedisResponse, AResultTellsARefusalFromAValue) {
         FAIL();
     } catch (system_error const& e) {
         EXPECT_EQ(e.code(), R::server_error);
-        EXPECT_NE(std::string(e.what()).find("WRONGTYPE"), std::string::npos);
+        EXPECT_TRUE(std::string_view(e.what()).starts_with("WRONGTYPE it is a list: ")) << e.what();
     }
     ASSERT_EQ(read("+OK\r\n", r), error_code());
     EXPECT_EQ(*r, "OK");
@@ -131,6 +131,39 @@ TEST(RedisResponse, AResultTellsARefusalFromAValue) {
     EXPECT_EQ(read("*0\r\n", r), R::incompatible_type);
     EXPECT_FALSE(r.has_value());
     EXPECT_FALSE(r.has_error());
+}
+
+namespace {
+
+std::string what_value_throws(result<std::string>& r, R expected) {
+    try {
+        r.value();
+    } catch (system_error const& e) {
+        EXPECT_EQ(e.code(), expected);
+        return e.what();
+    }
+    return "nothing";
+}
+
+} // namespace
+
+TEST(RedisResponse, Y5_ValueOfARefusalAdvisesNothingThatTheProgramDoesAlready) {
+    result<std::string> r;
+    ASSERT_EQ(read("-ERR no\r\n", r), error_code());
+    EXPECT_EQ(what_value_throws(r, R::server_error).find("read its reply as result"), std::string::npos);
+    EXPECT_NE(make_error_code(R::server_error).message().find("result<T>"), std::string::npos)
+        << "who has no result learns that there is one";
+    ASSERT_EQ(read("!8\r\nERR \x1b[2J\r\n", r), error_code());
+    EXPECT_TRUE(what_value_throws(r, R::server_error).starts_with("ERR \\x1b[2J: ")) << "fit for a log";
+}
+
+TEST(RedisResponse, Y5_ValueOfNoReplyPointsToTheErrorOfTheRequest) {
+    result<std::string> r;
+    EXPECT_NE(what_value_throws(r, R::no_reply).find("its own error says why"), std::string::npos);
+    ASSERT_EQ(read("*0\r\n", r), R::incompatible_type);
+    EXPECT_NE(what_value_throws(r, R::incompatible_type).find("another type"), std::string::npos);
+    r.reset();
+    what_value_throws(r, R::no_reply);
 }
 
 TEST(RedisResponse, TypesOfTheProgramAreReadByTheirFunction) {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -157,7 +158,7 @@ TEST(RedisSession, AddressesAreTakenApart) {
 }
 
 TEST(RedisErrors, EveryErrorHasASentenceThatSaysWhatToDo) {
-    for (int i = 1; i <= static_cast<int>(R::server_silent); ++i) {
+    for (int i = 1; i <= static_cast<int>(R::no_reply); ++i) {
         auto const text = make_error_code(static_cast<R>(i)).message();
         EXPECT_EQ(text.find("fairlead.redis error"), text.npos) << i;
         EXPECT_GT(text.size(), 40U) << text;
@@ -173,6 +174,20 @@ TEST(RedisErrors, ConditionsGatherThem) {
     EXPECT_TRUE(make_error_code(resp3::error::bad_length) == redis::condition::protocol_error);
     EXPECT_TRUE(make_error_code(R::unexpected_reply) == redis::condition::protocol_error);
     EXPECT_FALSE(make_error_code(resp3::error::not_an_integer) == redis::condition::protocol_error);
+}
+
+TEST(RedisErrors, NoErrorIsAConditionBecauseItHasItsNumber) {
+    // What was executed must never count as not executed: a program would send it again.
+    std::vector<R> const not_executed = {R::not_sent, R::not_connected, R::too_many_requests, R::refused_command,
+                                         R::response_mismatch};
+    for (int i = 1; i <= static_cast<int>(R::server_silent); ++i) {
+        auto const e = static_cast<R>(i);
+        error_code const ec = e;
+        EXPECT_EQ(ec == redis::condition::not_executed, std::ranges::count(not_executed, e) != 0) << ec.message();
+        EXPECT_EQ(ec == redis::condition::protocol_error, e == R::unexpected_reply) << ec.message();
+    }
+    for (auto const c : {redis::condition::not_executed, redis::condition::protocol_error})
+        EXPECT_GT(redis::make_error_condition(c).message().size(), 40U);
 }
 
 } // namespace fairlead::test

@@ -1,0 +1,69 @@
+// What the exception of a failed call says: which command it was.
+#include <fairlead/redis/connection.hpp>
+
+#include <redis/commands.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace fairlead::redis::detail {
+namespace {
+
+constexpr std::size_t name_shown_max = 32;
+
+/// The command that `at` of a request's replies answers, counted from 0, or the first that has no reply.
+std::string_view command_at(request const& r, std::uint32_t at) noexcept {
+    auto bytes = r.payload();
+    while (!bytes.empty()) {
+        arguments_of words(bytes);
+        auto const name = words.next();
+        auto const* const known = find_command(name);
+        bool const is_confirmed = known && known->what == role::confirmed;
+        if (is_confirmed ? at == exec_op::subscription : at == 0)
+            return name;
+        at -= !is_confirmed && at != exec_op::subscription;
+        while (words.left() != 0)
+            words.next();
+        bytes = words.rest();
+    }
+    return {};
+}
+
+/// Nothing came of it, or nobody knows: no single reply is to blame.
+bool concerns_all(error_code const& ec) noexcept {
+    return ec == condition::not_executed || ec == error::maybe_executed;
+}
+
+} // namespace
+
+std::string describe_failed(exec_op const& o) {
+    auto const& r = *o.request;
+    auto const ec = o.error();
+    auto const shown = [](std::string_view name) { return resp3::printable(name, name_shown_max); };
+    std::string what = "redis ";
+    if (ec == error::refused_command && !r.refused().empty())
+        return what.append(r.refused()).append(" (instead: ").append(r.instead()).append(")");
+    if (ec == error::refused_command)
+        return what.append(shown(command_at(r, exec_op::subscription)));
+    if (r.empty())
+        return what.append("without a command");
+    if (!concerns_all(ec)) {
+        what.append(shown(command_at(r, o.failed_at)));
+        if (o.failed_at == exec_op::subscription)
+            what.append(", see connection::server_text()");
+        else if (auto const replies = r.expected_replies(); replies > 1)
+            what.append(", reply ")
+                .append(std::to_string(o.failed_at + 1))
+                .append(" of ")
+                .append(std::to_string(replies));
+        return what;
+    }
+    arguments_of first(r.payload());
+    what.append(shown(first.next()));
+    if (r.commands() > 1)
+        what.append(" and ").append(std::to_string(r.commands() - 1)).append(" more");
+    return what;
+}
+
+} // namespace fairlead::redis::detail

@@ -1,0 +1,138 @@
+// What can be done to a connection while nobody runs its context.
+#include <fairlead/redis/connection.hpp>
+
+#include <gtest/gtest.h>
+
+#include <fairlead/io/io_context.hpp>
+#include <fairlead/net/acceptor.hpp>
+#include <fairlead/net/timer.hpp>
+
+#include <chrono>
+#include <deque>
+#include <string>
+
+namespace fairlead::test {
+namespace {
+
+using namespace std::chrono_literals;
+using ip::tcp;
+
+/// How an operation ended, and how often.
+struct end {
+    error_code ec = error::in_progress;
+    int times = 0;
+    auto handler() {
+        return [this](error_code e, auto...) {
+            ec = e;
+            ++times;
+        };
+    }
+};
+
+/// A connection whose server accepts and says nothing.
+struct RedisConnection : testing::Test {
+    io_context context{1};
+    tcp::acceptor listener{context, {ip::address_v4::loopback(), 0}};
+    redis::connection connection{context};
+    redis::request request;
+    end ran;
+
+    RedisConnection() { request.push("INCR", "n"); }
+    redis::config config() {
+        redis::config c;
+        c.address = "127.0.0.1:" + std::to_string(listener.local_endpoint().port());
+        return c;
+    }
+    /// Runs until there is no more work, which must be soon.
+    void run() {
+        context.run_for(10s);
+        EXPECT_TRUE(context.stopped()) << "there is still work after ten seconds";
+    }
+};
+
+TEST_F(RedisConnection, X6_CancelBeforeTheFirstRunEndsEverything) {
+    end asked, received;
+    redis::generic_response pushes;
+    connection.async_run(config(), ran.handler());
+    connection.async_exec(request, redis::ignore, asked.handler());
+    connection.async_receive(pushes, received.handler());
+    connection.cancel();
+    EXPECT_EQ(ran.times + asked.times + received.times, 0)
+        << "no handler runs inside an initiating function or cancel()";
+    run();
+    for (auto const* const each : {&ran, &asked, &received}) {
+        EXPECT_EQ(each->times, 1);
+        EXPECT_EQ(each->ec, error::operation_aborted) << each->ec.message();
+    }
+    error_code nobody;
+    tcp::socket peer(context);
+    listener.non_blocking(true);
+    listener.accept(peer, nobody);
+    EXPECT_EQ(nobody, error::would_block) << "it must not have connected";
+}
+
+TEST_F(RedisConnection, X6_CancelOfARequestBeforeTheFirstRunEndsThatOne) {
+    redis::request other;
+    other.push("PING");
+    end given_up, kept;
+    connection.async_exec(request, redis::ignore, given_up.handler());
+    connection.async_exec(other, redis::ignore, kept.handler());
+    EXPECT_EQ(connection.pending(), 2U);
+    EXPECT_EQ(connection.cancel(request), 1U);
+    EXPECT_EQ(connection.cancel(request), 0U);
+    EXPECT_EQ(connection.pending(), 1U);
+    context.poll();
+    EXPECT_EQ(given_up.times, 1);
+    EXPECT_EQ(given_up.ec, error::operation_aborted);
+    EXPECT_EQ(kept.times, 0);
+    connection.cancel();
+    run();
+    EXPECT_EQ(kept.ec, error::operation_aborted);
+}
+
+TEST_F(RedisConnection, X6_PendingCountsWhatWasStartedBeforeTheFirstRun) {
+    std::deque<end> ends;
+    for (std::size_t i = 1; i <= 10'000; ++i) {
+        connection.async_exec(request, redis::ignore, ends.emplace_back().handler());
+        ASSERT_EQ(connection.pending(), i);
+    }
+    EXPECT_EQ(connection.cancel(request), ends.size());
+    run();
+    for (auto const& each : ends)
+        EXPECT_EQ(each.times, 1);
+}
+
+TEST_F(RedisConnection, X6_CancelAfterRunHasReturnedIsNotLostEither) {
+    run(); // There is nothing to do.
+    context.restart();
+    connection.async_run(config(), ran.handler());
+    connection.cancel();
+    run();
+    EXPECT_EQ(ran.times, 1);
+    EXPECT_EQ(ran.ec, error::operation_aborted);
+}
+
+TEST_F(RedisConnection, X6_SecondRunIsRefusedAtOnce) {
+    end second;
+    connection.async_run(config(), ran.handler());
+    connection.async_run(second.handler());
+    context.poll();
+    EXPECT_EQ(second.ec, redis::error::already_running);
+    connection.cancel();
+    run();
+    EXPECT_EQ(ran.ec, error::operation_aborted);
+}
+
+TEST_F(RedisConnection, Z7_CancelOfTheOnlyRequestWithoutASessionLetsRunEnd) {
+    end asked;
+    connection.async_exec(request, redis::ignore, asked.handler());
+    context.poll();
+    EXPECT_FALSE(context.stopped()) << "a pending request is work";
+    EXPECT_EQ(connection.cancel(request), 1U);
+    run();
+    EXPECT_EQ(asked.ec, error::operation_aborted);
+    EXPECT_EQ(asked.times, 1);
+}
+
+} // namespace
+} // namespace fairlead::test
