@@ -77,8 +77,8 @@
 #include <fairlead/token/redirect_disposition.hpp>
 #include <fairlead/token/use_future.hpp>
 
+#include <asio/detail/brought_along.hpp>
 #include <asio/detail/signal_blocker.hpp>
-#include <asio/detail/socket_types.hpp>
 #include <asio/detail/throw_error.hpp>
 #include <asio/error.hpp>
 #include <asio/execution/execute.hpp>

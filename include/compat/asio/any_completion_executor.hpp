@@ -2,4 +2,5 @@
 
 #include <fairlead/exec/executor.hpp>
 
+#include <asio/detail/socket_types.hpp>
 #include <asio/fairlead.hpp>

@@ -2,4 +2,5 @@
 
 #include <fairlead/token/any_completion_handler.hpp>
 
+#include <asio/detail/inside.hpp>
 #include <asio/fairlead.hpp>

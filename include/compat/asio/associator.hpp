@@ -1,5 +1,5 @@
 #pragma once
 
-#include <fairlead/token/associated.hpp>
+#include <fairlead/token/associator.hpp>
 
-#include <asio/fairlead.hpp>
+#include <asio/detail/config.hpp>

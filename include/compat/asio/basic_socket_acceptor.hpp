@@ -2,4 +2,4 @@
 
 #include <fairlead/net/acceptor.hpp>
 
-#include <asio/fairlead.hpp>
+#include <asio/detail/brought_along.hpp>

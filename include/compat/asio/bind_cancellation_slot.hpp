@@ -2,4 +2,5 @@
 
 #include <fairlead/token/bind_cancellation_slot.hpp>
 
+#include <asio/detail/inside.hpp>
 #include <asio/fairlead.hpp>

@@ -2,4 +2,5 @@
 
 #include <fairlead/token/adapters.hpp>
 
+#include <asio/detail/inside.hpp>
 #include <asio/fairlead.hpp>

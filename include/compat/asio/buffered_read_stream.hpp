@@ -1,5 +1,8 @@
 #pragma once
 
+#include <fairlead/base/buffer_literals.hpp>
+#include <fairlead/base/dynamic_buffer.hpp>
 #include <fairlead/stream/buffered_read_stream.hpp>
 
+#include <asio/detail/inside.hpp>
 #include <asio/fairlead.hpp>

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <fairlead/base/buffer_literals.hpp>
+#include <fairlead/base/dynamic_buffer.hpp>
 #include <fairlead/base/streambuf_fwd.hpp>
 #include <fairlead/stream/buffered_stream.hpp>
 
+#include <asio/detail/inside.hpp>
 #include <asio/fairlead.hpp>

@@ -2,4 +2,4 @@
 
 #include <fairlead/exec/cancellation_type.hpp>
 
-#include <asio/fairlead.hpp>
+#include <asio/detail/config.hpp>

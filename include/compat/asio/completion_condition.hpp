@@ -2,4 +2,5 @@
 
 #include <fairlead/stream/completion_condition.hpp>
 
+#include <asio/detail/socket_types.hpp>
 #include <asio/fairlead.hpp>

@@ -2,4 +2,4 @@
 
 #include <fairlead/token/coroutine.hpp>
 
-#include <asio/fairlead.hpp>
+#include <asio/detail/config.hpp>

@@ -2,6 +2,7 @@
 
 #include <fairlead/base/error.hpp>
 
+#include <asio/detail/socket_types.hpp>
 #include <asio/fairlead.hpp>
 
 namespace fairlead {

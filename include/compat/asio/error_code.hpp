@@ -2,4 +2,5 @@
 
 #include <fairlead/base/error.hpp>
 
+#include <asio/detail/socket_types.hpp>
 #include <asio/fairlead.hpp>

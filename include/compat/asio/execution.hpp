@@ -7,5 +7,6 @@
 #include <fairlead/exec/properties.hpp>
 #include <fairlead/exec/property.hpp>
 
+#include <asio/detail/socket_types.hpp>
 #include <asio/execution/execute.hpp>
 #include <asio/fairlead.hpp>

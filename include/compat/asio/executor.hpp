@@ -2,4 +2,5 @@
 
 #include <fairlead/exec/ts_executor.hpp>
 
+#include <asio/detail/socket_types.hpp>
 #include <asio/fairlead.hpp>

@@ -2,4 +2,5 @@
 
 #include <fairlead/exec/executor.hpp>
 
+#include <asio/detail/inside.hpp>
 #include <asio/fairlead.hpp>

@@ -2,7 +2,7 @@
 // does not need to be told; programs that call the hook for a handler inside theirs get Asio's default.
 #pragma once
 
-#include <asio/fairlead.hpp>
+#include <asio/detail/config.hpp>
 
 namespace fairlead {
 

@@ -2,4 +2,5 @@
 
 #include <fairlead/token/immediate.hpp>
 
+#include <asio/detail/inside.hpp>
 #include <asio/fairlead.hpp>

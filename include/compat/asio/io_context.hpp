@@ -4,4 +4,4 @@
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/token/post.hpp>
 
-#include <asio/fairlead.hpp>
+#include <asio/detail/brought_along.hpp>

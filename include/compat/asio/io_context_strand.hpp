@@ -2,4 +2,4 @@
 
 #include <fairlead/io/io_context_strand.hpp>
 
-#include <asio/fairlead.hpp>
+#include <asio/detail/brought_along.hpp>

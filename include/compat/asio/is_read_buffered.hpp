@@ -2,4 +2,4 @@
 
 #include <fairlead/stream/buffered_fwd.hpp>
 
-#include <asio/fairlead.hpp>
+#include <asio/detail/config.hpp>

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <fairlead/base/buffer_literals.hpp>
+#include <fairlead/base/dynamic_buffer.hpp>
 #include <fairlead/base/streambuf_fwd.hpp>
 #include <fairlead/stream/completion_condition.hpp>
 #include <fairlead/stream/read.hpp>
 
+#include <asio/detail/inside.hpp>
 #include <asio/fairlead.hpp>

@@ -3,4 +3,5 @@
 #include <fairlead/base/disposition.hpp>
 #include <fairlead/token/redirect_disposition.hpp>
 
+#include <asio/detail/inside.hpp>
 #include <asio/fairlead.hpp>

@@ -1,5 +1,5 @@
 #pragma once
 
-#include <fairlead/net/signal_set.hpp>
+#include <fairlead/net/signal_set_base.hpp>
 
-#include <asio/fairlead.hpp>
+#include <asio/detail/socket_types.hpp>

@@ -2,5 +2,7 @@
 
 #include <fairlead/exec/strand.hpp>
 #include <fairlead/io/io_context_strand.hpp>
+#include <fairlead/token/post_function.hpp>
 
+#include <asio/detail/inside.hpp>
 #include <asio/fairlead.hpp>

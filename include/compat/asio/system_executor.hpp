@@ -2,4 +2,5 @@
 
 #include <fairlead/exec/thread_pool.hpp>
 
+#include <asio/detail/socket_types.hpp>
 #include <asio/fairlead.hpp>

@@ -1,5 +1,5 @@
 #pragma once
 
-#include <fairlead/coro/frame.hpp>
+#include <fairlead/coro/this_coro.hpp>
 
 #include <asio/fairlead.hpp>

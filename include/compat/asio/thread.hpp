@@ -1,9 +1,10 @@
-// Asio's thread, from before there was one in the standard library: one that is not joined goes on by itself.
+// Asio's thread, from before there was one in the standard library.
 #pragma once
 
+#include <asio/detail/socket_types.hpp>
+#include <asio/detail/thread.hpp>
 #include <asio/fairlead.hpp>
 
-#include <thread>
 #include <utility>
 
 namespace fairlead {
@@ -13,19 +14,12 @@ public:
     template <class Function> explicit thread(Function&& f) : thread_(std::forward<Function>(f)) {}
     thread(thread const&) = delete;
     thread& operator=(thread const&) = delete;
-    ~thread() {
-        if (thread_.joinable())
-            thread_.detach();
-    }
 
     /// Waits for the end of the function; a second call returns at once.
-    void join() {
-        if (thread_.joinable())
-            thread_.join();
-    }
+    void join() { thread_.join(); }
 
 private:
-    std::thread thread_;
+    detail::thread thread_;
 };
 
 } // namespace fairlead

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <fairlead/base/disposition.hpp>
 #include <fairlead/coro/awaitable.hpp>
 #include <fairlead/token/async_op.hpp>
+#include <fairlead/token/post_function.hpp>
 
+#include <asio/detail/inside.hpp>
 #include <asio/fairlead.hpp>

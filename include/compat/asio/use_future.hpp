@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fairlead/base/disposition.hpp>
 #include <fairlead/token/use_future.hpp>
 
+#include <asio/detail/inside.hpp>
 #include <asio/fairlead.hpp>

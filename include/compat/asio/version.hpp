@@ -2,4 +2,4 @@
 
 #include <fairlead/base/config.hpp>
 
-#include <asio/fairlead.hpp>
+#include <asio/detail/config.hpp>

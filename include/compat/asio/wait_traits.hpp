@@ -1,5 +1,5 @@
 #pragma once
 
-#include <fairlead/net/timer.hpp>
+#include <fairlead/net/wait_traits.hpp>
 
-#include <asio/fairlead.hpp>
+#include <asio/detail/config.hpp>

@@ -1,4 +1,6 @@
-// <asio/use_awaitable.hpp> alone: Asio's brings what a coroutine returns, and whatever else it is declared with.
+// <asio/use_awaitable.hpp>: it brings what a coroutine returns, and whatever else it is declared with.
+#include <asio/buffer.hpp>
+#include <asio/io_context.hpp>
 #include <asio/use_awaitable.hpp>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The macros of Asio, under the name by which its own headers have them.
+// The macros of Asio, under the name by which its own headers have them, and its namespace.
 #pragma once
 
 // What initiating functions are declared with.
@@ -13,6 +13,10 @@
 #define ASIO_DEFAULT_COMPLETION_TOKEN_TYPE(...) = ::asio::default_completion_token_t<__VA_ARGS__>
 #define ASIO_DEFAULT_COMPLETION_TOKEN(...) = ::asio::default_completion_token_t<__VA_ARGS__>()
 #define ASIO_HANDLER_LOCATION(where) static_cast<void>(0) // Handlers are not tracked.
+
+// Asio's namespace may have another one inside; ours has not.
+#define ASIO_INLINE_NAMESPACE_BEGIN
+#define ASIO_INLINE_NAMESPACE_END
 
 // How Asio spells what not every compiler had, for programs that spell it likewise.
 #define ASIO_CONSTEXPR constexpr
@@ -213,3 +217,8 @@
 #define ASIO_HAS_DEDUCED_STATIC_QUERY_TRAIT 1
 #define ASIO_HAS_DEDUCED_STATIC_REQUIRE_TRAIT 1
 #define ASIO_HAS_DEDUCED_STATIC_REQUIRE_CONCEPT_TRAIT 1
+
+namespace fairlead {}
+#ifndef asio
+namespace asio = fairlead;
+#endif

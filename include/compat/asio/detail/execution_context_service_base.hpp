@@ -3,6 +3,8 @@
 
 #include <fairlead/exec/execution_context.hpp>
 
+#include <asio/fairlead.hpp>
+
 namespace fairlead::detail {
 
 /// A service with an id of its own: `class my_service : public execution_context_service_base<my_service>`.

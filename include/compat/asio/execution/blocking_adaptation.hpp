@@ -2,4 +2,5 @@
 
 #include <fairlead/exec/blocking_adaptation.hpp>
 
+#include <asio/detail/socket_types.hpp>
 #include <asio/fairlead.hpp>

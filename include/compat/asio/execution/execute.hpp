@@ -1,7 +1,7 @@
 // execution::execute(ex, f), from before executors had nothing but the member.
 #pragma once
 
-#include <fairlead/exec/properties.hpp>
+#include <fairlead/exec/executor_concept.hpp>
 
 #include <asio/fairlead.hpp>
 

@@ -2,4 +2,5 @@
 
 #include <fairlead/token/co_composed.hpp>
 
+#include <asio/detail/inside.hpp>
 #include <asio/fairlead.hpp>

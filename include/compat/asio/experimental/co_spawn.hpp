@@ -1,7 +1,10 @@
 #pragma once
 
+#include <fairlead/base/disposition.hpp>
 #include <fairlead/coro/spawn.hpp>
+#include <fairlead/token/post_function.hpp>
 
+#include <asio/detail/inside.hpp>
 #include <asio/fairlead.hpp>
 
 namespace fairlead::experimental {

@@ -2,4 +2,5 @@
 
 #include <fairlead/net/generic.hpp>
 
+#include <asio/detail/socket_types.hpp>
 #include <asio/fairlead.hpp>

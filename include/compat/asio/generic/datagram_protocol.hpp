@@ -3,4 +3,4 @@
 #include <fairlead/net/datagram_socket.hpp>
 #include <fairlead/net/generic.hpp>
 
-#include <asio/fairlead.hpp>
+#include <asio/detail/brought_along.hpp>

@@ -3,4 +3,4 @@
 #include <fairlead/net/generic.hpp>
 #include <fairlead/net/raw_socket.hpp>
 
-#include <asio/fairlead.hpp>
+#include <asio/detail/brought_along.hpp>

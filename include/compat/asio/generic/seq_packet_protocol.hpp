@@ -4,4 +4,4 @@
 #include <fairlead/net/generic.hpp>
 #include <fairlead/net/seq_packet_socket.hpp>
 
-#include <asio/fairlead.hpp>
+#include <asio/detail/brought_along.hpp>

@@ -1,5 +1,5 @@
 #pragma once
 
-#include <fairlead/net/address.hpp>
+#include <fairlead/net/bad_address_cast.hpp>
 
 #include <asio/fairlead.hpp>

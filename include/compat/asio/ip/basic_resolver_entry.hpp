@@ -1,5 +1,5 @@
 #pragma once
 
-#include <fairlead/net/resolver.hpp>
+#include <fairlead/net/resolver_entry.hpp>
 
 #include <asio/fairlead.hpp>

@@ -1,5 +1,6 @@
 #pragma once
 
-#include <fairlead/net/resolver.hpp>
+#include <fairlead/net/resolver_results.hpp>
 
+#include <asio/detail/socket_types.hpp>
 #include <asio/fairlead.hpp>

@@ -1,5 +1,5 @@
 #pragma once
 
-#include <fairlead/net/resolver.hpp>
+#include <fairlead/net/resolver_base.hpp>
 
-#include <asio/fairlead.hpp>
+#include <asio/detail/socket_types.hpp>

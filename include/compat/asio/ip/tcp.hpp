@@ -5,4 +5,4 @@
 #include <fairlead/net/socket_iostream.hpp>
 #include <fairlead/net/stream_socket.hpp>
 
-#include <asio/fairlead.hpp>
+#include <asio/detail/brought_along.hpp>

@@ -3,4 +3,4 @@
 #include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/seq_packet_socket.hpp>
 
-#include <asio/fairlead.hpp>
+#include <asio/detail/brought_along.hpp>

@@ -1,0 +1,6 @@
+// Asio's assertion, which programs use as their own.
+#pragma once
+
+#include <cassert>
+
+#define ASIO_ASSERT(expr) assert(expr)

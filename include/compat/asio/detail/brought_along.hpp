@@ -1,0 +1,37 @@
+// What Asio's headers of contexts and of I/O objects bring along, of Asio, the system and the standard library:
+// programs rely on it.
+#pragma once
+
+#include <fairlead/base/buffer_literals.hpp>
+#include <fairlead/base/config.hpp>
+#include <fairlead/base/dynamic_buffer.hpp>
+#include <fairlead/base/error.hpp>
+#include <fairlead/exec/any_executor.hpp>
+#include <fairlead/exec/blocking_adaptation.hpp>
+#include <fairlead/exec/config.hpp>
+#include <fairlead/exec/inline_executor.hpp>
+#include <fairlead/exec/thread_pool.hpp>
+#include <fairlead/io/io_context.hpp>
+#include <fairlead/token/associated.hpp>
+#include <fairlead/token/async_operation.hpp>
+#include <fairlead/token/cancellation_state.hpp>
+#include <fairlead/token/default_token.hpp>
+#include <fairlead/token/deferred.hpp>
+#include <fairlead/token/post.hpp>
+
+#include <asio/detail/execution_context_service_base.hpp>
+#include <asio/detail/inside.hpp>
+#include <asio/fairlead.hpp>
+
+#include <csignal>
+#include <cstring>
+#include <poll.h>
+
+#include <any>
+#include <array>
+#include <functional>
+#include <iterator>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>

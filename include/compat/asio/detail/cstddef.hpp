@@ -1,0 +1,7 @@
+#pragma once
+
+#include <cstddef>
+
+namespace fairlead {
+using std::nullptr_t;
+}
