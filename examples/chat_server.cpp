@@ -20,6 +20,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
+#include <exception>
 #include <memory>
 #include <set>
 #include <string>
@@ -37,7 +38,7 @@ public:
 
     tcp::endpoint where() const { return where_; }
 
-    void open() { co_spawn(acceptor_.get_executor(), serve(), fairlead::detached); }
+    void open() { co_spawn(acceptor_.get_executor(), serve(), fairlead::rethrow); }
     /// No more members; those who are there may stay. From any thread: the strand has its turn.
     void close() {
         post(acceptor_.get_executor(), [this] { acceptor_.close(); });
@@ -60,7 +61,7 @@ private:
             auto [ec, socket] = co_await acceptor_.async_accept(as_tuple); // with the acceptor's executor: the strand
             if (!acceptor_.is_open())
                 co_return;
-            if (ec)
+            if (ec) // no descriptor left: the next accept comes after a pause
                 continue;
             auto const m = std::make_shared<member>(std::move(socket));
             members_.insert(m);
@@ -145,17 +146,27 @@ int main(int argc, char** argv) {
         std::printf("room %d listens on %s\n", i, r.where().to_string().c_str());
         r.open();
         for (int m = 0; m != members; ++m)
-            co_spawn(ctx, visit(r.where(), m, members, heard), [&](std::exception_ptr) { // who fails is not heard
+            co_spawn(ctx, visit(r.where(), m, members, heard), [&](std::exception_ptr e) {
+                if (e) // The others would wait for him.
+                    std::rethrow_exception(e);
                 if (--there == 0)
                     for (auto& each : rooms)
                         each->close();
             });
     }
 
+    auto const run = [&ctx] {
+        try {
+            ctx.run();
+        } catch (std::exception const& e) { // One that left its thread would end the process.
+            std::fprintf(stderr, "%s\n", e.what());
+            ctx.stop();
+        }
+    };
     std::vector<std::jthread> others;
     for (int i = 1; i != 4; ++i)
-        others.emplace_back([&] { ctx.run(); });
-    ctx.run();
+        others.emplace_back(run);
+    run();
     others.clear(); // joins them
 
     std::printf("%d lines were heard\n", heard.load());

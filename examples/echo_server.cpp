@@ -28,8 +28,11 @@ awaitable<void> echo(tcp::socket peer) {
 }
 
 awaitable<void> serve(tcp::acceptor acceptor) {
-    for (;;)
-        co_spawn(co_await fairlead::this_coro::executor, echo(co_await acceptor.async_accept()), fairlead::detached);
+    while (acceptor.is_open()) {
+        auto [ec, peer] = co_await acceptor.async_accept(fairlead::as_tuple);
+        if (!ec) // else there is no descriptor left: the connection waits, and the next accept comes after a pause
+            co_spawn(acceptor.get_executor(), echo(std::move(peer)), fairlead::detached); // its errors end it alone
+    }
 }
 
 awaitable<void> ask(tcp::endpoint server, int messages, int& answers) {
@@ -52,7 +55,7 @@ int main(int argc, char** argv) {
                                               : tcp::endpoint(tcp::v4(), port));
     auto const where = acceptor.local_endpoint();
     std::printf("listening on %s\n", where.to_string().c_str());
-    co_spawn(ctx, serve(std::move(acceptor)), fairlead::detached);
+    co_spawn(ctx, serve(std::move(acceptor)), fairlead::rethrow); // errors leave run(), and end the program
     int answers = 0;
     if (messages != 0)
         co_spawn(ctx, ask(where, messages, answers), [&](std::exception_ptr) { ctx.stop(); });

@@ -30,7 +30,7 @@ int main() {
     timer.async_wait([](error_code ec) { std::printf("called back: %s\n", ec ? ec.message().c_str() : "in time"); });
 
     // Awaited: the coroutine keeps what it needs in its frame, and looks like a loop because it is one.
-    co_spawn(ctx, count_down(3), fairlead::detached);
+    co_spawn(ctx, count_down(3), fairlead::rethrow); // what it throws leaves run()
 
     ctx.run();
 }

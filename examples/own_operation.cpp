@@ -101,7 +101,7 @@ int main() {
     fairlead::io_context ctx(1);
     state s{semaphore(ctx.get_executor(), 3)};
     for (int i = 0; i != 10; ++i)
-        co_spawn(ctx, work(s, 5), fairlead::detached);
+        co_spawn(ctx, work(s, 5), fairlead::rethrow);
     ctx.run();
     std::printf("10 workers, 3 permits: %d worked at once at the most\n", s.most);
 

@@ -40,9 +40,15 @@ int main(int argc, char** argv) {
 
     int status = 0;
     co_spawn(ctx, visit(conn), [&](std::exception_ptr failure) {
-        if (failure)
-            status = 1;
         conn.cancel();
+        if (!failure)
+            return;
+        status = 1;
+        try {
+            std::rethrow_exception(failure);
+        } catch (std::exception const& e) {
+            std::cerr << e.what() << '\n';
+        }
     });
     conn.async_run(cfg, [&](error_code ec) { // Returns when the connection ends, and says why.
         if (ec != error::operation_aborted)

@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 
 /// What would be redis-server.
 awaitable<void> serve(io_context& ctx) {
-    redis::server server(ctx, {.host = "0.0.0.0", .port = 6379});
+    redis::server server(ctx, {"0.0.0.0", 6379});
     steady_timer for_ever(ctx, steady_clock::time_point::max());
     co_await for_ever.async_wait();
 }

@@ -47,9 +47,9 @@ int main(int argc, char** argv) {
                                            : udp::endpoint(udp::v4(), port));
     std::printf("listening on %s\n", socket.local_endpoint().to_string().c_str());
     int answers = 0;
-    co_spawn(ctx, echo(socket), fairlead::detached);
+    co_spawn(ctx, echo(socket), fairlead::rethrow); // errors leave run(), and end the program
     if (datagrams != 0)
-        co_spawn(ctx, ask(socket, datagrams, answers), fairlead::detached);
+        co_spawn(ctx, ask(socket, datagrams, answers), fairlead::rethrow);
     ctx.run();
     std::printf("%d of %d answers\n", answers, datagrams);
     return answers == datagrams ? 0 : 1;
