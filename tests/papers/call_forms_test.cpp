@@ -4,7 +4,10 @@
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/stream_socket.hpp>
+#include <fairlead/net/timer.hpp>
 #include <fairlead/stream/read.hpp>
+#include <fairlead/stream/read_until.hpp>
+#include <fairlead/stream/write.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/block.hpp>
 #include <fairlead/token/post.hpp>
@@ -13,15 +16,19 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <coroutine>
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <future>
 #include <memory>
 #include <new>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace paper {
 
@@ -135,16 +142,80 @@ TEST_F(CallForms, B02_InvokerHoldsTheArgumentsByValueAndTakesAnyHandler) {
 
 // ---- B4
 
+/// The blocks of handlers, kept for good so that an address tells whose it is.
+struct blocks {
+    struct block {
+        std::unique_ptr<std::byte[]> bytes;
+        std::size_t size;
+    };
+    std::vector<block> all;
+    int live = 0;
+    int called = 0;
+    bool holds(void const* p) const {
+        return std::any_of(all.begin(), all.end(), [p](block const& b) {
+            auto const* const at = static_cast<std::byte const*>(p);
+            return std::less_equal<>()(b.bytes.get(), at) && std::less<>()(at, b.bytes.get() + b.size);
+        });
+    }
+};
+template <class T> struct block_allocator {
+    using value_type = T;
+    blocks* of;
+    explicit block_allocator(blocks* b) noexcept : of(b) {}
+    template <class U> block_allocator(block_allocator<U> const& o) noexcept : of(o.of) {}
+    T* allocate(std::size_t n)
+        requires(!std::is_void_v<T>)
+    {
+        ++of->live;
+        of->all.push_back({std::make_unique<std::byte[]>(n * sizeof(T)), n * sizeof(T)});
+        return reinterpret_cast<T*>(of->all.back().bytes.get());
+    }
+    void deallocate(T*, std::size_t) noexcept
+        requires(!std::is_void_v<T>)
+    {
+        --of->live;
+    }
+    template <class U> bool operator==(block_allocator<U> const& o) const noexcept { return of == o.of; }
+};
+/// Says where it is when it is called. Move-only, so that it can have got there in one way only.
+struct moved_handler {
+    using allocator_type = block_allocator<void>;
+    blocks* of;
+    std::unique_ptr<int> kept = std::make_unique<int>(1);
+    allocator_type get_allocator() const noexcept { return allocator_type(of); }
+    template <class... Args> void operator()(Args&&...) {
+        EXPECT_EQ(of->live, 0) << "its block is freed";
+        EXPECT_FALSE(of->holds(this)) << "it was moved out of its block";
+        ASSERT_TRUE(kept);
+        of->called += *kept;
+    }
+};
+
 TEST_F(CallForms, B04_HandlerIsMovedOutAndItsBlockFreedBeforeItIsCalled) {
-    int blocks_inside = -1;
-    paper::async_xyz("", 1, [&](int) { blocks_inside = paper::handler_blocks; });
-    EXPECT_EQ(paper::handler_blocks, 1);
-    run_os();
-    EXPECT_EQ(blocks_inside, 0);
-    // The same through a token that was chosen later.
-    paper::async_xyz("", 1, deferred)(as_tuple([&](std::tuple<int>) { blocks_inside = 10 + paper::handler_blocks; }));
-    run_os();
-    EXPECT_EQ(blocks_inside, 10);
+    steady_timer timer(context, std::chrono::seconds(0));
+    std::string line = "one line\n";
+    auto const expect = [&](char const* what, auto start) {
+        SCOPED_TRACE(what);
+        blocks own;
+        start(moved_handler{&own});
+        EXPECT_EQ(own.live, 1);
+        context.restart();
+        context.run();
+        EXPECT_EQ(own.called, 1);
+        EXPECT_EQ(own.live, 0);
+    };
+    expect("post", [&](auto h) { post(context, std::move(h)); });
+    expect("dispatch", [&](auto h) { dispatch(any_io_executor(context.get_executor()), std::move(h)); });
+    expect("async_wait", [&](auto h) { timer.async_wait(std::move(h)); });
+    expect("async_write_some", [&](auto h) { b.async_write_some(buffer("abcdef", 6), std::move(h)); });
+    expect("async_read_some", [&](auto h) { a.async_read_some(buffer(bytes, 2), std::move(h)); });
+    expect("async_read", [&](auto h) { async_read(a, buffer(bytes, 2), std::move(h)); });
+    expect("async_read with a condition",
+           [&](auto h) { async_read(a, buffer(bytes, 2), transfer_at_least(1), std::move(h)); });
+    expect("async_write", [&](auto h) { async_write(b, buffer("abc", 3), std::move(h)); });
+    expect("async_read_until", [&](auto h) { async_read_until(a, dynamic_buffer(line), '\n', std::move(h)); });
+    expect("a token that was chosen later", [&](auto h) { timer.async_wait(deferred)(as_tuple(std::move(h))); });
+    expect("an executor of its own", [&](auto h) { timer.async_wait(bind_executor(context, std::move(h))); });
 }
 
 // ---- B5

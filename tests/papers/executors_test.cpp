@@ -1,11 +1,14 @@
-// Rows C3, C5, C6 and C7: any executor under I/O objects, and what that costs where it is one of ours.
+// Rows C3, C5, C6 and C7: any executor under I/O objects, and what that costs where it is one of ours. Executors of
+// users are in tests/unit/exec/executors_test.cpp.
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/exec/strand.hpp>
 #include <fairlead/exec/thread_pool.hpp>
 #include <fairlead/net/local.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/net/timer.hpp>
+#include <fairlead/stream/read.hpp>
 #include <fairlead/stream/write.hpp>
+#include <fairlead/token/adapters.hpp>
 #include <fairlead/token/use_future.hpp>
 
 #include <support/counting_new.hpp>
@@ -13,8 +16,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstddef>
+#include <cstdlib>
 #include <memory>
+#include <ostream>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 using namespace fairlead;
@@ -39,27 +46,106 @@ TEST(Papers, C03_CopiesOfAnExecutorOfAContextShareNothingAndAllocateNothing) {
     static_assert(std::is_trivially_copyable_v<io_context::executor_type>);
 }
 
-TEST(Papers, C05_NativeExecutorIsDetectedAndUnknownOnesWork) {
+// ---- C5, C7: the short way, told by what an operation takes of its handler's memory and of the loop
+
+struct cost {
+    int blocks = 0;
+    std::size_t bytes = 0;
+    std::size_t items = 0;             ///< which the loop ran
+    std::uint64_t frame_overflows = 0; ///< blocks that did not fit into the frame which awaits
+    friend bool operator==(cost const&, cost const&) = default;
+    friend std::ostream& operator<<(std::ostream& out, cost const& c) {
+        return out << c.blocks << " blocks of " << c.bytes << " bytes, " << c.items << " items, " << c.frame_overflows
+                   << " overflows";
+    }
+};
+template <class T> struct counting_allocator {
+    using value_type = T;
+    cost* of;
+    explicit counting_allocator(cost* c) noexcept : of(c) {}
+    template <class U> counting_allocator(counting_allocator<U> const& o) noexcept : of(o.of) {}
+    T* allocate(std::size_t n)
+        requires(!std::is_void_v<T>)
+    {
+        ++of->blocks;
+        of->bytes += n * sizeof(T);
+        return static_cast<T*>(std::malloc(n * sizeof(T)));
+    }
+    void deallocate(T* p, std::size_t) noexcept
+        requires(!std::is_void_v<T>)
+    {
+        std::free(p);
+    }
+    template <class U> bool operator==(counting_allocator<U> const& o) const noexcept { return of == o.of; }
+};
+
+/// What a program writes around an executor, of which the library knows nothing.
+struct users_executor {
+    io_context::executor_type below;
+    execution_context& context() const noexcept { return below.context(); }
+    template <class F> void execute(F&& f) const { below.execute(std::forward<F>(f)); }
+    friend bool operator==(users_executor const&, users_executor const&) noexcept = default;
+};
+
+/// A wait, a write and a read on objects of some executor.
+template <class Executor> struct objects {
+    basic_waitable_timer<steady_clock, wait_traits<steady_clock>, Executor> timer;
+    basic_stream_socket<local::stream_protocol, Executor> a, b;
+    std::array<char, 4> bytes{};
+
+    explicit objects(auto&& where) : timer(where, 0ns), a(where), b(where) { local::connect_pair(a, b); }
+    void start(auto handler) {
+        timer.async_wait(handler);
+        async_write(b, buffer(bytes), handler);
+        async_read(a, buffer(bytes), handler);
+    }
+    static awaitable<void> awaits(objects& o) {
+        co_await o.timer.async_wait();
+        co_await o.b.async_write_some(buffer(o.bytes));
+        co_await o.a.async_read_some(buffer(o.bytes));
+    }
+};
+template <class Executor> cost of_callbacks(io_context& context, objects<Executor>& o) {
+    cost c;
+    int good = 0;
+    o.start(
+        bind_allocator(counting_allocator<void>(&c), [&good](error_code ec, std::size_t = 0) { good += ec ? 0 : 1; }));
+    context.restart();
+    c.items = context.run();
+    EXPECT_EQ(good, 3);
+    return c;
+}
+template <class Executor> cost of_awaits(io_context& context, objects<Executor>& o) {
+    cost c;
+    auto const before = detail::this_thread.record_overflows;
+    co_spawn(context, objects<Executor>::awaits(o), [](std::exception_ptr e) { EXPECT_FALSE(e); });
+    context.restart();
+    c.items = context.run();
+    c.frame_overflows = detail::this_thread.record_overflows - before;
+    return c;
+}
+
+TEST(Papers, C05_ExecutorOfAContextTakesTheShortWayAndUnknownOnesWork) {
     io_context context;
-    EXPECT_NE(any_io_executor(context.get_executor()).native_loop(), nullptr);
-    EXPECT_EQ(any_io_executor(make_strand(context)).native_loop(), nullptr);
-    // Native: the op of a wait is all that is taken, from the recycler. Unknown: blocks, but the same result.
-    steady_timer native(context, 0ns), unknown(any_io_executor(make_strand(context)), 0ns);
-    int expired = 0;
-    auto const wait = [&](steady_timer& t) {
-        t.expires_after(0ns);
-        t.async_wait([&](error_code ec) { expired += !ec; });
-        context.run();
-        context.restart();
-    };
-    wait(native);
-    wait(unknown);
-    test::new_counter const count;
-    wait(native);
-    EXPECT_EQ(count.calls(), 0U);
-    wait(unknown);
-    EXPECT_EQ(count.calls(), 0U) << "after warm-up the recycler has the blocks of the slower way, too";
-    EXPECT_EQ(expired, 4);
+    objects<io_context::executor_type> typed(context.get_executor()); // Nothing is left to be recognised.
+    objects<any_io_executor> recognised(any_io_executor(context.get_executor()));
+    objects<any_io_executor> on_strand(any_io_executor(make_strand(context)));
+    objects<users_executor> users(users_executor{context.get_executor()});
+    objects<any_io_executor> any_of_users(any_io_executor(users_executor{context.get_executor()}));
+
+    auto const shortest = of_callbacks(context, typed);
+    EXPECT_EQ(shortest.blocks, 3) << "one for each operation";
+    EXPECT_EQ(of_callbacks(context, recognised), shortest);
+    EXPECT_GT(of_callbacks(context, on_strand).blocks, shortest.blocks);
+    EXPECT_GT(of_callbacks(context, users).blocks, shortest.blocks);
+    EXPECT_GT(of_callbacks(context, any_of_users).blocks, shortest.blocks);
+
+    auto const awaited = of_awaits(context, typed);
+    EXPECT_EQ(awaited.frame_overflows, 0U);
+    EXPECT_EQ(of_awaits(context, recognised), awaited);
+    EXPECT_GT(of_awaits(context, on_strand).items, awaited.items);
+    EXPECT_GT(of_awaits(context, users).items, awaited.items);
+    EXPECT_GT(of_awaits(context, any_of_users).items, awaited.items);
 }
 
 template <class Executor> void works_on(Executor const& ex) {
@@ -81,25 +167,19 @@ TEST(Papers, C06_ObjectsOfAPoolTheSystemAStrandAndAnyOfThem) {
     works_on(any_io_executor(make_strand(pool)));
 }
 
-TEST(Papers, C07_DefaultsAreEnough) {
-    // Not a word about executors: the listing of the paper (C8) names none either, and takes the native way.
+TEST(Papers, C07_DefaultsTakeTheShortWay) {
+    // Not a word about executors: the listing of the paper (C8) names none either.
     io_context context(1);
-    local_socket a(context), b(context);
-    connect_pair(a, b);
-    EXPECT_NE(a.get_executor().native_loop(), nullptr);
-    std::array<char, 4> bytes;
-    int done = 0;
-    auto const round = [&] {
-        a.async_read_some(buffer(bytes), [&](error_code, std::size_t) { ++done; });
-        async_write(b, buffer(bytes), [&](error_code, std::size_t) { ++done; });
-        context.run();
-        context.restart();
-    };
-    round();
-    test::new_counter const count;
-    round();
-    EXPECT_EQ(count.calls(), 0U);
-    EXPECT_EQ(done, 4);
+    static_assert(std::is_same_v<decltype(objects<any_io_executor>::timer), steady_timer>);
+    static_assert(std::is_same_v<decltype(objects<any_io_executor>::a), local_socket>);
+    objects<any_io_executor> defaults(context);
+    objects<io_context::executor_type> typed(context);
+    auto const callbacks = of_callbacks(context, defaults);
+    EXPECT_EQ(callbacks, of_callbacks(context, typed));
+    EXPECT_EQ(callbacks.blocks, 3) << "one for each operation";
+    auto const awaits = of_awaits(context, defaults);
+    EXPECT_EQ(awaits, of_awaits(context, typed));
+    EXPECT_EQ(awaits.frame_overflows, 0U);
 }
 
 } // namespace

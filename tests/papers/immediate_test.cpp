@@ -1,6 +1,7 @@
 // Rows D13 to D15: handlers that ask to be run at once where their operation completes at once.
 #include <fairlead/token/adapters.hpp>
 
+#include <fairlead/coro/spawn.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/stream/read.hpp>
@@ -78,6 +79,74 @@ TEST_F(PapersImmediate, D14_ReadReentrantUnwindsItsStackEverySixteenthTime) {
     EXPECT_GE(r.depth.most, 15);
     EXPECT_LE(r.depth.most, 16);
     EXPECT_LE(items, static_cast<std::size_t>(repeat() / 15 + 2)) << "most completions were called inline";
+}
+
+// D15: the essay's six downsides of being called inline. Four of them belong to the defaults: without a word of the
+// program nothing is nested, so that nothing has to be broken, bound or chosen; what is left are rescheduling and
+// monopoly.
+
+void read_by_default(reader& r) {
+    auto const cont = [&r](auto, auto) {
+        depth_gauge::level const one_more(r.depth);
+        if (--r.left > 0)
+            read_by_default(r);
+    };
+    async_read_until(r.s, dynamic_buffer(r.buffer), "\r\n", cont);
+}
+
+TEST_F(PapersImmediate, D15_DefaultsNeedNoLayerAndNeverNest) {
+    reader r{a, text, repeat(), 0, {}};
+    post(context, [&] { read_by_default(r); });
+    context.run();
+    EXPECT_EQ(r.left, 0);
+    EXPECT_EQ(r.depth.most, 1) << "no call inside another, which strict guidelines forbid";
+}
+
+awaitable<void> read_in_a_row(reader& r) {
+    for (; r.left > 0; --r.left)
+        co_await async_read_until(r.s, dynamic_buffer(r.buffer), "\r\n");
+}
+
+TEST_F(PapersImmediate, D15_CoroutineIsRescheduledForFairnessAlone) {
+    reader r{a, text, repeat(), 0, {}};
+    co_spawn(context, read_in_a_row(r), detached);
+    auto const items = context.run();
+    EXPECT_EQ(r.left, 0);
+    auto const yields = context.yields();
+    EXPECT_LE(items, yields.budget + yields.deadline + yields.remote + 2) << "one item for each time it gave way";
+    EXPECT_LE(items, static_cast<std::size_t>(repeat()) / fairness::units_least + 2);
+    // Alone it uses its budget to the end, which is far longer than a depth that every stack can bear.
+    EXPECT_LE(yields.budget, static_cast<std::size_t>(repeat()) / fairness::units_most + 1);
+}
+
+/// Two chains that go over into each other, none of which breaks the stack: a bound for each function were too large.
+struct two_chains {
+    reader& r;
+    void one() {
+        async_read_until(r.s, dynamic_buffer(r.buffer), "\r\n",
+                         bind_immediate_executor(r.s.get_executor(), [this](auto, auto) {
+                             depth_gauge::level const one_more(r.depth);
+                             if (--r.left > 0)
+                                 other();
+                         }));
+    }
+    void other() {
+        async_write(r.s, const_buffer(), bind_immediate_executor(r.s.get_executor(), [this](auto, auto) {
+                        depth_gauge::level const one_more(r.depth);
+                        if (--r.left > 0)
+                            one();
+                    }));
+    }
+};
+
+TEST_F(PapersImmediate, D15_OneBoundHoldsForAllChainsTogetherAndNobodyChoosesIt) {
+    reader r{a, text, repeat(), 0, {}};
+    two_chains chains{r};
+    post(context, [&] { chains.one(); });
+    context.run();
+    EXPECT_LE(r.left, 0);
+    EXPECT_GT(r.depth.most, 1);
+    EXPECT_LE(r.depth.most, static_cast<int>(fairness::inline_depth_most) + 1);
 }
 
 TEST_F(PapersImmediate, D15_StackIsBoundedAlsoWhenTheProgramForgetsToBreakIt) {

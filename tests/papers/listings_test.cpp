@@ -8,11 +8,15 @@
 #include <fairlead/stream/read_until.hpp>
 #include <fairlead/stream/write.hpp>
 #include <fairlead/token/adapters.hpp>
+#include <fairlead/token/append.hpp>
 #include <fairlead/token/block.hpp>
+#include <fairlead/token/consign.hpp>
 #include <fairlead/token/post.hpp>
+#include <fairlead/token/prepend.hpp>
 #include <fairlead/token/use_future.hpp>
 #include <support/scale.hpp>
 
+#include <catalogue/bent_driver.hpp>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -577,7 +581,9 @@ private:
 };
 
 TEST(Papers, D17_OperationThatIsReadyDoesNotSuspend) {
-    io_context context;
+    test::bend clock; // However slow this machine is, the item is short.
+    clock.stands = true;
+    io_context context(std::make_unique<test::bent_driver>(clock));
     number_box box(context);
     for (int i = 0; i != 10; ++i)
         box.put(i);
@@ -596,7 +602,9 @@ TEST(Papers, D17_OperationThatIsReadyDoesNotSuspend) {
 }
 
 TEST(Papers, D17_ReadyOperationDoesNotSuspendUnderAnAdapter) {
-    io_context context;
+    test::bend clock; // However slow this machine is, the item is short.
+    clock.stands = true;
+    io_context context(std::make_unique<test::bent_driver>(clock));
     number_box box(context);
     for (int i = 0; i != 3; ++i)
         box.put(i);
@@ -682,9 +690,105 @@ TEST(Papers, D18_SameOperationWorksWithEveryToken) {
     EXPECT_EQ(got, (std::vector<int>{1, 3, 4, 5}));
 }
 
+TEST(Papers, D18_ReadyOperationWorksWithEveryToken) {
+    int value = 0, expected = 0;
+    auto const with = [&](char const* token, auto start) {
+        SCOPED_TRACE(token);
+        for (bool const is_there : {true, false}) { // when it starts
+            io_context context;
+            number_box box(context);
+            int const n = ++expected;
+            value = 0;
+            if (is_there)
+                box.put(n);
+            auto result = start(box, context);
+            context.poll();
+            if (!is_there)
+                box.put(n);
+            context.restart();
+            context.run();
+            result();
+            EXPECT_EQ(value, n);
+        }
+    };
+    auto const nothing = [] {};
+    auto const set = [&value](error_code ec, int n) { value = ec ? -1 : n; };
+    with("callback", [&](auto& box, auto&) { return box.async_take(set), nothing; });
+    with("move-only callback", [&](auto& box, auto&) {
+        box.async_take([&value, p = std::make_unique<int>(1)](error_code, int n) { value = n * *p; });
+        return nothing;
+    });
+    with("detached", [&](auto& box, auto&) {
+        box.async_take(detached);
+        return [&value, &box, &expected] { value = box.starts == 1 ? expected : -1; };
+    });
+    with("deferred", [&](auto& box, auto&) { return box.async_take(deferred)(set), nothing; });
+    with("use_future",
+         [&](auto& box, auto&) { return [&value, f = box.async_take(use_future)]() mutable { value = f.get(); }; });
+    with("as_tuple", [&](auto& box, auto&) {
+        box.async_take(as_tuple([&](std::tuple<error_code, int> t) { value = std::get<1>(t); }));
+        return nothing;
+    });
+    error_code ec = error::eof;
+    with("redirect_error", [&](auto& box, auto&) {
+        return box.async_take(redirect_error([&](int n) { value = ec ? -1 : n; }, ec)), nothing;
+    });
+    with("bind_executor", [&](auto& box, auto& c) { return box.async_take(bind_executor(c, set)), nothing; });
+    with("bind_allocator",
+         [&](auto& box, auto&) { return box.async_take(bind_allocator(std::allocator<void>(), set)), nothing; });
+    with("append", [&](auto& box, auto&) {
+        box.async_take(append([&](error_code, int n, int more) { value = n + more - 1; }, 1));
+        return nothing;
+    });
+    with("prepend", [&](auto& box, auto&) {
+        box.async_take(prepend([&](int more, error_code, int n) { value = n + more - 1; }, 1));
+        return nothing;
+    });
+    with("consign", [&](auto& box, auto&) { return box.async_take(consign(set, std::make_shared<int>(1))), nothing; });
+    with("use_await", [&](auto& box, auto& c) {
+        co_spawn(
+            c, [](number_box& b, int& out) -> awaitable<void> { out = co_await b.async_take(); }(box, value), detached);
+        return nothing;
+    });
+    with("use_awaitable", [&](auto& box, auto& c) {
+        co_spawn(
+            c,
+            [](number_box& b, int& out) -> awaitable<void> { out = co_await b.async_take(use_awaitable); }(box, value),
+            detached);
+        return nothing;
+    });
+}
+
+TEST(Papers, D25_TokensThatTheEssayNamesAreThere) {
+    // Callback, deferred, use_op (whose place use_await has: an operation that is ready is not suspended), awaitable<>
+    // with use_awaitable, and post as a token's operation.
+    io_context context;
+    local_socket s(context), peer(context);
+    connect_pair(s, peer);
+    std::string text = "never consumed\r\n";
+    std::size_t callback = 0, later = 0, awaited = 0;
+    async_read_until(s, dynamic_buffer(text), "\r\n", [&](error_code, std::size_t n) { callback = n; });
+    async_read_until(s, dynamic_buffer(text), "\r\n", deferred)([&](error_code, std::size_t n) { later = n; });
+    co_spawn(
+        context,
+        [](local_socket& in, std::string& t, std::size_t& sum) -> awaitable<void> {
+            sum += co_await async_read_until(in, dynamic_buffer(t), "\r\n", use_await);
+            sum += co_await async_read_until(in, dynamic_buffer(t), "\r\n", use_awaitable);
+            sum += co_await async_read_until(in, dynamic_buffer(t), "\r\n", deferred);
+            co_await post(in.get_executor(), use_await);
+        }(s, text, awaited),
+        detached);
+    context.run();
+    EXPECT_EQ(callback, 16U);
+    EXPECT_EQ(later, 16U);
+    EXPECT_EQ(awaited, 48U);
+}
+
 TEST(Papers, D19_OperationOutOfBudgetHasNotTakenAnything) {
     // The budget is looked at before the step: what the step has taken is never parked with a suspended coroutine.
-    io_context context;
+    test::bend clock; // However slow this machine is, the item ends by its budget and not by its slice.
+    clock.stands = true;
+    io_context context(std::make_unique<test::bent_driver>(clock));
     number_box box(context);
     constexpr int n = 1000;
     for (int i = 0; i != n; ++i)

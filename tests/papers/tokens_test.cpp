@@ -399,6 +399,7 @@ TEST(Papers, A12_SameMemoryServesTheNextOperationForEver) {
     std::vector<void const*> seen;
     b.async_write_some(buffer("x", 1), remembers{pair, seen});
     context.run();
+    ASSERT_EQ(seen.size(), 100U);
     for (auto const* p : seen)
         EXPECT_EQ(p, seen.front());
 }
