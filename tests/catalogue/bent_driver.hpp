@@ -4,6 +4,7 @@
 
 #include <fairlead/io/driver.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -13,7 +14,8 @@ namespace fairlead::test {
 
 /// What the test bends; outlives the driver.
 struct bend {
-    std::int64_t ahead_ns = 0;                ///< of the steady clock
+    std::atomic<std::int64_t> ahead_ns{0};    ///< of the steady clock; handlers of several threads may move it
+    bool stands = false;                      ///< the machine's clock counts for nothing: time is what the test adds
     std::int64_t wall_ahead_ns = 0;           ///< of the wall clock
     std::uint64_t polls = 0;                  ///< looks at the machine
     std::uint64_t waits = 0;                  ///< those that were allowed to wait
@@ -61,7 +63,7 @@ public:
             bend_.wake();
         machine_->wake();
     }
-    std::int64_t now_ns() noexcept override { return machine_->now_ns() + bend_.ahead_ns; }
+    std::int64_t now_ns() noexcept override { return (bend_.stands ? began_ns_ : machine_->now_ns()) + bend_.ahead_ns; }
     std::int64_t wall_ns() noexcept override { return machine_->wall_ns() + bend_.wall_ahead_ns; }
     std::uint64_t entropy() noexcept override { return machine_->entropy(); }
 
@@ -102,6 +104,7 @@ public:
 private:
     bend& bend_;
     std::unique_ptr<io::driver> machine_;
+    std::int64_t const began_ns_ = machine_->now_ns();
 };
 
 } // namespace fairlead::test

@@ -1,6 +1,7 @@
 // Nobody starves and no stack grows: rows D15, D16, D20, D21 of the papers, F and D of the failure catalogue.
 // Everything is counted in units and items; no time is measured.
 #include <fairlead/coro/spawn.hpp>
+#include <fairlead/exec/strand.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/stream_socket.hpp>
@@ -11,6 +12,7 @@
 #include <fairlead/token/post.hpp>
 #include <support/scale.hpp>
 
+#include <catalogue/bent_driver.hpp>
 #include <catalogue/small_stack.hpp>
 
 #include <gtest/gtest.h>
@@ -192,32 +194,33 @@ TEST(Catalogue, F01_ItemGetsNoMoreThanThePublishedUnits) {
     EXPECT_GE(n / items, static_cast<std::uint64_t>(fairness::units_least)) << "nor fewer than the least";
 }
 
+/// At the worst the driver is looked at after so many batches of so many items, and a busy coroutine is one item of
+/// each.
+constexpr std::uint64_t units_between_looks = std::uint64_t{fairness::batches_per_poll + 1} * fairness::batch_items *
+                                              static_cast<std::uint64_t>(fairness::units_most);
+/// What a busy coroutine does where somebody waits for a look at the driver: enough, at every scale, to go beyond that.
+constexpr std::uint64_t units_of_a_busy_one = 4 * units_between_looks;
+
 TEST(Papers, D20_D21_QuietSocketIsServedWhileABusyOneNeverWaits) {
     busy_context w;
     local_socket quiet(w.context), peer(w.context);
     local::connect_pair(quiet, peer);
     turn_watch watch(w.done);
-    auto const n = scaled(3'000'000, 300'000);
-    co_spawn(w.context, read_for_ever(w, n), detached);
+    co_spawn(w.context, read_for_ever(w, units_of_a_busy_one), detached);
     co_spawn(
         w.context,
-        [](local_socket& in, local_socket& out, turn_watch& t, std::uint64_t const& done,
-           std::uint64_t end) -> awaitable<void> {
+        [](local_socket& in, local_socket& out, turn_watch& t, std::uint64_t const& done) -> awaitable<void> {
             char c[1];
-            while (done != end) {
+            while (done != units_of_a_busy_one) {
                 co_await async_write(out, buffer("x", 1));
                 co_await in.async_read_some(buffer(c)); // needs the driver to be looked at each time
                 t.turn();
             }
-        }(quiet, peer, watch, w.done, n),
+        }(quiet, peer, watch, w.done),
         detached);
     w.context.run();
-    EXPECT_GE(watch.turns, 2U);
-    // At the worst the driver is looked at after so many batches of so many items; the busy one is one item of each
-    // turn.
-    auto const bound = std::uint64_t{fairness::batches_per_poll + 1} * fairness::batch_items *
-                       static_cast<std::uint64_t>(fairness::units_most);
-    EXPECT_LE(watch.most, bound);
+    EXPECT_GE(watch.turns, 4U);
+    EXPECT_LE(watch.most, units_between_looks);
 }
 
 /// Two ends that send a byte to and fro: each look at the driver finds something.
@@ -294,10 +297,11 @@ TEST(Catalogue, F01_BacklogOfFullReadsIsReadWithoutALateLookForEach) {
     EXPECT_LE(context.counters().verifications, 2U);
 }
 
-awaitable<void> answer(local_socket& with, std::size_t rounds) {
+awaitable<void> answer(local_socket& with, std::size_t rounds, test::bend& b) {
     char byte;
     for (; rounds != 0; --rounds) {
         co_await with.async_read_some(buffer(&byte, 1));
+        b.ahead_ns += 3'000; // what a read and a write take; the driver is looked at by time
         co_await with.async_write_some(buffer(&byte, 1));
     }
 }
@@ -305,7 +309,9 @@ awaitable<void> answer(local_socket& with, std::size_t rounds) {
 // Of many sockets in turn each waits for longer than it takes to be doubted, and nothing is behind what it has read.
 TEST(Catalogue, F01_LateLooksInVainAreFewAmongManySockets) {
     constexpr std::size_t pairs = 400, rounds = 20;
-    io_context context;
+    test::bend clock;
+    clock.stands = true;
+    io_context context(std::make_unique<test::bent_driver>(clock));
     std::vector<local_socket> all;
     for (std::size_t i = 0; i != pairs; ++i) {
         local_socket a(context), b(context);
@@ -314,7 +320,7 @@ TEST(Catalogue, F01_LateLooksInVainAreFewAmongManySockets) {
         all.push_back(std::move(b));
     }
     for (auto& each : all)
-        co_spawn(context, answer(each, rounds), detached);
+        co_spawn(context, answer(each, rounds, clock), detached);
     for (std::size_t i = 0; i != pairs; ++i)
         write(all[2 * i], buffer("x", 1));
     context.run();
@@ -324,23 +330,21 @@ TEST(Catalogue, F01_LateLooksInVainAreFewAmongManySockets) {
 TEST(Catalogue, F01_TimerIsServedWhileABusySocketNeverWaits) {
     busy_context w;
     turn_watch watch(w.done);
-    auto const n = scaled(3'000'000, 300'000);
-    co_spawn(w.context, read_for_ever(w, n), detached);
+    co_spawn(w.context, read_for_ever(w, units_of_a_busy_one), detached);
     co_spawn(
         w.context,
-        [](io_context& c, turn_watch& t, std::uint64_t const& done, std::uint64_t end) -> awaitable<void> {
+        [](io_context& c, turn_watch& t, std::uint64_t const& done) -> awaitable<void> {
             steady_timer timer(c);
-            while (done != end) {
+            while (done != units_of_a_busy_one) {
                 timer.expires_after(0s);
                 co_await timer.async_wait();
                 t.turn();
             }
-        }(w.context, watch, w.done, n),
+        }(w.context, watch, w.done),
         detached);
     w.context.run();
-    EXPECT_GE(watch.turns, 2U);
-    EXPECT_LE(watch.most, std::uint64_t{fairness::batches_per_poll + 1} * fairness::batch_items *
-                              static_cast<std::uint64_t>(fairness::units_most));
+    EXPECT_GE(watch.turns, 4U);
+    EXPECT_LE(watch.most, units_between_looks);
 }
 
 TEST(Catalogue, F01_PostOfAnotherThreadCutsABusyItemShort) {
@@ -412,6 +416,169 @@ TEST(Catalogue, F02_HandlerThatPostsItselfForEverStarvesNobody) {
     constexpr std::uint64_t bound = std::uint64_t{fairness::batches_per_poll + 1} * fairness::batch_items;
     EXPECT_LE(io.most, bound) << "handlers between two looks at the driver";
     EXPECT_LE(timers.most, bound);
+}
+
+// ---- time is part of every bound: handlers that compute move a clock that nothing else moves
+
+struct computing_context {
+    computing_context() { b.stands = true; }
+    test::bend b{};
+    io_context context{std::make_unique<test::bent_driver>(b)};
+    bool over = false;
+    std::int64_t worst = 0; ///< lateness of a timer
+
+    void compute(std::int64_t ns) { b.ahead_ns += ns; }
+    static awaitable<void> tick(computing_context& self, int ticks) {
+        steady_timer timer(self.context);
+        for (; ticks != 0; --ticks) {
+            timer.expires_after(5ms);
+            co_await timer.async_wait();
+            self.worst = std::max<std::int64_t>(self.worst, (steady_clock::now() - timer.expiry()) / 1ns);
+        }
+        self.over = true;
+    }
+    /// The worst lateness of some timers, one after the other. They are expired after a slice and one handler at most,
+    /// and then wait for what is queued before them: a handler, or an item of many parts, which has a slice, too.
+    std::int64_t lateness() {
+        co_spawn(context, tick(*this, 20), detached);
+        context.run();
+        return worst;
+    }
+};
+
+constexpr std::int64_t lengths[] = {500, 10'000, 60'000, 150'000, 200'000, 1'000'000};
+
+TEST(Catalogue, F02_X9_TimersAreLateByASliceAndOneHandlerAtMost) {
+    for (auto const length : lengths) {
+        computing_context c;
+        std::function<void()> again = [&] {
+            c.compute(length);
+            if (!c.over)
+                post(c.context, again);
+        };
+        post(c.context, again);
+        EXPECT_LE(c.lateness(), fairness::slice_ns + 2 * length) << length;
+    }
+}
+
+TEST(Catalogue, F02_X9_LongHandlersAmongShortOnesMakeTimersNoLater) {
+    for (int const every : {2, 7, 10, 31, 64, 100}) {
+        computing_context c;
+        int n = 0;
+        std::function<void()> again = [&] {
+            c.compute(++n % every == 0 ? 1'000'000 : 100);
+            if (!c.over)
+                post(c.context, again);
+        };
+        post(c.context, again);
+        EXPECT_LE(c.lateness(), fairness::slice_ns + 2'000'000) << "one of " << every;
+    }
+}
+
+TEST(Catalogue, F03_X9_FunctionsOfStrandsMakeTimersNoLater) {
+    for (auto const length : lengths) {
+        computing_context c;
+        auto const inner = make_strand(c.context);
+        auto const outer = make_strand(inner);
+        std::function<void()> again = [&] {
+            c.compute(length);
+            if (!c.over)
+                post(outer, again);
+        };
+        std::function<void()> below = [&] {
+            c.compute(length);
+            if (!c.over)
+                post(inner, below);
+        };
+        for (int i = 0; i != 40; ++i) { // more than a turn of the strand
+            post(outer, again);
+            post(inner, below);
+        }
+        EXPECT_LE(c.lateness(), 2 * (fairness::slice_ns + length)) << length;
+    }
+}
+
+awaitable<void> compute_and_post(computing_context& c, std::int64_t length) {
+    while (!c.over) {
+        c.compute(length);
+        co_await post(use_await);
+    }
+}
+
+TEST(Catalogue, F01_X9_CoroutinesThatPostThemselvesMakeTimersNoLater) {
+    for (auto const length : lengths) {
+        computing_context direct, on_strand;
+        co_spawn(direct.context, compute_and_post(direct, length), detached);
+        EXPECT_LE(direct.lateness(), fairness::slice_ns + 2 * length) << length;
+        co_spawn(make_strand(on_strand.context), compute_and_post(on_strand, length), detached);
+        EXPECT_LE(on_strand.lateness(), 2 * (fairness::slice_ns + length)) << length;
+    }
+}
+
+awaitable<void> compute_in_a_child(computing_context& c, std::int64_t length) {
+    c.compute(length);
+    co_return;
+}
+awaitable<void> compute_between_immediate_completions(computing_context& c, std::int64_t length) {
+    while (!c.over)
+        co_await compute_in_a_child(c, length); // Both the call and the return go through the trampoline.
+}
+
+TEST(Catalogue, F01_X9_CoroutinesThatNeverWaitMakeTimersNoLater) {
+    for (auto const length : lengths) {
+        computing_context c;
+        co_spawn(c.context, compute_between_immediate_completions(c, length), detached);
+        EXPECT_LE(c.lateness(), 2 * (fairness::slice_ns + length)) << length;
+    }
+}
+
+TEST(Catalogue, F02_X9_TurnsThatDrainTheQueueCountTimeToo) {
+    computing_context c;
+    // Each of many timers computes when it is due, and all are due at the same times: a turn has all of them, and the
+    // next one comes when they are through.
+    constexpr std::int64_t length = 1'000'000;
+    std::vector<std::unique_ptr<steady_timer>> timers;
+    std::function<void(steady_timer&)> go = [&](steady_timer& t) {
+        t.expires_after(2ms);
+        t.async_wait([&](error_code) {
+            c.compute(length);
+            if (!c.over)
+                go(t);
+        });
+    };
+    for (int i = 0; i != 40; ++i)
+        go(*timers.emplace_back(std::make_unique<steady_timer>(c.context)));
+    c.b.poll = [&](std::int64_t until) { // Nobody sleeps: the clock goes on instead.
+        if (until > 0)
+            c.compute(10'000);
+        return until > 0;
+    };
+    // What is due at the same time stands in the queue, before the tick or behind it.
+    EXPECT_LE(c.lateness(), fairness::slice_ns + 41 * length);
+    auto const polls = c.context.counters().polls, items = c.context.counters().items;
+    EXPECT_GE(polls + 100, items) << "after each long handler the driver has its turn";
+}
+
+TEST(Catalogue, F01_ANestedRunDoesNotFillTheBudget) {
+    busy_context w;
+    io_context inner;
+    co_spawn(
+        w.context,
+        [](busy_context& b, io_context& other) -> awaitable<void> {
+            for (; b.done != 1'000; ++b.done) {
+                co_await async_read_until(b.a, dynamic_buffer(b.text), "\r\n");
+                if (b.done % 10 == 0) {
+                    post(other, [] {});
+                    other.restart();
+                    other.poll();
+                }
+            }
+        }(w, inner),
+        detached);
+    std::uint64_t before = 0;
+    post(w.context, [&] { before = w.done; });
+    w.context.run();
+    EXPECT_LE(before, static_cast<std::uint64_t>(fairness::units_most));
 }
 
 TEST(Catalogue, F05_StormOfConnectionsLeavesTheEstablishedOnesTheirTurn) {

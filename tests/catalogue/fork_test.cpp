@@ -7,6 +7,8 @@
 #include <fairlead/net/resolver.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/net/timer.hpp>
+#include <fairlead/stream/read.hpp>
+#include <fairlead/stream/write.hpp>
 #include <fairlead/token/post.hpp>
 
 #include <gtest/gtest.h>
@@ -14,6 +16,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <string>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -84,6 +87,24 @@ TEST(Catalogue, S01_ChildAndParentGoOnWithTheirOwnSockets) {
     while (got_childs == 0)
         context.run_one();
     EXPECT_EQ(got_childs, 5U);
+}
+
+TEST(Catalogue, S01_AWriterThatWaitsForRoomGoesOnInTheChild) {
+    io_context context;
+    stream a(context), b(context);
+    local::connect_pair(a, b);
+    std::string const much(4'000'000, 'm'); // more than the system takes
+    bool written = false;
+    async_write(a, buffer(much), [&](error_code ec, std::size_t n) { written = !ec && n == much.size(); });
+    context.poll();
+    EXPECT_FALSE(written);
+    EXPECT_TRUE(child_succeeds(context, [&] {
+        std::string into(much.size(), ' ');
+        async_read(b, buffer(into), [](error_code, std::size_t) {});
+        context.restart();
+        context.run_for(10s); // patience
+        return written && into == much;
+    }));
 }
 
 TEST(Catalogue, S01_TheChildHearsOfWhatWasReadyBeforeTheFork) {

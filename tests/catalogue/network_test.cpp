@@ -399,7 +399,7 @@ TEST(Catalogue, N06_EachRunOfAConnectionLooksItsNameUpAgain) {
 // ---- I16: nobody says that the network is gone
 
 awaitable<void> serve_for_ever(io_context& context) {
-    redis::server const server(context, {.host = "0.0.0.0", .port = 6379});
+    redis::server const server(context, {"0.0.0.0", 6379});
     steady_timer never(context, steady_clock::time_point::max());
     co_await never.async_wait();
 }
@@ -439,7 +439,7 @@ TEST(Catalogue, I16_SilentPartitionIsNoticedWithinTwoIntervals) {
         EXPECT_EQ(ended, redis::error::server_silent);
         EXPECT_EQ(last, redis::error::maybe_executed) << "written, and nobody knows what became of it";
         EXPECT_GE(noticed, 10s);
-        EXPECT_LE(noticed, 10s + 3 * cfg.health_check_interval);
+        EXPECT_LE(noticed, 10s + 2 * cfg.health_check_interval + 100ms);
     }
 }
 
@@ -526,15 +526,28 @@ awaitable<void> use_everything(io_context& context, tcp::acceptor& acceptor, red
     done = true;
 }
 
+/// Either half waits for the other: what ends the one with an exception ends the test.
+auto reports_and_stops(io_context& context) {
+    return [&context](std::exception_ptr e) {
+        if (!e)
+            return;
+        try {
+            std::rethrow_exception(e);
+        } catch (std::exception const& why) {
+            ADD_FAILURE() << why.what();
+        }
+        context.stop();
+    };
+}
+
 TEST(Catalogue, D06_EverythingRunsOnAStackOf64KiB) {
     fairlead::test::on_small_stack([] {
         io_context context;
         tcp::acceptor acceptor(context, tcp::endpoint(ip::address_v4::loopback(), 0));
         redis::server server(context);
         bool done = false;
-        co_spawn(context, serve_one(acceptor), [](std::exception_ptr e) { EXPECT_FALSE(e); });
-        co_spawn(context, use_everything(context, acceptor, server, done),
-                 [](std::exception_ptr e) { EXPECT_FALSE(e); });
+        co_spawn(context, serve_one(acceptor), reports_and_stops(context));
+        co_spawn(context, use_everything(context, acceptor, server, done), reports_and_stops(context));
         context.run();
         EXPECT_TRUE(done);
     });
@@ -546,9 +559,8 @@ TEST(Catalogue, D06_SimulatedWorldsToo) {
         tcp::acceptor acceptor(w.context(), tcp::endpoint(ip::address_v4::loopback(), 0));
         redis::server server(w.context());
         bool done = false;
-        co_spawn(w.context(), serve_one(acceptor), [](std::exception_ptr e) { EXPECT_FALSE(e); });
-        co_spawn(w.context(), use_everything(w.context(), acceptor, server, done),
-                 [](std::exception_ptr e) { EXPECT_FALSE(e); });
+        co_spawn(w.context(), serve_one(acceptor), reports_and_stops(w.context()));
+        co_spawn(w.context(), use_everything(w.context(), acceptor, server, done), reports_and_stops(w.context()));
         w.run();
         EXPECT_TRUE(done);
     });

@@ -298,10 +298,8 @@ struct pinged_connection {
         while (!conn.is_ready())
             w.context.run_one();
         EXPECT_NE(server.read().find("HELLO"), std::string::npos);
-        for (int i = 0; i != 2; ++i) { // the first interval has heard the greeting
-            w.b.ahead_ns += 11'000'000'000;
-            settle();
-        }
+        w.b.ahead_ns += 11'000'000'000;
+        settle();
         EXPECT_NE(server.read().find("PING"), std::string::npos);
     }
     void settle() {
@@ -342,8 +340,6 @@ TEST(Catalogue, P24_SlowServerIsNotTakenForADeadOneWithinTheInterval) {
         c.w.b.ahead_ns += 9'000'000'000;
         c.settle();
         c.server.say("+PONG\r\n");
-        c.settle();
-        c.w.b.ahead_ns += 11'000'000'000;
         c.settle();
         c.w.b.ahead_ns += 11'000'000'000;
         c.settle();
