@@ -3,6 +3,7 @@
 //
 //   faults PROGRAM
 #include <fairlead/coro/spawn.hpp>
+#include <fairlead/exec/work_guard.hpp>
 #include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/connect.hpp>
 #include <fairlead/net/resolver.hpp>
@@ -12,14 +13,22 @@
 #include <fairlead/stream/read_until.hpp>
 #include <fairlead/stream/write.hpp>
 #include <fairlead/token/adapters.hpp>
+#include <fairlead/token/block.hpp>
+#include <fairlead/token/post.hpp>
 
 #include <array>
+#include <atomic>
+#include <cerrno>
 #include <cstdio>
+#include <fstream>
 #include <functional>
 #include <optional>
 #include <string>
+#include <thread>
+#include <utility>
 
 #include <dirent.h>
+#include <unistd.h>
 
 namespace {
 
@@ -99,16 +108,71 @@ std::size_t open_descriptors() {
     return n;
 }
 
+/// The thread that runs main() is inside a system call that waits.
+bool main_sleeps() {
+    std::ifstream stat("/proc/self/stat");
+    std::string id, name, state;
+    stat >> id >> name >> state;
+    return state == "S";
+}
+
+int stop_from_another_thread() {
+    io_context context;
+    std::atomic<bool> runs{false};
+    steady_timer patience(context, 5s);
+    patience.async_wait([](error_code) {});
+    post(context, [&] { runs = true; });
+    std::thread other([&] {
+        while (!runs || !main_sleeps())
+            std::this_thread::yield();
+        context.stop();
+    });
+    context.run();
+    other.join();
+    return context.now() < patience.expiry() ? 0 : -1;
+}
+
+int block_while_another_thread_runs() {
+    io_context context;
+    std::atomic<bool> runs{false};
+    auto guard = make_work_guard(context);
+    post(context, [&] { runs = true; });
+    std::thread other([&] { context.run(); });
+    while (!runs)
+        std::this_thread::yield();
+    steady_timer timer(context, 20ms);
+    error_code ec;
+    timer.async_wait(block[ec]);
+    guard.reset();
+    other.join();
+    return ec.value();
+}
+
 int twice(std::function<int()> const& once) {
     int const first = once();
     int const second = once();
-    std::printf("%d %d\n", first, second);
+    // Not by stdio, which gives up what a signal interrupts: that write may be the one that fails.
+    auto const text = std::to_string(first) + ' ' + std::to_string(second) + '\n';
+    while (::write(STDOUT_FILENO, text.data(), text.size()) < 0 && errno == EINTR) {
+    }
     return 0;
 }
 
 int perform(std::string const& program) {
     if (program == "everything")
         return twice(everything);
+    if (program == "wake")
+        return twice(stop_from_another_thread);
+    if (program == "park")
+        return twice(block_while_another_thread_runs);
+    if (program == "sleep")
+        return twice([] {
+            io_context context;
+            steady_timer timer(context, 1'300us);
+            error_code ec;
+            timer.wait(ec);
+            return ec ? ec.value() : context.now() < timer.expiry() ? -1 : 0;
+        });
     if (program == "make")
         return twice([] {
             auto const before = open_descriptors();
@@ -138,6 +202,16 @@ int perform(std::string const& program) {
         b.write_some(buffer("xy", 2));
         return twice([&] { return run(context, [&](auto h) { a.async_read_some(buffer(bytes, 1), h); }); });
     }
+    if (program == "wait") {
+        bool first = true;
+        return twice([&] {
+            if (!std::exchange(first, false))
+                b.write_some(buffer("x", 1));
+            error_code ec;
+            a.read_some(buffer(bytes, 1), ec);
+            return ec.value();
+        });
+    }
     if (program == "watch") { // The descriptor is not known to epoll yet.
         return twice([&] {
             return run(context, [&](auto h) {
@@ -151,7 +225,8 @@ int perform(std::string const& program) {
             tcp::socket s(context);
             return run(context, [&](auto h) { s.async_connect(acceptor.local_endpoint(), h); });
         });
-    if (program == "accept") {
+    if (program == "accept" || program == "accept_or_say_why") {
+        acceptor.set_option(socket_base::enable_connection_aborted(program != "accept"));
         tcp::socket first(context), second(context), peer(context);
         first.connect(acceptor.local_endpoint());
         second.connect(acceptor.local_endpoint());

@@ -1,4 +1,4 @@
-// Fails: executor
+// Fails: the first argument of bind_executor is an executor or a context
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/token/adapters.hpp>
 

@@ -1,5 +1,4 @@
-// Fails: mutable_buffer_sequence
-// Lines: 80
+// Fails: write fairlead::buffer\(x\) of an array or a container that is not const
 #include <fairlead/stream/read.hpp>
 
 #include <fairlead/net/stream_socket.hpp>

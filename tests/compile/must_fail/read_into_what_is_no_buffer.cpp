@@ -1,4 +1,4 @@
-// Fails: mutable_buffer_sequence
+// Fails: write fairlead::buffer\(x\) of an array or a container that is not const
 #include <fairlead/net/stream_socket.hpp>
 
 void start(fairlead::local::stream_protocol::socket& socket, char (&bytes)[8]) {

@@ -1,4 +1,4 @@
-// Fails: one_requirable
+// Fails: write prefer\(x, property\)
 #include <fairlead/exec/executor.hpp>
 
 auto possibly(fairlead::any_io_executor const& e) {

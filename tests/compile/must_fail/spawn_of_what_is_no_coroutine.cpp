@@ -1,5 +1,4 @@
-// Fails: awaitable_function
-// Lines: 80
+// Fails: co_spawn takes an awaitable, an operation, or a function that returns one
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/token/adapters.hpp>
