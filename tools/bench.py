@@ -479,14 +479,14 @@ def measure(benchmark: dict[str, str], lines: list[dict[str, str]], given: argpa
             write(report, given.output)
 
 
-def run_all(given: argparse.Namespace, catalog: list[dict[str, str]], lines: list[dict[str, str]]) -> int:
+def run_all(given: argparse.Namespace, benchmarks: list[dict[str, str]], lines: list[dict[str, str]]) -> int:
     rounds = given.rounds or (1 if given.quick else ROUNDS_FULL if given.full else ROUNDS)
     report = {"versions": versions(), "rounds": rounds, "is_complete": False, "benchmarks": []}
     for k, v in report["versions"].items():
         print(f"{k}: {v}")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        for b in catalog:
+        for b in benchmarks:
             if not given.names or b["id"] in given.names:
                 measure(b, lines, given, report)
         report["is_complete"] = True
@@ -522,10 +522,10 @@ def self_test() -> list[str]:
         lines = [{"benchmark": f"of {name}", "part": f"part of {name}", "row": f"row of {name}", "kind": "ours",
                   "program": name, "arguments": "{n}", "operations": "200", "quick": "100", "full": "2000",
                   "unit": "bytes" if name in ("measured", "garbled") else ""} for name in PLANTED]
-        catalog = [{"id": line["benchmark"], "question": "?", "goal": "!"} for line in lines]
+        benchmarks = [{"id": line["benchmark"], "question": "?", "goal": "!"} for line in lines]
         given = parser().parse_intermixed_args([folder, str(output), "--full", "--rounds", "2"])
         for is_interrupted in (False, True):
-            chosen = catalog if is_interrupted else catalog[:-1]
+            chosen = benchmarks if is_interrupted else benchmarks[:-1]
             with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
                 status = run_all(given, chosen, lines)
             page, report = (output / "report.html").read_text(), json.loads((output / "report.json").read_text())
@@ -574,12 +574,12 @@ def parser() -> argparse.ArgumentParser:
 
 def main() -> int:
     given = parser().parse_intermixed_args()
-    catalog, lines = table(ROOT / "bench/catalog.tsv"), table(ROOT / "bench/rows.tsv")
-    unknown = set(given.names) - {b["id"] for b in catalog}
+    benchmarks, lines = table(ROOT / "bench/benchmarks.tsv"), table(ROOT / "bench/rows.tsv")
+    unknown = set(given.names) - {b["id"] for b in benchmarks}
     if unknown:
-        print(f"no benchmark is called {', '.join(sorted(unknown))}; there are {', '.join(b['id'] for b in catalog)}")
+        print(f"no benchmark is called {', '.join(sorted(unknown))}; there are {', '.join(b['id'] for b in benchmarks)}")
         return 2
-    return run_all(given, catalog, lines)
+    return run_all(given, benchmarks, lines)
 
 
 if __name__ == "__main__":

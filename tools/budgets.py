@@ -11,7 +11,8 @@ is held: exit status 77. Rows that say "at most" are bounds that people choose: 
     instructions, allocations   of one operation, counted by callgrind (tests/instructions/operations.cpp)
     frame_bytes                 of coroutine frames (tests/budgets/frames.cpp)
     header_kib                  of each public header, preprocessed with all that it includes; of those for programs of
-                                Asio the whole one, and what each of them brings: the others lie between the two
+                                Asio the whole one, what each brings, what those of I/O objects bring, and one of each
+                                kind that Asio keeps small
     instructions_more           of one operation than of another; tests/instructions/count.py measures and holds them
     system_calls                of an echoed message; tests/system_calls/check.py does
 """
@@ -108,6 +109,10 @@ class Table:
 RULES = {"instructions": "within 3 %", "allocations": "exactly", "frame_bytes": "exactly", "header_kib": "within 3 %"}
 
 
+# Header-only Asio 1.38 takes more than these: a program that includes but one of them shall not pay for all.
+SMALL_OF_ASIO = ["fairlead", "detail/brought_along", "detail/inside", "detail/socket_types", "buffer", "associated_executor",
+                 "execution/relationship", "execution_context", "ip/address", "ip/resolver_query_base", "post"]
+
 NOISE = {"exactly": 0, "within 3 %": 0.003}  # not worth a change of the table
 
 
@@ -153,7 +158,7 @@ class Tree:
             return {name: float(n) for name, n in (line.split("\t") for line in lines)}
         include = ROOT / "include"
         headers = sorted(str(h.relative_to(include)) for h in (include / "fairlead").rglob("*.hpp"))
-        headers += ["compat/asio.hpp", "compat/asio/fairlead.hpp"]
+        headers += ["compat/asio.hpp", *(f"compat/asio/{name}.hpp" for name in SMALL_OF_ASIO)]
         def kib(header: str) -> float:
             return round(len(self.output(self.compiler, "-std=c++20", f"-I{include}", f"-I{include}/compat", "-E", "-P", "-x", "c++", "-",
                                          text=f"#include <{header}>\n")) / 1024)

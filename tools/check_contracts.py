@@ -42,13 +42,16 @@ def declarations(text: str):
     """Yields (line, scope, statement, docstring) for what stands in public scopes: no detail, no function's body."""
     scopes: list[tuple[str, bool]] = []  # name and whether its members are public
     statement, doc, begun = "", [], 1
-    parentheses = 0
+    parentheses, in_macro = 0, False
     for number, line in enumerate(text.splitlines(), 1):
         stripped = line.strip()
         if stripped.startswith("///") and not statement.strip():
             doc.append(stripped.removeprefix("///").removeprefix(" "))
             continue
-        if stripped.startswith("#"):
+        if in_macro or stripped.startswith("#"):
+            if in_macro or stripped.startswith("#define"):
+                doc = []  # The macro's.
+            in_macro = stripped.endswith("\\")
             continue
         code = code_of(line)
         if not code.strip() and not statement.strip():
@@ -83,7 +86,7 @@ def code_of(text: str) -> str:
 
 def scope_of(statement: str) -> tuple[str, bool]:
     if found := re.search(r"\bnamespace ([\w:]*)", statement):
-        return found[1], found[1] not in ("", "detail")
+        return found[1], bool(found[1]) and not re.search(r"detail\b", found[1])
     head = re.sub(r"^template ?<.*?>(?= ?(class|struct|requires)\b(?! \w+[,>]))", "", " ".join(statement.split()))
     if found := re.search(r"\b(class|struct) (?:FAIRLEAD_\w+ |\[\[[^\]]*\]\] )*(\w+)", head):
         return found[2], found[1] == "struct"
@@ -95,7 +98,8 @@ def operations(where: str, text: str) -> list[Operation]:
             for line, scope, statement, doc in declarations(text)
             if (found := OPERATION.search(statement) or (scope == "fairlead" and SHORT_NAMES.search(statement)))
             and found[1] != scope.rpartition("::")[2]  # a constructor
-            and not statement.endswith("= delete") and not statement.startswith(("using ", "friend ", "concept "))]
+            and not statement.endswith("= delete") and "FAIRLEAD_REFUSED" not in statement
+            and not statement.startswith(("using ", "friend ", "concept "))]
 
 
 def split(doc: list[str]) -> tuple[list[str], dict[str, list[str]]]:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Small rules that no other tool holds: headers guard themselves, a TODO carries an issue number, nothing is left over,
-links between pages lead somewhere.
+links between pages lead somewhere, docs/redis.md lists the commands that the embedded server knows.
 
     tools/check_text.py [--root DIR]     prints one line per violation; exit status 1 if there is one
     tools/check_text.py --self-test      plants every kind of violation and expects it to be found
@@ -17,6 +17,7 @@ SUFFIXES = {".hpp", ".cpp", ".py", ".cmake", ".md", ".toml", ".tsv", ".txt", ".s
 SELF = Path(__file__).name  # Full of planted violations.
 RESIDUE = re.compile(r"\b(FIXME|XXX|HACK)\b")
 LINK = re.compile(r"(\[(?:[^\]\[`]|`[^`]*`)*\]\()([^)\s]+)\)")
+COMMANDS = ("docs/redis.md", "src/redis/server_engine.cpp")
 TODO = re.compile(r"\bTODO\b(?!\(#\d+\))")
 
 
@@ -72,6 +73,14 @@ def check_links(root: Path, path: Path) -> list[str]:
     return found
 
 
+def check_commands(page: str, source: str) -> list[str]:
+    """The table of commands of docs/redis.md beside that of src/redis/server_engine.cpp."""
+    listed = {word.lower() for line in page.splitlines() if line.startswith("| ") for word in re.findall(r"`([A-Z]+)`", line)}
+    known = set(re.findall(r'^    \{"(\w+)", ', source, re.M))
+    return [f"docs/redis.md: {name.upper()} is missing in the table of commands" for name in sorted(known - listed)] + [
+        f"docs/redis.md: the embedded server does not know {name.upper()}" for name in sorted(listed - known)]
+
+
 def check(root: Path) -> list[str]:
     paths = [path
              for folder in FOLDERS
@@ -81,7 +90,8 @@ def check(root: Path) -> list[str]:
     return [violation
             for path in paths
             for violation in check_file(path.relative_to(root).as_posix(), path.read_text(errors="replace"))
-            ] + [violation for path in pages for violation in check_links(root, path)]
+            ] + [violation for path in pages for violation in check_links(root, path)
+                 ] + check_commands(*((root / name).read_text() for name in COMMANDS))
 
 
 def self_test() -> list[str]:
@@ -92,6 +102,8 @@ def self_test() -> list[str]:
         "src/c.cpp": "\tint c;\n",
         "tools/d.py": "d = 1",
     }
+    planted_commands = {"docs/redis.md": "| Strings | `GET`, `SET` |\n`NO`\n",
+                        "src/redis/server_engine.cpp": '    {"del", at_least(2), 0},\n    {"get", 2, 0},\n'}
     planted_links = {"docs/e.md": "[nothing](f.md)\n", "docs/g.md": "# It\n[it](#it) [`at`](#at)\n"}
     good = {"include/b.hpp": "#pragma once\n", "src/d.cpp": "int d; // TODO(#7): when g++ 13 is everywhere\n",
             "docs/h.md": "# To `it`, twice\n[a](#to-it-twice) [b](h.md) [c](https://example.org/x)\n```\n[](int& i)\n```\n"}
@@ -100,11 +112,11 @@ def self_test() -> list[str]:
         if len(found := check_file(name, text)) != 1:
             failures.append(f"planted {name}, found {found}")
     with tempfile.TemporaryDirectory() as folder:
-        for name, text in {**good, **planted, **planted_links}.items():
-            (Path(folder) / name).parent.mkdir(exist_ok=True)
+        for name, text in {**good, **planted, **planted_links, **planted_commands}.items():
+            (Path(folder) / name).parent.mkdir(parents=True, exist_ok=True)
             (Path(folder) / name).write_text(text)
-        if len(found := check(Path(folder))) != len(planted) + len(planted_links):
-            failures.append(f"planted {len(planted) + len(planted_links)}, found {found}")
+        if len(found := check(Path(folder))) != (ought := len(planted) + len(planted_links) + 2):
+            failures.append(f"planted {ought}, found {found}")
     return failures
 
 

@@ -7,7 +7,8 @@ right one.
 
 In a header the contract block of STYLE.md becomes a table. An operation that shares the contract of another shows all
 of it. The comment that opens a file becomes the documentation of the file. What looks like mark-up but is meant as text,
-as in response<T...>, is escaped; `code` stays as it is.
+as in response<T...>, is escaped; `code` stays as it is. Overloads that only refuse their arguments are left out, and a
+using-declaration with a comment becomes an alias, which doxygen shows.
 
 On a page each heading gets a name that is unique among all pages, which links to it use. A link to an example leads to
 the page that doxygen makes of it, one to a header to the documentation of the file, and one to a table to its copy.
@@ -18,7 +19,7 @@ import re
 import sys
 from pathlib import Path
 
-from check_contracts import operations, resolve
+from check_contracts import code_of, declarations, operations, resolve
 from check_text import LINK, prose, slug
 
 # The lines of contract blocks, in whatever docstring.
@@ -27,6 +28,7 @@ DOCSTRING = re.compile(r"(\s*///)(?!<)(?: (.*)|$)")
 TRAILING = re.compile(r"(.*///< )(.*)")
 COLUMNS = re.compile(r"(\S.*?)  +(?=\S)|(error::\w+) ")  # What is meant, and what it means.
 HEADING = re.compile(r"#{2,} (.*)")
+USING = re.compile(r"(\s*using )((?:\w+::)+(\w+);.*)")
 
 
 def escaped(text: str) -> str:
@@ -89,10 +91,26 @@ def filtered_block(block: list[str], contract: dict[str, list[str]]) -> list[str
     return out
 
 
+def refusals(text: str) -> set[int]:
+    """The lines of overloads that nobody can call, which say what to write instead."""
+    lines, out = text.splitlines(), set()
+    for begun, _, statement, _ in declarations(text):
+        if "FAIRLEAD_REFUSED" in statement:
+            depth = 0
+            for number in range(begun, len(lines) + 1):
+                code = code_of(lines[number - 1])
+                depth += code.count("{") - code.count("}")
+                out.add(number)
+                if depth == 0 and re.search(r"[;}]\s*$", code):
+                    break
+    return out
+
+
 def filtered(text: str) -> str:
     of_header = operations("", text)
     resolve(of_header)
     at = {int(op.where.lstrip(":")): op for op in of_header}
+    refused = refusals(text)
     lines, out = text.splitlines(), []
     heading = True  # Still in the comment that opens the file.
     block: list[str] = []
@@ -103,6 +121,12 @@ def filtered(text: str) -> str:
             heading = False
             continue
         op = at.get(number)
+        if number in refused:
+            out += [""] * (len(block) + 1)
+            block = []
+            continue
+        if using := USING.fullmatch(line):
+            line = f"{using[1]}{using[3]} = {using[2]}" if block or TRAILING.match(line) else line
         if block:
             out += filtered_block(block, op.contract if op else {})
             block = []
@@ -173,6 +197,14 @@ int async_f(int); ///< a *b
 /// The same.
 /// Errors     also error::late  soon
 int async_f(char);
+/// None.
+template <class T> FAIRLEAD_REFUSED("no, {")
+int async_f(T) {
+    return {};
+}
+using m::undocumented;
+/// An alias.
+using m::k::code;
     union {
         int x;
     };
@@ -201,6 +233,14 @@ int async_f();
 /// The same.
 /// {ERRORS}<br><b>also error::late</b>: soon</td></tr>{REST}
 int async_f(char);
+
+
+
+
+
+using m::undocumented;
+/// An alias.
+using code = m::k::code;
 
         int x;
 

@@ -350,6 +350,7 @@ void run_load(options const& o, std::string const& address, figures& f) {
     s.warm_at = o.commands / 10 ? o.commands / 10 : 1;
     redis::config cfg;
     cfg.address = address;
+    cfg.health_check_interval = std::chrono::seconds(5); // Somebody looks on: a server that hangs is noticed after ten.
     co_spawn(ctx, direct(s, cfg), detached);
     ctx.run();
 
