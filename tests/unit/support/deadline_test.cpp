@@ -18,8 +18,8 @@ std::string said_by(std::string const& test, int& status) {
     // Where this run is one part of the program's tests, the one that hangs need not be in the same part.
     std::string const command = "env -u GTEST_TOTAL_SHARDS -u GTEST_SHARD_INDEX -u GTEST_SHARD_STATUS_FILE "
                                 "FAIRLEAD_TEST_DEADLINE=0.1 /proc/" +
-                                std::to_string(::getpid()) + "/exe --gtest_also_run_disabled_tests --gtest_filter=" +
-                                test + " 2>&1";
+                                std::to_string(::getpid()) +
+                                "/exe --gtest_also_run_disabled_tests --gtest_filter=" + test + " 2>&1";
     std::string said;
     auto* const pipe = ::popen(command.c_str(), "r");
     std::array<char, 512> part{};
@@ -36,7 +36,9 @@ TEST(Deadline, DISABLED_HangsInTheMiddle) {
 }
 
 TEST(Deadline, DISABLED_HangsAfterAWaitThatEnded) {
-    { waiting_for const w("what has come"); }
+    {
+        waiting_for const w("what has come");
+    }
     for (;;)
         ::pause();
 }
