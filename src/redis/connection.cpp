@@ -1,6 +1,7 @@
 #include <fairlead/redis/connection.hpp>
 
 #include <redis/multiplexer.hpp>
+#include <redis/read_into.hpp>
 #include <redis/session_machine.hpp>
 
 #include <fairlead/base/dynamic_buffer.hpp>
@@ -56,11 +57,6 @@ constexpr std::chrono::hours for_ever(24 * 365); // What is longer might overflo
 
 template <int Name> using tcp_number =
     fairlead::detail::integer_option<fairlead::detail::option_key<IPPROTO_TCP, Name>>;
-
-auto read_into(socket_core const& s, mutable_buffer b) {
-    return completion_token_transform<void(error_code, std::size_t)>(
-        as_tuple, fairlead::detail::transfer(s, io::kind::receive, b.data(), b.size()));
-}
 
 } // namespace
 

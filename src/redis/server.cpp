@@ -1,5 +1,7 @@
 #include <fairlead/redis/server.hpp>
 
+#include <redis/read_into.hpp>
+
 #include <fairlead/base/dynamic_buffer.hpp>
 #include <fairlead/base/saturated.hpp>
 #include <fairlead/coro/spawn.hpp>
@@ -46,11 +48,6 @@ public:
 private:
     T* p_;
 };
-
-auto read_into(socket_core const& s, mutable_buffer b) {
-    return completion_token_transform<void(error_code, std::size_t)>(
-        as_tuple, fairlead::detail::transfer(s, io::kind::receive, b.data(), b.size()));
-}
 
 struct session;
 
