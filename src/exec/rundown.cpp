@@ -6,8 +6,8 @@ namespace fairlead::detail {
 
 void rundown::wait() const noexcept {
     // Nobody can be asked to wake us: that would be one more look at what is about to go.
-    for (int looks = 0; inside_.load(std::memory_order_acquire) != 0; ++looks) {
-        if (looks < 100)
+    for (int waits = 0; inside_.load(std::memory_order_acquire) != 0; ++waits) {
+        if (waits < 100)
             park::pause();
         else
             park::give_way();

@@ -611,7 +611,7 @@ std::size_t network::waiting_for_clients(machine const& m) const noexcept {
 }
 
 std::string network::waiting() const {
-    static constexpr char const* kinds[] = {"receive",        "receive all",    "accept", "wait for read",
+    static constexpr char const* names[] = {"receive",        "receive all",    "accept", "wait for read",
                                             "wait for error", "receive from",   "send",   "send all",
                                             "connect",        "wait for write", "send to"};
     constexpr std::size_t most = 16;
@@ -624,7 +624,7 @@ std::string network::waiting() const {
     for (auto const& e : endpoints_)
         for (op_queue* q : {&e->reads, &e->writes})
             q->for_each([&](op& o) {
-                add(std::string(kinds[static_cast<std::size_t>(static_cast<io::io_op&>(o).kind)]) + " on #" +
+                add(std::string(names[static_cast<std::size_t>(static_cast<io::io_op&>(o).kind)]) + " on #" +
                     std::to_string(e->index) + " of " + e->owner->name);
             });
     if (n == 0)

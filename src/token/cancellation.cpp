@@ -31,10 +31,9 @@ void cancellation_signal::release() noexcept {
 void cancellation_signal::make_room(std::size_t bytes) {
     if (block_)
         detail::recycle_free(std::exchange(block_, nullptr));
-    auto* const block = static_cast<detail::slot_block*>(detail::recycle_allocate(sizeof(detail::slot_block) + bytes));
-    block->installed = nullptr;
-    block->capacity = bytes;
-    block_ = block;
+    block_ = static_cast<detail::slot_block*>(detail::recycle_allocate(sizeof(detail::slot_block) + bytes));
+    block_->installed = nullptr;
+    block_->capacity = bytes;
 }
 
 namespace detail {
