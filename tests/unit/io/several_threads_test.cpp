@@ -88,7 +88,8 @@ TEST(SeveralThreads, OneThatComesLaterHelpsAHandlerThatWaitsForIt) {
 
 // The second thread takes the loop from a handler, finds nothing, and must not think that this was all.
 TEST(SeveralThreads, HandlerWhoseLoopWasTakenIsStillWork) {
-    for (int round = 0; round != 200; ++round) {
+    // Giving way a hundred times takes a second where others want the processor, too.
+    for (std::uint64_t round = 0, rounds = scaled(50, 10); round != rounds; ++round) {
         io_context context;
         std::atomic<bool> has_begun{false}, has_returned{false};
         std::latch over(1);
