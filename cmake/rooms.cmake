@@ -9,6 +9,9 @@ function(fairlead_own_target target)
   if(FAIRLEAD_WERROR)
     target_compile_options(${target} PRIVATE -Werror)
   endif()
+  if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE -Wno-subobject-linkage) # It takes a source that is included for a header.
+  endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # These depend on what the optimiser happens to inline, and g++ 12 reports them inside std::string and for replaced
     # operators new. They are shown, but never fatal; with instrumentation they are noise.
