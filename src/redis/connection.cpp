@@ -230,6 +230,7 @@ private:
     steady_clock::time_point alive_at_;    // the last sign of life, or when something was asked for to get one
     steady_clock::time_point quiet_until_; // the server was asked to pause until then
     bool asked_ = false;                   // what is under way must be answered within an interval
+    bool had_all_ = false;                 // ... and the server had it when it was asked
     std::int64_t question_end_ = 0;        // in the bytes of this session: what came before the question
     std::int64_t delivered_ = 0;           // so much of that had reached the server at the last look
 
@@ -715,7 +716,8 @@ void connection_core::note_delivery(steady_clock::time_point now) noexcept {
 /// When the silence will have lasted too long for this stage, as far as one can tell now.
 steady_clock::time_point connection_core::silent_at() noexcept {
     auto const at = alive_at_ + interval();
-    if (asked_ || undelivered_bytes() != 0) // What it has not got keeps it from nothing.
+    // What it has not got keeps it from nothing. What it had when it was asked has had its time before.
+    if ((asked_ && had_all_) || undelivered_bytes() != 0)
         return at;
     auto const late = mux_.late_ms();
     if (late == request::for_ever_ms)
@@ -737,6 +739,7 @@ void connection_core::ask() noexcept {
         queue_flush();
     }
     asked_ = true;
+    had_all_ = before == 0;
     alive_at_ = context_->now();
     delivered_ = delivered_bytes();
     question_end_ = delivered_ + before;

@@ -33,10 +33,13 @@ std::uint32_t wait_of(detail::timeout where, detail::arguments_of arguments) noe
     return milliseconds_of(text, where == detail::timeout::last_s ? 1000 : 1);
 }
 
-/// What stands behind BLOCK, if that stands before the keys, of which one may have that name. 0: nothing.
+/// What stands behind BLOCK, if that is an option: keys, groups and consumers may have that name, too. 0: nothing.
 std::uint32_t block_of(detail::arguments_of arguments) noexcept {
     while (arguments.left() != 0) {
         auto const word = arguments.next();
+        bool const is_group = detail::equals_capitals(word, "GROUP"); // before its name and that of the consumer
+        for (int names = is_group ? 2 : 0; names != 0 && arguments.left() != 0; --names)
+            arguments.next();
         if (detail::equals_capitals(word, "STREAMS"))
             return 0;
         if (detail::equals_capitals(word, "BLOCK"))

@@ -354,6 +354,54 @@ TEST(RedisHealth, X2_BlockingCommandThatNeverArrivesIsNoExcuse) {
                   }});
 }
 
+TEST(RedisHealth, X2_TimeOfABlockingCommandBeginsWhenTheServerHasIt) {
+    // Longer under way than an interval, shorter than two: the check asks before the server has the command.
+    play_steadily(
+        [](hand& h, int) -> awaitable<void> {
+            auto greeting = h.greet();
+            co_await std::move(greeting);
+            for (;;) {
+                auto reading = h.next();
+                auto const words = co_await std::move(reading);
+                if (words[0] == "BLPOP")
+                    break;
+                auto answering = h.send("+OK\r\n");
+                co_await std::move(answering);
+            }
+            auto waiting = h.rest(20s);
+            co_await std::move(waiting);
+            auto answering = h.send("_\r\n");
+            co_await std::move(answering);
+            auto hanging = h.rest(100s);
+            co_await std::move(hanging);
+        },
+        [](scene& s) -> awaitable<void> {
+            auto connecting = connect(s, 1s);
+            co_await std::move(connecting);
+            auto const get = request_of({{"GET", "k"}});
+            auto first = s.rest(5s - s.world.elapsed() - 100ms);
+            co_await std::move(first);
+            auto getting = s.ask(get, redis::ignore); // The next check comes an interval later.
+            EXPECT_FALSE(co_await std::move(getting));
+            auto resting = s.rest(5s - s.world.elapsed() + 1ms);
+            co_await std::move(resting);
+            auto const pop = request_of({{"BLPOP", "q", "20"}});
+            auto asking = s.ask(pop, redis::ignore);
+            auto const ec = co_await std::move(asking);
+            EXPECT_FALSE(ec) << ec.message();
+            EXPECT_FALSE(s.ended);
+            auto const answered_at = s.world.elapsed();
+            EXPECT_GE(answered_at, 26s) << "the network must have held it up for this test";
+            auto hanging = s.ask(get, redis::ignore);
+            EXPECT_EQ(co_await std::move(hanging), R::maybe_executed);
+            EXPECT_LE(s.ended_at - answered_at, 2s + slack) << "afterwards it is checked as before";
+        },
+        {.prepare = [](sim::world& w, sim::host& redis, sim::host& app) {
+            w.at(5s, [&w, &redis, &app] { w.partition(redis, app); });
+            w.at(6200ms, [&w] { w.heal(); });
+        }});
+}
+
 // ---- bytes that move
 
 TEST(RedisHealth, X11UploadInProgressIsASignOfLife) {
