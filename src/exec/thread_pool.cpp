@@ -6,14 +6,15 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace fairlead {
 namespace detail {
 
-/// The queues of a pool. Each worker takes in turn from its own and what came from outside, and where there is neither,
-/// half of what another one has. Whoever finds nothing anywhere parks; whoever queues something wakes one of the
-/// parked.
+/// The queues of a pool. Each worker takes in turn from its own and what came from outside, and now and then, or where
+/// there is neither, half of what another one has. Whoever finds nothing anywhere parks; whoever queues something wakes
+/// one of the parked.
 class pool : public in_context_memory {
 public:
     pool(execution_context& context, std::size_t threads)
@@ -117,14 +118,17 @@ private:
 
     void run(queue* own) {
         worker const me(this, own);
-        bool outside_first = false;
+        unsigned turn = 0;
+        bool owes_a_look = false; // at what the other workers have
         for (;;) {
             if (stopped_.load(std::memory_order_acquire))
                 return;
             // Every second time from outside first: a worker that feeds itself would never look there, and what it
-            // feeds itself with may take long.
-            outside_first = !outside_first;
-            op* const o = take(own, outside_first);
+            // feeds itself with may take long. Nor would it help the others, of whom one may be busy for ever: where
+            // the clock is due, so after each long item or a batch of short ones, every fourth time is theirs.
+            owes_a_look = owes_a_look || this_thread.outside.is_due();
+            bool const others_first = ++turn % 4 == 0 && std::exchange(owes_a_look, false);
+            op* const o = take(own, turn % 2 != 0, others_first);
             if (o) {
                 struct at_end {
                     pool& p;
@@ -162,9 +166,12 @@ private:
         queued_.fetch_sub(1, std::memory_order_relaxed);
         return q.ops.pop_front();
     }
-    op* take(queue* own, bool outside_first) noexcept {
+    op* take(queue* own, bool outside_first, bool others_first) noexcept {
         if (queued_.load(std::memory_order_relaxed) == 0)
             return nullptr;
+        if (others_first)
+            if (op* const o = steal(own))
+                return o;
         if (outside_first)
             if (op* const o = take_from(outside_))
                 return o;

@@ -454,6 +454,36 @@ TEST(Catalogue, F02_X9_WorkerOfAPoolThatFeedsItselfTakesWhatComesFromOutside) {
     EXPECT_LE(rounds_before, 2) << "functions of the worker's own, each of which may take long";
 }
 
+TEST(Catalogue, F02_X9_WorkerOfAPoolThatFeedsItselfTakesWhatABusyOneHasQueued) {
+    // The one that is busy waits for what it has queued, which only the other one can run.
+    thread_pool pool(2);
+    std::atomic<int> rounds{0};
+    std::atomic<bool> over{false};
+    std::function<void()> again = [&] {
+        if (++rounds != 1'000'000 && !over)
+            post(pool, again);
+    };
+    int rounds_before = -1;
+    std::promise<void> feeding, helped;
+    post(pool, [&] {
+        feeding.set_value();
+        again();
+    });
+    feeding.get_future().wait();
+    post(pool, [&] {
+        auto const begun = rounds.load();
+        post(pool, [&] {
+            rounds_before = rounds - begun;
+            over = true;
+            helped.set_value();
+        });
+        helped.get_future().wait();
+    });
+    pool.join();
+    EXPECT_TRUE(over);
+    EXPECT_LT(rounds_before, 500'000);
+}
+
 TEST(Catalogue, F03_X9_TurnOfAStrandOnAPoolCountsTime) {
     told_clock const clock;
     thread_pool pool(1);
