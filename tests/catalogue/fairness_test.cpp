@@ -1,6 +1,7 @@
 // Nobody starves and no stack grows: rows D15, D16, D20, D21 of the papers, F and D of the failure catalogue.
 // Everything is counted in units and items; no time is measured.
 #include <fairlead/coro/spawn.hpp>
+#include <fairlead/exec/inline_executor.hpp>
 #include <fairlead/exec/strand.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/acceptor.hpp>
@@ -9,6 +10,7 @@
 #include <fairlead/stream/read_until.hpp>
 #include <fairlead/stream/write.hpp>
 #include <fairlead/token/adapters.hpp>
+#include <fairlead/token/immediate.hpp>
 #include <fairlead/token/post.hpp>
 #include <support/scale.hpp>
 
@@ -529,6 +531,22 @@ TEST(Catalogue, F01_X9_CoroutinesThatNeverWaitMakeTimersNoLater) {
         computing_context c;
         co_spawn(c.context, compute_between_immediate_completions(c, length), detached);
         EXPECT_LE(c.lateness(), 2 * (fairness::slice_ns + length)) << length;
+    }
+}
+
+/// Each computes, and starts the next one, which runs inside it as long as that may be.
+void compute_inside_one_another(computing_context& c, std::int64_t length) {
+    c.compute(length);
+    if (!c.over)
+        async_immediate(c.context, bind_immediate_executor(inline_executor(),
+                                                           [&c, length] { compute_inside_one_another(c, length); }));
+}
+
+TEST(Catalogue, F01_X9_HandlersInsideOneAnotherMakeTimersNoLater) {
+    for (auto const length : lengths) {
+        computing_context c;
+        post(c.context, [&c, length] { compute_inside_one_another(c, length); });
+        EXPECT_LE(c.lateness(), 2 * (fairness::slice_ns + 2 * length)) << length;
     }
 }
 

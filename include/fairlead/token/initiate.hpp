@@ -401,8 +401,16 @@ template <class Executor> bool queues_functions(Executor const& e) noexcept {
         return !std::is_same_v<Executor, inline_executor>;
 }
 
+/// May a handler be called inside others? No deeper than the stack allows, and no longer than the budget of the item
+/// that runs, of which each takes a unit. The outermost always may, and outside of items there is none that could wait.
+inline bool may_be_inside(thread_state const& thread) noexcept {
+    if (thread.immediate_depth == 0)
+        return true;
+    return thread.immediate_depth < fairness::inline_depth_most && ((!thread.frames && !thread.is_outside) || spend());
+}
+
 /// Ends an operation that completed at once, from inside its initiating function: queued, unless the handler has an
-/// immediate executor and that runs here; and even then no deeper than inline_depth_most. A handler with an immediate
+/// immediate executor and that runs here; and even then only where it may be inside others. A handler with an immediate
 /// executor that runs elsewhere is queued there.
 template <class Executor, class Handler, class Values>
 void complete_immediately(Executor const& ex, Handler&& handler, Values&& values) {
@@ -414,7 +422,7 @@ void complete_immediately(Executor const& ex, Handler&& handler, Values&& values
         bool const here = l                   ? l->is_running_this()
                           : has_loop<at_type> ? false
                                               : runs_here(at) || std::is_same_v<at_type, inline_executor>;
-        if (here && thread.immediate_depth < fairness::inline_depth_most) {
+        if (here && may_be_inside(thread)) {
             struct level {
                 unsigned& depth;
                 ~level() { --depth; }
