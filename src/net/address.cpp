@@ -6,6 +6,7 @@
 #include <charconv>
 #include <limits>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace fairlead {
@@ -229,6 +230,12 @@ char* print_address(ip::address const& a, char* to) noexcept {
 
 } // namespace detail
 
+void detail::throw_error_of(error_code const& ec, std::string_view what, std::string_view text) {
+    constexpr std::size_t shown_most = 64;
+    if (ec)
+        throw_error_now(ec, std::string(what).append(1, ' ').append(text.substr(0, shown_most)).c_str());
+}
+
 namespace ip {
 
 char const* bad_address_cast::what() const noexcept { return "bad address cast"; }
@@ -275,21 +282,21 @@ address make_address(std::string_view text, error_code& ec) noexcept {
 address_v4 make_address_v4(std::string_view text) {
     error_code ec;
     address_v4 const a = make_address_v4(text, ec);
-    detail::throw_error(ec, "make_address_v4");
+    detail::throw_error_of(ec, "make_address_v4", text);
     return a;
 }
 
 address_v6 make_address_v6(std::string_view text) {
     error_code ec;
     address_v6 const a = make_address_v6(text, ec);
-    detail::throw_error(ec, "make_address_v6");
+    detail::throw_error_of(ec, "make_address_v6", text);
     return a;
 }
 
 address make_address(std::string_view text) {
     error_code ec;
     address const a = make_address(text, ec);
-    detail::throw_error(ec, "make_address");
+    detail::throw_error_of(ec, "make_address", text);
     return a;
 }
 

@@ -4,6 +4,7 @@
 #include <fairlead/net/address.hpp>
 
 #include <cstddef>
+#include <string_view>
 
 namespace fairlead::detail {
 
@@ -16,5 +17,8 @@ char* print_address(ip::address_v4 const& a, char* to) noexcept;
 char* print_address(ip::address_v6 const& a, char* to) noexcept;
 char* print_address(ip::address const& a, char* to) noexcept;
 char* print_number(unsigned n, char* to) noexcept;
+
+/// Throws `ec`, if it is set, with what was to be done with which text. Of a long one the beginning is enough.
+void throw_error_of(error_code const& ec, std::string_view what, std::string_view text);
 
 } // namespace fairlead::detail

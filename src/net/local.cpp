@@ -2,6 +2,8 @@
 #include <fairlead/base/error.hpp>
 #include <fairlead/net/local.hpp>
 
+#include <net/address_text.hpp>
+
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
@@ -22,9 +24,9 @@ local_endpoint::local_endpoint() noexcept : bytes_{AF_UNIX, {}} {}
 local_endpoint::local_endpoint(std::string_view path) : local_endpoint() {
     bool const is_abstract = path.starts_with('\0');
     if (path.size() > (is_abstract ? path_max : path_max - 1))
-        throw_error(error::name_too_long, "endpoint");
+        throw_error_of(error::name_too_long, "local endpoint", path);
     if (!is_abstract && path.find('\0') != path.npos)
-        throw_error(error::invalid_argument, "endpoint");
+        throw_error_of(error::invalid_argument, "local endpoint", path); // up to that NUL
     std::copy(path.begin(), path.end(), bytes_.path);
     length_ = static_cast<std::uint16_t>(path.size());
 }

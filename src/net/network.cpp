@@ -1,5 +1,7 @@
 #include <fairlead/net/network.hpp>
 
+#include <net/address_text.hpp>
+
 #include <charconv>
 
 namespace fairlead::ip {
@@ -45,13 +47,13 @@ network_v6 make_network_v6(std::string_view text, error_code& ec) noexcept {
 network_v4 make_network_v4(std::string_view text) {
     error_code ec;
     auto const n = make_network_v4(text, ec);
-    fairlead::detail::throw_error(ec, "make_network_v4");
+    fairlead::detail::throw_error_of(ec, "make_network_v4", text);
     return n;
 }
 network_v6 make_network_v6(std::string_view text) {
     error_code ec;
     auto const n = make_network_v6(text, ec);
-    fairlead::detail::throw_error(ec, "make_network_v6");
+    fairlead::detail::throw_error_of(ec, "make_network_v6", text);
     return n;
 }
 

@@ -134,6 +134,7 @@ public:
     }
 
     bool is_ready() const noexcept { return phase_ == phase::ready; }
+    std::string const& address() const noexcept { return cfg_.address; }
     resp3::version protocol() const noexcept { return session_.protocol(); }
     std::string const& server_text() const noexcept {
         return session_.server_text().empty() ? mux_.refusal() : session_.server_text();
@@ -768,6 +769,9 @@ loop* loop_of(connection_core& c) noexcept { return &c.loop(); }
 void start(connection_core& c, exec_op& o) noexcept { c.start_anywhere(o); }
 void start(connection_core& c, receive_op& o) noexcept { c.start_anywhere(o); }
 void start(connection_core& c, run_op& o) noexcept { c.start_anywhere(o); }
+void note_address(connection_core const& c, run_op& o) noexcept {
+    o.address[c.address().copy(o.address, sizeof o.address - 1)] = '\0';
+}
 
 } // namespace detail
 

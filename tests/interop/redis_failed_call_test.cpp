@@ -165,4 +165,28 @@ TEST_F(RedisFailedCall, Y5_RequestWithoutConnectionIsNamed) {
     EXPECT_TRUE(what.starts_with("redis GET: ")) << what;
 }
 
+TEST_F(RedisFailedCall, Y5_SessionThatFailsNamesTheServer) {
+    io_context ctx;
+    std::string const nobody = "unix:/nonexistent/" + std::string(100, 'x');
+    auto conn = std::make_unique<redis::connection>(ctx);
+    std::exception_ptr thrown, not_received;
+    redis::generic_response pushes;
+    co_spawn(ctx, conn->async_run({.address = nobody}, use_awaitable), [&](std::exception_ptr e) {
+        thrown = e;
+        conn = nullptr;
+    });
+    co_spawn(ctx, conn->async_receive(pushes, use_awaitable),
+             [&](std::exception_ptr e, std::size_t) { not_received = e; });
+    run_all(ctx);
+    auto const says = [](std::exception_ptr const& e, std::string_view begin) {
+        try {
+            std::rethrow_exception(e);
+        } catch (system_error const& x) {
+            EXPECT_TRUE(std::string_view(x.what()).starts_with(begin)) << x.what();
+        }
+    };
+    says(thrown, "redis connection to unix:/nonexistent/xxxxxxxxxxxxxxxxxxxxx: "); // which is as long as it is kept
+    says(not_received, "redis receive: ");
+}
+
 } // namespace fairlead::test

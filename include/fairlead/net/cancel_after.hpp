@@ -14,6 +14,7 @@
 #include <chrono>
 #include <exception>
 #include <optional>
+#include <string>
 #include <system_error>
 #include <tuple>
 
@@ -294,6 +295,11 @@ template <class Kept, class Initiation, class When, class Timer> struct limited_
         requires names_executor<Initiation>
     {
         return executor_of(initiation);
+    }
+    std::string describe() const
+        requires requires { initiation.describe(); }
+    {
+        return initiation.describe();
     }
 
 private:

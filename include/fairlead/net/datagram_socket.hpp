@@ -75,6 +75,7 @@ template <class Endpoint> struct receive_from : datagram_primitive<receive_from<
         o.set_sender(*sender);
     }
     static std::tuple<error_code, std::size_t> take(record& o) noexcept { return o.values(); }
+    static std::string describe() { return "receive_from"; }
 };
 static_assert(sizeof(receive_from<ip::udp::endpoint>) <= async_op<stream_signature>::storage_size);
 
@@ -100,6 +101,7 @@ template <class Endpoint> struct receive_from_slices
         set(o, room);
     }
     static std::tuple<error_code, std::size_t> take(record& o) noexcept { return o.values(); }
+    static std::string describe() { return "receive_from"; }
 
 private:
     void set(record& o, void* all) const noexcept {
@@ -183,6 +185,16 @@ struct send_to : datagram_primitive<send_to, receiver_record> {
         if (o.address) [[likely]]
             datagram_primitive::perform(o);
     }
+    std::string describe() const {
+        if (is_v6() && !v6)
+            return "send_to";
+        ip::udp::endpoint to;
+        if (is_v6())
+            std::memcpy(to.data(), v6, address_size);
+        else
+            std::memcpy(to.data(), v4, inside);
+        return text_with("send_to", to);
+    }
     static std::tuple<error_code, std::size_t> take(record& o) noexcept {
         return {to_error_code(o.result.error), o.result.n};
     }
@@ -215,6 +227,7 @@ template <class Endpoint> struct send_slices_to : datagram_primitive<send_slices
     static std::tuple<error_code, std::size_t> take(record& o) noexcept {
         return {to_error_code(o.result.error), o.result.n};
     }
+    std::string describe() const { return text_with("send_to", receiver); }
 
 private:
     void set(record& o, void* all, void* address) const noexcept {
@@ -456,7 +469,12 @@ private:
     template <class Init> static std::size_t perform(char const* what, Init const& init) {
         error_code ec;
         auto const n = perform(ec, init);
-        detail::throw_error(ec, what);
+        if constexpr (detail::describes_itself<Init>) {
+            if (ec) [[unlikely]]
+                detail::throw_error_now(ec, init.describe().c_str());
+        } else {
+            detail::throw_error(ec, what);
+        }
         return n;
     }
     void open_and_bind(endpoint_type const& local) {

@@ -52,8 +52,13 @@ struct signal_wait : primitive<signal_wait> {
     static std::tuple<error_code, int> take(record& o) noexcept {
         return {to_error_code(o.result.error), static_cast<int>(o.result.n)};
     }
+    static std::string describe() { return "wait for a signal"; }
 };
 static_assert(await_record::fits<io::signal_op>);
+
+[[noreturn]] FAIRLEAD_COLD inline void throw_signal_error(error_code const& ec, char const* what, int number) {
+    throw_error_now(ec, std::string(what).append(" signal ").append(std::to_string(number)).c_str());
+}
 
 } // namespace detail
 
@@ -93,10 +98,16 @@ public:
     ///            error::operation_not_supported  in a simulated world
     void add(int number) { add(number, flags::dont_care); }
     error_code add(int number, error_code& ec) { return ec = core_.add(number, static_cast<int>(flags::dont_care)); }
-    void add(int number, flags_t f) { detail::throw_error(core_.add(number, static_cast<int>(f)), "add"); }
+    void add(int number, flags_t f) {
+        if (auto const ec = core_.add(number, static_cast<int>(f)))
+            detail::throw_signal_error(ec, "add", number);
+    }
     error_code add(int number, flags_t f, error_code& ec) { return ec = core_.add(number, static_cast<int>(f)); }
     /// Forgets the signal and what has come of it. Waits stay pending.
-    void remove(int number) { detail::throw_error(core_.remove(number), "remove"); }
+    void remove(int number) {
+        if (auto const ec = core_.remove(number))
+            detail::throw_signal_error(ec, "remove", number);
+    }
     error_code remove(int number, error_code& ec) { return ec = core_.remove(number); }
     /// The same for all signals.
     void clear() { detail::throw_error(core_.clear(), "clear"); }

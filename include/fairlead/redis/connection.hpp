@@ -88,13 +88,16 @@ struct receive_op : outcome_record {
     receive_op() noexcept {}
 };
 struct run_op : outcome_record {
+    char address[40]; ///< of the configuration, for the message of an error: perhaps cut off
     run_op() noexcept {}
 };
+static_assert(await_record::fits<run_op>);
 
 FAIRLEAD_EXPORT loop* loop_of(connection_core& c) noexcept;
 FAIRLEAD_EXPORT void start(connection_core& c, exec_op& o) noexcept;
 FAIRLEAD_EXPORT void start(connection_core& c, receive_op& o) noexcept;
 FAIRLEAD_EXPORT void start(connection_core& c, run_op& o) noexcept;
+FAIRLEAD_EXPORT void note_address(connection_core const& c, run_op& o) noexcept;
 /// Names the command that has failed.
 FAIRLEAD_EXPORT std::string describe_failed(exec_op const& o);
 
@@ -140,6 +143,7 @@ struct receive : fairlead::detail::primitive<receive> {
     }
     void submit(record& o) const noexcept { start(*o.connection, o); }
     static std::tuple<error_code, std::size_t> take(record& o) noexcept { return {o.error(), o.count}; }
+    static std::string describe() { return "redis receive"; }
 };
 
 struct run : fairlead::detail::primitive<run> {
@@ -150,9 +154,13 @@ struct run : fairlead::detail::primitive<run> {
 
     explicit run(connection_core& c) noexcept : connection(&c) {}
     loop* home() const noexcept { return loop_of(*connection); }
-    void prepare(record& o) const noexcept { o.begin(connection); }
+    void prepare(record& o) const noexcept {
+        o.begin(connection);
+        note_address(*connection, o);
+    }
     void submit(record& o) const noexcept { start(*o.connection, o); }
     static std::tuple<error_code> take(record& o) noexcept { return {o.error()}; }
+    static std::string describe(record const& o) { return std::string("redis connection to ").append(o.address); }
 };
 
 } // namespace detail

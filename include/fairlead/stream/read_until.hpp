@@ -170,6 +170,7 @@ template <class Stream, class Buffer, class Delimiter> struct read_until_initiat
     Delimiter wanted;
 
     auto get_executor() const noexcept { return stream->get_executor(); }
+    static std::string describe() { return "read_until"; }
 
     /// Serves the coroutine that need not suspend and the handler that has to be queued: the search is written once.
     bool try_step(op_result& r) const

@@ -3,6 +3,8 @@
 
 #include <fairlead/token/async_op.hpp>
 
+#include <string>
+
 namespace fairlead {
 
 /// Token: the initiating function waits and returns the result (P0055R1). No loop need run. What the library does by
@@ -27,6 +29,24 @@ inline void refuse_inside_loop() {
                         "block inside a thread that runs a loop");
 }
 
+template <class Initiation> std::string describe_call([[maybe_unused]] Initiation const& i) {
+    if constexpr (requires { i.describe(); })
+        return i.describe();
+    else
+        return "block";
+}
+/// Throws the error of an operation with its name.
+template <class Initiation> struct blocking_call {
+    Initiation const& initiation;
+    [[noreturn]] FAIRLEAD_COLD void raise(error_code const& ec) const {
+        throw_error_now(ec, describe_call(initiation).c_str());
+    }
+};
+struct named_call {
+    std::string const& name;
+    [[noreturn]] FAIRLEAD_COLD void raise(error_code const& ec) const { throw_error_now(ec, name.c_str()); }
+};
+
 template <class Signature, class Initiation> values_of<Signature> perform(Initiation&& initiation) {
     using init = std::decay_t<Initiation>;
     if constexpr (can_block<init, values_of<Signature>>) {
@@ -42,8 +62,17 @@ template <class Signature, class Initiation> values_of<Signature> perform(Initia
 template <class Signature> class async_result<block_t, Signature> {
 public:
     template <class Initiation> static auto initiate(Initiation&& initiation, block_t) {
+        using init = std::decay_t<Initiation>;
+        using values = detail::values_of<Signature>;
         detail::refuse_inside_loop();
-        return detail::unwrap(detail::perform<Signature>(std::forward<Initiation>(initiation)));
+        if constexpr (detail::can_block<init, values>) {
+            init i(std::forward<Initiation>(initiation));
+            return detail::unwrap(detail::perform_blocking<values>(i), detail::blocking_call<init>{i});
+        } else { // It is gone when it has failed.
+            auto const name = detail::describe_call(initiation);
+            return detail::unwrap(detail::wait_for<values>(std::forward<Initiation>(initiation)),
+                                  detail::named_call{name});
+        }
     }
 };
 

@@ -3,18 +3,25 @@
 #include <fairlead/exec/thread_pool.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/acceptor.hpp>
+#include <fairlead/net/cancel_after.hpp>
 #include <fairlead/net/connect.hpp>
 #include <fairlead/net/datagram_socket.hpp>
+#include <fairlead/net/local.hpp>
 #include <fairlead/net/resolver.hpp>
+#include <fairlead/net/signal_set.hpp>
 #include <fairlead/net/timer.hpp>
+#include <fairlead/stream/read_until.hpp>
 #include <fairlead/token/adapters.hpp>
+#include <fairlead/token/block.hpp>
 #include <fairlead/token/post.hpp>
 
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace {
 
@@ -169,6 +176,59 @@ awaitable<void> wait_in_vain() {
     steady_timer timer(co_await this_coro::executor, std::chrono::hours(1));
     post(timer.get_executor(), [&timer] { timer.cancel(); });
     co_await timer.async_wait();
+}
+
+awaitable<void> connect_within_a_second(tcp::endpoint where) {
+    tcp::socket socket(co_await this_coro::executor);
+    co_await socket.async_connect(where, cancel_after(std::chrono::seconds(1)));
+}
+awaitable<void> send_to_all() {
+    ip::udp::socket socket(co_await this_coro::executor, ip::udp::v4());
+    ip::udp::endpoint const everybody(ip::address_v4::broadcast(), 9);
+    co_await socket.async_send_to(buffer("x", 1), everybody);
+}
+awaitable<void> receive_closed() {
+    ip::udp::socket socket(co_await this_coro::executor);
+    char byte[1];
+    ip::udp::endpoint from;
+    co_await socket.async_receive_from(buffer(byte), from);
+}
+awaitable<void> read_a_line_of_what_is_closed() {
+    tcp::socket socket(co_await this_coro::executor);
+    std::string line;
+    co_await async_read_until(socket, dynamic_buffer(line), '\n');
+}
+awaitable<void> wait_for_a_signal_in_vain() {
+    signal_set set(co_await this_coro::executor, SIGUSR1);
+    post(set.get_executor(), [&set] { set.cancel(); });
+    co_await set.async_wait();
+}
+
+TEST(Messages, Y5_EveryOperationHasANameOfItsOwn) {
+    io_context ctx(1);
+    tcp::acceptor gone(ctx, {ip::address_v4::loopback(), 0});
+    auto const where = gone.local_endpoint();
+    gone.close();
+    auto const refused =
+        "connect to 127.0.0.1:" + std::to_string(where.port()) + ": " + message(error::connection_refused);
+    EXPECT_EQ(thrown_by(ctx, connect_within_a_second(where)), refused);
+    EXPECT_EQ(thrown_by(ctx, send_to_all()), "send_to 255.255.255.255:9: " + message(error::access_denied));
+    EXPECT_EQ(thrown_by(ctx, receive_closed()), "receive_from: " + message(error::bad_descriptor));
+    EXPECT_EQ(thrown_by(ctx, read_a_line_of_what_is_closed()), "read_until: " + message(error::bad_descriptor));
+    EXPECT_EQ(thrown_by(ctx, wait_for_a_signal_in_vain()), "wait for a signal: " + message(error::operation_aborted));
+    tcp::socket socket(ctx);
+    EXPECT_EQ(thrown_by([&] { socket.async_connect(where, block); }), refused);
+    EXPECT_EQ(thrown_by([&] { async_connect(socket, std::vector<tcp::endpoint>{where}, block); }),
+              "connect to one of several endpoints: " + message(error::connection_refused));
+    ip::udp::socket sender(ctx, ip::udp::v4());
+    EXPECT_EQ(thrown_by([&] { sender.send_to(buffer("x", 1), {ip::address_v4::broadcast(), 9}); }),
+              "send_to 255.255.255.255:9: " + message(error::access_denied));
+    signal_set set(ctx);
+    EXPECT_EQ(thrown_by([&] { set.add(999); }), "add signal 999: " + message(error::invalid_argument));
+    EXPECT_EQ(thrown_by([] { static_cast<void>(ip::make_address("1.2.3")); }),
+              "make_address 1.2.3: " + message(error::invalid_argument));
+    EXPECT_EQ(thrown_by([] { local::stream_protocol::endpoint const too_long(std::string(200, 'x')); }),
+              "local endpoint " + std::string(64, 'x') + ": " + message(error::name_too_long));
 }
 
 TEST(Messages, Y5_AnAwaitNamesItsOperationAndEndpoint) {
