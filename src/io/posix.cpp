@@ -246,7 +246,9 @@ attempt connect(int fd, io_op& o) noexcept {
 }
 
 attempt accept(int fd, io_op& o) noexcept {
-    for (;;) {
+    // So many connections that are gone are passed over in a row; then the loop has its turn, and the program is told.
+    constexpr int gone_most = 64;
+    for (int gone = 0;; ++gone) {
         socklen_t size = static_cast<socklen_t>(o.size);
         ssize_t const r = restarted([&] {
             return ::accept4(fd, static_cast<sockaddr*>(o.data), o.data ? &size : nullptr,
@@ -258,7 +260,7 @@ attempt accept(int fd, io_op& o) noexcept {
             return finish(o, 0, static_cast<std::size_t>(r));
         }
         // The connection that was to be accepted is gone; the acceptor is well (man 2 accept).
-        if ((r == -ECONNABORTED || r == -EPROTO) && o.message_flags == 0)
+        if ((r == -ECONNABORTED || r == -EPROTO) && o.message_flags == 0 && gone != gone_most)
             continue;
         if (r == -EAGAIN)
             return attempt::again;

@@ -45,6 +45,9 @@ ROWS = {
                            for error in ("ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH", "ECONNREFUSED", "EADDRNOTAVAIL")],
     # Gone connections are passed over, unless the program wants to know; other errors are reported, and the acceptor is as good as before.
     "I12_acceptor_lives": [("accept4", error, ONCE, "accept", 0, 0) for error in ("ECONNABORTED", "EPROTO")] +
+                          # Not for ever, however: a storm of them must not hold the loop up.
+                          [("accept4", error, "1..100", "accept", getattr(errno, error), 0)
+                           for error in ("ECONNABORTED", "EPROTO")] +
                           [("accept4", error, ONCE, "accept_or_say_why", getattr(errno, error), 0)
                            for error in ("ECONNABORTED", "EPROTO")] +
                           [("accept4", error, ONCE, "accept", getattr(errno, error), 0)
