@@ -3,6 +3,7 @@
 #include <fairlead/exec/recycler.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/acceptor.hpp>
+#include <fairlead/net/cancel_after.hpp>
 #include <fairlead/net/connect.hpp>
 #include <fairlead/net/resolver.hpp>
 #include <fairlead/net/stream_socket.hpp>
@@ -620,6 +621,28 @@ TEST(Catalogue, I14_WriterWhosePeerNeverReadsWaitsAndGoesOnWhenItDoes) {
     EXPECT_EQ(written, much.size());
     EXPECT_EQ(read, much.size());
     EXPECT_EQ(in, much);
+}
+
+TEST(Catalogue, I14_WriterWithALimitGivesUpAndSaysHowMuchWasTaken) {
+    local_pair p;
+    std::string const much(4 << 20, 'm');
+    error_code ec;
+    std::size_t written = 0;
+    async_write(p.a, buffer(much), cancel_after(5ms, [&](error_code e, std::size_t n) {
+                    ec = e;
+                    written = n;
+                }));
+    p.context.run();
+    EXPECT_EQ(ec, error::operation_aborted);
+    EXPECT_GT(written, 0U);
+    EXPECT_LT(written, much.size());
+    p.a.close();
+    std::string in(much.size(), ' ');
+    std::size_t read = 0;
+    async_read(p.b, buffer(in), [&](error_code, std::size_t n) { read = n; });
+    p.context.restart();
+    p.context.run();
+    EXPECT_EQ(read, written) << "the peer has just what the writer was told";
 }
 
 TEST(Catalogue, I14_BothSidesWriteMuchAtOnceWithoutADeadlock) {

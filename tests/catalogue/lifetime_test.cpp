@@ -25,6 +25,8 @@
 #include <string>
 #include <thread>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -349,6 +351,58 @@ TEST(Catalogue, M13_SeveralReadsAreServedInTheOrderOfTheirStart) {
         context.poll();
     }
     EXPECT_EQ(got, "abcdefgh");
+}
+
+TEST(Catalogue, M13_ComposedReadsAndWritesAreStartedAgainInsideTheirOwnCompletions) {
+    io_context context;
+    local_socket a(context), b(context);
+    local::connect_pair(a, b);
+    std::string const block(300'000, 'w'); // more than the system takes at once
+    std::string in(block.size(), ' ');
+    int written = 0, read = 0;
+    std::function<void(error_code, std::size_t)> write_again = [&](error_code ec, std::size_t n) {
+        EXPECT_FALSE(ec);
+        EXPECT_EQ(n, block.size());
+        if (++written != 3)
+            async_write(a, buffer(block), write_again);
+    };
+    std::function<void(error_code, std::size_t)> read_again = [&](error_code ec, std::size_t n) {
+        EXPECT_FALSE(ec);
+        EXPECT_EQ(n, block.size());
+        EXPECT_EQ(std::exchange(in, std::string(block.size(), ' ')), block);
+        if (++read != 3)
+            async_read(b, buffer(in), read_again);
+    };
+    async_write(a, buffer(block), write_again);
+    async_read(b, buffer(in), read_again);
+    context.run();
+    EXPECT_EQ(written, 3);
+    EXPECT_EQ(read, 3);
+}
+
+TEST(Catalogue, M13_SeveralWritesAreServedInTheOrderOfTheirStart) {
+    io_context context;
+    local_socket a(context), b(context);
+    local::connect_pair(a, b);
+    std::string sent, ended;
+    std::vector<std::string> blocks;
+    for (char const c : std::string("abcd")) {
+        blocks.emplace_back(300'000, c);
+        sent += blocks.back();
+    }
+    for (auto const& each : blocks)
+        async_write(a, buffer(each), [&](error_code ec, std::size_t n) {
+            EXPECT_FALSE(ec);
+            EXPECT_EQ(n, each.size());
+            ended += each.front();
+        });
+    std::string got(sent.size(), ' ');
+    std::size_t read = 0;
+    async_read(b, buffer(got), [&](error_code, std::size_t n) { read = n; });
+    context.run();
+    EXPECT_EQ(ended, "abcd");
+    EXPECT_EQ(read, sent.size());
+    EXPECT_TRUE(got == sent) << "bytes of one write stand among those of another";
 }
 
 // ---- C: cancelling

@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -321,6 +322,44 @@ TEST(Catalogue, M15_StructuredBindingsOfAnAwaitAreDestroyedOnce) {
     EXPECT_EQ(out.size(), 2 * (28U + 29U));
     EXPECT_GE(tracked::made, 4);
     EXPECT_EQ(tracked::made, tracked::gone) << "this compiler forgets a destructor, or calls one twice";
+}
+
+awaitable<void> fail_or_stay(bool fails) {
+    co_await this_coro::yield();
+    if (fails)
+        throw std::runtime_error("the awaited one fails");
+    steady_timer timer(co_await this_coro::executor, 1h);
+    co_await timer.async_wait();
+}
+
+awaitable<void> hold_values_around(tracked argument, bool fails, int& caught) {
+    tracked const before("before the await, on the heap");
+    try {
+        tracked const inside("inside the block, on the heap");
+        std::optional<tracked> const perhaps(std::in_place, "perhaps a value, on the heap");
+        auto awaited = fail_or_stay(fails);
+        co_await std::move(awaited);
+    } catch (std::runtime_error const&) {
+        ++caught;
+    }
+    tracked const after("behind the await, on the heap");
+    EXPECT_FALSE(argument.text.empty());
+    co_await this_coro::yield();
+}
+
+TEST(Catalogue, M15_ValuesAroundAnAwaitThatFailsOrNeverEndsAreDestroyedOnce) {
+    for (bool const fails : {true, false}) {
+        tracked::made = tracked::gone = 0;
+        int caught = 0;
+        {
+            io_context context;
+            co_spawn(context, hold_values_around(tracked("an argument, on the heap"), fails, caught), detached);
+            context.poll();
+        }
+        EXPECT_EQ(caught, fails);
+        EXPECT_GE(tracked::made, fails ? 5 : 4);
+        EXPECT_EQ(tracked::made, tracked::gone) << "this compiler forgets a destructor, or calls one twice: " << fails;
+    }
 }
 
 TEST(Catalogue, M07_AwaitersWithAConstructorAreDestroyedOnce) {

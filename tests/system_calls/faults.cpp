@@ -3,6 +3,7 @@
 //
 //   faults PROGRAM
 #include <fairlead/coro/spawn.hpp>
+#include <fairlead/exec/thread_pool.hpp>
 #include <fairlead/exec/work_guard.hpp>
 #include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/connect.hpp>
@@ -158,6 +159,31 @@ int twice(std::function<int()> const& once) {
     return 0;
 }
 
+/// Its constructor fails whole: no thread of it is left.
+int use_a_pool() {
+    try {
+        thread_pool pool(3);
+        std::atomic<int> ran{0};
+        for (int i = 0; i != 10; ++i)
+            post(pool, [&ran] { ++ran; });
+        pool.join();
+        return ran == 10 ? 0 : -1;
+    } catch (system_error const& e) {
+        return e.code().value();
+    }
+}
+
+/// Begin together: each thread that cannot be started leaves its look-up to those there are.
+int look_up_much_at_once() {
+    io_context context;
+    tcp::resolver resolver(context);
+    int done = 0;
+    for (int i = 0; i != 4; ++i)
+        resolver.async_resolve("127.0.0.1", "80", [&done](error_code ec, auto const&) { done += !ec; });
+    context.run();
+    return done == 4 ? 0 : -1;
+}
+
 int perform(std::string const& program) {
     if (program == "everything")
         return twice(everything);
@@ -191,6 +217,10 @@ int perform(std::string const& program) {
             tcp::resolver resolver(context);
             return run(context, [&](auto handler) { resolver.async_resolve("localhost", "80", handler); });
         });
+    if (program == "pool")
+        return twice(use_a_pool);
+    if (program == "look_ups")
+        return twice(look_up_much_at_once);
     io_context context;
     local_socket a(context), b(context);
     local::connect_pair(a, b);

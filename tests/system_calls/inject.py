@@ -36,7 +36,10 @@ ROWS = {
     "R02_no_descriptors": [(call, error, ONCE, "make", getattr(errno, error), 0)
                            for call in ("epoll_create1", "eventfd2", "epoll_ctl", "socket")
                            for error in ("EMFILE", "ENFILE", "ENOMEM")],
-    "R08_no_threads": [("clone3", "EAGAIN", ONCE, "thread", errno.EAGAIN, 0)],
+    # A pool has all of its threads or none. Look-ups need one; the next ones only make it quicker.
+    "R08_no_threads": [("clone3", "EAGAIN", ONCE, "thread", errno.EAGAIN, 0)] +
+                      [("clone3", "EAGAIN", when, "pool", errno.EAGAIN, 0) for when in (ONCE, "2", "3")] +
+                      [("clone3", "EAGAIN", when, "look_ups", 0, 0) for when in ("2", "3", "2+")],
     "I10_codes_are_kept": [("recvfrom", error, ONCE, "read", getattr(errno, error), 0)
                            for error in ("ETIMEDOUT", "EHOSTUNREACH", "ECONNRESET", "ENETDOWN")] +
                           [("sendto", error, ONCE, "write", getattr(errno, error), 0)
