@@ -1,6 +1,8 @@
 // Running something where the stack is small, so that what grows with the work shows as a crash.
 #pragma once
 
+#include <support/deadline.hpp>
+
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -42,6 +44,7 @@ inline void on_small_stack(std::function<void()> f) {
                   },
                   &f),
               0);
+    waiting_for const w("the thread with a small stack");
     ::pthread_join(thread, nullptr);
     ::pthread_attr_destroy(&attributes);
 }

@@ -2,6 +2,7 @@
 
 #include <fairlead/exec/executor.hpp>
 #include <fairlead/sim/world.hpp>
+#include <support/deadline.hpp>
 #include <support/scale.hpp>
 
 #include <algorithm>
@@ -165,6 +166,7 @@ void conformance_test::each_world(std::function<void()> const& body) {
 }
 
 void conformance_test::run_until(std::function<bool()> const& done) {
+    test::waiting_for const w("a condition of the test (run_until)");
     context().restart();
     while (!done())
         if (!world_->run_one())

@@ -6,6 +6,7 @@
 #include <fairlead/net/acceptor.hpp>
 #include <fairlead/redis/connection.hpp>
 #include <fairlead/token/adapters.hpp>
+#include <support/deadline.hpp>
 
 #include <gtest/gtest.h>
 
@@ -20,6 +21,7 @@ namespace fairlead::test {
 
 /// Runs until nothing is left to do; fails the test instead of hanging.
 inline void run_all(io_context& ctx, std::chrono::seconds limit = std::chrono::seconds(60)) {
+    waiting_for const w("the end of all work (run_all)");
     ctx.restart();
     ctx.run_for(limit);
     EXPECT_TRUE(ctx.stopped()) << "something still waits";
