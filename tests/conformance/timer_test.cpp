@@ -21,14 +21,16 @@ protected:
     steady_clock::time_point now() { return context().now(); }
 
     /// What a wait of a millisecond with such a limit completes with.
-    template <class Limit> error_code limited(Limit const& limit) {
-        steady_timer timer(context(), 1ms);
+    template <class Limit> error_code limited(Limit const& limit, steady_timer::duration wait = 1ms) {
+        steady_timer timer(context(), wait);
         completion waited;
         timer.async_wait(limit(waited.handler()));
         run();
         EXPECT_EQ(waited.count, 1);
         return waited.ec;
     }
+    /// The same for a wait that is not over even if the loop gets no turn for a while.
+    template <class Limit> error_code limited_at_once(Limit const& limit) { return limited(limit, 1h); }
     /// Whether a wait of a millisecond is over when `run` has run the context.
     template <class Run> bool is_over_after(Run run) {
         steady_timer timer(context(), 1ms);
@@ -217,18 +219,18 @@ TEST_P(Timers, LimitFarAwayIsNoLimit) {
 TEST_P(Timers, LimitFarInThePastEndsAtOnce) {
     each_world([&] {
         using namespace std::chrono;
-        EXPECT_EQ(limited(cancel_after(nanoseconds::min())), error::operation_aborted);
-        EXPECT_EQ(limited(cancel_after(hours::min())), error::operation_aborted);
-        EXPECT_EQ(limited(cancel_after(-for_ever)), error::operation_aborted);
-        EXPECT_EQ(limited(cancel_at(steady_clock::time_point::min())), error::operation_aborted);
-        EXPECT_EQ(limited(cancel_at(seconds_point::min())), error::operation_aborted);
-        EXPECT_EQ(limited(cancel_at(wall_clock::time_point::min())), error::operation_aborted);
-        EXPECT_EQ(limited(cancel_at(year(1066))), error::operation_aborted);
+        EXPECT_EQ(limited_at_once(cancel_after(nanoseconds::min())), error::operation_aborted);
+        EXPECT_EQ(limited_at_once(cancel_after(hours::min())), error::operation_aborted);
+        EXPECT_EQ(limited_at_once(cancel_after(-for_ever)), error::operation_aborted);
+        EXPECT_EQ(limited_at_once(cancel_at(steady_clock::time_point::min())), error::operation_aborted);
+        EXPECT_EQ(limited_at_once(cancel_at(seconds_point::min())), error::operation_aborted);
+        EXPECT_EQ(limited_at_once(cancel_at(wall_clock::time_point::min())), error::operation_aborted);
+        EXPECT_EQ(limited_at_once(cancel_at(year(1066))), error::operation_aborted);
         steady_timer own(context());
-        EXPECT_EQ(limited(cancel_after(own, hours::min())), error::operation_aborted);
-        EXPECT_EQ(limited(cancel_at(own, seconds_point::min())), error::operation_aborted);
+        EXPECT_EQ(limited_at_once(cancel_after(own, hours::min())), error::operation_aborted);
+        EXPECT_EQ(limited_at_once(cancel_at(own, seconds_point::min())), error::operation_aborted);
         system_timer wall(context());
-        EXPECT_EQ(limited(cancel_at(wall, year(1066))), error::operation_aborted);
+        EXPECT_EQ(limited_at_once(cancel_at(wall, year(1066))), error::operation_aborted);
     });
 }
 
