@@ -14,6 +14,7 @@
 #include <coroutine>
 #include <exception>
 #include <memory>
+#include <string>
 
 namespace fairlead {
 
@@ -66,6 +67,17 @@ template <class... Rest> auto unwrap_rest(std::tuple<Rest...>&& rest) {
     else if constexpr (sizeof...(Rest) > 1)
         return std::move(rest);
 }
+/// What an operation says of itself before it is started.
+template <class Initiation> std::string describe_call([[maybe_unused]] Initiation const& i, char const* otherwise) {
+    if constexpr (requires { i.describe(); })
+        return i.describe();
+    else
+        return otherwise;
+}
+struct named_call {
+    std::string const& name;
+    [[noreturn]] FAIRLEAD_COLD void raise(error_code const& ec) const { throw_error_now(ec, name.c_str()); }
+};
 /// Throws the error of an operation that has no name.
 struct unnamed_operation {
     [[noreturn]] FAIRLEAD_COLD void raise(error_code const& ec) const { throw_error_now(ec, "co_await"); }

@@ -3,8 +3,6 @@
 
 #include <fairlead/token/async_op.hpp>
 
-#include <string>
-
 namespace fairlead {
 
 /// Token: the initiating function waits and returns the result (P0055R1). No loop need run. What the library does by
@@ -29,22 +27,12 @@ inline void refuse_inside_loop() {
                         "block inside a thread that runs a loop");
 }
 
-template <class Initiation> std::string describe_call([[maybe_unused]] Initiation const& i) {
-    if constexpr (requires { i.describe(); })
-        return i.describe();
-    else
-        return "block";
-}
 /// Throws the error of an operation with its name.
 template <class Initiation> struct blocking_call {
     Initiation const& initiation;
     [[noreturn]] FAIRLEAD_COLD void raise(error_code const& ec) const {
-        throw_error_now(ec, describe_call(initiation).c_str());
+        throw_error_now(ec, describe_call(initiation, "block").c_str());
     }
-};
-struct named_call {
-    std::string const& name;
-    [[noreturn]] FAIRLEAD_COLD void raise(error_code const& ec) const { throw_error_now(ec, name.c_str()); }
 };
 
 template <class Signature, class Initiation> values_of<Signature> perform(Initiation&& initiation) {
@@ -69,7 +57,7 @@ public:
             init i(std::forward<Initiation>(initiation));
             return detail::unwrap(detail::perform_blocking<values>(i), detail::blocking_call<init>{i});
         } else { // It is gone when it has failed.
-            auto const name = detail::describe_call(initiation);
+            auto const name = detail::describe_call(initiation, "block");
             return detail::unwrap(detail::wait_for<values>(std::forward<Initiation>(initiation)),
                                   detail::named_call{name});
         }

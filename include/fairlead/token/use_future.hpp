@@ -8,6 +8,7 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <string>
 
 namespace fairlead {
 
@@ -96,13 +97,14 @@ template <class Result, class Function> void fulfil(std::promise<Result>& promis
 template <class Allocator, class... Args> struct future_handler : future_memory<Allocator> {
     using value_type = decltype(unwrap(std::declval<std::tuple<Args...>>()));
     std::promise<value_type> promise;
+    std::string name = "use_future"; ///< of the operation, for the error that is thrown
 
     explicit future_handler(use_future_t<Allocator> const& t) : future_handler(t.get_allocator()) {}
     explicit future_handler(Allocator const& a)
         : future_memory<Allocator>(a),
           promise(this->template make_promise<value_type>()) {}
     void operator()(Args... args) {
-        fulfil(promise, [&] { return unwrap(std::tuple<Args...>(std::move(args)...)); });
+        fulfil(promise, [&] { return unwrap(std::tuple<Args...>(std::move(args)...), named_call{name}); });
     }
 };
 
@@ -138,6 +140,7 @@ public:
     template <class Initiation, class... A>
     static auto initiate(Initiation&& initiation, use_future_t<Allocator> token, A&&... args) {
         completion_handler_type handler(token);
+        handler.name = detail::describe_call(initiation, "use_future");
         auto future = handler.promise.get_future();
         std::forward<Initiation>(initiation)(std::move(handler), std::forward<A>(args)...);
         return future;

@@ -14,6 +14,7 @@
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/block.hpp>
 #include <fairlead/token/post.hpp>
+#include <fairlead/token/use_future.hpp>
 
 #include <gtest/gtest.h>
 
@@ -218,6 +219,14 @@ TEST(Messages, Y5_EveryOperationHasANameOfItsOwn) {
     EXPECT_EQ(thrown_by(ctx, wait_for_a_signal_in_vain()), "wait for a signal: " + message(error::operation_aborted));
     tcp::socket socket(ctx);
     EXPECT_EQ(thrown_by([&] { socket.async_connect(where, block); }), refused);
+    EXPECT_EQ(thrown_by([&] {
+                  tcp::socket another(ctx);
+                  auto connected = another.async_connect(where, use_future);
+                  ctx.restart();
+                  ctx.run();
+                  connected.get();
+              }),
+              refused);
     EXPECT_EQ(thrown_by([&] { async_connect(socket, std::vector<tcp::endpoint>{where}, block); }),
               "connect to one of several endpoints: " + message(error::connection_refused));
     ip::udp::socket sender(ctx, ip::udp::v4());
