@@ -510,8 +510,25 @@ void multiplexer::on_reply(reply_view const& reply, op_queue& done) {
         deliver(*s.op, reply);
     else
         ++counters_.replies_dropped;
-    if (--s.left == 0)
-        finish_front(done);
+    if (--s.left != 0)
+        return;
+    if (s.effects != no_effect && s.is_last) [[unlikely]]
+        correct_effects(s, reply.nodes[0]);
+    finish_front(done);
+}
+
+/// By its last reply. A user who may not DISCARD has the transaction open still, in which all that comes next is
+/// queued: nobody can share the connection then. A MULTI that was refused has opened none.
+void multiplexer::correct_effects(slot& s, resp3::node const& last) noexcept {
+    bool const is_refused = resp3::is_error(last.kind);
+    bool const is_queued = last.kind == resp3::type::simple_string && last.value == "QUEUED";
+    if ((s.effects & closes) && (is_queued || (is_refused && last.value.starts_with("NOPERM")))) {
+        s.effects ^= opens | closes;
+        if (!cfg_.dedicated)
+            broken_ = error::unexpected_reply;
+    } else if ((s.effects & opens) && is_refused && s.op && s.op->request->expected_replies() == 1) {
+        s.effects &= static_cast<unsigned char>(~opens);
+    }
 }
 
 void multiplexer::deliver(exec_op& o, reply_view const& reply) noexcept {

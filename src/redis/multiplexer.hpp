@@ -131,6 +131,7 @@ private:
     void on_reply(reply_view const& reply, op_queue& done);
     void deliver(exec_op& o, reply_view const& reply) noexcept;
     void finish_front(op_queue& done) noexcept;
+    void correct_effects(slot& s, resp3::node const& last) noexcept;
     void take_effect(slot const& s) noexcept;
     void begin_body();
     std::size_t take_body(std::string_view bytes);

@@ -643,6 +643,61 @@ TEST(Catalogue, P08_TransactionsAreTyped) {
     EXPECT_EQ(std::get<3>(aborted->resp).error_text(), "EXECABORT Transaction discarded");
 }
 
+TEST(Catalogue, P08_X12_TransactionThatTheUserMayNotEndIsSharedWithNobody) {
+    // The second asks for more in the same request, which is queued.
+    for (std::string const more : {"", "GET"}) {
+        multiplexer_bench bench;
+        call<> c("MULTI");
+        c.req.push("INCR", "n");
+        c.req.push("DISCARD");
+        if (!more.empty())
+            c.req.push(more, "k");
+        call<std::string> after("SET", "k", 1);
+        bench.add(c);
+        bench.add(after);
+        bench.flush();
+        auto const wire = "+OK\r\n+QUEUED\r\n-NOPERM this user may not\r\n"s + (more.empty() ? "" : "+QUEUED\r\n");
+        EXPECT_EQ(bench.feed(wire + "+QUEUED\r\n"), R::unexpected_reply);
+        EXPECT_TRUE(c.done());
+        EXPECT_FALSE(after.done()) << "it was not executed: " << after.resp;
+        bench.end({});
+        EXPECT_EQ(after.error(), R::maybe_executed);
+    }
+    redis::config cfg;
+    cfg.dedicated = true;
+    multiplexer_bench bench(cfg);
+    call<> discard("DISCARD"), exec("EXEC");
+    bench.add(discard);
+    bench.flush();
+    EXPECT_EQ(bench.feed("-NOPERM this user may not\r\n"), error_code());
+    EXPECT_TRUE(bench.mux.is_reserved()) << "a PING would be queued";
+    bench.add(exec);
+    bench.flush();
+    EXPECT_EQ(bench.feed("-EXECABORT Transaction discarded because of: NOPERM\r\n"), error_code());
+    EXPECT_FALSE(bench.mux.is_reserved());
+}
+
+TEST(Catalogue, P08_X1_TransactionThatWasRefusedIsNotOpen) {
+    redis::config cfg;
+    cfg.dedicated = true;
+    multiplexer_bench bench(cfg);
+    call<> refused("MULTI"), begun("MULTI"), again("MULTI"), last;
+    last.req.push("EXEC");
+    last.req.push("MULTI");
+    last.req.push("NONSENSE");
+    for (auto* each : {&refused, &begun, &again, &last})
+        bench.add(*each);
+    bench.flush();
+    bench.feed("-NOPERM this user may not\r\n");
+    EXPECT_FALSE(bench.mux.is_reserved()) << "then nobody would ask whether the server is well";
+    bench.feed("+OK\r\n");
+    EXPECT_TRUE(bench.mux.is_reserved());
+    bench.feed("-ERR MULTI calls can not be nested\r\n");
+    EXPECT_TRUE(bench.mux.is_reserved());
+    bench.feed("*0\r\n+OK\r\n-ERR unknown command\r\n");
+    EXPECT_TRUE(bench.mux.is_reserved()) << "what was refused was not the MULTI";
+}
+
 TEST(Catalogue, P11_HostileLengthsAreProtocolErrors) {
     for (std::string_view wire : {"$9223372036854775807\r\n", "$-2\r\n", "*1000000000\r\n", "%4611686018427387904\r\n",
                                   "*-2\r\n", "$99999999999999999999\r\n"}) {
