@@ -1,6 +1,6 @@
 # The figures of bench/budgets.tsv, which say what operations, frames and headers may cost. They are those of the
 # optimised builds; tools/budgets.py skips compilers that the table has no column for.
-if(sanitized OR NOT CMAKE_BUILD_TYPE MATCHES "Rel" OR CMAKE_CXX_FLAGS MATCHES "--coverage" OR FAIRLEAD_BOOST_ERROR_CODE)
+if(sanitized OR NOT CMAKE_BUILD_TYPE MATCHES "Rel" OR coverage OR FAIRLEAD_BOOST_ERROR_CODE)
   return()
 endif()
 find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)

@@ -1,7 +1,7 @@
 # What the papers compare by time, counted in instructions by callgrind: the same on every machine. Only optimised
 # builds without sanitizers are comparable. Named after the rows of the papers
 # where they hold one: that a post costs little more with default memory is a budget, and more than the paper's 1.02.
-if(sanitized OR NOT CMAKE_BUILD_TYPE MATCHES "Rel" OR CMAKE_CXX_FLAGS MATCHES "--coverage" OR FAIRLEAD_BOOST_ERROR_CODE)
+if(sanitized OR NOT CMAKE_BUILD_TYPE MATCHES "Rel" OR coverage OR FAIRLEAD_BOOST_ERROR_CODE)
   return()
 endif()
 find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)

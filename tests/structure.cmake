@@ -1,6 +1,6 @@
 # Rules about the source itself, as tests (ctest -L structure). They say the same in every build, so instrumented
 # builds leave them out.
-if(sanitized OR CMAKE_CXX_FLAGS MATCHES "--coverage")
+if(sanitized OR coverage)
   return()
 endif()
 find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)
@@ -16,8 +16,8 @@ foreach(check rooms text names contracts dev commits)
   fairlead_structure_test(${check}_self_test Python3::Interpreter tools/check_${check}.py --self-test)
 endforeach()
 
-# What ./dev docs and ./dev bench are made with; the reference itself takes doxygen, and no test does.
-foreach(tool check_docs doxygen_filter bench test_targets)
+# What ./dev docs, ./dev bench and ./dev coverage are made with; the reference itself takes doxygen, and no test does.
+foreach(tool check_docs doxygen_filter bench coverage test_targets)
   fairlead_structure_test(${tool}_self_test Python3::Interpreter tools/${tool}.py --self-test)
 endforeach()
 

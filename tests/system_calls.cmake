@@ -24,7 +24,7 @@ set_tests_properties(papers/C02_one_buffer_is_no_list
 # System calls that fail: strace fails them, a program of ours says what it saw. Named after the row of the catalogue.
 add_executable(system_calls_faults system_calls/faults.cpp)
 fairlead_own_target(system_calls_faults)
-target_link_libraries(system_calls_faults PRIVATE fairlead)
+target_link_libraries(system_calls_faults PRIVATE fairlead test_count_at_end)
 function(fairlead_injection_test group)
   add_test(NAME system_calls/${group} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/system_calls/inject.py
     $<TARGET_FILE:system_calls_faults> ${group})
