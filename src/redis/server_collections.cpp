@@ -57,8 +57,8 @@ void push(call& c, side at, bool must_exist) {
         return;
     if (!list && must_exist)
         return c.number(0);
-    if (!list && !c.get_or_make(c.args[1], list))
-        return;
+    if (!list)
+        list = &c.make_empty<list_value>(c.args[1]);
     for (std::string_view const text : c.args.subspan(2))
         at == side::left ? static_cast<void>(list->emplace_front(text)) : static_cast<void>(list->emplace_back(text));
     c.changed(c.args[1]);
@@ -206,8 +206,8 @@ void hincrby(call& c) {
         return;
     if (__builtin_add_overflow(n, amount, &n))
         return c.error("ERR increment or decrement would overflow");
-    if (!hash && !c.get_or_make(c.args[1], hash))
-        return;
+    if (!hash)
+        hash = &c.make_empty<hash_value>(c.args[1]);
     hash->insert_or_assign(std::string(c.args[2]), std::to_string(n));
     c.changed(c.args[1]);
     c.number(n);

@@ -196,7 +196,7 @@ struct call {
 
     void syntax_error() const { error("ERR syntax error"); }
     void wrong_type() const { error("WRONGTYPE Operation against a key holding the wrong kind of value"); }
-    void wrong_arity() const;
+    void wrong_arity() const; // of a subcommand
     void unknown_subcommand() const;
 
     /// Argument i is `word`, in any case.
@@ -224,11 +224,13 @@ struct call {
         if (!get(key, found))
             return false;
         if (!found)
-            found = &std::get<T>(make(key).held = T{});
+            found = &make_empty<T>(key);
         return true;
     }
     /// A new entry at `key`, which has none.
     entry& make(std::string_view key) const { return db().emplace(std::string(key), entry{}).first->second; }
+    /// An empty T at `key`, which has nothing. Follow up with changed().
+    template <typename T> T& make_empty(std::string_view key) const { return make(key).held.emplace<T>(); }
     /// Tells those who watch the key, and removes a collection that became empty: such keys do not exist.
     void changed(std::string_view key) const;
     void touched(std::string_view key) const { server.touch(self.database, key); }

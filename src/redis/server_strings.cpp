@@ -188,8 +188,8 @@ void append(call& c) {
     std::string* text = nullptr;
     if (!c.get(c.args[1], text) || !fits_string(c, (text ? text->size() : 0) + c.args[2].size()))
         return;
-    if (!text && !c.get_or_make(c.args[1], text))
-        return;
+    if (!text)
+        text = &c.make_empty<std::string>(c.args[1]);
     text->append(c.args[2]);
     c.changed(c.args[1]);
     c.size(text->size());
@@ -233,8 +233,8 @@ void setrange(call& c) {
     auto const start = static_cast<std::size_t>(std::min(offset, limit));
     if (!fits_string(c, start + part.size()))
         return;
-    if (!text && !c.get_or_make(c.args[1], text))
-        return;
+    if (!text)
+        text = &c.make_empty<std::string>(c.args[1]);
     text->resize(std::max(text->size(), start + part.size()));
     text->replace(start, part.size(), part);
     c.changed(c.args[1]);
@@ -274,8 +274,8 @@ void incrbyfloat(call& c) {
     n += amount;
     if (!std::isfinite(n))
         return c.error("ERR increment would produce NaN or Infinity");
-    if (!text && !c.get_or_make(c.args[1], text))
-        return;
+    if (!text)
+        text = &c.make_empty<std::string>(c.args[1]);
     char digits[400]; // of the largest double without exponent
     text->assign(digits, std::to_chars(digits, digits + sizeof digits, n, std::chars_format::fixed).ptr);
     c.changed(c.args[1]);
