@@ -1,5 +1,7 @@
 #include <fairlead/redis/server_engine.hpp>
 
+#include <unit/redis/typist.hpp>
+
 #include <gtest/gtest.h>
 
 #include <fairlead/resp3/error.hpp>
@@ -21,33 +23,10 @@ using namespace std::chrono_literals;
 using namespace std::string_literals;
 using fairlead::redis::server_engine;
 using fairlead::redis::server_engine_options;
+using fairlead::test::typist;
 namespace resp3 = fairlead::resp3;
 
-/// One client that types its commands as lines and takes what it gets.
-class typist {
-public:
-    explicit typist(server_engine& engine) : client(engine, "127.0.0.1:1") {}
-
-    std::string operator()(std::string_view line) {
-        client.feed(std::string(line) + "\r\n");
-        return take();
-    }
-    std::string take() { return std::exchange(client.output(), {}); }
-
-    server_engine::client client;
-};
-
-class Server : public testing::Test {
-protected:
-    static server_engine_options with(std::chrono::milliseconds const& now) {
-        server_engine_options options;
-        options.clock = [&now] { return now; };
-        return options;
-    }
-    std::chrono::milliseconds now_{1'700'000'000'000};
-    server_engine engine_{with(now_)};
-    typist run{engine_};
-};
+class Server : public fairlead::test::server_test {};
 
 TEST_F(Server, AnswersWhatEveryClientAsksFirst) {
     EXPECT_EQ(run("PING"), "+PONG\r\n");
@@ -64,6 +43,10 @@ TEST_F(Server, AnswersWhatEveryClientAsksFirst) {
 TEST_F(Server, WordsErrorsAsRedisDoes) {
     EXPECT_EQ(run("GET"), "-ERR wrong number of arguments for 'get' command\r\n");
     EXPECT_EQ(run("foo bar \"b az\""), "-ERR unknown command 'foo', with args beginning with: 'bar' 'b az' \r\n");
+    EXPECT_EQ(run(std::string(200, 'x') + " " + std::string(200, 'y') + " z"),
+              "-ERR unknown command '" + std::string(128, 'x') + "', with args beginning with: '" +
+                  std::string(128, 'y') + "' \r\n")
+        << "what it quotes has a limit";
     EXPECT_EQ(run("CLIENT FOO"), "-ERR unknown subcommand 'FOO'. Try CLIENT HELP.\r\n");
     EXPECT_EQ(run("CLIENT SETNAME"), "-ERR wrong number of arguments for 'client|setname' command\r\n");
     EXPECT_EQ(run("SET k v FOO"), "-ERR syntax error\r\n");
@@ -190,9 +173,25 @@ TEST(ServerPassword, IsWantedBeforeAnythingElse) {
     typist other(engine);
     EXPECT_EQ(other("HELLO 3 AUTH default secret").substr(0, 2), "%7");
     EXPECT_EQ(other("GET k"), "_\r\n");
-    typist third(engine);
+    typist third(engine), fourth(engine);
     EXPECT_EQ(third("*11"), "-ERR Protocol error: unauthenticated multibulk length\r\n");
     EXPECT_TRUE(third.client.wants_close());
+    EXPECT_EQ(fourth("*2\r\n$16384"), "") << "that much it may send";
+    EXPECT_EQ(fourth(std::string(16384, 'x') + "\r\n$16385"), "-ERR Protocol error: unauthenticated bulk length\r\n");
+    EXPECT_TRUE(fourth.client.wants_close());
+}
+
+TEST(ServerPassword, IsThatOfTheDefaultUser) {
+    server_engine_options options;
+    options.password = "secret";
+    server_engine engine(options);
+    typist run(engine);
+    EXPECT_EQ(run("AUTH somebody secret"), "-WRONGPASS invalid username-password pair or user is disabled.\r\n");
+    EXPECT_EQ(run("PING"), "-NOAUTH Authentication required.\r\n");
+    EXPECT_EQ(run("AUTH default secret"), "+OK\r\n");
+    EXPECT_EQ(run("PING"), "+PONG\r\n");
+    EXPECT_EQ(run("RESET"), "+RESET\r\n");
+    EXPECT_EQ(run("PING"), "-NOAUTH Authentication required.\r\n");
 }
 
 TEST_F(Server, SelectSeparatesDatabases) {
@@ -322,6 +321,14 @@ TEST_F(Server, ClientKillClosesAnother) {
     EXPECT_EQ(run("CLIENT KILL ID 999"), ":0\r\n");
 }
 
+TEST_F(Server, AClientThatKillsItselfStillGetsItsReply) {
+    bool told = false;
+    run.client.on_output([&] { told = true; });
+    EXPECT_EQ(run("CLIENT KILL ID " + std::to_string(run.client.id())), ":1\r\n");
+    EXPECT_TRUE(run.client.wants_close());
+    EXPECT_FALSE(told) << "its owner looks after feed() anyway";
+}
+
 TEST_F(Server, ClientReplyOffAndSkipSilenceReplies) {
     EXPECT_EQ(run("CLIENT REPLY OFF"), "");
     EXPECT_EQ(run("SET k v"), "");
@@ -379,6 +386,30 @@ TEST_F(Server, AWatchedKeyThatChangedMakesExecNull) {
     EXPECT_EQ(run("EXEC"), "*-1\r\n");
 }
 
+TEST_F(Server, WatchingAKeyTwiceIsWatchingItOnce) {
+    typist other(engine_), third(engine_);
+    run("WATCH k k");
+    other("WATCH k");
+    EXPECT_EQ(other("UNWATCH"), "+OK\r\n");
+    third("SET k 1");
+    run("MULTI");
+    run("PING");
+    EXPECT_EQ(run("EXEC"), "*-1\r\n") << "another client that stops watching changes nothing";
+    EXPECT_EQ(run("WATCH k"), "+OK\r\n");
+    run("MULTI");
+    EXPECT_EQ(run("MULTI"), "-ERR MULTI calls can not be nested\r\n");
+    EXPECT_EQ(run("WATCH other"), "-ERR WATCH inside MULTI is not allowed\r\n");
+    EXPECT_EQ(run("EXEC"), "*0\r\n");
+}
+
+TEST_F(Server, ATransactionGoesOnAfterItHasSubscribed) {
+    run("MULTI");
+    run("SUBSCRIBE a");
+    run("GET k");
+    EXPECT_EQ(run("EXEC"), "*2\r\n*3\r\n$9\r\nsubscribe\r\n$1\r\na\r\n:1\r\n$-1\r\n");
+    EXPECT_EQ(run("GET k").substr(0, 24), "-ERR Can't execute 'get'");
+}
+
 TEST_F(Server, ATransactionHasALimit) {
     server_engine_options options;
     options.transaction_bytes_max = 1000;
@@ -403,6 +434,13 @@ TEST_F(Server, LinesMayQuoteTheirWords) {
     EXPECT_EQ(run("  PING  "), "+PONG\r\n");
     EXPECT_EQ(run("GET \"a"), "-ERR Protocol error: unbalanced quotes in request\r\n");
     EXPECT_TRUE(run.client.wants_close());
+}
+
+TEST_F(Server, DoubleQuotesKnowEscapesAndSingleOnesDoNot) {
+    EXPECT_EQ(run(R"(ECHO "\r\t\b\a\\\q")"), "$6\r\n\r\t\b\a\\q\r\n");
+    EXPECT_EQ(run(R"(ECHO "\x4g\x7")"), "$5\r\nx4gx7\r\n");
+    EXPECT_EQ(run(R"(ECHO "\x7A\x7a")"), "$2\r\nzz\r\n");
+    EXPECT_EQ(run(R"(ECHO 'a\nb')"), "$4\r\na\\nb\r\n");
 }
 
 TEST_F(Server, MalformedRequestsAreToldAndClosed) {
