@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <functional>
 #include <set>
 #include <string>
 #include <vector>
+
+#include <unistd.h>
 
 #include <fairlead/sim/seeds.hpp> // after the framework
 
@@ -159,6 +162,101 @@ TEST_F(SimSeeds, SeveralProcessesFindTheFirstFailure) {
             throw std::runtime_error("too large");
     });
     EXPECT_TRUE(contains(text, "seed 41 failed")) << text;
+}
+
+TEST_F(SimSeeds, AFailureThatDoesNotRepeatSaysSo) {
+    int calls = 0;
+    auto const text = report_of(10, [&](sim::world& w) {
+        if (w.seed() == 3 && calls++ == 0)
+            throw std::runtime_error("once");
+    });
+    EXPECT_TRUE(contains(text, "seed 3 failed, number 3: once")) << text;
+    EXPECT_TRUE(contains(text, "It does not fail again in another process")) << text;
+}
+
+TEST_F(SimSeeds, AFailureOfAnotherProcessAloneSaysSo) {
+    set("SIM_JOBS", "2");
+    auto const here = ::getpid();
+    auto const text = report_of(10, [&](sim::world& w) {
+        if (w.seed() >= 5 && ::getpid() != here)
+            throw std::runtime_error("elsewhere");
+    });
+    EXPECT_TRUE(contains(text, "seed 5 failed in another process, but not here")) << text;
+}
+
+TEST_F(SimSeeds, AProcessThatDiesIsRepeatedWhereItCanBeSeen) {
+    set("SIM_JOBS", "2");
+    set("SIM_SHRINK", "0");
+    auto const here = ::getpid();
+    auto const dies_elsewhere = [&](sim::world& w) {
+        if (w.seed() == 7 && ::getpid() != here)
+            ::_exit(1);
+        if (w.seed() == 8)
+            throw std::runtime_error("eight");
+    };
+    EXPECT_GE(run(7, dies_elsewhere).seeds, 7U);
+    // The other process has found a failure: that one is reported first.
+    EXPECT_TRUE(contains(report_of(8, dies_elsewhere), "seed 8 failed, number 8: eight"));
+}
+
+TEST_F(SimSeeds, ASmallerRunMayFailInAnotherWay) {
+    auto const here = ::getpid();
+    auto const text = report_of(10, [&](sim::world& w) {
+        auto const n = w.choose("callers", 1, 9);
+        if (::getpid() != here && n < 9)
+            ::_exit(1);
+        throw std::runtime_error("here");
+    });
+    EXPECT_TRUE(contains(text, "number 1: here")) << text;
+    EXPECT_TRUE(contains(text, "it still fails with less, found in ")) << text;
+    EXPECT_TRUE(contains(text, "callers=0\nthen with: it died\n")) << text;
+    EXPECT_TRUE(contains(text, "last events of the smaller run:\n")) << text;
+}
+
+TEST_F(SimSeeds, AnExceptionOfTheFrameworkStaysWhatItIs) {
+    set("SIM_SHRINK", "0");
+    struct requirement {};
+    testing::internal::CaptureStderr();
+    EXPECT_THROW(run(10,
+                     [](sim::world& w) {
+                         if (w.seed() == 6)
+                             throw requirement();
+                     }),
+                 requirement);
+    auto const text = testing::internal::GetCapturedStderr();
+    EXPECT_TRUE(contains(text, "simulated world: seed 6 failed, number 6: the test's requirement")) << text;
+}
+
+TEST_F(SimSeeds, WithoutASelectionTheArgumentsAreRepeated) {
+    set("SIM_SHRINK", "0");
+    set("SIM_SETTINGS", "reset=9");
+    auto body = [](sim::world&) { throw std::runtime_error("at once"); };
+    std::string text;
+    try {
+        sim::detail::run_seeds({1, 5, &body, [](void* b, sim::world& w) { (*static_cast<decltype(body)*>(b))(w); },
+                                [] { return 0; }, [] { return std::string(); }});
+    } catch (sim::seed_failure const& e) {
+        text = e.what();
+    }
+    auto const begin = text.find("to replay: ");
+    ASSERT_NE(begin, std::string::npos) << text;
+    std::string const program = program_invocation_name;
+    EXPECT_EQ(text.find("to replay: SIM_SEED=5 SIM_SETTINGS=reset=9 " + program), begin) << text;
+    for (auto const& argument : testing::internal::GetArgvs())
+        EXPECT_TRUE(contains(text.substr(begin), argument)) << argument << " is not in " << text;
+}
+
+TEST_F(SimSeeds, ChecksInSeveralProcessesThatTwoRunsAreTheSame) {
+    set("SIM_CHECK", "1");
+    set("SIM_JOBS", "2");
+    int calls = 0;
+    EXPECT_EQ(report_of(10, [](sim::world& w) { w.choose("a", 0, 9); }), "nothing failed");
+    auto const text = report_of(10, [&](sim::world& w) {
+        if (w.seed() == 4)
+            w.note(std::to_string(calls++));
+    });
+    EXPECT_TRUE(contains(text, "seed 4: two runs differ")) << text;
+    EXPECT_TRUE(contains(text, "to replay: SIM_CHECK=1 SIM_SEED=4 ")) << text;
 }
 
 TEST_F(SimSeeds, ChecksThatTwoRunsAreTheSame) {
