@@ -13,7 +13,8 @@
 
 gcov of g++ 12 leaves out the bodies of coroutines, so they are not measured.
 
-Instances of a template count as one, unless they differ in the number of branches. Lines that need not be covered stand in
+Instances of a template count as one, unless they differ in the number of branches; so do the places into which a function
+is always inlined. Lines that need not be covered stand in
 tests/coverage.tsv with the reason: file, kind, text, reason, separated by tabs. The kind says what is excused: `line` the
 line with that text and its branches, `branch` its branches alone, `function` a function that begins with that line.
 An excuse for what is not there or what is covered is an error.
@@ -22,6 +23,7 @@ An excuse for what is not there or what is covered is an error.
 import argparse
 import concurrent.futures
 import json
+import math
 import os
 import re
 import subprocess
@@ -102,6 +104,8 @@ def add(files: dict[str, File], entry: dict, root: Path) -> None:
     name = entry["file"]
     if name not in files:
         files[name] = File(text=(root / name).read_text().splitlines())
+        if any(line["line_number"] > len(files[name].text) for line in entry["lines"]):
+            sys.exit(f"{name} has changed since it was compiled: build again")
     file = files[name]
     begins = {}
     for function in entry["functions"]:
@@ -113,6 +117,14 @@ def add(files: dict[str, File], entry: dict, root: Path) -> None:
         counts = decisions(said["branches"])
         key = (begins.get(said.get("function_name")), len(counts))
         line.branches[key] = [a + b for a, b in zip(counts, line.branches.get(key, [0] * len(counts)))]
+
+
+def fold(line: Line) -> None:
+    """Where a function is always inlined, its branches are listed once for each place, under no name."""
+    inlined = [line.branches.pop(key) for key in list(line.branches) if key[0] is None and key[1]]
+    period = math.gcd(*map(len, inlined))
+    if period:
+        line.branches[None, period] = [sum(sum(counts[at::period]) for counts in inlined) for at in range(period)]
 
 
 def measure(build: Path, root: Path, gcov: str) -> dict[str, File]:
@@ -128,6 +140,8 @@ def measure(build: Path, root: Path, gcov: str) -> dict[str, File]:
                 del file.lines[number]
             elif number in within:
                 file.lines[number].branches.clear()
+            else:
+                fold(file.lines[number])
     return files
 
 
@@ -267,6 +281,9 @@ def self_test() -> list[str]:
             found = excuse(again(), row)
             if len(found) != 1 or expected not in found[0]:
                 wrong.append(f"{row!r}: {found}, expected {expected}")
+    line = Line(1, {(None, 4): [0, 1, 0, 2], (None, 2): [0, 3], ((1, 1), 1): [0], (None, 0): []})
+    fold(line)
+    expect("inlined", line.taken(), [False, False, True])
     expect("ranges", ranges([7, 1, 2, 3, 9]), "1-3 7 9")
     return wrong
 

@@ -128,6 +128,40 @@ TEST(SeveralThreads, NestedRunsEndWithoutWaitingForTheirHandler) {
     }
 }
 
+TEST(SeveralThreads, ATimeLimitHoldsAlsoForAThreadThatDoesNotGetTheLoop) {
+    io_context context;
+    auto guard = make_work_guard(context);
+    runners sleeper(context, 1);
+    while (context.counters().sleeps == 0)
+        std::this_thread::yield();
+    EXPECT_EQ(context.run_for(1ms), 0U);
+    EXPECT_EQ(context.run_one_for(1ms), 0U);
+    EXPECT_EQ(context.poll(), 0U) << "who sleeps has nothing to run";
+    EXPECT_FALSE(context.stopped());
+    std::promise<void> done;
+    post(context, [&] { done.set_value(); });
+    done.get_future().wait();
+    guard.reset();
+    EXPECT_EQ(sleeper.join(), 1U);
+}
+
+TEST(SeveralThreads, PollTakesTheLoopFromAHandlerThatComputes) {
+    io_context context;
+    std::latch inside(1), out(1);
+    post(context, [&] {
+        inside.count_down();
+        out.wait();
+    });
+    runners busy(context, 1);
+    inside.wait();
+    bool ran = false;
+    post(context, [&] { ran = true; });
+    while (!ran)
+        context.poll();
+    out.count_down();
+    EXPECT_EQ(busy.join(), 1U);
+}
+
 TEST(SeveralThreads, EveryHandlerRunsOnce) {
     io_context context;
     constexpr int posters = 3;
