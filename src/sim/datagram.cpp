@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 namespace fairlead::sim {
@@ -238,6 +239,8 @@ endpoint* network::receiver_at(machine const& m, name const& n, name const& from
         if (e->owner != &m || e->is_stream() || !e->bound || e->is_unix())
             continue;
         bool const dual = e->family != n.family();
+        if (dual && e->number_option(IPPROTO_IPV6, IPV6_V6ONLY) != 0)
+            continue;
         name const to_it = dual && n.family() == AF_INET ? n.mapped() : n;
         if (to_it.family() != e->family || (dual && !e->local.is_any()) || !e->local.overlaps(to_it))
             continue;

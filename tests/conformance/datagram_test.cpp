@@ -340,6 +340,38 @@ TEST_P(UdpDatagrams, UdpSenderWhoIsNotBoundGetsAPort) {
     });
 }
 
+TEST_P(UdpDatagrams, SocketOfBothVersionsHearsTheOlderOneAsMapped) {
+    over_datagrams([&](auto const&) {
+        ip::udp::socket both(context(), ip::udp::v6()),
+            old(context(), ip::udp::endpoint(ip::address_v4::loopback(), 0));
+        both.set_option(ip::v6_only(false));
+        both.bind(ip::udp::endpoint(ip::udp::v6(), 0));
+        auto const port = both.local_endpoint().port();
+        send_to(old, "old", ip::udp::endpoint(ip::address_v4::loopback(), port));
+        ip::udp::endpoint from;
+        EXPECT_EQ(receive(both, &from), "old");
+        EXPECT_EQ(from.address().to_string(), "::ffff:127.0.0.1");
+        EXPECT_EQ(from.port(), old.local_endpoint().port());
+        error_code ec;
+        ip::udp::socket second(context(), ip::udp::v4());
+        second.bind(ip::udp::endpoint(ip::udp::v4(), port), ec);
+        EXPECT_EQ(ec, error::address_in_use) << "the port is taken in both versions";
+    });
+}
+
+TEST_P(UdpDatagrams, SocketOfTheNewerVersionAloneDoesNotHearTheOlderOne) {
+    over_datagrams([&](auto const&) {
+        ip::udp::socket alone(context(), ip::udp::v6());
+        alone.set_option(ip::v6_only(true));
+        alone.bind(ip::udp::endpoint(ip::udp::v6(), 0));
+        ip::udp::endpoint const to(ip::address_v4::loopback(), alone.local_endpoint().port());
+        ip::udp::socket second(context(), to), old(context(), ip::udp::endpoint(ip::address_v4::loopback(), 0));
+        send_to(old, "old", to);
+        EXPECT_EQ(receive(second), "old");
+        EXPECT_EQ(alone.available(), 0U);
+    });
+}
+
 TEST_P(LocalDatagrams, PairsOfUnixSocketsAreConnectedToEachOther) {
     over_local_datagrams([&](local_datagram_transport const&) {
         local::datagram_protocol::socket a(context()), b(context());
