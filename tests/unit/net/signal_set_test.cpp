@@ -43,6 +43,20 @@ TEST(SignalSet, WhatIsNoSignalCannotBeAdded) {
     EXPECT_THROW(signal_set(context, SIGKILL), system_error);
 }
 
+TEST(SignalSet, WhatIsNoSignalCannotBeRemoved) {
+    io_context context;
+    signal_set set(context, SIGUSR1);
+    for (int number : {-1, 0, 65, 1 << 20}) {
+        error_code ec;
+        set.remove(number, ec);
+        EXPECT_EQ(ec, error::invalid_argument) << number;
+    }
+    signal_set empty(context);
+    error_code ec = error::eof;
+    empty.clear(ec);
+    EXPECT_FALSE(ec);
+}
+
 TEST(SignalSet, AddingTwiceAndRemovingWhatIsNotThereDoNothing) {
     io_context context;
     signal_set set(context);
