@@ -141,7 +141,7 @@ int block_while_another_thread_runs() {
     std::thread other([&] { context.run(); });
     while (!runs)
         std::this_thread::yield();
-    steady_timer timer(context, 20ms);
+    steady_timer timer(context, 200ms); // long enough for this thread to lie down on a busy machine
     error_code ec;
     timer.async_wait(block[ec]);
     guard.reset();
