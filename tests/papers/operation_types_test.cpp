@@ -1,5 +1,5 @@
-// The types of every operation with every token: rows A2, A20, A23 and B8, and the list for readers. Nothing of it depends
-// on how a compiler optimises or instruments, so it is compiled without either.
+// The types of every operation with every token: rows A2, A20, A23 and B8, and the list for readers. Nothing of it
+// depends on how a compiler optimises or instruments, so it is compiled without either.
 #include <papers/every_operation.hpp>
 
 #include <gtest/gtest.h>

@@ -643,7 +643,7 @@ TEST(Catalogue, P08_TransactionsAreTyped) {
     EXPECT_EQ(std::get<3>(aborted->resp).error_text(), "EXECABORT Transaction discarded");
 }
 
-TEST(Catalogue, P08_X12_TransactionThatTheUserMayNotEndIsSharedWithNobody) {
+TEST(Catalogue, P08_TransactionThatTheUserMayNotEndIsSharedWithNobody) {
     // The second asks for more in the same request, which is queued.
     for (std::string const more : {"", "GET"}) {
         multiplexer_bench bench;
