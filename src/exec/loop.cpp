@@ -331,7 +331,7 @@ loop::batch loop::run_batch(std::size_t most, std::size_t& done) {
                 resume_op(*o);
         } catch (...) {
             if (mine())
-                pace_.ran(count_items.ran());
+                have_run(count_items.ran());
             else
                 robbed_is_back();
             throw;
@@ -343,7 +343,7 @@ loop::batch loop::run_batch(std::size_t most, std::size_t& done) {
         if (stopped_.load(std::memory_order_relaxed)) [[unlikely]]
             break;
     }
-    pace_.ran(count_items.ran());
+    have_run(count_items.ran());
     return batch::kept;
 }
 
@@ -356,7 +356,7 @@ unsigned loop::run_shared(op& o) {
     auto& item = begin_stretch(fairness::batch_items);
     item.fill(item.first);
     --item.items;
-    pace_.ran(1);
+    have_run(1);
     // What the item is about to start is not known yet: no other thread may find that there is no work left.
     outside_work_.fetch_add(1, std::memory_order_relaxed);
     struct at_end {

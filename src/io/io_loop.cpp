@@ -166,6 +166,7 @@ void io_loop::expire_timers(std::int64_t now) noexcept {
         op_queue::unlink(o);
         o.result.error = 0;
         local_.push_back(o);
+        ++turns_owed_;
     }
 }
 
@@ -186,10 +187,23 @@ std::int64_t io_loop::look_at_clock() noexcept {
 std::int64_t io_loop::look_around() noexcept {
     auto const now = look_at_clock();
     if (is_time_to_look(now)) {
-        expire_timers(now);
+        expire_timers_ahead(now);
         look_at_driver(now);
     }
     return now;
+}
+
+/// Whatever is queued would make them later still, by the length of the queue. But none goes ahead of one that was due
+/// before it, and those that went ahead let as many others have a turn: until then the next ones stay in the heap.
+void io_loop::expire_timers_ahead(std::int64_t now) noexcept {
+    if (turns_owed_ != 0)
+        return;
+    op_queue others;
+    others.splice_back(local_);
+    expire_timers(now);
+    if (!others.empty())
+        turns_owed_ *= 2;
+    local_.splice_back(others);
 }
 
 void io_loop::look_at_driver(std::int64_t now) noexcept {
@@ -232,7 +246,7 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
         if (!member.owns() && !member.take(until_ns))
             break;
         if (functions_of_strands != 0) [[unlikely]]
-            pace_.ran(std::exchange(functions_of_strands, 0U));
+            have_run(std::exchange(functions_of_strands, 0U));
         if (for_whom && for_whom->is_over()) [[unlikely]]
             break;
         bool const shared = ownership_.is_shared();

@@ -463,6 +463,55 @@ TEST(Catalogue, F02_X9_TimersAreLateByASliceAndOneHandlerAtMost) {
     }
 }
 
+TEST(Catalogue, F02_X9_LongQueuesMakeTimersNoLater) {
+    constexpr int handlers = 2'000;
+    constexpr std::int64_t length = 50'000;
+    computing_context c;
+    std::function<void()> again = [&] {
+        c.compute(length);
+        if (!c.over)
+            post(c.context, again);
+    };
+    for (int i = 0; i != handlers; ++i)
+        post(c.context, again);
+    EXPECT_LE(c.lateness(), fairness::slice_ns + 2 * length);
+}
+
+// Timers go ahead of the queue, which has as many turns all the same.
+TEST(Catalogue, F06_TimersThatAreAlwaysDueLeaveOthersTheirTurn) {
+    for (int const n : {1, 10, 200}) {
+        computing_context c;
+        std::vector<std::unique_ptr<steady_timer>> timers;
+        std::uint64_t fired = 0, others = 0;
+        std::function<void(int)> wait = [&](int i) {
+            timers[static_cast<std::size_t>(i)]->expires_after(0ns);
+            timers[static_cast<std::size_t>(i)]->async_wait([&, i](error_code) {
+                ++fired;
+                c.compute(100'000);
+                if (!c.over)
+                    wait(i);
+            });
+        };
+        for (int i = 0; i != n; ++i) {
+            timers.push_back(std::make_unique<steady_timer>(c.context));
+            wait(i);
+        }
+        constexpr std::uint64_t turns = 2'000;
+        std::function<void()> again = [&] {
+            c.compute(100'000);
+            c.over = ++others >= turns;
+            if (!c.over)
+                post(c.context, again);
+        };
+        for (int i = 0; i != 2 * n; ++i) // as many as the timers, at any time
+            post(c.context, again);
+        c.context.run();
+        EXPECT_EQ(others, turns + 2 * static_cast<std::uint64_t>(n) - 1) << n << " timers, of which ran " << fired;
+        EXPECT_LE(fired, 2 * turns) << n;
+        EXPECT_GE(fired, turns / 4) << n;
+    }
+}
+
 TEST(Catalogue, F02_X9_LongHandlersAmongShortOnesMakeTimersNoLater) {
     for (int const every : {2, 7, 10, 31, 64, 100}) {
         computing_context c;

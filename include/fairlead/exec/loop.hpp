@@ -185,6 +185,11 @@ protected:
     /// Owner, inside its only section: runs up to `most` items and at most one batch, and counts them in `done`. Lost:
     /// another thread has taken the loop while a handler ran.
     batch run_batch(std::size_t most, std::size_t& done);
+    /// Owner: so many items have had their turn.
+    void have_run(unsigned items) noexcept {
+        pace_.ran(items);
+        turns_owed_ -= items < turns_owed_ ? items : turns_owed_;
+    }
     /// Owner, inside its only section: runs one item with the loop given away meanwhile. Returns how many functions of
     /// a strand that were beyond the first.
     unsigned run_shared(op& o);
@@ -227,7 +232,8 @@ protected:
     execution_context& context_;
     op_queue local_;
     std::atomic<bool> stopped_{false};
-    detail::pace pace_; ///< the owner's
+    detail::pace pace_;          ///< the owner's
+    std::size_t turns_owed_ = 0; ///< that the queue takes before anything goes ahead of it again
     detail::ownership ownership_;
     detail::rundown rundown_; ///< threads that are not inside run(): their last looks
 

@@ -179,6 +179,7 @@ private:
     template <class IsLate> batch run_batch_until(IsLate is_late, std::size_t most, std::size_t& total);
     bool has_work(unsigned own) noexcept;
     void expire_timers(std::int64_t now) noexcept;
+    void expire_timers_ahead(std::int64_t now) noexcept;
     bool is_time_to_look(std::int64_t now) noexcept;
     std::int64_t look_at_clock() noexcept;
     std::int64_t look_around() noexcept;

@@ -534,6 +534,40 @@ TEST(SeveralThreads, X9_TimersAndSocketsHaveTheirTurnBesideHandlersThatCompute) 
     EXPECT_LE(worst, 4 * (busy + 2) * ms);
 }
 
+// A thread that has taken the timer's handler may lose the processor, and the other one goes on: most ticks count.
+TEST(SeveralThreads, X9_LongQueuesMakeTimersNoLater) {
+    test::bend b;
+    b.stands = true;
+    io_context context(std::make_unique<test::bent_driver>(b));
+    constexpr std::int64_t length = 50'000;
+    constexpr int busy = 2'000, ticks = 21;
+    std::function<void()> again = [&] {
+        b.ahead_ns += length;
+        if (!context.stopped())
+            post(context, again);
+    };
+    for (int i = 0; i != busy; ++i)
+        post(context, again);
+    std::vector<std::int64_t> late;
+    co_spawn(
+        context,
+        [](io_context& c, std::vector<std::int64_t>& all) -> awaitable<void> {
+            steady_timer timer(c);
+            for (int i = 0; i != ticks; ++i) {
+                timer.expires_after(5ms);
+                co_await timer.async_wait();
+                all.push_back((steady_clock::now() - timer.expiry()) / 1ns);
+            }
+            c.stop();
+        }(context, late),
+        detached);
+    runners(context, 2).join();
+    ASSERT_EQ(late.size(), static_cast<std::size_t>(ticks));
+    std::sort(late.begin(), late.end());
+    // What each thread is in the middle of when the slice ends, and what it takes while the other one looks around.
+    EXPECT_LE(late[ticks / 2], fairness::slice_ns + 8 * length);
+}
+
 TEST(SeveralThreads, FuturesOfOneAreSetByTheOthers) {
     io_context context;
     auto guard = make_work_guard(context);
