@@ -130,7 +130,13 @@ TEST_F(CallForms, B02_InvokerHoldsTheArgumentsByValueAndTakesAnyHandler) {
         std::string const gone_soon(20, 'x');
         return paper::async_xyz(gone_soon, 3);
     }();
-    std::move(op)([&sum, p = std::make_unique<int>(1)](int r) { sum += r + *p; });
+    auto moved = std::move(op);
+    std::move(moved)([&sum, p = std::make_unique<int>(1)](int r) { sum += r + *p; });
+    {
+        auto of_short_text = paper::async_xyz("abc", 1); // Text that lies inside the string, and moves with it.
+        auto elsewhere = std::move(of_short_text);
+        std::move(elsewhere)([](int r) { EXPECT_EQ(r, 4); });
+    }
     struct functor {
         int* out;
         void operator()(int r) && { *out += r; }
@@ -321,6 +327,15 @@ TEST_F(CallForms, B16_B18_Callback) {
     EXPECT_EQ(sent, 3U);
     EXPECT_EQ(received, 3U);
     EXPECT_EQ(result, 3);
+    bool called = false, inside = false;
+    post(context, [&] {
+        verbs::send(b, buffer("abc", 3), [&](error_code, std::size_t) { called = true; });
+        inside = called;
+    });
+    context.restart();
+    context.run();
+    EXPECT_FALSE(inside) << "nor inside a call on the loop's own thread";
+    EXPECT_TRUE(called);
 }
 
 TEST_F(CallForms, B17_B18_Future) {

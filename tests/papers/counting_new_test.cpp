@@ -1,5 +1,5 @@
-// The file of this executable that replaces operator new. In tests/alloc another one does so already.
-#include <support/counting_new_here.hpp>
+// That what counting_new.cpp replaces counts.
+#include <support/counting_new.hpp>
 
 #include <gtest/gtest.h>
 

@@ -18,6 +18,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdlib>
+#include <future>
 #include <memory>
 #include <ostream>
 #include <type_traits>
@@ -148,6 +149,12 @@ TEST(Papers, C05_ExecutorOfAContextTakesTheShortWayAndUnknownOnesWork) {
     EXPECT_GT(of_awaits(context, any_of_users).items, awaited.items);
 }
 
+template <class Executor> bool runs_on(Executor const& ex) {
+    if constexpr (requires { ex.running_in_this_thread(); })
+        return ex.running_in_this_thread();
+    else
+        return true;
+}
 template <class Executor> void works_on(Executor const& ex) {
     basic_stream_socket<local::stream_protocol, Executor> a(ex), b(ex);
     local::connect_pair(a, b);
@@ -156,6 +163,10 @@ template <class Executor> void works_on(Executor const& ex) {
     EXPECT_EQ(async_write(a, buffer("hello", 5), use_future).get(), 5U);
     EXPECT_EQ(read.get(), 5U);
     EXPECT_EQ(std::string_view(bytes.data(), 5), "hello");
+    // And its handlers run on that executor, not on the loop that does the I/O.
+    std::promise<bool> ran_there;
+    a.async_write_some(buffer("x", 1), [&](error_code, std::size_t) { ran_there.set_value(runs_on(ex)); });
+    EXPECT_TRUE(ran_there.get_future().get());
 }
 
 TEST(Papers, C06_ObjectsOfAPoolTheSystemAStrandAndAnyOfThem) {

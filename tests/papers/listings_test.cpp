@@ -207,6 +207,18 @@ TEST(Papers, A18_ExecutorOfTheInnermostHandlerReachesThroughEveryLayer) {
     EXPECT_EQ(got, 0U);
     handlers.run();
     EXPECT_EQ(got, 4U);
+    // Through the layers of the library, too.
+    std::string text;
+    got = 0;
+    async_read_until(a, dynamic_buffer(text), '\n',
+                     bind_executor(handlers, [&](error_code, std::size_t n) { got = n; }));
+    b.write_some(buffer("x\n", 2));
+    context.restart();
+    context.run();
+    EXPECT_EQ(got, 0U) << "its handler does not run where the socket does";
+    handlers.restart();
+    handlers.run();
+    EXPECT_EQ(got, 2U);
 }
 
 TEST(Papers, A17_LibrarysOwnLayersTakeOneBlockAtATime) {

@@ -83,6 +83,15 @@ template <class Allocator> struct posting_chain {
             post(*context, posting_chain(*this));
     }
 };
+/// The same by a handler that names no allocator.
+struct plain_chain {
+    io_context* context;
+    std::uint64_t* left;
+    void operator()() {
+        if (--*left)
+            post(*context, plain_chain(*this));
+    }
+};
 /// Allocates from one slot, as the paper's hand-written allocator does.
 struct one_slot {
     alignas(16) std::byte bytes[256];
@@ -109,16 +118,16 @@ template <class T> struct slot_allocator {
 };
 
 TEST_F(Obligations, A13_DefaultMemoryNeedsNoMoreThanTheUsersOwn) {
-    auto const from_new_of = [this](auto allocator) {
-        std::uint64_t left = 64;
-        using chain = posting_chain<decltype(allocator)>;
-        post(context, chain{allocator, &context, &left}); // warms up
+    std::uint64_t left = 0;
+    auto const from_new_of = [&](auto chain) {
+        left = 64;
+        post(context, chain); // warms up
         context.restart();
         context.run();
         left = scaled(100'000, 1'000);
         auto const fresh = detail::recycler_count().fresh;
         new_counter const from_new;
-        post(context, chain{allocator, &context, &left});
+        post(context, chain);
         context.restart();
         context.run();
         EXPECT_EQ(left, 0U);
@@ -126,8 +135,8 @@ TEST_F(Obligations, A13_DefaultMemoryNeedsNoMoreThanTheUsersOwn) {
         return from_new.calls();
     };
     one_slot slot;
-    auto const own = from_new_of(slot_allocator<void>(&slot));
-    auto const none = from_new_of(recycling_allocator<void>()); // what a handler without an allocator has
+    auto const own = from_new_of(posting_chain<slot_allocator<void>>{slot_allocator<void>(&slot), &context, &left});
+    auto const none = from_new_of(plain_chain{&context, &left});
     EXPECT_EQ(own, 0U);
     EXPECT_EQ(none, own);
 }
@@ -324,6 +333,33 @@ TEST_F(Obligations, A24_LibrarysAsynchronousFunctionsDoWhatItsSynchronousOnesDo)
     both([&] { return read(a, buffer(bytes, 2)); }, [&](auto t) { return async_read(a, buffer(bytes, 2), t); });
 }
 
+TEST_F(Obligations, A24_BothSayTheSameOfAStreamThatEnds) {
+    using said = std::tuple<error_code, std::size_t, std::string>;
+    auto const of = [this](auto start) {
+        io_context own;
+        local_socket in(own), out(own);
+        local::connect_pair(in, out);
+        write(out, buffer("ab", 2));
+        out.close();
+        std::string text(4, '.');
+        auto [ec, n] = start(own, in, text);
+        return said(ec, n, text);
+    };
+    auto const synchronous = of([](io_context&, local_socket& in, std::string& text) {
+        error_code ec;
+        auto const n = read(in, buffer(text), ec);
+        return std::pair(ec, n);
+    });
+    auto const asynchronous = of([](io_context& own, local_socket& in, std::string& text) {
+        std::pair<error_code, std::size_t> result;
+        async_read(in, buffer(text), [&](error_code ec, std::size_t n) { result = {ec, n}; });
+        own.run();
+        return result;
+    });
+    EXPECT_EQ(synchronous, asynchronous);
+    EXPECT_EQ(synchronous, said(error::eof, 2, "ab.."));
+}
+
 // ---- A25: A15 to A17 at once
 
 /// An operation that inherits nothing, allocates at run time, and is a thin layer over another one, itself thin.
@@ -381,6 +417,19 @@ TEST_F(Obligations, A25_AuthorsOfOperationsAreFree) {
     EXPECT_TRUE(future.get());
     EXPECT_TRUE(awaited);
     EXPECT_EQ(a.available(), 11U);
+    // Made first and started later, when it no longer knows the type of its handler.
+    whole = false;
+    live_inside = -1;
+    auto later = async_checked_write(b, "later", deferred);
+    std::move(later)(bind_allocator(counting_allocator<void>(&m), [&](error_code, bool w) {
+        whole = w;
+        live_inside = m.live;
+    }));
+    EXPECT_EQ(m.live, 3) << "the handler, the text and the write";
+    context.restart();
+    context.run();
+    EXPECT_TRUE(whole);
+    EXPECT_EQ(live_inside, 0);
 }
 
 } // namespace

@@ -120,6 +120,13 @@ TEST(Papers, A01_InitiatingFunctionHasThePapersForm) {
     context.run();
     EXPECT_EQ(got, 1U);
     EXPECT_EQ(future.get(), 2U);
+    // What stands between buffers and token is passed on.
+    b.write_some(buffer("w", 1));
+    s.async_receive(buffer(bytes), socket_base::message_peek, [&](error_code, std::size_t n) { got = n; });
+    context.restart();
+    context.run();
+    EXPECT_EQ(got, 1U);
+    EXPECT_EQ(a.available(), 1U) << "a peek takes nothing";
 }
 
 TEST(Papers, A03_UsersAsyncResultDrivesLibraryOperations) {
@@ -172,6 +179,20 @@ TEST(Papers, A04_LongFormCanBeWrittenByUsers) {
     auto const r = async_receive_long(buffer(bytes), paper::promise_token{});
     (*started)(error::eof, 4);
     EXPECT_EQ(**r.values, std::tuple(error_code(error::eof), std::size_t{4}));
+}
+
+TEST(Papers, A04_LongFormTakesTheLibrarysTokens) {
+    socket_pair pair;
+    auto& [context, a, b, bytes] = pair;
+    auto future = async_receive_long(buffer(bytes), use_future);
+    (*started)(error_code(), 4);
+    EXPECT_EQ(future.get(), 4U);
+    std::size_t got = 0;
+    async_receive_long(buffer(bytes), [&got](error_code, std::size_t n) { got = n; });
+    (*started)(error_code(), 5);
+    EXPECT_EQ(got, 5U);
+    async_receive_long(buffer(bytes), detached);
+    (*started)(error_code(), 6);
 }
 
 template <class MutableBufferSequence, class CompletionToken>
@@ -308,13 +329,18 @@ TEST(Papers, A08_TraitCanBeSpecialisedForAForeignType) {
     EXPECT_EQ(calls, 2);
 }
 
+/// An allocator that can also be made of nothing, and then is another one.
+struct numbered_allocator {
+    int number = 0;
+};
+
 TEST(Papers, A09_BothFormsOfGetAssociatedAllocator) {
     auto plain = [] {};
     static_assert(std::is_same_v<decltype(get_associated_allocator(plain)), std::allocator<void>>);
     one_slot slot;
     static_assert(std::is_same_v<decltype(get_associated_allocator(plain, one_slot_allocator<void>(&slot))),
                                  one_slot_allocator<void>>);
-    EXPECT_EQ(get_associated_allocator(plain, one_slot_allocator<void>(&slot)).slot, &slot);
+    EXPECT_EQ(get_associated_allocator(plain, numbered_allocator{7}).number, 7) << "the fallback itself, not another";
     int calls = 0;
     my_completion_handler const own{&slot, &calls};
     EXPECT_EQ(get_associated_allocator(own).slot, &slot);
@@ -381,27 +407,49 @@ TEST(Papers, A11_SteppingThroughAnotherExecutorUsesTheSameBlockInTurn) {
     EXPECT_EQ(slot.times, 2U);
 }
 
+/// The library's default memory, with a note of each block that an operation takes.
+template <class T> struct noting_allocator {
+    using value_type = T;
+    std::vector<void const*>* taken;
+    explicit noting_allocator(std::vector<void const*>* t) noexcept : taken(t) {}
+    template <class U> noting_allocator(noting_allocator<U> const& o) noexcept : taken(o.taken) {}
+    T* allocate(std::size_t n)
+        requires(!std::is_void_v<T>)
+    {
+        T* const p = recycling_allocator<T>().allocate(n);
+        taken->push_back(p);
+        return p;
+    }
+    void deallocate(T* p, std::size_t n) noexcept
+        requires(!std::is_void_v<T>)
+    {
+        recycling_allocator<T>().deallocate(p, n);
+    }
+    template <class U> bool operator==(noting_allocator<U> const& o) const noexcept { return taken == o.taken; }
+};
+struct chain_of_writes {
+    using allocator_type = noting_allocator<void>;
+    socket_pair* test;
+    std::vector<void const*>* taken;
+    allocator_type get_allocator() const noexcept { return allocator_type(taken); }
+    void operator()(error_code, std::size_t) {
+        if (taken->size() != 100)
+            test->b.async_write_some(buffer("x", 1), chain_of_writes(*this));
+    }
+};
+
 TEST(Papers, A12_SameMemoryServesTheNextOperationForEver) {
     socket_pair pair;
     auto& [context, a, b, bytes] = pair;
-    // With the default allocator too.
-    struct remembers {
-        socket_pair& test;
-        std::vector<void const*>& seen;
-        void operator()(error_code, std::size_t) {
-            void* const p = detail::recycle_allocate(sizeof(detail::handler_op<detail::transfer, remembers>));
-            seen.push_back(p);
-            detail::recycle_free(p);
-            if (seen.size() != 100)
-                test.b.async_write_some(buffer("x", 1), remembers(*this));
-        }
-    };
-    std::vector<void const*> seen;
-    b.async_write_some(buffer("x", 1), remembers{pair, seen});
+    std::vector<void const*> taken;
+    taken.reserve(100);
+    b.async_write_some(buffer("x", 1), chain_of_writes{&pair, &taken});
+    auto const fresh = this_thread_recycler_counters().fresh;
     context.run();
-    ASSERT_EQ(seen.size(), 100U);
-    for (auto const* p : seen)
-        EXPECT_EQ(p, seen.front());
+    ASSERT_EQ(taken.size(), 100U) << "blocks that the operations themselves took";
+    for (auto const* p : taken)
+        EXPECT_EQ(p, taken.front());
+    EXPECT_EQ(this_thread_recycler_counters().fresh, fresh) << "nothing from operator new once the chain has begun";
 }
 
 // ---- A15, A16: an operation that inherits nothing and needs memory of run-time size
@@ -422,6 +470,38 @@ template <class Token> auto async_sum(io_context& c, std::vector<int> const& num
             post(c, [h = std::move(handler), sum]() mutable { std::move(h)(sum); });
         },
         token, numbers);
+}
+
+/// Another one that looks entirely different inside: it holds more than an async_op has room for.
+template <class Token> auto async_sum_of_its_own(io_context& c, Token&& token) {
+    std::array<int, 50> own;
+    own.fill(4);
+    return async_initiate<Token, void(int)>(
+        [&c, own](auto handler) {
+            int sum = 0;
+            for (int const n : own)
+                sum += n;
+            post(c, [h = std::move(handler), sum]() mutable { std::move(h)(sum); });
+        },
+        token);
+}
+
+TEST(Papers, A15_OperationsThatLookDifferentInsideAreAwaitedAlike) {
+    io_context context;
+    std::vector<int> const numbers(100, 2);
+    int sum = 0;
+    co_spawn(
+        context,
+        [](io_context& c, std::vector<int> const& v, int& out) -> awaitable<void> {
+            out += co_await async_sum(c, v, use_await);
+            out += co_await async_sum_of_its_own(c, use_await);
+            auto op = async_sum_of_its_own(c, deferred);
+            auto moved = std::move(op);
+            out += co_await std::move(moved);
+        }(context, numbers, sum),
+        [](std::exception_ptr e) { EXPECT_FALSE(e); });
+    context.run();
+    EXPECT_EQ(sum, 600);
 }
 
 TEST(Papers, A15_A16_OperationMayInheritNothingAndAllocateAtRunTime) {
@@ -497,6 +577,7 @@ TEST(Papers, B01_B18_UserOperationInOneLineTakesEveryToken) {
     EXPECT_EQ(future.get(), 2);
 
     async_xyz(3, detached);
+    EXPECT_EQ(os::the_os().queue.size(), 1U) << "started, though nobody hears of its end";
     run_os();
 
     async_xyz(4, deferred)([&](os::OsResultType r) { got = r; });

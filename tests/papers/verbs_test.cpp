@@ -52,7 +52,7 @@ template <class Verb> awaitable<void> await_it(Verb verb, place& p) { co_await v
 /// The default token, where the verb names none.
 template <class Verb> awaitable<void> await_by_default(Verb verb, place& p) { co_await verb(p); }
 
-template <class Verb> void expect_all_forms(char const* name, Verb verb) {
+template <class Verb> void expect_all_forms(char const* name, Verb verb, bool (*did)(place&) = nullptr) {
     SCOPED_TRACE(name);
     for (bool const by_default : {true, false}) {
         place p;
@@ -64,10 +64,12 @@ template <class Verb> void expect_all_forms(char const* name, Verb verb) {
         EXPECT_FALSE(ended);
         p.context.run();
         EXPECT_TRUE(ended);
+        EXPECT_TRUE(!did || did(p)) << "it did what its name says";
     }
     {
         place p;
         EXPECT_NO_THROW((void)verb(p, block));
+        EXPECT_TRUE(!did || did(p));
     }
     {
         place p;
@@ -82,6 +84,7 @@ template <class Verb> void expect_all_forms(char const* name, Verb verb) {
         EXPECT_EQ(good, 0) << "it is the asynchronous one";
         p.context.run();
         EXPECT_EQ(good, 1);
+        EXPECT_TRUE(!did || did(p));
     }
     {
         place p;
@@ -92,14 +95,20 @@ template <class Verb> void expect_all_forms(char const* name, Verb verb) {
 }
 
 TEST(Papers, B12_EachVerbHasAllCallForms) {
-    expect_all_forms("send", [](place& p, auto... t) { return verbs::send(p.a, p.out(), t...); });
-    expect_all_forms("receive", [](place& p, auto... t) { return verbs::receive(p.a, p.into(), t...); });
+    expect_all_forms(
+        "send", [](place& p, auto... t) { return verbs::send(p.a, p.out(), t...); },
+        [](place& p) { return p.b.available() == 4; });
+    expect_all_forms(
+        "receive", [](place& p, auto... t) { return verbs::receive(p.a, p.into(), t...); },
+        [](place& p) { return p.bytes[0] == 'a'; });
     expect_all_forms("send_to", [](place& p, auto... t) { return verbs::send_to(p.datagrams, p.out(), p.self, t...); });
     expect_all_forms("receive_from",
                      [](place& p, auto... t) { return verbs::receive_from(p.datagrams, p.into(), p.sender, t...); });
     expect_all_forms("read_some", [](place& p, auto... t) { return verbs::read_some(p.a, p.into(), t...); });
     expect_all_forms("write_some", [](place& p, auto... t) { return verbs::write_some(p.a, p.out(), t...); });
-    expect_all_forms("fill", [](place& p, auto... t) { return verbs::fill(p.buffered, t...); });
+    expect_all_forms(
+        "fill", [](place& p, auto... t) { return verbs::fill(p.buffered, t...); },
+        [](place& p) { return p.buffered.in_avail() != 0; });
     expect_all_forms("flush", [](place& p, auto... t) { return verbs::flush(p.buffered, t...); });
     expect_all_forms("accept", [](place& p, auto... t) { return verbs::accept(p.acceptor, t...); });
     expect_all_forms("connect", [](place& p, auto... t) { return verbs::connect(p.client, p.range[0], t...); });
