@@ -768,6 +768,7 @@ TEST(Papers, B19_ForeignCoroutineIsDestroyedWithItsContext) {
         EXPECT_EQ(watched.use_count(), 2);
     }
     EXPECT_EQ(watched.use_count(), 1);
+    ASSERT_EQ(future.wait_for(0s), std::future_status::ready) << "its promise went with the frame";
     EXPECT_THROW(future.get(), std::future_error);
 }
 
