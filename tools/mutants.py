@@ -7,8 +7,8 @@ to notice; a simulated one within 10,000 seeds, any other at once. A test that n
     tools/mutants.py --check        only whether all patches apply and are listed; compiles nothing
     tools/mutants.py --self-test    plants violations and expects --check to find them
 
-ID is an id of the failure catalogue (C05), a room (exec) or the beginning of a patch's name. --sample N takes N of the
-patches, others with each commit.
+ID is an id of the failure catalogue (C05), a row of the papers (papers_A10; papers: all of them), a room (exec) or the
+beginning of a patch's name. --sample N takes N of the patches, others with each commit.
 
 A patch begins with its id, the bug in a sentence, and the file and name of the test that is to notice. The file is made
 into a program of its own, with the sources beside it that hold no tests. The library's sources are copied and patched in
@@ -40,10 +40,11 @@ SECONDS_MOST = 300  # of a test without seeds, whose threads may all wait for no
 FLAGS = ["-std=c++20", "-O0", "-g0", "-w", "-pthread"]
 FLAGS_OF_GCC = ["--param=ggc-min-heapsize=1000000"]
 FOLDERS = ["include", "src", "tests"]
-CLIENT_ROOMS = ("redis", "resp3")  # of which a test that includes nothing of them needs no object
+ROOMS_ASKED_FOR = ("redis", "resp3", "sim")  # of which a test that includes nothing of them needs no object
 SIMULATOR = "include/fairlead/sim/"  # A test that includes nothing of it has no seeds.
 FIRST_LINES = re.compile(r"Id: +([A-Z]\d\d|[a-z]\w*)\nBug: +(.+)\nTest: +(\S+) (\S+)\n\n")
-ROW = re.compile(r"^\| ([A-Z]\d\d) \| (.+) \|$", re.M)
+ROW = re.compile(r"^\| ((?:papers_)?[A-Z]\d\d) \| (.+) \|$", re.M)
+PAPERS = "papers_"  # before the id of a row of tests/papers.tsv: the catalogue has the same ids
 HOLDS_TESTS = re.compile(r"^\s*(TEST(_F|_P)?|TYPED_TEST(_P)?|int main)\(", re.M)
 
 
@@ -56,7 +57,7 @@ class Broken(Exception):
 @dataclass
 class Mutant:
     name: str
-    id: str  # of the failure catalogue, or the room of a bug that brings about none of its modes
+    id: str  # of the failure catalogue, a row of the papers, or the room of a bug that brings about none of its modes
     bug: str
     source: str  # of the test
     test: str
@@ -116,12 +117,20 @@ def sample_of(root: Path, mutants: list[Mutant], n: int) -> list[Mutant]:
     return sorted(order[:n], key=lambda m: m.name)
 
 
+def rows_of_papers(root: Path) -> list[str]:
+    table = root / "tests/papers.tsv"
+    lines = table.read_text().splitlines() if table.is_file() else []
+    return [PAPERS + line.split("\t")[0] for line in lines if line and not line.startswith("#")]
+
+
 def check(root: Path) -> list[str]:
     found = []
     readme = root / "tests/mutants/README.md"
     rows = dict(ROW.findall(readme.read_text())) if readme.is_file() else {}
     catalogue = root / "tests/catalogue.tsv"
+    of_papers = rows_of_papers(root)
     real = {line.split("\t")[0] for line in catalogue.read_text().splitlines()} if catalogue.is_file() else set(rows)
+    real = {id for id in real if not id.startswith(PAPERS)} | set(of_papers)
     covered = set()
     for path in sorted((root / "tests/mutants").glob("*.patch")):
         try:
@@ -130,7 +139,7 @@ def check(root: Path) -> list[str]:
                 raise Broken(f"is called after another id than {m.id}")
             is_room = (root / "include/fairlead" / m.id).is_dir()
             if not is_room and m.id not in real:
-                raise Broken(f"{m.id} is no id of the failure catalogue, and no room")
+                raise Broken(f"{m.id} is no id of the failure catalogue, no row of the papers, and no room")
             if not is_room and m.id not in rows:
                 raise Broken(f"tests/mutants/README.md has no row {m.id}")
             if not m.files:
@@ -144,6 +153,8 @@ def check(root: Path) -> list[str]:
             text = (root / m.source).read_text() if (root / m.source).is_file() else ""
             if not re.search(rf"TEST(_F|_P)?\(\s*{suite},\s*{re.escape(test)}\)", text):
                 raise Broken(f"{m.source} has no test {m.test}")
+            if m.id in of_papers and m.id.removeprefix(PAPERS) not in test.split("_"):
+                raise Broken(f"names a test that does not show the row {m.id.removeprefix(PAPERS)}")
             covered.add(m.id)
         except Broken as e:
             found.append(f"{path.relative_to(root)}: {e}")
@@ -151,10 +162,12 @@ def check(root: Path) -> list[str]:
             found.append(f"{path.relative_to(root)}: {e.strerror}: {e.filename}")
     for row, text in rows.items():
         if row not in real:
-            found.append(f"{readme.relative_to(root)}: {row} is no id of the failure catalogue")
+            found.append(f"{readme.relative_to(root)}: {row} is no id of the failure catalogue, and no row of the papers")
         if (text == "planted") != (row in covered):
             found.append(f"{readme.relative_to(root)}: {row} says \"{text}\", " +
                          ("but is planted" if row in covered else "but there is no such patch"))
+    found += [f"{readme.relative_to(root)}: no row {row}: plant a bug that breaks it alone, or say why there is none"
+              for row in of_papers if row not in rows]
     return found
 
 
@@ -242,7 +255,7 @@ class Base:
             compiler.link([self.objects[s][0] for s in self.needed[test]], self.programs[test])
 
     def needed_by(self, test: str, sources: list[str]) -> list[str]:
-        rooms = [room for room in CLIENT_ROOMS if not any(f"/{room}/" in f for f in self.objects[test][1])]
+        rooms = [room for room in ROOMS_ASKED_FOR if not any(f"/{room}/" in f for f in self.objects[test][1])]
         beside = [p.relative_to(self.tree).as_posix() for p in sorted((self.tree / test).parent.glob("*.cpp"))
                   if not HOLDS_TESTS.search(p.read_text())]
         return [test, *beside, *(s for s in sources if s.split("/")[1] not in rooms)]
@@ -397,18 +410,24 @@ def self_test() -> int:
         "instance": (good.replace("Suite.Name", "All/Suite.Name/one"), ""),
         "simulator": (good.replace("src/a.cpp", "src/sim/a.cpp"), "no library code"),
         "no test": (good.replace("Suite.Name", "Suite.Other"), "has no test"),
+        "row of the papers": (good.replace("M01", "papers_A01").replace("Suite.Name", "Suite.A01_B02_Name"), ""),
+        "unknown row": (good.replace("M01", "papers_A99"), "no row of the papers"),
+        "test of another row": (good.replace("M01", "papers_A01").replace("Suite.Name", "Suite.A02_Name"), "does not show"),
+        "row without a bug": (good, "no row papers_B01"),
         "good": (good, ""),
     }
     failed = 0
     for what, (text, expected) in plants.items():
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder)
-            id = next((id for id in ("Z99", "exec", "hall") if id in text), "M01")
+            id = next((id for id in ("Z99", "exec", "hall", "papers_A01", "papers_A99") if id in text), "M01")
             for path, content in {
                     "tests/mutants/README.md": f"| M01 | {'planted' if id == 'M01' else 'not here'} |\n"
-                                               "| M02 | not here |\n",
+                                               "| M02 | not here |\n"
+                                               f"| papers_A01 | {'planted' if id == 'papers_A01' else 'held elsewhere'} |\n",
+                    "tests/papers.tsv": "# rows\nA01\tpaper\twhat\t\n" + ("B01\tp\tw\t\n" if "without" in what else ""),
                     "tests/mutants/" + id + "_x.patch": text, "include/fairlead/exec/a.hpp": "",
-                    "tests/sim/t.cpp": "TEST(Suite, Name) {}\n", "src/a.cpp": "\nint a;\nint b;\n",
+                    "tests/sim/t.cpp": "TEST(Suite, Name) {}\nTEST(Suite, A01_B02_Name) {}\nTEST(Suite, A02_Name) {}\n", "src/a.cpp": "\nint a;\nint b;\n",
                     "src/sim/a.cpp": "int a;\nint b;\n"}.items():
                 (root / path).parent.mkdir(parents=True, exist_ok=True)
                 (root / path).write_text(content)
