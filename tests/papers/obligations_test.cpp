@@ -335,7 +335,7 @@ TEST_F(Obligations, A24_LibrarysAsynchronousFunctionsDoWhatItsSynchronousOnesDo)
 
 TEST_F(Obligations, A24_BothSayTheSameOfAStreamThatEnds) {
     using said = std::tuple<error_code, std::size_t, std::string>;
-    auto const of = [this](auto start) {
+    auto const of = [](auto start) {
         io_context own;
         local_socket in(own), out(own);
         local::connect_pair(in, out);
