@@ -255,9 +255,10 @@ class Base:
             compiler.link([self.objects[s][0] for s in self.needed[test]], self.programs[test])
 
     def needed_by(self, test: str, sources: list[str]) -> list[str]:
-        rooms = [room for room in ROOMS_ASKED_FOR if not any(f"/{room}/" in f for f in self.objects[test][1])]
-        beside = [p.relative_to(self.tree).as_posix() for p in sorted((self.tree / test).parent.glob("*.cpp"))
-                  if not HOLDS_TESTS.search(p.read_text())]
+        beside = [p for p in sorted((self.tree / test).parent.glob("*.cpp")) if not HOLDS_TESTS.search(p.read_text())]
+        asks = [*self.objects[test][1], *(p.read_text() for p in beside)]
+        rooms = [room for room in ROOMS_ASKED_FOR if not any(f"/{room}/" in each for each in asks)]
+        beside = [p.relative_to(self.tree).as_posix() for p in beside]
         return [test, *beside, *(s for s in sources if s.split("/")[1] not in rooms)]
 
     def with_mutant(self, m: Mutant, folder: Path) -> Path:
