@@ -40,6 +40,7 @@ SECONDS_MOST = 300  # of a test without seeds, whose threads may all wait for no
 FLAGS = ["-std=c++20", "-O0", "-g0", "-w", "-pthread"]
 FLAGS_OF_GCC = ["--param=ggc-min-heapsize=1000000"]
 FOLDERS = ["include", "src", "tests"]
+OF_OTHER_BUILDS = ("fuzz_replay", "count_at_end")  # sources of tests/support that no plain program has
 ROOMS_ASKED_FOR = ("redis", "resp3", "sim")  # of which a test that includes nothing of them needs no object
 SIMULATOR = "include/fairlead/sim/"  # A test that includes nothing of it has no seeds.
 FIRST_LINES = re.compile(r"Id: +([A-Z]\d\d|[a-z]\w*)\nBug: +(.+)\nTest: +(\S+) (\S+)\n\n")
@@ -241,7 +242,7 @@ class Base:
         copy_sources(root, self.tree)
         compiler.precompile(self.tree)
         sources = [p.relative_to(self.tree).as_posix() for folder in ("src", "tests/support")
-                   for p in sorted((self.tree / folder).rglob("*.cpp")) if p.stem != "fuzz_replay"]
+                   for p in sorted((self.tree / folder).rglob("*.cpp")) if p.stem not in OF_OTHER_BUILDS]
         tests = sorted({m.source for m in mutants})
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
             self.objects = dict(pool.map(lambda s: (s, compiler.compile(self.tree, s, self.objects_in)), tests))
