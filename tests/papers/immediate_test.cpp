@@ -78,7 +78,9 @@ TEST_F(PapersImmediate, D14_ReadReentrantUnwindsItsStackEverySixteenthTime) {
     EXPECT_EQ(r.left, 0);
     EXPECT_GE(r.depth.most, 15);
     EXPECT_LE(r.depth.most, 16);
-    EXPECT_LE(items, static_cast<std::size_t>(repeat() / 15 + 2)) << "most completions were called inline";
+    // Where the program is slow, a sanitizer's for instance, a slice may end before the depth is reached.
+    auto const cut_short = static_cast<std::size_t>(context.yields().deadline);
+    EXPECT_LE(items, static_cast<std::size_t>(repeat() / 15 + 2) + cut_short) << "most completions were called inline";
 }
 
 // D15: the essay's six downsides of being called inline. Four of them belong to the defaults: without a word of the

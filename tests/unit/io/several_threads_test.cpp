@@ -132,8 +132,9 @@ TEST(SeveralThreads, ATimeLimitHoldsAlsoForAThreadThatDoesNotGetTheLoop) {
     io_context context;
     auto guard = make_work_guard(context);
     runners sleeper(context, 1);
-    while (context.counters().sleeps == 0)
-        std::this_thread::yield();
+    std::promise<void> begun;
+    post(context, [&] { begun.set_value(); });
+    begun.get_future().wait();
     EXPECT_EQ(context.run_for(1ms), 0U);
     EXPECT_EQ(context.run_one_for(1ms), 0U);
     EXPECT_EQ(context.poll(), 0U) << "who sleeps has nothing to run";
@@ -142,7 +143,7 @@ TEST(SeveralThreads, ATimeLimitHoldsAlsoForAThreadThatDoesNotGetTheLoop) {
     post(context, [&] { done.set_value(); });
     done.get_future().wait();
     guard.reset();
-    EXPECT_EQ(sleeper.join(), 1U);
+    EXPECT_EQ(sleeper.join(), 2U);
 }
 
 TEST(SeveralThreads, PollTakesTheLoopFromAHandlerThatComputes) {
