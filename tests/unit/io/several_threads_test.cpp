@@ -495,7 +495,8 @@ TEST(SeveralThreads, HandlerWhoseLoopWasTakenMayThrow) {
     EXPECT_TRUE(context.stopped()) << "waited 20 s for work that had ended with an exception";
 }
 
-// Time is what the handlers add to it. They and the threads go on for ever, so the queue never ends.
+// Time is what the handlers add to it. They and the threads go on for ever, so the queue never ends. A thread that has
+// taken an item may lose the processor while the other one goes on: most of the times count.
 TEST(SeveralThreads, X9_TimersAndSocketsHaveTheirTurnBesideHandlersThatCompute) {
     test::bend b;
     b.stands = true;
@@ -511,31 +512,33 @@ TEST(SeveralThreads, X9_TimersAndSocketsHaveTheirTurnBesideHandlersThatCompute) 
         post(context, again);
     local_socket x(context), y(context);
     local::connect_pair(x, y);
-    std::int64_t worst = 0;
+    std::vector<std::int64_t> late;
     co_spawn(
         context,
-        [](io_context& c, local_socket& out, local_socket& in, std::int64_t& late) -> awaitable<void> {
+        [](io_context& c, local_socket& out, local_socket& in, std::vector<std::int64_t>& all) -> awaitable<void> {
             steady_timer timer(c);
             for (int i = 0; i != ticks; ++i) {
                 timer.expires_after(5ms);
                 co_await timer.async_wait();
-                late = std::max<std::int64_t>(late, (steady_clock::now() - timer.expiry()) / 1ns);
+                all.push_back((steady_clock::now() - timer.expiry()) / 1ns);
                 char byte = 0;
                 auto const before = steady_clock::now();
                 co_await async_write(out, buffer(&byte, 1));
                 co_await in.async_read_some(buffer(&byte, 1));
-                late = std::max<std::int64_t>(late, (steady_clock::now() - before) / 1ns);
+                all.push_back((steady_clock::now() - before) / 1ns);
             }
             c.stop();
-        }(context, x, y, worst),
+        }(context, x, y, late),
         detached);
     runners(context, 2).join();
+    ASSERT_EQ(late.size(), 2U * ticks);
+    std::sort(late.begin(), late.end());
     // Before its turn come what is queued already and what both threads are in the middle of; an item more for each
     // of the three steps of a round.
-    EXPECT_LE(worst, 4 * (busy + 2) * ms);
+    EXPECT_LE(late[late.size() * 3 / 4], 4 * (busy + 2) * ms);
 }
 
-// A thread that has taken the timer's handler may lose the processor, and the other one goes on: most ticks count.
+// As above, most ticks count.
 TEST(SeveralThreads, X9_LongQueuesMakeTimersNoLater) {
     test::bend b;
     b.stands = true;
