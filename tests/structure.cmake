@@ -45,12 +45,14 @@ file(GENERATE OUTPUT ${object_list} CONTENT "$<JOIN:${objects},\n>\n")
 fairlead_structure_test(symbols Python3::Interpreter tools/check_symbols.py @${object_list})
 fairlead_structure_test(symbols_self_test Python3::Interpreter tools/check_symbols.py --self-test ${CMAKE_CXX_COMPILER})
 
-# Every public header compiles alone: where a source of the library begins with it, it just has; the others are compiled
-# here. The objects are made when the test runs: nothing else needs them.
+# Every public header compiles alone: where a source of the library or another header begins with it, it just has; the
+# others are compiled here. The objects are made when the test runs: nothing else needs them.
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/include/fairlead/*.hpp)
 file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cpp)
-foreach(source IN LISTS library_sources)
-  file(STRINGS ${source} first REGEX "^#include" LIMIT_COUNT 1)
+list(TRANSFORM headers PREPEND ${PROJECT_SOURCE_DIR}/include/ OUTPUT_VARIABLE beginners)
+foreach(source IN LISTS library_sources beginners)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
+  file(STRINGS ${source} first REGEX "^ *# *(include|if)" LIMIT_COUNT 1)
   string(REGEX REPLACE "^#include <(.*)>.*" "\\1" first "${first}")
   list(REMOVE_ITEM headers "${first}")
 endforeach()
@@ -72,18 +74,24 @@ set_tests_properties(structure/headers_alone PROPERTIES TIMEOUT 900 COST 100)
 fairlead_structure_test(must_fail_self_test Python3::Interpreter tests/compile/must_fail.py --self-test)
 file(GLOB rejected CONFIGURE_DEPENDS compile/must_fail/*.cpp)
 find_program(other_compiler NAMES clang++-19 clang++ NO_CACHE)
-foreach(source IN LISTS rejected)
-  cmake_path(GET source STEM name)
-  set(refusal -std=c++20 -Werror=unused-result -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/include/compat)
-  fairlead_structure_test(must_fail/${name} Python3::Interpreter tests/compile/must_fail.py ${source}
-    ${CMAKE_CXX_COMPILER} ${refusal})
-  if(other_compiler AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    fairlead_structure_test(must_fail_clang/${name} Python3::Interpreter tests/compile/must_fail.py ${source}
-      ${other_compiler} ${refusal})
-    set_tests_properties(structure/must_fail_clang/${name} PROPERTIES LABELS must_fail)
-  endif()
-  set_tests_properties(structure/must_fail/${name} PROPERTIES LABELS must_fail)
-endforeach()
+set(refusal -std=c++20 -Werror=unused-result -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/include/compat)
+# fairlead_must_fail(<label> <compiler>): the standard headers are compiled once, for they take most of the time.
+function(fairlead_must_fail label compiler)
+  set(common ${CMAKE_CURRENT_BINARY_DIR}/${label}/common.hpp)
+  fairlead_structure_test(${label}/standard_headers Python3::Interpreter tests/compile/must_fail.py --common ${common}
+    include/fairlead ${compiler} ${refusal})
+  set_tests_properties(structure/${label}/standard_headers PROPERTIES LABELS must_fail FIXTURES_SETUP ${label})
+  foreach(source IN LISTS rejected)
+    cmake_path(GET source STEM name)
+    fairlead_structure_test(${label}/${name} Python3::Interpreter tests/compile/must_fail.py ${source}
+      ${compiler} ${refusal} -include ${common})
+    set_tests_properties(structure/${label}/${name} PROPERTIES LABELS must_fail FIXTURES_REQUIRED ${label})
+  endforeach()
+endfunction()
+fairlead_must_fail(must_fail ${CMAKE_CXX_COMPILER})
+if(other_compiler AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  fairlead_must_fail(must_fail_clang ${other_compiler})
+endif()
 
 # The installed package, moved away from where it was installed, serves find_package and pkg-config.
 add_test(NAME package COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/package/run
