@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fairlead/token/erased_handler.hpp>
+#include <fairlead/token/initiate.hpp>
 
 #include <cstddef>
 #include <functional> // bad_function_call
@@ -70,6 +71,9 @@ public:
 /// A completion handler of any type, or none, for one signature or several. Move-only, two pointers. All associations
 /// are those of the handler inside; get_associated_executor(h) and so on find them. A handler that names no executor
 /// runs where the operation ends.
+/// Throws     system_error of error::operation_not_supported, from an operation that cannot be ended early (co_spawn, a
+///            look-up, a Redis call), when the handler inside has a slot that is connected. Nothing has started then,
+///            and the handler is still held. post, defer and dispatch take any.
 /// Allocates  one block from the handler's own allocator, which is given back before the handler runs
 /// Threads    none of its own: as the handler inside
 template <class First, class... More> class any_completion_handler<First, More...>
@@ -130,6 +134,26 @@ private:
     detail::erased_executor immediate_executor() const noexcept { return box_.immediate_executor(); }
 
     box box_;
+};
+
+/// A slot that nobody listens to is refused when the program runs: the type does not say whether there is one.
+template <class... OfHandler, class... Signatures>
+class async_result<any_completion_handler<OfHandler...>, Signatures...>
+    : public detail::token_as_handler<any_completion_handler<OfHandler...>> {
+    using base = detail::token_as_handler<any_completion_handler<OfHandler...>>;
+
+public:
+    using base::base;
+
+    template <class Initiation, class Handler, class... Args>
+    static void initiate(Initiation&& initiation, Handler&& handler, Args&&... args) {
+        using init = std::decay_t<Initiation>;
+        if constexpr (!detail::can_be_cancelled<init>() && !detail::only_queues<init>)
+            if (handler.get_cancellation_slot().is_connected())
+                detail::throw_not_cancellable();
+        base::initiate(std::forward<Initiation>(initiation), std::forward<Handler>(handler),
+                       std::forward<Args>(args)...);
+    }
 };
 
 template <class... Signatures, class D> struct associator<associated_executor, any_completion_handler<Signatures...>, D>

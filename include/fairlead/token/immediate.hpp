@@ -11,6 +11,7 @@ namespace detail {
 
 template <class Executor> struct immediate_initiation {
     static constexpr bool is_cancellable = false;
+    static constexpr bool only_queues = true;
 
     Executor executor;
 

@@ -57,6 +57,26 @@ template <class Signature> using refused_token = refused_await<awaited<Signature
 
 } // namespace detail
 
+namespace detail {
+
+/// async_result of a token that is the handler itself.
+template <class Token> class token_as_handler {
+public:
+    using completion_handler_type = Token;
+    using return_type = void;
+    using takes_the_token_as_handler = void; ///< tells this from specialisations of others
+
+    explicit token_as_handler(completion_handler_type&) noexcept {}
+    void get() const noexcept {}
+
+    template <class Initiation, class Handler, class... Args>
+    static void initiate(Initiation&& initiation, Handler&& handler, Args&&... args) {
+        std::forward<Initiation>(initiation)(std::forward<Handler>(handler), std::forward<Args>(args)...);
+    }
+};
+
+} // namespace detail
+
 /// What becomes of a token. The primary template takes the token itself as the handler (a callback). Specialise it for
 /// a token of your own with either
 ///   - `template <class Initiation> static auto initiate(Initiation&&, Token, Args...)`, calling
@@ -64,19 +84,9 @@ template <class Signature> using refused_token = refused_await<awaited<Signature
 ///   - the form of P0162R0: `completion_handler_type` constructed from the token, `return_type`, a constructor from an
 ///     lvalue of the handler, and `get()`.
 /// Operations with several signatures ask for all of them at once.
-template <class Token, class... Signatures> class async_result {
+template <class Token, class... Signatures> class async_result : public detail::token_as_handler<Token> {
 public:
-    using completion_handler_type = Token;
-    using return_type = void;
-    using takes_the_token_as_handler = void; ///< tells this template from its specialisations
-
-    explicit async_result(completion_handler_type&) noexcept {}
-    void get() const noexcept {}
-
-    template <class Initiation, class Handler, class... Args>
-    static void initiate(Initiation&& initiation, Handler&& handler, Args&&... args) {
-        std::forward<Initiation>(initiation)(std::forward<Handler>(handler), std::forward<Args>(args)...);
-    }
+    using detail::token_as_handler<Token>::token_as_handler;
 };
 
 namespace detail {

@@ -33,14 +33,22 @@ template <class I> consteval bool can_be_cancelled() {
         return true;
 }
 
-/// The same where only the program knows, for deferred operations.
+[[noreturn]] inline void throw_not_cancellable() {
+    throw_error_now(
+        error::make_error_code(error::operation_not_supported),
+        "this operation cannot be ended early, so that it takes neither a time limit nor a cancellation slot");
+}
+
+/// Initiations that hear no request and need none: they wait for nothing but their turn, and say so by `only_queues`.
+template <class I>
+concept only_queues = requires { requires I::only_queues; };
+
+/// The same as can_be_cancelled where only the program knows, for deferred operations.
 /// Throws     system_error of error::operation_not_supported    it cannot be ended early
 template <class I> void expect_cancellable(I const& initiation) {
     if constexpr (requires { initiation.hears_requests(); })
         if (!initiation.hears_requests())
-            throw_error_now(error::make_error_code(error::operation_not_supported),
-                            "this operation cannot be ended early, so that it takes neither a time limit nor a "
-                            "cancellation slot");
+            throw_not_cancellable();
 }
 
 /// What an op installs in a slot.

@@ -12,6 +12,7 @@ namespace detail {
 struct loop_post : primitive<loop_post> {
     using signature = void();
     using record = op;
+    static constexpr bool only_queues = true;
 
     loop* target;
 
@@ -56,6 +57,7 @@ struct dispatched {
 
 template <class Executor> struct executor_post {
     static constexpr bool is_cancellable = false;
+    static constexpr bool only_queues = true;
 
     Executor executor;
 
@@ -68,6 +70,7 @@ template <class Executor> struct executor_post {
 /// As post, but inline when the caller already runs on the executor.
 template <class Executor> struct executor_dispatch {
     static constexpr bool is_cancellable = false;
+    static constexpr bool only_queues = true;
 
     Executor executor;
 
@@ -106,6 +109,7 @@ template <class Token, class Executor> decltype(auto) post_on(Executor const& ex
 /// post and dispatch on whatever executor the handler has; one that has none is called at once.
 struct associated_post {
     static constexpr bool is_cancellable = false;
+    static constexpr bool only_queues = true;
 
     template <class Handler> void operator()(Handler&& handler) const {
         auto const ex = get_associated_executor(handler);
@@ -114,6 +118,7 @@ struct associated_post {
 };
 struct associated_dispatch {
     static constexpr bool is_cancellable = false;
+    static constexpr bool only_queues = true;
 
     template <class Handler> void operator()(Handler&& handler) const {
         std::decay_t<Handler> h(std::forward<Handler>(handler));

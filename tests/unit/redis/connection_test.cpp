@@ -1,11 +1,14 @@
 // What can be done to a connection while nobody runs its context.
 #include <fairlead/redis/connection.hpp>
 
-#include <gtest/gtest.h>
-
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/timer.hpp>
+#include <fairlead/token/any_completion_handler.hpp>
+#include <fairlead/token/bind_cancellation_slot.hpp>
+#include <fairlead/token/cancellation_signal.hpp>
+
+#include <gtest/gtest.h>
 
 #include <chrono>
 #include <deque>
@@ -49,6 +52,15 @@ struct RedisConnection : testing::Test {
         EXPECT_TRUE(context.stopped()) << "there is still work after ten seconds";
     }
 };
+
+TEST_F(RedisConnection, X5_HandlerWithASlotIsRefusedAlsoWhereItsTypeIsErased) {
+    cancellation_signal signal;
+    end never;
+    any_completion_handler<void(error_code, std::size_t)> h = bind_cancellation_slot(signal.slot(), never.handler());
+    EXPECT_THROW(connection.async_exec(request, redis::ignore, std::move(h)), system_error);
+    EXPECT_TRUE(h);
+    EXPECT_EQ(never.times, 0);
+}
 
 TEST_F(RedisConnection, X6_CancelBeforeTheFirstRunEndsEverything) {
     end asked, received;

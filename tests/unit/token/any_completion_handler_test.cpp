@@ -2,7 +2,9 @@
 
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/exec/properties.hpp>
+#include <fairlead/exec/strand.hpp>
 #include <fairlead/io/io_context.hpp>
+#include <fairlead/net/resolver.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/net/timer.hpp>
 #include <fairlead/stream/write.hpp>
@@ -10,6 +12,7 @@
 #include <fairlead/token/bind_cancellation_slot.hpp>
 #include <fairlead/token/cancellation_signal.hpp>
 #include <fairlead/token/deferred.hpp>
+#include <fairlead/token/immediate.hpp>
 #include <fairlead/token/post.hpp>
 #include <fairlead/token/use_future.hpp>
 
@@ -307,6 +310,63 @@ struct question_log {
     void operator()(error_code, int n) const { *log += std::to_string(n) + " "; }
     void operator()(std::string const& s) const { *log += s + " "; }
 };
+
+using found_handler = any_completion_handler<void(error_code, ip::tcp::resolver::results_type)>;
+
+/// Passes `h` to a look-up, which hears no request. True when it was refused with a sentence and `h` is as before.
+template <class Resolver> bool is_refused(Resolver& resolver, found_handler& h) {
+    try {
+        resolver.async_resolve("127.0.0.1", "80", std::move(h));
+    } catch (system_error const& e) {
+        return e.code() == error::operation_not_supported && h &&
+               std::string(e.what()).starts_with("this operation cannot be ended early");
+    }
+    return false;
+}
+
+TEST_F(AnyHandler, X5_SlotThatNobodyHearsIsRefusedWhereTheHandlerIsKnown) {
+    cancellation_signal signal;
+    int calls = 0;
+    found_handler h = bind_cancellation_slot(signal.slot(), [&](error_code, auto const&) { ++calls; });
+    ip::tcp::resolver on_loop(context);
+    EXPECT_TRUE(is_refused(on_loop, h));
+    ip::basic_resolver<ip::tcp, strand<any_io_executor>> on_strand{strand<any_io_executor>(context.get_executor())};
+    EXPECT_TRUE(is_refused(on_strand, h));
+    context.run();
+    EXPECT_EQ(calls, 0);
+
+    any_completion_handler<void(std::exception_ptr)> spawned =
+        bind_cancellation_slot(signal.slot(), [&](std::exception_ptr) { ++calls; });
+    EXPECT_THROW(co_spawn(context, []() -> awaitable<void> { co_return; }, std::move(spawned)), system_error);
+    EXPECT_TRUE(spawned);
+}
+
+TEST_F(AnyHandler, X5_SlotOfNobodyIsNoReasonToRefuse) {
+    int calls = 0;
+    ip::tcp::resolver resolver(context);
+    resolver.async_resolve("127.0.0.1", "80", found_handler([&](error_code ec, auto const&) { calls += !ec; }));
+    cancellation_slot none;
+    resolver.async_resolve(
+        "127.0.0.1", "80",
+        found_handler(bind_cancellation_slot(none, [&](error_code ec, auto const&) { calls += !ec; })));
+    context.run();
+    EXPECT_EQ(calls, 2);
+}
+
+TEST_F(AnyHandler, X5_OperationsThatOnlyQueueTakeAnySlot) {
+    cancellation_signal signal;
+    int calls = 0;
+    auto const h = [&] {
+        return any_completion_handler<void()>(bind_cancellation_slot(signal.slot(), [&] { ++calls; }));
+    };
+    post(context, h());
+    post(h());
+    dispatch(context, h());
+    defer(make_strand(context), h());
+    async_immediate(context.get_executor(), h());
+    context.run();
+    EXPECT_EQ(calls, 5);
+}
 
 TEST_F(AnyHandler, OfSeveralSignaturesCallsItsHandlerWithEachOfThem) {
     std::string log;
