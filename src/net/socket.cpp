@@ -2,9 +2,12 @@
 
 #include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/datagram_socket.hpp>
+#include <fairlead/net/local.hpp>
 #include <fairlead/net/pipe.hpp>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -19,7 +22,42 @@ bool is_report_aborted(int level, int name) noexcept {
     return level == custom_option_level && name == enable_connection_aborted_name;
 }
 
+/// The text of an address; empty where it says nothing, as that of a socket without a name.
+std::string text_of_address(sockaddr_storage const& a, std::size_t size) {
+    if (a.ss_family == AF_INET || a.ss_family == AF_INET6) {
+        ip::tcp::endpoint e;
+        std::memcpy(e.data(), &a, std::min(size, e.capacity()));
+        return e.port() ? e.to_string() : "";
+    }
+    if (a.ss_family == AF_UNIX) {
+        local::stream_protocol::endpoint e;
+        std::memcpy(e.data(), &a, std::min(size, e.capacity()));
+        e.resize(size);
+        return e.to_string();
+    }
+    return "";
+}
+std::string text_of_name(io_loop& l, io::handle h, io::name_of which) {
+    sockaddr_storage a = {};
+    auto const r = l.driver().address(h, which, &a, sizeof a);
+    return r.error ? "" : text_of_address(a, static_cast<std::size_t>(r.value));
+}
+
 } // namespace
+
+std::string text_of_failed(char const* what, io::kind k, io_loop& l, io::handle h) {
+    std::string text(what);
+    bool const reads = k == io::kind::receive || k == io::kind::receive_all;
+    if (reads || io::is_write(k))
+        if (auto const peer = text_of_name(l, h, io::name_of::peer); !peer.empty())
+            return text.append(reads ? " from " : " to ").append(peer);
+    if (auto const own = text_of_name(l, h, io::name_of::local); !own.empty())
+        text.append(" on ").append(own);
+    return text;
+}
+void throw_failed(error_code const& ec, char const* what, io::kind k, socket_core const& s) {
+    throw_error_now(ec, text_of_failed(what, k, *s.context, s.handle).c_str());
+}
 
 error_code socket_core::open(int f, int type, int protocol) noexcept {
     if (handle.is_open())

@@ -37,6 +37,7 @@ template <class Protocol, class Executor> struct accept_new : primitive<accept_n
     accept_new(socket_core const& a, Executor const& e) noexcept : acceptor(&a), executor(e) {}
     loop* home() const noexcept { return acceptor->context; }
     std::string describe() const { return "accept"; }
+    std::string describe(record const& o) const { return text_of_failed("accept", o.kind, *o.context, o.handle); }
     bool ready() const noexcept { return acceptor->context->driver().ready(acceptor->handle, io::kind::accept, 1); }
     void prepare(record& o) const noexcept { prepare(o, nullptr); }
     void prepare(record& o, endpoint_type* from) const noexcept {
@@ -89,6 +90,7 @@ template <class Protocol, class Executor> struct accept_new_from : primitive<acc
           endpoint(&from) {}
     loop* home() const noexcept { return inner.home(); }
     std::string describe() const { return "accept"; }
+    std::string describe(record const& o) const { return inner.describe(o); }
     bool ready() const noexcept { return inner.ready(); }
     void prepare(record& o) const noexcept { inner.prepare(o, endpoint); }
     bool attempt(record& o) const noexcept { return inner.attempt(o); }
@@ -118,6 +120,7 @@ template <class Socket, class Endpoint> struct accept_into : primitive<accept_in
     accept_into(socket_core const& a, Socket& p, Endpoint* e) noexcept : acceptor(&a), peer(&p), endpoint(e) {}
     loop* home() const noexcept { return acceptor->context; }
     std::string describe() const { return "accept"; }
+    std::string describe(record const& o) const { return text_of_failed("accept", o.kind, *o.context, o.handle); }
     bool ready() const noexcept { return acceptor->context->driver().ready(acceptor->handle, io::kind::accept, 1); }
     void prepare(record& o) const noexcept {
         o.context = acceptor->context;

@@ -301,6 +301,11 @@ template <class Kept, class Initiation, class When, class Timer> struct limited_
     {
         return initiation.describe();
     }
+    std::string describe_failed() const
+        requires requires { initiation.describe_failed(); }
+    {
+        return initiation.describe_failed();
+    }
 
 private:
     /// Whose clock counts: that of the operation, of the handler, or of the caller.

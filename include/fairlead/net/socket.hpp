@@ -35,6 +35,10 @@ constexpr char const* name_of_kind(io::kind k) noexcept {
                                             : "wait";
 }
 
+/// "read from 127.0.0.1:80", for the message of an operation that has failed: with the peer, or else, as in "read on
+/// 127.0.0.1:5000", with the socket's own address. Without either where the system knows none (any more).
+FAIRLEAD_EXPORT std::string text_of_failed(char const* what, io::kind k, io_loop& l, io::handle h);
+
 using stream_signature = void(error_code, std::size_t);
 using error_signature = void(error_code);
 
@@ -65,6 +69,7 @@ struct transfer : primitive<transfer> {
     bool ready() const noexcept { return context->driver().ready(handle, kind, size); }
     void prepare(record& o) const noexcept { o.set(handle, kind, data, size, flags); }
     std::string describe() const { return name_of_kind(kind); }
+    std::string describe_failed() const { return text_of_failed(name_of_kind(kind), kind, *context, handle); }
     bool attempt(record& o) const noexcept { return context->driver().try_now(o); }
     void submit(record& o) const noexcept { context->submit(o); }
     static std::tuple<error_code, std::size_t> take(record& o) noexcept {
@@ -109,6 +114,7 @@ struct sequence_transfer : primitive<sequence_transfer> {
         set(o, room);
     }
     std::string describe() const { return name_of_kind(kind); }
+    std::string describe_failed() const { return text_of_failed(name_of_kind(kind), kind, *context, handle); }
     bool attempt(record& o) const noexcept { return context->driver().try_now(o); }
     void submit(record& o) const noexcept { context->submit(o); }
     static std::tuple<error_code, std::size_t> take(record& o) noexcept {
@@ -146,6 +152,7 @@ template <class... Count> struct readiness : primitive<readiness<Count...>> {
     void prepare(record& o) const noexcept { o.set(handle, kind); }
     void submit(record& o) const noexcept { context->submit(o); }
     std::string describe() const { return name_of_kind(kind); }
+    std::string describe_failed() const { return text_of_failed(name_of_kind(kind), kind, *context, handle); }
     static std::tuple<error_code, Count...> take(record& o) noexcept {
         return {to_error_code(o.result.error), Count{}...};
     }
@@ -183,6 +190,9 @@ template <class Token, class Buffers> inline constexpr bool nothrow_transfer =
     nothrow_token<std::decay_t<Token>, decltype(make_transfer(std::declval<socket_core&>(), io::kind::send,
                                                               std::declval<Buffers const&>()))>;
 
+[[noreturn]] FAIRLEAD_EXPORT void throw_failed(error_code const& ec, char const* what, io::kind k,
+                                               socket_core const& s);
+
 /// In the calling thread.
 template <class Buffers>
 std::size_t perform_transfer(error_code& ec, socket_core const& s, io::kind k, Buffers const& buffers, int flags = 0) {
@@ -195,7 +205,8 @@ template <class Buffers> std::size_t perform_transfer(char const* what, socket_c
                                                       Buffers const& buffers, int flags = 0) {
     error_code ec;
     auto const n = perform_transfer(ec, s, k, buffers, flags);
-    throw_error(ec, what);
+    if (ec) [[unlikely]]
+        throw_failed(ec, what, k, s);
     return n;
 }
 
@@ -429,7 +440,8 @@ public:
     void wait(wait_type what) {
         error_code ec;
         wait(what, ec);
-        detail::throw_error(ec, "wait");
+        if (ec) [[unlikely]]
+            throw_error_here(ec, "wait");
     }
     error_code wait(wait_type what, error_code& ec) {
         std::tuple<error_code> v;
@@ -471,11 +483,7 @@ protected:
     }
     /// Of an operation on a socket that has a name already, as far as that can be asked for.
     [[noreturn]] FAIRLEAD_COLD void throw_error_here(error_code const& ec, char const* what) const {
-        error_code unnamed;
-        auto const e = name(io::name_of::local, unnamed);
-        if (unnamed)
-            detail::throw_error_now(ec, what);
-        detail::throw_error_at(ec, (std::string(what) + " on").c_str(), e);
+        detail::throw_failed(ec, what, io::kind::accept, core_);
     }
     endpoint_type name(io::name_of which, char const* what) const {
         error_code ec;

@@ -170,7 +170,8 @@ private:
     std::size_t perform(char const* what, io::kind k, Buffers const& buffers, message_flags flags) {
         error_code ec;
         auto const n = perform(ec, k, buffers, flags);
-        detail::throw_error(ec, what);
+        if (ec) [[unlikely]]
+            detail::throw_failed(ec, what, k, core_);
         return n;
     }
     void open_and_bind(endpoint_type const& local) {

@@ -74,6 +74,13 @@ template <class Initiation> std::string describe_call([[maybe_unused]] Initiatio
     else
         return otherwise;
 }
+/// And after it has failed: what takes a while to find out, too.
+template <class Initiation> std::string describe_failed_call(Initiation const& i, char const* otherwise) {
+    if constexpr (requires { i.describe_failed(); })
+        return i.describe_failed();
+    else
+        return describe_call(i, otherwise);
+}
 struct named_call {
     std::string const& name;
     [[noreturn]] FAIRLEAD_COLD void raise(error_code const& ec) const { throw_error_now(ec, name.c_str()); }

@@ -31,7 +31,7 @@ inline void refuse_inside_loop() {
 template <class Initiation> struct blocking_call {
     Initiation const& initiation;
     [[noreturn]] FAIRLEAD_COLD void raise(error_code const& ec) const {
-        throw_error_now(ec, describe_call(initiation, "block").c_str());
+        throw_error_now(ec, describe_failed_call(initiation, "block").c_str());
     }
 };
 

@@ -576,7 +576,8 @@ template <class Init, class Handler> struct handler_op : Init::record {
 ///   block(v)    optional: performs the operation in the calling thread; or block(), which returns the values
 ///   take(r)     static: the arguments of the completion, from the result in r
 ///   take_here(r)  instead, for those who still have the initiation: an await. A handler is then called by operator()
-///   describe()  optional: what an await that throws says of itself; or describe(r), which sees what has failed
+///   describe()  optional: what an await that throws says of itself; describe_failed() when it may take a while, since
+///               it is asked for errors that are thrown only; or describe(r), which sees what has failed
 ///   drop(r)     static, with `drops = true`: the result will not be taken, and the record owns something
 ///   plain_result  optional type: take(r) does no more than read error and n of the result, and needs no drop
 template <class Derived> struct primitive {

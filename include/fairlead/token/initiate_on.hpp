@@ -48,6 +48,11 @@ template <class Primitive, class Executor> struct primitive_elsewhere {
     {
         return primitive.describe();
     }
+    std::string describe_failed() const
+        requires requires { primitive.describe_failed(); }
+    {
+        return primitive.describe_failed();
+    }
     template <class Values> Values block_as()
         requires can_block<Primitive, Values>
     {

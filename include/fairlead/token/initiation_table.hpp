@@ -98,6 +98,8 @@ template <class Init, class Values> struct stored_initiation {
         auto const& init = *std::launder(static_cast<Init const*>(p));
         if constexpr (describes_record<Init>)
             return init.describe(r.get<typename Init::record>());
+        else if constexpr (requires { init.describe_failed(); })
+            return init.describe_failed();
         else
             return init.describe();
     }

@@ -137,6 +137,7 @@ std::string thrown_by(io_context& ctx, awaitable<void> a) {
     return thrown_by([&] { ctx.run(); });
 }
 std::string message(error::basic_errors e) { return error_code(e).message(); }
+std::string message_of(error::misc_errors e) { return error_code(e).message(); }
 
 TEST(Messages, Y5_ABlockingCallNamesItsOperationAndEndpoint) {
     io_context ctx(1);
@@ -251,6 +252,72 @@ TEST(Messages, Y5_AnAwaitNamesItsOperationAndEndpoint) {
     EXPECT_EQ(thrown_by(ctx, accept_closed()), "accept: " + message(error::bad_descriptor));
     EXPECT_EQ(thrown_by(ctx, look_up()).rfind("resolve 127.0.0.1:no-such-service: ", 0), 0U);
     EXPECT_EQ(thrown_by(ctx, wait_in_vain()), "wait: " + message(error::operation_aborted));
+}
+
+struct connection_of_messages {
+    io_context ctx{1};
+    tcp::acceptor acceptor{ctx, {ip::address_v4::loopback(), 0}};
+    tcp::socket here{ctx}, there{ctx};
+    std::string listening = text_of(acceptor.local_endpoint());
+    std::string far, near;
+    char byte[1] = {};
+
+    static std::string text_of(tcp::endpoint const& e) { return "127.0.0.1:" + std::to_string(e.port()); }
+    connection_of_messages() {
+        here.connect(acceptor.local_endpoint());
+        acceptor.accept(there);
+        far = text_of(here.remote_endpoint());
+        near = text_of(here.local_endpoint());
+    }
+    template <class Token> awaitable<void> read(Token token) { co_await here.async_read_some(buffer(byte), token); }
+    awaitable<void> write() { co_await async_write(here, buffer(byte)); }
+    void cancel_soon() {
+        post(ctx, [this] { acceptor.cancel(); });
+    }
+    awaitable<void> accept() {
+        cancel_soon();
+        co_await acceptor.async_accept();
+    }
+    awaitable<void> accept_there() {
+        cancel_soon();
+        co_await acceptor.async_accept(there);
+    }
+};
+
+TEST(Messages, Y5_AReadThatFailsNamesThePeer) {
+    connection_of_messages c;
+    c.there.close();
+    auto const expected = "read from " + c.far + ": " + message_of(error::eof);
+    EXPECT_EQ(thrown_by(c.ctx, c.read(use_await)), expected);
+    EXPECT_EQ(thrown_by(c.ctx, c.read(cancel_after(std::chrono::seconds(9)))), expected);
+    EXPECT_EQ(thrown_by([&] { c.here.async_read_some(buffer(c.byte), block); }), expected);
+    EXPECT_EQ(thrown_by([&] { c.here.read_some(buffer(c.byte)); }),
+              "read_some from " + c.far + ": " + message_of(error::eof));
+}
+
+TEST(Messages, Y5_AReadWhosePeerIsForgottenNamesItsOwnEnd) {
+    connection_of_messages c;
+    c.there.set_option(socket_base::linger(true, 0));
+    c.there.close();
+    EXPECT_EQ(thrown_by(c.ctx, c.read(use_await)), "read on " + c.near + ": " + message(error::connection_reset));
+    EXPECT_EQ(thrown_by(c.ctx, c.write()), "write on " + c.near + ": " + message(error::broken_pipe));
+}
+
+TEST(Messages, Y5_AnAcceptThatFailsNamesWhereItListens) {
+    connection_of_messages c;
+    auto const expected = "accept on " + c.listening + ": " + message(error::operation_aborted);
+    EXPECT_EQ(thrown_by(c.ctx, c.accept()), expected);
+    c.there.close();
+    EXPECT_EQ(thrown_by(c.ctx, c.accept_there()), expected);
+}
+
+TEST(Messages, Y5_SocketsWithoutNamesHaveNoneInMessages) {
+    io_context ctx(1);
+    local::stream_protocol::socket a(ctx), b(ctx);
+    local::connect_pair(a, b);
+    b.close();
+    char byte[1];
+    EXPECT_EQ(thrown_by([&] { a.async_read_some(buffer(byte), block); }), "read: " + message_of(error::eof));
 }
 
 } // namespace
