@@ -62,11 +62,30 @@ public:
     void advance() noexcept { ++position_; }
     result_type found() const { return current(); }
     result_type not_found() const { return Endpoint(); }
+    Range const& range() const noexcept { return range_; }
 
 private:
     Range range_;
     std::ptrdiff_t position_ = 0;
 };
+/// The results of a look-up, which know what was looked up and are copied without a block.
+template <class Range>
+concept names_host = requires(Range const& r) {
+    { r.begin()->host_name() } -> std::convertible_to<std::string>;
+    { r.size() } -> std::convertible_to<std::size_t>;
+};
+
+inline constexpr char const* connect_to_one = "connect to one of several endpoints";
+/// For the message when each of them has failed.
+template <class Range> FAIRLEAD_COLD std::string text_of_connect(Range const& endpoints) {
+    if constexpr (names_host<Range>)
+        if (auto const count = endpoints.size(); count != 0) {
+            auto const text = "connect to " + endpoints.begin()->host_name() + ':' + endpoints.begin()->service_name();
+            return count == 1 ? text : text + " (each of " + std::to_string(count) + " endpoints)";
+        }
+    return connect_to_one;
+}
+
 /// The endpoints between two iterators of the caller's; the result is an iterator.
 template <class Iterator, class Endpoint> class iterator_walk {
 public:
@@ -149,6 +168,9 @@ private:
     }
 };
 
+template <class Walk>
+concept keeps_names = requires(Walk const& w) { requires names_host<std::decay_t<decltype(w.range())>>; };
+
 template <class Socket, class Walk, class Condition> struct range_connect {
     using result_type = typename Walk::result_type;
 
@@ -157,10 +179,15 @@ template <class Socket, class Walk, class Condition> struct range_connect {
     Condition condition;
 
     auto get_executor() const noexcept { return socket->get_executor(); }
-    static std::string describe() { return "connect to one of several endpoints"; }
+    static std::string describe() { return connect_to_one; }
+    std::string describe_failed() const
+        requires keeps_names<Walk>
+    {
+        return text_of_connect(walk.range());
+    }
     template <class Handler> void operator()(Handler&& handler) {
-        range_connect_op<Socket, Walk, Condition, std::decay_t<Handler>> o{
-            socket, std::move(walk), std::move(condition), std::forward<Handler>(handler)};
+        range_connect_op<Socket, Walk, Condition, std::decay_t<Handler>> o{socket, give_walk(), std::move(condition),
+                                                                           std::forward<Handler>(handler)};
         o.start();
     }
     std::tuple<error_code, result_type> block() {
@@ -175,6 +202,15 @@ template <class Socket, class Walk, class Condition> struct range_connect {
             before = ec;
         }
         return {ec, walk.not_found()};
+    }
+
+private:
+    /// What describe_failed() needs stays here.
+    Walk give_walk() {
+        if constexpr (keeps_names<Walk>)
+            return walk;
+        else
+            return std::move(walk);
     }
 };
 
@@ -310,7 +346,8 @@ typename Protocol::endpoint connect(basic_socket<Protocol, Executor>& socket, Ra
                                     Condition condition) {
     error_code ec;
     auto const e = connect(socket, endpoints, std::move(condition), ec);
-    detail::throw_error(ec, "connect to one of several endpoints");
+    if (ec) [[unlikely]]
+        detail::throw_error_now(ec, detail::text_of_connect(endpoints).c_str());
     return e;
 }
 template <class Protocol, class Executor, class Range>
@@ -337,7 +374,7 @@ template <class Protocol, class Executor, class Iterator, class Condition>
 Iterator connect(basic_socket<Protocol, Executor>& socket, Iterator begin, Iterator end, Condition condition) {
     error_code ec;
     auto at = connect(socket, std::move(begin), std::move(end), std::move(condition), ec);
-    detail::throw_error(ec, "connect to one of several endpoints");
+    detail::throw_error(ec, detail::connect_to_one);
     return at;
 }
 template <class Protocol, class Executor, class Iterator>

@@ -311,6 +311,28 @@ TEST(Messages, Y5_AnAcceptThatFailsNamesWhereItListens) {
     EXPECT_EQ(thrown_by(c.ctx, c.accept_there()), expected);
 }
 
+awaitable<void> connect_to_found(tcp::resolver::results_type found) {
+    tcp::socket socket(co_await this_coro::executor);
+    co_await async_connect(socket, found);
+}
+
+TEST(Messages, Y5_ConnectingToWhatWasFoundNamesWhatWasLookedUp) {
+    io_context ctx(1);
+    tcp::acceptor gone(ctx, {ip::address_v4::loopback(), 0});
+    auto const where = gone.local_endpoint();
+    gone.close();
+    auto const refused = ": " + message(error::connection_refused);
+    auto const one = tcp::resolver::results_type::create(where, "db.example", "6379");
+    EXPECT_EQ(thrown_by(ctx, connect_to_found(one)), "connect to db.example:6379" + refused);
+    std::vector<tcp::endpoint> const several{where, where};
+    auto const two = tcp::resolver::results_type::create(several.begin(), several.end(), "db.example", "6379");
+    EXPECT_EQ(thrown_by(ctx, connect_to_found(two)), "connect to db.example:6379 (each of 2 endpoints)" + refused);
+    tcp::socket socket(ctx);
+    EXPECT_EQ(thrown_by([&] { connect(socket, one); }), "connect to db.example:6379" + refused);
+    EXPECT_EQ(thrown_by([&] { async_connect(socket, two, block); }),
+              "connect to db.example:6379 (each of 2 endpoints)" + refused);
+}
+
 TEST(Messages, Y5_SocketsWithoutNamesHaveNoneInMessages) {
     io_context ctx(1);
     local::stream_protocol::socket a(ctx), b(ctx);
