@@ -4,6 +4,8 @@
 #include "workload.hpp"
 
 #include <arpa/inet.h>
+#include <cstdint>
+#include <initializer_list>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
