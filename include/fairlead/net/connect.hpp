@@ -68,7 +68,7 @@ private:
     Range range_;
     std::ptrdiff_t position_ = 0;
 };
-/// The results of a look-up, which know what was looked up and are copied without a block.
+/// The results of a look-up, which know what was looked up.
 template <class Range>
 concept names_host = requires(Range const& r) {
     { r.begin()->host_name() } -> std::convertible_to<std::string>;
@@ -168,8 +168,10 @@ private:
     }
 };
 
+/// They are copied without a block, unlike a container of their entries.
 template <class Walk>
-concept keeps_names = requires(Walk const& w) { requires names_host<std::decay_t<decltype(w.range())>>; };
+concept keeps_names = std::is_nothrow_copy_constructible_v<Walk> &&
+                      requires(Walk const& w) { requires names_host<std::decay_t<decltype(w.range())>>; };
 
 template <class Socket, class Walk, class Condition> struct range_connect {
     using result_type = typename Walk::result_type;
