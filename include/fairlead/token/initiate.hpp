@@ -129,7 +129,7 @@ decltype(auto) completion_token_transform(Token&& token, Invoker&& invoker) noex
     if constexpr (!detail::token_check<std::decay_t<Token>, Signature>::valid) {
         return detail::refused_token<Signature>();
     } else if constexpr (detail::no_token<Token, Signature>) {
-        static_assert(!sizeof(Token), FAIRLEAD_NO_TOKEN);
+        static_assert(!sizeof(std::decay_t<Token>), FAIRLEAD_NO_TOKEN);
         return detail::refused_token<Signature>();
     } else if constexpr (requires { result::initiate(std::forward<Invoker>(invoker), std::forward<Token>(token)); }) {
         return result::initiate(std::forward<Invoker>(invoker), std::forward<Token>(token));
@@ -217,7 +217,7 @@ template <class... Signatures, class Token, class Initiation>
 decltype(auto) initiate_several(Token&& token, Initiation&& initiation) {
     using result = async_result<std::decay_t<Token>, Signatures...>;
     if constexpr (no_token<Token, Signatures...>) {
-        static_assert(!sizeof(Token), FAIRLEAD_NO_TOKEN);
+        static_assert(!sizeof(std::decay_t<Token>), FAIRLEAD_NO_TOKEN);
     } else if constexpr (requires {
                              result::initiate(std::forward<Initiation>(initiation), std::forward<Token>(token));
                          }) {

@@ -92,7 +92,7 @@ initiate_on(Executor const& ex, Token&& token,
     if constexpr (!token_check<std::decay_t<Token>, Signature>::valid) {
         return refused_token<Signature>();
     } else if constexpr (no_token<Token, Signature> && !own_overload::present<Token, Signature>) {
-        static_assert(!sizeof(Token), FAIRLEAD_NO_TOKEN);
+        static_assert(!sizeof(std::decay_t<Token>), FAIRLEAD_NO_TOKEN);
         return refused_token<Signature>();
     } else if constexpr (always_loop<Executor>) {
         return completion_token_transform<Signature>(std::forward<Token>(token), std::forward<Primitive>(primitive));
