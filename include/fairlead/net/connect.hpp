@@ -76,12 +76,27 @@ concept names_host = requires(Range const& r) {
 };
 
 inline constexpr char const* connect_to_one = "connect to one of several endpoints";
+/// Endpoints of the program's own, which can be written down.
+template <class Range>
+concept prints_endpoints = requires(Range const& r) {
+    { r.begin()->to_string() } -> std::convertible_to<std::string>;
+    { r.size() } -> std::convertible_to<std::size_t>;
+};
 /// For the message when each of them has failed.
 template <class Range> FAIRLEAD_COLD std::string text_of_connect(Range const& endpoints) {
-    if constexpr (names_host<Range>)
+    if constexpr (names_host<Range> || prints_endpoints<Range>)
         if (auto const count = endpoints.size(); count != 0) {
-            auto const text = "connect to " + endpoints.begin()->host_name() + ':' + endpoints.begin()->service_name();
-            return count == 1 ? text : text + " (each of " + std::to_string(count) + " endpoints)";
+            std::string text = "connect to ";
+            if constexpr (names_host<Range>)
+                text += endpoints.begin()->host_name() + ':' + endpoints.begin()->service_name();
+            else
+                text += endpoints.begin()->to_string();
+            if (count == 1)
+                return text;
+            if constexpr (names_host<Range>)
+                return text + " (each of " + std::to_string(count) + " endpoints)";
+            else
+                return text + " and to " + std::to_string(count - 1) + (count == 2 ? " other" : " others");
         }
     return connect_to_one;
 }
@@ -170,8 +185,9 @@ private:
 
 /// They are copied without a block, unlike a container of their entries.
 template <class Walk>
-concept keeps_names = std::is_nothrow_copy_constructible_v<Walk> &&
-                      requires(Walk const& w) { requires names_host<std::decay_t<decltype(w.range())>>; };
+concept keeps_names = std::is_nothrow_copy_constructible_v<Walk> && requires(Walk const& w) {
+    requires names_host<std::decay_t<decltype(w.range())>> || prints_endpoints<std::decay_t<decltype(w.range())>>;
+};
 
 template <class Socket, class Walk, class Condition> struct range_connect {
     using result_type = typename Walk::result_type;

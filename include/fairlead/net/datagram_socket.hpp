@@ -401,7 +401,8 @@ public:
 
     template <mutable_buffer_sequence Buffers>
     std::size_t receive_from(Buffers const& into, endpoint_type& sender, message_flags flags = 0) {
-        return perform("receive_from", detail::make_receive_from(core_, into, sender, flags));
+        return perform_here("receive_from", io::kind::receive_from,
+                            detail::make_receive_from(core_, into, sender, flags));
     }
     template <mutable_buffer_sequence Buffers>
     std::size_t receive_from(Buffers const& into, endpoint_type& sender, error_code& ec) {
@@ -412,7 +413,7 @@ public:
         return perform(ec, detail::make_receive_from(core_, into, sender, flags));
     }
     template <mutable_buffer_sequence Buffers> std::size_t receive(Buffers const& into, message_flags flags = 0) {
-        return perform("receive", detail::make_transfer(core_, io::kind::receive, into, flags));
+        return perform_here("receive", io::kind::receive, detail::make_transfer(core_, io::kind::receive, into, flags));
     }
     template <mutable_buffer_sequence Buffers> std::size_t receive(Buffers const& into, error_code& ec) {
         return perform(ec, detail::make_transfer(core_, io::kind::receive, into));
@@ -423,7 +424,7 @@ public:
     }
     template <const_buffer_sequence Buffers>
     std::size_t send_to(Buffers const& from, endpoint_type const& receiver, message_flags flags = 0) {
-        return perform("send_to", detail::make_send_to(core_, from, receiver, flags));
+        return perform(detail::make_send_to(core_, from, receiver, flags));
     }
     template <const_buffer_sequence Buffers>
     std::size_t send_to(Buffers const& from, endpoint_type const& receiver, error_code& ec) {
@@ -434,7 +435,7 @@ public:
         return perform(ec, detail::make_send_to(core_, from, receiver, flags));
     }
     template <const_buffer_sequence Buffers> std::size_t send(Buffers const& from, message_flags flags = 0) {
-        return perform("send", detail::make_transfer(core_, io::kind::send, from, flags));
+        return perform_here("send", io::kind::send, detail::make_transfer(core_, io::kind::send, from, flags));
     }
     template <const_buffer_sequence Buffers> std::size_t send(Buffers const& from, error_code& ec) {
         return perform(ec, detail::make_transfer(core_, io::kind::send, from));
@@ -466,15 +467,19 @@ private:
         ec = std::get<0>(v);
         return std::get<1>(v);
     }
-    template <class Init> static std::size_t perform(char const* what, Init const& init) {
+    /// What it says of itself in an error names the receiver.
+    template <class Init> static std::size_t perform(Init const& init) {
         error_code ec;
         auto const n = perform(ec, init);
-        if constexpr (detail::describes_itself<Init>) {
-            if (ec) [[unlikely]]
-                detail::throw_error_now(ec, init.describe().c_str());
-        } else {
-            detail::throw_error(ec, what);
-        }
+        if (ec) [[unlikely]]
+            detail::throw_error_now(ec, init.describe().c_str());
+        return n;
+    }
+    template <class Init> std::size_t perform_here(char const* what, io::kind k, Init const& init) {
+        error_code ec;
+        auto const n = perform(ec, init);
+        if (ec) [[unlikely]]
+            detail::throw_failed(ec, what, k, core_);
         return n;
     }
     void open_and_bind(endpoint_type const& local) {

@@ -154,7 +154,8 @@ public:
     std::size_t receive(Buffers const& into, message_flags in_flags, message_flags& out_flags) {
         error_code ec;
         auto const n = receive(into, in_flags, out_flags, ec);
-        detail::throw_error(ec, "receive");
+        if (ec) [[unlikely]]
+            detail::throw_failed(ec, "receive", io::kind::receive, core_);
         return n;
     }
     template <mutable_buffer_sequence Buffers>

@@ -369,7 +369,10 @@ public:
         return ec;
     }
 
-    void shutdown(shutdown_type what) { detail::throw_error(core_.shutdown(what), "shutdown"); }
+    void shutdown(shutdown_type what) {
+        if (auto const ec = core_.shutdown(what)) [[unlikely]]
+            throw_error_here(ec, "shutdown");
+    }
     error_code shutdown(shutdown_type what, error_code& ec) noexcept { return ec = core_.shutdown(what); }
 
     /// Options are the types of socket_base and of the protocols, or a program's own: with level(p), name(p), data(p),
@@ -409,7 +412,8 @@ public:
     std::size_t available() const {
         error_code ec;
         auto const n = core_.available(ec);
-        detail::throw_error(ec, "available");
+        if (ec) [[unlikely]]
+            throw_error_here(ec, "available");
         return n;
     }
     std::size_t available(error_code& ec) const noexcept { return core_.available(ec); }
@@ -417,7 +421,8 @@ public:
     bool at_mark() const {
         error_code ec;
         bool const is = core_.at_mark(ec);
-        detail::throw_error(ec, "at_mark");
+        if (ec) [[unlikely]]
+            throw_error_here(ec, "at_mark");
         return is;
     }
     bool at_mark(error_code& ec) const noexcept { return core_.at_mark(ec); }
@@ -488,7 +493,8 @@ protected:
     endpoint_type name(io::name_of which, char const* what) const {
         error_code ec;
         auto e = name(which, ec);
-        detail::throw_error(ec, what);
+        if (ec) [[unlikely]]
+            throw_error_here(ec, what);
         return e;
     }
 };

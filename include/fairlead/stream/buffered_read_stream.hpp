@@ -126,19 +126,20 @@ public:
     }
 
     template <mutable_buffer_sequence Buffers> std::size_t read_some(Buffers const& into) {
-        return detail::perform_buffered(read_step<Buffers>{{&store_, into}, this}, "read_some");
+        return detail::perform_buffered(read_step<Buffers>{{&store_, into}, this}, *this, "read_some", "from");
     }
     template <mutable_buffer_sequence Buffers> std::size_t read_some(Buffers const& into, error_code& ec) {
         return detail::perform_buffered(read_step<Buffers>{{&store_, into}, this}, ec);
     }
-    std::size_t fill() { return detail::perform_buffered(fill_step{{&store_}, this}, "fill"); }
+    std::size_t fill() { return detail::perform_buffered(fill_step{{&store_}, this}, *this, "fill", "from"); }
     std::size_t fill(error_code& ec) { return detail::perform_buffered(fill_step{{&store_}, this}, ec); }
 
     /// As read_some; the bytes stay in the buffer.
     template <mutable_buffer_sequence Buffers> std::size_t peek(Buffers const& into) {
         error_code ec;
         auto const n = peek(into, ec);
-        detail::throw_error(ec, "peek");
+        if (ec) [[unlikely]]
+            detail::throw_stream_error(ec, *this, "peek", "at");
         return n;
     }
     template <mutable_buffer_sequence Buffers> std::size_t peek(Buffers const& into, error_code& ec) {

@@ -127,12 +127,12 @@ public:
     }
 
     template <const_buffer_sequence Buffers> std::size_t write_some(Buffers const& from) {
-        return detail::perform_buffered(write_step<Buffers>{{&store_, from}, this}, "write_some");
+        return detail::perform_buffered(write_step<Buffers>{{&store_, from}, this}, *this, "write_some", "to");
     }
     template <const_buffer_sequence Buffers> std::size_t write_some(Buffers const& from, error_code& ec) {
         return detail::perform_buffered(write_step<Buffers>{{&store_, from}, this}, ec);
     }
-    std::size_t flush() { return detail::perform_buffered(flush_step{{&store_}, this}, "flush"); }
+    std::size_t flush() { return detail::perform_buffered(flush_step{{&store_}, this}, *this, "flush", "to"); }
     std::size_t flush(error_code& ec) { return detail::perform_buffered(flush_step{{&store_}, this}, ec); }
 
     /// What the stream's own does.

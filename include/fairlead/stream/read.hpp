@@ -213,7 +213,8 @@ template <sync_read_stream Stream, mutable_buffer_sequence Buffers, detail::comp
 std::size_t read(Stream& stream, Buffers const& into, Condition condition) {
     error_code ec;
     auto const n = read(stream, into, std::move(condition), ec);
-    detail::throw_error(ec, "read");
+    if (ec) [[unlikely]]
+        detail::throw_stream_error(ec, stream, "read", "from");
     return n;
 }
 template <sync_read_stream Stream, mutable_buffer_sequence Buffers>
@@ -235,7 +236,8 @@ template <sync_read_stream Stream, detail::dynamic_buffer_type Buffer, detail::c
 std::size_t read(Stream& stream, Buffer into, Condition condition) {
     error_code ec;
     auto const n = read(stream, std::move(into), std::move(condition), ec);
-    detail::throw_error(ec, "read");
+    if (ec) [[unlikely]]
+        detail::throw_stream_error(ec, stream, "read", "from");
     return n;
 }
 template <sync_read_stream Stream, detail::dynamic_buffer_type Buffer> std::size_t read(Stream& stream, Buffer into) {

@@ -288,7 +288,8 @@ template <sync_read_stream Stream, detail::dynamic_buffer_type Buffer, class Wan
 std::size_t read_until(Stream& stream, Buffer into, Wanted&& wanted) {
     error_code ec;
     auto const n = read_until(stream, std::move(into), std::forward<Wanted>(wanted), ec);
-    detail::throw_error(ec, "read_until");
+    if (ec) [[unlikely]]
+        detail::throw_stream_error(ec, stream, "read_until", "from");
     return n;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fairlead/stream/concepts.hpp>
+#include <fairlead/stream/stream_error.hpp>
 #include <fairlead/token/adapters.hpp>
 
 #include <cstddef>
@@ -122,10 +123,12 @@ template <class Step> std::size_t perform_buffered(Step&& step, error_code& ec) 
     ec = {};
     return step.at_once(r) ? r.n : step.perform(ec);
 }
-template <class Step> std::size_t perform_buffered(Step&& step, char const* what) {
+template <class Step, class Stream>
+std::size_t perform_buffered(Step&& step, Stream& s, char const* what, char const* preposition) {
     error_code ec;
     auto const n = perform_buffered(step, ec);
-    throw_error(ec, what);
+    if (ec) [[unlikely]]
+        throw_stream_error(ec, s, what, preposition);
     return n;
 }
 

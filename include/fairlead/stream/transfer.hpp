@@ -4,6 +4,7 @@
 #include <fairlead/base/null_buffers.hpp>
 #include <fairlead/stream/completion_condition.hpp>
 #include <fairlead/stream/concepts.hpp>
+#include <fairlead/stream/stream_error.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/block.hpp>
 #include <fairlead/token/cancellation_state.hpp>

@@ -65,7 +65,8 @@ template <sync_write_stream Stream, const_buffer_sequence Buffers, detail::compl
 std::size_t write(Stream& stream, Buffers const& from, Condition condition) {
     error_code ec;
     auto const n = write(stream, from, std::move(condition), ec);
-    detail::throw_error(ec, "write");
+    if (ec) [[unlikely]]
+        detail::throw_stream_error(ec, stream, "write", "to");
     return n;
 }
 template <sync_write_stream Stream, const_buffer_sequence Buffers>
@@ -165,7 +166,8 @@ template <sync_write_stream Stream, detail::dynamic_buffer_type Buffer, detail::
 std::size_t write(Stream& stream, Buffer from, Condition condition) {
     error_code ec;
     auto const n = write(stream, std::move(from), std::move(condition), ec);
-    detail::throw_error(ec, "write");
+    if (ec) [[unlikely]]
+        detail::throw_stream_error(ec, stream, "write", "to");
     return n;
 }
 template <sync_write_stream Stream, detail::dynamic_buffer_type Buffer> std::size_t write(Stream& stream, Buffer from) {

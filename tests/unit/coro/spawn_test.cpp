@@ -10,7 +10,10 @@
 #include <fairlead/net/resolver.hpp>
 #include <fairlead/net/signal_set.hpp>
 #include <fairlead/net/timer.hpp>
+#include <fairlead/stream/buffered_read_stream.hpp>
+#include <fairlead/stream/read.hpp>
 #include <fairlead/stream/read_until.hpp>
+#include <fairlead/stream/write.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/block.hpp>
 #include <fairlead/token/post.hpp>
@@ -18,6 +21,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <csignal>
 #include <stdexcept>
 #include <string>
@@ -331,6 +335,59 @@ TEST(Messages, Y5_ConnectingToWhatWasFoundNamesWhatWasLookedUp) {
     EXPECT_EQ(thrown_by([&] { connect(socket, one); }), "connect to db.example:6379" + refused);
     EXPECT_EQ(thrown_by([&] { async_connect(socket, two, block); }),
               "connect to db.example:6379 (each of 2 endpoints)" + refused);
+}
+
+TEST(Messages, Y5_ConnectingToEndpointsOfTheProgramNamesTheFirst) {
+    io_context ctx(1);
+    tcp::acceptor gone(ctx, {ip::address_v4::loopback(), 0});
+    auto const where = gone.local_endpoint();
+    gone.close();
+    auto const place = "connect to 127.0.0.1:" + std::to_string(where.port());
+    auto const refused = ": " + message(error::connection_refused);
+    tcp::socket socket(ctx);
+    EXPECT_EQ(thrown_by([&] { connect(socket, std::vector{where}); }), place + refused);
+    EXPECT_EQ(thrown_by([&] { connect(socket, std::array{where, where}); }), place + " and to 1 other" + refused);
+    EXPECT_EQ(thrown_by([&] { async_connect(socket, std::array{where, where, where}, block); }),
+              place + " and to 2 others" + refused);
+}
+
+TEST(Messages, Y5_OperationsOnStreamsNameThePeerOfTheirSocket) {
+    connection_of_messages c;
+    c.there.close();
+    auto const end = c.far + ": " + message_of(error::eof);
+    EXPECT_EQ(thrown_by([&] { read(c.here, buffer(c.byte)); }), "read from " + end);
+    std::string text;
+    EXPECT_EQ(thrown_by([&] { read_until(c.here, dynamic_buffer(text), '\n'); }), "read_until from " + end);
+    buffered_read_stream<tcp::socket&> buffered(c.here);
+    EXPECT_EQ(thrown_by([&] { buffered.read_some(buffer(c.byte)); }), "read_some from " + end);
+    EXPECT_EQ(thrown_by([&] { buffered.fill(); }), "fill from " + end);
+    EXPECT_EQ(thrown_by([&] { read(buffered, buffer(c.byte)); }), "read from " + end);
+}
+
+TEST(Messages, Y5_WritesThatFailNameTheirOwnEndWhenThePeerIsForgotten) {
+    connection_of_messages c;
+    c.there.set_option(socket_base::linger(true, 0));
+    c.there.close();
+    EXPECT_EQ(thrown_by([&] { c.here.read_some(buffer(c.byte)); }),
+              "read_some on " + c.near + ": " + message(error::connection_reset));
+    EXPECT_EQ(thrown_by([&] { write(c.here, buffer("x", 1)); }),
+              "write on " + c.near + ": " + message(error::broken_pipe));
+    EXPECT_EQ(thrown_by([&] { c.here.remote_endpoint(); }),
+              "remote_endpoint on " + c.near + ": " + message(error::not_connected));
+    EXPECT_EQ(thrown_by([&] { c.here.shutdown(tcp::socket::shutdown_send); }),
+              "shutdown on " + c.near + ": " + message(error::not_connected));
+}
+
+TEST(Messages, Y5_DatagramSocketsNameTheirOwnEnd) {
+    io_context ctx(1);
+    ip::udp::socket socket(ctx, {ip::address_v4::loopback(), 0});
+    socket.non_blocking(true);
+    auto const place = " on 127.0.0.1:" + std::to_string(socket.local_endpoint().port()) + ": ";
+    char byte[1];
+    ip::udp::endpoint sender;
+    EXPECT_EQ(thrown_by([&] { socket.receive_from(buffer(byte), sender); }),
+              "receive_from" + place + message(error::would_block));
+    EXPECT_EQ(thrown_by([&] { socket.receive(buffer(byte)); }), "receive" + place + message(error::would_block));
 }
 
 TEST(Messages, Y5_SocketsWithoutNamesHaveNoneInMessages) {
