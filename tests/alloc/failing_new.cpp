@@ -14,7 +14,7 @@ namespace {
 
 constinit thread_local std::size_t fails_at = 0; // 0: never
 constinit thread_local bool all_fail_after = false;
-constinit thread_local std::size_t failures = 0;
+constinit thread_local std::size_t failures_here = 0;
 constinit thread_local bool spared = false;
 std::atomic<bool> all_others_fail{false};
 
@@ -29,7 +29,7 @@ bool fails() noexcept {
     }
     if (!all_fail_after)
         fails_at = 0;
-    ++failures;
+    ++failures_here;
     return true;
 }
 
@@ -61,7 +61,7 @@ void release(void* p) noexcept {
 } // namespace
 
 failing_new::failing_new(std::size_t n, bool all_after) noexcept {
-    failures = 0;
+    failures_here = 0;
     all_fail_after = all_after;
     fails_at = n;
 }
@@ -75,7 +75,7 @@ failing_new::~failing_new() {
     all_others_fail = false;
     spared = false;
 }
-std::size_t failing_new::failed() const noexcept { return failures; }
+std::size_t failing_new::failed() const noexcept { return failures_here; }
 
 } // namespace fairlead::test
 

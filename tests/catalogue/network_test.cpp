@@ -37,8 +37,8 @@ using namespace std::chrono_literals;
 using local_socket = local::stream_protocol::socket;
 using ip::tcp;
 
-struct local_pair {
-    local_pair() : a(context), b(context) { local::connect_pair(a, b); }
+struct stream_pair {
+    stream_pair() : a(context), b(context) { local::connect_pair(a, b); }
     io_context context;
     local_socket a, b;
 };
@@ -46,7 +46,7 @@ struct local_pair {
 // ---- E: descriptors that epoll does not take, events that come to nothing
 
 TEST(Catalogue, E06_DescriptorThatCannotBeWatchedIsAlwaysReady) {
-    local_pair p;
+    stream_pair p;
     std::FILE* const file = std::tmpfile();
     ASSERT_NE(file, nullptr);
     int const fd = ::dup(::fileno(file));
@@ -65,7 +65,7 @@ TEST(Catalogue, E06_DescriptorThatCannotBeWatchedIsAlwaysReady) {
 }
 
 TEST(Catalogue, E06_DescriptorThatIsWatchedTwiceFailsTheSecondOperationOnly) {
-    local_pair p;
+    stream_pair p;
     local_socket twin(p.context);
     twin.assign(local::stream_protocol(), p.a.native_handle());
     char bytes[2];
@@ -81,7 +81,7 @@ TEST(Catalogue, E06_DescriptorThatIsWatchedTwiceFailsTheSecondOperationOnly) {
 
 TEST(Catalogue, E09_ReadinessThatSomebodyElseUsedUpIsWaitedForAgain) {
     // Two descriptors of one socket: the event comes to both, the byte to one.
-    local_pair p;
+    stream_pair p;
     local_socket twin(p.context);
     twin.assign(local::stream_protocol(), ::dup(p.a.native_handle()));
     char bytes[2] = {};
@@ -109,7 +109,7 @@ TEST(Catalogue, E09_ReadinessThatSomebodyElseUsedUpIsWaitedForAgain) {
 
 TEST(Catalogue, E05_SomeReadsOfWhatWasLeftAtTheEndReachTheEnd) {
     for (bool const waits_first : {false, true}) {
-        local_pair p;
+        stream_pair p;
         char bytes[8];
         std::size_t total = 0;
         error_code end;
@@ -136,7 +136,7 @@ TEST(Catalogue, E05_SomeReadsOfWhatWasLeftAtTheEndReachTheEnd) {
 
 TEST(Catalogue, E05_WholeReadEndsWithWhatWasLeftWhenThePeerCloses) {
     for (bool const waits_first : {false, true}) {
-        local_pair p;
+        stream_pair p;
         char bytes[8];
         std::size_t total = 0;
         error_code end;

@@ -22,11 +22,11 @@
 #include <string>
 #include <thread>
 
+namespace {
+
 using namespace fairlead;
 using namespace std::chrono_literals;
 using local_socket = local::stream_protocol::socket;
-
-namespace {
 
 /// Two sockets that are connected.
 struct connected {

@@ -424,7 +424,7 @@ TEST_P(RedisConnection, RefusedCredentialsMeanThatNoUserCommandWasSent) {
 
 namespace {
 
-awaitable<void> move_large_values(redis::connection& conn, redis::server& server) {
+awaitable<void> pass_large_values(redis::connection& conn, redis::server& server) {
     std::string value(16 * 1024 * 1024, 'v');
     value[12345] = '\n';
     redis::request req;
@@ -450,7 +450,7 @@ TEST_P(RedisConnection, LargeValuesPassInBothDirections) {
     redis::connection conn(ctx_);
     outcome ran;
     conn.async_run(cfg_, ran.handler());
-    co_spawn(ctx_, move_large_values(conn, *server_), rethrow_to_test{});
+    co_spawn(ctx_, pass_large_values(conn, *server_), rethrow_to_test{});
     run();
 }
 

@@ -1,4 +1,6 @@
 // What operations allocate once everything is warm: nothing. The recycler serves blocks; global new is counted.
+#include "support/one_slot.hpp"
+
 #include <support/counting_new.hpp>
 
 #include <fairlead/coro/spawn.hpp>
@@ -27,6 +29,8 @@
 namespace {
 
 using namespace fairlead;
+using test::one_slot;
+using test::one_slot_allocator;
 using namespace std::chrono_literals;
 using fairlead::test::new_counter;
 using fairlead::test::scaled;
@@ -372,24 +376,6 @@ TEST_F(Alloc, B06_ComposedLayerOverAnAwaitLiesInsideTheFrameToo) {
 }
 
 // ---- A11, A12: a one-slot allocator through a long chain
-
-struct one_slot {
-    alignas(16) std::byte bytes[512];
-    bool taken = false;
-};
-template <class T> struct one_slot_allocator {
-    using value_type = T;
-    one_slot* slot;
-    explicit one_slot_allocator(one_slot* s) noexcept : slot(s) {}
-    template <class U> one_slot_allocator(one_slot_allocator<U> const& o) noexcept : slot(o.slot) {}
-    T* allocate(std::size_t n) {
-        if (std::exchange(slot->taken, true) || n * sizeof(T) > sizeof slot->bytes)
-            throw std::bad_alloc();
-        return reinterpret_cast<T*>(slot->bytes);
-    }
-    void deallocate(T*, std::size_t) noexcept { slot->taken = false; }
-    template <class U> bool operator==(one_slot_allocator<U> const& o) const noexcept { return slot == o.slot; }
-};
 
 struct long_chain {
     io_context* context;

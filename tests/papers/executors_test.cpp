@@ -25,11 +25,11 @@
 #include <utility>
 #include <vector>
 
+namespace {
+
 using namespace fairlead;
 using namespace std::chrono_literals;
 using local_socket = local::stream_protocol::socket;
-
-namespace {
 
 static_assert(std::is_same_v<local_socket::executor_type, any_io_executor>, "the default executor is polymorphic");
 
@@ -60,11 +60,11 @@ struct cost {
                    << " overflows";
     }
 };
-template <class T> struct counting_allocator {
+template <class T> struct cost_allocator {
     using value_type = T;
     cost* of;
-    explicit counting_allocator(cost* c) noexcept : of(c) {}
-    template <class U> counting_allocator(counting_allocator<U> const& o) noexcept : of(o.of) {}
+    explicit cost_allocator(cost* c) noexcept : of(c) {}
+    template <class U> cost_allocator(cost_allocator<U> const& o) noexcept : of(o.of) {}
     T* allocate(std::size_t n)
         requires(!std::is_void_v<T>)
     {
@@ -77,7 +77,7 @@ template <class T> struct counting_allocator {
     {
         std::free(p);
     }
-    template <class U> bool operator==(counting_allocator<U> const& o) const noexcept { return of == o.of; }
+    template <class U> bool operator==(cost_allocator<U> const& o) const noexcept { return of == o.of; }
 };
 
 /// What a program writes around an executor, of which the library knows nothing.
@@ -109,8 +109,7 @@ template <class Executor> struct objects {
 template <class Executor> cost of_callbacks(io_context& context, objects<Executor>& o) {
     cost c;
     int good = 0;
-    o.start(
-        bind_allocator(counting_allocator<void>(&c), [&good](error_code ec, std::size_t = 0) { good += ec ? 0 : 1; }));
+    o.start(bind_allocator(cost_allocator<void>(&c), [&good](error_code ec, std::size_t = 0) { good += ec ? 0 : 1; }));
     context.restart();
     c.items = context.run();
     EXPECT_EQ(good, 3);

@@ -1,4 +1,6 @@
 // The papers' own programs, written for this library. Defects of the papers are repaired, not copied.
+#include "support/counting_allocator.hpp"
+
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/acceptor.hpp>
@@ -78,6 +80,8 @@ struct echo_session {
 namespace {
 
 using namespace fairlead;
+using test::account;
+using test::counting_allocator;
 using namespace std::chrono_literals;
 using local_socket = local::stream_protocol::socket;
 using ip::tcp;
@@ -159,41 +163,21 @@ void async_layered_read(Stream& s, mutable_buffer b, Handler handler) {
         async_layered_read<Depth - 1>(s, b, layer<Handler>{std::move(handler)});
 }
 
-template <class T> struct counting_allocator {
-    using value_type = T;
-    int* count;
-    explicit counting_allocator(int* c) noexcept : count(c) {}
-    template <class U> counting_allocator(counting_allocator<U> const& o) noexcept : count(o.count) {}
-    T* allocate(std::size_t n) {
-        ++*count;
-        return std::allocator<T>().allocate(n);
-    }
-    void deallocate(T* p, std::size_t n) noexcept { std::allocator<T>().deallocate(p, n); }
-    template <class U> bool operator==(counting_allocator<U> const& o) const noexcept { return count == o.count; }
-};
-template <> struct counting_allocator<void> {
-    using value_type = void;
-    int* count;
-    explicit counting_allocator(int* c) noexcept : count(c) {}
-    template <class U> counting_allocator(counting_allocator<U> const& o) noexcept : count(o.count) {}
-    template <class U> bool operator==(counting_allocator<U> const& o) const noexcept { return count == o.count; }
-};
-
 TEST(Papers, A17_EightLayersTakeOneBlock) {
     io_context context, handlers;
     local_socket a(context), b(context);
     connect_pair(a, b);
     char bytes[8];
-    int blocks = 0;
+    account books;
     std::size_t got = 0;
     async_layered_read<8>(
         a, buffer(bytes),
-        bind_allocator(counting_allocator<void>(&blocks), [&](error_code, std::size_t n) { got = n; }));
-    EXPECT_EQ(blocks, 1);
+        bind_allocator(counting_allocator<void>(&books), [&](error_code, std::size_t n) { got = n; }));
+    EXPECT_EQ(books.taken, 1);
     b.write_some(buffer("x", 1));
     context.run();
     EXPECT_EQ(got, 9U);
-    EXPECT_EQ(blocks, 1);
+    EXPECT_EQ(books.taken, 1);
 }
 
 TEST(Papers, A18_ExecutorOfTheInnermostHandlerReachesThroughEveryLayer) {
@@ -228,13 +212,13 @@ TEST(Papers, A17_LibrarysOwnLayersTakeOneBlockAtATime) {
     io_context context;
     local_socket a(context), b(context);
     connect_pair(a, b);
-    int blocks = 0;
+    account books;
     std::string text;
     async_read_until(a, dynamic_buffer(text), '\n',
-                     bind_allocator(counting_allocator<void>(&blocks), [](error_code, std::size_t) {}));
+                     bind_allocator(counting_allocator<void>(&books), [](error_code, std::size_t) {}));
     b.write_some(buffer("x\n", 2));
     context.run();
-    EXPECT_EQ(blocks, 1) << "one read, one block: the layer adds none";
+    EXPECT_EQ(books.taken, 1) << "one read, one block: the layer adds none";
 }
 
 // ---- P0162R0 §5.4.1: the choice between two operations of one signature

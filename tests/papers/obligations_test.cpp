@@ -1,4 +1,6 @@
 // P0162R0 §4 and §5: what an operation may do with memory, and that the model leaves its author free.
+#include "support/one_slot.hpp"
+
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/stream_socket.hpp>
@@ -27,23 +29,25 @@
 namespace {
 
 using namespace fairlead;
+using test::one_slot;
+using test::one_slot_allocator;
 using namespace std::chrono_literals;
 using fairlead::test::new_counter;
 using fairlead::test::scaled;
 using local_socket = local::stream_protocol::socket;
 
 /// Counts blocks; serves them from malloc, so that nobody else's count moves.
-struct memory {
+struct malloc_books {
     int taken = 0;
     int live = 0;
     int live_most = 0;
     std::size_t bytes_most = 0;
 };
-template <class T> struct counting_allocator {
+template <class T> struct malloc_allocator {
     using value_type = T;
-    memory* of;
-    explicit counting_allocator(memory* m) noexcept : of(m) {}
-    template <class U> counting_allocator(counting_allocator<U> const& o) noexcept : of(o.of) {}
+    malloc_books* of;
+    explicit malloc_allocator(malloc_books* m) noexcept : of(m) {}
+    template <class U> malloc_allocator(malloc_allocator<U> const& o) noexcept : of(o.of) {}
     T* allocate(std::size_t n)
         requires(!std::is_void_v<T>)
     {
@@ -58,7 +62,7 @@ template <class T> struct counting_allocator {
         --of->live;
         std::free(p);
     }
-    template <class U> bool operator==(counting_allocator<U> const& o) const noexcept { return of == o.of; }
+    template <class U> bool operator==(malloc_allocator<U> const& o) const noexcept { return of == o.of; }
 };
 
 struct Obligations : testing::Test {
@@ -92,30 +96,6 @@ struct plain_chain {
             post(*context, plain_chain(*this));
     }
 };
-/// Allocates from one slot, as the paper's hand-written allocator does.
-struct one_slot {
-    alignas(16) std::byte bytes[256];
-    bool taken = false;
-};
-template <class T> struct slot_allocator {
-    using value_type = T;
-    one_slot* slot;
-    explicit slot_allocator(one_slot* s) noexcept : slot(s) {}
-    template <class U> slot_allocator(slot_allocator<U> const& o) noexcept : slot(o.slot) {}
-    T* allocate(std::size_t n)
-        requires(!std::is_void_v<T>)
-    {
-        if (std::exchange(slot->taken, true) || n * sizeof(T) > sizeof slot->bytes)
-            throw std::bad_alloc();
-        return reinterpret_cast<T*>(slot->bytes);
-    }
-    void deallocate(T*, std::size_t) noexcept
-        requires(!std::is_void_v<T>)
-    {
-        slot->taken = false;
-    }
-    template <class U> bool operator==(slot_allocator<U> const& o) const noexcept { return slot == o.slot; }
-};
 
 TEST_F(Obligations, A13_DefaultMemoryNeedsNoMoreThanTheUsersOwn) {
     std::uint64_t left = 0;
@@ -135,7 +115,8 @@ TEST_F(Obligations, A13_DefaultMemoryNeedsNoMoreThanTheUsersOwn) {
         return from_new.calls();
     };
     one_slot slot;
-    auto const own = from_new_of(posting_chain<slot_allocator<void>>{slot_allocator<void>(&slot), &context, &left});
+    auto const own =
+        from_new_of(posting_chain<one_slot_allocator<void>>{one_slot_allocator<void>(&slot), &context, &left});
     auto const none = from_new_of(plain_chain{&context, &left});
     EXPECT_EQ(own, 0U);
     EXPECT_EQ(none, own);
@@ -235,12 +216,12 @@ template <class Token> auto async_repeat(io_context& c, std::string const& text,
 }
 
 TEST_F(Obligations, A16_OperationMayTakeAnyNumberOfBlocksOfAnySize) {
-    memory m;
+    malloc_books m;
     std::size_t got = 0;
     std::string const text(100, 'x');
     int live_inside = -1;
     new_counter const from_new;
-    auto const handler = bind_allocator(counting_allocator<void>(&m), [&](std::size_t n) {
+    auto const handler = bind_allocator(malloc_allocator<void>(&m), [&](std::size_t n) {
         got = n;
         live_inside = m.live;
     });
@@ -395,10 +376,10 @@ template <class Token> auto async_checked_write(local_socket& s, std::string con
 }
 
 TEST_F(Obligations, A25_AuthorsOfOperationsAreFree) {
-    memory m;
+    malloc_books m;
     int live_inside = -1;
     bool whole = false;
-    async_checked_write(b, "hello", bind_allocator(counting_allocator<void>(&m), [&](error_code, bool w) {
+    async_checked_write(b, "hello", bind_allocator(malloc_allocator<void>(&m), [&](error_code, bool w) {
                             whole = w;
                             live_inside = m.live;
                         }));
@@ -421,7 +402,7 @@ TEST_F(Obligations, A25_AuthorsOfOperationsAreFree) {
     whole = false;
     live_inside = -1;
     auto later = async_checked_write(b, "later", deferred);
-    std::move(later)(bind_allocator(counting_allocator<void>(&m), [&](error_code, bool w) {
+    std::move(later)(bind_allocator(malloc_allocator<void>(&m), [&](error_code, bool w) {
         whole = w;
         live_inside = m.live;
     }));

@@ -1,4 +1,6 @@
 // P0162R0 §2.1 and §2.2, P0055R1: what users may write as tokens, handlers, allocators and operations.
+#include "support/one_slot.hpp"
+
 #include <papers/emulated_os.hpp>
 
 #include <fairlead/coro/spawn.hpp>
@@ -20,9 +22,15 @@
 #include <string>
 #include <vector>
 
+namespace {
+
 using namespace fairlead;
+using test::one_slot;
+using test::one_slot_allocator;
 using namespace std::chrono_literals;
 using local_socket = local::stream_protocol::socket;
+
+} // namespace
 
 namespace paper {
 
@@ -238,40 +246,6 @@ TEST(Papers, A06_HandlersMayBeMoveOnly) {
     context.run();
     EXPECT_EQ(sum, 6);
 }
-
-/// One block, and never a second one while the first lives.
-struct one_slot {
-    alignas(16) std::byte bytes[1024];
-    bool taken = false;
-    std::size_t times = 0;
-    void* take(std::size_t n) {
-        if (taken || n > sizeof bytes)
-            throw std::bad_alloc();
-        taken = true;
-        ++times;
-        return bytes;
-    }
-    void give_back() { taken = false; }
-};
-template <class T> struct one_slot_allocator {
-    using value_type = T;
-    one_slot* slot;
-    explicit one_slot_allocator(one_slot* s) noexcept : slot(s) {}
-    template <class U> one_slot_allocator(one_slot_allocator<U> const& o) noexcept : slot(o.slot) {}
-    T* allocate(std::size_t n) { return static_cast<T*>(slot->take(n * sizeof(T))); }
-    void deallocate(T*, std::size_t) noexcept { slot->give_back(); }
-    template <class U> bool operator==(one_slot_allocator<U> const& o) const noexcept { return slot == o.slot; }
-};
-template <> struct one_slot_allocator<void> {
-    using value_type = void;
-    template <class U> struct rebind {
-        using other = one_slot_allocator<U>;
-    };
-    one_slot* slot;
-    explicit one_slot_allocator(one_slot* s) noexcept : slot(s) {}
-    template <class U> one_slot_allocator(one_slot_allocator<U> const& o) noexcept : slot(o.slot) {}
-    template <class U> bool operator==(one_slot_allocator<U> const& o) const noexcept { return slot == o.slot; }
-};
 
 /// The paper's handler: the members are found with no specialisation of any trait.
 struct my_completion_handler {

@@ -21,7 +21,7 @@ namespace {
 using namespace fairlead;
 using fairlead::test::new_counter;
 using ip::udp;
-using local_socket = local::datagram_protocol::socket;
+using datagram_socket = local::datagram_protocol::socket;
 
 struct DatagramAlloc : testing::Test {
     static constexpr int warm_up = 64, measured = 200;
@@ -126,7 +126,7 @@ TEST_F(DatagramAlloc, AwaitedSendToAnAddressOfIPv6TakesNoMoreThanABlock) {
 }
 
 TEST_F(DatagramAlloc, AwaitedSendAndReceiveTakeNothing) {
-    local_socket a(context), b(context);
+    datagram_socket a(context), b(context);
     local::connect_pair(a, b);
     EXPECT_EQ(
         of_awaits([&](int i) { return i % 2 == 0 ? b.async_send(buffer("x", 1)) : a.async_receive(buffer(bytes)); }),
@@ -146,7 +146,7 @@ TEST_F(DatagramAlloc, AwaitedSequencesAndPathsTakeOnlyRecycledBlocks) {
     std::string name(1, '\0');
     name += "fairlead-datagram-alloc-";
     name += std::to_string(::getpid());
-    local_socket l(context, name);
+    datagram_socket l(context, name);
     auto const path = l.local_endpoint();
     auto from = path;
     EXPECT_EQ(of_awaits([&](int i) {

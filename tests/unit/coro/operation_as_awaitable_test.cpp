@@ -33,11 +33,6 @@ struct OperationAsAwaitable : testing::Test {
     char bytes[16] = {};
 };
 
-void rethrow(std::exception_ptr e) {
-    if (e)
-        std::rethrow_exception(e);
-}
-
 // What Asio's programs write, where use_awaitable returns an awaitable.
 awaitable<std::size_t> read_some(stream& s, mutable_buffer into) { return s.async_read_some(into, use_awaitable); }
 awaitable<void> pause(steady_timer& t) { return t.async_wait(use_awaitable); }
@@ -69,7 +64,7 @@ TEST_F(OperationAsAwaitable, FunctionMayReturnAnOperation) {
                 EXPECT_EQ(e.code(), error::eof);
             }
         }(*this),
-        &rethrow);
+        rethrow);
     context.run();
 }
 
@@ -98,7 +93,7 @@ TEST_F(OperationAsAwaitable, LivesInAContainer) {
             for (auto& each : v)
                 out += co_await std::move(each);
         }(std::move(all), sum),
-        &rethrow);
+        rethrow);
     context.run();
     EXPECT_EQ(sum, 9U);
 }

@@ -132,12 +132,12 @@ TEST_F(BlockingAdaptation, WhoCanWaitOfItselfDoes) {
 }
 
 TEST_F(BlockingAdaptation, IsAPropertyOfAnAnyExecutorToo) {
-    using any_place = ex::any_executor<adaptation, adaptation::allowed_t, ex::blocking_t>;
-    any_place const any = plain_place{&pool};
+    using any_place_to_wait = ex::any_executor<adaptation, adaptation::allowed_t, ex::blocking_t>;
+    any_place_to_wait const any = plain_place{&pool};
     EXPECT_EQ(query(any, ex::blocking_adaptation), ex::blocking_adaptation.disallowed);
-    any_place const allowed = require(any, ex::blocking_adaptation.allowed);
+    any_place_to_wait const allowed = require(any, ex::blocking_adaptation.allowed);
     EXPECT_EQ(query(allowed, ex::blocking_adaptation), ex::blocking_adaptation.allowed);
-    any_place const always = waiting(plain_place{&pool});
+    any_place_to_wait const always = waiting(plain_place{&pool});
     EXPECT_EQ(query(always, ex::blocking), ex::blocking.always);
     int calls = 0;
     always.execute([&] { ++calls; });

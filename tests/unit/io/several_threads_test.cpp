@@ -32,12 +32,12 @@
 #include <unistd.h>
 #include <vector>
 
+namespace {
+
 using namespace fairlead;
 using namespace std::chrono_literals;
 using fairlead::test::scaled;
 using local_socket = local::stream_protocol::socket;
-
-namespace {
 
 /// Threads inside run(), joined at the end.
 class runners {

@@ -30,9 +30,9 @@ using posix::stream_descriptor;
 static_assert(std::is_same_v<stream_descriptor, posix::basic_stream_descriptor<any_io_executor>>);
 static_assert(!std::is_copy_constructible_v<stream_descriptor>);
 static_assert(std::is_nothrow_move_constructible_v<stream_descriptor>);
-using rebound = stream_descriptor::rebind_executor<io_context::executor_type>::other;
-static_assert(std::is_convertible_v<rebound&&, stream_descriptor>);
-static_assert(!std::is_convertible_v<stream_descriptor&&, rebound>);
+using rebound_descriptor = stream_descriptor::rebind_executor<io_context::executor_type>::other;
+static_assert(std::is_convertible_v<rebound_descriptor&&, stream_descriptor>);
+static_assert(!std::is_convertible_v<stream_descriptor&&, rebound_descriptor>);
 
 /// Reads until something else than bytes comes.
 awaitable<void> read_all(stream_descriptor& d, std::size_t at_once, std::vector<std::string>& pieces, error_code& end) {
@@ -304,7 +304,7 @@ TEST(StreamDescriptor, MovesWithItsPendingReads) {
     int fds[2];
     ASSERT_EQ(::pipe2(fds, O_CLOEXEC), 0);
     io_context context;
-    rebound from(context, fds[0]);
+    rebound_descriptor from(context, fds[0]);
     stream_descriptor writes(context, fds[1]);
     std::size_t got = 0;
     char bytes[8];

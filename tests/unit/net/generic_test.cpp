@@ -174,8 +174,8 @@ TEST(RawSocket, NeedsAPrivilege) {
         EXPECT_EQ(ec, error::no_permission);
         EXPECT_FALSE(s.is_open());
     }
-    using rebound = ip::icmp::socket::rebind_executor<io_context::executor_type>::other;
-    static_assert(std::is_same_v<rebound, basic_raw_socket<ip::icmp, io_context::executor_type>>);
+    using rebound_socket = ip::icmp::socket::rebind_executor<io_context::executor_type>::other;
+    static_assert(std::is_same_v<rebound_socket, basic_raw_socket<ip::icmp, io_context::executor_type>>);
     if (ec)
         GTEST_SKIP() << "without the privilege: " << ec.message();
     // An echo request to this machine comes back, with the header of the internet protocol in front.

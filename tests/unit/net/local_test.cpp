@@ -29,12 +29,12 @@ template <typename Action> fairlead::error_code error_of(Action action) {
     return {};
 }
 
-class real_socket {
+class named_socket {
 public:
-    real_socket() : fd_(::socket(AF_UNIX, SOCK_STREAM, 0)) {}
-    ~real_socket() { ::close(fd_); }
-    real_socket(real_socket const&) = delete;
-    real_socket& operator=(real_socket const&) = delete;
+    named_socket() : fd_(::socket(AF_UNIX, SOCK_STREAM, 0)) {}
+    ~named_socket() { ::close(fd_); }
+    named_socket(named_socket const&) = delete;
+    named_socket& operator=(named_socket const&) = delete;
     bool bind(endpoint const& e) { return ::bind(fd_, e.data(), static_cast<socklen_t>(e.size())) == 0; }
     endpoint name() const {
         endpoint e;
@@ -136,13 +136,13 @@ TEST(LocalEndpoint, NamesComeBackFromTheKernelAsTheyWereBound) {
     std::string const unique = "fairlead-local-test-" + std::to_string(::getpid());
     std::string const longest_abstract = '\0' + unique + std::string(107 - unique.size(), 'a');
     for (std::string const& name : {'\0' + unique, '\0' + unique + std::string("\0x\0", 3), longest_abstract}) {
-        real_socket s;
+        named_socket s;
         EXPECT_EQ(s.name(), endpoint());
         ASSERT_TRUE(s.bind(name)) << std::strerror(errno);
         EXPECT_EQ(s.name(), endpoint(name));
     }
     std::string const path = testing::TempDir() + unique;
-    real_socket s;
+    named_socket s;
     ASSERT_TRUE(s.bind(path)) << std::strerror(errno);
     EXPECT_EQ(s.name().path(), path);
     EXPECT_EQ(::unlink(path.c_str()), 0);

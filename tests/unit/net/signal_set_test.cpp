@@ -20,14 +20,14 @@ using namespace std::chrono_literals;
 
 static_assert(std::is_same_v<signal_set, basic_signal_set<any_io_executor>>);
 static_assert(!std::is_copy_constructible_v<signal_set>);
-using rebound = signal_set::rebind_executor<io_context::executor_type>::other;
-static_assert(std::is_same_v<rebound::executor_type, io_context::executor_type>);
+using rebound_signal_set = signal_set::rebind_executor<io_context::executor_type>::other;
+static_assert(std::is_same_v<rebound_signal_set::executor_type, io_context::executor_type>);
 
 TEST(SignalSet, IsMadeFromAnExecutorOrAContextWithUpToThreeSignals) {
     io_context context;
     signal_set none(context.get_executor()), one(context.get_executor(), SIGUSR1),
         two(context.get_executor(), SIGUSR1, SIGUSR2), three(context.get_executor(), SIGUSR1, SIGUSR2, SIGHUP);
-    rebound other(context, SIGUSR1, SIGUSR2, SIGHUP);
+    rebound_signal_set other(context, SIGUSR1, SIGUSR2, SIGHUP);
     EXPECT_EQ(none.get_executor(), any_io_executor(context.get_executor()));
 }
 

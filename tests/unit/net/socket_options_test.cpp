@@ -19,10 +19,10 @@ namespace {
 using fairlead::socket_base;
 namespace ip = fairlead::ip;
 
-struct v4 {
+struct family_v4 {
     static int family() { return AF_INET; }
 };
-struct v6 {
+struct family_v6 {
     static int family() { return AF_INET6; }
 };
 
@@ -64,32 +64,33 @@ template <typename Option, typename Protocol> void expect_switches(int type, Pro
 }
 
 TEST(SocketOptions, BooleanOptionsReachTheKernel) {
-    expect_switches<socket_base::reuse_address>(SOCK_STREAM, v4());
-    expect_switches<socket_base::reuse_port>(SOCK_STREAM, v4());
-    expect_switches<socket_base::keep_alive>(SOCK_STREAM, v4());
-    expect_switches<socket_base::broadcast>(SOCK_DGRAM, v4());
-    expect_switches<socket_base::do_not_route>(SOCK_DGRAM, v4());
-    expect_switches<socket_base::out_of_band_inline>(SOCK_STREAM, v4());
-    expect_switches<ip::v6_only>(SOCK_STREAM, v6());
-    expect_switches<ip::multicast::enable_loopback>(SOCK_DGRAM, v4());
-    expect_switches<ip::multicast::enable_loopback>(SOCK_DGRAM, v6());
-    expect_switches<fairlead::detail::socket_option::boolean<IPPROTO_TCP, TCP_NODELAY>>(SOCK_STREAM, v4());
+    expect_switches<socket_base::reuse_address>(SOCK_STREAM, family_v4());
+    expect_switches<socket_base::reuse_port>(SOCK_STREAM, family_v4());
+    expect_switches<socket_base::keep_alive>(SOCK_STREAM, family_v4());
+    expect_switches<socket_base::broadcast>(SOCK_DGRAM, family_v4());
+    expect_switches<socket_base::do_not_route>(SOCK_DGRAM, family_v4());
+    expect_switches<socket_base::out_of_band_inline>(SOCK_STREAM, family_v4());
+    expect_switches<ip::v6_only>(SOCK_STREAM, family_v6());
+    expect_switches<ip::multicast::enable_loopback>(SOCK_DGRAM, family_v4());
+    expect_switches<ip::multicast::enable_loopback>(SOCK_DGRAM, family_v6());
+    expect_switches<fairlead::detail::socket_option::boolean<IPPROTO_TCP, TCP_NODELAY>>(SOCK_STREAM, family_v4());
 }
 
 TEST(SocketOptions, IntegerOptionsReachTheKernel) {
     real_socket s(AF_INET, SOCK_STREAM);
     ASSERT_TRUE(s.is_open());
-    ASSERT_TRUE(s.set(v4(), socket_base::send_buffer_size(20000)));
-    ASSERT_TRUE(s.set(v4(), socket_base::receive_buffer_size(20000)));
-    ASSERT_TRUE(s.set(v4(), socket_base::receive_low_watermark(7)));
-    ASSERT_TRUE(s.set(v4(), ip::unicast::hops(42)));
+    ASSERT_TRUE(s.set(family_v4(), socket_base::send_buffer_size(20000)));
+    ASSERT_TRUE(s.set(family_v4(), socket_base::receive_buffer_size(20000)));
+    ASSERT_TRUE(s.set(family_v4(), socket_base::receive_low_watermark(7)));
+    ASSERT_TRUE(s.set(family_v4(), ip::unicast::hops(42)));
     socket_base::send_buffer_size send;
     socket_base::receive_buffer_size receive;
     socket_base::receive_low_watermark low;
     socket_base::send_low_watermark send_low;
     ip::unicast::hops hops;
-    ASSERT_TRUE(s.get(v4(), send) && s.get(v4(), receive) && s.get(v4(), low) && s.get(v4(), send_low));
-    ASSERT_TRUE(s.get(v4(), hops));
+    ASSERT_TRUE(s.get(family_v4(), send) && s.get(family_v4(), receive) && s.get(family_v4(), low) &&
+                s.get(family_v4(), send_low));
+    ASSERT_TRUE(s.get(family_v4(), hops));
     EXPECT_EQ(send.value(), 20000); // The kernel doubles it for its own bookkeeping.
     EXPECT_EQ(receive.value(), 20000);
     EXPECT_EQ(low.value(), 7);
@@ -101,15 +102,15 @@ TEST(SocketOptions, HopsHaveAPlaceInEachVersionOfTheProtocol) {
     for (int value : {0, 1, 255}) {
         real_socket four(AF_INET, SOCK_DGRAM);
         ip::multicast::hops hops(7);
-        ASSERT_TRUE(four.set(v4(), ip::multicast::hops(value)) && four.get(v4(), hops));
+        ASSERT_TRUE(four.set(family_v4(), ip::multicast::hops(value)) && four.get(family_v4(), hops));
         EXPECT_EQ(hops.value(), value);
         real_socket six(AF_INET6, SOCK_DGRAM);
         if (!six.is_open())
             continue; // A kernel without IPv6.
-        ASSERT_TRUE(six.set(v6(), ip::multicast::hops(value)) && six.get(v6(), hops));
+        ASSERT_TRUE(six.set(family_v6(), ip::multicast::hops(value)) && six.get(family_v6(), hops));
         EXPECT_EQ(hops.value(), value);
         ip::unicast::hops unicast;
-        ASSERT_TRUE(six.set(v6(), ip::unicast::hops(9)) && six.get(v6(), unicast));
+        ASSERT_TRUE(six.set(family_v6(), ip::unicast::hops(9)) && six.get(family_v6(), unicast));
         EXPECT_EQ(unicast.value(), 9);
     }
 }
@@ -126,16 +127,16 @@ TEST(SocketOptions, MulticastHopsOutsideOneByteAreRefused) {
 
 TEST(SocketOptions, LingerReachesTheKernel) {
     real_socket s(AF_INET, SOCK_STREAM);
-    ASSERT_TRUE(s.set(v4(), socket_base::linger(true, 30)));
+    ASSERT_TRUE(s.set(family_v4(), socket_base::linger(true, 30)));
     socket_base::linger read_back;
     EXPECT_FALSE(read_back.enabled());
     EXPECT_EQ(read_back.timeout(), 0);
-    ASSERT_TRUE(s.get(v4(), read_back));
+    ASSERT_TRUE(s.get(family_v4(), read_back));
     EXPECT_TRUE(read_back.enabled());
     EXPECT_EQ(read_back.timeout(), 30);
     read_back.enabled(false);
     read_back.timeout(5);
-    ASSERT_TRUE(s.set(v4(), read_back) && s.get(v4(), read_back));
+    ASSERT_TRUE(s.set(family_v4(), read_back) && s.get(family_v4(), read_back));
     EXPECT_FALSE(read_back.enabled());
 }
 
@@ -156,27 +157,27 @@ TEST(SocketOptions, AnswersOfAnotherSizeAreErrorsButForOneByteBooleans) {
     socket_base::send_buffer_size integer(1);
     socket_base::linger linger(true, 1);
     for (std::size_t size : {0u, 2u, 3u, 5u, 8u})
-        EXPECT_THROW(boolean.resize(v4(), size), std::length_error) << size;
+        EXPECT_THROW(boolean.resize(family_v4(), size), std::length_error) << size;
     for (std::size_t size : {0u, 1u, 3u, 5u, 8u})
-        EXPECT_THROW(integer.resize(v4(), size), std::length_error) << size;
+        EXPECT_THROW(integer.resize(family_v4(), size), std::length_error) << size;
     for (std::size_t size : {0u, 4u, 7u, 9u})
-        EXPECT_THROW(linger.resize(v4(), size), std::length_error) << size;
-    EXPECT_NO_THROW(boolean.resize(v4(), 4));
-    EXPECT_NO_THROW(integer.resize(v4(), 4));
-    EXPECT_NO_THROW(linger.resize(v4(), 8));
+        EXPECT_THROW(linger.resize(family_v4(), size), std::length_error) << size;
+    EXPECT_NO_THROW(boolean.resize(family_v4(), 4));
+    EXPECT_NO_THROW(integer.resize(family_v4(), 4));
+    EXPECT_NO_THROW(linger.resize(family_v4(), 8));
 
     int const only_high_bytes = 0x01010100;
-    std::memcpy(boolean.data(v4()), &only_high_bytes, sizeof only_high_bytes);
-    boolean.resize(v4(), 1);
+    std::memcpy(boolean.data(family_v4()), &only_high_bytes, sizeof only_high_bytes);
+    boolean.resize(family_v4(), 1);
     EXPECT_FALSE(boolean.value());
 }
 
 TEST(SocketOptions, ConnectionAbortedIsOursAlone) {
     socket_base::enable_connection_aborted const option(true);
-    EXPECT_EQ(option.level(v4()), fairlead::detail::custom_option_level);
-    EXPECT_EQ(option.name(v4()), fairlead::detail::enable_connection_aborted_name);
+    EXPECT_EQ(option.level(family_v4()), fairlead::detail::custom_option_level);
+    EXPECT_EQ(option.name(family_v4()), fairlead::detail::enable_connection_aborted_name);
     real_socket s(AF_INET, SOCK_STREAM);
-    EXPECT_FALSE(s.set(v4(), option));
+    EXPECT_FALSE(s.set(family_v4(), option));
 }
 
 TEST(SocketOptions, BytesReadableReadsTheKernelsAnswer) {

@@ -8,10 +8,9 @@
 
 namespace {
 
+using fairlead::test::no_integer;
 using fairlead::test::typist;
 using fairlead::test::wrong_type;
-
-constexpr std::string_view no_integer = "-ERR value is not an integer or out of range\r\n";
 
 class ServerCollections : public fairlead::test::server_test {};
 

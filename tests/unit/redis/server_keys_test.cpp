@@ -10,9 +10,8 @@
 namespace {
 
 using namespace std::chrono_literals;
+using fairlead::test::no_integer;
 using fairlead::test::typist;
-
-constexpr std::string_view no_integer = "-ERR value is not an integer or out of range\r\n";
 
 class ServerKeys : public fairlead::test::server_test {};
 

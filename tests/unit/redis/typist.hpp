@@ -39,6 +39,7 @@ protected:
     typist run{engine_};
 };
 
+inline constexpr std::string_view no_integer = "-ERR value is not an integer or out of range\r\n";
 inline constexpr std::string_view wrong_type = "-WRONGTYPE Operation against a key holding the wrong kind of value\r\n";
 
 } // namespace fairlead::test

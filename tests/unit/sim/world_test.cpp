@@ -13,20 +13,20 @@ namespace {
 using namespace fairlead;
 using namespace std::chrono_literals;
 
-bool contains(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
+bool includes(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
 
 TEST(SimWorld, DescriptionNamesTheWaysThatAreNotAsUsual) {
     sim::world w(1);
     auto& a = w.add_host("a");
     auto& b = w.add_host("b");
-    EXPECT_FALSE(contains(w.description(), "a to b"));
+    EXPECT_FALSE(includes(w.description(), "a to b"));
     w.set_link_one_way(a, b, {.latency = 2ms, .jitter = 1ms, .bytes_per_second = 1000});
-    EXPECT_TRUE(contains(w.description(), "; a to b: 2000 to 3000 us, 1000 bytes/s")) << w.description();
-    EXPECT_FALSE(contains(w.description(), "b to a"));
+    EXPECT_TRUE(includes(w.description(), "; a to b: 2000 to 3000 us, 1000 bytes/s")) << w.description();
+    EXPECT_FALSE(includes(w.description(), "b to a"));
     w.partition_one_way(b, a);
-    EXPECT_TRUE(contains(w.description(), ", cut")) << w.description();
+    EXPECT_TRUE(includes(w.description(), ", cut")) << w.description();
     w.heal();
-    EXPECT_FALSE(contains(w.description(), "b to a"));
+    EXPECT_FALSE(includes(w.description(), "b to a"));
 }
 
 TEST(SimWorld, AProgramThatIsBusyForEverEndsWithTheLimitOfSteps) {
@@ -38,7 +38,7 @@ TEST(SimWorld, AProgramThatIsBusyForEverEndsWithTheLimitOfSteps) {
         w.run();
         ADD_FAILURE() << "it ended";
     } catch (std::runtime_error const& e) {
-        EXPECT_TRUE(contains(e.what(), "steps")) << e.what();
+        EXPECT_TRUE(includes(e.what(), "steps")) << e.what();
     }
 }
 
@@ -58,7 +58,7 @@ TEST(SimWorld, EventsAreToldAsWhatHappenedToTheHosts) {
     for (char const* part :
          {"a  cannot reach any more, host ", "b  cannot reach any more, host ", "a  reaches again, host ",
           "a  was paused\n", "a  was resumed\n", "b  crashed\n", "a  was killed\n", "  all of it\n"})
-        EXPECT_TRUE(contains(text, part)) << part << " is not in\n" << text;
+        EXPECT_TRUE(includes(text, part)) << part << " is not in\n" << text;
 }
 
 } // namespace

@@ -1,3 +1,5 @@
+#include "support/one_slot.hpp"
+
 #include <fairlead/token/any_completion_handler.hpp>
 
 #include <fairlead/coro/spawn.hpp>
@@ -29,6 +31,8 @@
 namespace {
 
 using namespace fairlead;
+using test::one_slot;
+using test::one_slot_allocator;
 using namespace std::chrono_literals;
 using stream = local::stream_protocol::socket;
 using read_handler = any_completion_handler<void(error_code, std::size_t)>;
@@ -46,33 +50,6 @@ struct AnyHandler : testing::Test {
     io_context context;
     stream a, b;
     char bytes[16] = {};
-};
-
-/// One block at a time, and never a second one.
-struct one_slot {
-    alignas(16) std::byte bytes[512];
-    bool taken = false;
-    int times = 0;
-};
-template <class T> struct one_slot_allocator {
-    using value_type = T;
-    one_slot* slot;
-    explicit one_slot_allocator(one_slot* s) noexcept : slot(s) {}
-    template <class U> one_slot_allocator(one_slot_allocator<U> const& o) noexcept : slot(o.slot) {}
-    T* allocate(std::size_t n)
-        requires(!std::is_void_v<T>)
-    {
-        if (std::exchange(slot->taken, true) || n * sizeof(T) > sizeof slot->bytes)
-            throw std::bad_alloc();
-        ++slot->times;
-        return reinterpret_cast<T*>(slot->bytes);
-    }
-    void deallocate(T*, std::size_t) noexcept
-        requires(!std::is_void_v<T>)
-    {
-        slot->taken = false;
-    }
-    template <class U> bool operator==(one_slot_allocator<U> const& o) const noexcept { return slot == o.slot; }
 };
 
 TEST_F(AnyHandler, NullStateIsFalseAndCannotBeCalled) {

@@ -1,3 +1,5 @@
+#include "support/counting_allocator.hpp"
+
 #include <fairlead/token/append.hpp>
 #include <fairlead/token/consign.hpp>
 #include <fairlead/token/prepend.hpp>
@@ -22,6 +24,8 @@
 namespace {
 
 using namespace fairlead;
+using test::account;
+using test::counting_allocator;
 using namespace std::chrono_literals;
 using stream = local::stream_protocol::socket;
 
@@ -37,27 +41,6 @@ struct MoreValues : testing::Test {
     io_context context;
     stream a, b;
     steady_timer timer;
-};
-
-/// A handler or token with all associations: an allocator that counts, another context.
-template <class T> struct counting_allocator {
-    using value_type = T;
-    int* count;
-    explicit counting_allocator(int* c) noexcept : count(c) {}
-    template <class U> counting_allocator(counting_allocator<U> const& o) noexcept : count(o.count) {}
-    T* allocate(std::size_t n) {
-        ++*count;
-        return static_cast<T*>(std::malloc(n * sizeof(T)));
-    }
-    void deallocate(T* p, std::size_t) noexcept { std::free(p); }
-    template <class U> bool operator==(counting_allocator<U> const& o) const noexcept { return count == o.count; }
-};
-template <> struct counting_allocator<void> {
-    using value_type = void;
-    int* count;
-    explicit counting_allocator(int* c) noexcept : count(c) {}
-    template <class U> counting_allocator(counting_allocator<U> const& o) noexcept : count(o.count) {}
-    template <class U> bool operator==(counting_allocator<U> const& o) const noexcept { return count == o.count; }
 };
 
 // ---- fact 62
@@ -188,19 +171,19 @@ TEST_F(MoreValues, ConsignWorksWithDetachedAndFutures) {
 
 TEST_F(FactsOfValues, F09_AssociationsReachThroughAll) {
     io_context other;
-    int blocks = 0;
+    account books;
     bool ran = false;
     auto handler =
-        bind_executor(other, bind_allocator(counting_allocator<void>(&blocks), [&](int, error_code, std::size_t, int) {
+        bind_executor(other, bind_allocator(counting_allocator<void>(&books), [&](int, error_code, std::size_t, int) {
                           ran = other.get_executor().running_in_this_thread();
                       }));
     b.async_write_some(buffer("x", 1), consign(append(prepend(std::move(handler), 1), 2), 3));
-    EXPECT_EQ(blocks, 1);
+    EXPECT_EQ(books.taken, 1);
     context.run();
     EXPECT_FALSE(ran);
     other.run();
     EXPECT_TRUE(ran);
-    EXPECT_EQ(blocks, 2) << "on its way to the other executor";
+    EXPECT_EQ(books.taken, 2) << "on its way to the other executor";
 }
 
 TEST_F(MoreValues, HandlerMayBeRvalueOnlyBelowAll) {

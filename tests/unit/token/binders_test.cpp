@@ -1,4 +1,6 @@
 // Binders in general, and their forms without a token.
+#include "support/users_executor.hpp"
+
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/append.hpp>
 #include <fairlead/token/bind_cancellation_slot.hpp>
@@ -22,20 +24,12 @@
 namespace fairlead {
 namespace {
 
+using test::executor_without_context;
 using namespace std::chrono_literals;
 
-/// Without a context: good for handlers, not for I/O objects.
-struct counting_executor {
-    int* count;
-    template <class F> void execute(F&& f) const {
-        ++*count;
-        std::forward<F>(f)();
-    }
-    friend bool operator==(counting_executor, counting_executor) noexcept = default;
-};
-static_assert(execution::executor<counting_executor> && !io_executor<counting_executor>);
-static_assert(!std::convertible_to<counting_executor, any_io_executor>);
-static_assert(std::convertible_to<counting_executor, any_completion_executor>);
+static_assert(execution::executor<executor_without_context> && !io_executor<executor_without_context>);
+static_assert(!std::convertible_to<executor_without_context, any_io_executor>);
+static_assert(std::convertible_to<executor_without_context, any_completion_executor>);
 static_assert(std::convertible_to<io_context::executor_type, any_completion_executor>);
 static_assert(std::convertible_to<any_io_executor, any_completion_executor>);
 
@@ -43,7 +37,7 @@ TEST(BindExecutor, ExecutorWithoutAContextRunsHandlers) {
     io_context context;
     int count = 0;
     steady_timer timer(context, 0s);
-    timer.async_wait(bind_executor(counting_executor{&count}, [](error_code) {}));
+    timer.async_wait(bind_executor(executor_without_context{&count}, [](error_code) {}));
     context.run();
     EXPECT_EQ(count, 1);
 }
@@ -53,7 +47,7 @@ TEST(BindExecutor, ExecutorWithoutAContextSurvivesErasure) {
     int count = 0;
     steady_timer timer(make_strand(any_io_executor(context.get_executor())), 0s);
     any_completion_handler<void(error_code)> handler =
-        bind_executor(any_completion_executor(counting_executor{&count}), [](error_code) {});
+        bind_executor(any_completion_executor(executor_without_context{&count}), [](error_code) {});
     timer.async_wait(std::move(handler));
     context.run();
     EXPECT_EQ(count, 1);
@@ -61,12 +55,12 @@ TEST(BindExecutor, ExecutorWithoutAContextSurvivesErasure) {
 
 TEST(AnyCompletionExecutor, WithoutAContextSaysSoOnlyWhenAsked) {
     int count = 0;
-    any_completion_executor const e = counting_executor{&count};
+    any_completion_executor const e = executor_without_context{&count};
     e.execute([] {});
     EXPECT_EQ(count, 1);
     EXPECT_THROW(e.context(), bad_executor);
-    EXPECT_TRUE(e.target<counting_executor>());
-    EXPECT_EQ(e, any_completion_executor(counting_executor{&count}));
+    EXPECT_TRUE(e.target<executor_without_context>());
+    EXPECT_EQ(e, any_completion_executor(executor_without_context{&count}));
     EXPECT_NE(e, nullptr);
     EXPECT_EQ(any_completion_executor(), nullptr);
     prefer(e, execution::blocking.never).execute([] {});
@@ -86,11 +80,11 @@ TEST(AnyIoExecutor, CanBeSwapped) {
 
 awaitable<void> wait_bound_to(int& count, cancellation_slot slot) {
     steady_timer timer(co_await this_coro::executor, 0s);
-    auto elsewhere = bind_executor(counting_executor{&count});
+    auto elsewhere = bind_executor(executor_without_context{&count});
     co_await timer.async_wait(elsewhere);
     auto memory = bind_allocator(std::allocator<void>());
     co_await timer.async_wait(memory);
-    auto at_once = bind_immediate_executor(counting_executor{&count});
+    auto at_once = bind_immediate_executor(executor_without_context{&count});
     co_await timer.async_wait(at_once);
     timer.expires_after(1h);
     auto stoppable = bind_cancellation_slot(slot);

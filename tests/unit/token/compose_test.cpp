@@ -1,3 +1,5 @@
+#include "support/users_executor.hpp"
+
 #include <fairlead/token/compose.hpp>
 
 #include <fairlead/coro/spawn.hpp>
@@ -24,6 +26,7 @@ namespace {
 using namespace fairlead;
 using test::account;
 using test::counting_allocator;
+using test::counting_executor;
 using namespace std::chrono_literals;
 using local_socket = local::stream_protocol::socket;
 
@@ -136,26 +139,14 @@ TEST(Compose, StepsOverASocket) {
     EXPECT_EQ(a.read_some(buffer(back)), 5U);
 }
 
-/// An executor that counts what goes through it.
-struct counting_executor {
-    io_context* target;
-    int* count;
-    execution_context& context() const noexcept { return *target; }
-    template <class F> void execute(F&& f) const {
-        ++*count;
-        target->get_executor().execute(std::forward<F>(f));
-    }
-    bool operator==(counting_executor const&) const = default;
-};
-
 TEST(Compose, AssociationsOfTheHandlerAreThoseOfTheSteps) {
     io_context context;
     int through = 0;
-    counting_executor const ex{&context, &through};
+    counting_executor<io_context> const ex{&context, &through};
     auto seen = std::make_shared<int>(0);
     auto inspect = [&context, seen, step = 0](auto& self) mutable {
         using self_type = std::decay_t<decltype(self)>;
-        static_assert(std::is_same_v<associated_executor_t<self_type>, counting_executor>);
+        static_assert(std::is_same_v<associated_executor_t<self_type>, counting_executor<io_context>>);
         static_assert(std::is_same_v<associated_allocator_t<self_type>, std::allocator<int>>);
         static_assert(std::is_same_v<decltype(self.get_io_executor()), io_context::executor_type>);
         EXPECT_EQ(self.get_executor(), get_associated_executor(self));

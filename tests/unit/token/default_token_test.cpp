@@ -1,3 +1,5 @@
+#include "support/users_executor.hpp"
+
 #include <fairlead/token/default_token.hpp>
 
 #include <fairlead/coro/spawn.hpp>
@@ -26,6 +28,7 @@
 namespace {
 
 using namespace fairlead;
+using test::counting_executor;
 using namespace std::chrono_literals;
 using ip::tcp;
 using ip::udp;
@@ -74,7 +77,7 @@ using tcp_acceptor = default_token::as_default_on_t<tcp::acceptor>;
 using tcp_socket = default_token::as_default_on_t<tcp::socket>;
 using timer_type = default_token::as_default_on_t<steady_timer>;
 
-awaitable<void> echo(tcp_socket socket) {
+awaitable<void> echo_with_defaults(tcp_socket socket) {
     char data[64];
     for (;;) {
         auto [e1, nread] = co_await socket.async_read_some(buffer(data));
@@ -89,7 +92,7 @@ awaitable<void> echo(tcp_socket socket) {
 awaitable<void> listener(tcp_acceptor& acceptor) {
     for (;;)
         if (auto [e, socket] = co_await acceptor.async_accept(); socket.is_open())
-            co_spawn(socket.get_executor(), echo(std::move(socket)), detached);
+            co_spawn(socket.get_executor(), echo_with_defaults(std::move(socket)), detached);
         else
             break;
 }
@@ -194,25 +197,14 @@ TEST(DefaultToken, RangeConnectTakesThatOfTheSocket) {
     EXPECT_EQ(connected.get(), range[0]);
 }
 
-/// An executor of a user that is no loop's.
-struct counting_executor {
-    io_context* where;
-    int* executed;
-    io_context& context() const { return *where; }
-    template <class F> void execute(F&& f) const {
-        ++*executed;
-        where->get_executor().execute(std::forward<F>(f));
-    }
-    bool operator==(counting_executor const&) const = default;
-};
-
 TEST(DefaultToken, NamingExecutorTurnsBackIntoItsExecutor) {
     io_context context;
     int executed = 0;
     detached_t::executor_with_default<any_io_executor> const naming =
-        any_io_executor(counting_executor{&context, &executed});
+        any_io_executor(counting_executor<io_context>{&context, &executed});
     any_io_executor const plain = naming;
-    EXPECT_NE(plain.target<counting_executor>(), nullptr) << "what is inside, not the executor that names a token";
+    EXPECT_NE(plain.target<counting_executor<io_context>>(), nullptr)
+        << "what is inside, not the executor that names a token";
     EXPECT_EQ(plain, naming);
     post(naming, [] {});
     context.run();

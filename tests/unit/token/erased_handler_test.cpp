@@ -1,3 +1,6 @@
+#include "support/counting_allocator.hpp"
+#include "support/users_executor.hpp"
+
 #include <fairlead/token/erased_handler.hpp>
 
 #include <fairlead/io/io_context.hpp>
@@ -15,34 +18,11 @@
 namespace {
 
 using namespace fairlead;
+using test::account;
+using test::counting_allocator;
+using test::counting_executor;
 using namespace std::chrono_literals;
 using stream = local::stream_protocol::socket;
-
-/// Counts what is taken and what is still out.
-struct blocks {
-    int total = 0;
-    int live = 0;
-};
-template <class T> struct counting_allocator {
-    using value_type = T;
-    blocks* count;
-    explicit counting_allocator(blocks* c) noexcept : count(c) {}
-    template <class U> counting_allocator(counting_allocator<U> const& o) noexcept : count(o.count) {}
-    T* allocate(std::size_t n)
-        requires(!std::is_void_v<T>)
-    {
-        ++count->total;
-        ++count->live;
-        return static_cast<T*>(std::malloc(n * sizeof(T)));
-    }
-    void deallocate(T* p, std::size_t) noexcept
-        requires(!std::is_void_v<T>)
-    {
-        --count->live;
-        std::free(p);
-    }
-    template <class U> bool operator==(counting_allocator<U> const& o) const noexcept { return count == o.count; }
-};
 
 // A deferred operation does not know its handler's type, and yet does as if it did.
 
@@ -74,7 +54,7 @@ TEST(Papers, A10_StepsOfADeferredOperationTakeTheHandlersMemory) {
     stream a(context), b(context);
     local::connect_pair(a, b);
     std::string text;
-    blocks count;
+    account count;
     int live_in_handler = -1;
     auto op = async_read_until(a, dynamic_buffer(text), '\n', deferred);
     std::move(op)(bind_allocator(counting_allocator<void>(&count),
@@ -83,13 +63,13 @@ TEST(Papers, A10_StepsOfADeferredOperationTakeTheHandlersMemory) {
     b.write_some(buffer("x\n", 2));
     context.run();
     EXPECT_EQ(live_in_handler, 0);
-    EXPECT_EQ(count.total, 2);
+    EXPECT_EQ(count.taken, 2);
 }
 
 TEST(ErasedHandler, HandlerWithoutAnExecutorRunsWhereTheOperationEnds) {
     io_context context;
     steady_timer timer(context, 0s);
-    blocks count;
+    account count;
     bool done = false;
     auto op = completion_token_transform<void(error_code)>(deferred,
                                                            [&](auto handler) { timer.async_wait(std::move(handler)); });
@@ -97,20 +77,8 @@ TEST(ErasedHandler, HandlerWithoutAnExecutorRunsWhereTheOperationEnds) {
                                  [&](error_code) { done = context.get_executor().running_in_this_thread(); }));
     EXPECT_EQ(context.run(), 1U) << "no trip through another queue";
     EXPECT_TRUE(done);
-    EXPECT_EQ(count.total, 2);
+    EXPECT_EQ(count.taken, 2);
 }
-
-/// An executor of a user: counts how often it is used.
-struct counting_executor {
-    io_context* where;
-    int* executed;
-    io_context& context() const { return *where; }
-    template <class F> void execute(F&& f) const {
-        ++*executed;
-        where->get_executor().execute(std::forward<F>(f));
-    }
-    bool operator==(counting_executor const&) const = default;
-};
 
 TEST(ErasedHandler, ExecutorOfAUserIsUsedOnce) {
     io_context context;
@@ -118,7 +86,7 @@ TEST(ErasedHandler, ExecutorOfAUserIsUsedOnce) {
     int executed = 0, calls = 0;
     auto op = completion_token_transform<void(error_code)>(deferred,
                                                            [&](auto handler) { timer.async_wait(std::move(handler)); });
-    std::move(op)(bind_executor(counting_executor{&context, &executed}, [&](error_code) { ++calls; }));
+    std::move(op)(bind_executor(counting_executor<io_context>{&context, &executed}, [&](error_code) { ++calls; }));
     context.run();
     EXPECT_EQ(calls, 1);
     EXPECT_EQ(executed, 1);

@@ -1,3 +1,5 @@
+#include "support/users_executor.hpp"
+
 #include <fairlead/token/post_function.hpp>
 
 #include <fairlead/coro/spawn.hpp>
@@ -14,6 +16,8 @@
 
 namespace fairlead {
 namespace {
+
+using test::executor_without_context;
 
 TEST(PostFunction, ResultGoesToTheHandlersExecutor) {
     thread_pool pool(1);
@@ -101,21 +105,11 @@ TEST(PostWithoutExecutor, DeferredPostRunsWhereItsHandlerSays) {
     EXPECT_TRUE(ran);
 }
 
-/// Runs functions at once, and counts them; has no context.
-struct counting_executor {
-    int* count;
-    template <class F> void execute(F&& f) const {
-        ++*count;
-        std::forward<F>(f)();
-    }
-    friend bool operator==(counting_executor, counting_executor) noexcept = default;
-};
-
 TEST(PostWithoutContext, ExecutorThatHasNoneRunsFunctions) {
     int count = 0;
     bool ran = false;
-    counting_executor const ex{&count};
-    EXPECT_EQ(ex, counting_executor{&count});
+    executor_without_context const ex{&count};
+    EXPECT_EQ(ex, executor_without_context{&count});
     post(ex, [&] { ran = true; });
     EXPECT_TRUE(ran);
     EXPECT_EQ(count, 1);

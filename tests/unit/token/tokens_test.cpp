@@ -1,3 +1,5 @@
+#include "support/counting_allocator.hpp"
+
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/stream_socket.hpp>
@@ -21,6 +23,8 @@
 namespace {
 
 using namespace fairlead;
+using test::account;
+using test::counting_allocator;
 using namespace std::chrono_literals;
 using stream = local::stream_protocol::socket;
 
@@ -486,75 +490,50 @@ TEST_F(Tokens, ComposedOperationsRunEveryStepOnTheBoundExecutor) {
     EXPECT_TRUE(done);
 }
 
-template <class T> struct counting_allocator {
-    using value_type = T;
-    int* live;
-    int* total;
-    counting_allocator(int* l, int* t) : live(l), total(t) {}
-    template <class U> counting_allocator(counting_allocator<U> const& o) : live(o.live), total(o.total) {}
-    T* allocate(std::size_t n) {
-        ++*live;
-        ++*total;
-        return std::allocator<T>().allocate(n);
-    }
-    void deallocate(T* p, std::size_t n) {
-        --*live;
-        std::allocator<T>().deallocate(p, n);
-    }
-    template <class U> bool operator==(counting_allocator<U> const& o) const { return live == o.live; }
-};
-template <> struct counting_allocator<void> {
-    using value_type = void;
-    int* live;
-    int* total;
-    counting_allocator(int* l, int* t) : live(l), total(t) {}
-    template <class U> counting_allocator(counting_allocator<U> const& o) : live(o.live), total(o.total) {}
-    template <class U> bool operator==(counting_allocator<U> const& o) const { return live == o.live; }
-};
-
 TEST_F(Tokens, BoundAllocatorServesTheOperationAndIsPaidBackBeforeTheHandlerRuns) {
-    int live = 0, total = 0, live_in_handler = -1;
-    counting_allocator<void> const allocator(&live, &total);
+    account books;
+    int live_in_handler = -1;
+    counting_allocator<void> const allocator(&books);
     b.async_write_some(buffer("x", 1),
-                       bind_allocator(allocator, [&](error_code, std::size_t) { live_in_handler = live; }));
-    EXPECT_EQ(live, 1);
+                       bind_allocator(allocator, [&](error_code, std::size_t) { live_in_handler = books.live; }));
+    EXPECT_EQ(books.live, 1);
     context.run();
     EXPECT_EQ(live_in_handler, 0);
-    EXPECT_EQ(total, 1);
+    EXPECT_EQ(books.taken, 1);
 }
 
 TEST_F(Tokens, AllocatorIsFoundBelowExecutorBindersAndAdapters) {
-    int live = 0, total = 0;
-    counting_allocator<void> const allocator(&live, &total);
+    account books;
+    counting_allocator<void> const allocator(&books);
     auto handler = bind_executor(context, as_tuple(bind_allocator(allocator, [](auto) {})));
     b.async_write_some(buffer("x", 1), std::move(handler));
-    EXPECT_EQ(live, 1);
+    EXPECT_EQ(books.live, 1);
     context.run();
-    EXPECT_EQ(live, 0);
-    EXPECT_EQ(total, 1);
+    EXPECT_EQ(books.live, 0);
+    EXPECT_EQ(books.taken, 1);
 }
 
 TEST_F(Tokens, BoundAllocatorWorksWithTokens) {
-    int live = 0, total = 0;
-    counting_allocator<void> const allocator(&live, &total);
+    account books;
+    counting_allocator<void> const allocator(&books);
     auto future = b.async_write_some(buffer("x", 1), bind_allocator(allocator, use_future));
-    EXPECT_EQ(live, 1);
+    EXPECT_EQ(books.live, 1);
     context.run();
-    EXPECT_EQ(live, 0);
+    EXPECT_EQ(books.live, 0);
     EXPECT_EQ(future.get(), 1U);
 }
 
 TEST_F(Tokens, AbandonedOperationPaysItsAllocatorBack) {
-    int live = 0, total = 0;
+    account books;
     {
         io_context other;
         auto timer = std::make_shared<steady_timer>(other, 1h);
-        timer->async_wait(bind_allocator(counting_allocator<void>(&live, &total), [timer](error_code) {}));
+        timer->async_wait(bind_allocator(counting_allocator<void>(&books), [timer](error_code) {}));
         timer.reset();
         other.poll();
-        EXPECT_EQ(live, 1);
+        EXPECT_EQ(books.live, 1);
     }
-    EXPECT_EQ(live, 0);
+    EXPECT_EQ(books.live, 0);
 }
 
 } // namespace

@@ -1,3 +1,5 @@
+#include "support/counting_allocator.hpp"
+
 #include <fairlead/token/use_future.hpp>
 
 #include <fairlead/io/io_context.hpp>
@@ -20,6 +22,8 @@
 namespace {
 
 using namespace fairlead;
+using test::account;
+using test::counting_allocator;
 using namespace std::chrono_literals;
 
 // The operations of Asio's tests: they complete with one value, and an error before it or not.
@@ -110,33 +114,8 @@ TEST_F(FactsOfFutures, F51_AbandonedOperationBreaksThePromise) {
     }
 }
 
-struct blocks {
-    int total = 0;
-    int live = 0;
-};
-template <class T> struct counting_allocator {
-    using value_type = T;
-    blocks* count;
-    explicit counting_allocator(blocks* c) noexcept : count(c) {}
-    template <class U> counting_allocator(counting_allocator<U> const& o) noexcept : count(o.count) {}
-    T* allocate(std::size_t n)
-        requires(!std::is_void_v<T>)
-    {
-        ++count->total;
-        ++count->live;
-        return static_cast<T*>(std::malloc(n * sizeof(T)));
-    }
-    void deallocate(T* p, std::size_t) noexcept
-        requires(!std::is_void_v<T>)
-    {
-        --count->live;
-        std::free(p);
-    }
-    template <class U> bool operator==(counting_allocator<U> const& o) const noexcept { return count == o.count; }
-};
-
 TEST_F(UseFuture, AllocatorServesTheSharedStateAndTheOperation) {
-    blocks count;
+    account count;
     steady_timer timer(context, 0s);
     counting_allocator<void> const allocator(&count);
     {
@@ -145,11 +124,11 @@ TEST_F(UseFuture, AllocatorServesTheSharedStateAndTheOperation) {
         get(std::move(future));
     }
     EXPECT_EQ(count.live, 0);
-    int const before = count.total;
+    int const before = count.taken;
     static_assert(std::same_as<decltype(use_future.rebind(allocator)), use_future_t<counting_allocator<void>>>);
     EXPECT_EQ(use_future.rebind(allocator).get_allocator(), allocator);
     get(timer.async_wait(use_future.rebind(allocator)([](error_code) { return 1; })));
-    EXPECT_GT(count.total, before);
+    EXPECT_GT(count.taken, before);
     EXPECT_EQ(count.live, 0);
 }
 
