@@ -119,6 +119,7 @@ TEST_F(Obligations, A13_DefaultMemoryNeedsNoMoreThanTheUsersOwn) {
         from_new_of(posting_chain<one_slot_allocator<void>>{one_slot_allocator<void>(&slot), &context, &left});
     auto const none = from_new_of(plain_chain{&context, &left});
     EXPECT_EQ(own, 0U);
+    EXPECT_LE(slot.largest, 256U);
     EXPECT_EQ(none, own);
 }
 

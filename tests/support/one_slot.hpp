@@ -1,6 +1,7 @@
 // The allocator that P0162 writes by hand: one block, and never a second one while the first lives.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <new>
 #include <type_traits>
@@ -11,6 +12,7 @@ struct one_slot {
     alignas(16) std::byte bytes[512];
     bool taken = false;
     std::size_t times = 0;
+    std::size_t largest = 0;
 };
 template <class T> struct one_slot_allocator {
     using value_type = T;
@@ -24,6 +26,7 @@ template <class T> struct one_slot_allocator {
             throw std::bad_alloc();
         slot->taken = true;
         ++slot->times;
+        slot->largest = std::max(slot->largest, n * sizeof(T));
         return reinterpret_cast<T*>(slot->bytes);
     }
     void deallocate(T*, std::size_t) noexcept
