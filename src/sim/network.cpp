@@ -14,7 +14,6 @@ namespace fairlead::sim {
 namespace {
 
 constexpr std::uint16_t first_free_port = 32768, last_free_port = 60999;
-constexpr std::int64_t retransmission_ns = 200'000'000;
 constexpr std::chrono::hours latency_most(24 * 365);
 
 } // namespace

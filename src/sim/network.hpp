@@ -33,7 +33,8 @@ class network {
 public:
     static constexpr std::int64_t beginning_ns = 1'000'000'000;
     static constexpr std::int64_t never_ns =
-        4'000'000'000'000'000'000; ///< deadlines beyond it, in 126 years, do not come
+        4'000'000'000'000'000'000;                                 ///< deadlines beyond it, in 126 years, do not come
+    static constexpr std::int64_t retransmission_ns = 200'000'000; ///< RFC 6298 says a second, Linux 200 ms
 
     network(std::uint64_t seed, std::string_view settings);
 

@@ -14,14 +14,14 @@ namespace {
 
 constexpr std::uint32_t segment_least = 1448; // what a TCP segment carries on Ethernet
 constexpr std::uint32_t segments_of_a_send = 8;
-constexpr std::int64_t retransmission_ns = 200'000'000; // RFC 6298 says a second, Linux 200 ms
 constexpr std::int64_t retransmission_most_ns = 120'000'000'000;
 constexpr std::int64_t gives_up_after_ns = 924'600'000'000; // tcp_retries2 is 15
 constexpr unsigned orphan_tries_most = 8;                   // tcp_orphan_retries, when nobody holds the socket any more
 
 /// When a segment that was lost for the n-th time is sent again.
 std::int64_t backoff(unsigned n) noexcept {
-    return n > 9 ? retransmission_most_ns : std::min(retransmission_ns << n, retransmission_most_ns);
+    constexpr auto first = network::retransmission_ns;
+    return n > 9 ? retransmission_most_ns : std::min(first << n, retransmission_most_ns);
 }
 
 /// An option of TCP in seconds, as nanoseconds.
