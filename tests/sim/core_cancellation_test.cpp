@@ -30,7 +30,7 @@ using ip::tcp;
 using sim::random_stream;
 using sim::world;
 
-constexpr std::uint16_t port = 4000;
+constexpr std::uint16_t cancelling_port = 4000;
 constexpr std::array types{cancellation_type::terminal, cancellation_type::partial, cancellation_type::total,
                            cancellation_type::partial | cancellation_type::total, cancellation_type::all};
 constexpr auto every_type = enable_total_cancellation()(cancellation_type::all);
@@ -39,7 +39,7 @@ constexpr auto not_total = enable_partial_cancellation()(cancellation_type::all)
 /// A request may take effect late, and its host may get no turn for a while.
 constexpr auto soon = 40ms;
 
-std::string text_of(std::size_t size) {
+std::string some_text(std::size_t size) {
     std::string t;
     for (std::size_t i = 0; i != size; ++i)
         t += i % 61 == 60 ? '\n' : static_cast<char>('a' + (i * 0x9e3779b97f4a7c15U >> 40) % 26);
@@ -100,9 +100,9 @@ struct layer {
     }
 };
 
-class session {
+class cancelling_session {
 public:
-    session(world& w, counts& c) : counts_(c), draw_(w.seed(), 4711) {}
+    cancelling_session(world& w, counts& c) : counts_(c), draw_(w.seed(), 4711) {}
 
     auto limit(asked_operation& op) {
         auto const d = std::chrono::microseconds(draw_.chance(768) ? draw_.below(4000) : 1'000'000);
@@ -228,8 +228,8 @@ public:
         }
     }
     awaitable<void> connect(tcp::socket& s, asked_operation& op) {
-        std::vector<tcp::endpoint> endpoints(2, tcp::endpoint(ip::address_v4::loopback(), port));
-        endpoints[0].port(port + 1); // nobody listens there
+        std::vector<tcp::endpoint> endpoints(2, tcp::endpoint(ip::address_v4::loopback(), cancelling_port));
+        endpoints[0].port(cancelling_port + 1); // nobody listens there
         auto const token = as_tuple(bind_cancellation_slot(op.signal.slot()));
         for (;;) {
             op.begin(not_total);
@@ -260,11 +260,11 @@ TEST(CoreCancellation, EveryOperationEndsOnceAndTruthfullyWhoeverIsAskedWhenever
     counts all;
     sim::for_each_seed(scaled(600, 60), [&](world& w) {
         auto& context = w.context();
-        session play(w, all);
-        std::string const text = text_of(20'000);
+        cancelling_session play(w, all);
+        std::string const text = some_text(20'000);
         std::string got;
         std::array<asked_operation, 7> ops;
-        tcp::acceptor acceptor(context, {tcp::v4(), port});
+        tcp::acceptor acceptor(context, {tcp::v4(), cancelling_port});
         tcp::socket near(context), far(context);
         int failed = 0, ended = 0;
         bool over = false;

@@ -35,7 +35,7 @@ using test::ledger;
 using test::once;
 using local_socket = local::stream_protocol::socket;
 
-std::uint64_t seeds() { return test::scaled(300, 40); }
+std::uint64_t object_seeds() { return test::scaled(300, 40); }
 
 /// Acts at random now and then, and in the end makes everything end.
 class actor {
@@ -228,7 +228,7 @@ private:
 
 TEST(CoreObjects, ReadsGoWithTheirSocketWhereverItGoes) {
     std::uint64_t operations = 0;
-    auto const sum = sim::for_each_seed(seeds(), [&](world& w) {
+    auto const sum = sim::for_each_seed(object_seeds(), [&](world& w) {
         read_sockets s(w);
         w.run();
         s.settle();
@@ -365,7 +365,7 @@ private:
 };
 
 TEST(CoreObjects, ConnectionsAreAcceptedOrEndedWhateverBecomesOfTheAcceptor) {
-    sim::for_each_seed(seeds(), [](world& w) {
+    sim::for_each_seed(object_seeds(), [](world& w) {
         acceptors s(w);
         w.run();
         s.settle();
@@ -477,7 +477,7 @@ private:
 };
 
 TEST(CoreObjects, LookUpsEndOnceHoweverOftenTheyAreGivenUp) {
-    sim::for_each_seed(seeds(), [](world& w) {
+    sim::for_each_seed(object_seeds(), [](world& w) {
         look_ups s(w);
         w.run();
         s.settle();
@@ -583,7 +583,7 @@ private:
 };
 
 TEST(CoreObjects, DatagramsArriveWholeAndCancelledReceivesTakeNone) {
-    sim::for_each_seed(seeds(), [](world& w) {
+    sim::for_each_seed(object_seeds(), [](world& w) {
         datagrams s(w);
         w.run();
         s.settle();
@@ -681,7 +681,7 @@ private:
 };
 
 TEST(CoreObjects, OperationsThatCompleteInTheStartOfOthersReachTheirCoroutines) {
-    sim::for_each_seed(seeds(), [](world& w) {
+    sim::for_each_seed(object_seeds(), [](world& w) {
         meetings s(w);
         w.run();
         s.settle();

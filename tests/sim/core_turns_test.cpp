@@ -36,7 +36,7 @@ using test::ledger;
 using test::once;
 using local_socket = local::stream_protocol::socket;
 
-std::uint64_t seeds() { return test::scaled(300, 40); }
+std::uint64_t turn_seeds() { return test::scaled(300, 40); }
 
 std::int64_t now_ns() { return steady_clock::now().time_since_epoch().count(); }
 steady_clock::time_point at_ns(std::int64_t ns) { return steady_clock::time_point(std::chrono::nanoseconds(ns)); }
@@ -213,7 +213,7 @@ private:
 
 TEST(CoreTurns, TimersDoWhatTheirModelSays) {
     std::size_t waits = 0;
-    auto const sum = sim::for_each_seed(seeds(), [&](world& w) {
+    auto const sum = sim::for_each_seed(turn_seeds(), [&](world& w) {
         timers_and_model m(w);
         w.run();
         m.account.settle();
@@ -237,7 +237,7 @@ awaitable<> tick(steady_clock::duration period, unsigned ticks, ledger& l, alive
 }
 
 TEST(CoreTurns, AfterAPauseAPeriodicTimerCatchesUpOnce) {
-    sim::for_each_seed(seeds(), [](world& w) {
+    sim::for_each_seed(turn_seeds(), [](world& w) {
         ledger l(w);
         auto const period = std::chrono::milliseconds(w.choose("period_ms", 1, 50));
         auto const ticks = static_cast<unsigned>(w.choose("ticks", 1, 60));
@@ -331,7 +331,7 @@ private:
 };
 
 TEST(CoreTurns, WhatIsQueuedRunsInItsOrderAlsoFromInsideHandlers) {
-    sim::for_each_seed(seeds(), [](world& w) {
+    sim::for_each_seed(turn_seeds(), [](world& w) {
         queue_order q(w);
         w.run();
         q.account.settle();
@@ -520,7 +520,7 @@ private:
 
 TEST(CoreTurns, BusyOnesLeaveOthersTheirTurnAndStopIsHeard) {
     std::uint64_t stopped = 0;
-    auto const sum = sim::for_each_seed(seeds(), [&](world& w) {
+    auto const sum = sim::for_each_seed(turn_seeds(), [&](world& w) {
         crowd c(w);
         c.run();
         c.account.settle();
@@ -693,7 +693,7 @@ private:
 
 TEST(CoreTurns, ExceptionsLeaveRunAndNothingElseBehind) {
     std::uint64_t all = 0;
-    auto const sum = sim::for_each_seed(seeds(), [&](world& w) {
+    auto const sum = sim::for_each_seed(turn_seeds(), [&](world& w) {
         throwers t(w);
         std::uint64_t left = 0;
         for (bool again = true; again;)

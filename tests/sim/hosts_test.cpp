@@ -33,7 +33,7 @@ using ip::udp;
 using sim::rule;
 using sim::world;
 
-constexpr std::uint64_t seeds = 20;
+constexpr std::uint64_t host_seeds = 20;
 
 /// A world in which nothing goes wrong but what the test does.
 void without_chance(world& w) {
@@ -41,7 +41,7 @@ void without_chance(world& w) {
         w.set(static_cast<rule>(i), 0);
 }
 
-awaitable<> echo(tcp::socket s) {
+awaitable<> echo_back(tcp::socket s) {
     std::vector<char> bytes(4096);
     for (;;) {
         auto const [ec, n] = co_await s.async_read_some(buffer(bytes), as_tuple);
@@ -56,7 +56,7 @@ awaitable<> echo(tcp::socket s) {
 awaitable<> serve_echo(io_context& c) {
     tcp::acceptor a(c, tcp::endpoint(tcp::v4(), 7));
     for (;;)
-        co_spawn(c, echo(co_await a.async_accept()), detached);
+        co_spawn(c, echo_back(co_await a.async_accept()), detached);
 }
 
 awaitable<> pause_for(std::chrono::nanoseconds d) {
@@ -94,7 +94,7 @@ using user_timeout = detail::integer_option<detail::option_key<IPPROTO_TCP, TCP_
 // ---- hosts
 
 TEST(SimHosts, FindEachOtherByNameAndAddress) {
-    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    for (std::uint64_t seed = 1; seed <= host_seeds; ++seed) {
         world w(seed);
         auto& server = w.add_server("server", [](io_context& c) { return serve_echo(c); });
         bool done = false;
@@ -161,7 +161,7 @@ struct witness {
 };
 
 TEST(SimHosts, KilledProcessIsDestroyedAndItsPeersLearnOfIt) {
-    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    for (std::uint64_t seed = 1; seed <= host_seeds; ++seed) {
         int live = 0, started = 0; // The world goes first, with the coroutine that refers to them.
         std::vector<error_code> seen;
         world w(seed);
@@ -195,7 +195,7 @@ TEST(SimHosts, KilledProcessIsDestroyedAndItsPeersLearnOfIt) {
 }
 
 TEST(SimHosts, PowerFailureIsNoticedByWhoSends) {
-    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    for (std::uint64_t seed = 1; seed <= host_seeds; ++seed) {
         world w(seed);
         auto& server = w.add_server("server", [](io_context& c) { return serve_echo(c); });
         std::vector<error_code> seen;
@@ -345,7 +345,7 @@ TEST(SimHosts, RunForStopsTheClockThere) {
 // ---- links
 
 TEST(SimLinks, PartitionLosesNothing) {
-    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    for (std::uint64_t seed = 1; seed <= host_seeds; ++seed) {
         world w(seed);
         auto& server = w.add_server("server", [](io_context& c) { return serve_echo(c); });
         int exchanged = 0;
@@ -443,7 +443,7 @@ TEST(SimLinks, ListenerForBothFamiliesAcceptsFromBoth) {
     auto& server = w.add_server("server", [](io_context& c) -> awaitable<> {
         tcp::acceptor a(c, tcp::endpoint(tcp::v6(), 7));
         for (;;)
-            co_spawn(c, echo(co_await a.async_accept()), detached);
+            co_spawn(c, echo_back(co_await a.async_accept()), detached);
     });
     int done = 0;
     w.add_host("app", [&](io_context& c) -> awaitable<> {

@@ -9,12 +9,10 @@
 namespace fairlead::test {
 namespace {
 
-using R = redis::error;
-
 constexpr auto slack = 50ms; // for messages under way and turns
 
 /// What a server played by hand was sent.
-struct history {
+struct server_past {
     int pings = 0;
     int misplaced = 0; // PINGs where the next command was the caller's
     std::chrono::nanoseconds last_ping_at{};
@@ -22,7 +20,7 @@ struct history {
     bool is_reserved = false;
 };
 
-std::string answer_to(command_words const& words, history& past) {
+std::string answer_to(command_words const& words, server_past& past) {
     auto const& name = words[0];
     if (name == "PING") {
         ++past.pings;
@@ -45,7 +43,7 @@ std::string answer_to(command_words const& words, history& past) {
 }
 
 /// Does what it is asked for.
-awaitable<void> serve_well(hand& h, history& past) {
+awaitable<void> serve_well(hand& h, server_past& past) {
     past = {};
     auto greeting = h.greet();
     co_await std::move(greeting);
@@ -58,7 +56,7 @@ awaitable<void> serve_well(hand& h, history& past) {
 }
 
 /// Greets, and reads without a word from then on.
-awaitable<void> fall_silent(hand& h, sim::world*& world, history& past) {
+awaitable<void> fall_silent(hand& h, sim::world*& world, server_past& past) {
     past = {};
     auto greeting = h.greet();
     co_await std::move(greeting);
@@ -131,7 +129,7 @@ TEST(RedisHealth, X1_NoPingComesWhereTheNextCommandIsTheCallers) {
         {request_of({{"ASKING"}}), request_of({{"ASKING"}}), request_of({{"GET", "k"}})},
         {request_of({{"CLIENT", "CACHING", "YES"}}), request_of({{"CLIENT", "CACHING", "NO"}}),
          request_of({{"GET", "k"}})}};
-    history past;
+    server_past past;
     for (auto const& r : rows)
         play_steadily([&past](hand& h, int) { return serve_well(h, past); },
                       [&](scene& s) -> awaitable<void> {
@@ -159,7 +157,7 @@ TEST(RedisHealth, X1_WatchedKeysAndSubscriptionsAreCheckedMeanwhile) {
     std::vector<redis::request> const states{request_of({{"WATCH", "k"}}), request_of({{"SUBSCRIBE", "news"}}),
                                              request_of({{"MULTI"}, {"INCR", "n"}, {"EXEC"}}),
                                              request_of({{"ASKING"}, {"GET", "k"}})};
-    history past;
+    server_past past;
     for (auto const& each : states)
         play_steadily([&past](hand& h, int) { return serve_well(h, past); },
                       [&](scene& s) -> awaitable<void> {
@@ -175,7 +173,7 @@ TEST(RedisHealth, X1_WatchedKeysAndSubscriptionsAreCheckedMeanwhile) {
 }
 
 TEST(RedisHealth, X1_TransactionThatWasGivenUpBeforeItWasSentReservesNothing) {
-    history past;
+    server_past past;
     play_steadily([&past](hand& h, int) { return serve_well(h, past); },
                   [&past](scene& s) -> awaitable<void> {
                       s.config.dedicated = true;
@@ -237,7 +235,7 @@ TEST(RedisHealth, X2_WaitingForABlockingCommandIsNoSilence) {
 }
 
 TEST(RedisHealth, X2_HungServerIsNoticedWhenTheTimeOfABlockingCommandIsOver) {
-    history past;
+    server_past past;
     sim::world* world = nullptr;
     for (bool const is_given_up : {false, true})
         play_steadily([&](hand& h, int) { return fall_silent(h, world, past); },
@@ -334,7 +332,7 @@ TEST(RedisHealth, X2_LostHostIsNoticedWhileNothingCanBeAsked) {
 }
 
 TEST(RedisHealth, X2_BlockingCommandThatNeverArrivesIsNoExcuse) {
-    history past;
+    server_past past;
     play_steadily([&past](hand& h, int) { return serve_well(h, past); },
                   [](scene& s) -> awaitable<void> {
                       auto connecting = connect(s, 1s);
@@ -487,7 +485,7 @@ TEST(RedisHealth, X11HungServerIsNoticedAlthoughItsSystemTakesWhatIsSent) {
 // ---- times
 
 TEST(RedisHealth, X18SilenceIsAskedAfterOneIntervalAndEndsTheConnectionAfterTwo) {
-    history past;
+    server_past past;
     sim::world* world = nullptr;
     play_steadily([&](hand& h, int) { return fall_silent(h, world, past); },
                   [&](scene& s) -> awaitable<void> {

@@ -22,8 +22,6 @@
 
 namespace fairlead::test {
 
-using R = redis::error;
-
 namespace {
 
 /// What all coroutines of one run share.
@@ -118,7 +116,7 @@ awaitable<void> keep_connected(history& h) {
     }
 }
 
-awaitable<void> disturb(history& h) {
+awaitable<void> disturb_clients(history& h) {
     steady_timer pause(h.context);
     while (h.live != 0) {
         pause.expires_after(std::chrono::microseconds(500 + h.draw(20'000)));
@@ -143,14 +141,14 @@ awaitable<void> disturb(history& h) {
 }
 
 /// How often each ending occurred, over all seeds of a test.
-struct totals {
+struct server_totals {
     long replies = 0;
     long unknown = 0;
     long given_up = 0;
     long generations = 0;
 };
 
-std::uint64_t live_through(std::uint64_t seed, totals& all) {
+std::uint64_t live_through_servers_world(std::uint64_t seed, server_totals& all) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     sim::world world(seed);
     history h(world, seed);
@@ -158,7 +156,7 @@ std::uint64_t live_through(std::uint64_t seed, totals& all) {
     for (int id = 0; id != 30; ++id)
         co_spawn(h.context, call(h, id, 20), detached);
     co_spawn(h.context, keep_connected(h), detached);
-    co_spawn(h.context, disturb(h), detached);
+    co_spawn(h.context, disturb_clients(h), detached);
     world.run();
     EXPECT_EQ(h.failure, "");
     EXPECT_EQ(h.live, 0);
@@ -177,9 +175,9 @@ class RedisInASimulatedWorld : public testing::TestWithParam<std::uint64_t> {};
 TEST_P(RedisInASimulatedWorld, NobodyGetsAnothersReplyAndNothingIsExecutedInSecret) {
     // Each parameter stands for a range of seeds, so that the scale can grow it.
     auto const count = scaled(20, 5);
-    totals all;
+    server_totals all;
     for (std::uint64_t i = 0; i != count && !HasFailure(); ++i)
-        live_through(GetParam() * 1'000'000 + i, all);
+        live_through_servers_world(GetParam() * 1'000'000 + i, all);
     EXPECT_GT(all.replies, 100);
     EXPECT_GT(all.unknown, 0);
     EXPECT_GT(all.given_up, 0);
@@ -189,11 +187,11 @@ TEST_P(RedisInASimulatedWorld, NobodyGetsAnothersReplyAndNothingIsExecutedInSecr
 INSTANTIATE_TEST_SUITE_P(Seeds, RedisInASimulatedWorld, testing::Range<std::uint64_t>(1, 6));
 
 TEST(RedisInASimulatedWorld, TheSameSeedIsTheSameRun) {
-    totals all;
-    auto const seven = live_through(7, all);
-    auto const eight = live_through(8, all);
-    EXPECT_EQ(live_through(7, all), seven);
-    EXPECT_EQ(live_through(8, all), eight);
+    server_totals all;
+    auto const seven = live_through_servers_world(7, all);
+    auto const eight = live_through_servers_world(8, all);
+    EXPECT_EQ(live_through_servers_world(7, all), seven);
+    EXPECT_EQ(live_through_servers_world(8, all), eight);
     EXPECT_NE(seven, eight);
 }
 

@@ -20,7 +20,6 @@ namespace fairlead::test {
 namespace {
 
 using namespace std::chrono_literals;
-using R = redis::error;
 
 /// What became of a request, as its caller knows it.
 enum class fate : std::uint8_t { pending, done, not_executed, unknown, abandoned };

@@ -11,6 +11,7 @@
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/timer.hpp>
+#include <fairlead/redis/error.hpp>
 #include <fairlead/redis/response.hpp>
 #include <fairlead/resp3/parser.hpp>
 #include <fairlead/resp3/writer.hpp>
@@ -34,6 +35,8 @@
 #include <vector>
 
 namespace fairlead::test {
+
+using R = redis::error; ///< how most calls end here
 
 /// Starts a coroutine whose exceptions leave run(): a test that throws has failed.
 template <class Context> void spawn(Context& context, awaitable<void> a) {

@@ -26,7 +26,7 @@ using ip::tcp;
 using local::stream_protocol;
 using sim::world;
 
-constexpr std::uint64_t seeds = 60; // enough to meet each kind of world: prone to cut, to reorder, slow …
+constexpr std::uint64_t world_seeds = 60; // enough to meet each kind of world: prone to cut, to reorder, slow …
 
 tcp::endpoint at_loopback(tcp::acceptor const& a) { return {ip::address_v4::loopback(), a.local_endpoint().port()}; }
 
@@ -48,7 +48,7 @@ template <class Socket> awaitable<> read_to_end(Socket& s, std::string& into, er
 
 /// Runs the coroutine function with its arguments in a world of each seed.
 template <class F> void under_each_seed(F f) {
-    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    for (std::uint64_t seed = 1; seed <= world_seeds; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         world w(seed);
         co_spawn(w.context(), f(w), [](std::exception_ptr e) {
@@ -326,7 +326,7 @@ TEST(SimWorld, BacklogThatIsFullDelaysAndThenTimesOut) {
 // ---- cancelling
 
 TEST(SimWorld, CancelledAndClosedOperationsCompleteOnceWithOperationAborted) {
-    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    for (std::uint64_t seed = 1; seed <= world_seeds; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         world w(seed);
         stream_protocol::socket a(w.context()), b(w.context());
@@ -355,7 +355,7 @@ TEST(SimWorld, CancelledAndClosedOperationsCompleteOnceWithOperationAborted) {
 }
 
 TEST(SimWorld, OperationsStartedBeforeRunCanBeCancelledBeforeRun) {
-    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    for (std::uint64_t seed = 1; seed <= world_seeds; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         world w(seed);
         w.set(sim::rule::late_cancel, 0); // What ends a late one before it is cancelled may be the peer's closing.
@@ -379,7 +379,7 @@ TEST(SimWorld, OperationsStartedBeforeRunCanBeCancelledBeforeRun) {
 }
 
 TEST(SimWorld, ReadsOfOneSocketAreServedInTheirOrder) {
-    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    for (std::uint64_t seed = 1; seed <= world_seeds; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         world w(seed);
         stream_protocol::socket a(w.context()), b(w.context());
@@ -425,7 +425,7 @@ awaitable<> connect_for_ever(tcp::endpoint to, io_context& c, token) {
 }
 
 TEST(SimWorld, DestroyedWithEverythingPendingItGivesUpEverything) {
-    for (std::uint64_t seed = 1; seed <= seeds; ++seed)
+    for (std::uint64_t seed = 1; seed <= world_seeds; ++seed)
         for (int steps = 0; steps < 50; steps += 1 + steps / 4) {
             auto const alive = std::make_shared<int>();
             {
@@ -628,7 +628,7 @@ TEST(SimWorld, EntropyAndOrderFollowTheSeed) {
     EXPECT_NE(a.digest(), c.digest());
 
     bool reordered = false;
-    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    for (std::uint64_t seed = 1; seed <= world_seeds; ++seed) {
         std::vector<int> order[2];
         for (auto& o : order) {
             world w(seed);
