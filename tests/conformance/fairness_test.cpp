@@ -113,7 +113,7 @@ TEST_P(Fairness, SocketThatIsAlwaysReadyDoesNotStarveAnother) {
         std::uint64_t units = 0;
         bool stop = false;
         turn_watch watch(units);
-        int const turns = differs("bytes-travel") ? 2 : 50;
+        int const turns = differs("bytes-travel") ? static_cast<int>(scaled(2, 1)) : 50;
         peek_for_ever(near, units, stop);
         spawn([&]() -> awaitable<void> {
             char c = 'y';

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <support/scale.hpp>
 #include <unit/resp3/parse_in_pieces.hpp>
 
 #include <cstdint>
@@ -99,8 +100,10 @@ std::vector<std::string> streamed_corpus() {
 void expect_same_however_cut(std::string const& input, limits const& bounds) {
     parse_result const reference = parse(input, bounds);
     ASSERT_EQ(reference.broken_promise, "");
+    // A long input takes the square of its length: a small scale cuts it at some places, full scale at each.
+    std::size_t const stride = scale() < 1 ? 1 + input.size() / 100 : 1;
     for (std::uint64_t const claim_min : {claim_none, std::uint64_t{1}, std::uint64_t{9}}) {
-        for (std::size_t split = 0; split <= input.size(); ++split)
+        for (std::size_t split = 0; split <= input.size(); split += stride)
             ASSERT_EQ(parse_in_pieces(input, {split, input.size()}, bounds, 8, claim_min), reference)
                 << printable(input) << " at " << split << ", claimed from " << claim_min;
         for (std::size_t step = 1; step <= 7; ++step)
