@@ -39,10 +39,12 @@ template <class Derived, class Record> struct datagram_primitive : primitive<Der
 
 /// Receives into one buffer. The system writes the sender's address straight into the caller's endpoint.
 template <class Endpoint> struct sender_record : io::datagram_op {
+    io_loop* context; ///< The socket may be gone when somebody asks what has failed.
     Endpoint* sender;
     sender_record() noexcept {}
 
-    void set_sender(Endpoint& e) noexcept {
+    void set_sender(io_loop* c, Endpoint& e) noexcept {
+        context = c;
         sender = &e;
         address = e.data();
         address_size = static_cast<std::uint32_t>(e.capacity());
@@ -72,10 +74,13 @@ template <class Endpoint> struct receive_from : datagram_primitive<receive_from<
     bool ready() const noexcept { return this->is_ready(io::kind::receive_from, size); }
     void prepare(record& o) const noexcept {
         o.set(this->socket->handle, io::kind::receive_from, data, size, flags);
-        o.set_sender(*sender);
+        o.set_sender(this->socket->context, *sender);
     }
     static std::tuple<error_code, std::size_t> take(record& o) noexcept { return o.values(); }
     static std::string describe() { return "receive_from"; }
+    static std::string describe(record const& o) {
+        return text_of_failed("receive_from", o.kind, *o.context, o.handle);
+    }
 };
 static_assert(sizeof(receive_from<ip::udp::endpoint>) <= async_op<stream_signature>::storage_size);
 
@@ -102,11 +107,14 @@ template <class Endpoint> struct receive_from_slices
     }
     static std::tuple<error_code, std::size_t> take(record& o) noexcept { return o.values(); }
     static std::string describe() { return "receive_from"; }
+    static std::string describe(record const& o) {
+        return text_of_failed("receive_from", o.kind, *o.context, o.handle);
+    }
 
 private:
     void set(record& o, void* all) const noexcept {
         o.set(this->socket->handle, io::kind::receive_from, all, slices.size(), flags, true);
-        o.set_sender(*sender);
+        o.set_sender(this->socket->context, *sender);
     }
 };
 

@@ -390,6 +390,22 @@ TEST(Messages, Y5_DatagramSocketsNameTheirOwnEnd) {
     EXPECT_EQ(thrown_by([&] { socket.receive(buffer(byte)); }), "receive" + place + message(error::would_block));
 }
 
+template <class Buffers> awaitable<void> receive_and_cancel(ip::udp::socket& s, Buffers into) {
+    post(s.get_executor(), [&s] { s.cancel(); });
+    ip::udp::endpoint sender;
+    co_await s.async_receive_from(into, sender);
+}
+
+TEST(Messages, Y5_AnAwaitedDatagramNamesItsOwnEnd) {
+    io_context ctx(1);
+    ip::udp::socket socket(ctx, {ip::address_v4::loopback(), 0});
+    auto const expected = "receive_from on 127.0.0.1:" + std::to_string(socket.local_endpoint().port()) + ": " +
+                          message(error::operation_aborted);
+    char a[1], b[1];
+    EXPECT_EQ(thrown_by(ctx, receive_and_cancel(socket, buffer(a))), expected);
+    EXPECT_EQ(thrown_by(ctx, receive_and_cancel(socket, std::array{buffer(a), buffer(b)})), expected);
+}
+
 TEST(Messages, Y5_SocketsWithoutNamesHaveNoneInMessages) {
     io_context ctx(1);
     local::stream_protocol::socket a(ctx), b(ctx);
