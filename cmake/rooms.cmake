@@ -25,6 +25,15 @@ function(fairlead_own_target target)
   endif()
 endfunction()
 
+# Such a target compiles in half the time. g++ calls std::move and std::forward without optimisation, unless told not to;
+# clang never does.
+function(fairlead_not_optimized target)
+  target_compile_options(${target} PRIVATE -O0 -g0)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE -ffold-simple-inlines)
+  endif()
+endfunction()
+
 # fairlead_library(<target> [EXPORT_NAME <name>] ROOMS <room>...)
 # Makes <target> and its alias fairlead::<name>. Rooms without sources make it an INTERFACE library; <target>_scope is
 # what a caller passes to target_link_libraries.
@@ -81,6 +90,9 @@ function(fairlead_programs folder)
     add_executable(${target} ${source})
     fairlead_own_target(${target})
     target_link_libraries(${target} PRIVATE ${libraries})
+    if(FAIRLEAD_QUICK_BUILD)
+      fairlead_not_optimized(${target})
+    endif()
   endforeach()
 endfunction()
 

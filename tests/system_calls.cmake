@@ -6,6 +6,7 @@ endif()
 find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)
 add_executable(system_calls_echo system_calls/echo.cpp)
 fairlead_own_target(system_calls_echo)
+fairlead_test_is_not_optimized(system_calls_echo)
 target_link_libraries(system_calls_echo PRIVATE fairlead)
 add_test(NAME system_calls/echo
   COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/system_calls/check.py $<TARGET_FILE:system_calls_echo>)
@@ -14,6 +15,7 @@ set_tests_properties(system_calls/echo PROPERTIES LABELS system_calls TIMEOUT 12
 # One buffer goes to the system as one, not as a list. Named after the row of the papers.
 add_executable(system_calls_buffers system_calls/buffers.cpp)
 fairlead_own_target(system_calls_buffers)
+fairlead_test_is_not_optimized(system_calls_buffers)
 target_link_libraries(system_calls_buffers PRIVATE fairlead)
 add_test(NAME papers/C02_one_buffer_is_no_list
   COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/system_calls/one_buffer.py
@@ -24,6 +26,7 @@ set_tests_properties(papers/C02_one_buffer_is_no_list
 # System calls that fail: strace fails them, a program of ours says what it saw. Named after the row of the catalogue.
 add_executable(system_calls_faults system_calls/faults.cpp)
 fairlead_own_target(system_calls_faults)
+fairlead_test_is_not_optimized(system_calls_faults)
 target_link_libraries(system_calls_faults PRIVATE fairlead test_count_at_end)
 function(fairlead_injection_test group)
   add_test(NAME system_calls/${group} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/system_calls/inject.py
