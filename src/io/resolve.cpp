@@ -3,6 +3,7 @@
 #include <fairlead/io/localhost.hpp>
 
 #include <condition_variable>
+#include <cstddef>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -26,6 +27,24 @@ struct answer {
     std::unique_ptr<resolved_name> name;
 };
 
+/// Whether it is an address for which "localhost" stands.
+bool is_of_localhost(void const* address) noexcept {
+    sa_family_t family;
+    std::memcpy(&family, static_cast<char const*>(address) + offsetof(sockaddr, sa_family), sizeof family);
+    if (family == AF_INET) {
+        sockaddr_in v4;
+        std::memcpy(&v4, address, sizeof v4);
+        return v4.sin_addr.s_addr == htonl(INADDR_LOOPBACK);
+    }
+    if (family == AF_INET6) {
+        sockaddr_in6 v6;
+        std::memcpy(&v6, address, sizeof v6);
+        return IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr);
+    }
+    return false;
+}
+
+/// Nobody is asked for the name of 127.0.0.1 and ::1, as nobody is for the addresses of localhost.
 answer look_up_names(void const* address, int size, int type) noexcept {
     answer a;
     a.name.reset(new (std::nothrow) resolved_name);
@@ -33,7 +52,8 @@ answer look_up_names(void const* address, int size, int type) noexcept {
         a.error = ENOMEM;
         return a;
     }
-    int const flags = type == SOCK_DGRAM ? NI_DGRAM : 0;
+    bool const is_localhost = is_of_localhost(address);
+    int const flags = (type == SOCK_DGRAM ? NI_DGRAM : 0) | (is_localhost ? NI_NUMERICHOST : 0);
     auto const ask = [&](int more) {
         return ::getnameinfo(static_cast<sockaddr const*>(address), static_cast<socklen_t>(size), a.name->host,
                              sizeof a.name->host, a.name->service, sizeof a.name->service, flags | more);
@@ -41,6 +61,8 @@ answer look_up_names(void const* address, int size, int type) noexcept {
     a.failure = ask(0);
     if (a.failure == EAI_OVERFLOW || a.failure == EAI_NONAME) // A service whose name is too long has a number.
         a.failure = ask(NI_NUMERICSERV);
+    if (a.failure == 0 && is_localhost)
+        std::strcpy(a.name->host, "localhost");
     if (a.failure == EAI_SYSTEM) {
         a.failure = 0;
         a.error = errno;

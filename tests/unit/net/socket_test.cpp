@@ -644,8 +644,9 @@ TEST(Resolver, FindsTheNamesOfAnEndpoint) {
     auto const found = r.resolve(e);
     ASSERT_EQ(found.size(), 1U);
     EXPECT_EQ(found.begin()->endpoint(), e);
-    EXPECT_FALSE(found.begin()->host_name().empty());
+    EXPECT_EQ(found.begin()->host_name(), "localhost");
     EXPECT_EQ(found.begin()->service_name(), "65432");
+    EXPECT_EQ(r.resolve(tcp::endpoint(ip::address_v6::loopback(), 65'432)).begin()->host_name(), "localhost");
     tcp::resolver::results_type later;
     r.async_resolve(e, [&](error_code ec, tcp::resolver::results_type results) {
         EXPECT_FALSE(ec);
