@@ -417,6 +417,19 @@ TEST(Catalogue, C14_N01_CancelledLookUpsCompleteAtOnceAndTakeFewThreads) {
         context.run(); // does not wait for a name server that may be slow
     }
     EXPECT_EQ(aborted + others, look_ups);
+
+    // Where no network is, a look-up fails at once: one that is to be found under way is cancelled as soon as it is
+    // started.
+    aborted = others = 0;
+    context.restart();
+    tcp::resolver resolver(context);
+    for (int i = 0; i != look_ups; ++i) {
+        resolver.async_resolve("nobody-" + std::to_string(i) + ".invalid", "80",
+                               [&](error_code ec, auto) { ++(ec == error::operation_aborted ? aborted : others); });
+        resolver.cancel();
+    }
+    context.run();
+    EXPECT_EQ(aborted + others, look_ups);
     EXPECT_GT(aborted, look_ups / 2);
 }
 
