@@ -303,6 +303,7 @@ public:
                                                              init(core_, host, service, p.family(), f));
     }
     /// The same in reverse: the names of an endpoint, in one entry. What has no name keeps its number.
+    /// Nobody is asked for the name of 127.0.0.1 and ::1, which is "localhost".
     /// Source     man 3 getnameinfo
     template <class Token = default_completion_token_t<Executor>>
     decltype(auto) async_resolve(endpoint_type const& e, Token&& token = {}) {
