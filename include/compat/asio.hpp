@@ -8,6 +8,7 @@
 #include <fairlead/base/disposition.hpp>
 #include <fairlead/base/dynamic_buffer.hpp>
 #include <fairlead/base/error.hpp>
+#include <fairlead/base/streambuf.hpp>
 #include <fairlead/coro/awaitable.hpp>
 #include <fairlead/coro/frame.hpp>
 #include <fairlead/coro/spawn.hpp>
@@ -38,6 +39,7 @@
 #include <fairlead/net/generic.hpp>
 #include <fairlead/net/ip.hpp>
 #include <fairlead/net/local.hpp>
+#include <fairlead/net/multicast_options.hpp>
 #include <fairlead/net/network.hpp>
 #include <fairlead/net/pipe.hpp>
 #include <fairlead/net/raw_socket.hpp>
@@ -53,7 +55,6 @@
 #include <fairlead/stream/completion_condition.hpp>
 #include <fairlead/stream/read.hpp>
 #include <fairlead/stream/read_until.hpp>
-#include <fairlead/stream/streambuf.hpp>
 #include <fairlead/stream/write.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/any_completion_handler.hpp>

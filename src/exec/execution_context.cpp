@@ -1,5 +1,6 @@
 #include <fairlead/exec/execution_context.hpp>
 
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -48,6 +49,22 @@ execution_context::service::~service() = default;
 void execution_context::service::notify_fork(fork_event) {}
 execution_context::service_maker::~service_maker() = default;
 
+namespace {
+
+struct destroyer {
+    void operator()(execution_context::service* s) const noexcept { detail::service_access::destroy(s); }
+};
+using owner = std::unique_ptr<execution_context::service, destroyer>;
+
+} // namespace
+
+void detail::service_access::destroy(service* s) noexcept {
+    if (s->destroy_)
+        s->destroy_(s);
+    else
+        delete s;
+}
+
 execution_context::service& detail::service_access::use(execution_context& c, service_kind kind, factory make) {
     auto& registry = service_registry::made_in(c.services_, c.memory_);
     {
@@ -80,6 +97,12 @@ void detail::service_access::add(execution_context& c, service_kind kind, servic
     if (registry.find(kind))
         throw service_already_exists();
     registry.insert(*s, kind);
+}
+
+void detail::service_access::add_made(execution_context& c, service_kind kind, service* s) {
+    owner made(s);
+    add(c, kind, s);
+    static_cast<void>(made.release()); // The context's now.
 }
 
 execution_context::execution_context(service_maker const& initial) : execution_context() { initial.make(*this); }
@@ -124,7 +147,7 @@ void execution_context::destroy() noexcept {
         }
         if (!next)
             break;
-        detail::service_access::destroyer{}(next);
+        detail::service_access::destroy(next);
     }
     services_.store(nullptr, std::memory_order_relaxed);
     delete registry;

@@ -4,5 +4,5 @@
 #include <fairlead/base/dynamic_buffer.hpp>
 #include <fairlead/stream/buffered_read_stream.hpp>
 
-#include <asio/detail/inside.hpp>
+#include <asio/detail/inside_of_streams.hpp>
 #include <asio/fairlead.hpp>

@@ -5,5 +5,5 @@
 #include <fairlead/base/streambuf_fwd.hpp>
 #include <fairlead/stream/buffered_stream.hpp>
 
-#include <asio/detail/inside.hpp>
+#include <asio/detail/inside_of_streams.hpp>
 #include <asio/fairlead.hpp>

@@ -1,5 +1,5 @@
 #pragma once
 
-#include <fairlead/token/adapters.hpp>
+#include <fairlead/token/detached.hpp>
 
 #include <asio/fairlead.hpp>

@@ -1,4 +1,13 @@
-// Forward declarations; with so many default arguments the headers themselves are the only honest ones.
+// Forward declarations.
 #pragma once
 
-#include <asio.hpp>
+#include <fairlead/base/streambuf_fwd.hpp>
+#include <fairlead/stream/buffered_fwd.hpp>
+
+#include <asio/detail/forward.hpp>
+
+namespace fairlead {
+
+using streambuf = basic_streambuf<>;
+
+} // namespace fairlead

@@ -1,5 +1,5 @@
 #pragma once
 
-#include <fairlead/exec/ts_members.hpp>
+#include <fairlead/exec/is_executor.hpp>
 
 #include <asio/fairlead.hpp>

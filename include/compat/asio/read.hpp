@@ -6,5 +6,5 @@
 #include <fairlead/stream/completion_condition.hpp>
 #include <fairlead/stream/read.hpp>
 
-#include <asio/detail/inside.hpp>
+#include <asio/detail/inside_of_streams.hpp>
 #include <asio/fairlead.hpp>

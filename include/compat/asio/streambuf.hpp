@@ -1,5 +1,5 @@
 #pragma once
 
-#include <fairlead/stream/streambuf.hpp>
+#include <fairlead/base/streambuf.hpp>
 
 #include <asio/fairlead.hpp>

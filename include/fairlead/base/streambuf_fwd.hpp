@@ -1,7 +1,7 @@
 // The names of the streambufs, for headers that take one by reference and leave the rest to who has one.
 #pragma once
 
-#include <memory>
+#include <iosfwd> // declares std::allocator
 
 namespace fairlead {
 

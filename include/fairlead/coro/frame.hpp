@@ -8,7 +8,6 @@
 
 #include <coroutine>
 #include <exception>
-#include <memory>
 
 namespace fairlead {
 

@@ -12,7 +12,6 @@
 
 #include <concepts>
 #include <exception>
-#include <memory>
 #include <optional>
 #include <tuple>
 #include <type_traits>

@@ -2,13 +2,16 @@
 // global memory; a program's allocator can say otherwise. Operations take theirs elsewhere (exec/recycler.hpp).
 #pragma once
 
+#include <fairlead/base/allocator_traits.hpp>
 #include <fairlead/base/config.hpp>
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
-#include <memory>
 #include <new>
 #include <type_traits>
+#include <utility>
 
 namespace fairlead {
 
@@ -31,10 +34,38 @@ public:
 
 protected:
     context_memory() noexcept = default;
+
+private:
+    friend class context_memory_ref;
+    /// Destroys this, and gives its own block back.
+    virtual void destroy() noexcept = 0;
+    std::atomic<std::size_t> references_{1};
 };
 
 /// Shared, because an I/O object that outlives its context keeps the loop. Null: global new and delete.
-using context_memory_ref = std::shared_ptr<context_memory>;
+class context_memory_ref {
+public:
+    constexpr context_memory_ref() noexcept = default;
+    /// Takes over the reference that a context_memory is made with.
+    explicit context_memory_ref(context_memory* made) noexcept : memory_(made) {}
+    context_memory_ref(context_memory_ref const& other) noexcept : memory_(other.memory_) {
+        if (memory_)
+            memory_->references_.fetch_add(1, std::memory_order_relaxed);
+    }
+    context_memory_ref(context_memory_ref&& other) noexcept : memory_(std::exchange(other.memory_, nullptr)) {}
+    context_memory_ref& operator=(context_memory_ref other) noexcept {
+        std::swap(memory_, other.memory_);
+        return *this;
+    }
+    ~context_memory_ref() {
+        if (memory_ && memory_->references_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+            memory_->destroy();
+    }
+    context_memory* get() const noexcept { return memory_; }
+
+private:
+    context_memory* memory_ = nullptr;
+};
 
 FAIRLEAD_EXPORT void* take_memory(context_memory* from, block_shape shape);
 FAIRLEAD_EXPORT void give_memory_back(context_memory* to, void* p, block_shape shape) noexcept;
@@ -44,6 +75,11 @@ FAIRLEAD_EXPORT void give_memory_back(context_memory* to, void* p, block_shape s
 template <class Allocator> class memory_of_allocator final : public context_memory {
 public:
     explicit memory_of_allocator(Allocator const& a) noexcept : allocator_(a) {}
+    static context_memory_ref make(Allocator const& a) {
+        own_allocator of_this(a);
+        auto* const place = std::to_address(own_traits::allocate(of_this, 1));
+        return context_memory_ref(::new (static_cast<void*>(place)) memory_of_allocator(a));
+    }
 
     void* take(block_shape shape) override {
         rebound a(allocator_);
@@ -51,8 +87,8 @@ public:
         if (shape.alignment <= alignof(unit))
             return base;
         void* p = base;
-        std::size_t space = shape.bytes + shape.alignment;
-        std::align(shape.alignment, shape.bytes, p, space);
+        p = reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(p) + shape.alignment - 1) &
+                                    ~(shape.alignment - 1));
         std::memcpy(static_cast<std::byte*>(p) + shape.bytes, &base, sizeof base);
         return p;
     }
@@ -69,6 +105,15 @@ private:
         std::byte bytes[alignof(std::max_align_t)];
     };
     using rebound = typename std::allocator_traits<Allocator>::template rebind_alloc<unit>;
+    using own_allocator = typename std::allocator_traits<Allocator>::template rebind_alloc<memory_of_allocator>;
+    using own_traits = std::allocator_traits<own_allocator>;
+
+    void destroy() noexcept override {
+        own_allocator of_this(allocator_);
+        auto const block = std::pointer_traits<typename own_traits::pointer>::pointer_to(*this);
+        this->~memory_of_allocator();
+        own_traits::deallocate(of_this, block, 1);
+    }
 
     static std::size_t units(block_shape shape) noexcept {
         auto const more = shape.alignment <= alignof(unit) ? 0 : shape.alignment + sizeof(unit*);
@@ -78,8 +123,7 @@ private:
 };
 
 template <class Allocator> context_memory_ref memory_from(Allocator const& a) {
-    typename std::allocator_traits<Allocator>::template rebind_alloc<std::byte> const bytes(a);
-    return std::allocate_shared<memory_of_allocator<Allocator>>(bytes, a);
+    return memory_of_allocator<Allocator>::make(a);
 }
 
 /// The base of parts that are deleted by whoever holds them last: `new (memory) part` puts one into a context's memory,

@@ -5,7 +5,7 @@
 #include <fairlead/exec/context_memory.hpp>
 
 #include <atomic>
-#include <memory>
+#include <new>
 #include <stdexcept>
 #include <type_traits>
 #include <typeinfo>
@@ -155,29 +155,24 @@ template <class Service> service_kind kind_of_service() noexcept {
 struct FAIRLEAD_EXPORT service_access {
     using service = execution_context::service;
     using factory = service* (*)(execution_context&);
-    struct destroyer {
-        void operator()(service* s) const noexcept {
-            if (s->destroy_)
-                s->destroy_(s);
-            else
-                delete s;
-        }
-    };
-    using owner = std::unique_ptr<service, destroyer>;
 
     /// Made in the memory of its context, which `o` is or derives from.
     template <class Service, class Owner, class... Args> static Service* make(Owner& o, Args&&... args) {
         context_allocator<Service> const memory(o);
-        auto const give_back = [memory](Service* p) { memory.deallocate(p, 1); };
-        std::unique_ptr<Service, decltype(give_back)> place(memory.allocate(1), give_back);
-        auto* const made = ::new (static_cast<void*>(place.get())) Service(o, std::forward<Args>(args)...);
+        Service* const place = memory.allocate(1);
+        Service* made;
+        try {
+            made = ::new (static_cast<void*>(place)) Service(o, std::forward<Args>(args)...);
+        } catch (...) {
+            memory.deallocate(place, 1);
+            throw;
+        }
         static_cast<service*>(made)->destroy_ = [](service* s) {
             auto* const whole = static_cast<Service*>(s);
             context_allocator<Service> const from(s->context());
             s->~service();
             from.deallocate(whole, 1);
         };
-        static_cast<void>(place.release());
         return made;
     }
     static context_memory_ref const& memory_of(execution_context const& c) noexcept { return c.memory_; }
@@ -186,6 +181,9 @@ struct FAIRLEAD_EXPORT service_access {
     static bool has(execution_context& c, service_kind kind) noexcept;
     /// Takes `s` over unless it throws.
     static void add(execution_context& c, service_kind kind, service* s);
+    /// The same for a service that make() made, which is destroyed when this throws.
+    static void add_made(execution_context& c, service_kind kind, service* s);
+    static void destroy(service* s) noexcept;
 };
 
 template <class T> context_allocator<T>::context_allocator(execution_context& c) noexcept
@@ -206,9 +204,7 @@ template <class Service> Service& use_service(execution_context& c) {
 /// Errors     service_already_exists  the context has one of this kind
 template <class Service, class... Args> Service& make_service(execution_context& c, Args&&... args) {
     auto* const made = detail::service_access::make<Service>(c, std::forward<Args>(args)...);
-    detail::service_access::owner owner(made);
-    detail::service_access::add(c, detail::kind_of_service<Service>(), made);
-    owner.release(); // The context's now.
+    detail::service_access::add_made(c, detail::kind_of_service<Service>(), made);
     return *made;
 }
 

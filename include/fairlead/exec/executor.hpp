@@ -1,6 +1,7 @@
 // Executors: where handlers run. The polymorphic wrapper, and the executor of a loop.
 #pragma once
 
+#include <fairlead/exec/bad_executor.hpp>
 #include <fairlead/exec/execution_context.hpp>
 #include <fairlead/exec/executor_concept.hpp>
 #include <fairlead/exec/executor_table.hpp>
@@ -20,16 +21,6 @@
 #include <utility>
 
 namespace fairlead {
-
-/// Thrown when an empty any_io_executor is used.
-class FAIRLEAD_EXPORT bad_executor : public std::exception {
-public:
-    char const* what() const noexcept override;
-};
-
-namespace execution {
-using fairlead::bad_executor;
-} // namespace execution
 
 /// Any executor behind one type of 32 bytes; the default executor of every I/O object.
 /// Our own executors lie inside as one pointer, without a reference count and recognised by one compare; executors of

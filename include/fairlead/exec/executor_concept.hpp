@@ -1,16 +1,16 @@
 // What an executor is, and what may be asked of one.
 #pragma once
 
-#include <fairlead/exec/execution_context.hpp>
-#include <fairlead/exec/function_op.hpp>
-#include <fairlead/exec/loop.hpp>
+#include <fairlead/base/allocator_traits.hpp>
 #include <fairlead/exec/properties.hpp>
 
 #include <concepts>
-#include <memory>
 #include <utility>
 
 namespace fairlead {
+
+class execution_context;
+class loop;
 
 namespace detail {
 

@@ -2,13 +2,13 @@
 // executors that users wrote.
 #pragma once
 
+#include <fairlead/base/allocator_traits.hpp>
 #include <fairlead/base/assert.hpp>
 #include <fairlead/exec/loop.hpp>
 #include <fairlead/exec/recycler.hpp>
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
 #include <new>
 #include <type_traits>
 #include <utility>

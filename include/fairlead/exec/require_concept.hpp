@@ -4,7 +4,6 @@
 #include <fairlead/exec/property.hpp>
 
 #include <type_traits>
-#include <utility>
 
 namespace fairlead {
 namespace detail {
@@ -15,9 +14,9 @@ namespace concept_functions {
 void require_concept() = delete;
 
 template <class T, class P>
-concept requirable = requires(T&& t, P const& p) { require_concept(std::forward<T>(t), p); };
+concept requirable = requires(T&& t, P const& p) { require_concept(static_cast<T&&>(t), p); };
 template <class T, class P> constexpr decltype(auto) call(T&& t, P const& p) {
-    return require_concept(std::forward<T>(t), p);
+    return require_concept(static_cast<T&&>(t), p);
 }
 
 } // namespace concept_functions
@@ -28,7 +27,7 @@ template <class T, class P> consteval property_way way_to_require_concept() {
         return property_way::none;
     else if constexpr (has_property_by_type<bare, P> || has_property_by_trait<bare, P>)
         return property_way::same;
-    else if constexpr (requires(T&& t, P const& p) { std::forward<T>(t).require_concept(p); })
+    else if constexpr (requires(T&& t, P const& p) { static_cast<T&&>(t).require_concept(p); })
         return property_way::member;
     else if constexpr (concept_functions::requirable<T, P>)
         return property_way::function;
@@ -43,9 +42,9 @@ struct require_concept_fn {
         if constexpr (way == property_way::same)
             return static_cast<T&&>(t); // A reference, as in Asio: nothing has changed.
         else if constexpr (way == property_way::member)
-            return std::forward<T>(t).require_concept(p);
+            return static_cast<T&&>(t).require_concept(p);
         else
-            return concept_functions::call(std::forward<T>(t), p);
+            return concept_functions::call(static_cast<T&&>(t), p);
     }
 };
 

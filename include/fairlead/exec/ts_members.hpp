@@ -3,9 +3,9 @@
 
 #include <fairlead/exec/executor_concept.hpp>
 #include <fairlead/exec/function_op.hpp>
+#include <fairlead/exec/is_executor.hpp>
 #include <fairlead/exec/uses_executor.hpp>
 
-#include <concepts>
 #include <type_traits>
 #include <utility>
 
@@ -36,21 +36,5 @@ private:
     Derived const& derived() const noexcept { return static_cast<Derived const&>(*this); }
 };
 
-template <class T>
-concept ts_executor =
-    std::copy_constructible<T> && requires(T const& e, void (*f)(), std::allocator<void> a, execution_context*& c) {
-        c = &e.context();
-        e.on_work_started();
-        e.on_work_finished();
-        e.dispatch(f, a);
-        e.post(f, a);
-        e.defer(f, a);
-    } && std::equality_comparable<T>;
-
 } // namespace detail
-
-/// Whether T is what the Networking TS calls an executor: the executors of contexts, pools, strands and of the system
-/// are. This library asks for less (`io_executor`, `execution::executor`), and never calls these members.
-template <class T> struct is_executor : std::bool_constant<detail::ts_executor<T>> {};
-
 } // namespace fairlead

@@ -2,13 +2,13 @@
 // answer for them.
 #pragma once
 
+#include <fairlead/base/allocator_traits.hpp>
 #include <fairlead/exec/executor_concept.hpp>
 #include <fairlead/exec/function_op.hpp>
 #include <fairlead/exec/properties.hpp>
 #include <fairlead/exec/waited_call.hpp>
 
 #include <concepts>
-#include <memory>
 #include <type_traits>
 #include <utility>
 

@@ -2,13 +2,12 @@
 #pragma once
 
 #include <fairlead/net/descriptor_base.hpp>
+#include <fairlead/net/fwd.hpp>
 #include <fairlead/net/socket.hpp>
 
 namespace fairlead {
 namespace posix {
 
-template <class Executor = any_io_executor> class basic_descriptor;
-template <class Executor = any_io_executor> class basic_stream_descriptor;
 /// The one with the default executor.
 using descriptor = basic_descriptor<>;
 /// The same.

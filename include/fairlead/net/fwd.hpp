@@ -1,4 +1,5 @@
-// The class templates of this room, so that protocols can name their socket types without their definitions.
+// The class templates of this room with their default arguments, so that protocols can name their socket types, and
+// programs their timers, without the definitions.
 #pragma once
 
 namespace fairlead {
@@ -12,10 +13,23 @@ template <class Protocol, class Executor = any_io_executor> class basic_seq_pack
 template <class Protocol, class Executor = any_io_executor> class basic_socket_acceptor;
 template <class Protocol> class basic_socket_streambuf;
 template <class Protocol> class basic_socket_iostream;
+template <class Executor = any_io_executor> class basic_readable_pipe;
+template <class Executor = any_io_executor> class basic_writable_pipe;
+template <class Executor = any_io_executor> class basic_signal_set;
+
+template <class Clock> struct wait_traits;
+template <class Clock, class WaitTraits = wait_traits<Clock>, class Executor = any_io_executor>
+class basic_waitable_timer;
 
 namespace ip {
 
 template <class Protocol, class Executor = any_io_executor> class basic_resolver;
 
 } // namespace ip
+namespace posix {
+
+template <class Executor = any_io_executor> class basic_descriptor;
+template <class Executor = any_io_executor> class basic_stream_descriptor;
+
+} // namespace posix
 } // namespace fairlead

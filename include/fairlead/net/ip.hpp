@@ -3,6 +3,7 @@
 
 #include <fairlead/net/address.hpp>
 #include <fairlead/net/fwd.hpp>
+#include <fairlead/net/multicast_options.hpp>
 #include <fairlead/net/os_values.hpp>
 #include <fairlead/net/socket_options.hpp>
 

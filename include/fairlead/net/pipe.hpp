@@ -1,12 +1,11 @@
 // The two ends of a pipe.
 #pragma once
 
+#include <fairlead/net/fwd.hpp>
 #include <fairlead/net/socket.hpp>
 
 namespace fairlead {
 
-template <class Executor = any_io_executor> class basic_readable_pipe;
-template <class Executor = any_io_executor> class basic_writable_pipe;
 /// The read end, with the default executor.
 using readable_pipe = basic_readable_pipe<>;
 /// The write end, with the default executor.

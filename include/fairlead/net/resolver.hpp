@@ -1,6 +1,7 @@
 // Names to endpoints.
 #pragma once
 
+#include <fairlead/net/host_name.hpp>
 #include <fairlead/net/ip.hpp>
 #include <fairlead/net/resolver_base.hpp>
 #include <fairlead/net/resolver_entry.hpp>
@@ -359,10 +360,6 @@ private:
     Executor executor_;
     detail::resolver_core core_;
 };
-
-/// The name of this machine; inside run() of a simulated host, that host's.
-FAIRLEAD_EXPORT std::string host_name();
-FAIRLEAD_EXPORT std::string host_name(error_code& ec);
 
 } // namespace ip
 } // namespace fairlead

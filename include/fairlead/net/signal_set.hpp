@@ -3,13 +3,13 @@
 
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/io/io_loop_for.hpp>
+#include <fairlead/net/fwd.hpp>
 #include <fairlead/net/signal_set_base.hpp>
 #include <fairlead/token/async_op.hpp>
 #include <fairlead/token/initiate_on.hpp>
 
 namespace fairlead {
 
-template <class Executor = any_io_executor> class basic_signal_set;
 /// The one with the default executor.
 using signal_set = basic_signal_set<>;
 

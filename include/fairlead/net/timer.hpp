@@ -5,6 +5,7 @@
 #include <fairlead/io/deadline.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/io/io_loop_for.hpp>
+#include <fairlead/net/fwd.hpp>
 #include <fairlead/net/wait_traits.hpp>
 #include <fairlead/token/async_op.hpp>
 #include <fairlead/token/block.hpp>
@@ -14,8 +15,6 @@
 
 namespace fairlead {
 
-template <class Clock, class WaitTraits = wait_traits<Clock>, class Executor = any_io_executor>
-class basic_waitable_timer;
 /// A timer of the loop's clock: real, or virtual inside a simulated world.
 using steady_timer = basic_waitable_timer<steady_clock>;
 /// Timers of other clocks. The deadline is put onto the loop's clock when a wait starts: a jump of the clock during a

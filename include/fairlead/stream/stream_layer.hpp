@@ -3,7 +3,7 @@
 
 #include <fairlead/stream/concepts.hpp>
 #include <fairlead/stream/stream_error.hpp>
-#include <fairlead/token/adapters.hpp>
+#include <fairlead/token/adapter.hpp>
 
 #include <cstddef>
 #include <cstring>

@@ -1,87 +1,14 @@
-// Tokens made of tokens (as_tuple, redirect_error, bind_executor, bind_allocator), and detached.
+// Tokens made of tokens: as_tuple, redirect_error, bind_executor, bind_allocator.
 #pragma once
 
+#include <fairlead/token/adapter.hpp>
 #include <fairlead/token/async_op.hpp>
+#include <fairlead/token/detached.hpp>
+#include <fairlead/token/tuple_adapter.hpp>
 
 namespace fairlead {
 
-/// Token: start the operation and forget it.
-struct detached_t : detail::can_be_default<detached_t> {
-    constexpr detached_t() noexcept = default;
-};
-/// `co_spawn(ctx, f(), detached)`
-inline constexpr detached_t detached{};
-
 namespace detail {
-
-struct detached_handler {
-    constexpr detached_handler() noexcept = default;
-    constexpr explicit detached_handler(detached_t) noexcept {}
-    template <class... Args> void operator()(Args&&...) const noexcept {}
-};
-
-/// A primitive with another signature over the same record: what an adapter makes of a primitive.
-template <class Init, class Adapt> struct adapted_primitive : primitive<adapted_primitive<Init, Adapt>> {
-    using record = typename Init::record;
-    using inner_values = values_of<typename Init::signature>;
-    using signature = typename Adapt::template signature<typename Init::signature>;
-
-    Init inner;
-    [[no_unique_address]] Adapt adapt;
-
-    adapted_primitive(Init&& i, Adapt a) : inner(std::move(i)), adapt(a) {}
-
-    loop* home() const noexcept { return inner.home(); }
-    void prepare(record& o) const noexcept { inner.prepare(o); }
-    void prepare(record& o, void* room) const noexcept
-        requires needs_room<Init>
-    {
-        inner.prepare(o, room);
-    }
-    std::size_t room() const noexcept
-        requires needs_room<Init>
-    {
-        return inner.room();
-    }
-    bool ready() const noexcept
-        requires requires { inner.ready(); }
-    {
-        return inner.ready();
-    }
-    bool attempt(record& o) const
-        requires requires { inner.attempt(o); }
-    {
-        return inner.attempt(o);
-    }
-    void submit(record& o) const noexcept { inner.submit(o); }
-    static constexpr bool drops = Init::drops;
-    static void drop(record& o) noexcept { Init::drop(o); }
-    static auto take(record& o) { return Adapt::values(Init::take(o)); }
-    template <class Values> Values block_as() const
-        requires can_block<Init const, inner_values>
-    {
-        return Adapt::values(perform_blocking<inner_values>(inner));
-    }
-};
-
-struct tuple_adapt {
-    template <class S> struct signature_for;
-    template <class R, class... Args> struct signature_for<R(Args...)> {
-        using type = R(std::tuple<std::decay_t<Args>...>);
-    };
-    template <class S> using signature = typename signature_for<S>::type;
-    template <class Values> static auto values(Values&& v) {
-        return std::tuple<std::decay_t<Values>>(std::forward<Values>(v));
-    }
-};
-
-/// A handler that packs its arguments.
-template <class Handler> struct tuple_handler {
-    Handler handler;
-    template <class... Args> void operator()(Args&&... args) {
-        std::move(handler)(std::tuple<std::decay_t<Args>...>(std::forward<Args>(args)...));
-    }
-};
 
 template <class Handler> struct redirect_handler {
     Handler handler;
@@ -109,67 +36,6 @@ template <class R, class... Args> struct without_error<R(error_code const&, Args
     using type = R(Args...);
 };
 
-template <class I, class Values>
-concept can_try = (tries_plainly<I> && plain_values<Values>) || tries_as<I, Values> || tries_simply<I, Values>;
-
-/// The result of an operation as `Values`, if it is there.
-template <class Values, can_try<Values> I> std::optional<Values> tried(I& i) {
-    if constexpr (tries_plainly<I>) {
-        op_result r;
-        if (!i.try_step(r))
-            return std::nullopt;
-        if constexpr (std::tuple_size_v<Values> == 2)
-            return Values(to_error_code(r.error), r.n);
-        else
-            return Values(to_error_code(r.error));
-    } else if constexpr (tries_as<I, Values>) {
-        return i.template try_step_as<Values>();
-    } else {
-        return i.try_step();
-    }
-}
-
-/// The initiation under an adapter of handlers: wraps whatever handler arrives.
-template <class Initiation, class Wrap> struct wrapped_initiation {
-    static constexpr bool is_cancellable = can_be_cancelled<Initiation>();
-
-    Initiation initiation;
-    [[no_unique_address]] Wrap wrap;
-    template <class Handler> void operator()(Handler&& handler) {
-        std::move(initiation)(wrap(std::decay_t<Handler>(std::forward<Handler>(handler))));
-    }
-    auto get_executor() const noexcept
-        requires names_executor<Initiation>
-    {
-        return executor_of(initiation);
-    }
-    template <class Values> Values block_as()
-        requires requires { wrap.template block_as<Values>(initiation); }
-    {
-        return wrap.template block_as<Values>(initiation);
-    }
-    template <class Values> std::optional<Values> try_step_as()
-        requires requires { wrap.template try_as<Values>(initiation); }
-    {
-        return wrap.template try_as<Values>(initiation);
-    }
-};
-
-struct wrap_tuple {
-    template <class H> auto operator()(H h) const { return tuple_handler<H>{std::move(h)}; }
-    template <class Values, class I> Values block_as(I& i) const
-        requires can_block<I, std::tuple_element_t<0, Values>>
-    {
-        return Values(perform_blocking<std::tuple_element_t<0, Values>>(i));
-    }
-    template <class Values, class I> std::optional<Values> try_as(I& i) const
-        requires can_try<I, std::tuple_element_t<0, Values>>
-    {
-        if (auto all = tried<std::tuple_element_t<0, Values>>(i))
-            return Values(std::move(*all));
-        return std::nullopt;
-    }
-};
 template <class Values> struct with_error;
 template <class... Rest> struct with_error<std::tuple<Rest...>> {
     using type = std::tuple<error_code, Rest...>;
@@ -224,53 +90,6 @@ concept redirectable =
 
 } // namespace detail
 
-template <class Token, class First, class Second, class... More>
-    requires detail::token_adapter<Token>
-class async_result<Token, First, Second, More...> {
-    using adapter = detail::adapter_of<Token>;
-    template <class S> using inner_signature = typename adapter::template signature<S>;
-
-public:
-    template <class Initiation> static decltype(auto) initiate(Initiation&& initiation, Token token) {
-        auto wrap = adapter::wrap(token);
-        return detail::initiate_several<inner_signature<First>, inner_signature<Second>, inner_signature<More>...>(
-            adapter::inner(token), detail::wrapped_initiation<std::decay_t<Initiation>, decltype(wrap)>{
-                                       std::forward<Initiation>(initiation), std::move(wrap)});
-    }
-};
-
-template <class First, class Second, class... More> class async_result<detached_t, First, Second, More...>
-    : public async_result<detached_t, First> {
-public:
-    using async_result<detached_t, First>::async_result;
-};
-template <class Signature> class async_result<detached_t, Signature> {
-public:
-    using completion_handler_type = detail::detached_handler;
-    using return_type = void;
-    explicit async_result(completion_handler_type&) noexcept {}
-    void get() const noexcept {}
-
-    template <class Initiation, class... Args>
-    static void initiate(Initiation&& initiation, detached_t, Args&&... args) {
-        std::forward<Initiation>(initiation)(detail::detached_handler{}, std::forward<Args>(args)...);
-    }
-};
-
-template <> class async_result<detached_t> : public async_result<detached_t, void()> {
-public:
-    using async_result<detached_t, void()>::async_result;
-};
-
-/// Token: the completion arguments arrive as one tuple, errors included, nothing is thrown.
-template <class Token> struct as_tuple_t : detail::can_be_default<as_tuple_t<Token>> {
-    constexpr as_tuple_t() = default;
-    template <class T>
-        requires(!std::same_as<std::decay_t<T>, as_tuple_t> && std::constructible_from<Token, T>)
-    constexpr explicit as_tuple_t(T&& t) : token(std::forward<T>(t)) {}
-
-    [[no_unique_address]] Token token;
-};
 /// The type of as_tuple.
 struct as_tuple_maker {
     template <class Token> constexpr auto operator()(Token&& token) const {
@@ -281,27 +100,6 @@ struct as_tuple_maker {
 /// as_tuple, as_tuple(token): as a bare token it adapts the default token.
 inline constexpr as_tuple_maker as_tuple{};
 
-template <class Token> struct detail::adapter_of<as_tuple_t<Token>> : detail::adapter_of_handler {
-    template <class S> using signature = detail::tuple_adapt::signature<S>;
-    static detail::wrap_tuple wrap(as_tuple_t<Token> const&) noexcept { return {}; }
-};
-
-template <class Token, class Signature> class async_result<as_tuple_t<Token>, Signature> {
-    using inner_signature = detail::tuple_adapt::signature<Signature>;
-
-public:
-    template <class Initiation> static decltype(auto) initiate(Initiation&& initiation, as_tuple_t<Token> t) {
-        using init = std::decay_t<Initiation>;
-        if constexpr (detail::primitive_initiation<init> && !detail::takes_here<init>)
-            return completion_token_transform<inner_signature>(
-                std::move(t.token), detail::adapted_primitive<init, detail::tuple_adapt>(
-                                        init(std::forward<Initiation>(initiation)), detail::tuple_adapt{}));
-        else
-            return completion_token_transform<inner_signature>(
-                std::move(t.token), detail::wrapped_initiation<init, detail::wrap_tuple>{
-                                        std::forward<Initiation>(initiation), detail::wrap_tuple{}});
-    }
-};
 template <class Signature> class async_result<as_tuple_maker, Signature>
     : public async_result<as_tuple_t<use_await_t>, Signature> {
     using base = async_result<as_tuple_t<use_await_t>, Signature>;
@@ -623,26 +421,6 @@ public:
 
 // ---- adapters pass on what the handler inside them brings along
 
-namespace detail {
-
-template <template <class, class> class Associator, class Adapter, class Inner, class Default> struct pass_on {
-    using type = typename Associator<Inner, Default>::type;
-    static decltype(auto) get(Adapter const& a) noexcept { return Associator<Inner, Default>::get(inner(a)); }
-    static decltype(auto) get(Adapter const& a, Default const& d) noexcept {
-        return Associator<Inner, Default>::get(inner(a), d);
-    }
-    static Inner const& inner(Adapter const& a) noexcept {
-        if constexpr (requires { a.get(); })
-            return a.get();
-        else
-            return a.handler;
-    }
-};
-
-} // namespace detail
-
-template <template <class, class> class A, class H, class D> struct associator<A, detail::tuple_handler<H>, D>
-    : detail::pass_on<A, detail::tuple_handler<H>, H, D> {};
 template <template <class, class> class A, class H, class D> struct associator<A, detail::redirect_handler<H>, D>
     : detail::pass_on<A, detail::redirect_handler<H>, H, D> {};
 template <template <class, class> class A, class T, class E, class D> struct associator<A, executor_binder<T, E>, D>

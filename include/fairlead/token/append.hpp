@@ -1,7 +1,12 @@
 // append: more arguments for the handler, after those of the operation.
 #pragma once
 
-#include <fairlead/token/adapters.hpp>
+#include <fairlead/token/adapter.hpp>
+
+#include <concepts>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 
 namespace fairlead {
 

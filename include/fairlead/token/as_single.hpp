@@ -1,7 +1,7 @@
 // as_single: several completion arguments as one.
 #pragma once
 
-#include <fairlead/token/adapters.hpp>
+#include <fairlead/token/tuple_adapter.hpp>
 
 namespace fairlead {
 

@@ -4,13 +4,13 @@
 // Source: P0162R0 §2.2 (allocator), §5.3 (executor); Networking TS [async.assoc].
 #pragma once
 
+#include <fairlead/base/allocator_traits.hpp>
 #include <fairlead/exec/executor.hpp>
 #include <fairlead/exec/inline_executor.hpp>
 #include <fairlead/token/associator.hpp>
 #include <fairlead/token/cancellation_signal.hpp>
 
 #include <cstddef>
-#include <memory>
 #include <type_traits>
 
 namespace fairlead {

@@ -13,8 +13,8 @@
 
 #include <coroutine>
 #include <exception>
-#include <memory>
 #include <string>
+#include <utility>
 
 namespace fairlead {
 
@@ -113,14 +113,6 @@ template <class Signature> using awaited_t = typename awaited<Signature>::type;
 /// What reads and writes return that are refused. The compiler shows the name.
 struct refused_transfer : refused_token<void(error_code, std::size_t)> {};
 
-/// An errno value, or minus a value of misc_errors, as it stands in op_result::error.
-inline error_code to_error_code(int e) noexcept {
-    if (e == 0) [[likely]]
-        return {};
-    if (e > 0)
-        return {e, error::get_system_category()};
-    return error::make_error_code(static_cast<error::misc_errors>(-e));
-}
 template <class Functions> [[noreturn]] FAIRLEAD_COLD void
 throw_named(error_code const& ec, Functions const* functions, void const* storage, await_record const& record) {
     throw_error_now(ec, functions->describe ? functions->describe(storage, record).c_str() : "co_await");
@@ -345,8 +337,8 @@ public:
     template <class Initiation, class... Args>
         requires(sizeof...(Args) > 0)
     static async_op<Signature> initiate(Initiation&& initiation, use_await_t, Args&&... args) {
-        return async_op<Signature>(detail::bound_initiation<std::decay_t<Initiation>, std::decay_t<Args>...>{
-            std::forward<Initiation>(initiation), std::tuple<std::decay_t<Args>...>(std::forward<Args>(args)...)});
+        return async_op<Signature>(
+            detail::bind_initiation(std::forward<Initiation>(initiation), std::forward<Args>(args)...));
     }
 };
 template <class Executor, class Signature> class async_result<use_awaitable_t<Executor>, Signature> {

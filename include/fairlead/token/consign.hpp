@@ -1,7 +1,12 @@
 // consign: objects that live until the handler has run.
 #pragma once
 
-#include <fairlead/token/adapters.hpp>
+#include <fairlead/token/adapter.hpp>
+
+#include <concepts>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 
 namespace fairlead {
 

@@ -2,11 +2,11 @@
 // executor that go through it.
 #pragma once
 
+#include <fairlead/base/allocator_traits.hpp>
 #include <fairlead/exec/recycler.hpp>
 #include <fairlead/token/associated.hpp>
 
 #include <cstddef>
-#include <memory>
 
 namespace fairlead::detail {
 

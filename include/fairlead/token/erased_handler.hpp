@@ -6,7 +6,7 @@
 #include <fairlead/token/initiate.hpp>
 
 #include <cstddef>
-#include <memory>
+#include <utility>
 
 namespace fairlead::detail {
 

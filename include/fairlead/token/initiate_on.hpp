@@ -7,7 +7,6 @@
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/async_op.hpp>
 
-#include <memory>
 #include <type_traits>
 #include <utility>
 

@@ -7,6 +7,7 @@
 #include <fairlead/token/await_handler.hpp>
 #include <fairlead/token/erased_handler.hpp>
 #include <fairlead/token/initiate.hpp>
+#include <fairlead/token/tried.hpp>
 
 #include <optional>
 
@@ -239,23 +240,6 @@ template <class Init, class... Args> struct primitive_functions
                                               base::block_function(),
                                               base::describe_function(),
                                               can_be_cancelled<Init>()};
-};
-
-/// Results that an op_result can hold when they are no error.
-template <class Values> inline constexpr bool plain_values =
-    std::is_same_v<Values, std::tuple<error_code>> || std::is_same_v<Values, std::tuple<error_code, std::size_t>>;
-
-// The forms in which an operation says whether its result is there: `bool try_step(op_result&)` of the library's own,
-// by error and count, nothing but numbers to carry; `try_step_as<Values>()` of adapters; `try_step()`.
-template <class I>
-concept tries_plainly = requires(I& i, op_result& r) {
-    { i.try_step(r) } -> std::same_as<bool>;
-};
-template <class I, class Values>
-concept tries_as = requires(I& i) { i.template try_step_as<Values>(); };
-template <class I, class Values>
-concept tries_simply = requires(I& i) {
-    { i.try_step() } -> std::convertible_to<std::optional<Values>>;
 };
 
 /// Keeps a result that is read in the same breath. What is plain is left where no call is needed to read it.

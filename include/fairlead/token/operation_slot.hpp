@@ -7,6 +7,7 @@
 
 #include <fairlead/base/error.hpp>
 #include <fairlead/token/associated.hpp>
+#include <fairlead/token/initiation_traits.hpp>
 
 #include <cstdint>
 
@@ -14,34 +15,11 @@ namespace fairlead::detail {
 
 FAIRLEAD_EXPORT std::uint64_t next_ticket() noexcept;
 
-/// Records that can be asked to end early have a function `cancellation_of(record, loop)`, found by their namespace. It
-/// returns what knows how: `accepts`, the types that are honoured, and `request(ticket)`.
-template <class Record>
-concept cancellable_record = requires(Record& r, loop& l) {
-    { cancellation_of(r, l).accepts } -> std::convertible_to<cancellation_type>;
-    cancellation_of(r, l).request(static_cast<void*>(nullptr));
-};
-
-/// Initiations whose operation hears the request of a slot. Those of users do, for all that is known; those that do not
-/// say so by a member `is_cancellable`, and primitives by their record.
-template <class I> consteval bool can_be_cancelled() {
-    if constexpr (requires { I::is_cancellable; })
-        return I::is_cancellable;
-    else if constexpr (requires { typename I::record; })
-        return cancellable_record<typename I::record>;
-    else
-        return true;
-}
-
 [[noreturn]] inline void throw_not_cancellable() {
     throw_error_now(
         error::make_error_code(error::operation_not_supported),
         "this operation cannot be ended early, so that it takes neither a time limit nor a cancellation slot");
 }
-
-/// Initiations that hear no request and need none: they wait for nothing but their turn, and say so by `only_queues`.
-template <class I>
-concept only_queues = requires { requires I::only_queues; };
 
 /// The same as can_be_cancelled where only the program knows, for deferred operations.
 /// Throws     system_error of error::operation_not_supported    it cannot be ended early

@@ -153,7 +153,7 @@ TEST(ContextMemory, APartOutlivesWhoTookTheMemory) {
     auto memory = detail::memory_from(allocator(&books));
     auto* const p = new (memory) part(true);
     EXPECT_THROW(new (memory) part(false), std::runtime_error);
-    memory.reset();
+    memory = detail::context_memory_ref();
     EXPECT_GT(books.live, 0);
     delete p;
     EXPECT_EQ(books.live, 0);

@@ -1,3 +1,4 @@
+#include <fairlead/net/multicast_options.hpp>
 #include <fairlead/net/socket_options.hpp>
 
 #include <gtest/gtest.h>

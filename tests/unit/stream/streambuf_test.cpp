@@ -1,7 +1,9 @@
+#include <fairlead/base/streambuf.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/local.hpp>
 #include <fairlead/net/stream_socket.hpp>
-#include <fairlead/stream/streambuf.hpp>
+#include <fairlead/stream/read_until.hpp>
+#include <fairlead/stream/write.hpp>
 
 #include <gtest/gtest.h>
 

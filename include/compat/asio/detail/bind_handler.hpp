@@ -1,7 +1,7 @@
 // A handler with its arguments, which Asio keeps to itself; operations of other people are composed with it.
 #pragma once
 
-#include <fairlead/token/adapters.hpp>
+#include <fairlead/token/adapter.hpp>
 
 #include <asio/fairlead.hpp>
 

@@ -1,12 +1,7 @@
-// What Asio's headers of executors, handlers and algorithms bring of its inside: programs use it.
+// What Asio's headers of executors and handlers bring of its inside: programs use it.
 #pragma once
 
-#include <asio/detail/assert.hpp>
 #include <asio/detail/atomic_count.hpp>
-#include <asio/detail/bind_handler.hpp>
 #include <asio/detail/chrono.hpp>
-#include <asio/detail/cstdint.hpp>
-#include <asio/detail/memory.hpp>
+#include <asio/detail/inside_of_streams.hpp>
 #include <asio/detail/mutex.hpp>
-#include <asio/detail/socket_types.hpp>
-#include <asio/detail/string_view.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <asio/fairlead.hpp>
+#include <asio/detail/config.hpp>
 
 #include <csignal>
 

@@ -1,5 +1,5 @@
 #pragma once
 
-#include <fairlead/exec/executor.hpp>
+#include <fairlead/exec/bad_executor.hpp>
 
 #include <asio/fairlead.hpp>

@@ -1,5 +1,5 @@
 #pragma once
 
-#include <fairlead/exec/executor.hpp>
+#include <fairlead/exec/function_executor.hpp>
 
 #include <asio/fairlead.hpp>

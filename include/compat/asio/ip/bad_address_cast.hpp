@@ -2,4 +2,4 @@
 
 #include <fairlead/net/bad_address_cast.hpp>
 
-#include <asio/fairlead.hpp>
+#include <asio/detail/config.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <fairlead/net/resolver.hpp>
+#include <fairlead/net/host_name.hpp>
 
 #include <asio/detail/socket_types.hpp>
 #include <asio/fairlead.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <fairlead/net/socket_options.hpp>
+#include <fairlead/net/multicast_options.hpp>
 
 #include <asio/detail/socket_types.hpp>
 #include <asio/fairlead.hpp>

@@ -1,0 +1,9 @@
+// What Asio's headers of algorithms on streams bring of its inside: programs use it.
+#pragma once
+
+#include <asio/detail/assert.hpp>
+#include <asio/detail/bind_handler.hpp>
+#include <asio/detail/cstdint.hpp>
+#include <asio/detail/memory.hpp>
+#include <asio/detail/socket_types.hpp>
+#include <asio/detail/string_view.hpp>

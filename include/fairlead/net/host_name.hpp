@@ -1,0 +1,14 @@
+// The name of this machine.
+#pragma once
+
+#include <fairlead/base/error.hpp>
+
+#include <string>
+
+namespace fairlead::ip {
+
+/// The name of this machine; inside run() of a simulated host, that host's.
+FAIRLEAD_EXPORT std::string host_name();
+FAIRLEAD_EXPORT std::string host_name(error_code& ec);
+
+} // namespace fairlead::ip

@@ -1,0 +1,71 @@
+// What tokens that are made of tokens are written with: the operation under an adapter, the adapter for several
+// signatures, and how an adapted handler passes on what the one inside it brings along.
+#pragma once
+
+#include <fairlead/token/associator.hpp>
+#include <fairlead/token/async_result.hpp>
+
+#include <type_traits>
+#include <utility>
+
+namespace fairlead {
+namespace detail {
+
+/// The initiation under an adapter of handlers: wraps whatever handler arrives.
+template <class Initiation, class Wrap> struct wrapped_initiation {
+    static constexpr bool is_cancellable = can_be_cancelled<Initiation>();
+
+    Initiation initiation;
+    [[no_unique_address]] Wrap wrap;
+    template <class Handler> void operator()(Handler&& handler) {
+        std::move(initiation)(wrap(std::decay_t<Handler>(std::forward<Handler>(handler))));
+    }
+    auto get_executor() const noexcept
+        requires names_executor<Initiation>
+    {
+        return executor_of(initiation);
+    }
+    template <class Values> Values block_as()
+        requires requires { wrap.template block_as<Values>(initiation); }
+    {
+        return wrap.template block_as<Values>(initiation);
+    }
+    template <class Values> auto try_step_as()
+        requires requires { wrap.template try_as<Values>(initiation); }
+    {
+        return wrap.template try_as<Values>(initiation);
+    }
+};
+
+template <template <class, class> class Associator, class Adapter, class Inner, class Default> struct pass_on {
+    using type = typename Associator<Inner, Default>::type;
+    static decltype(auto) get(Adapter const& a) noexcept { return Associator<Inner, Default>::get(inner(a)); }
+    static decltype(auto) get(Adapter const& a, Default const& d) noexcept {
+        return Associator<Inner, Default>::get(inner(a), d);
+    }
+    static Inner const& inner(Adapter const& a) noexcept {
+        if constexpr (requires { a.get(); })
+            return a.get();
+        else
+            return a.handler;
+    }
+};
+
+} // namespace detail
+
+template <class Token, class First, class Second, class... More>
+    requires detail::token_adapter<Token>
+class async_result<Token, First, Second, More...> {
+    using adapter = detail::adapter_of<Token>;
+    template <class S> using inner_signature = typename adapter::template signature<S>;
+
+public:
+    template <class Initiation> static decltype(auto) initiate(Initiation&& initiation, Token token) {
+        auto wrap = adapter::wrap(token);
+        return detail::initiate_several<inner_signature<First>, inner_signature<Second>, inner_signature<More>...>(
+            adapter::inner(token), detail::wrapped_initiation<std::decay_t<Initiation>, decltype(wrap)>{
+                                       std::forward<Initiation>(initiation), std::move(wrap)});
+    }
+};
+
+} // namespace fairlead

@@ -1,0 +1,80 @@
+// What initiations say of themselves, beside being called with a handler, and how it is asked for: whether their
+// operation hears requests to end early, where it runs, whether the calling thread can perform it.
+#pragma once
+
+#include <fairlead/exec/cancellation_type.hpp>
+
+#include <concepts>
+
+namespace fairlead {
+
+class loop;
+class loop_executor;
+
+namespace detail {
+
+/// Records that can be asked to end early have a function `cancellation_of(record, loop)`, found by their namespace. It
+/// returns what knows how: `accepts`, the types that are honoured, and `request(ticket)`.
+template <class Record>
+concept cancellable_record = requires(Record& r, loop& l) {
+    { cancellation_of(r, l).accepts } -> std::convertible_to<cancellation_type>;
+    cancellation_of(r, l).request(static_cast<void*>(nullptr));
+};
+
+/// Initiations whose operation hears the request of a slot. Those of users do, for all that is known; those that do not
+/// say so by a member `is_cancellable`, and primitives by their record.
+template <class I> consteval bool can_be_cancelled() {
+    if constexpr (requires { I::is_cancellable; })
+        return I::is_cancellable;
+    else if constexpr (requires { typename I::record; })
+        return cancellable_record<typename I::record>;
+    else
+        return true;
+}
+
+/// Initiations that hear no request and need none: they wait for nothing but their turn, and say so by `only_queues`.
+template <class I>
+concept only_queues = requires { requires I::only_queues; };
+
+/// Initiations that say where they run: by an executor, or, those of the library, by their loop.
+template <class I>
+concept names_executor = requires(I const& i) { i.get_executor(); } || requires(I const& i) { i.home(); };
+template <names_executor I> auto executor_of(I const& i) noexcept {
+    if constexpr (requires { i.get_executor(); })
+        return i.get_executor();
+    else
+        return loop_executor(i.home());
+}
+
+/// Operations that can be performed in the calling thread, in one of three forms: block_as<Values>() of adapters,
+/// block() for values without a default constructor, block(values).
+template <class I, class Values>
+concept can_block = requires(I& i) { i.template block_as<Values>(); } || requires(I& i) {
+    { i.block() } -> std::same_as<Values>;
+} || requires(I& i, Values& v) { i.block(v); };
+
+template <class Values, class I>
+    requires can_block<I, Values>
+Values perform_blocking(I& i) {
+    if constexpr (requires { i.template block_as<Values>(); }) {
+        return i.template block_as<Values>();
+    } else if constexpr (requires {
+                             { i.block() } -> std::same_as<Values>;
+                         }) {
+        return i.block();
+    } else {
+        Values v;
+        i.block(v);
+        return v;
+    }
+}
+
+// ---- primitives (token/initiate.hpp)
+
+template <class Init>
+concept primitive_initiation = requires { typename Init::primitive_tag; };
+template <class Init>
+concept takes_here = requires(Init const& i, typename Init::record& r) { i.take_here(r); };
+
+} // namespace detail
+} // namespace fairlead

@@ -1,0 +1,61 @@
+// Operations whose result may be there when they are asked for it, before there is a handler.
+#pragma once
+
+#include <fairlead/base/error.hpp>
+#include <fairlead/exec/op.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+
+namespace fairlead::detail {
+
+/// An errno value, or minus a value of misc_errors, as it stands in op_result::error.
+inline error_code to_error_code(int e) noexcept {
+    if (e == 0) [[likely]]
+        return {};
+    if (e > 0)
+        return {e, error::get_system_category()};
+    return error::make_error_code(static_cast<error::misc_errors>(-e));
+}
+
+/// Results that an op_result can hold when they are no error.
+template <class Values> inline constexpr bool plain_values =
+    std::is_same_v<Values, std::tuple<error_code>> || std::is_same_v<Values, std::tuple<error_code, std::size_t>>;
+
+// The forms in which an operation says whether its result is there: `bool try_step(op_result&)` of the library's own,
+// by error and count, nothing but numbers to carry; `try_step_as<Values>()` of adapters; `try_step()`.
+template <class I>
+concept tries_plainly = requires(I& i, op_result& r) {
+    { i.try_step(r) } -> std::same_as<bool>;
+};
+template <class I, class Values>
+concept tries_as = requires(I& i) { i.template try_step_as<Values>(); };
+template <class I, class Values>
+concept tries_simply = requires(I& i) {
+    { i.try_step() } -> std::convertible_to<std::optional<Values>>;
+};
+
+template <class I, class Values>
+concept can_try = (tries_plainly<I> && plain_values<Values>) || tries_as<I, Values> || tries_simply<I, Values>;
+
+/// The result of an operation as `Values`, if it is there.
+template <class Values, can_try<Values> I> std::optional<Values> tried(I& i) {
+    if constexpr (tries_plainly<I>) {
+        op_result r;
+        if (!i.try_step(r))
+            return std::nullopt;
+        if constexpr (std::tuple_size_v<Values> == 2)
+            return Values(to_error_code(r.error), r.n);
+        else
+            return Values(to_error_code(r.error));
+    } else if constexpr (tries_as<I, Values>) {
+        return i.template try_step_as<Values>();
+    } else {
+        return i.try_step();
+    }
+}
+
+} // namespace fairlead::detail

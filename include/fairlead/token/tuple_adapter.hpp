@@ -1,0 +1,91 @@
+// The completion arguments as one tuple: what as_tuple (token/adapters.hpp) and as_single are made of.
+#pragma once
+
+#include <fairlead/token/adapter.hpp>
+#include <fairlead/token/default_token.hpp>
+#include <fairlead/token/tried.hpp>
+
+#include <concepts>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace fairlead {
+
+namespace detail {
+
+template <class Init, class Adapt>
+struct adapted_primitive; // token/initiate.hpp, which every primitive is written with
+
+struct tuple_adapt {
+    template <class S> struct signature_for;
+    template <class R, class... Args> struct signature_for<R(Args...)> {
+        using type = R(std::tuple<std::decay_t<Args>...>);
+    };
+    template <class S> using signature = typename signature_for<S>::type;
+    template <class Values> static auto values(Values&& v) {
+        return std::tuple<std::decay_t<Values>>(std::forward<Values>(v));
+    }
+};
+
+/// A handler that packs its arguments.
+template <class Handler> struct tuple_handler {
+    Handler handler;
+    template <class... Args> void operator()(Args&&... args) {
+        std::move(handler)(std::tuple<std::decay_t<Args>...>(std::forward<Args>(args)...));
+    }
+};
+
+struct wrap_tuple {
+    template <class H> auto operator()(H h) const { return tuple_handler<H>{std::move(h)}; }
+    template <class Values, class I> Values block_as(I& i) const
+        requires can_block<I, std::tuple_element_t<0, Values>>
+    {
+        return Values(perform_blocking<std::tuple_element_t<0, Values>>(i));
+    }
+    template <class Values, class I> std::optional<Values> try_as(I& i) const
+        requires can_try<I, std::tuple_element_t<0, Values>>
+    {
+        if (auto all = tried<std::tuple_element_t<0, Values>>(i))
+            return Values(std::move(*all));
+        return std::nullopt;
+    }
+};
+
+} // namespace detail
+
+/// Token: the completion arguments arrive as one tuple, errors included, nothing is thrown.
+template <class Token> struct as_tuple_t : detail::can_be_default<as_tuple_t<Token>> {
+    constexpr as_tuple_t() = default;
+    template <class T>
+        requires(!std::same_as<std::decay_t<T>, as_tuple_t> && std::constructible_from<Token, T>)
+    constexpr explicit as_tuple_t(T&& t) : token(std::forward<T>(t)) {}
+
+    [[no_unique_address]] Token token;
+};
+template <class Token> struct detail::adapter_of<as_tuple_t<Token>> : detail::adapter_of_handler {
+    template <class S> using signature = detail::tuple_adapt::signature<S>;
+    static detail::wrap_tuple wrap(as_tuple_t<Token> const&) noexcept { return {}; }
+};
+
+template <class Token, class Signature> class async_result<as_tuple_t<Token>, Signature> {
+    using inner_signature = detail::tuple_adapt::signature<Signature>;
+
+public:
+    template <class Initiation> static decltype(auto) initiate(Initiation&& initiation, as_tuple_t<Token> t) {
+        using init = std::decay_t<Initiation>;
+        if constexpr (detail::primitive_initiation<init> && !detail::takes_here<init>)
+            return completion_token_transform<inner_signature>(
+                std::move(t.token), detail::adapted_primitive<init, detail::tuple_adapt>(
+                                        init(std::forward<Initiation>(initiation)), detail::tuple_adapt{}));
+        else
+            return completion_token_transform<inner_signature>(
+                std::move(t.token), detail::wrapped_initiation<init, detail::wrap_tuple>{
+                                        std::forward<Initiation>(initiation), detail::wrap_tuple{}});
+    }
+};
+template <template <class, class> class A, class H, class D> struct associator<A, detail::tuple_handler<H>, D>
+    : detail::pass_on<A, detail::tuple_handler<H>, H, D> {};
+
+} // namespace fairlead
