@@ -1,5 +1,5 @@
 #pragma once
 
-#include <fairlead/token/use_future.hpp>
+#include <fairlead/token/packaged_task.hpp>
 
 #include <asio/fairlead.hpp>
