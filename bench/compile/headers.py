@@ -24,7 +24,7 @@ def cpu_seconds(compiler: str, header: str, folders: list[str]) -> float:
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
-        raise RuntimeError(f"{header} does not compile with {' '.join(folders)}")
+        return float("nan")  # Some of Asio's forward declarations rely on what was included before.
     return usage.ru_utime + usage.ru_stime
 
 
@@ -53,6 +53,9 @@ def main() -> int:
             continue
         pairs = [(cpu_seconds(given.compiler, header, OURS), cpu_seconds(given.compiler, header, theirs)) for _ in range(3)]
         here, there = (min(side) for side in zip(*pairs))
+        if here != here or there != there:
+            print(f"{header:48} does not compile alone {'here' if here != here else 'there'}", flush=True)
+            continue
         ratio, counted = here / there, ""
         if 0.92 < ratio < 1.08 and "clang" not in given.compiler:
             ratio = instructions(given.compiler, header, OURS) / instructions(given.compiler, header, theirs)

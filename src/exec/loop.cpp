@@ -22,10 +22,6 @@ op* const asleep = &asleep_storage;
 
 op* next_in_inbox(op& o) noexcept { return static_cast<op*>(o.next); }
 
-/// Stands in an op's way back while it is in the inbox: the owner is to carry it out, not to queue it.
-op_link request_storage;
-op_link* const request_mark = &request_storage;
-
 /// Around a handler, inside the section of its run(): what the thread owns may be taken from it there.
 class outside_section {
 public:
@@ -96,8 +92,8 @@ void loop::push_inbox_and_wake(op& o) noexcept {
         wake();
 }
 
-void loop::post_from_outside(op& o) noexcept {
-    if (mine()) {
+void loop::post_from_outside(op& o, detail::inside_section s) noexcept {
+    if (mine(s)) {
         local_.push_back(o);
         return;
     }
@@ -114,8 +110,8 @@ void loop::drop_in(op& o) noexcept {
     push_inbox(o);
 }
 
-void loop::post_request(op& o) noexcept {
-    o.prev = request_mark;
+void loop::post_request(op& o, detail::owner_request& what) noexcept {
+    o.prev = &what;
     push_inbox(o);
 }
 
@@ -134,8 +130,8 @@ bool loop::take_inbox() noexcept {
     }
     while (in_order) {
         op* following = next_in_inbox(*in_order);
-        if (in_order->prev == request_mark)
-            carry_out(*in_order);
+        if (in_order->prev)
+            static_cast<detail::owner_request*>(in_order->prev)->carry_out(*this, *in_order);
         else
             local_.push_back(*in_order);
         in_order = following;
@@ -163,7 +159,7 @@ void loop::awake() noexcept {
 
 void loop::last_work_finished() noexcept {
     detail::section const s;
-    if (mine()) {
+    if (mine(s)) {
         outside_work_.fetch_sub(1, std::memory_order_acq_rel);
         return;
     }
@@ -309,7 +305,7 @@ detail::budget& loop::begin_stretch(std::size_t most) noexcept {
     return item;
 }
 
-loop::batch loop::run_batch(std::size_t most, std::size_t& done) {
+loop::batch loop::run_batch(std::size_t most, std::size_t& done, detail::inside_section only) {
     auto& item = begin_stretch(most);
     struct count {
         detail::budget const& item;
@@ -330,13 +326,13 @@ loop::batch loop::run_batch(std::size_t most, std::size_t& done) {
             else
                 resume_op(*o);
         } catch (...) {
-            if (mine())
+            if (mine(only))
                 have_run(count_items.ran());
             else
                 robbed_is_back();
             throw;
         }
-        if (!plainly_mine() && !mine()) [[unlikely]] {
+        if (!plainly_mine(only) && !mine(only)) [[unlikely]] {
             robbed_is_back();
             return batch::lost;
         }

@@ -6,7 +6,7 @@ namespace fairlead::detail {
 
 void rundown::wait() const noexcept {
     // Nobody can be asked to wake us: that would be one more look at what is about to go.
-    for (int waits = 0; inside_.load(std::memory_order_acquire) != 0; ++waits) {
+    for (int waits = 0; inside_.load(std::memory_order_seq_cst) != 0; ++waits) {
         if (waits < 100)
             park::pause();
         else

@@ -1237,8 +1237,8 @@ outcome driver::system_host_name(char* into, std::size_t capacity) noexcept {
     return r;
 }
 
-std::unique_ptr<driver> make_driver(fairlead::detail::context_memory_ref const& memory) {
-    return std::unique_ptr<driver>(new (memory) epoll_driver(memory.get()));
+fairlead::detail::owned<driver> make_driver(fairlead::detail::context_memory_ref const& memory) {
+    return fairlead::detail::owned<driver>(new (memory) epoll_driver(memory.get()));
 }
 
 } // namespace fairlead::io

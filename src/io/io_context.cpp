@@ -15,7 +15,7 @@ std::int64_t limit_ns(std::int64_t deadline_ns) noexcept { return std::max<std::
 
 io_context::io_context() : io_context(io::make_driver()) {}
 io_context::io_context(int) : io_context(io::make_driver()) {}
-io_context::io_context(std::unique_ptr<io::driver> d) : loop_(io_loop::make(*this, std::move(d))) {}
+io_context::io_context(detail::owned<io::driver> d) : loop_(io_loop::make(*this, std::move(d))) {}
 io_context::io_context(detail::context_memory_ref memory)
     : execution_context(std::move(memory)),
       loop_(io_loop::make(*this, io::make_driver(detail::service_access::memory_of(*this)))) {}

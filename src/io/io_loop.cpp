@@ -32,8 +32,8 @@ public:
                  nested_ ? 1U : detail::this_thread.owning.sections.load(std::memory_order_relaxed)},
           outer_(std::exchange(detail::this_thread.current, &l)),
           depth_(std::exchange(detail::this_thread.depth, 0U)),
-          item_(detail::this_thread.item),
-          had_it_(nested_ && l.mine()) {
+          item_(detail::this_thread.item) {
+        had_it_ = nested_ && l.mine(section_);
         detail::this_thread.frames = &frame_;
         if (!nested_)
             l.ownership_.join();
@@ -47,7 +47,7 @@ public:
         // The handler of the outer frame goes on as it was: with the loop only if it had it, and nobody else wants it.
         // Without, the outer frame finds out by itself that it was robbed.
         if (nested_) {
-            bool const has_it = loop_.mine();
+            bool const has_it = loop_.mine(section_);
             if (has_it && had_it_ && !loop_.ownership_.is_shared())
                 loop_.robbed_is_back();
             else if (has_it)
@@ -67,12 +67,13 @@ public:
     bool nested() const noexcept { return nested_; }
     /// The handler that calls run() is not to be waited for in there.
     unsigned robbed() const noexcept { return had_it_ ? 1 : 0; }
-    bool owns() const noexcept { return loop_.mine(); }
+    bool owns() const noexcept { return loop_.mine(section_); }
+    detail::inside_section only_section() const noexcept { return section_; }
 
     /// False: there is no reason to wait for the loop any more.
     bool take(std::int64_t until_ns) noexcept {
         auto& self = detail::this_thread.owning;
-        while (!loop_.mine() && !loop_.ownership_.try_take(self)) {
+        while (!loop_.mine(section_) && !loop_.ownership_.try_take(self)) {
             if (loop_.stopped())
                 return false;
             std::int64_t timeout = -1;
@@ -102,27 +103,40 @@ private:
     detail::section section_; // The last: everything else happens inside it.
 };
 
-io_loop* io_loop::make(execution_context& context, std::unique_ptr<io::driver> d) {
+io_loop* io_loop::make(execution_context& context, detail::owned<io::driver> d) {
     return new (detail::service_access::memory_of(context)) io_loop(context, std::move(d));
 }
-io_loop::io_loop(execution_context& context, std::unique_ptr<io::driver> d)
+io_loop::io_loop(execution_context& context, detail::owned<io::driver> d)
     : loop(context),
       driver_(std::move(d)),
+      waker_(driver_.get()),
       retired_(io::make_retired_driver(detail::service_access::memory_of(context))),
       timers_(new(detail::service_access::memory_of(context)) timers(context)) {
     driver_->attach(*this);
 }
 io_loop::~io_loop() { abandon_all(); }
 
+/// What is given up may be destroyed by other threads, which close descriptors and wake the loop meanwhile: the one
+/// takes ownership, the other a guard, hence the driver is exchanged by the owner, and goes when nobody is inside a
+/// guard.
 void io_loop::retire() noexcept {
     rundown_.wait();
-    abandon_all();
-    is_retired_ = true;
-    retired_->attach(*this);
-    driver_ = std::move(retired_); // The old one closes what is still open.
+    abandon_all_and([this] {
+        is_retired_.store(true, std::memory_order_relaxed);
+        retired_->attach(*this);
+        std::swap(driver_, retired_);
+        waker_.store(driver_.get(), std::memory_order_seq_cst);
+    });
+    rundown_.wait();
+    retired_ = {}; // It closes what is still open.
 }
 
 void io_loop::abandon_all() noexcept {
+    abandon_all_and([] {});
+}
+
+/// `last` is called by the owner, when there is nothing more to give up.
+template <class Last> void io_loop::abandon_all_and(Last last) noexcept {
     bool const was_stopped = stopped_.exchange(false, std::memory_order_relaxed);
     {
         membership member(*this);
@@ -136,12 +150,13 @@ void io_loop::abandon_all() noexcept {
                 local_.push_back(o);
             }
         } while (abandon_queued());
+        last();
     }
     stopped_.store(was_stopped, std::memory_order_relaxed);
 }
 
 std::int64_t io_loop::clock_ns() noexcept { return driver_->now_ns(); }
-void io_loop::wake() noexcept { driver_->wake(); }
+void io_loop::wake() noexcept { waker_.load(std::memory_order_seq_cst)->wake(); }
 
 steady_clock::time_point io_loop::now() noexcept {
     auto const now = driver_->now_ns();
@@ -214,9 +229,10 @@ void io_loop::look_at_driver(std::int64_t now) noexcept {
 }
 
 /// A batch like any other, but for a look at the clock after each item: whoever gives a time returns within one of it.
-template <class IsLate> loop::batch io_loop::run_batch_until(IsLate is_late, std::size_t most, std::size_t& total) {
+template <class IsLate> loop::batch io_loop::run_batch_until(IsLate is_late, std::size_t most, std::size_t& total,
+                                                             detail::inside_section only) {
     for (unsigned n = 0; n != fairness::batch_items && total != most && !local_.empty(); ++n) {
-        if (run_batch(1, total) == batch::lost)
+        if (run_batch(1, total, only) == batch::lost)
             return batch::lost;
         auto const now = look_at_clock();
         if (stopped() || is_late(now) || now >= pace_.slice_end_ns())
@@ -267,7 +283,8 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
                     break;
                 continue;
             }
-            auto const left = until_ns > 0 ? run_batch_until(is_late, most, total) : run_batch(most - total, total);
+            auto const left = until_ns > 0 ? run_batch_until(is_late, most, total, member.only_section())
+                                           : run_batch(most - total, total, member.only_section());
             if (stopped() || total == most)
                 break;
             if (left == batch::lost)
@@ -382,7 +399,7 @@ std::size_t io_loop::turn() {
     pace_.trust(); // A simulated clock stands still: the batch is as long as it may be.
     look_at_clock();
     std::size_t n = 0;
-    run_batch(std::numeric_limits<std::size_t>::max(), n);
+    run_batch(std::numeric_limits<std::size_t>::max(), n, member.only_section());
     counters_items_.fetch_add(n, std::memory_order_relaxed);
     return n;
 }
@@ -390,7 +407,7 @@ std::size_t io_loop::turn() {
 void io_loop::stop() noexcept {
     detail::rundown::guard const here(rundown_); // Whoever sees it may end the loop.
     stopped_.store(true, std::memory_order_release);
-    if (!mine())
+    if (detail::section const s; !mine(s))
         wake();
     ownership_.wake_all();
 }
@@ -403,21 +420,6 @@ loop_counters io_loop::counters() const noexcept {
     return c;
 }
 
-namespace {
-
-// An op that another thread hands in travels through the inbox as a request; what it is to do when it is done waits in
-// the result until the owner has taken it in.
-void carry(op& o, op::run_function request) noexcept {
-    o.result.n = reinterpret_cast<std::size_t>(o.run);
-    o.run = request;
-}
-void unpack(op& o) noexcept {
-    o.run = reinterpret_cast<op::run_function>(o.result.n);
-    o.result = {};
-}
-
-} // namespace
-
 template <class Op, void (io_loop::*Start)(Op&) noexcept> void io_loop::hand_in(Op& o) noexcept {
     // Nobody runs the loop: act at once.
     if (take_while_idle()) {
@@ -425,20 +427,16 @@ template <class Op, void (io_loop::*Start)(Op&) noexcept> void io_loop::hand_in(
         leave_idle();
         return;
     }
-    carry(o, packed([](io_loop& to, op& base) {
-              unpack(base);
-              (to.*Start)(static_cast<Op&>(base));
-          }));
-    post_request(o);
-}
-
-void io_loop::carry_out(op& o) noexcept {
-    reinterpret_cast<request_function>(reinterpret_cast<void (*)()>(o.run))(*this, o);
+    constexpr auto start = [](loop& owned, op& handed_in) {
+        (static_cast<io_loop&>(owned).*Start)(static_cast<Op&>(handed_in));
+    };
+    static constinit detail::owner_request what{{}, start};
+    post_request(o, what);
 }
 
 void io_loop::submit_here(io::io_op& o) noexcept { driver_->submit(o); }
-void io_loop::submit_from_outside(io::io_op& o) noexcept {
-    if (mine())
+void io_loop::submit_from_outside(io::io_op& o, detail::inside_section s) noexcept {
+    if (mine(s))
         submit_here(o);
     else
         hand_in<io::io_op, &io_loop::submit_here>(o);
@@ -455,7 +453,7 @@ void io_loop::arm_here(io::timer_op& o) noexcept {
 
 void io_loop::arm(io::timer_op& o) noexcept {
     detail::section const s;
-    if (mine()) [[likely]]
+    if (mine(s)) [[likely]]
         arm_here(o);
     else
         hand_in<io::timer_op, &io_loop::arm_here>(o);
@@ -470,8 +468,8 @@ void io_loop::cancel(io::timer_op& o) noexcept {
 
 bool io_loop::disarm(io::timer_op& o) noexcept {
     detail::section const s;
-    bool const taken = !mine() && take_while_idle();
-    if (!taken && !mine())
+    bool const taken = !mine(s) && take_while_idle();
+    if (!taken && !mine(s))
         return false;
     bool const armed = o.heap_index != io::timer_op::not_armed;
     if (armed) {

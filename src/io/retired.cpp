@@ -83,8 +83,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<driver> make_retired_driver(fairlead::detail::context_memory_ref const& memory) {
-    return std::unique_ptr<driver>(new (memory) retired_driver);
+fairlead::detail::owned<driver> make_retired_driver(fairlead::detail::context_memory_ref const& memory) {
+    return fairlead::detail::owned<driver>(new (memory) retired_driver);
 }
 
 } // namespace fairlead::io

@@ -137,6 +137,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<io::driver> make_driver(network& n, machine& m) { return std::make_unique<sim_driver>(n, m); }
+fairlead::detail::owned<io::driver> make_driver(network& n, machine& m) {
+    return fairlead::detail::owned<io::driver>(new sim_driver(n, m));
+}
 
 } // namespace fairlead::sim

@@ -6,6 +6,6 @@
 namespace fairlead::sim {
 
 /// Both outlive the driver.
-std::unique_ptr<io::driver> make_driver(network& n, machine& m);
+fairlead::detail::owned<io::driver> make_driver(network& n, machine& m);
 
 } // namespace fairlead::sim

@@ -103,7 +103,7 @@ public:
 
 private:
     bend& bend_;
-    std::unique_ptr<io::driver> machine_;
+    fairlead::detail::owned<io::driver> machine_;
     std::int64_t const began_ns_ = machine_->now_ns();
 };
 

@@ -12,6 +12,7 @@
 #include <fairlead/token/post.hpp>
 
 #include <catalogue/bent_driver.hpp>
+#include <support/scale.hpp>
 
 #include <gtest/gtest.h>
 
@@ -169,6 +170,74 @@ TEST(Catalogue, M04_ContextEndsOnlyWhenNobodyIsStillWakingIt) {
     }
     other.join();
     EXPECT_EQ(gone.wait_for(0s), std::future_status::ready);
+}
+
+/// Calls `f` when its context destroys it, the last that happens before the driver is exchanged.
+class destructor_service : public execution_context::service {
+public:
+    static inline execution_context::id id;
+    destructor_service(execution_context& c, std::function<void()> f) : service(c), at_end_(std::move(f)) {}
+    ~destructor_service() override { at_end_(); }
+
+private:
+    void shutdown() override {}
+    std::function<void()> at_end_;
+};
+
+// A coroutine that is given up may be destroyed by another thread, which then wakes the loop whose driver is exchanged.
+TEST(Catalogue, M04_X8_DriverStaysUntilWhoeverWakesItHasDone) {
+    std::promise<void> waking, ended;
+    auto gone = ended.get_future();
+    std::atomic<bool> is_first = true;
+    test::bend bent;
+    bent.wake = [&] {
+        if (!is_first.exchange(false))
+            return;
+        waking.set_value();
+        EXPECT_EQ(gone.wait_for(20ms), std::future_status::timeout) << "it went while it was being woken";
+    };
+    bent.end = [&] { ended.set_value(); };
+    std::thread other;
+    {
+        io_context context(std::make_unique<test::bent_driver>(bent));
+        auto work = make_work_guard(context);
+        auto const wake_from_elsewhere = [&](void*) {
+            other = std::thread([w = std::move(work)]() mutable { w.reset(); });
+            waking.get_future().wait();
+        };
+        make_service<destructor_service>(
+            context, [&] { post(context, [given_up = std::shared_ptr<void>(&bent, wake_from_elsewhere)] {}); });
+    }
+    other.join();
+    EXPECT_EQ(gone.wait_for(0s), std::future_status::ready);
+}
+
+// The same with closing: many sockets of a context that goes are closed by the thread that ran their coroutines. What
+// this shows is for the thread sanitizer to see.
+TEST(Catalogue, M05_X8_ObjectsOfAContextThatGoesAreClosedByAnotherThread) {
+    for (auto rounds = test::scaled(50, 10); rounds != 0; --rounds) {
+        auto going = std::make_unique<io_context>();
+        io_context home;
+        auto work = make_work_guard(home);
+        witness::alive = 0;
+        for (int i = 0; i != 20; ++i)
+            co_spawn(
+                home,
+                [](io_context& c) -> awaitable<void> {
+                    witness const w;
+                    tcp::acceptor acceptor(c, tcp::endpoint(ip::address_v4::loopback(), 0));
+                    co_await acceptor.async_accept();
+                }(*going),
+                detached);
+        std::promise<void> waiting;
+        post(home, [&] { waiting.set_value(); });
+        std::thread other([&] { home.run(); });
+        waiting.get_future().wait();
+        going.reset();
+        work.reset();
+        other.join();
+        EXPECT_EQ(witness::alive, 0);
+    }
 }
 
 TEST(Catalogue, M04_ResultThatNobodyTookIsFreed) {

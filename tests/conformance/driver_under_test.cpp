@@ -24,7 +24,7 @@ class kernel_world final : public world {
     static constexpr auto patience = 10s;
 
 public:
-    kernel_world(std::unique_ptr<io::driver> d, char const* name) : context_(std::move(d)), name_(name) {}
+    kernel_world(detail::owned<io::driver> d, char const* name) : context_(std::move(d)), name_(name) {}
 
     io_context& context() noexcept override { return context_; }
     std::string description() const override { return name_; }

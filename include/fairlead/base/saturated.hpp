@@ -6,7 +6,7 @@
 
 #include <fairlead/base/saturated_sum.hpp>
 
-#include <chrono>
+#include <fairlead/base/durations.hpp>
 #include <ratio>
 #include <type_traits>
 

@@ -24,6 +24,12 @@ class loop;
 
 namespace detail {
 
+/// Stands in the way back of an op that is in the inbox, where it is no place in a list: the owner does this with the
+/// op in place of queueing it.
+struct owner_request : op_link {
+    void (*carry_out)(loop& owned, op& o);
+};
+
 /// One run() on a thread's stack.
 struct run_frame {
     loop* runs;
@@ -61,6 +67,12 @@ inline bool spend() noexcept {
     return spend_slow();
 }
 
+/// Shows that its holder is inside a section, to functions that have to be called there.
+class inside_section {
+    friend class section;
+    constexpr inside_section() noexcept = default;
+};
+
 /// While one of these exists, a loop that the calling thread owns stays its own. Sections nest. Entering stores a
 /// constant and leaving what was found, so that sections one after the other do not wait for each other's stores.
 class section {
@@ -75,6 +87,7 @@ public:
         std::atomic_signal_fence(std::memory_order_seq_cst);
         this_thread.owning.sections.store(outer_, std::memory_order_release);
     }
+    constexpr operator inside_section() const noexcept { return {}; }
 
 private:
     unsigned const outer_;
@@ -86,10 +99,12 @@ private:
 class FAIRLEAD_EXPORT loop : public resumer {
 public:
     /// True when the calling thread owns the loop: it is alone inside run(), or has taken the loop for a moment. It
-    /// stays true only inside a detail::section.
-    bool mine() const noexcept { return ownership_.is_of(detail::this_thread.owning); }
+    /// stays true only inside a section, hence whoever asks shows one.
+    bool mine(detail::inside_section) const noexcept { return ownership_.is_of(detail::this_thread.owning); }
     /// The shortest form of the question: false also when it takes longer to answer.
-    bool plainly_mine() const noexcept { return ownership_.is_plainly_of(detail::this_thread.owning); }
+    bool plainly_mine(detail::inside_section) const noexcept {
+        return ownership_.is_plainly_of(detail::this_thread.owning);
+    }
     /// Something that stands for the calling thread, for as long as it lives.
     static void const* self() noexcept { return &detail::this_thread; }
     /// True inside run() of this loop, whoever owns it at the moment.
@@ -105,10 +120,10 @@ public:
     /// Appends from any thread; the op is the loop's when this returns.
     FAIRLEAD_ALWAYS_INLINE void post(op& o) noexcept {
         detail::section const s;
-        if (plainly_mine()) [[likely]]
+        if (plainly_mine(s)) [[likely]]
             local_.push_back(o);
         else
-            post_from_outside(o);
+            post_from_outside(o, s);
     }
     /// The same for callers that hold a lock: never waits for another thread, which might want the lock. What this
     /// thread posts next may come first.
@@ -177,14 +192,12 @@ protected:
     virtual std::int64_t clock_ns() noexcept = 0;
     /// Makes a sleeping owner look at its inbox. Any thread.
     virtual void wake() noexcept = 0;
-    /// Owner: does what another thread asked for with post_request().
-    virtual void carry_out(op& request) noexcept = 0;
 
     /// What run_batch has left of the loop.
     enum class batch : unsigned char { kept, lost };
     /// Owner, inside its only section: runs up to `most` items and at most one batch, and counts them in `done`. Lost:
     /// another thread has taken the loop while a handler ran.
-    batch run_batch(std::size_t most, std::size_t& done);
+    batch run_batch(std::size_t most, std::size_t& done, detail::inside_section only);
     /// Owner: so many items have had their turn.
     void have_run(unsigned items) noexcept {
         pace_.ran(items);
@@ -195,8 +208,9 @@ protected:
     unsigned run_shared(op& o);
     /// Owner: moves what other threads posted into the run queue, in the order of arrival, and does what they ask for.
     bool take_inbox() noexcept;
-    /// Hands a request to the owner. Any thread; it is carried out when the owner next looks into its inbox.
-    void post_request(op& o) noexcept;
+    /// Hands `o` to the owner, who does with it what `what` says. Any thread; the owner does so when it next looks into
+    /// its inbox.
+    void post_request(op& o, detail::owner_request& what) noexcept;
     /// Owner: announces sleep. False: the inbox is not empty, do not sleep.
     bool fall_asleep() noexcept;
     /// Owner: takes the announcement back; what came meanwhile is in the run queue.
@@ -243,7 +257,7 @@ private:
     detail::budget& begin_stretch(std::size_t most) noexcept;
     FAIRLEAD_NOINLINE static void run_outside_alone(op& o);
     bool is_running_further_out(detail::run_frame const& f) const noexcept;
-    FAIRLEAD_COLD void post_from_outside(op& o) noexcept;
+    FAIRLEAD_COLD void post_from_outside(op& o, detail::inside_section s) noexcept;
     void push_inbox(op& o) noexcept;
     FAIRLEAD_COLD void push_inbox_and_wake(op& o) noexcept;
     template <class F> static void on_trampoline(F first) {

@@ -15,7 +15,7 @@ class rundown {
 public:
     class guard {
     public:
-        explicit guard(rundown& r) noexcept : inside_(r.inside_) { inside_.fetch_add(1, std::memory_order_relaxed); }
+        explicit guard(rundown& r) noexcept : inside_(r.inside_) { inside_.fetch_add(1, std::memory_order_seq_cst); }
         guard(guard const&) = delete;
         guard& operator=(guard const&) = delete;
         ~guard() { inside_.fetch_sub(1, std::memory_order_release); } // The last that this thread touches.

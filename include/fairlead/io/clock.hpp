@@ -3,7 +3,7 @@
 
 #include <fairlead/base/config.hpp>
 
-#include <chrono>
+#include <fairlead/base/durations.hpp>
 
 namespace fairlead {
 

@@ -5,8 +5,8 @@
 #include <fairlead/io/clock.hpp>
 #include <fairlead/io/io_loop.hpp>
 
-#include <chrono>
 #include <cstdint>
+#include <fairlead/base/durations.hpp>
 #include <type_traits>
 
 namespace fairlead::detail {

@@ -9,11 +9,11 @@
 
 #include <fairlead/base/buffer.hpp>
 #include <fairlead/base/error.hpp>
+#include <fairlead/base/owned.hpp>
 #include <fairlead/exec/execution_context.hpp>
 #include <fairlead/exec/op.hpp>
 
 #include <cstdint>
-#include <memory>
 
 namespace fairlead {
 class loop;
@@ -260,8 +260,8 @@ private:
 };
 
 /// The driver of this machine: epoll.
-FAIRLEAD_EXPORT std::unique_ptr<driver> make_driver(fairlead::detail::context_memory_ref const& memory = {});
+FAIRLEAD_EXPORT fairlead::detail::owned<driver> make_driver(fairlead::detail::context_memory_ref const& memory = {});
 /// The driver of a loop whose context has gone: it has no descriptors, and nothing that is started comes to an end.
-std::unique_ptr<driver> make_retired_driver(fairlead::detail::context_memory_ref const& memory);
+fairlead::detail::owned<driver> make_retired_driver(fairlead::detail::context_memory_ref const& memory);
 
 } // namespace fairlead::io

@@ -1,15 +1,14 @@
 // The loop: a run queue, timers and a driver, taking turns.
 #pragma once
 
+#include <fairlead/base/durations.hpp>
+#include <fairlead/base/owned.hpp>
 #include <fairlead/exec/cancellation_type.hpp>
 #include <fairlead/exec/executor.hpp>
 #include <fairlead/io/clock.hpp>
 #include <fairlead/io/deadline.hpp>
 #include <fairlead/io/io_loop.hpp>
 #include <fairlead/io/wrapped_handler.hpp>
-
-#include <chrono>
-#include <memory>
 
 namespace fairlead {
 
@@ -37,7 +36,7 @@ public:
     /// `concurrency_hint` is taken and not needed: a loop finds out by itself how many threads run it.
     explicit io_context(int concurrency_hint);
     /// With a driver of one's own, e.g. a simulated one.
-    explicit io_context(std::unique_ptr<io::driver> driver);
+    explicit io_context(detail::owned<io::driver> driver);
     /// With the services that `initial` makes.
     explicit io_context(service_maker const& initial, int concurrency_hint = -1);
     /// With its services, its loop and what I/O objects keep there in memory from `a` (execution_context).

@@ -2,13 +2,12 @@
 // the I/O of objects whose executor runs no loop.
 #pragma once
 
+#include <fairlead/base/durations.hpp>
+#include <fairlead/base/owned.hpp>
 #include <fairlead/exec/cancellation_type.hpp>
 #include <fairlead/exec/executor.hpp>
 #include <fairlead/io/driver.hpp>
 #include <fairlead/io/timer_op.hpp>
-
-#include <chrono>
-#include <memory>
 
 namespace fairlead {
 
@@ -28,7 +27,7 @@ struct loop_counters {
 class FAIRLEAD_EXPORT io_loop final : public loop, public detail::in_context_memory {
 public:
     /// For executors of `context`. The first reference is the caller's.
-    static io_loop* make(execution_context& context, std::unique_ptr<io::driver> d);
+    static io_loop* make(execution_context& context, detail::owned<io::driver> d);
     void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
     void release() noexcept {
         if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1)
@@ -36,7 +35,7 @@ public:
     }
     /// Its context goes: everything is abandoned and every descriptor closed.
     void retire() noexcept;
-    bool is_retired() const noexcept { return is_retired_; }
+    bool is_retired() const noexcept { return is_retired_.load(std::memory_order_relaxed); }
 
     static io_loop& of(loop& l) noexcept { return static_cast<io_loop&>(l); }
 
@@ -70,10 +69,10 @@ public:
     /// Hands an op to the driver, from whatever thread.
     void submit(io::io_op& o) noexcept {
         detail::section const s;
-        if (plainly_mine()) [[likely]]
+        if (plainly_mine(s)) [[likely]]
             driver_->submit(o);
         else
-            submit_from_outside(o);
+            submit_from_outside(o, s);
     }
     /// Completes all pending ops of a descriptor with operation_aborted. Returns how many; 1 when it had to be passed
     /// on.
@@ -100,7 +99,7 @@ public:
                 if (taken)
                     taken->leave_idle();
             }
-        } const hold{mine() ? nullptr : this};
+        } const hold{mine(s) ? nullptr : this};
         if (hold.taken && !take_while_idle())
             take_from_outside();
         return f();
@@ -108,7 +107,7 @@ public:
     /// Calls f() at once if the caller owns the loop or nobody does. False: another thread is inside run().
     template <class F> bool at_once(F f) noexcept {
         detail::section const s;
-        if (mine()) {
+        if (mine(s)) {
             f();
             return true;
         }
@@ -125,7 +124,7 @@ public:
         if (at_once([&f] { f(true); }))
             return;
         if (auto* o = request<F>::make(f)) {
-            post_request(*o);
+            post_request(*o, request<F>::what);
         } else {
             take_from_outside();
             f(true);
@@ -137,46 +136,40 @@ private:
     class membership;
     struct timers;
 
-    /// A request lies in an op's `run` until it has been carried out; void (*)() is what g++ lets any of them pass as.
-    using request_function = void (*)(io_loop&, op&);
-    static op::run_function packed(request_function f) noexcept {
-        return reinterpret_cast<op::run_function>(reinterpret_cast<void (*)()>(f));
-    }
-
+    /// A function for the owner, in a block of the recycler. It is no operation, and never runs as one.
     template <class F> struct request : op {
         F function;
-        explicit request(F& f) noexcept : function(f) {
-            run = packed(&request::carry_out_it);
-            cancel = nullptr;
-        }
+        explicit request(F& f) noexcept : function(f) {}
         static request* make(F& f) noexcept {
             static_assert(std::is_nothrow_copy_constructible_v<F>);
             void* const memory = detail::recycle_allocate_or_null(sizeof(request));
             return memory ? ::new (memory) request(f) : nullptr;
         }
-        static void carry_out_it(io_loop&, op& o) {
+        static void carry_out(loop&, op& o) {
             auto& self = static_cast<request&>(o);
             F f(self.function);
             self.~request();
             detail::recycle_free(&self);
             f(false);
         }
+        inline static constinit detail::owner_request what{{}, &carry_out};
     };
 
-    io_loop(execution_context& context, std::unique_ptr<io::driver> d);
+    io_loop(execution_context& context, detail::owned<io::driver> d);
     ~io_loop();
 
     std::int64_t clock_ns() noexcept override;
     void wake() noexcept override;
-    void carry_out(op& o) noexcept override;
-    FAIRLEAD_COLD void submit_from_outside(io::io_op& o) noexcept;
+    FAIRLEAD_COLD void submit_from_outside(io::io_op& o, detail::inside_section s) noexcept;
     FAIRLEAD_COLD void take_from_outside() noexcept;
     void submit_here(io::io_op& o) noexcept;
     void arm_here(io::timer_op& o) noexcept;
     template <class Op, void (io_loop::*Start)(Op&) noexcept> void hand_in(Op& o) noexcept;
     template <class Find> void cancel_one(Find find) noexcept;
+    template <class Last> void abandon_all_and(Last last) noexcept;
     std::size_t run(std::size_t most, std::int64_t until_ns, detail::blocking_wait const* for_whom);
-    template <class IsLate> batch run_batch_until(IsLate is_late, std::size_t most, std::size_t& total);
+    template <class IsLate>
+    batch run_batch_until(IsLate is_late, std::size_t most, std::size_t& total, detail::inside_section only);
     bool has_work(unsigned own) noexcept;
     void expire_timers(std::int64_t now) noexcept;
     void expire_timers_ahead(std::int64_t now) noexcept;
@@ -185,15 +178,16 @@ private:
     std::int64_t look_around() noexcept;
     void look_at_driver(std::int64_t now) noexcept;
 
-    std::unique_ptr<io::driver> driver_;
-    std::unique_ptr<io::driver> retired_; ///< made in time: there may be no memory when it is needed
-    std::unique_ptr<timers> timers_;
+    detail::owned<io::driver> driver_;
+    std::atomic<io::driver*> waker_;    ///< the same, for threads that do not own the loop
+    detail::owned<io::driver> retired_; ///< made in time: there may be no memory when it is needed
+    detail::owned<timers> timers_;
     loop_counters counters_{};
     std::atomic<std::int64_t> seen_ns_{0}; ///< when a program last read the clock; 0: not since we did
     unsigned batches_since_poll_ = 0;
     std::atomic<std::uint64_t> counters_items_{0};
     std::atomic<std::size_t> references_{1};
-    bool is_retired_ = false;
+    std::atomic<bool> is_retired_{false};
 };
 
 namespace io {

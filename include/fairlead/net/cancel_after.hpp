@@ -11,8 +11,8 @@
 #include <fairlead/token/kept_values.hpp>
 
 #include <atomic>
-#include <chrono>
 #include <exception>
+#include <fairlead/base/durations.hpp>
 #include <optional>
 #include <string>
 #include <system_error>

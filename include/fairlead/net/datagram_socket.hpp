@@ -5,8 +5,6 @@
 #include <fairlead/net/local.hpp>
 #include <fairlead/net/socket.hpp>
 
-#include <algorithm>
-
 namespace fairlead {
 namespace detail {
 
@@ -52,7 +50,7 @@ template <class Endpoint> struct sender_record : io::datagram_op {
     std::tuple<error_code, std::size_t> values() noexcept {
         // A datagram that did not fit has a sender like any other.
         if (result.error == 0 || result.error == static_cast<int>(error::message_size))
-            sender->resize(std::min(std::size_t{address_size}, sender->capacity()));
+            sender->resize(address_size < sender->capacity() ? std::size_t{address_size} : sender->capacity());
         return {to_error_code(result.error), result.n};
     }
 };

@@ -11,7 +11,7 @@
 #include <fairlead/token/block.hpp>
 #include <fairlead/token/initiate_on.hpp>
 
-#include <chrono>
+#include <fairlead/base/durations.hpp>
 
 namespace fairlead {
 

@@ -3,8 +3,8 @@
 
 #include <fairlead/resp3/parser.hpp>
 
-#include <chrono>
 #include <cstddef>
+#include <fairlead/base/durations.hpp>
 #include <string>
 #include <string_view>
 

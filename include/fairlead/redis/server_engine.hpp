@@ -4,9 +4,9 @@
 
 #include <fairlead/base/config.hpp>
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <fairlead/base/durations.hpp>
 #include <functional>
 #include <memory>
 #include <string>

@@ -7,8 +7,8 @@
 #include <fairlead/sim/disk.hpp>
 #include <fairlead/token/post.hpp>
 
-#include <chrono>
 #include <cstddef>
+#include <fairlead/base/durations.hpp>
 #include <functional>
 #include <string_view>
 

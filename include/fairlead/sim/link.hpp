@@ -1,8 +1,8 @@
 // The way from one simulated host to another.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
+#include <fairlead/base/durations.hpp>
 
 namespace fairlead::sim {
 

@@ -12,9 +12,9 @@
 #include <fairlead/sim/random.hpp>
 #include <fairlead/sim/rule.hpp>
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <fairlead/base/durations.hpp>
 #include <functional>
 #include <memory>
 #include <string>

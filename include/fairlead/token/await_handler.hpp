@@ -54,7 +54,8 @@ public:
         if (!record_->home)
             return true;
         auto const* const f = this_thread.frames;
-        return f && f->runs == record_->home && f->runs->mine();
+        section const s;
+        return f && f->runs == record_->home && f->runs->mine(s);
     }
 
     await_record* record_;

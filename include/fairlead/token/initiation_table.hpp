@@ -136,7 +136,7 @@ template <class Init, class... Args> struct primitive_functions
             r.state = await_state::idle;
             Init& i = in(p);
             section const s;
-            if (!i.home()->mine() || !i.ready())
+            if (!i.home()->mine(s) || !i.ready())
                 return step::not_ready;
             if (!spend()) {
                 r.state = await_state::exhausted;

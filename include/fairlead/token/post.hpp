@@ -1,9 +1,10 @@
 // post, dispatch, defer: run a function, or resume the caller, on an executor.
 #pragma once
 
-#include <fairlead/token/initiate.hpp> // First: its refusals are then shown with few lines about headers.
+#include <fairlead/token/async_result.hpp> // First: its refusals are then shown with few lines about headers.
 
 #include <fairlead/token/async_op.hpp>
+#include <fairlead/token/initiate.hpp>
 
 namespace fairlead {
 namespace detail {
