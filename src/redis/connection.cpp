@@ -29,18 +29,6 @@ namespace {
 using fairlead::detail::socket_core;
 using fairlead::detail::to_error_code;
 
-void abandon(op& o) {
-    if (o.run) {
-        o.run(&o, op_mode::abandon);
-        return;
-    }
-    auto& r = await_record::of(o);
-    if (r.hooks && r.hooks->abandon)
-        r.hooks->abandon(&r);
-    else
-        loop::doom(r);
-}
-
 bool is_numeric(server_address const& address, ip::tcp::endpoint& endpoint) {
     error_code ec;
     auto const host = ip::make_address(address.host, ec);
@@ -95,17 +83,19 @@ public:
     any_io_executor io_executor() noexcept { return loop_executor(&loop()); }
     any_io_executor const& executor() const noexcept { return executor_; }
     void configure(config_view const& cfg) {
-        if (phase_ == phase::idle) { // else async_run is about to fail
-            cfg_ = cfg;
-            mux_.configure(cfg_);
-        }
+        config copy;
+        copy = cfg;
+        context_->as_owner([this, &copy] {
+            if (phase_ == phase::idle) { // else async_run is about to fail
+                cfg_ = std::move(copy);
+                mux_.configure(cfg_);
+            }
+        });
     }
 
     /// Starts an op at once unless another thread runs the loop, which then starts it.
     template <class Op> void start_anywhere(Op& o) noexcept {
-        if (loop().mine()) [[likely]]
-            start(o);
-        else if (!context_->at_once([this, &o] { start(o); }))
+        if (!context_->at_once([this, &o] { start(o); })) [[unlikely]]
             start_there(o);
     }
     template <class Op> void start_there(Op& o) noexcept {
@@ -116,7 +106,7 @@ public:
             auto* const core = self.connection;
             self.run = reinterpret_cast<op::run_function>(self.result.n);
             if (mode == op_mode::abandon)
-                abandon(self);
+                fairlead::loop::abandon(self);
             else
                 core->start(self);
             core->release();
@@ -124,26 +114,44 @@ public:
         loop().post(o);
     }
 
-    void cancel() noexcept;
-    std::size_t cancel(request const& r) noexcept;
+    // What the loop's owner alone may touch is asked for and done with the loop in the caller's hands.
+    void cancel() noexcept {
+        context_->as_owner([this] { cancel_here(); });
+    }
+    std::size_t cancel(request const& r) noexcept {
+        return context_->as_owner([this, &r] { return cancel_here(r); });
+    }
     /// The connection object goes.
     void close() noexcept {
-        closed_ = true;
-        cancel();
+        context_->as_owner([this] {
+            closed_ = true;
+            cancel_here();
+        });
         release();
     }
 
-    bool is_ready() const noexcept { return phase_ == phase::ready; }
+    bool is_ready() noexcept {
+        return context_->as_owner([this] { return phase_ == phase::ready; });
+    }
     std::string const& address() const noexcept { return cfg_.address; }
-    resp3::version protocol() const noexcept { return session_.protocol(); }
+    resp3::version protocol() noexcept {
+        return context_->as_owner([this] { return session_.protocol(); });
+    }
     std::string const& server_text() const noexcept {
         return session_.server_text().empty() ? mux_.refusal() : session_.server_text();
     }
-    std::size_t pending() const noexcept { return mux_.pending(); }
-    connection_counters counters() noexcept { return mux_.counters(); }
+    std::size_t pending() noexcept {
+        return context_->as_owner([this] { return mux_.pending(); });
+    }
+    connection_counters counters() noexcept {
+        return context_->as_owner([this] { return mux_.counters(); });
+    }
 
 private:
     enum class phase : unsigned char { idle, connecting, greeting, ready, ending };
+
+    void cancel_here() noexcept;
+    std::size_t cancel_here(request const& r) noexcept;
 
     struct core_op : op {
         connection_core* core;
@@ -308,7 +316,7 @@ void connection_core::hand_out_pushes() noexcept {
     loop().push(o);
 }
 
-std::size_t connection_core::cancel(request const& r) noexcept {
+std::size_t connection_core::cancel_here(request const& r) noexcept {
     op_queue done;
     auto const n = mux_.cancel(r, done);
     pass_on(done);
@@ -595,7 +603,7 @@ void connection_core::stop(error_code const& ec) noexcept {
     unix_.close(ignored);
 }
 
-void connection_core::cancel() noexcept {
+void connection_core::cancel_here() noexcept {
     if (phase_ == phase::idle)
         give_up_requests(true, 0);
     else
