@@ -102,10 +102,16 @@ void loop::post_from_outside(op& o, detail::inside_section s) noexcept {
         leave_idle();
         return;
     }
-    drop_in(o);
+    o.prev = nullptr;
+    push_inbox(o);
 }
 
 void loop::drop_in(op& o) noexcept {
+    detail::section const s;
+    if (mine(s)) {
+        local_.push_back(o);
+        return;
+    }
     o.prev = nullptr;
     push_inbox(o);
 }

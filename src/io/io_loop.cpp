@@ -90,7 +90,11 @@ public:
         }
         return !loop_.stopped(); // If it is, the destructor gives back what was taken.
     }
-    static void nudge(void* l) noexcept { static_cast<io_loop*>(l)->wake(); }
+    static void nudge(void* l) noexcept {
+        auto& loop = *static_cast<io_loop*>(l);
+        detail::rundown::guard const here(loop.rundown_); // The owner may be about to exchange its driver.
+        loop.wake();
+    }
 
 private:
     io_loop& loop_;

@@ -303,6 +303,11 @@ private:
     }
 };
 
+/// Stands for the ticket of an op that was cancelled before it was started: a slot may be asked by another thread
+/// meanwhile.
+ticket given_up_storage;
+void* const given_up = &given_up_storage;
+
 /// Needs no memory: a context that is destroyed asks for it too, perhaps as the first one.
 pool& the_pool() noexcept {
     alignas(pool) static std::byte place[sizeof(pool)];
@@ -339,7 +344,6 @@ void resolving::start(loop& l, resolve_op& o) noexcept {
     o.failure = 0;
     o.found = nullptr;
     o.found_count = 0;
-    o.ticket = nullptr;
     // Numbers need no thread, and what is found takes no memory before somebody takes it.
     o.late = !o.reverse && (o.flags & AI_NUMERICHOST || !o.host || !*o.host);
     if (o.late) {
@@ -350,8 +354,9 @@ void resolving::start(loop& l, resolve_op& o) noexcept {
     int error = 0;
     {
         std::lock_guard lock(p.mutex);
+        bool const unwanted = std::exchange(o.ticket, nullptr) == given_up;
         ticket* const t = p.take();
-        error = t ? p.need_thread() : ENOMEM;
+        error = unwanted ? ECANCELED : t ? p.need_thread() : ENOMEM;
         if (error == 0) {
             t->fill(o, l);
             p.push(*t);
@@ -371,13 +376,15 @@ void resolving::start(loop& l, resolve_op& o) noexcept {
 void resolving::cancel(resolve_op& o) noexcept {
     auto& p = the_pool();
     std::lock_guard lock(p.mutex);
+    if (o.ticket == nullptr || o.ticket == given_up) {
+        o.ticket = given_up; // not started yet, or already on its way to the loop, which does not look here
+        return;
+    }
     auto* const t = static_cast<ticket*>(std::exchange(o.ticket, nullptr));
-    if (!t)
-        return; // already on its way to the loop
     t->o = nullptr;
     op_queue::unlink(o);
     o.result.error = ECANCELED;
-    t->l->post(o);
+    t->l->drop_in(o); // Under the lock: as when it has been looked up.
     t->l->work_finished();
 }
 

@@ -119,11 +119,7 @@ void signal_hub::finish(signal_op& o, int error, int number) noexcept {
     loop& l = o.source->loop_;
     o.result = {error, 0, static_cast<std::size_t>(number)};
     o.source = nullptr;
-    fairlead::detail::section const s;
-    if (l.mine(s))
-        l.push(o);
-    else
-        l.drop_in(o);
+    l.drop_in(o);
     l.work_finished();
 }
 

@@ -2,6 +2,7 @@
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/acceptor.hpp>
+#include <fairlead/net/cancel_after.hpp>
 #include <fairlead/net/connect.hpp>
 #include <fairlead/net/resolver.hpp>
 #include <fairlead/net/stream_socket.hpp>
@@ -11,14 +12,17 @@
 #include <fairlead/stream/read_until.hpp>
 #include <fairlead/stream/write.hpp>
 #include <fairlead/token/adapters.hpp>
+#include <fairlead/token/cancellation.hpp>
 #include <fairlead/token/post.hpp>
 #include <support/scale.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -453,6 +457,81 @@ TEST(Catalogue, C14_N01_CancelledLookUpsCompleteAtOnceAndTakeFewThreads) {
     context.run();
     EXPECT_EQ(aborted + others, look_ups);
     EXPECT_GT(aborted, 0) << "each was done before it could be cancelled";
+}
+
+TEST(Catalogue, C14_X5_LookUpHearsItsSlotAndItsLimit) {
+    sim::world w(1, "look_up_delay=1024");
+    auto& context = w.context();
+    tcp::resolver resolver(context);
+    cancellation_signal signal;
+    std::vector<std::string> ends;
+    auto const begun = w.now();
+    auto const end_of = [&](char const* which) {
+        return [&, which](error_code ec, auto) {
+            EXPECT_EQ(ec, error::operation_aborted) << which;
+            ends.push_back(which + std::to_string((w.now() - begun) / 1ms));
+        };
+    };
+    resolver.async_resolve("one.example", "80", bind_cancellation_slot(signal.slot(), end_of("slot ")));
+    resolver.async_resolve("two.example", "80", cancel_after(100ms, end_of("limit ")));
+    resolver.async_resolve(tcp::endpoint(ip::address_v4::broadcast(), 1), cancel_after(200ms, end_of("name ")));
+    error_code of_another;
+    resolver.async_resolve("three.example", "80", [&](error_code ec, auto) { of_another = ec; });
+    steady_timer timer(context, 50ms);
+    timer.async_wait([&](error_code) { signal.emit(cancellation_type::total); });
+    w.run();
+    EXPECT_EQ(ends, (std::vector<std::string>{"slot 50", "limit 100", "name 200"}));
+    EXPECT_EQ(of_another, error::host_not_found) << "the others go on";
+}
+
+TEST(Catalogue, C14_X5_LookUpThatAnotherThreadAsksToEndEndsOnce) {
+    io_context context;
+    tcp::resolver resolver(context);
+    int ended = 0, aborted = 0;
+    std::uint64_t const look_ups = test::scaled(2'000, 200);
+    std::array<cancellation_signal, 8> signals;
+    auto work = make_work_guard(context);
+    std::thread other([&] {
+        for (std::uint64_t i = 0; i != 4 * look_ups; ++i)
+            signals[i % signals.size()].emit(cancellation_type::terminal);
+        work.reset();
+    });
+    // Each look-up after the one before on the same signal: its slot is asked at any time, also before the start.
+    std::function<void(std::size_t)> look_up = [&](std::size_t chain) {
+        resolver.async_resolve("127.0.0.1", "80",
+                               bind_cancellation_slot(signals[chain].slot(), [&, chain](error_code ec, auto) {
+                                   EXPECT_TRUE(!ec || ec == error::operation_aborted) << ec.message();
+                                   aborted += ec == error::operation_aborted;
+                                   if (++ended + static_cast<int>(signals.size()) <= static_cast<int>(look_ups))
+                                       look_up(chain);
+                               }));
+    };
+    for (std::size_t chain = 0; chain != signals.size(); ++chain)
+        look_up(chain);
+    context.run();
+    other.join();
+    EXPECT_EQ(ended, static_cast<int>(look_ups));
+}
+
+TEST(Catalogue, C14_X5_LookUpIsFoundUnderWayByItsSlot) {
+    io_context context;
+    auto work = make_work_guard(context);
+    tcp::resolver resolver(context);
+    cancellation_signal signal;
+    int aborted = 0, others = 0;
+    constexpr int look_ups = 50;
+    for (int i = 0; i != look_ups; ++i) {
+        resolver.async_resolve("nobody-" + std::to_string(i) + ".invalid", "80",
+                               bind_cancellation_slot(signal.slot(), [&](error_code ec, auto) {
+                                   ++(ec == error::operation_aborted ? aborted : others);
+                               }));
+        signal.emit(cancellation_type::total);
+        context.poll();
+    }
+    work.reset();
+    context.run();
+    EXPECT_EQ(aborted + others, look_ups);
+    EXPECT_GT(aborted, 0) << "each was done before it could be asked";
 }
 
 TEST(Catalogue, N02_DeadlineOverALookUpAndAConnectHoldsInEverySimulatedWorld) {

@@ -198,11 +198,12 @@ TEST(Catalogue, M04_X8_DriverStaysUntilWhoeverWakesItHasDone) {
     };
     bent.end = [&] { ended.set_value(); };
     std::thread other;
+    std::optional<executor_work_guard<io_context::executor_type>> work;
     {
         io_context context(std::make_unique<test::bent_driver>(bent));
-        auto work = make_work_guard(context);
+        work.emplace(context.get_executor());
         auto const wake_from_elsewhere = [&](void*) {
-            other = std::thread([w = std::move(work)]() mutable { w.reset(); });
+            other = std::thread([&work] { work->reset(); });
             waking.get_future().wait();
         };
         make_service<destructor_service>(
@@ -220,17 +221,17 @@ TEST(Catalogue, M05_X8_ObjectsOfAContextThatGoesAreClosedByAnotherThread) {
         io_context home;
         auto work = make_work_guard(home);
         witness::alive = 0;
-        for (int i = 0; i != 20; ++i)
-            co_spawn(
-                home,
-                [](io_context& c) -> awaitable<void> {
-                    witness const w;
-                    tcp::acceptor acceptor(c, tcp::endpoint(ip::address_v4::loopback(), 0));
-                    co_await acceptor.async_accept();
-                }(*going),
-                detached);
         std::promise<void> waiting;
-        post(home, [&] { waiting.set_value(); });
+        auto const wait = [&](io_context& c, int& begun) -> awaitable<void> {
+            witness const w;
+            tcp::acceptor acceptor(c, tcp::endpoint(ip::address_v4::loopback(), 0));
+            if (--begun == 0)
+                post(home, [&] { waiting.set_value(); }); // when this one waits, too
+            co_await acceptor.async_accept();
+        };
+        int left = 20;
+        for (int i = left; i != 0; --i)
+            co_spawn(home, wait(*going, left), detached);
         std::thread other([&] { home.run(); });
         waiting.get_future().wait();
         going.reset();

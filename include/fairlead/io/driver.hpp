@@ -137,7 +137,7 @@ struct resolve_op : op {
         resolved_name* name;     ///< result, reverse: from new, the receiver's
     };
     std::size_t found_count; ///< reverse: 1 or 0
-    void* ticket;            ///< the driver's
+    void* ticket;            ///< the driver's; null before it is started
     resolve_op() noexcept {}
 };
 
@@ -195,6 +195,7 @@ public:
 
     // ---- name look-up: completes on the loop; cancel makes it complete with operation_aborted soon
     virtual void resolve(resolve_op& o) noexcept = 0;
+    /// Any thread, for as long as the op lives; one that has not been started yet is then not looked up.
     virtual void cancel_resolve(resolve_op& o) noexcept = 0;
     virtual void resolve_blocking(resolve_op& o) noexcept = 0;
 

@@ -222,6 +222,14 @@ struct signal_canceller {
     void request(void*) const { context->driver().cancel(*o); }
 };
 inline signal_canceller cancellation_of(signal_op& o, loop& home) noexcept { return {&io_loop::of(home), &o}; }
+/// The same for a look-up, which moves nothing.
+struct resolve_canceller {
+    io_loop* context;
+    resolve_op* o;
+    static constexpr auto accepts = cancellation_type::terminal | cancellation_type::partial | cancellation_type::total;
+    void request(void*) const { context->driver().cancel_resolve(*o); }
+};
+inline resolve_canceller cancellation_of(resolve_op& o, loop& home) noexcept { return {&io_loop::of(home), &o}; }
 
 } // namespace io
 

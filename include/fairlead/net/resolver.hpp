@@ -229,6 +229,7 @@ private:
         o.result = {0, 0, 0};
         o.name = nullptr;
         o.found_count = 0;
+        o.ticket = nullptr;
     }
 };
 
@@ -273,7 +274,7 @@ public:
     ///            error::no_data                   the name has no address that the look-up may return
     ///            error::no_memory                 for the results
     ///            error::operation_aborted         cancelled
-    /// Cancel     none; cancel() ends all look-ups of the resolver
+    /// Cancel     terminal, partial, total; cancel() ends all look-ups of the resolver
     /// Immediate  never
     /// Lifetime   *this outlives the completion; host and service are copied
     /// Threads    one object by one thread at a time
