@@ -83,14 +83,10 @@ public:
     any_io_executor io_executor() noexcept { return loop_executor(&loop()); }
     any_io_executor const& executor() const noexcept { return executor_; }
     void configure(config_view const& cfg) {
-        config copy;
-        copy = cfg;
-        context_->as_owner([this, &copy] {
-            if (phase_ == phase::idle) { // else async_run is about to fail
-                cfg_ = std::move(copy);
-                mux_.configure(cfg_);
-            }
-        });
+        if (phase_ == phase::idle) { // else async_run is about to fail
+            cfg_ = cfg;
+            mux_.configure(cfg_);
+        }
     }
 
     /// Starts an op at once unless another thread runs the loop, which then starts it.
@@ -114,44 +110,26 @@ public:
         loop().post(o);
     }
 
-    // What the loop's owner alone may touch is asked for and done with the loop in the caller's hands.
-    void cancel() noexcept {
-        context_->as_owner([this] { cancel_here(); });
-    }
-    std::size_t cancel(request const& r) noexcept {
-        return context_->as_owner([this, &r] { return cancel_here(r); });
-    }
+    void cancel() noexcept;
+    std::size_t cancel(request const& r) noexcept;
     /// The connection object goes.
     void close() noexcept {
-        context_->as_owner([this] {
-            closed_ = true;
-            cancel_here();
-        });
+        closed_ = true;
+        cancel();
         release();
     }
 
-    bool is_ready() noexcept {
-        return context_->as_owner([this] { return phase_ == phase::ready; });
-    }
+    bool is_ready() const noexcept { return phase_ == phase::ready; }
     std::string const& address() const noexcept { return cfg_.address; }
-    resp3::version protocol() noexcept {
-        return context_->as_owner([this] { return session_.protocol(); });
-    }
+    resp3::version protocol() const noexcept { return session_.protocol(); }
     std::string const& server_text() const noexcept {
         return session_.server_text().empty() ? mux_.refusal() : session_.server_text();
     }
-    std::size_t pending() noexcept {
-        return context_->as_owner([this] { return mux_.pending(); });
-    }
-    connection_counters counters() noexcept {
-        return context_->as_owner([this] { return mux_.counters(); });
-    }
+    std::size_t pending() const noexcept { return mux_.pending(); }
+    connection_counters counters() noexcept { return mux_.counters(); }
 
 private:
     enum class phase : unsigned char { idle, connecting, greeting, ready, ending };
-
-    void cancel_here() noexcept;
-    std::size_t cancel_here(request const& r) noexcept;
 
     struct core_op : op {
         connection_core* core;
@@ -316,7 +294,7 @@ void connection_core::hand_out_pushes() noexcept {
     loop().push(o);
 }
 
-std::size_t connection_core::cancel_here(request const& r) noexcept {
+std::size_t connection_core::cancel(request const& r) noexcept {
     op_queue done;
     auto const n = mux_.cancel(r, done);
     pass_on(done);
@@ -603,7 +581,7 @@ void connection_core::stop(error_code const& ec) noexcept {
     unix_.close(ignored);
 }
 
-void connection_core::cancel_here() noexcept {
+void connection_core::cancel() noexcept {
     if (phase_ == phase::idle)
         give_up_requests(true, 0);
     else

@@ -182,8 +182,8 @@ struct run : fairlead::detail::primitive<run> {
 /// asked, on a dedicated connection, TCP looks after the server's host (SO_KEEPALIVE): when that is gone, async_run
 /// ends with error::timed_out after about two intervals, in whole seconds. A server that hangs is not noticed then.
 ///
-/// Threads    any; a request of another thread goes through the loop's inbox. The connection is made and destroyed while
-///            no other thread is at it; server_text() is for the thread that runs its context, or any while none does
+/// Threads    async_exec: any (a request of another thread goes through the loop's inbox); everything else: the thread
+///            that runs its context, or any while none does
 /// Lifetime   outlived by its context; destroying it completes what is pending with operation_aborted or maybe_executed
 class FAIRLEAD_EXPORT connection {
 public:
@@ -209,7 +209,7 @@ public:
     /// Cancel     through cancel()
     /// Immediate  never
     /// Lifetime   as the connection; `cfg` is copied
-    /// Threads    any
+    /// Threads    the one that runs its context, or any while none does
     /// Allocates  when it connects; nothing for each read or write after warm-up
     /// Source     https://redis.io/docs/latest/develop/reference/protocol-spec/
     template <class Token = use_await_t> decltype(auto) async_run(config_view const& cfg, Token&& token = {}) {
@@ -249,7 +249,7 @@ public:
     /// Cancel     through cancel()
     /// Immediate  never
     /// Lifetime   `into` outlives the completion
-    /// Threads    any
+    /// Threads    the one that runs its context, or any while none does
     /// Allocates  nothing after warm-up: memory changes hands
     template <class Token = use_await_t> decltype(auto) async_receive(generic_response& into, Token&& token = {}) {
         return completion_token_transform<detail::receive::signature>(std::forward<Token>(token),

@@ -2,26 +2,18 @@
 #include <fairlead/redis/connection.hpp>
 
 #include <fairlead/coro/spawn.hpp>
-#include <fairlead/coro/this_coro.hpp>
-#include <fairlead/exec/thread_pool.hpp>
-#include <fairlead/exec/work_guard.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/timer.hpp>
-#include <fairlead/redis/server.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/any_completion_handler.hpp>
 #include <fairlead/token/bind_cancellation_slot.hpp>
 #include <fairlead/token/cancellation_signal.hpp>
 #include <fairlead/token/post.hpp>
 
-#include <support/scale.hpp>
-
 #include <gtest/gtest.h>
 
-#include <array>
 #include <chrono>
-#include <cstdint>
 #include <deque>
 #include <future>
 #include <memory>
@@ -158,68 +150,6 @@ TEST_F(RedisConnection, Z7_CancelOfTheOnlyRequestWithoutASessionLetsRunEnd) {
     run();
     EXPECT_EQ(asked.ec, error::operation_aborted);
     EXPECT_EQ(asked.times, 1);
-}
-
-/// The embedded server, in a thread of its own.
-class server_thread {
-public:
-    server_thread() : thread_([this] { context_.run(); }) {}
-    ~server_thread() {
-        post(context_, [this] { server_.stop(); });
-        work_.reset();
-        thread_.join();
-    }
-    std::string address() const { return server_.address(); }
-
-private:
-    io_context context_{1};
-    redis::server server_{context_};
-    executor_work_guard<io_context::executor_type> work_ = make_work_guard(context_);
-    std::thread thread_;
-};
-
-// The thread of the pool is not the one that performs the pool's I/O.
-TEST(RedisConnectionOnAPool, X4_CallsAndCancelsMeetTheThreadThatPerformsIt) {
-    server_thread server;
-    thread_pool pool(1);
-    redis::connection connection(pool.get_executor());
-    redis::config config;
-    config.address = server.address();
-    error_code ended;
-    connection.async_run(config, [&ended](error_code ec) { ended = ec; });
-
-    struct caller {
-        redis::request request;
-        std::uint64_t rounds = 0;
-    };
-    std::array<caller, 20> callers;
-    std::size_t busy = callers.size(), wrong = 0;
-    auto const call = [&](caller& c, int number) -> awaitable<void> {
-        c.request.push("ECHO", number);
-        for (; c.rounds != test::scaled(200, 20); ++c.rounds) {
-            redis::response<int> echo;
-            auto const [ec, n] = co_await connection.async_exec(c.request, echo, as_tuple);
-            if (ec != error::operation_aborted && ec != redis::error::maybe_executed)
-                wrong += ec || std::get<0>(echo).value() != number;
-        }
-        if (--busy == 0)
-            connection.cancel();
-    };
-    auto const disturb = [&]() -> awaitable<void> {
-        std::size_t i = 0;
-        while (busy != 0) {
-            connection.cancel(callers[i++ % callers.size()].request);
-            EXPECT_LE(connection.pending(), callers.size() + 1);
-            static_cast<void>(connection.counters().bytes_written + connection.is_ready());
-            co_await this_coro::yield();
-        }
-    };
-    for (std::size_t i = 0; i != callers.size(); ++i)
-        co_spawn(pool, call(callers[i], static_cast<int>(i)), detached);
-    co_spawn(pool, disturb(), detached);
-    pool.join();
-    EXPECT_EQ(wrong, 0U);
-    EXPECT_EQ(ended, error::operation_aborted);
 }
 
 // A request of another context's coroutine that is still on its way to the connection when that goes.
