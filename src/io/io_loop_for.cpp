@@ -4,6 +4,7 @@
 #include <fairlead/io/io_context.hpp>
 
 #include <limits>
+#include <memory>
 #include <thread>
 
 namespace fairlead::detail {

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <fstream>
 #include <initializer_list>
+#include <memory>
 
 #include <unistd.h>
 

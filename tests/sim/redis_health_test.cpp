@@ -5,6 +5,7 @@
 #include <sim/redis_scene.hpp>
 
 #include <deque>
+#include <functional>
 
 namespace fairlead::test {
 namespace {

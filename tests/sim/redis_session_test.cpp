@@ -13,6 +13,7 @@
 #include <support/scale.hpp>
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 

@@ -1,5 +1,10 @@
-// std::allocator, std::allocator_traits and std::to_address without the rest of <memory>, which takes five times as
-// long to compile. Every standard library has them in the header of its scoped allocators, which are made of them.
+// std::allocator, std::allocator_traits, std::to_address and std::allocator_arg. The rest of <memory>, smart pointers
+// and what prints them, takes five times as long to compile.
 #pragma once
 
-#include <scoped_allocator>
+#if __has_include(<bits/alloc_traits.h>) && __has_include(<bits/uses_allocator.h>) // libstdc++
+#include <bits/alloc_traits.h>
+#include <bits/uses_allocator.h>
+#else
+#include <memory>
+#endif
