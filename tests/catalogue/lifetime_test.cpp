@@ -199,13 +199,13 @@ TEST(Catalogue, M04_X8_DriverStaysUntilWhoeverWakesItHasDone) {
     bent.end = [&] { ended.set_value(); };
     std::thread other;
     std::optional<executor_work_guard<io_context::executor_type>> work;
+    auto const wake_from_elsewhere = [&](void*) {
+        other = std::thread([&work] { work->reset(); });
+        waking.get_future().wait();
+    };
     {
         io_context context(std::make_unique<test::bent_driver>(bent));
         work.emplace(context.get_executor());
-        auto const wake_from_elsewhere = [&](void*) {
-            other = std::thread([&work] { work->reset(); });
-            waking.get_future().wait();
-        };
         make_service<destructor_service>(
             context, [&] { post(context, [given_up = std::shared_ptr<void>(&bent, wake_from_elsewhere)] {}); });
     }

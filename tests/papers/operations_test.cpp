@@ -1,12 +1,17 @@
 // Every operation with every token at run time.
 #include <papers/every_operation.hpp>
 
+#include <fairlead/net/cancel_after.hpp>
+#include <fairlead/token/cancellation.hpp>
+
 #include <gtest/gtest.h>
 
 #include <exception>
 #include <memory>
+#include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace {
 
@@ -81,6 +86,43 @@ TEST(Papers, EveryOperationIsDeferred) {
             std::move(op)(callback{&good});
         });
     });
+}
+
+/// Starts it with what `ask_to_end` makes of its handler, where nothing is there that it waits for. False: it hears no
+/// request, and says so.
+template <class Op, class AskToEnd> bool ends_when_asked(AskToEnd ask_to_end) {
+    SCOPED_TRACE(Op::name);
+    world w;
+    w.coroutine.emplace(seven());
+    int ended = 0;
+    auto op = Op::start(w, deferred);
+    try {
+        ask_to_end(std::move(op), [&ended](auto const&...) { ++ended; });
+    } catch (system_error const& e) {
+        EXPECT_EQ(e.code(), error::operation_not_supported);
+        return false;
+    }
+    w.context.run_for(10s);
+    EXPECT_EQ(ended, 1) << "it hears no request, and does not say so";
+    return true;
+}
+
+TEST(Papers, X5_EveryOperationHearsItsSlotAndItsLimitOrTakesNone) {
+    std::vector<std::string> deaf;
+    for_each_operation([&]<class Op>(std::type_identity<Op>) {
+        bool const hears_slot = ends_when_asked<Op>([](auto&& op, auto handler) {
+            cancellation_signal signal;
+            std::move(op)(bind_cancellation_slot(signal.slot(), handler));
+            signal.emit(cancellation_type::terminal);
+        });
+        bool const hears_limit =
+            ends_when_asked<Op>([](auto&& op, auto handler) { std::move(op)(cancel_after(1ms, handler)); });
+        EXPECT_EQ(hears_slot, hears_limit) << Op::name;
+        if (!hears_slot)
+            deaf.push_back(Op::name);
+    });
+    EXPECT_EQ(deaf, (std::vector<std::string>{"post", "defer", "dispatch", "async_immediate", "co_spawn",
+                                              "co_spawn of a function"}));
 }
 
 TEST(Papers, EveryOperationIsDetached) {
