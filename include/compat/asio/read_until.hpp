@@ -6,4 +6,5 @@
 #include <fairlead/stream/read_until.hpp>
 
 #include <asio/detail/inside_of_streams.hpp>
+#include <asio/detail/memory.hpp>
 #include <asio/fairlead.hpp>

@@ -7,4 +7,5 @@
 #include <fairlead/stream/write.hpp>
 
 #include <asio/detail/inside_of_streams.hpp>
+#include <asio/detail/memory.hpp>
 #include <asio/fairlead.hpp>

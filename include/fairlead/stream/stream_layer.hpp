@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstring>
-#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -17,19 +16,22 @@ namespace fairlead::detail {
 class byte_store {
 public:
     explicit byte_store(std::size_t capacity) : bytes_(new char[capacity]), capacity_(capacity) {}
+    byte_store(byte_store const&) = delete;
+    byte_store& operator=(byte_store const&) = delete;
+    ~byte_store() { delete[] bytes_; }
 
     bool empty() const noexcept { return begin_ == end_; }
     bool is_full() const noexcept { return end_ - begin_ == capacity_; }
     std::size_t size() const noexcept { return end_ - begin_; }
-    const_buffer data() const noexcept { return {bytes_.get() + begin_, size()}; }
+    const_buffer data() const noexcept { return {bytes_ + begin_, size()}; }
     /// All the room that is left, in one piece.
     mutable_buffer prepare() noexcept {
         if (begin_ != 0) {
-            std::memmove(bytes_.get(), bytes_.get() + begin_, size());
+            std::memmove(bytes_, bytes_ + begin_, size());
             end_ -= begin_;
             begin_ = 0;
         }
-        return {bytes_.get() + end_, capacity_ - end_};
+        return {bytes_ + end_, capacity_ - end_};
     }
     void commit(std::size_t n) noexcept { end_ += n; }
     void consume(std::size_t n) noexcept { begin_ += n; }
@@ -47,7 +49,7 @@ public:
     }
 
 private:
-    std::unique_ptr<char[]> bytes_;
+    char* const bytes_;
     std::size_t capacity_;
     std::size_t begin_ = 0;
     std::size_t end_ = 0;

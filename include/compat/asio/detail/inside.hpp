@@ -4,4 +4,5 @@
 #include <asio/detail/atomic_count.hpp>
 #include <asio/detail/chrono.hpp>
 #include <asio/detail/inside_of_streams.hpp>
+#include <asio/detail/memory.hpp>
 #include <asio/detail/mutex.hpp>

@@ -4,6 +4,5 @@
 #include <asio/detail/assert.hpp>
 #include <asio/detail/bind_handler.hpp>
 #include <asio/detail/cstdint.hpp>
-#include <asio/detail/memory.hpp>
 #include <asio/detail/socket_types.hpp>
 #include <asio/detail/string_view.hpp>
