@@ -117,7 +117,7 @@ RULES = {"instructions": "within 3 %", "allocations": "exactly", "frame_bytes": 
 SMALL_OF_ASIO = ["any_completion_handler", "append", "associated_executor", "async_result", "basic_streambuf", "basic_streambuf_fwd",
                  "buffer", "buffered_read_stream", "cancellation_signal", "cancellation_state", "deferred", "detached",
                  "detail/brought_along", "detail/inside", "detail/signal_blocker", "detail/socket_types", "execution/bad_executor",
-                 "execution/blocking_adaptation", "execution/executor", "execution/relationship", "execution_context",
+                 "execution/blocking_adaptation", "execution/executor", "execution/occupancy", "execution/relationship", "execution_context",
                  "experimental/as_single", "fairlead", "fwd", "ip/address", "ip/bad_address_cast", "ip/host_name",
                  "ip/resolver_query_base", "ip/v6_only", "is_executor", "packaged_task", "post", "read_until", "require_concept",
                  "socket_base", "ts/netfwd", "write"]

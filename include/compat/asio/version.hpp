@@ -1,5 +1,3 @@
 #pragma once
 
-#include <fairlead/base/config.hpp>
-
-#include <asio/detail/config.hpp>
+#define ASIO_VERSION 103800 // 1.38.0, as far as the names go that are there

@@ -1,8 +1,10 @@
 // The properties of executors: what they are called, which values they have, and which can be asked for.
 #pragma once
 
-#include <fairlead/exec/function_executor.hpp>
+#include <fairlead/exec/allocator_property.hpp>
+#include <fairlead/exec/occupancy_property.hpp>
 #include <fairlead/exec/property.hpp>
+#include <fairlead/exec/property_of_executors.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -12,12 +14,6 @@
 namespace fairlead {
 
 namespace detail {
-
-struct property_of_executors {
-    template <class T> static constexpr bool is_applicable_property_v = execution::is_executor_v<T>;
-    static constexpr bool is_requirable = false;
-    static constexpr bool is_preferable = false;
-};
 
 /// One value of a property, as a type of its own.
 template <class Whole, class Self, bool Preferable = true> struct property_value : property_of_executors {
@@ -169,36 +165,6 @@ template <class T> struct context_as_t : detail::property_of_executors {
 };
 /// `query(ex, execution::context_as<T>)`
 template <class T> inline constexpr context_as_t<T> context_as{};
-
-/// How many functions an executor runs at the same time.
-struct occupancy_t : detail::property_of_executors {
-    using polymorphic_query_result_type = std::size_t;
-};
-/// `query(ex, execution::occupancy)`
-inline constexpr occupancy_t occupancy{};
-
-/// Where execute() takes memory from: allocator(a).
-template <class ProtoAllocator> class allocator_t : public detail::property_of_executors {
-public:
-    static constexpr bool is_requirable = true;
-    static constexpr bool is_preferable = true;
-    constexpr explicit allocator_t(ProtoAllocator const& a) : allocator_(a) {}
-    constexpr ProtoAllocator value() const { return allocator_; }
-
-private:
-    [[no_unique_address]] ProtoAllocator allocator_;
-};
-/// The allocator that an executor has of itself.
-template <> class allocator_t<void> : public detail::property_of_executors {
-public:
-    static constexpr bool is_requirable = true;
-    static constexpr bool is_preferable = true;
-    template <class ProtoAllocator> constexpr allocator_t<ProtoAllocator> operator()(ProtoAllocator const& a) const {
-        return allocator_t<ProtoAllocator>(a);
-    }
-};
-/// `require(ex, execution::allocator(a))`; by itself it is the default allocator.
-inline constexpr allocator_t<void> allocator{};
 
 } // namespace execution
 } // namespace fairlead

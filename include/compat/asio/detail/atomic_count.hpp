@@ -1,7 +1,7 @@
 // The counter of Asio's inside, which programs count with.
 #pragma once
 
-#include <asio/fairlead.hpp>
+#include <asio/detail/config.hpp>
 
 #include <atomic>
 

@@ -1,6 +1,8 @@
 // The macros of Asio, under the name by which its own headers have them, and its namespace.
 #pragma once
 
+#include <asio/version.hpp>
+
 // What initiating functions are declared with.
 #define ASIO_INITFN_RESULT_TYPE(...) auto
 #define ASIO_INITFN_AUTO_RESULT_TYPE(...) auto
@@ -36,7 +38,6 @@
 #define ASIO_UNUSED_VARIABLE __attribute__((__unused__))
 
 // What programs ask for before they use it. Many say themselves some of what Asio finds out, with or without a value.
-#define ASIO_VERSION 103800 // 1.38.0, as far as the names go that are there
 #undef ASIO_STANDALONE
 #define ASIO_STANDALONE 1
 

@@ -1,5 +1,5 @@
 #pragma once
 
-#include <fairlead/exec/properties.hpp>
+#include <fairlead/exec/allocator_property.hpp>
 
 #include <asio/fairlead.hpp>
