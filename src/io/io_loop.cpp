@@ -120,9 +120,8 @@ io_loop::io_loop(execution_context& context, detail::owned<io::driver> d)
 }
 io_loop::~io_loop() { abandon_all(); }
 
-/// What is given up may be destroyed by other threads, which close descriptors and wake the loop meanwhile: the one
-/// takes ownership, the other a guard, hence the driver is exchanged by the owner, and goes when nobody is inside a
-/// guard.
+/// Other threads may destroy what is given up. They close descriptors, as owners, and wake the loop, inside a guard.
+/// Hence the owner exchanges the driver, and the old one goes when nobody is inside a guard any more.
 void io_loop::retire() noexcept {
     rundown_.wait();
     abandon_all_and([this] {

@@ -1,5 +1,5 @@
-// A pointer that owns, as std::unique_ptr, whose header takes <ostream> along: a fifth of what compiling a socket's
-// takes.
+// A pointer that owns, as std::unique_ptr does. The header of that one takes <ostream> along, which is a tenth of what
+// a socket's header takes to compile.
 #pragma once
 
 #include <concepts>

@@ -38,8 +38,8 @@ concept runs_functions =
 
 namespace execution {
 
-/// What has the properties below: whatever runs functions, also without a context, as Asio has it. I/O objects want an
-/// io_executor.
+/// What has properties of executors: whatever runs functions, also without a context, as Asio has it. I/O objects want
+/// an io_executor.
 template <class T>
 concept executor = detail::runs_functions<T>;
 /// The concept as a value.
