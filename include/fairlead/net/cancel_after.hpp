@@ -210,7 +210,7 @@ private:
     void end_with(values_type&& v) {
         values_type values(std::move(v));
         auto r = take_rest();
-        Kept::visit(std::move(values), [&r](auto&& each) { std::apply(std::move(r.handler), std::move(each)); });
+        Kept::visit(std::move(values), [&r](auto&& each) { call_with_values(std::move(r.handler), std::move(each)); });
     }
     /// Called where the last of all has ended.
     void end_elsewhere() {

@@ -264,23 +264,44 @@ template <class T, class H> auto handler_allocator_for(H const& h) noexcept {
         get_associated_allocator(h, recycling_allocator<void>()));
 }
 
+/// True when the memory of a handler's operations comes from the recycler. Then no allocator is made: that would be six
+/// functions for each operation with each handler, which a program compiles and which do nothing.
+template <class H> inline constexpr bool takes_from_recycler =
+    std::is_same_v<handler_allocator<H>, recycling_allocator<void>>;
+
 /// Takes memory for a T from the allocator of `h` and makes one; the memory goes back when the constructor throws.
 template <class T, class H, class... Args> T* allocate_with(H const& h, Args&&... args) {
-    auto allocator = handler_allocator_for<T>(h);
-    T* p = std::to_address(allocator.allocate(1));
-    try {
-        return ::new (static_cast<void*>(p)) T(std::forward<Args>(args)...);
-    } catch (...) {
-        allocator.deallocate(p, 1);
-        throw;
+    if constexpr (takes_from_recycler<H>) {
+        static_assert(alignof(T) <= 16, "over-aligned types need an allocator of their own");
+        void* const p = recycle_allocate(sizeof(T));
+        try {
+            return ::new (p) T(std::forward<Args>(args)...);
+        } catch (...) {
+            recycle_free_sized(p, sizeof(T));
+            throw;
+        }
+    } else {
+        auto allocator = handler_allocator_for<T>(h);
+        T* p = std::to_address(allocator.allocate(1));
+        try {
+            return ::new (static_cast<void*>(p)) T(std::forward<Args>(args)...);
+        } catch (...) {
+            allocator.deallocate(p, 1);
+            throw;
+        }
     }
 }
 
 /// Gives the memory of `p` back; `h` is the handler that was moved out of it.
 template <class T, class H> void deallocate_with(H const& h, T* p) noexcept {
-    auto allocator = handler_allocator_for<T>(h);
-    p->~T();
-    allocator.deallocate(p, 1);
+    if constexpr (takes_from_recycler<H>) {
+        p->~T();
+        recycle_free_sized(p, sizeof(T));
+    } else {
+        auto allocator = handler_allocator_for<T>(h); // before *p goes, in which h may lie
+        p->~T();
+        allocator.deallocate(p, 1);
+    }
 }
 
 /// What blocks of a size that only the program knows are counted in.

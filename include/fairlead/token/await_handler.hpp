@@ -15,6 +15,31 @@
 
 namespace fairlead::detail {
 
+/// Only the thread that runs the coroutine may lend its bytes: an operation that allocates on two threads at once must
+/// overflow.
+inline bool lends_here(await_record const& r) noexcept {
+    if (!r.home)
+        return true;
+    auto const* const f = this_thread.frames;
+    section const s;
+    return f && f->runs == r.home && f->runs->mine(s);
+}
+inline void* lend_bytes(await_record& r, std::size_t bytes) {
+    section const s;
+    if (lends_here(r) && !r.lent && bytes <= await_record::lendable) {
+        r.lent = true;
+        return r.bytes;
+    }
+    ++this_thread.record_overflows;
+    return recycle_allocate(bytes);
+}
+inline void take_back_bytes(await_record& r, void* p) noexcept {
+    if (p == r.bytes)
+        r.lent = false;
+    else
+        recycle_free(p);
+}
+
 /// The lendable bytes of one await record as an allocator; a second live block goes to the recycler and is counted.
 template <class T> class record_allocator {
 public:
@@ -28,34 +53,15 @@ public:
     T* allocate(std::size_t n)
         requires(!std::is_void_v<T>)
     {
-        section const s;
-        if (is_here() && !record_->lent && n * sizeof(T) <= await_record::lendable) {
-            record_->lent = true;
-            return static_cast<T*>(static_cast<void*>(record_->bytes));
-        }
-        ++this_thread.record_overflows;
-        return static_cast<T*>(recycle_allocate(n * sizeof(T)));
+        return static_cast<T*>(lend_bytes(*record_, n * sizeof(T)));
     }
     void deallocate(T* p, std::size_t) noexcept
         requires(!std::is_void_v<T>)
     {
-        if (static_cast<void*>(p) == record_->bytes)
-            record_->lent = false;
-        else
-            recycle_free(p);
+        take_back_bytes(*record_, p);
     }
     template <class U> friend bool operator==(record_allocator const& a, record_allocator<U> const& b) noexcept {
         return a.record_ == b.record_;
-    }
-
-    /// Only the thread that runs the coroutine may lend its bytes: an operation that allocates on two threads at once
-    /// must overflow.
-    bool is_here() const noexcept {
-        if (!record_->home)
-            return true;
-        auto const* const f = this_thread.frames;
-        section const s;
-        return f && f->runs == record_->home && f->runs->mine(s);
     }
 
     await_record* record_;

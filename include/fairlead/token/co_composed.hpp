@@ -247,8 +247,8 @@ public:
     static void* operator new(std::size_t bytes, Function&&, state_type& s, Args&&...) {
         return allocate(bytes, s);
     }
-    // Inlined, because g++ 12 without optimisation takes the call for one that does not match the templates above.
-    FAIRLEAD_ALWAYS_INLINE static void operator delete(void* frame, std::size_t bytes) noexcept {
+    // Inlined at every level of optimisation: g++ 12 takes a call for one that does not match the templates above.
+    [[gnu::always_inline]] static void operator delete(void* frame, std::size_t bytes) noexcept {
         auto* const block = static_cast<unit*>(frame) - head;
         auto* const stored = std::launder(static_cast<allocator*>(static_cast<void*>(block)));
         allocator a(std::move(*stored));

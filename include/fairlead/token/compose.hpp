@@ -81,7 +81,7 @@ template <class... Parts> using executors_of_parts = std::tuple<decltype(executo
 template <class Executor, class Handler, class Values>
 void complete_composed(bool initiating, Executor const& ex, Handler& handler, Values&& values) {
     if (!initiating) {
-        std::apply(std::move(handler), std::forward<Values>(values));
+        call_with_values(std::move(handler), std::forward<Values>(values));
         return;
     }
     if constexpr (std::is_same_v<Executor, inline_executor> && !has_own_executor<Handler>) {

@@ -97,7 +97,7 @@ template <class... Values> struct values_initiation {
     std::tuple<Values...> values;
     template <class Handler> void operator()(Handler&& handler) {
         std::decay_t<Handler> h(std::forward<Handler>(handler));
-        std::apply(std::move(h), std::move(values));
+        call_with_values(std::move(h), std::move(values));
     }
     std::tuple<Values...> block() { return std::move(values); }
 };

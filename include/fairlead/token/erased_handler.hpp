@@ -38,7 +38,7 @@ template <class Handler, class... Args> struct erased_handler_table {
         dispatch_values(h, std::move(values));
     }
     static void invoke(void* handler, void* block, std::size_t bytes, std::tuple<Args...>&& values) {
-        std::apply(take_out(handler, block, bytes), std::move(values));
+        call_with_values(take_out(handler, block, bytes), std::move(values));
     }
     static void abandon(void* handler, void* block, std::size_t bytes) { take_out(handler, block, bytes); }
     static loop* foreign_loop(void* handler, loop* operation) noexcept {

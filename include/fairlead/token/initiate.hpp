@@ -3,6 +3,7 @@
 
 #include <fairlead/token/associated.hpp>
 #include <fairlead/token/async_result.hpp>
+#include <fairlead/token/call_values.hpp>
 #include <fairlead/token/operation_slot.hpp>
 
 #include <concepts>
@@ -46,7 +47,7 @@ template <class Handler, class Values> struct completion_op : op {
         }
         Values v(std::move(self->values));
         deallocate_with(h, self); // Before the call, so that the next operation can have the block (P0162R0 §4.4).
-        std::apply(std::move(h), std::move(v));
+        call_with_values(std::move(h), std::move(v));
     }
 };
 
@@ -75,7 +76,7 @@ template <class Handler, class Values> void dispatch_values(Handler& handler, Va
             return;
         }
     }
-    std::apply(std::move(handler), std::forward<Values>(values));
+    call_with_values(std::move(handler), std::forward<Values>(values));
 }
 
 /// A handler's immediate executor that is none runs functions inside the call, wherever that is.
@@ -114,7 +115,7 @@ void complete_immediately(Executor const& ex, Handler&& handler, Values&& values
             } const one_more{thread.immediate_depth};
             ++thread.immediate_depth;
             std::decay_t<Handler> h(std::forward<Handler>(handler));
-            std::apply(std::move(h), std::forward<Values>(values));
+            call_with_values(std::move(h), std::forward<Values>(values));
             return;
         }
         if (!here && queues_functions(at)) {

@@ -1,0 +1,25 @@
+// How a handler is called with the values of its completion, which lie in a tuple.
+#pragma once
+
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace fairlead::detail {
+
+/// As std::apply without a result. That is four functions for each handler and each list of values, and a program
+/// compiles them for every operation that it starts; nearly all completions have at most two values.
+template <class Handler, class Values> void call_with_values(Handler&& handler, Values&& values) {
+    constexpr auto count = std::tuple_size_v<std::remove_reference_t<Values>>;
+    if constexpr (count > 2)
+        std::apply(std::forward<Handler>(handler), std::forward<Values>(values));
+    else if constexpr (count == 2)
+        std::forward<Handler>(handler)(std::get<0>(std::forward<Values>(values)),
+                                       std::get<1>(std::forward<Values>(values)));
+    else if constexpr (count == 1)
+        std::forward<Handler>(handler)(std::get<0>(std::forward<Values>(values)));
+    else
+        std::forward<Handler>(handler)();
+}
+
+} // namespace fairlead::detail
