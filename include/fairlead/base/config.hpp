@@ -11,7 +11,12 @@
 #define FAIRLEAD_EXPORT __attribute__((visibility("default")))
 #define FAIRLEAD_NOINLINE __attribute__((noinline))
 #define FAIRLEAD_COLD __attribute__((noinline, cold))
+/// Without optimisation a copy in each caller would take longer to compile, and is no help to a debugger.
+#ifdef __OPTIMIZE__
 #define FAIRLEAD_ALWAYS_INLINE __attribute__((always_inline)) inline
+#else
+#define FAIRLEAD_ALWAYS_INLINE inline
+#endif
 
 // Thread-locals that the hot path reads. initial-exec makes a read one instruction also from inside the shared
 // library; the price is some 400 bytes of the static TLS block when the library is loaded with dlopen.
