@@ -81,6 +81,9 @@ function(fairlead_must_fail label compiler)
   fairlead_structure_test(${label}/standard_headers Python3::Interpreter tests/compile/must_fail.py --common ${common}
     include/fairlead ${compiler} ${refusal})
   set_tests_properties(structure/${label}/standard_headers PROPERTIES LABELS must_fail FIXTURES_SETUP ${label})
+  fairlead_structure_test(${label}/good_forms Python3::Interpreter tests/compile/must_fail.py
+    --good tests/compile/must_fail ${compiler} ${refusal})
+  set_tests_properties(structure/${label}/good_forms PROPERTIES LABELS must_fail)
   foreach(source IN LISTS rejected)
     cmake_path(GET source STEM name)
     fairlead_structure_test(${label}/${name} Python3::Interpreter tests/compile/must_fail.py ${source}

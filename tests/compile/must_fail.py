@@ -2,6 +2,7 @@
 """Compiles a file that must not compile, and reads what the compiler says.
 
     tests/compile/must_fail.py FILE COMPILER [FLAG...]
+    tests/compile/must_fail.py --good FOLDER COMPILER [FLAG...]
     tests/compile/must_fail.py --common HEADER FOLDER COMPILER [FLAG...]
     tests/compile/must_fail.py --self-test
 
@@ -9,7 +10,7 @@ The file's first line is `// Fails: <regex>`. The first error must match it: it 
 that the compiler says fits into 15 lines, and each mistake has one error of at most 650 characters. (From g++ 13 on a
 compiler quotes the source at each step: quotes at a `required from` are not counted.) A second line
 `// Errors: <number>` says how many mistakes there are. With -DGOOD the same file must compile, so that nothing but the line
-under test makes it fail.
+under test makes it fail: --good tries that with all files of a folder at once, each in a namespace of its own.
 
 With --common it writes HEADER, which includes what the headers below FOLDER include of the standard library, and compiles
 it: with `-include HEADER` among the flags a file takes half the time, and what the compiler says is the same.
@@ -73,6 +74,10 @@ def self_test() -> int:
         if len(found) != len(starts) or any(not f.startswith(s) for f, s in zip(found, starts)):
             print(f"self-test: of {output[:60]!r} it says {found}, not {starts}")
             return 1
+    text = "#ifdef GOOD\n#include <a>\n#else\n#include <b>\n#endif\n#include <c>\n"
+    if (includes := good_includes(text)) != ["#include <a>", "#include <c>"]:
+        print(f"self-test: with -DGOOD it includes {includes}")
+        return 1
     print(f"self-test: {len(cases)} cases")
     return 0
 
@@ -87,11 +92,46 @@ def compile_common(header: Path, folder: Path, compiler: str, flags: list[str]) 
     return subprocess.run([compiler, *flags, "-w", "-x", "c++-header", header, "-o", f"{header}{ending}"]).returncode
 
 
+def all_good(files: list[Path]) -> str:
+    """One source of all files, with what they include at its beginning: inside the namespaces it is there already."""
+    texts = {file: file.read_text() for file in files}
+    includes = sorted({line for text in texts.values() for line in good_includes(text)})
+    parts = [f"namespace {file.stem} {{\n#line 1 \"{file}\"\n{text}}}\n" for file, text in texts.items()]
+    return "".join(f"{line}\n" for line in includes) + "".join(parts)
+
+
+def good_includes(text: str) -> list[str]:
+    """What a file includes with -DGOOD."""
+    found = []
+    bad = False
+    for line in text.splitlines():
+        if line.startswith("#else"):
+            bad = True
+        elif line.startswith("#endif"):
+            bad = False
+        elif line.startswith("#include") and not bad:
+            found.append(line)
+    return found
+
+
+def compile_good(folder: Path, compiler: str, flags: list[str]) -> int:
+    command = [compiler, *flags, "-DGOOD", "-fsyntax-only", "-x", "c++", "-"]
+    files = sorted(folder.glob("*.cpp"))
+    good = subprocess.run(command, input=all_good(files), capture_output=True, text=True)
+    if good.returncode or good.stderr or not files:
+        print(f"{folder}: with -DGOOD its files must compile without a word\n{good.stderr}")
+        return 1
+    print(f"with -DGOOD {len(files)} files compile")
+    return 0
+
+
 def main() -> int:
     if sys.argv[1:] == ["--self-test"]:
         return self_test()
     if sys.argv[1] == "--common":
         return compile_common(Path(sys.argv[2]), Path(sys.argv[3]), sys.argv[4], sys.argv[5:])
+    if sys.argv[1] == "--good":
+        return compile_good(Path(sys.argv[2]), sys.argv[3], sys.argv[4:])
     source, compiler, flags = sys.argv[1], sys.argv[2], sys.argv[3:]
     first, second = Path(source).read_text().splitlines()[:2]
     expected = re.fullmatch(r"// Fails: (.+)", first)
@@ -99,12 +139,7 @@ def main() -> int:
         print(f"{source}: the first line is not `// Fails: <regex>`")
         return 1
     more = re.fullmatch(r"// Errors: (\d+)", second)
-    command = [compiler, *flags, "-fsyntax-only", source]
-    good = subprocess.run([*command, "-DGOOD"], capture_output=True, text=True)
-    if good.returncode or good.stderr:
-        print(f"{source}: with -DGOOD it must compile without a word\n{good.stderr}")
-        return 1
-    bad = subprocess.run(command, capture_output=True, text=True)
+    bad = subprocess.run([compiler, *flags, "-fsyntax-only", source], capture_output=True, text=True)
     if not bad.returncode:
         print(f"{source}: compiles, and must not")
         return 1
