@@ -1,7 +1,7 @@
 // The runner of seeds inside Catch2: a requirement that fails fails the test case, and the report says how to replay
 // it.
-#if __has_include(<catch2/catch_test_macros.hpp>)
-#include <catch2/catch_test_macros.hpp>
+#if __has_include(<catch2/catch_all.hpp>)
+#include <catch2/catch_all.hpp>
 #else
 #define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>

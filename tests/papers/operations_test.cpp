@@ -65,14 +65,17 @@ TEST(Papers, EveryOperationTakesACallback) {
     });
 }
 
-/// For each signature, not for each operation: to await an operation depends on nothing else of its type.
-template <class Signature> awaitable<void> await(async_op<Signature> op) { co_await std::move(op); }
-
 TEST(Papers, EveryOperationIsAwaited) {
     for_each_operation([]<class Op>(std::type_identity<Op>) {
-        expect_good<Op>([](world& w, int& good) { spawn(w, await(Op::start(w, use_await)), good); });
-        expect_good<Op>(
-            [](world& w, int& good) { spawn(w, await(Op::start(w, bind_executor(w.context, use_await))), good); });
+        expect_good<Op>([](world& w, int& good) {
+            spawn(w, [](world& in) -> awaitable<void> { co_await Op::start(in, use_await); }(w), good);
+        });
+        expect_good<Op>([](world& w, int& good) {
+            spawn(
+                w,
+                [](world& in) -> awaitable<void> { co_await Op::start(in, bind_executor(in.context, use_await)); }(w),
+                good);
+        });
     });
 }
 
@@ -172,7 +175,9 @@ TEST(Papers, EveryOperationIsAdapted) {
         expect_good<Op>([](world& w, int& good) { Op::start(w, bind_executor(w.context, callback{&good})); });
         expect_good<Op>(
             [](world& w, int& good) { Op::start(w, bind_allocator(std::allocator<void>(), callback{&good})); });
-        expect_good<Op>([](world& w, int& good) { spawn(w, await(Op::start(w, as_tuple)), good); });
+        expect_good<Op>([](world& w, int& good) {
+            spawn(w, [](world& in) -> awaitable<void> { co_await Op::start(in, as_tuple); }(w), good);
+        });
         if constexpr (has_error<typename Op::signature>) {
             expect_good<Op>([](world& w, int& good) {
                 error_code ec = error::eof;
