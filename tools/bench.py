@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Runs the benchmarks of bench/rows.tsv and writes report.json and report.html.
 
-    tools/bench.py TREE[,TREE] OUTPUT [--quick | --full] [--rounds N] [NAME...]      TREE: a build tree; NAME: BM-3 ...
+    tools/bench.py TREE[,TREE] OUTPUT [--build] [--quick | --full] [--rounds N] [NAME...]      NAME: BM-3 ...
     tools/bench.py --self-test      runs rows that are fine, missing, broken and interrupted, and reads the report
+
+TREE is a build tree; with --build its benchmarks are built first, which a quick build does not do by itself.
 
 Each row is a program that performs so many operations. All rows of a part take turns, several rounds long, so that
 whatever else the machine does meets all of them. A figure is the difference between a long and a short run, divided by
@@ -563,6 +565,7 @@ def parser() -> argparse.ArgumentParser:
     result = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     result.add_argument("trees", type=lambda s: [Tree(Path(t)) for t in s.split(",")])
     result.add_argument("output", type=Path)
+    result.add_argument("--build", action="store_true")
     extent = result.add_mutually_exclusive_group()
     extent.add_argument("--quick", action="store_true")
     extent.add_argument("--full", action="store_true")
@@ -579,6 +582,11 @@ def main() -> int:
     if unknown:
         print(f"no benchmark is called {', '.join(sorted(unknown))}; there are {', '.join(b['id'] for b in benchmarks)}")
         return 2
+    for tree in given.trees if given.build else []:
+        status = subprocess.run(["cmake", "--build", tree.path, "--target", "fairlead_benchmarks"]).returncode
+        if status:
+            print(f"the benchmarks of {tree.path} could not be built, so none was run")
+            return status
     return run_all(given, benchmarks, lines)
 
 
