@@ -67,7 +67,7 @@ fairlead_own_target(fairlead_headers)
 target_compile_options(fairlead_headers PRIVATE -O0)
 target_link_libraries(fairlead_headers PRIVATE fairlead)
 fairlead_structure_test(headers_alone ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target fairlead_headers)
-set_tests_properties(structure/headers_alone PROPERTIES TIMEOUT 900 COST 100)
+set_tests_properties(structure/headers_alone PROPERTIES TIMEOUT 900 COST 100 RESOURCE_LOCK build_tree)
 
 # Code that must not compile, and the sentence that says why; for both compilers where both are there. What a compiler says
 # is its own, so these run also where the other rules have been checked already, and have a label of their own.
