@@ -14,6 +14,7 @@ is held: exit status 77. Rows that say "at most" are bounds that people choose: 
                                 Asio the whole one, what each brings, what those of I/O objects bring, and one of each
                                 kind that Asio keeps small
     instructions_more           of one operation than of another; tests/instructions/count.py measures and holds them
+    instructions_times          how many times as many as another one takes; so does it with these
     system_calls                of an echoed message; tests/system_calls/check.py does
 """
 

@@ -148,7 +148,10 @@ template <class Last> void io_loop::abandon_all_and(Last last) noexcept {
         do {
             driver_->take_pending(local_);
             while (!timers_->heap.empty()) {
-                auto& o = timers_->heap.pop();
+                auto& t = timers_->heap.pop();
+                if (t.is_limit)
+                    continue; // Its op is given up as whatever it is.
+                auto& o = static_cast<io::timer_op&>(t);
                 op_queue::unlink(o);
                 local_.push_back(o);
             }
@@ -180,10 +183,16 @@ bool io_loop::has_work(unsigned own) noexcept {
 void io_loop::expire_timers(std::int64_t now) noexcept {
     auto& heap = timers_->heap;
     while (!heap.empty() && heap.first_deadline() <= now) {
-        auto& o = heap.pop();
-        op_queue::unlink(o);
-        o.result.error = 0;
-        local_.push_back(o);
+        auto& t = heap.pop();
+        if (t.is_limit) {
+            auto& limit = static_cast<io::op_limit&>(t);
+            limit.expire(limit, *this);
+        } else {
+            auto& o = static_cast<io::timer_op&>(t);
+            op_queue::unlink(o);
+            o.result.error = 0;
+            local_.push_back(o);
+        }
         ++turns_owed_;
     }
 }
@@ -446,7 +455,7 @@ void io_loop::submit_from_outside(io::io_op& o, detail::inside_section s) noexce
 }
 
 void io_loop::arm_here(io::timer_op& o) noexcept {
-    if (timers_->heap.insert(o)) {
+    if (timers_->heap.insert(o, o.deadline_ns)) {
         o.waits->push_back(o);
     } else {
         o.result.error = ENOMEM;
@@ -467,6 +476,16 @@ void io_loop::cancel(io::timer_op& o) noexcept {
     op_queue::unlink(o);
     o.result.error = ECANCELED;
     local_.push_back(o);
+}
+
+bool io_loop::arm(io::op_limit& l, std::int64_t deadline_ns) noexcept { return timers_->heap.insert(l, deadline_ns); }
+
+// Whoever has the loop may be about to look at the op: the caller waits until that is over.
+void io_loop::disarm(io::op_limit& l) noexcept {
+    as_owner([&]() noexcept {
+        if (l.heap_index != io::timed::not_armed)
+            timers_->heap.erase(l);
+    });
 }
 
 bool io_loop::disarm(io::timer_op& o) noexcept {

@@ -17,19 +17,18 @@ public:
     std::int64_t first_deadline() const noexcept { return heap_.front().deadline; }
 
     /// False: no memory.
-    bool insert(timer_op& o) noexcept {
+    bool insert(timed& t, std::int64_t deadline_ns) noexcept {
         try {
             heap_.push_back({});
         } catch (...) {
             return false;
         }
-        o.order = next_order_++;
-        up(heap_.size() - 1, {o.deadline_ns, o.order, &o});
+        up(heap_.size() - 1, {deadline_ns, next_order_++, &t});
         return true;
     }
-    void erase(timer_op& o) noexcept {
-        auto const hole = o.heap_index;
-        o.heap_index = timer_op::not_armed;
+    void erase(timed& t) noexcept {
+        auto const hole = t.heap_index;
+        t.heap_index = timed::not_armed;
         entry const last = heap_.back();
         heap_.pop_back();
         if (hole == heap_.size())
@@ -39,28 +38,28 @@ public:
         else
             down(hole, last);
     }
-    /// Whether `o` is in here. It may have gone, and is not looked into.
-    bool contains(timer_op const* o) const noexcept {
-        return std::any_of(heap_.begin(), heap_.end(), [o](entry const& e) { return e.o == o; });
+    /// Whether `t` is in here. It may have gone, and is not looked into.
+    bool contains(timed const* t) const noexcept {
+        return std::any_of(heap_.begin(), heap_.end(), [t](entry const& e) { return e.what == t; });
     }
-    timer_op& pop() noexcept {
-        timer_op& o = *heap_.front().o;
-        erase(o);
-        return o;
+    timed& pop() noexcept {
+        timed& t = *heap_.front().what;
+        erase(t);
+        return t;
     }
 
 private:
     struct entry {
         std::int64_t deadline;
-        std::uint64_t order;
-        timer_op* o;
+        std::uint64_t order; ///< of arming; equal deadlines expire in this order
+        timed* what;
     };
     static bool before(entry const& a, entry const& b) noexcept {
         return a.deadline != b.deadline ? a.deadline < b.deadline : a.order < b.order;
     }
     void place(std::size_t i, entry const& e) noexcept {
         heap_[i] = e;
-        e.o->heap_index = static_cast<std::uint32_t>(i);
+        e.what->heap_index = static_cast<std::uint32_t>(i);
     }
     void up(std::size_t i, entry const e) noexcept {
         while (i != 0) {

@@ -507,6 +507,38 @@ TEST(Catalogue, R04_RedisConnection) {
         50);
 }
 
+TEST(Catalogue, R04_LimitThatThereIsNoMemoryForEndsTheOperationAtOnce) {
+    if (!new_is_replaced())
+        GTEST_SKIP() << "the sanitizer of this compiler keeps its own operator new";
+    io_context context;
+    local_socket a(context), b(context);
+    local::connect_pair(a, b);
+    char byte;
+    error_code ec;
+    auto const read = [&] {
+        return a.async_read_some(buffer(&byte, 1), cancel_after(1h, redirect_error(use_await, ec)));
+    };
+    std::vector<steady_timer> others;
+    co_spawn(
+        context,
+        [](io_context& c, local_socket& peer, auto& limited, std::vector<steady_timer>& waiting) -> awaitable<void> {
+            peer.write_some(buffer("x", 1));
+            co_await limited();         // Its blocks are with the thread now.
+            while (waiting.size() != 8) // The heap of the loop has just room for them.
+                waiting.emplace_back(c, 1h).async_wait(ignore_all);
+            auto const failing = failing_new::from(1);
+            co_await limited();
+            EXPECT_EQ(failing.failed(), 1U);
+        }(context, b, read, others),
+        [&](std::exception_ptr e) {
+            EXPECT_FALSE(e);
+            others.clear();
+        });
+    context.run_for(1min);
+    EXPECT_TRUE(context.stopped()) << "the operation waits for ever";
+    EXPECT_EQ(ec, error::operation_aborted);
+}
+
 // ---- C15, R05: what needs no memory
 
 TEST(Catalogue, C15_R05_CancellingClosingAndDeliveringNeedNoMemory) {

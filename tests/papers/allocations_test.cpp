@@ -6,6 +6,8 @@
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/acceptor.hpp>
+#include <fairlead/net/cancel_after.hpp>
+#include <fairlead/net/datagram_socket.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/net/timer.hpp>
 #include <fairlead/stream/buffered_stream.hpp>
@@ -21,6 +23,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <coroutine>
 #include <memory>
 #include <string>
@@ -172,6 +175,36 @@ TEST_F(Alloc, AwaitedPrimitivesTakeNothingAndLieInTheFrame) {
     EXPECT_EQ(
         of_awaits([&, i = 0]() mutable { return i++ % 2 == 0 ? b.async_write_some(two) : a.async_read_some(in); }), 0U);
     EXPECT_EQ(overflows, 0U);
+}
+
+TEST_F(Alloc, AwaitedPrimitivesWithATimeLimitTakeNothingAndLieInTheFrame) {
+    auto const limit = cancel_after(std::chrono::hours(1));
+    EXPECT_EQ(of_awaits([&] { return timer.async_wait(limit); }), 0U);
+    EXPECT_EQ(overflows, 0U) << "a wait";
+    EXPECT_EQ(of_awaits([&] { return b.async_write_some(buffer("x", 1), limit); }), 0U);
+    EXPECT_EQ(overflows, 0U) << "a write that is done at once";
+    EXPECT_EQ(of_awaits([&] { return a.async_read_some(buffer(bytes, 1), limit); }), 0U);
+    EXPECT_EQ(overflows, 0U) << "a read that is done at once";
+    EXPECT_EQ(of_awaits([&] {
+                  post(context, [this] { b.write_some(buffer("x", 1)); });
+                  return a.async_read_some(buffer(bytes, 1), limit);
+              }),
+              0U);
+    EXPECT_EQ(overflows, 0U) << "a read that waits";
+    auto const tuple = cancel_after(std::chrono::nanoseconds(1), as_tuple);
+    EXPECT_EQ(of_awaits([&] { return a.async_read_some(buffer(bytes, 1), tuple); }), 0U);
+    EXPECT_EQ(overflows, 0U) << "a read that its limit ends";
+    EXPECT_EQ(of_awaits([&] { return a.async_wait(socket_base::wait_read, tuple); }), 0U);
+    EXPECT_EQ(overflows, 0U) << "a wait for a descriptor that its limit ends";
+    std::array<mutable_buffer, 2> const pieces{buffer(bytes, 1), buffer(bytes + 1, 1)};
+    EXPECT_EQ(of_awaits([&] { return a.async_read_some(pieces, tuple); }), 0U);
+    EXPECT_EQ(overflows, 0U) << "several buffers";
+    EXPECT_EQ(of_awaits([&] { return async_read(a, buffer(bytes, 1), tuple); }), 0U);
+    EXPECT_EQ(overflows, 0U) << "a whole transfer";
+    ip::udp::socket datagrams(context, ip::udp::endpoint(ip::address_v4::loopback(), 0));
+    ip::udp::endpoint sender;
+    EXPECT_EQ(of_awaits([&] { return datagrams.async_receive_from(buffer(bytes, 1), sender, tuple); }), 0U);
+    EXPECT_EQ(overflows, 0U) << "a datagram";
 }
 
 TEST_F(Alloc, AwaitedWholeTransfersTakeNothingAndLieInTheFrame) {

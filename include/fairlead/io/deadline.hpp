@@ -17,12 +17,16 @@ std::int64_t deadline_ns(io_loop& l, std::chrono::duration<Rep, Period> const& d
     using std::chrono::nanoseconds;
     return sum(saturated<nanoseconds>(l.now().time_since_epoch()), saturated<nanoseconds>(d)).count();
 }
+/// Whether `Clock` is the one that loops count on: then a time is a deadline as it stands, and nothing can fail.
+template <class Clock> inline constexpr bool is_time_of_the_loop =
+    std::is_same_v<Clock, steady_clock> || std::is_same_v<Clock, steady_clock::time_point::clock>;
+
 /// When it is `t`. A clock that is not the loop's is looked at once, now.
-template <class Clock, class Duration>
-std::int64_t deadline_ns(io_loop& l, std::chrono::time_point<Clock, Duration> const& t) {
+template <class Clock, class Duration> std::int64_t
+deadline_ns(io_loop& l, std::chrono::time_point<Clock, Duration> const& t) noexcept(is_time_of_the_loop<Clock>) {
     using std::chrono::nanoseconds;
     auto const wanted = saturated<nanoseconds>(t.time_since_epoch());
-    if constexpr (std::is_same_v<Clock, steady_clock> || std::is_same_v<Clock, steady_clock::time_point::clock>)
+    if constexpr (is_time_of_the_loop<Clock>)
         return wanted.count();
     else
         return deadline_ns(l, difference(wanted, saturated<nanoseconds>(Clock::now().time_since_epoch())));

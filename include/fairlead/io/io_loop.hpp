@@ -85,6 +85,10 @@ public:
     bool disarm(io::timer_op& o) noexcept;
     /// An op that stands in its timer's list completes with operation_aborted. Owner only.
     void cancel(io::timer_op& o) noexcept;
+    /// Owner only, for an op that is about to be submitted. False: no memory.
+    bool arm(io::op_limit& l, std::int64_t deadline_ns) noexcept;
+    /// When this returns the limit is armed no more, and nobody looks at its op. Any thread.
+    void disarm(io::op_limit& l) noexcept;
     /// Completes the pending op that has `ticket` with operation_aborted, and leaves one that has completed alone. It
     /// must not go before this returns, but may go before a message arrives. Any thread.
     void cancel(io::handle h, void* ticket) noexcept;
@@ -198,6 +202,7 @@ struct descriptor_canceller {
     io::handle handle;
     cancellation_type accepts;
     void request(void* ticket) const { context->cancel(handle, ticket); }
+    void end(io_op& o) const noexcept { context->driver().cancel(o); }
 };
 /// How this op is asked to end early, and for which types of requests.
 inline descriptor_canceller cancellation_of(io_op& o, loop& home) noexcept {
@@ -212,6 +217,10 @@ struct timer_canceller {
     timer_op* o;
     static constexpr auto accepts = cancellation_type::terminal | cancellation_type::partial | cancellation_type::total;
     void request(void* ticket) const { context->cancel(o, ticket); }
+    void end(timer_op& pending) const noexcept {
+        if (pending.heap_index != timed::not_armed)
+            context->cancel(pending);
+    }
 };
 inline timer_canceller cancellation_of(timer_op& o, loop& home) noexcept { return {&io_loop::of(home), &o}; }
 /// The op lives while it is asked: it leaves the slot before it goes.
@@ -220,6 +229,7 @@ struct signal_canceller {
     signal_op* o;
     static constexpr auto accepts = cancellation_type::terminal | cancellation_type::partial | cancellation_type::total;
     void request(void*) const { context->driver().cancel(*o); }
+    void end(signal_op& pending) const noexcept { context->driver().cancel(pending); }
 };
 inline signal_canceller cancellation_of(signal_op& o, loop& home) noexcept { return {&io_loop::of(home), &o}; }
 /// The same for a look-up, which moves nothing.
@@ -228,6 +238,7 @@ struct resolve_canceller {
     resolve_op* o;
     static constexpr auto accepts = cancellation_type::terminal | cancellation_type::partial | cancellation_type::total;
     void request(void*) const { context->driver().cancel_resolve(*o); }
+    void end(resolve_op& pending) const noexcept { context->driver().cancel_resolve(pending); }
 };
 inline resolve_canceller cancellation_of(resolve_op& o, loop& home) noexcept { return {&io_loop::of(home), &o}; }
 

@@ -1,10 +1,12 @@
 // cancel_after, cancel_at: a time limit for one operation, whatever it is.
 //
-// The limit is a token around a token. It gives the operation a cancellation slot, waits on the loop's clock beside it,
-// and asks it to end when the time has come. What the operation then completes with is its own affair: usually
-// operation_aborted, and if it was faster, its result.
+// The limit is a token around a token. It waits on the loop's clock beside the operation, and asks it to end when the
+// time has come: in place where that is a primitive (limited_primitive.hpp), through a cancellation slot where it is
+// not. What the operation then completes with is its own affair: usually operation_aborted, and if it was faster, its
+// result.
 #pragma once
 
+#include <fairlead/net/limited_primitive.hpp>
 #include <fairlead/net/timer.hpp>
 #include <fairlead/token/cancellation.hpp>
 #include <fairlead/token/deferred.hpp>
@@ -24,13 +26,15 @@ namespace detail {
 /// When the limit is, counted from the start of the operation or on a clock.
 template <class Duration> struct limit_after {
     Duration duration;
-    std::int64_t deadline_ns(io_loop& c) const { return detail::deadline_ns(c, duration); }
+    std::int64_t deadline_ns(io_loop& c) const noexcept { return detail::deadline_ns(c, duration); }
     template <class Timer> void set(Timer& t) const { t.expires_after(saturated<typename Timer::duration>(duration)); }
 };
 
 template <class Clock, class Duration> struct limit_at {
     std::chrono::time_point<Clock, Duration> time;
-    std::int64_t deadline_ns(io_loop& c) const { return detail::deadline_ns(c, time); }
+    std::int64_t deadline_ns(io_loop& c) const noexcept(is_time_of_the_loop<Clock>) {
+        return detail::deadline_ns(c, time);
+    }
     template <class Timer> void set(Timer& t) const {
         using duration = typename Timer::duration;
         t.expires_at(std::chrono::time_point<Clock, duration>(saturated<duration>(time.time_since_epoch())));
@@ -350,9 +354,14 @@ public:
         using init = std::decay_t<Initiation>;
         detail::expect_limit_is_heard<Token, detail::can_be_cancelled<init>()>();
         detail::expect_cancellable(initiation);
-        return completion_token_transform<Signature>(
-            std::move(t.token), detail::limited_initiation<detail::kept_values<Signature>, init, When, Timer>{
-                                    std::forward<Initiation>(initiation), t.limit});
+        if constexpr (std::is_same_v<Timer, detail::no_timer> && detail::limitable<init, When>)
+            return completion_token_transform<Signature>(
+                std::move(t.token), detail::limited_primitive<init, When>(init(std::forward<Initiation>(initiation)),
+                                                                          t.limit.when, t.limit.type));
+        else
+            return completion_token_transform<Signature>(
+                std::move(t.token), detail::limited_initiation<detail::kept_values<Signature>, init, When, Timer>{
+                                        std::forward<Initiation>(initiation), t.limit});
     }
 };
 template <class Token, class When, class Timer, class First, class Second, class... More>
@@ -409,7 +418,9 @@ inline constexpr no_timer* own_timer = nullptr;
 /// Lifetime   a timer of the caller outlives the completion, or is moved; waits on it end when the operation starts,
 ///            and cancelling it lifts the limit
 /// Threads    as the operation
-/// Allocates  one block from the handler's allocator
+/// Allocates  beside what the operation takes: nothing, where a socket, an acceptor, a descriptor, a timer or a signal
+///            set performs it; one block from the handler's allocator for a composed operation, a look-up, an accept
+///            that makes the socket, a limit by the caller's timer or a foreign clock, and a limit around a limit
 template <class Rep, class Period>
 auto cancel_after(std::chrono::duration<Rep, Period> const& d, cancellation_type type = cancellation_type::terminal) {
     return detail::make_limit(detail::limit_after{d}, type, detail::own_timer);

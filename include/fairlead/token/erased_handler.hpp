@@ -84,6 +84,8 @@ template <class Init, class... Args> struct erased_op : Init::record {
 
     static void run_it(op* base, op_mode mode) {
         auto* self = static_cast<erased_op*>(static_cast<typename Init::record*>(base));
+        if (mode == op_mode::complete)
+            op_has_completed<Init>(*self);
         auto* functions = self->functions;
         auto const bytes = self->bytes;
         auto* const handler = self->handler();

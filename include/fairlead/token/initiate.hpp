@@ -187,6 +187,12 @@ template <needs_room Init> struct room_of<Init> {
     std::size_t room;
 };
 
+/// Before anything else is done with an op that has completed.
+template <class Init> void op_has_completed([[maybe_unused]] typename Init::record& o) noexcept {
+    if constexpr (requires { Init::completed(o); })
+        Init::completed(o);
+}
+
 /// The op of a library primitive with the handler behind it, in one block from the handler's allocator.
 template <class Init, class Handler> struct handler_op : Init::record {
     Handler handler;
@@ -219,6 +225,8 @@ template <class Init, class Handler> struct handler_op : Init::record {
 
     static void run_it(op* base, op_mode mode) {
         auto* self = static_cast<handler_op*>(static_cast<typename Init::record*>(base));
+        if (mode == op_mode::complete)
+            op_has_completed<Init>(*self);
         Handler h(move_out(self->handler, [self] {
             if constexpr (listens<Init, Handler>)
                 stop_listening(get_associated_cancellation_slot(self->handler), *self);
@@ -255,6 +263,7 @@ template <class Init, class Handler> struct handler_op : Init::record {
 ///   describe()  optional: what an await that throws says of itself; describe_failed() when it may take a while, since
 ///               it is asked for errors that are thrown only; or describe(r), which sees what has failed
 ///   drop(r)     static, with `drops = true`: the result will not be taken, and the record owns something
+///   completed(r)  static, optional: called before anything else when the op has completed, by who runs its loop
 ///   plain_result  optional type: take(r) does no more than read error and n of the result, and needs no drop
 template <class Derived> struct primitive {
     using primitive_tag = void;
@@ -300,16 +309,14 @@ private:
     }
 };
 
-/// A primitive with another signature over the same record: what an adapter makes of a primitive.
-template <class Init, class Adapt> struct adapted_primitive : primitive<adapted_primitive<Init, Adapt>> {
-    using record = typename Init::record;
-    using inner_values = values_of<typename Init::signature>;
-    using signature = typename Adapt::template signature<typename Init::signature>;
+/// What a primitive around another one passes on. Record: that of the one inside, or derived from it.
+template <class Derived, class Init, class Record = typename Init::record> struct around_primitive
+    : primitive<Derived> {
+    using record = Record;
 
     Init inner;
-    [[no_unique_address]] Adapt adapt;
 
-    adapted_primitive(Init&& i, Adapt a) : inner(std::move(i)), adapt(a) {}
+    explicit around_primitive(Init&& i) : inner(std::move(i)) {}
 
     loop* home() const noexcept { return inner.home(); }
     void prepare(record& o) const noexcept { inner.prepare(o); }
@@ -336,6 +343,25 @@ template <class Init, class Adapt> struct adapted_primitive : primitive<adapted_
     void submit(record& o) const noexcept { inner.submit(o); }
     static constexpr bool drops = Init::drops;
     static void drop(record& o) noexcept { Init::drop(o); }
+    static void completed(record& o) noexcept
+        requires requires { Init::completed(o); }
+    {
+        Init::completed(o);
+    }
+};
+
+/// A primitive with another signature over the same record: what an adapter makes of a primitive.
+template <class Init, class Adapt> struct adapted_primitive : around_primitive<adapted_primitive<Init, Adapt>, Init> {
+    using base = around_primitive<adapted_primitive<Init, Adapt>, Init>;
+    using base::inner;
+    using typename base::record;
+    using inner_values = values_of<typename Init::signature>;
+    using signature = typename Adapt::template signature<typename Init::signature>;
+
+    [[no_unique_address]] Adapt adapt;
+
+    adapted_primitive(Init&& i, Adapt a) : base(std::move(i)), adapt(a) {}
+
     static auto take(record& o) { return Adapt::values(Init::take(o)); }
     template <class Values> Values block_as() const
         requires can_block<Init const, inner_values>

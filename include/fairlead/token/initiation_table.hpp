@@ -127,6 +127,7 @@ template <class Init, class... Args> struct primitive_functions
     using record = typename Init::record;
     static constexpr bool can_try = requires(Init const& i, record& r) { i.attempt(r); };
     static constexpr bool plain_result = requires { typename Init::plain_result; };
+    static constexpr bool hears_of_completion = requires(record& r) { Init::completed(r); };
     static constexpr bool has_executor = false;
 
     static loop* home(void const* p) noexcept { return in(const_cast<void*>(p)).home(); }
@@ -166,7 +167,7 @@ template <class Init, class... Args> struct primitive_functions
         }
         r.state = plain_result ? await_state::plain : await_state::idle;
         auto& o = r.get<record>();
-        o.run = Init::drops ? &awaited_run : nullptr;
+        o.run = Init::drops || hears_of_completion ? &awaited_run : nullptr;
         if (r.home != i.home()) [[unlikely]] {
             r.foreign = true;
             r.home->count_work(+1);
@@ -174,10 +175,12 @@ template <class Init, class... Args> struct primitive_functions
         i.submit(o); // The coroutine may be running again before this returns: nothing of the frame is touched below.
         return true;
     }
-    /// Instead of null, for records that own something which must not be lost when they are abandoned.
+    /// Instead of null, for records that own something which must not be lost when they are abandoned, and for those
+    /// that have to hear when they have completed.
     static void awaited_run(op* o, op_mode mode) {
         o->run = nullptr;
         if (mode == op_mode::complete) {
+            op_has_completed<Init>(static_cast<record&>(*o));
             this_thread.current->resume_op(*o);
             return;
         }

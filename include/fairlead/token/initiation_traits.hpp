@@ -14,7 +14,8 @@ class loop_executor;
 namespace detail {
 
 /// Records that can be asked to end early have a function `cancellation_of(record, loop)`, found by their namespace. It
-/// returns what knows how: `accepts`, the types that are honoured, and `request(ticket)`.
+/// returns what knows how: `accepts`, the types that are honoured, `request(ticket)` for any thread, and `end(record)`
+/// for the owner of the loop while the op lives, pending or not.
 template <class Record>
 concept cancellable_record = requires(Record& r, loop& l) {
     { cancellation_of(r, l).accepts } -> std::convertible_to<cancellation_type>;

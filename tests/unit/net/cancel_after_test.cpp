@@ -15,6 +15,7 @@
 #include <fairlead/token/use_future.hpp>
 
 #include <support/counting_allocator.hpp>
+#include <support/scale.hpp>
 
 #include <gtest/gtest.h>
 
@@ -243,18 +244,36 @@ TEST_F(CancelAfter, HandlersOwnSlotIsHeardToo) {
 }
 
 TEST_F(CancelAfter, SlotThatWasGivenAwayMeanwhileIsLeftAlone) {
-    cancellation_signal signal;
-    near.async_read_some(buffer(&byte, 1), cancel_after(1h, bind_cancellation_slot(signal.slot(), store())));
-    steady_timer other(context, 2h), later(context, 1s);
-    error_code of_other;
-    other.async_wait(bind_cancellation_slot(signal.slot(), [&](error_code e) { of_other = e; }));
-    far.async_write_some(buffer("x", 1), detached);
-    later.async_wait([&](error_code) {
-        EXPECT_EQ(count, 1) << "the first owner of the slot is done";
-        signal.emit(cancellation_type::terminal);
-    });
-    world.run();
-    EXPECT_EQ(of_other, error::operation_aborted);
+    auto const limited_by = [&](auto limit, bool composed, bool answered) {
+        cancellation_signal signal;
+        count = 0;
+        auto const begun = since();
+        if (composed)
+            async_read(
+                near, buffer(&byte, 1), [](auto const&, std::size_t read) { return 1 - read; },
+                cancel_after(limit, bind_cancellation_slot(signal.slot(), store())));
+        else
+            near.async_read_some(buffer(&byte, 1), cancel_after(limit, bind_cancellation_slot(signal.slot(), store())));
+        steady_timer other(context, 2h), later(context, 10s);
+        error_code of_other;
+        other.async_wait(bind_cancellation_slot(signal.slot(), [&](error_code e) { of_other = e; }));
+        if (answered)
+            far.async_write_some(buffer("x", 1), detached);
+        later.async_wait([&](error_code) {
+            EXPECT_EQ(count, 1) << "the first owner of the slot is done";
+            signal.emit(cancellation_type::terminal);
+        });
+        world.run();
+        EXPECT_EQ(of_other, error::operation_aborted) << composed << answered;
+        EXPECT_EQ(ec, answered ? error_code() : error::operation_aborted) << composed;
+        if (!answered) {
+            EXPECT_EQ(at - begun, limit) << "the limit is no slot's affair";
+        }
+    };
+    for (bool composed : {false, true}) {
+        limited_by(1h, composed, true);
+        limited_by(1s, composed, false);
+    }
 }
 
 TEST_F(CancelAfter, OuterSlotAndInnerLimitAreOneAndTheSame) {
@@ -447,6 +466,20 @@ TEST_F(CancelAfter, OneBlockOfTheHandlersAllocatorWhichIsFreeAgainInTheHandler) 
                                           ++count;
                                           EXPECT_EQ(books.live, 0);
                                       })));
+    EXPECT_EQ(books.taken, 1) << "the limit lies beside the operation";
+    world.run();
+    EXPECT_EQ(books.taken, 1);
+    EXPECT_EQ(count, 1);
+}
+
+TEST_F(CancelAfter, ComposedOperationTakesABlockForItsLimitToo) {
+    account books;
+    async_read(
+        near, buffer(&byte, 1), [](auto const&...) { return 1U; },
+        cancel_after(1s, bind_allocator(counting_allocator<int>(&books), [&](error_code, std::size_t) {
+                         ++count;
+                         EXPECT_EQ(books.live, 0);
+                     })));
     EXPECT_EQ(books.taken, 2) << "one for the limit, one for the operation";
     world.run();
     EXPECT_EQ(books.taken, 2);
@@ -564,6 +597,61 @@ TEST_F(CancelAfter, OperationThatCompletesInsideItsStartIsQueued) {
     EXPECT_EQ(done, 1);
     EXPECT_LT(since(), 1s);
 }
+
+/// Bytes to and fro between coroutines, under limits that are over now and then while a byte arrives.
+awaitable<void> answer(local_socket& s) {
+    char c;
+    for (;;) {
+        auto const [ec, n] = co_await s.async_read_some(buffer(&c, 1), as_tuple);
+        if (ec)
+            co_return;
+        co_await async_write(s, buffer(&c, 1));
+    }
+}
+awaitable<void> ask_with_limits(local_socket& s, int rounds, int& answered) {
+    for (int i = 0; i != rounds; ++i) {
+        char c = static_cast<char>(i), d = 0;
+        co_await async_write(s, buffer(&c, 1));
+        for (bool there = false; !there;) {
+            auto const limit = std::chrono::microseconds(i % 50);
+            auto const [ec, n] = co_await s.async_read_some(buffer(&d, 1), cancel_after(limit, as_tuple));
+            EXPECT_TRUE(!ec || ec == error::operation_aborted) << ec.message();
+            EXPECT_EQ(n, ec ? 0U : 1U) << "a byte that was taken is delivered";
+            there = !ec;
+        }
+        EXPECT_EQ(d, c);
+        ++answered;
+    }
+    s.shutdown(socket_base::shutdown_send);
+}
+void await_with_limits(int runners, bool elsewhere) {
+    int const rounds = static_cast<int>(test::scaled(400, 40));
+    io_context context(runners), other;
+    local_socket near(context), far(context);
+    local::connect_pair(near, far);
+    auto guard = make_work_guard(context);
+    int answered = 0;
+    bool ended = false;
+    // One at a time: a strand, or the one thread of another context.
+    auto const home = elsewhere ? any_io_executor(other.get_executor()) : any_io_executor(make_strand(context));
+    co_spawn(context, answer(far), detached);
+    co_spawn(home, ask_with_limits(near, rounds, answered), [&](std::exception_ptr e) {
+        EXPECT_FALSE(e);
+        ended = true;
+        guard.reset();
+    });
+    std::vector<std::thread> running;
+    for (int i = 0; i != runners; ++i)
+        running.emplace_back([&] { context.run(); });
+    other.run();
+    for (auto& t : running)
+        t.join();
+    EXPECT_TRUE(ended);
+    EXPECT_EQ(answered, rounds);
+}
+TEST(CancelAfterThreads, AwaitedWithOneThreadInRun) { await_with_limits(1, false); }
+TEST(CancelAfterThreads, AwaitedWithSeveralThreadsInRun) { await_with_limits(3, false); }
+TEST(CancelAfterThreads, AwaitedByACoroutineOfAnotherContext) { await_with_limits(2, true); }
 
 TEST(CancelAfterThreads, LimitThatIsOverBeforeTheOperationHasBegun) {
     io_context context;

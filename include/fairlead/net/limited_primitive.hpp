@@ -1,0 +1,94 @@
+// A primitive with a time limit. The limit lies in the op's own record and asks the op in place: it is no second op,
+// and an await with a limit takes no block.
+#pragma once
+
+#include <fairlead/io/io_loop.hpp>
+#include <fairlead/token/initiate.hpp>
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace fairlead::detail {
+
+template <class Record> struct limited_record : Record, io::op_limit {};
+
+/// Primitives that a limit of the kind `When` can be put around. Those that cannot, and generic operations, are given a
+/// slot and a timer (limited_operation).
+template <class Init, class When>
+concept limitable = primitive_initiation<Init> && cancellable_record<typename Init::record> && !takes_here<Init> &&
+                    !std::is_base_of_v<io::op_limit, typename Init::record> &&
+                    await_record::fits<limited_record<typename Init::record>> && requires(When const& w, io_loop& l) {
+                        { w.deadline_ns(l) } noexcept;
+                    };
+
+template <class Init> struct plain_result_of {};
+template <class Init>
+    requires requires { typename Init::plain_result; }
+struct plain_result_of<Init> {
+    using plain_result = void;
+};
+
+template <class Init, class When> struct limited_primitive
+    : around_primitive<limited_primitive<Init, When>, Init, limited_record<typename Init::record>>,
+      plain_result_of<Init> {
+    using base = around_primitive<limited_primitive<Init, When>, Init, limited_record<typename Init::record>>;
+    using base::inner;
+    using typename base::record;
+    using signature = typename Init::signature;
+
+    When when;
+    std::uint8_t types;
+
+    limited_primitive(Init&& i, When w, cancellation_type type)
+        : base(std::move(i)),
+          when(w),
+          types(static_cast<std::uint8_t>(type)) {}
+
+    /// What has to wait has a limit from here on. That lies in the heap while the op is with the driver: both change
+    /// hands at once, or not at all.
+    void submit(record& o) const noexcept {
+        auto& home = io_loop::of(*inner.home());
+        io::op_limit& limit = o;
+        limit.types = types;
+        limit.expire = &expire;
+        auto const deadline = when.deadline_ns(home);
+        home.as_owner([&]() noexcept {
+            bool const armed = home.arm(limit, deadline);
+            inner.submit(o);
+            if (!armed) // A limit that there was no memory for ends the operation at once, rather than never.
+                expire(limit, home);
+        });
+    }
+    static void completed(record& o) noexcept {
+        io_loop::of(*this_thread.current).disarm(static_cast<io::op_limit&>(o));
+    }
+    static auto take(record& o) { return Init::take(o); }
+
+    std::string describe() const
+        requires requires { inner.describe(); }
+    {
+        return inner.describe();
+    }
+    std::string describe_failed() const
+        requires requires { inner.describe_failed(); }
+    {
+        return inner.describe_failed();
+    }
+    std::string describe(record const& o) const
+        requires requires { inner.describe(o); }
+    {
+        return inner.describe(o);
+    }
+
+private:
+    static void expire(io::op_limit& limit, io_loop& home) noexcept {
+        auto& o = static_cast<record&>(limit);
+        auto const how = cancellation_of(o, home);
+        if (!!(how.accepts & limit.type()))
+            how.end(o);
+    }
+};
+
+} // namespace fairlead::detail
