@@ -198,10 +198,13 @@ bool detail::spend_slow() noexcept {
     }
     if (l)
         l->yields_[why].fetch_add(1, std::memory_order_relaxed);
-    // Stays exhausted until the next item is dequeued.
-    item.units = 0;
-    item.granted = fairness::units_most;
+    item.exhaust();
     return false;
+}
+
+void detail::heed_requests(await_record& r) noexcept {
+    if (is_to_end(r))
+        this_thread.item.exhaust();
 }
 
 void loop::yield(await_record& r) noexcept {
@@ -245,10 +248,12 @@ void loop::resume_at(resumer* here, await_record& r, op& o) {
             o); // The operation belonged to a loop, the coroutine elsewhere: it goes home with its result.
         return;
     }
-    if (r.foreign) {
-        r.foreign = false;
+    if (r.notes & await_record::is_foreign) {
+        r.notes &= static_cast<unsigned char>(~await_record::is_foreign);
         here->count_work(-1);
     }
+    if (r.notes & await_record::can_be_asked)
+        detail::heed_requests(r);
     if (r.handle)
         resume_chain(r);
     else
@@ -403,17 +408,15 @@ static_assert(sizeof(doom_op) <= await_record::root_ops);
 } // namespace
 
 void loop::doom(await_record& r) noexcept {
-    await_record* root = &r;
-    while (root->parent)
-        root = root->parent;
-    if (root->doomed)
+    await_record& root = r.root();
+    if (root.doomed)
         return;
-    root->doomed = true;
-    auto& o = root->make<doom_op>();
+    root.doomed = true;
+    auto& o = root.make<doom_op>();
     o.innermost = &r;
     o.run = &doom_op::run_it;
     o.cancel = nullptr;
-    root->home->resume_soon(o);
+    root.home->resume_soon(o);
 }
 
 void loop::abandon(op& o) {
@@ -422,7 +425,8 @@ void loop::abandon(op& o) {
         return;
     }
     await_record& r = await_record::of(o);
-    resumer* const waiting = std::exchange(r.foreign, false) ? r.home : nullptr;
+    resumer* const waiting = r.notes & await_record::is_foreign ? r.home : nullptr;
+    r.notes &= static_cast<unsigned char>(~await_record::is_foreign);
     if (r.hooks && r.hooks->abandon)
         r.hooks->abandon(&r);
     else

@@ -16,6 +16,16 @@ void finish_await(await_record& r) {
         loop::resume_later(r);
 }
 
+bool is_refused(await_record& r) {
+    if (!is_to_end(r))
+        return false;
+    store_result(r, std::make_exception_ptr(system_error(error::make_error_code(error::operation_aborted),
+                                                         "co_await of a cancelled coroutine")));
+    r.state = await_state::failed;
+    this_thread.item.exhaust(); // So that the next one comes here, too.
+    return true;
+}
+
 void drop_await(await_record& r) noexcept {
     auto& thread = this_thread;
     if (thread.starting == &r) {
@@ -36,6 +46,7 @@ void destroy_foreign(await_record* r) { r->handle.destroy(); }
 
 } // namespace
 
-record_hooks const foreign_hooks{nullptr, &destroy_foreign, nullptr};
+record_hooks const foreign_hooks{
+    .resume = nullptr, .abandon = &destroy_foreign, .destroy = nullptr, .is_asked = nullptr, .requests = nullptr};
 
 } // namespace fairlead::detail

@@ -188,6 +188,7 @@ public:
         promise.record.parent = &parent_.record;
         promise.record.owner = &child_.handle_;
         promise.record.home = parent_.record.home;
+        promise.record.notes = parent_.record.notes; // Whoever awaits a coroutine awaits no op.
         promise.executor = parent_.executor;
         this_thread.next = &promise.record;
     }

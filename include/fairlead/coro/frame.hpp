@@ -5,6 +5,7 @@
 #include <fairlead/exec/loop.hpp>
 #include <fairlead/exec/recycler.hpp>
 #include <fairlead/token/async_op.hpp>
+#include <fairlead/token/chain_requests.hpp>
 
 #include <coroutine>
 #include <exception>
@@ -55,6 +56,15 @@ struct executor_awaiter {
     any_io_executor await_resume() const { return *executor; }
 };
 
+/// What never suspends: `value` is the result of the co_await.
+template <class Value> struct value_awaiter {
+    Value value;
+    explicit value_awaiter(Value&& v) noexcept : value(std::move(v)) {}
+    bool await_ready() const noexcept { return true; }
+    void await_suspend(std::coroutine_handle<>) const noexcept {}
+    Value await_resume() noexcept { return std::move(value); }
+};
+
 /// The part of a promise that does not depend on the coroutine's result, nor on where its frame lives.
 struct promise_base {
     await_record record;
@@ -99,6 +109,33 @@ struct promise_base {
     yield_awaiter await_transform(this_coro::yield_t) noexcept { return yield_awaiter(record); }
     yield_if_due_awaiter await_transform(this_coro::yield_if_due_t) noexcept { return yield_if_due_awaiter(record); }
     executor_awaiter await_transform(this_coro::executor_t) const noexcept { return executor_awaiter(executor); }
+    value_awaiter<cancellation_state> await_transform(this_coro::cancellation_state_t) noexcept {
+        return value_awaiter<cancellation_state>(can_be_asked() ? cancellation_state(requests_of(record).state)
+                                                                : cancellation_state());
+    }
+    std::suspend_never await_transform(this_coro::reset_to_terminal_t) {
+        return reset(enable_terminal_cancellation(), enable_terminal_cancellation());
+    }
+    template <class In, class Out>
+    std::suspend_never await_transform(this_coro::reset_cancellation_state_t<In, Out> filters) {
+        return reset(std::move(filters.in), std::move(filters.out));
+    }
+    value_awaiter<bool> await_transform(this_coro::throws_if_cancelled_t) noexcept {
+        return value_awaiter<bool>(!(record.root().notes & await_record::goes_on));
+    }
+    std::suspend_never await_transform(this_coro::throw_if_cancelled_t t) noexcept {
+        auto& notes = record.root().notes;
+        notes = static_cast<unsigned char>(t.value ? notes & ~await_record::goes_on : notes | await_record::goes_on);
+        return {};
+    }
+
+private:
+    bool can_be_asked() const noexcept { return record.notes & await_record::can_be_asked; }
+    template <class In, class Out> std::suspend_never reset(In in, Out out) {
+        if (can_be_asked())
+            requests_of(record).reset(std::move(in), std::move(out));
+        return {};
+    }
 };
 
 } // namespace detail

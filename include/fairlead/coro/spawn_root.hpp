@@ -75,6 +75,9 @@ protected:
         child.record.parent = this;
         child.record.owner = &own().child;
         child.record.home = home;
+        child.record.notes = notes & can_be_asked;
+        if (notes & can_be_asked) [[unlikely]]
+            heed_requests(*this);
         child.executor = &own().executor;
         this_thread.next = &child.record;
     }
@@ -103,7 +106,11 @@ public:
     template <class H> spawned(any_io_executor const& e, Function&& f, H&& handler)
         : spawn_root(e, the_hooks),
           function_(std::move(f)),
-          handler_(std::forward<H>(handler)) {}
+          handler_(std::forward<H>(handler)) {
+        if constexpr (hears_requests)
+            if (requests_.listen(get_associated_cancellation_slot(handler_)))
+                notes |= can_be_asked;
+    }
     ~spawned() {
         if (child())
             child().destroy(); // Before what its arguments may refer to.
@@ -111,6 +118,7 @@ public:
 
 private:
     using values = typename spawn_values<T>::type;
+    static constexpr bool hears_requests = has_cancellation_slot<Handler>;
 
     void step() {
         bool const begins = !child();
@@ -124,9 +132,13 @@ private:
         std::get<0>(v) = std::move(e);
         return v;
     }
-    /// Returns what the function threw instead of giving a coroutine.
+    /// Returns what the function threw instead of giving a coroutine; of a chain that has been asked to end before, its
+    /// end.
     std::exception_ptr begin() noexcept {
         try {
+            if constexpr (hears_requests)
+                if (is_asked(*this))
+                    throw_error_now(error::make_error_code(error::operation_aborted), "co_spawn");
             awaitable<T> a(function_());
             auto& promise = awaitable_access::promise(a);
             await(promise, awaitable_access::release(a));
@@ -158,6 +170,8 @@ private:
     void finish(values&& v) {
         any_io_executor const ex = executor();
         bool const inside = is_inside_co_spawn();
+        if constexpr (hears_requests)
+            requests_.stop_listening();
         Handler h(move_out(handler_, [this] { deallocate_with(handler_, this); }));
         ex.on_work_started(); // The root gives its count back now; the handler is still to come.
         struct finished {
@@ -173,17 +187,45 @@ private:
         }
     }
 
+    static chain_requests& requests(await_record& r) noexcept
+        requires hears_requests
+    {
+        return static_cast<spawned&>(r).requests_;
+    }
+    static bool is_asked(await_record& r) noexcept
+        requires hears_requests
+    {
+        return !!requests(r).state.cancelled();
+    }
+    static constexpr auto requests_function() {
+        chain_requests& (*f)(await_record&) noexcept = nullptr;
+        if constexpr (hears_requests)
+            f = &requests;
+        return f;
+    }
+    static constexpr auto is_asked_function() {
+        bool (*f)(await_record&) noexcept = nullptr;
+        if constexpr (hears_requests)
+            f = &is_asked;
+        return f;
+    }
+
     static constexpr record_hooks the_hooks{
         .resume = [](await_record* r) { static_cast<spawned*>(r)->step(); },
         .abandon = nullptr,
         .destroy =
             [](await_record* r) {
                 auto* self = static_cast<spawned*>(r);
+                if constexpr (hears_requests)
+                    self->requests_.stop_listening();
                 Handler const h(move_out(self->handler_, [self] { deallocate_with(self->handler_, self); }));
                 deallocate_with(h, self);
             },
+        .is_asked = is_asked_function(),
+        .requests = requests_function(),
     };
-
+    struct nothing {};
+    [[no_unique_address]] std::conditional_t<hears_requests, chain_requests, nothing> requests_;
     [[no_unique_address]] Function function_;
     [[no_unique_address]] Handler handler_;
 };

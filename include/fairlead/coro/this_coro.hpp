@@ -19,4 +19,42 @@ struct yield_if_due_t {};
 /// when it is used up.
 inline yield_if_due_t yield_if_due() noexcept { return {}; }
 
+/// The type of this_coro::cancellation_state.
+struct cancellation_state_t {};
+/// `co_await this_coro::cancellation_state`: what the coroutine has been asked for, through the slot of co_spawn's
+/// handler, as a fairlead::cancellation_state. Never suspends.
+inline constexpr cancellation_state_t cancellation_state{};
+
+/// What reset_cancellation_state() returns.
+template <class InFilter, class OutFilter> struct reset_cancellation_state_t {
+    InFilter in;
+    OutFilter out;
+};
+/// What reset_cancellation_state() without filters returns.
+struct reset_to_terminal_t {};
+/// `co_await this_coro::reset_cancellation_state()`: forgets what has been asked for, and lets terminal requests
+/// through. Never suspends.
+inline reset_to_terminal_t reset_cancellation_state() noexcept { return {}; }
+/// The same; `filter` says which types are let through.
+template <class Filter> reset_cancellation_state_t<Filter, Filter> reset_cancellation_state(Filter filter) {
+    return {filter, filter};
+}
+/// The same; `in` says what counts as a request, `out` what of that the awaited operation is asked for.
+template <class InFilter, class OutFilter>
+reset_cancellation_state_t<InFilter, OutFilter> reset_cancellation_state(InFilter in, OutFilter out) {
+    return {in, out};
+}
+
+/// What throw_if_cancelled() returns.
+struct throws_if_cancelled_t {};
+/// What throw_if_cancelled(bool) returns.
+struct throw_if_cancelled_t {
+    bool value;
+};
+/// `co_await this_coro::throw_if_cancelled()`: whether a co_await of an operation throws operation_aborted once there
+/// is a request. It does from the start. Never suspends.
+inline throws_if_cancelled_t throw_if_cancelled() noexcept { return {}; }
+/// `co_await this_coro::throw_if_cancelled(false)`: from here on operations begin all the same. Never suspends.
+inline throw_if_cancelled_t throw_if_cancelled(bool value) noexcept { return {value}; }
+
 } // namespace fairlead::this_coro

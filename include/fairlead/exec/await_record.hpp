@@ -21,12 +21,18 @@ struct await_record;
 
 namespace detail {
 
+/// What the coroutines of a chain have been asked for (token/chain_requests.hpp).
+struct chain_requests;
+
 /// How a record differs from that of a coroutine of ours on a loop of ours; null, here or in the record, means "it does
 /// not".
 struct record_hooks {
     void (*resume)(await_record*);  ///< instead of resuming the handle, which is null
     void (*abandon)(await_record*); ///< instead of dooming the root of the await chain
     void (*destroy)(await_record*); ///< instead of destroying the handle's frame
+    // Of a root whose chain can be asked to end early:
+    bool (*is_asked)(await_record&) noexcept;
+    chain_requests& (*requests)(await_record&) noexcept;
 };
 
 enum class await_state : unsigned char {
@@ -35,7 +41,13 @@ enum class await_state : unsigned char {
     exhausted, ///< the budget was used up before anything was tried
     failed,    ///< an exception lies where the result would
     plain,     ///< the op in the bytes will hold the result as plain error and count: no call is needed to read it
+    stored,    ///< the result lies where that of a generic operation does, whatever the operation is
 };
+
+/// What the rest of the item is to begin of a chain that is to end it does not try: so it comes to where that is asked.
+FAIRLEAD_EXPORT void heed_requests(await_record& r) noexcept;
+/// Whether the chain of `r` has been asked to end early, and does. Only for records that `can_be_asked`.
+bool is_to_end(await_record& r) noexcept;
 
 } // namespace detail
 
@@ -51,18 +63,22 @@ struct await_record {
     await_record* parent;           ///< the coroutine that awaits this one, null for a root
     std::coroutine_handle<>* owner; ///< what holds the frame of a coroutine that has a parent
     detail::record_hooks const* hooks;
-    bool lent;    ///< a generic operation holds a block in the bytes
-    bool foreign; ///< the op belongs to a loop that is not home; home counts it as work
+    bool lent;           ///< a generic operation holds a block in the bytes
+    unsigned char notes; ///< for whoever resumes the coroutine, of the following
     detail::await_state state;
     bool doomed; ///< root: destroyed when its context has no op left
     alignas(16) std::byte bytes[lendable];
+
+    static constexpr unsigned char is_foreign = 1;   ///< the op belongs to a loop that is not home, which counts it
+    static constexpr unsigned char can_be_asked = 2; ///< somebody may ask the chain to end early
+    static constexpr unsigned char goes_on = 4;      ///< root: awaits begin also when the chain has been asked to end
 
     await_record() noexcept
         : parent(nullptr),
           owner(nullptr),
           hooks(nullptr),
           lent(false),
-          foreign(false),
+          notes(0),
           state{},
           doomed(false) {}
     await_record(await_record const&) = delete;
@@ -85,9 +101,21 @@ struct await_record {
         return *reinterpret_cast<await_record*>(reinterpret_cast<std::byte*>(&o) - offset());
     }
     static constexpr std::size_t offset() noexcept { return 48; }
+    /// The root of the chain.
+    await_record& root() noexcept {
+        await_record* r = this;
+        while (r->parent)
+            r = r->parent;
+        return *r;
+    }
 };
 static_assert(std::is_standard_layout_v<await_record>);
 static_assert(offsetof(await_record, bytes) == await_record::offset());
 static_assert(sizeof(await_record) == 176);
+
+inline bool detail::is_to_end(await_record& r) noexcept {
+    auto& root = r.root();
+    return !(root.notes & await_record::goes_on) && root.hooks->is_asked(root);
+}
 
 } // namespace fairlead

@@ -54,6 +54,11 @@ struct budget {
         granted = n == 0 ? 1 : n; // what is granted next is as much again
     }
     bool take() noexcept { return --units >= 0; }
+    /// Until the next item is dequeued.
+    void exhaust() noexcept {
+        units = 0;
+        granted = fairness::units_most;
+    }
     /// Twice as many units as the last time, or as many again as the item had in the beginning, if they will fit into
     /// the slice at the pace of the last ones. One of them is taken.
     void grant_more(std::int64_t now) noexcept {

@@ -166,7 +166,7 @@ public:
     /// The loop's run queue: resumes the coroutine in whose record `o` lies, or sends it home.
     void resume_op(op& o) {
         await_record& r = await_record::of(o);
-        if (r.home != this || r.foreign || r.hooks) [[unlikely]]
+        if (r.home != this || r.notes || r.hooks) [[unlikely]]
             resume_at(this, r, o);
         else
             resume_chain(r);

@@ -411,7 +411,7 @@ inline constexpr no_timer* own_timer = nullptr;
 
 /// Token: asks the operation to end when it has taken longer than `d`; a time beyond the clock's ends is its end.
 /// Without a token: limits the default token.
-/// An operation that cannot be ended early takes no limit: co_spawn, post, calls of a redis::connection.
+/// An operation that cannot be ended early takes no limit: post, calls of a redis::connection.
 /// Completes  as the operation does; error::operation_aborted when the limit was first
 /// Errors     error::operation_not_supported, thrown, where the operation is deferred and takes no limit
 /// Cancel     what the handler's slot is asked for, too

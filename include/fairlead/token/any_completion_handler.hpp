@@ -71,9 +71,9 @@ public:
 /// A completion handler of any type, or none, for one signature or several. Move-only, two pointers. All associations
 /// are those of the handler inside; get_associated_executor(h) and so on find them. A handler that names no executor
 /// runs where the operation ends.
-/// Throws     system_error of error::operation_not_supported, from an operation that cannot be ended early (co_spawn, a
-///            look-up, a Redis call), when the handler inside has a slot that is connected. Nothing has started then,
-///            and the handler is still held. post, defer and dispatch take any.
+/// Throws     system_error of error::operation_not_supported, from an operation that cannot be ended early (a Redis
+///            call), when the handler inside has a slot that is connected. Nothing has started then, and the handler is
+///            still held. post, defer and dispatch take any.
 /// Allocates  one block from the handler's own allocator, which is given back before the handler runs
 /// Threads    none of its own: as the handler inside
 template <class First, class... More> class any_completion_handler<First, More...>

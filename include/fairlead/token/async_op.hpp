@@ -140,8 +140,11 @@ template <class Signature, class Functions> auto take_with(Functions const* f, v
             throw_named(to_error_code(r.get<op>().result.error), f, storage, r);
     if (r.state == await_state::failed) [[unlikely]]
         throw_failed(r);
-    if constexpr (!std::is_same_v<values, std::tuple<>>) // No operation without values has anything to clean up.
+    if constexpr (!std::is_same_v<values, std::tuple<>>) { // No operation without values has anything to clean up.
+        if (r.state == await_state::stored)
+            return unwrap(take_result<values>(r), operation_name<Functions>{f, storage, r});
         return unwrap(f->take(storage, r), operation_name<Functions>{f, storage, r});
+    }
 }
 
 /// The result of a finished await. After the suspension the compiler no longer knows which operation it was, so the

@@ -23,7 +23,7 @@ template <class Slot> using partial_cancellation_slot_binder = detail::partial_b
 
 /// The operation hears through `s` that it is to end early. Works with handlers and with tokens; without either it
 /// binds the default token. The signal of `s` outlives the operation. An operation that cannot be ended early takes no
-/// slot: co_spawn, post, calls of a redis::connection. Deferred, it throws error::operation_not_supported.
+/// slot: post, calls of a redis::connection. Deferred, it throws error::operation_not_supported.
 template <class Slot, class T> auto bind_cancellation_slot(Slot const& s, T&& t) {
     return cancellation_slot_binder<std::decay_t<T>, Slot>(s, std::forward<T>(t));
 }

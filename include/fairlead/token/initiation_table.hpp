@@ -4,7 +4,7 @@
 // it to the driver. That of any other initiation gives it a handler (await_handler.hpp) and lets it do as it likes.
 #pragma once
 
-#include <fairlead/token/await_handler.hpp>
+#include <fairlead/token/chain_requests.hpp>
 #include <fairlead/token/erased_handler.hpp>
 #include <fairlead/token/initiate.hpp>
 #include <fairlead/token/tried.hpp>
@@ -58,7 +58,8 @@ template <class Functions> struct retry_op : op {
         r.state = await_state::idle;
         bool done = true;
         try {
-            done = f->try_step(storage, r) == step::ready || !f->start_await(storage, r);
+            bool const refused = r.notes & await_record::can_be_asked && is_refused(r);
+            done = refused || f->try_step(storage, r) == step::ready || !f->start_await(storage, r);
         } catch (...) { // What the operation of a user throws belongs to the coroutine that awaits it.
             store_result(r, std::current_exception());
             r.state = await_state::failed;
@@ -97,9 +98,14 @@ template <class Init, class Values> struct stored_initiation {
         requires describes_itself<Init>
     {
         auto const& init = *std::launder(static_cast<Init const*>(p));
-        if constexpr (describes_record<Init>)
-            return init.describe(r.get<typename Init::record>());
-        else if constexpr (requires { init.describe_failed(); })
+        if constexpr (describes_record<Init>) {
+            if (r.state != await_state::stored) // else the record has gone
+                return init.describe(r.get<typename Init::record>());
+            if constexpr (requires { init.describe(); })
+                return init.describe();
+            else
+                return "co_await";
+        } else if constexpr (requires { init.describe_failed(); })
             return init.describe_failed();
         else
             return init.describe();
@@ -154,6 +160,12 @@ template <class Init, class... Args> struct primitive_functions
         return step::not_ready;
     }
     static bool start_await(void* p, await_record& r) {
+        if (r.notes & await_record::can_be_asked) [[unlikely]] {
+            if (is_refused(r))
+                return false;
+            if (!can_try || r.state != await_state::exhausted)
+                return start_heard<std::decay_t<Args>...>(&start, p, r, can_be_cancelled<Init>());
+        }
         Init& i = in(p);
         if constexpr (can_try) {
             if (r.state == await_state::exhausted) {
@@ -169,7 +181,7 @@ template <class Init, class... Args> struct primitive_functions
         auto& o = r.get<record>();
         o.run = Init::drops || hears_of_completion ? &awaited_run : nullptr;
         if (r.home != i.home()) [[unlikely]] {
-            r.foreign = true;
+            r.notes |= await_record::is_foreign;
             r.home->count_work(+1);
         }
         i.submit(o); // The coroutine may be running again before this returns: nothing of the frame is touched below.
@@ -323,6 +335,12 @@ template <class Init, class... Args> struct generic_functions
         return step::not_ready;
     }
     static bool start_await(void* p, await_record& r) {
+        if (r.notes & await_record::can_be_asked) [[unlikely]] {
+            if (is_refused(r))
+                return false;
+            if (!can_try || r.state != await_state::exhausted)
+                return start_heard<std::decay_t<Args>...>(&start, p, r, can_be_cancelled<Init>());
+        }
         if constexpr (can_try) {
             if (r.state == await_state::exhausted) {
                 retry_op<functions_type>::queue(r, &functions, p);
@@ -330,31 +348,7 @@ template <class Init, class... Args> struct generic_functions
             }
         }
         r.state = await_state::idle;
-        auto& thread = this_thread;
-        struct restore {
-            thread_state& thread;
-            await_record const* starting;
-            bool dropped;
-            ~restore() {
-                thread.starting = starting;
-                thread.dropped = dropped;
-            }
-        } const outer{thread, thread.starting, thread.dropped};
-        thread.starting = &r;
-        thread.dropped = false;
-        std::move(in(p))(await_handler<std::decay_t<Args>...>(&r));
-        // From here on the frame may be gone, unless the thread's own state says that it is still ours.
-        if (thread.starting == &r)
-            return true;
-        if (thread.dropped) {
-            thread.starting = nullptr;
-            drop_await(r);
-            return true;
-        }
-        if (!r.home || spend())
-            return false; // Completed before it returned: an immediate completion like any other.
-        loop::resume_later(r);
-        return true;
+        return start_with_handler(r, [&] { std::move(in(p))(await_handler<std::decay_t<Args>...>(&r)); });
     }
     static values take(void*, await_record& r) { return take_result<values>(r); }
     static void start(void* p, handler_ref<std::decay_t<Args>...> h) {

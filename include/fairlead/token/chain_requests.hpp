@@ -1,0 +1,136 @@
+// How a chain of coroutines is asked to end early: each await of a chain that somebody may ask is started with a
+// handler that has a slot, and none begins once the chain has been asked.
+//
+// A chain that nobody can ask pays nothing for it. In one that can be asked, an operation that is ready completes at
+// once as ever: its item has no budget left when there is a request, so that the next await comes here.
+#pragma once
+
+#include <fairlead/token/await_handler.hpp>
+#include <fairlead/token/cancellation_state.hpp>
+#include <fairlead/token/erased_handler.hpp>
+
+#include <utility>
+
+namespace fairlead::detail {
+
+/// What the coroutines of a chain have been asked for; in its root.
+struct chain_requests {
+    cancellation_slot parent;           ///< of the handler that was given to co_spawn
+    fairlead::cancellation_state state; ///< whose slot the awaited operation is given
+
+    /// False: nobody can ask. Until the next reset() terminal requests are let through.
+    bool listen(cancellation_slot slot) {
+        parent = slot;
+        reset(enable_terminal_cancellation(), enable_terminal_cancellation());
+        return slot.is_connected();
+    }
+    template <class In, class Out> void reset(In in, Out out);
+    void stop_listening() noexcept { state.unchain(parent); }
+};
+
+/// Only for records that `can_be_asked`.
+inline chain_requests& requests_of(await_record& r) noexcept {
+    auto& root = r.root();
+    return root.hooks->requests(root);
+}
+
+/// A filter that also ends what the thread has left of its item: the coroutine that runs in it may be the one that is
+/// asked.
+template <class Filter> struct prompt_filter {
+    [[no_unique_address]] Filter filter;
+    cancellation_type operator()(cancellation_type type) const {
+        auto const passed = filter(type);
+        if (!!passed)
+            this_thread.item.exhaust();
+        return passed;
+    }
+};
+
+template <class In, class Out> void chain_requests::reset(In in, Out out) {
+    state = fairlead::cancellation_state(parent, prompt_filter<In>{std::move(in)}, std::move(out));
+}
+
+/// The await must not begin: what it throws is its result then, and the item ends. Only for records that
+/// `can_be_asked`.
+FAIRLEAD_EXPORT bool is_refused(await_record& r);
+
+/// As await_handler, with the slot of the chain; the result is stored whatever the operation is.
+template <class... Args> class heard_handler {
+public:
+    using allocator_type = record_allocator<void>;
+    using executor_type = await_executor;
+    using cancellation_slot_type = cancellation_slot;
+
+    heard_handler(await_record* r, cancellation_slot s) noexcept : record_(r), slot_(s) {}
+    heard_handler(heard_handler&& other) noexcept
+        : record_(std::exchange(other.record_, nullptr)),
+          slot_(other.slot_) {}
+    heard_handler& operator=(heard_handler&&) = delete;
+    ~heard_handler() {
+        if (record_)
+            drop_await(*record_);
+    }
+
+    allocator_type get_allocator() const noexcept { return allocator_type(record_); }
+    executor_type get_executor() const noexcept { return executor_type(record_->home); }
+    cancellation_slot_type get_cancellation_slot() const noexcept { return slot_; }
+
+    void operator()(Args... args) {
+        auto& r = *std::exchange(record_, nullptr);
+        store_result(r, std::tuple<Args...>(std::move(args)...));
+        r.state = await_state::stored;
+        heed_requests(r); // It may be resumed in here.
+        finish_await(r);
+    }
+
+private:
+    await_record* record_;
+    cancellation_slot slot_;
+};
+
+/// Starts an awaited operation with a handler: `start()` moves that in. False: it has completed meanwhile.
+template <class Start> bool start_with_handler(await_record& r, Start start) {
+    auto& thread = this_thread;
+    struct restore {
+        thread_state& thread;
+        await_record const* starting;
+        bool dropped;
+        ~restore() {
+            thread.starting = starting;
+            thread.dropped = dropped;
+        }
+    } const outer{thread, thread.starting, thread.dropped};
+    thread.starting = &r;
+    thread.dropped = false;
+    start();
+    // From here on the frame may be gone, unless the thread's own state says that it is still ours.
+    if (thread.starting == &r)
+        return true;
+    if (thread.dropped) {
+        thread.starting = nullptr;
+        drop_await(r);
+        return true;
+    }
+    if (!r.home || spend())
+        return false; // Completed before it returned: an immediate completion like any other.
+    loop::resume_later(r);
+    return true;
+}
+
+/// Starts an operation that a chain awaits which can be asked to end. False: do not suspend.
+template <class... Args>
+bool start_heard(void (*start)(void*, handler_ref<Args...>), void* storage, await_record& r, bool hears_requests) {
+    auto const& requests = requests_of(r);
+    auto const state = requests.state; // The chain may be gone when the operation has been started.
+    bool const goes_on = r.root().notes & await_record::goes_on;
+    heard_handler<Args...> h(&r, hears_requests ? state.slot() : cancellation_slot());
+    r.state = await_state::idle;
+    bool const suspends = start_with_handler(r, [&] {
+        start(storage, {std::addressof(h), &erased_handler_table<heard_handler<Args...>, Args...>::functions});
+    });
+    if (!goes_on) // Another thread may have asked before there was anybody in the slot.
+        state.repeat();
+    return suspends;
+}
+
+} // namespace fairlead::detail
