@@ -16,4 +16,5 @@ endfunction()
 fairlead_budget_test(operations instructions allocations)
 fairlead_budget_test(frames frame_bytes)
 fairlead_budget_test(headers header_kib)
+set_tests_properties(budgets/operations PROPERTIES COST 50) # takes long: not to be the last to end
 fairlead_structure_test(budgets_self_test Python3::Interpreter tools/budgets.py --self-test)
