@@ -534,7 +534,7 @@ TEST(Catalogue, R04_LimitThatThereIsNoMemoryForEndsTheOperationAtOnce) {
             EXPECT_FALSE(e);
             others.clear();
         });
-    context.run_for(1min);
+    context.run_for(10s);
     EXPECT_TRUE(context.stopped()) << "the operation waits for ever";
     EXPECT_EQ(ec, error::operation_aborted);
 }
