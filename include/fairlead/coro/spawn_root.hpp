@@ -76,8 +76,6 @@ protected:
         child.record.owner = &own().child;
         child.record.home = home;
         child.record.notes = notes & can_be_asked;
-        if (notes & can_be_asked) [[unlikely]]
-            heed_requests(*this);
         child.executor = &own().executor;
         this_thread.next = &child.record;
     }

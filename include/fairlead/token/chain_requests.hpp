@@ -54,17 +54,16 @@ template <class In, class Out> void chain_requests::reset(In in, Out out) {
 /// `can_be_asked`.
 FAIRLEAD_EXPORT bool is_refused(await_record& r);
 
-/// As await_handler, with the slot of the chain; the result is stored whatever the operation is.
-template <class... Args> class heard_handler {
+/// As await_handler, with the slot of the chain for operations that hear requests; the result is stored whatever the
+/// operation is. A pointer, so that it fits into the lendable bytes behind the op of a read.
+template <bool Hears, class... Args> class heard_handler {
 public:
     using allocator_type = record_allocator<void>;
     using executor_type = await_executor;
     using cancellation_slot_type = cancellation_slot;
 
-    heard_handler(await_record* r, cancellation_slot s) noexcept : record_(r), slot_(s) {}
-    heard_handler(heard_handler&& other) noexcept
-        : record_(std::exchange(other.record_, nullptr)),
-          slot_(other.slot_) {}
+    explicit heard_handler(await_record* r) noexcept : record_(r) {}
+    heard_handler(heard_handler&& other) noexcept : record_(std::exchange(other.record_, nullptr)) {}
     heard_handler& operator=(heard_handler&&) = delete;
     ~heard_handler() {
         if (record_)
@@ -73,7 +72,9 @@ public:
 
     allocator_type get_allocator() const noexcept { return allocator_type(record_); }
     executor_type get_executor() const noexcept { return executor_type(record_->home); }
-    cancellation_slot_type get_cancellation_slot() const noexcept { return slot_; }
+    cancellation_slot_type get_cancellation_slot() const noexcept {
+        return Hears ? requests_of(*record_).state.slot() : cancellation_slot();
+    }
 
     void operator()(Args... args) {
         auto& r = *std::exchange(record_, nullptr);
@@ -85,7 +86,6 @@ public:
 
 private:
     await_record* record_;
-    cancellation_slot slot_;
 };
 
 /// Starts an awaited operation with a handler: `start()` moves that in. False: it has completed meanwhile.
@@ -118,16 +118,16 @@ template <class Start> bool start_with_handler(await_record& r, Start start) {
 }
 
 /// Starts an operation that a chain awaits which can be asked to end. False: do not suspend.
-template <class... Args>
-bool start_heard(void (*start)(void*, handler_ref<Args...>), void* storage, await_record& r, bool hears_requests) {
+template <bool Hears, class... Args>
+bool start_heard(void (*start)(void*, handler_ref<Args...>), void* storage, await_record& r) {
+    using handler = heard_handler<Hears, Args...>;
     auto const& requests = requests_of(r);
     auto const state = requests.state; // The chain may be gone when the operation has been started.
     bool const goes_on = r.root().notes & await_record::goes_on;
-    heard_handler<Args...> h(&r, hears_requests ? state.slot() : cancellation_slot());
+    handler h(&r);
     r.state = await_state::idle;
-    bool const suspends = start_with_handler(r, [&] {
-        start(storage, {std::addressof(h), &erased_handler_table<heard_handler<Args...>, Args...>::functions});
-    });
+    bool const suspends = start_with_handler(
+        r, [&] { start(storage, {std::addressof(h), &erased_handler_table<handler, Args...>::functions}); });
     if (!goes_on) // Another thread may have asked before there was anybody in the slot.
         state.repeat();
     return suspends;

@@ -164,7 +164,7 @@ template <class Init, class... Args> struct primitive_functions
             if (is_refused(r))
                 return false;
             if (!can_try || r.state != await_state::exhausted)
-                return start_heard<std::decay_t<Args>...>(&start, p, r, can_be_cancelled<Init>());
+                return start_heard<can_be_cancelled<Init>(), std::decay_t<Args>...>(&start, p, r);
         }
         Init& i = in(p);
         if constexpr (can_try) {
@@ -215,7 +215,8 @@ template <class Init, class... Args> struct primitive_functions
     static void start_erased(void* p, handler_ref<std::decay_t<Args>...> h) {
         using op_type = erased_op<Init, std::decay_t<Args>...>;
         Init& i = in(p);
-        auto const handler_end = op_type::handler_offset() + block_units(h.functions->size) * sizeof(block_unit);
+        auto const handler_end =
+            op_type::handler_offset() + (h.functions->size + 15) / 16 * 16; // The room begins aligned.
         auto bytes = handler_end;
         if constexpr (needs_room<Init>)
             bytes += i.room();
@@ -339,7 +340,7 @@ template <class Init, class... Args> struct generic_functions
             if (is_refused(r))
                 return false;
             if (!can_try || r.state != await_state::exhausted)
-                return start_heard<std::decay_t<Args>...>(&start, p, r, can_be_cancelled<Init>());
+                return start_heard<can_be_cancelled<Init>(), std::decay_t<Args>...>(&start, p, r);
         }
         if constexpr (can_try) {
             if (r.state == await_state::exhausted) {

@@ -393,8 +393,10 @@ TEST_F(SpawnCancellation, AwaitsThatCanBeEndedTakeNoFreshMemoryOnceTheyAreWarm) 
     };
     round();
     auto const before = this_thread_recycler_counters().fresh;
+    auto const overflows = detail::this_thread.record_overflows;
     round();
     EXPECT_EQ(this_thread_recycler_counters().fresh, before);
+    EXPECT_EQ(detail::this_thread.record_overflows, overflows) << "the op of a read lies in the frame";
 }
 
 // ---- several threads
