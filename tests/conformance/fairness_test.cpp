@@ -158,16 +158,18 @@ TEST_P(Fairness, TwoSocketsThatAreAlwaysReadyShareTheTurns) {
         send(far, near, "x");
         send(near, far, "y");
         constexpr std::uint64_t end = 20'000;
-        std::uint64_t units[2] = {0, 0}, most[2] = {0, 0};
+        std::uint64_t units[2] = {0, 0}, most[2] = {0, 0}, at_first[2] = {0, 0};
         auto const peek = [&](auto& s, std::size_t mine) {
-            spawn([&s, &units, &most, mine]() -> awaitable<void> {
+            spawn([&s, &units, &most, &at_first, mine]() -> awaitable<void> {
                 char c;
                 std::uint64_t others = units[1 - mine];
                 while (units[mine] != end) {
                     co_await s.async_receive(buffer(&c, 1), socket_base::message_peek);
                     ++units[mine];
+                    // What is behind the first read, which fills its buffer, the driver has to be asked for.
+                    auto& most_now = units[mine] < 3 ? at_first[mine] : most[mine];
                     if (units[1 - mine] != end)
-                        most[mine] = std::max(most[mine], units[1 - mine] - others);
+                        most_now = std::max(most_now, units[1 - mine] - others);
                     others = units[1 - mine];
                 }
             });
@@ -179,6 +181,8 @@ TEST_P(Fairness, TwoSocketsThatAreAlwaysReadyShareTheTurns) {
         if (!differs("ready-is-put-off")) {
             for (auto const m : most)
                 EXPECT_LE(m, 2 * units_of_an_item);
+            for (auto const m : at_first)
+                EXPECT_LT(m, end / 2) << "it is asked when a slice is over";
         }
     });
 }
