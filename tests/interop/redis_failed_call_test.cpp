@@ -2,6 +2,8 @@
 
 #include "redis_peer.hpp"
 
+#include <fairlead/token/bind_cancellation_slot.hpp>
+
 #include <memory>
 #include <string>
 #include <string_view>
@@ -158,8 +160,22 @@ TEST_F(RedisFailedCall, Y5_RequestWithoutConnectionIsNamed) {
     redis::request req;
     req.push("GET", "k");
     std::string what;
-    co_spawn(ctx, failure_of(conn, req, redis::ignore), [&](std::exception_ptr, std::string text) { what = text; });
+    auto const keep = [&](std::exception_ptr, std::string text) { what = text; };
+    co_spawn(ctx, failure_of(conn, req, redis::ignore), keep);
     ctx.poll();
+    conn.cancel();
+    run_all(ctx);
+    EXPECT_TRUE(what.starts_with("redis GET: ")) << what;
+
+    // A coroutine that somebody may ask to end waits for the call, which cannot be ended, and is told the same.
+    cancellation_signal signal;
+    what.clear();
+    co_spawn(ctx, failure_of(conn, req, redis::ignore), bind_cancellation_slot(signal.slot(), keep));
+    ctx.restart();
+    ctx.poll();
+    signal.emit(cancellation_type::terminal);
+    ctx.poll();
+    EXPECT_EQ(what, "") << "the call is under way";
     conn.cancel();
     run_all(ctx);
     EXPECT_TRUE(what.starts_with("redis GET: ")) << what;

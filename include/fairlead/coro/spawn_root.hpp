@@ -222,6 +222,7 @@ private:
         .is_asked = is_asked_function(),
         .requests = requests_function(),
     };
+
     struct nothing {};
     [[no_unique_address]] std::conditional_t<hears_requests, chain_requests, nothing> requests_;
     [[no_unique_address]] Function function_;

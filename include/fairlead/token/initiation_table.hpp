@@ -163,8 +163,9 @@ template <class Init, class... Args> struct primitive_functions
         if (r.notes & await_record::can_be_asked) [[unlikely]] {
             if (is_refused(r))
                 return false;
-            if (!can_try || r.state != await_state::exhausted)
-                return start_heard<can_be_cancelled<Init>(), std::decay_t<Args>...>(&start, p, r);
+            if constexpr (can_be_cancelled<Init>()) // Any other op is waited for: the request is heeded when it is run.
+                if (!can_try || r.state != await_state::exhausted)
+                    return start_heard<true, std::decay_t<Args>...>(&start, p, r);
         }
         Init& i = in(p);
         if constexpr (can_try) {
