@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Small rules that no other tool holds: headers guard themselves, a TODO carries an issue number, nothing is left over,
-links between pages lead somewhere, docs/redis.md lists the commands that the embedded server knows.
+links between pages lead somewhere, docs/redis.md lists the commands that the embedded server knows, docs/walks.md names
+functions where they are.
 
     tools/check_text.py [--root DIR]     prints one line per violation; exit status 1 if there is one
     tools/check_text.py --self-test      plants every kind of violation and expects it to be found
@@ -18,6 +19,9 @@ SELF = Path(__file__).name  # Full of planted violations.
 RESIDUE = re.compile(r"\b(FIXME|XXX|HACK)\b")
 LINK = re.compile(r"(\[(?:[^\]\[`]|`[^`]*`)*\]\()([^)\s]+)\)")
 COMMANDS = ("docs/redis.md", "src/redis/server_engine.cpp")
+WALKS = "docs/walks.md"
+STEP = re.compile(r"\| \d+ \| `([^`]+)` \| `(\w+)` \|")
+COUNTED = re.compile(r"(\d+) files, (\d+) changes of room\.")
 TODO = re.compile(r"\bTODO\b(?!\(#\d+\))")
 
 
@@ -81,6 +85,24 @@ def check_commands(page: str, source: str) -> list[str]:
         f"docs/redis.md: the embedded server does not know {name.upper()}" for name in sorted(listed - known)]
 
 
+def check_walks(root: Path) -> list[str]:
+    """The tables of WALKS: each function stands in its file, and what is counted below a table is so."""
+    found, files = [], []
+    for number, line in enumerate((root / WALKS).read_text().splitlines() if (root / WALKS).exists() else (), 1):
+        if step := STEP.match(line):
+            path = root / (step[1] if step[1].startswith("src/") else "include/fairlead/" + step[1])
+            if not path.exists() or not re.search(rf"\b{step[2]}\b", path.read_text()):
+                found.append(f"{WALKS}:{number}: there is no {step[2]} in {step[1]}")
+            files.append(step[1])
+        elif counted := COUNTED.match(line):
+            rooms = [name.removeprefix("src/").partition("/")[0] for name in files]
+            ought = len(set(files)), sum(a != b for a, b in zip(rooms, rooms[1:]))
+            if ought != (int(counted[1]), int(counted[2])):
+                found.append(f"{WALKS}:{number}: the table above has {ought[0]} files and {ought[1]} changes of room")
+            files = []
+    return found + [f"{WALKS}: the last table is not counted"] * bool(files)
+
+
 def check(root: Path) -> list[str]:
     paths = [path
              for folder in FOLDERS
@@ -91,7 +113,7 @@ def check(root: Path) -> list[str]:
             for path in paths
             for violation in check_file(path.relative_to(root).as_posix(), path.read_text(errors="replace"))
             ] + [violation for path in pages for violation in check_links(root, path)
-                 ] + check_commands(*((root / name).read_text() for name in COMMANDS))
+                 ] + check_commands(*((root / name).read_text() for name in COMMANDS)) + check_walks(root)
 
 
 def self_test() -> list[str]:
@@ -104,18 +126,20 @@ def self_test() -> list[str]:
     }
     planted_commands = {"docs/redis.md": "| Strings | `GET`, `SET` |\n`NO`\n",
                         "src/redis/server_engine.cpp": '    {"del", at_least(2), 0},\n    {"get", 2, 0},\n'}
+    planted_walks = {WALKS: "| 1 | `b.hpp` | `once` | is there |\n| 2 | `src/d.cpp` | `twice` | is not |\n"
+                            "1 files, 1 changes of room.\n| 1 | `b.hpp` | `pragma` | is not counted |\n"}
     planted_links = {"docs/e.md": "[nothing](f.md)\n", "docs/g.md": "# It\n[it](#it) [`at`](#at)\n"}
-    good = {"include/b.hpp": "#pragma once\n", "src/d.cpp": "int d; // TODO(#7): when g++ 13 is everywhere\n",
+    good = {"include/b.hpp": "#pragma once\n", "include/fairlead/b.hpp": "#pragma once\n", "src/d.cpp": "int d; // TODO(#7): when g++ 13 is everywhere\n",
             "docs/h.md": "# To `it`, twice\n[a](#to-it-twice) [b](h.md) [c](https://example.org/x)\n```\n[](int& i)\n```\n"}
     failures = []
     for name, text in planted.items():
         if len(found := check_file(name, text)) != 1:
             failures.append(f"planted {name}, found {found}")
     with tempfile.TemporaryDirectory() as folder:
-        for name, text in {**good, **planted, **planted_links, **planted_commands}.items():
+        for name, text in {**good, **planted, **planted_links, **planted_commands, **planted_walks}.items():
             (Path(folder) / name).parent.mkdir(parents=True, exist_ok=True)
             (Path(folder) / name).write_text(text)
-        if len(found := check(Path(folder))) != (ought := len(planted) + len(planted_links) + 2):
+        if len(found := check(Path(folder))) != (ought := len(planted) + len(planted_links) + 2 + 3):
             failures.append(f"planted {ought}, found {found}")
     return failures
 
