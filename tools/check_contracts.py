@@ -10,6 +10,9 @@ A docstring has a first sentence and the lines of REQUIRED. It may leave out lin
 are: "The same ..." is the overload above it; "As async_x ..." is another operation of the header that is documented
 in full. An overload without a docstring shares the one above. The lines that are there stand in the order of STYLE.md,
 each once. What they call `so` is a parameter, and what they call error::so is declared.
+
+In every docstring of include/ and src/ a line of a contract stands on a line of its own, and so does each of its errors:
+clang-format joins such a line to the one before when that is too long, unless .clang-format (CommentPragmas) forbids it.
 """
 
 import argparse
@@ -25,6 +28,10 @@ CONTRACT_LINE = re.compile(rf"({'|'.join(LINES)})  +(\S.*)")
 OPERATION = re.compile(r"(?<![.>:\w])(async_\w+)\s*\(")
 SHORT_NAMES = re.compile(r"(?<![.>:\w])(co_spawn|post|defer|dispatch)\s*\(")  # Of functions, not of members.
 REFERENCE = re.compile(r"As (async_\w+|post)\b")
+ANY_TITLE = rf"(?:{'|'.join(LINES)}|Throws)"
+ANY_LINE = re.compile(rf"(?:self |state )?(?:{ANY_TITLE}|offers)  +(.*)")
+JOINED = re.compile(rf"\S +{ANY_TITLE}  +\S")  # A line of a contract inside another line.
+COLUMNS_MAX = 120
 LABEL = re.compile(r"\s*(public|protected|private)\s*:(?!:)")
 
 
@@ -162,6 +169,25 @@ def problems_of(op: Operation, errors: set[str]) -> list[str]:
     return found
 
 
+def joined_lines(where: str, text: str) -> list[str]:
+    """Lines of contracts that are no lines of their own, and those that clang-format would have broken."""
+    found, is_inside = [], False
+    for number, line in enumerate(text.splitlines(), 1):
+        stripped = line.strip()
+        if not stripped.startswith("///") or stripped.startswith("///<"):
+            is_inside = False
+            continue
+        content = stripped[3:].removeprefix(" ")
+        begins = ANY_LINE.match(content)
+        is_inside = bool(begins) or (is_inside and content.startswith(" "))
+        columns = begins[1] if begins else content.strip()
+        if JOINED.search(content) or (is_inside and len(re.findall(r"\S {2,}(?=\S)", columns)) > 1):
+            found.append(f"{where}:{number}: two lines of a contract in one")
+        if is_inside and len(line) > COLUMNS_MAX:
+            found.append(f"{where}:{number}: a line of a contract has more than {COLUMNS_MAX} columns")
+    return found
+
+
 def check(root: Path, list_all: bool = False) -> list[str]:
     base = root / "include/fairlead"
     by_header = [operations(path.relative_to(root).as_posix(), path.read_text()) for path in sorted(base.rglob("*.hpp"))]
@@ -169,6 +195,8 @@ def check(root: Path, list_all: bool = False) -> list[str]:
     all_of = [op for of_header in by_header for op in of_header]
     errors = {name for path in base.rglob("error.hpp") for name in re.findall(r"\b\w+\b", code_of(path.read_text()))}
     found += [problem for op in all_of for problem in problems_of(op, errors)]
+    found += [problem for folder in ("include", "src") for path in sorted((root / folder).rglob("*.?pp"))
+              for problem in joined_lines(path.relative_to(root).as_posix(), path.read_text())]
     if list_all:
         for op in all_of:
             print(f"{op.where}: {op.scope}::{op.name}", *split(op.doc)[0], sep="\n    ")
@@ -215,6 +243,10 @@ def self_test() -> list[str]:
         "a parameter that is none": GOOD.replace("`token`", "`taken`"),
         "an error that is none": GOOD.replace("error::late", "error::later"),
         "the same as nothing": GOOD.replace("As async_do", "The same"),
+        "a line joined to a sentence": GOOD + "/// Is one. Lifetime   the context outlives it\nclass d;\n",
+        "a line joined to another": GOOD + "/// Is one.\n/// Lifetime   the context outlives it Threads    any\nclass d;\n",
+        "an error joined to another": GOOD.replace("it is", "it is error::late  it is again"),
+        "a line too long": GOOD.replace("it is", "it is " + "so " * 40),
     }
     failures = []
     with tempfile.TemporaryDirectory() as folder:

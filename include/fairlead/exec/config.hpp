@@ -30,8 +30,9 @@ private:
 /// Reads the configuration of a context.
 ///
 /// Nothing in this library depends on it: Asio's keys (sections scheduler, reactor, timer and resolver) are accepted,
-/// can be read back, and change nothing. It is there for the services and objects of programs. Lifetime   the context
-/// outlives it Threads    any
+/// can be read back, and change nothing. It is there for the services and objects of programs.
+/// Lifetime   the context outlives it
+/// Threads    any
 class FAIRLEAD_EXPORT config {
 public:
     explicit config(execution_context& c) : service_(&use_service<config_service>(c)) {}

@@ -9,7 +9,8 @@
 namespace fairlead::detail {
 
 /// Calling one gives the handler to the executor's dispatch(), with copies of the arguments. It names the executor too,
-/// so that all the steps of an operation take place there. Allocates  what dispatch() does
+/// so that all the steps of an operation take place there.
+/// Allocates  what dispatch() does
 template <class Executor, class Handler> class wrapped_handler {
 public:
     using result_type = void;

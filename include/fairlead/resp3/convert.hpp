@@ -12,7 +12,8 @@
 namespace fairlead::resp3 {
 
 /// A decimal integer, with or without sign, that fits Integer.
-/// Errors     error::not_an_integer  something else, also an empty text; error::out_of_range  it does not fit
+/// Errors     error::not_an_integer  something else, also an empty text
+///            error::out_of_range    it does not fit
 /// Returns 0 with an error.
 template <std::integral Integer>
     requires(!std::same_as<Integer, bool>)
@@ -35,7 +36,8 @@ Integer to_integer(std::string_view text, error_code& ec) noexcept {
 }
 
 /// A floating point number as the server writes it: decimal, "inf", "-inf" or "nan". RESP2 bulks are read alike.
-/// Errors     error::not_a_real  something else; error::out_of_range  beyond a double's exponents
+/// Errors     error::not_a_real    something else
+///            error::out_of_range  beyond a double's exponents
 /// Returns 0 with an error.
 FAIRLEAD_EXPORT double to_real(std::string_view text, error_code& ec) noexcept;
 

@@ -57,7 +57,8 @@ public:
 
     /// Calls the handler in the slot, if there is one. It may clear or fill the slot, and destroy the signal. Do not
     /// emit inside the initiating function of the operation that is meant; and a handler of your own must not wait for
-    /// a thread that may be at the same signal. Throws     what the handler throws; those of the library throw nothing
+    /// a thread that may be at the same signal.
+    /// Throws     what the handler throws; those of the library throw nothing
     void emit(cancellation_type type) {
         use const mine(*this);
         if (block_ && block_->installed)
