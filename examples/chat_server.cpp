@@ -1,6 +1,6 @@
-// A chat server: what one member says, all members of the room hear. A room is a strand: what happens in it happens one
-// after another, on whatever thread, so nothing in it needs a lock; rooms run in parallel. A member who says nothing
-// for an hour has to go, and so has one who does not read: the others never wait for him.
+// A chat server: all members of a room get each line of one member. A room is a strand: its handlers run one after
+// another, on whatever thread, so nothing in it needs a lock. Rooms run in parallel. A member who says nothing for an
+// hour is disconnected, and so is one who does not read: the others never wait for him.
 //
 //   example_chat_server [rooms [members]]     with a number of members for each room it is its own clients, and ends
 //

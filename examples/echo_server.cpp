@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
     int answers = 0;
     if (messages != 0)
         co_spawn(ctx, ask(where, messages, answers), [&](std::exception_ptr) { ctx.stop(); });
-    ctx.run(); // What still waits when it returns is destroyed with the context.
+    ctx.run(); // Coroutines that still wait then are destroyed with the context.
     std::printf("%d of %d answers\n", answers, messages);
     return answers == messages ? 0 : 1;
 }

@@ -31,7 +31,7 @@ public:
         co_await me.answered_or_late.async_wait(fairlead::as_tuple);
         if (!me.answer) {
             if (planted_bug_)
-                std::erase(callers_, &me); // Whoever comes next gets my answer.
+                std::erase(callers_, &me); // The next caller gets my answer.
             else
                 std::replace(callers_.begin(), callers_.end(), &me, static_cast<caller*>(nullptr));
         }

@@ -1,5 +1,5 @@
-// An operation of one's own: a semaphore whose async_acquire understands every token, allocates nothing for a coroutine
-// that finds a permit, and is as fair as the library's own operations.
+// An operation of one's own: a semaphore whose async_acquire understands every token. It allocates nothing for a
+// coroutine that finds a permit, and is as fair as the library's own operations.
 //
 // Run as a test:
 #include <fairlead/coro/spawn.hpp>
@@ -44,15 +44,15 @@ public:
     }
 
 private:
-    /// What async_acquire is before it has met its token. Small, so that it lies in the frame of who awaits it.
+    /// The initiation of async_acquire, before it meets its token. Small, so that it lies in the awaiting frame.
     struct acquire {
         semaphore* from;
 
         /// Where the operation completes when its handler has no wish.
         auto get_executor() const noexcept { return from->executor_; }
 
-        /// The result, if it is there already. A coroutine that awaits then goes on without a trip through the loop,
-        /// until the budget of its turn is used up: it is not asked for before that is known.
+        /// The result, if it is there already. A coroutine that awaits then goes on without a trip through the loop.
+        /// When the budget of its turn is used up, this is not called.
         std::optional<std::tuple<error_code>> try_step() {
             if (from->permits_ == 0)
                 return std::nullopt;

@@ -1,6 +1,6 @@
 // An outage that takes no time: a client of Redis on one simulated host, the server on another. At 2 s the network
-// between them breaks, at 5 s it is whole again; at 8 s the server loses power, at 10 s it is back, without its data.
-// The program is the same that runs on real machines; SIM_SEED=n shows another course of things.
+// between them breaks, at 5 s it is whole again. At 8 s the server loses power, at 10 s it is back, without its data.
+// The client would run on real machines unchanged. SIM_SEED=n shows another course of events.
 //
 // Run as a test:
 
@@ -19,7 +19,7 @@
 using namespace fairlead;
 using namespace std::chrono_literals;
 
-/// What would be redis-server.
+/// Stands for redis-server.
 awaitable<void> serve(io_context& ctx) {
     redis::server server(ctx, {"0.0.0.0", 6379});
     steady_timer for_ever(ctx, steady_clock::time_point::max());
