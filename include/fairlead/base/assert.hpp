@@ -7,8 +7,8 @@ namespace fairlead::detail {
 
 /// Prints the failed fact with its place and aborts. Never returns.
 [[noreturn]] FAIRLEAD_EXPORT void assertion_failed(char const* fact, char const* file, int line) noexcept;
-/// For a system call without which nothing could go on, where there is nobody to be told: going on would be to spin, or
-/// to wait for ever. Prints what was refused and why, and aborts.
+/// For a system call that the loop cannot do without, where no caller could be told. Going on would mean to spin, or to
+/// wait for ever. Prints the refused call and the reason, and aborts.
 [[noreturn]] FAIRLEAD_EXPORT void system_call_refused(char const* call, int error) noexcept;
 
 } // namespace fairlead::detail

@@ -198,7 +198,7 @@ template <detail::buffer_container View>
 
 namespace detail {
 
-/// What is writable is also readable: two conversions for the compiler, one thought for the user.
+/// Writable memory is also readable. For the compiler these are two conversions.
 template <typename T, typename Buffer>
 concept buffer_like = std::convertible_to<T, Buffer> || std::convertible_to<T, mutable_buffer>;
 
@@ -244,7 +244,7 @@ concept const_buffer_sequence = detail::buffer_sequence<std::remove_cvref_t<S>, 
 template <typename S>
 concept mutable_buffer_sequence = detail::buffer_sequence<std::remove_cvref_t<S>, mutable_buffer>;
 
-/// What functions say that are given something else.
+/// The messages of functions that are given something else.
 #define FAIRLEAD_NO_BUFFERS                                                                                            \
     "these are no buffers: write fairlead::buffer(x) of a string, an array or a container, and of a literal "          \
     "fairlead::buffer(std::string_view(\"abc\"))"
@@ -292,7 +292,7 @@ constexpr Buffer single_buffer(S const& s) noexcept {
     return as_buffer<Buffer>(*buffer_sequence_begin(s));
 }
 
-/// What the kernel calls struct iovec, without its header.
+/// The kernel's struct iovec, without its header.
 struct io_slice {
     void* base;
     std::size_t size;

@@ -1,11 +1,11 @@
 // Version, visibility and the few compiler differences. The only file that asks which compiler this is.
 #pragma once
 
-/// The version of these headers: what changes it breaks programs.
+/// The version of these headers. A change of the major version breaks programs.
 #define FAIRLEAD_VERSION_MAJOR 0
-/// What changes it adds something; before 1.0 it may break programs, too.
+/// A change of the minor version adds something; before 1.0 it may break programs, too.
 #define FAIRLEAD_VERSION_MINOR 1
-/// What changes it mends something.
+/// A change of the patch version corrects something.
 #define FAIRLEAD_VERSION_PATCH 0
 
 #define FAIRLEAD_EXPORT __attribute__((visibility("default")))
@@ -18,13 +18,13 @@
 #define FAIRLEAD_ALWAYS_INLINE inline
 #endif
 
-// Thread-locals that the hot path reads. initial-exec makes a read one instruction also from inside the shared
-// library; the price is some 400 bytes of the static TLS block when the library is loaded with dlopen.
+// Thread-locals that the hot path reads. With initial-exec a read is one instruction, also inside the shared library.
+// The price is some 400 bytes of the static TLS block when the library is loaded with dlopen.
 #define FAIRLEAD_HOT_TLS __attribute__((tls_model("initial-exec")))
 
-/// Whose error_code is ours: the standard library's, or with 1 that of Boost.System, for programs and libraries that
-/// have it in their interfaces. The CMake option of this name sets it for the library and for all who link it; where
-/// the two differ, no program links, for most functions have it in their names.
+/// Chooses the error_code of the library: 0 the standard library's, 1 that of Boost.System, for programs that have it
+/// in their interfaces. The CMake option of this name sets it for the library and for all that link it. If the two
+/// differ, the program does not link: most functions have the type in their names.
 #ifndef FAIRLEAD_BOOST_ERROR_CODE
 #define FAIRLEAD_BOOST_ERROR_CODE 0
 #endif
@@ -38,8 +38,8 @@
 #define FAIRLEAD_LIFETIMEBOUND
 #endif
 
-/// Of a function on a way that is rarely taken, and that does not throw: a call of it leaves all registers alone, so
-/// the other way has none to save. The convention differs between compilers, and each object file has its own copy.
+/// For a function that is rarely called and does not throw. A call of it leaves all registers alone, so the common way
+/// has none to save. The convention differs between compilers, and each object file has its own copy.
 #if defined(__clang__) && (defined(__x86_64__) || defined(__aarch64__))
 #define FAIRLEAD_RARELY_CALLED [[clang::preserve_most, clang::internal_linkage]] FAIRLEAD_NOINLINE
 #else

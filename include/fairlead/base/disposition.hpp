@@ -16,7 +16,7 @@ template <class D>
 void throw_exception(D&& d) {
     disposition_traits<std::decay_t<D>>::throw_exception(std::forward<D>(d));
 }
-/// What a disposition stands for as an exception_ptr: null for success.
+/// A disposition as an exception_ptr: null for success.
 template <class D>
     requires disposition<std::decay_t<D>>
 std::exception_ptr to_exception_ptr(D&& d) noexcept {

@@ -30,7 +30,7 @@ template <> struct disposition_traits<std::exception_ptr> {
     static std::exception_ptr to_exception_ptr(std::exception_ptr e) noexcept { return e; }
 };
 
-/// What has disposition_traits, and can be moved about without throwing.
+/// A type that has disposition_traits, and whose moves do not throw.
 template <class T>
 concept disposition = std::is_nothrow_default_constructible_v<T> && std::is_nothrow_move_constructible_v<T> &&
                       std::is_nothrow_move_assignable_v<T> && requires(T const& read, T taken) {

@@ -16,8 +16,8 @@ namespace detail {
 } // namespace detail
 
 /// A string or vector of bytes that somebody else owns, as a dynamic buffer of both versions. The first prepare()
-/// chooses version 1: from then on size() counts what was committed, and the container also holds what was prepared.
-/// consume() erases at the front, which moves the rest; lazy_buffer does so seldom.
+/// chooses version 1. From then on size() counts the committed bytes, and the container also holds the prepared ones.
+/// The function consume() erases at the front, which moves the rest; lazy_buffer does so seldom.
 /// Errors     length_error    prepare() or grow() beyond max_size(); nothing changed
 template <typename Container> class dynamic_container_buffer {
     static_assert(sizeof(typename Container::value_type) == 1, "dynamic buffers count bytes");
@@ -81,10 +81,10 @@ private:
     std::size_t max_size_;
 };
 
-/// What dynamic_buffer() makes of a string.
+/// The result of dynamic_buffer() for a string.
 template <typename Elem, typename Traits, typename Allocator> using dynamic_string_buffer =
     dynamic_container_buffer<std::basic_string<Elem, Traits, Allocator>>;
-/// What dynamic_buffer() makes of a vector.
+/// The result of dynamic_buffer() for a vector.
 template <typename Elem, typename Allocator> using dynamic_vector_buffer =
     dynamic_container_buffer<std::vector<Elem, Allocator>>;
 
@@ -107,9 +107,10 @@ struct lazy_buffer_options {
     std::size_t offset_threshold = 16 * 1024; ///< Most consumed bytes to leave in front; 0 moves at every consume().
 };
 
-/// Owns contiguous bytes for reading and parsing. consume() only advances an offset; once the offset is beyond the
-/// threshold, the bytes that are left move to the front together. What grow() and prepare() add is uninitialised: it
-/// costs no memset. Every non-const member but commit() and shrink() invalidates the buffers handed out before.
+/// Owns contiguous bytes for reading and parsing. A call of consume() only advances an offset. Once the offset is
+/// beyond the threshold, the bytes that are left move to the front together. Bytes from grow() and prepare() are
+/// uninitialised, which saves a memset. Every non-const member but commit() and shrink() invalidates the buffers handed
+/// out before.
 /// Errors     length_error    prepare() or grow() beyond max_size(); nothing changed
 ///            bad_alloc       likewise; nothing changed
 /// Threads    unsynchronised
@@ -131,7 +132,7 @@ public:
 
     std::size_t size() const noexcept { return end_ - begin_; }
     std::size_t max_size() const noexcept { return max_size_; }
-    /// What size() may reach before the bytes must move.
+    /// The size that is possible before the bytes must move.
     std::size_t capacity() const noexcept { return detail::limited(capacity_ - begin_, max_size_); }
 
     const_buffer data() const noexcept { return {storage_ + begin_, size()}; }

@@ -26,13 +26,13 @@ using errc_t = std::errc;
 
 /// The standard library's, or Boost's (FAIRLEAD_BOOST_ERROR_CODE): so are the four names below.
 using detail::error_codes::error_category;
-/// What operations complete with. True when it holds an error.
+/// The result of an operation. True when it holds an error.
 using detail::error_codes::error_code;
-/// What codes of several sources are compared with.
+/// To be compared with codes of several sources.
 using detail::error_codes::error_condition;
 /// A function: the category of errno values.
 using detail::error_codes::system_category;
-/// What is thrown in place of an error code; code() has it.
+/// Thrown in place of an error code; code() has it.
 using detail::error_codes::system_error;
 
 namespace detail {
@@ -81,7 +81,7 @@ enum basic_errors {
     would_block = static_cast<int>(std::errc::operation_would_block),
 };
 
-/// What can happen to a stream or a search that no errno names (category: fairlead.misc).
+/// Results of streams and searches that no errno names (category: fairlead.misc).
 enum misc_errors {
     already_open = 1, ///< open() on an object that is open: close it first.
     eof,              ///< The peer finished sending; everything before it was delivered.
@@ -113,7 +113,7 @@ FAIRLEAD_EXPORT error_category const& get_addrinfo_category() noexcept;
 /// The category of basic_errors: system_category().
 inline error_category const& get_system_category() noexcept { return detail::error_codes::system_category(); }
 
-/// What `error_code ec = error::eof` calls, and comparisons do.
+/// Called by `error_code ec = error::eof`, and by comparisons.
 inline error_code make_error_code(basic_errors e) noexcept { return {static_cast<int>(e), get_system_category()}; }
 inline error_code make_error_code(misc_errors e) noexcept { return {static_cast<int>(e), get_misc_category()}; }
 inline error_code make_error_code(netdb_errors e) noexcept { return {static_cast<int>(e), get_netdb_category()}; }

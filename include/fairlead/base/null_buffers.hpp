@@ -5,10 +5,10 @@
 
 namespace fairlead {
 
-/// Makes an operation of a socket, a pipe or a descriptor wait until it could go on, and leave it at that: it completes
-/// with 0 bytes, and what has arrived is still there. A receive with message_out_of_band waits for out-of-band data;
-/// one that tells who sent what, or with which flags, tells nothing. For whatever else takes buffers it is a sequence
-/// of none. async_wait() and wait() say the same in plainer words; this is for programs from before there were any.
+/// Makes an operation of a socket, a pipe or a descriptor only wait until it could go on. The operation completes with
+/// 0 bytes, and data that has arrived is still there. A receive with message_out_of_band waits for out-of-band data. A
+/// receive that reports a sender or flags reports nothing. For all other operations it is a sequence of no buffers. New
+/// programs use async_wait() and wait(); this is for programs from before there were any.
 class null_buffers {
 public:
     using value_type = mutable_buffer;

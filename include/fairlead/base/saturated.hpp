@@ -1,7 +1,7 @@
 // Arithmetic of times that ends at the ends: a time that is too far away is the farthest, never one on the other side.
 //
-// Everything that takes a time converts and adds by these. What std::chrono does with hours::max() is undefined, and in
-// practice turned "never" into "at once".
+// Everything that takes a time converts and adds by these. In std::chrono such a conversion of hours::max() is
+// undefined; in practice it turned "never" into "at once".
 #pragma once
 
 #include <fairlead/base/saturated_sum.hpp>
@@ -12,7 +12,7 @@
 
 namespace fairlead::detail {
 
-/// `d` in another unit. What is no number (NaN) counts as the farthest.
+/// `d` in another unit. NaN counts as the farthest.
 template <class To, class Rep, class Period>
 constexpr To saturated(std::chrono::duration<Rep, Period> const& d) noexcept {
     using namespace std::chrono;

@@ -9,7 +9,7 @@
 namespace fairlead {
 
 template <class T> class basic_awaitable;
-/// What Asio's programs write as the second parameter changes nothing: a coroutine runs on any executor.
+/// The second parameter is for Asio's programs and changes nothing: a coroutine runs on any executor.
 template <class T = void, class Executor = any_io_executor> using awaitable = basic_awaitable<T>;
 
 namespace detail {
@@ -42,7 +42,7 @@ public:
         static_assert(!sizeof(child), "a coroutine is awaited once: co_await std::move(a)");
         return await_transform(std::move(child));
     }
-    /// Whatever else can be awaited: it resumes the coroutine itself, and has to do so on the coroutine's executor.
+    /// Any other awaitable object. It resumes the coroutine itself, and has to do so on the coroutine's executor.
     template <class A>
         requires requires(A& a) { a.await_resume(); }
     A&& await_transform(A&& a) noexcept {
@@ -188,7 +188,7 @@ public:
         promise.record.parent = &parent_.record;
         promise.record.owner = &child_.handle_;
         promise.record.home = parent_.record.home;
-        promise.record.notes = parent_.record.notes; // Whoever awaits a coroutine awaits no op.
+        promise.record.notes = parent_.record.notes; // The parent awaits a coroutine, not an op.
         promise.executor = parent_.executor;
         this_thread.next = &promise.record;
     }

@@ -56,7 +56,7 @@ struct executor_awaiter {
     any_io_executor await_resume() const { return *executor; }
 };
 
-/// What never suspends: `value` is the result of the co_await.
+/// Never suspends: `value` is the result of the co_await.
 template <class Value> struct value_awaiter {
     Value value;
     explicit value_awaiter(Value&& v) noexcept : value(std::move(v)) {}
@@ -72,9 +72,9 @@ struct promise_base {
 
     promise_base() noexcept : executor(nullptr) {}
 
-    /// g++ 12 puts the condition of an if, while, do or switch with a co_await inside before everything else in the
-    /// frame, if the coroutine has no variable of its own by then. Its handle then points into the middle: resuming
-    /// would call whatever stands there. (Copies of arguments may have made other coroutines meanwhile.)
+    /// g++ 12 misplaces the condition of an if, while, do or switch with a co_await inside. It stands before everything
+    /// else in the frame, if the coroutine has no variable of its own by then. The handle then points into the middle,
+    /// and resuming would call the wrong address. (Copies of arguments may have made other coroutines meanwhile.)
     template <class Promise> void remember(std::coroutine_handle<Promise> h) noexcept {
         if constexpr (!FAIRLEAD_COMPILER_CLANG) {
             auto const* const begin = static_cast<std::byte const*>(this_thread.newest_frame);

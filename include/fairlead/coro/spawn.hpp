@@ -47,8 +47,8 @@ struct refused_spawn : refused_token<void(std::exception_ptr)> {};
 /// Completes  (exception_ptr e, T value); value counts when e is null. It is a std::optional<T> of a T without default
 ///            constructor, and a T* of an awaitable<T&>
 /// Errors     what the coroutine throws, as e; an empty executor makes the call itself throw bad_executor
-/// Cancel     terminal, until this_coro::reset_cancellation_state() says otherwise. What the coroutine awaits is asked,
-///            too; from then on each co_await of an operation throws operation_aborted, unless
+/// Cancel     terminal, until this_coro::reset_cancellation_state() says otherwise. The awaited operation is asked,
+///            too. From then on each co_await of an operation throws operation_aborted, unless
 ///            this_coro::throw_if_cancelled() says otherwise
 /// Immediate  inside the executor the body starts in this call; the handler still never runs in it
 /// Lifetime   `a` is moved, and gone when the handler runs; what its arguments refer to outlives the coroutine

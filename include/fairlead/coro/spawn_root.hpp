@@ -1,9 +1,10 @@
-// What co_spawn makes: the root of an await chain.
+// The root of an await chain, which co_spawn makes.
 //
-// Somebody has to keep the executor, the function object and the handler for as long as the coroutine runs, and to call
-// the handler when it has ended. That could be a coroutine, but its frame would be twice as large: a promise that can
-// await anything, temporaries, and what the compiler adds. This is a plain object in the memory of the handler's
-// allocator. It has an await record, because the chain's outermost coroutine has a parent as all others do.
+// The root keeps the executor, the function object and the handler for as long as the coroutine runs. When the
+// coroutine has ended, it calls the handler. The root could be a coroutine, but its frame would be twice as large: a
+// promise that can await anything, temporaries, and the compiler's additions. This is a plain object in the memory of
+// the handler's allocator. It has an await record, because the chain's outermost coroutine has a parent as all others
+// do.
 #pragma once
 
 #include <fairlead/coro/awaitable.hpp>

@@ -1,4 +1,4 @@
-// What a coroutine may ask of itself.
+// Questions and requests of a coroutine to itself.
 #pragma once
 
 namespace fairlead::this_coro {
@@ -8,12 +8,12 @@ struct executor_t {};
 /// `co_await this_coro::executor`: the executor that the coroutine runs on. Never suspends.
 inline constexpr executor_t executor{};
 
-/// What this_coro::yield() returns.
+/// The result of this_coro::yield().
 struct yield_t {};
 /// `co_await this_coro::yield()`: gives way to everything that is queued.
 inline yield_t yield() noexcept { return {}; }
 
-/// What this_coro::yield_if_due() returns.
+/// The result of this_coro::yield_if_due().
 struct yield_if_due_t {};
 /// `co_await this_coro::yield_if_due()`: for loops that compute without awaiting. Takes a unit of the budget; gives way
 /// when it is used up.
@@ -25,12 +25,12 @@ struct cancellation_state_t {};
 /// handler, as a fairlead::cancellation_state. Never suspends.
 inline constexpr cancellation_state_t cancellation_state{};
 
-/// What reset_cancellation_state() returns.
+/// The result of reset_cancellation_state().
 template <class InFilter, class OutFilter> struct reset_cancellation_state_t {
     InFilter in;
     OutFilter out;
 };
-/// What reset_cancellation_state() without filters returns.
+/// The result of reset_cancellation_state() without filters.
 struct reset_to_terminal_t {};
 /// `co_await this_coro::reset_cancellation_state()`: forgets what has been asked for, and lets terminal requests
 /// through. Never suspends.
@@ -45,9 +45,9 @@ reset_cancellation_state_t<InFilter, OutFilter> reset_cancellation_state(InFilte
     return {in, out};
 }
 
-/// What throw_if_cancelled() returns.
+/// The result of throw_if_cancelled().
 struct throws_if_cancelled_t {};
-/// What throw_if_cancelled(bool) returns.
+/// The result of throw_if_cancelled(bool).
 struct throw_if_cancelled_t {
     bool value;
 };

@@ -1,7 +1,7 @@
 // execution::any_executor: any executor behind one type, with properties that its user names.
 //
-// Inside is an any_io_executor, which does all that has nothing to do with properties, and beside it a table of what
-// the named properties are for its target.
+// Inside is an any_io_executor, which does everything but properties. Beside it is a table of the named properties for
+// its target.
 #pragma once
 
 #include <fairlead/exec/executor.hpp>
@@ -47,7 +47,7 @@ template <class E, class P> inline constexpr bool supports_property =
     (!requirable_property<P> || can_require_v<E const&, P>) && (!preferable_property<P> || can_prefer_v<E const&, P>) &&
     (requirable_property<P> || preferable_property<P> || can_query_v<E const&, P>);
 
-/// What a named property is for one type of target, which lies in an any_io_executor, or is one.
+/// The functions of a named property for one type of target, which lies in an any_io_executor, or is one.
 template <class Any, class P> struct functions_of_property {
     using result = typename polymorphic_result<P>::type;
     result (*query)(any_io_executor const&, P const&);
@@ -129,9 +129,9 @@ template <class Asked, class P> inline constexpr bool prefers_same =
 
 namespace execution {
 
-/// Any executor that has the `Properties`, or none: those that can be required and preferred can be required and
-/// preferred of it, and those with a polymorphic_query_result_type can be queried. Properties of users are named like
-/// those of the library.
+/// Any executor that has the `Properties`, or none. A property that can be required or preferred can be required or
+/// preferred of it. One with a polymorphic_query_result_type can be queried. Properties of users are named like those
+/// of the library.
 /// A moved-from any_executor is empty. Empty, it throws bad_executor when it is used.
 /// Threads    as the executor inside
 /// Allocates  as any_io_executor, which it contains; made of an any_executor with other properties, one block

@@ -1,10 +1,10 @@
-// What a suspended coroutine lends to the operation it awaits.
+// The record that a suspended coroutine lends to the operation it awaits.
 //
-// One record for each coroutine, in its promise: a coroutine awaits one thing at a time. The fixed part says who is to
-// be resumed and where. The lendable bytes are used by exactly one at a time of: the op of a library primitive, the
-// block of a generic operation (they are its handler's associated allocator), or afterwards the result. Thus the state
-// of an awaited operation lies in the coroutine's frame (P0055), and an operation that follows P0162's rule (free
-// before the handler runs) finds them free again at each step.
+// One record for each coroutine, in its promise: a coroutine awaits one thing at a time. The fixed part names the
+// coroutine to be resumed and its home. The lendable bytes have one user at a time: the op of a library primitive, the
+// block of a generic operation, or afterwards the result. (For a generic operation they are the handler's associated
+// allocator.) Thus the state of an awaited operation lies in the coroutine's frame (P0055). An operation that follows
+// P0162's rule (free before the handler runs) finds the bytes free again at each step.
 #pragma once
 
 #include <fairlead/exec/op.hpp>
@@ -21,11 +21,11 @@ struct await_record;
 
 namespace detail {
 
-/// What the coroutines of a chain have been asked for (token/chain_requests.hpp).
+/// The requests that the coroutines of a chain have got (token/chain_requests.hpp).
 struct chain_requests;
 
-/// How a record differs from that of a coroutine of ours on a loop of ours; null, here or in the record, means "it does
-/// not".
+/// The differences of a record from that of a coroutine of ours on a loop of ours. Null, here or in the record, means
+/// that there is none.
 struct record_hooks {
     void (*resume)(await_record*);  ///< instead of resuming the handle, which is null
     void (*abandon)(await_record*); ///< instead of dooming the root of the await chain
@@ -44,15 +44,16 @@ enum class await_state : unsigned char {
     stored,    ///< the result lies where that of a generic operation does, whatever the operation is
 };
 
-/// What the rest of the item is to begin of a chain that is to end it does not try: so it comes to where that is asked.
+/// Takes away the rest of the item's budget if the chain is to end. The next await then does not try, and its start
+/// asks.
 FAIRLEAD_EXPORT void heed_requests(await_record& r) noexcept;
 /// Whether the chain of `r` has been asked to end early, and does. Only for records that `can_be_asked`.
 bool is_to_end(await_record& r) noexcept;
 
 } // namespace detail
 
-/// What a suspended coroutine has of the operation that it awaits: the op and its state lie in the frame, in these
-/// bytes. For those who write an awaiter; programs meet it in compiler messages only.
+/// The part of an awaited operation that lies in the frame of the suspended coroutine: the op and its state, in these
+/// bytes. For authors of awaiters; programs meet it in compiler messages only.
 struct await_record {
     static constexpr std::size_t lendable = 128;
     /// As much of it as the ops take that start, resume or destroy a chain: its root may keep things in the rest.

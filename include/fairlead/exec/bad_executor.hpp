@@ -1,4 +1,4 @@
-// What is thrown when there is no executor.
+// The exception that says that there is no executor.
 #pragma once
 
 #include <fairlead/base/config.hpp>

@@ -14,8 +14,8 @@ namespace fairlead {
 namespace execution {
 
 /// Whether blocking.always may be required of an executor that does not know it: execute(f) gives it f then, and waits
-/// in the calling thread. Every executor can be allowed to. What f throws leaves execute(), which also returns when f
-/// was given up. Who waits for an executor that needs the waiting thread waits for ever.
+/// in the calling thread. Every executor can be allowed to. An exception of f leaves execute(), which also returns when
+/// f was given up. If the executor needs the waiting thread, the call waits for ever.
 class blocking_adaptation_t : public detail::property_of_executors {
 public:
     using polymorphic_query_result_type = blocking_adaptation_t;
@@ -85,7 +85,7 @@ public:
 
     using base::query;
     using base::require;
-    /// Who need not wait is the one inside.
+    /// A caller that need not wait gets the executor inside.
     template <std::convertible_to<execution::blocking_t> P>
         requires can_require_v<Executor const&, P>
     auto require(P const& p) const {

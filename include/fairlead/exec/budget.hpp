@@ -1,15 +1,15 @@
 // When may an operation that is ready complete at once, without going through the loop?
 //
-// A coroutine that reads from a socket which always has data, or searches a buffer that always matches, would never
-// give way: every await is ready, so it never suspends, and timers and other sockets starve. Hence an item that the
-// loop dequeues (a handler, a resumed coroutine) has a budget. Each immediate completion takes one unit. An item gets
-// 128 units or about 200 microseconds, whichever ends first, but never fewer than 16 units while items are short. Out
-// of budget, the next operation does not try: the coroutine is suspended *before* the side effect and put at the end of
-// the run queue.
+// A coroutine that reads from a socket which always has data would never give way. Every await is ready, so it never
+// suspends, and timers and other sockets starve. Searching a buffer that always matches is such a case, too. Hence an
+// item that the loop dequeues (a handler, a resumed coroutine) has a budget. Each immediate completion takes one unit.
+// An item gets 128 units or about 200 microseconds, whichever ends first, but never fewer than 16 units while items are
+// short. Out of budget, the next operation does not try. The coroutine is suspended *before* the side effect and put at
+// the end of the run queue.
 //
 // The hot test is one decrement and one branch. The clock is looked at after 16, 32 and 64 units only, and once a
-// batch; after long items from the first unit on, and after each item (pace.hpp). The budget is filled when the loop
-// dequeues an item and at no other time; whoever is resumed by that item inherits what is left.
+// batch. After long items it is looked at from the first unit on, and after each item (pace.hpp). The budget is filled
+// only when the loop dequeues an item. Coroutines that the item resumes inherit the rest.
 #pragma once
 
 #include <fairlead/base/config.hpp>
@@ -37,7 +37,7 @@ struct yield_counters {
 
 namespace detail {
 
-/// What the thread may do before it looks at the clock, or gives way.
+/// The budget of the thread until it looks at the clock, or gives way.
 struct budget {
     int units = fairness::units_least;
     int granted = fairness::units_least; ///< to the item so far, with those in `units`
@@ -59,8 +59,8 @@ struct budget {
         units = 0;
         granted = fairness::units_most;
     }
-    /// Twice as many units as the last time, or as many again as the item had in the beginning, if they will fit into
-    /// the slice at the pace of the last ones. One of them is taken.
+    /// Grants twice as many units as the last time, or at first as many as the item had. It grants fewer if these would
+    /// not fit into the slice at the pace of the last ones. Takes one of them.
     void grant_more(std::int64_t now) noexcept {
         bool const is_first_look = granted <= first || granted == 1;
         int more = is_first_look ? granted : 2 * last;
@@ -74,7 +74,7 @@ struct budget {
         last = more;
         looked_ns = now;
     }
-    /// Whatever runs is to be the last before the clock is looked at.
+    /// After the current item the clock is looked at.
     void end_slice() noexcept {
         given_up += items;
         items = 0;

@@ -5,8 +5,8 @@
 
 namespace fairlead {
 
-/// How much an operation may have done when it ends early. Whoever asks names the types that are good enough, and each
-/// operation says in its contract which ones it knows.
+/// How much an operation may have done when it ends early. A request names the types that are good enough. The contract
+/// of an operation says which ones it knows.
 enum class cancellation_type : unsigned {
     none = 0,
     terminal = 1, ///< It may have had side effects, and the object is good for nothing but being closed.

@@ -87,8 +87,9 @@ private:
     std::string prefix_;
 };
 
-/// What Asio makes of a concurrency hint: scheduler.concurrency_hint and the .locking keys. Contexts of this library
-/// find out by themselves how many threads run them, so that io_context(hint) leaves no configuration behind.
+/// The configuration that Asio makes of a concurrency hint: scheduler.concurrency_hint and the .locking keys. Contexts
+/// of this library find out by themselves how many threads run them. So io_context(hint) leaves no configuration
+/// behind.
 class FAIRLEAD_EXPORT config_from_concurrency_hint : public execution_context::service_maker {
 public:
     static constexpr int none = -1, safe = -2, unsafe = -3, unsafe_io = -4;

@@ -126,15 +126,15 @@ template <class Allocator> context_memory_ref memory_from(Allocator const& a) {
     return memory_of_allocator<Allocator>::make(a);
 }
 
-/// The base of parts that are deleted by whoever holds them last: `new (memory) part` puts one into a context's memory,
-/// and `delete` gives it back there, even when the context has gone.
+/// The base of parts that their last holder deletes. `new (memory) part` puts one into a context's memory. `delete`
+/// gives it back there, even when the context has gone.
 struct FAIRLEAD_EXPORT in_context_memory {
     static void* operator new(std::size_t bytes, context_memory_ref const& from);
     static void operator delete(void* p) noexcept;
     static void operator delete(void* p, context_memory_ref const&) noexcept { in_context_memory::operator delete(p); }
 };
 
-/// What execution_context::allocator is.
+/// The type of execution_context::allocator.
 template <class T> class context_allocator {
 public:
     using value_type = T;

@@ -33,8 +33,8 @@ struct service_access;
 } // namespace detail
 
 /// A context pays one pointer for the services it does not have.
-/// Allocates  services and their like with the allocator it was made with; they go back there when the context goes or,
-///            if I/O objects outlive it, with the last of these. Of itself with global new
+/// Allocates  services and their like with the allocator it was made with; itself with global new. The memory goes back
+///            when the context goes or, if I/O objects outlive it, with the last of these
 class FAIRLEAD_EXPORT execution_context {
 public:
     class id;
@@ -87,8 +87,9 @@ public:
     id& operator=(id const&) = delete;
 };
 
-/// The base of services. A class that derives from it has a constructor (execution_context&, ...), and either a static
-/// member `id` of type execution_context::id, or a type `key_type`, or neither: then each class is a kind of its own.
+/// The base of services. A class that derives from it has a constructor (execution_context&, ...). It has a static
+/// member `id` of type execution_context::id, or a type `key_type`, or neither. With neither, each class is a kind of
+/// its own.
 class FAIRLEAD_EXPORT execution_context::service {
 public:
     service(service const&) = delete;
@@ -135,7 +136,7 @@ execution_context::execution_context(std::allocator_arg_t, Allocator const& a, s
 
 namespace detail {
 
-/// What kind a service is of.
+/// The kind of a service.
 struct service_kind {
     void const* id;
     std::type_info const* type;

@@ -23,8 +23,8 @@
 namespace fairlead {
 
 /// Any executor behind one type of 32 bytes; the default executor of every I/O object.
-/// Our own executors lie inside as one pointer, without a reference count and recognised by one compare; executors of
-/// users up to 24 bytes lie inside too, larger ones in one counted block. Copying an executor must not throw.
+/// The library's executors lie inside as one pointer, without a reference count; one compare recognises them. Executors
+/// of users up to 24 bytes lie inside, too, larger ones in one counted block. Copying an executor must not throw.
 class any_io_executor {
 public:
     static constexpr std::size_t storage_size = 24;
@@ -153,8 +153,8 @@ public:
                    : nullptr;
     }
 
-    // Both of this type, without conversions: whether other executors can be compared would otherwise depend on whether
-    // they can be converted, which depends on whether they can be compared.
+    // Both are of this type, without conversions. Otherwise "can be compared" would depend on "can be converted", which
+    // depends on "can be compared".
     template <std::derived_from<any_io_executor> A, std::derived_from<any_io_executor> B>
     friend bool operator==(A const& a_of, B const& b_of) noexcept {
         any_io_executor const &a = a_of, &b = b_of;

@@ -1,4 +1,4 @@
-// What an executor that stands around another one has from it.
+// The base of executors that stand around another one.
 #pragma once
 
 #include <fairlead/exec/executor_concept.hpp>
@@ -9,9 +9,9 @@
 
 namespace fairlead::detail {
 
-/// The base of an executor around an `Executor`. For the properties `Own` and their values, Derived answers itself;
-/// what else can be asked for is asked of the one inside, and a new Derived::around() it. Derived brings these members
-/// into view again with using, and has an execute().
+/// The base of an executor around an `Executor`. For the properties `Own` and their values, Derived answers itself. Any
+/// other property is asked of the executor inside, and Derived::around() puts a Derived around the result. Derived
+/// brings these members into view again with using, and has an execute().
 template <class Derived, class Executor, class... Own> class executor_around {
     template <class P> static constexpr bool is_own = (std::convertible_to<P, Own> || ...);
 

@@ -1,4 +1,4 @@
-// What an executor is, and what may be asked of one.
+// The concepts of executors, and questions to them.
 #pragma once
 
 #include <fairlead/base/allocator_traits.hpp>
@@ -102,13 +102,13 @@ template <class E, class F> void dispatch_function(E const& e, F&& f) {
 } // namespace detail
 
 // The members come first: only then is comparing asked for, which would otherwise try to make an any_io_executor.
-/// What users may write as an executor under I/O objects: copyable, comparable, belongs to a context, runs a move-only
-/// function. The context is what context() returns, or query(execution::context). In place of execute(f) it may have
-/// dispatch, post and defer as in the Networking TS.
+/// An executor of a user under I/O objects: copyable, comparable, belongs to a context, runs a move-only function. Its
+/// context is the result of context(), or of query(execution::context). In place of execute(f) it may have dispatch,
+/// post and defer as in the Networking TS.
 template <class E>
 concept io_executor = requires(E const& e) { detail::context_of(e); } && detail::runs_functions<E>;
 
-/// What objects and operations take in place of an executor: a context that has one.
+/// A context that has an executor; objects and operations take it in place of one.
 template <class T>
 concept execution_context_type = std::derived_from<T, execution_context> && requires(T& c) { c.get_executor(); };
 

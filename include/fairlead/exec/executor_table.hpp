@@ -1,4 +1,4 @@
-// What any_io_executor does with an executor of a type that it has forgotten.
+// The table of functions by which any_io_executor uses an executor of erased type.
 #pragma once
 
 #include <fairlead/exec/executor_concept.hpp>
@@ -31,7 +31,7 @@ template <class E> inline constexpr bool begins_with_loop = is_loop_pointer<E>;
 template <class E, class A> inline constexpr bool begins_with_loop<with_properties<E, A>> =
     begins_with_loop<E> && std::is_standard_layout_v<with_properties<E, A>>;
 
-/// What any_io_executor can be asked to be.
+/// The properties that can be asked of an any_io_executor.
 enum class any_property { never, possibly, untracked, tracked, fork, continuation };
 constexpr any_property number_of(execution::blocking_t::never_t) noexcept { return any_property::never; }
 constexpr any_property number_of(execution::blocking_t::possibly_t) noexcept { return any_property::possibly; }

@@ -1,4 +1,4 @@
-// What an executor is at the least: it runs functions.
+// The least that an executor is: it runs functions.
 #pragma once
 
 #include <concepts>
@@ -38,7 +38,7 @@ concept runs_functions =
 
 namespace execution {
 
-/// What has properties of executors: whatever runs functions, also without a context, as Asio has it. I/O objects want
+/// An object that has properties of executors: it runs functions, also without a context, as in Asio. I/O objects need
 /// an io_executor.
 template <class T>
 concept executor = detail::runs_functions<T>;

@@ -1,5 +1,5 @@
-// Functions as ops, and ops as functions: how what execute() is given gets into a queue, and how an op gets to
-// executors that users wrote.
+// Functions as ops, and ops as functions. A function that is given to execute() gets into a queue as an op; an op gets
+// to executors of users as a function.
 #pragma once
 
 #include <fairlead/base/allocator_traits.hpp>
@@ -112,8 +112,8 @@ public:
         shared_op::drop(s);
         return *o;
     }
-    /// As an op for the queue of `l`. A coroutine that is at home in an executor above that loop has arrived when this
-    /// is run; in the queue by itself it would be sent home again. That takes a block.
+    /// As an op for the queue of `l`. When this is run, a coroutine that is at home in an executor above that loop has
+    /// arrived. Its own op in the queue would send it home again. That takes a block.
     op& release_for(loop const& l) {
         op& o = is_shared() ? *shared()->target.load(std::memory_order_acquire) : *own();
         if (o.run || await_record::of(o).home == &l) [[likely]]

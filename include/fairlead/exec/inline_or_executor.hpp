@@ -11,11 +11,11 @@
 
 namespace fairlead {
 
-/// Functions that are dispatched, and handlers, run where the call comes from; those that are posted or deferred, and
-/// those that are executed with blocking.never, run on the executor inside. One that runs inside the call and throws
-/// lets the exception out, or ends the process with inline_exception_handling.terminate.
+/// Functions that are dispatched, and handlers, run inside the call. Functions that are posted or deferred, or executed
+/// with blocking.never, run on the executor inside. One that runs inside the call and throws lets the exception out, or
+/// ends the process with inline_exception_handling.terminate.
 /// Made with inline_or(executor) or inline_or(context). As the executor of an I/O object it lets handlers run in the
-/// thread of the loop that performs the I/O, whatever the executor inside is.
+/// thread of the loop that performs the I/O. The executor inside makes no difference to that.
 template <execution::executor Executor, class Blocking = execution::blocking_t::always_t,
           class InlineExceptionHandling = execution::inline_exception_handling_t::propagate_t>
 class inline_or_executor

@@ -1,8 +1,8 @@
 // The record of one pending operation. Everything else moves these.
 //
-// An op is owned by whoever started it (a coroutine's frame or a handler's block) and lies in exactly one of three
-// places: with its caller, in a driver, or in a run queue. It leaves the library exactly once: `run` is called with
-// op_mode::complete, or, when the context is destroyed first, with op_mode::abandon.
+// A coroutine's frame or a handler's block owns the op. The op is in exactly one of three places: with its caller, in a
+// driver, or in a run queue. It leaves the library exactly once: `run` is called with op_mode::complete, or, when the
+// context is destroyed first, with op_mode::abandon.
 #pragma once
 
 #include <fairlead/base/assert.hpp>
@@ -13,13 +13,13 @@
 
 namespace fairlead {
 
-/// What the run function of an op is to do.
+/// The task of an op's run function.
 enum class op_mode : unsigned char {
     complete, ///< Deliver the result: invoke the handler once, or resume the coroutine.
     abandon,  ///< The context is going away: give up the handler and its memory, invoke nothing.
 };
 
-/// What a driver reports, before it becomes the arguments of a completion signature.
+/// The result that a driver reports. It becomes the arguments of a completion signature.
 struct op_result {
     int error;      ///< 0, an errno value, or minus a value of error::misc_errors.
     unsigned flags; ///< Private to the operation.
@@ -37,8 +37,8 @@ struct op_link {
 struct op : op_link {
     using run_function = void (*)(op*, op_mode);
 
-    /// What to do when the op is done. Null means: resume the coroutine whose await record holds this op; the run loop
-    /// does that itself, which saves one indirect call for each await.
+    /// Called when the op is done or given up. Null means: resume the coroutine whose await record holds this op. The
+    /// loop does that itself, which saves one indirect call for each await.
     run_function run;
     op_result result;
     /// The ticket by which it can be asked to end early, a number that no other op ever has; null while nobody can ask.

@@ -1,16 +1,17 @@
 // When is the clock looked at next?
 //
 // Every bound on turns counts items, which costs nothing, and time, for an item may compute for a millisecond. Looking
-// at the clock takes longer than a short item does. So as many items run between two looks as short ones have come
-// right before, and one more: 1, 2, 4 and so on up to a batch. An item, or a row of them, that took a whole slice makes
-// it begin anew with 1; and no more run than would fit into what is left of the slice, at the pace of the last ones.
+// at the clock takes longer than a short item does. So as many items run between two looks as short ones came right
+// before, and one more. That gives 1, 2, 4 and so on up to a batch. An item, or a row of them, that took a whole slice
+// makes it begin anew with 1. No more items run than would fit into the rest of the slice, at the pace of the last
+// ones.
 //
 // Items that take as long as those before them hence hold up everything else for a slice and one item at the most. So
-// do long ones among short ones, if they come in turn. What nobody can foresee costs more: n short items in a row buy n
-// + 1 long ones in a row, once, and never more than a batch of them.
+// do long ones among short ones, if they come in turn. The unforeseen costs more: after n short items in a row, n + 1
+// long ones may run in a row, once. That is never more than a batch.
 //
-// Where the loop sleeps between its items, and all were short, most turns are not measured at all: one is for each
-// batch of items, and a turn of many from its seventeenth item on.
+// Where the loop sleeps between its items, and all were short, most turns are not measured. One turn is measured for
+// each batch of items, and a turn of many items from the seventeenth on.
 #pragma once
 
 #include <fairlead/exec/budget.hpp>

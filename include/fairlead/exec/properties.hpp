@@ -99,7 +99,7 @@ private:
 /// `require(ex, execution::outstanding_work.tracked)`; also .untracked.
 inline constexpr outstanding_work_t outstanding_work{};
 
-/// What a function runs on.
+/// The thread that a function runs on.
 class mapping_t : public detail::property_of_executors {
 public:
     using polymorphic_query_result_type = mapping_t;
@@ -124,7 +124,7 @@ private:
 /// `query(ex, execution::mapping)`
 inline constexpr mapping_t mapping{};
 
-/// What becomes of an exception of a function that execute() runs inside the call.
+/// The treatment of an exception of a function that execute() runs inside the call.
 class inline_exception_handling_t : public detail::property_of_executors {
 public:
     using polymorphic_query_result_type = inline_exception_handling_t;

@@ -1,7 +1,7 @@
-// Properties: asking something for a variant of itself (require, prefer), or for a value (query). What may be asked for
-// is open: a property is a type with the constants below, and who has it says so by members or by functions of its
-// namespace. The properties of executors are in properties.hpp. These headers do without <utility>, which costs more
-// than they do.
+// Properties: asking something for a variant of itself (require, prefer), or for a value (query). The set of properties
+// is open. A property is a type with the constants below. An object that has it says so by members or by functions of
+// its namespace. The properties of executors are in properties.hpp. These headers do without <utility>, which costs
+// more than they do.
 #pragma once
 
 #include <fairlead/base/config.hpp>
@@ -22,12 +22,13 @@ template <class T, class Property> inline constexpr bool is_applicable_property_
 
 namespace detail {
 
-/// What executors of the library answer without members of their own; with_properties.hpp specialises both.
+/// The answers of the library's executors without members of their own; with_properties.hpp specialises both.
 template <class T, class Property> struct built_in_require {};
 template <class T, class Property> struct built_in_query {};
 
-/// The values of a property that has a few of its own: it names them by a member type `values`, and each of them names
-/// it by its polymorphic_query_result_type. Who answers for none of them has the first, which promises least.
+/// The values of a property that has a few of its own. It names them by a member type `values`, and each of them names
+/// it by its polymorphic_query_result_type. An object that answers for none of them has the first, which promises
+/// least.
 template <class Default, class... Others> struct property_values {};
 
 enum class property_way { none, same, member, function, built_in, constant, value, by_default };
@@ -219,15 +220,15 @@ struct query_fn {
 
 } // namespace detail
 
-/// require(t, p...): `t` as it is with the properties, one after the other; does not compile when it cannot have one.
-/// `t` itself when its type says that it has them; else its member require(p), or a function require(t, p); `t` itself
-/// also when it answers for none of the values of a property and p is the first of them.
+/// require(t, p...): `t` with the properties, one after the other; does not compile when it cannot have one. The result
+/// is `t` itself when its type says that it has them. Else it is that of the member require(p), or of a function
+/// require(t, p). It is `t`, too, when `t` answers for none of the values of a property and p is the first of them.
 inline constexpr detail::require_or_refuse require{};
 /// prefer(t, p...): as require, or the member or function prefer, or `t` as it is.
 inline constexpr detail::prefer_fn prefer{};
 /// query(t, p): the value of the property for `t`, by a member query(p), which may be static, or a function query(t,
-/// p). Of a property of executors that has a few values of its own, and of these: what `t` answers for one of them, or
-/// the first of them, which promises least, when it answers for none.
+/// p). A property of executors may have a few values of its own. Then, and for one of these, the result is the value
+/// for which `t` answers. If `t` answers for none, it is the first, which promises least.
 inline constexpr detail::query_fn query{};
 
 /// Whether require(t, p...) compiles.
@@ -246,19 +247,19 @@ template <class T, class... Properties> struct can_prefer : std::bool_constant<c
 /// can_query_v as a type.
 template <class T, class Property> struct can_query : std::bool_constant<can_query_v<T, Property>> {};
 
-/// What require(t, p...) returns, as `type`.
+/// The type of require(t, p...), as `type`.
 template <class T, class... Properties> struct require_result
     : std::invoke_result<detail::require_fn, T, Properties const&...> {};
-/// What prefer(t, p...) returns, as `type`.
+/// The type of prefer(t, p...), as `type`.
 template <class T, class... Properties> struct prefer_result
     : std::invoke_result<detail::prefer_fn, T, Properties const&...> {};
-/// What query(t, p) returns, as `type`.
+/// The type of query(t, p), as `type`.
 template <class T, class Property> struct query_result : std::invoke_result<detail::query_fn, T, Property const&> {};
-/// What require(t, p...) returns.
+/// The type of require(t, p...).
 template <class T, class... Properties> using require_result_t = typename require_result<T, Properties...>::type;
-/// What prefer(t, p...) returns.
+/// The type of prefer(t, p...).
 template <class T, class... Properties> using prefer_result_t = typename prefer_result<T, Properties...>::type;
-/// What query(t, p) returns.
+/// The type of query(t, p).
 template <class T, class Property> using query_result_t = typename query_result<T, Property>::type;
 
 } // namespace fairlead

@@ -1,4 +1,4 @@
-// What every property of executors has.
+// The members of every property of executors.
 #pragma once
 
 #include <fairlead/exec/function_executor.hpp>

@@ -2,7 +2,7 @@
 //
 // A strictly sequential chain of operations frees a block of some size and asks for the same size again at once. Each
 // thread therefore keeps its freed blocks, by size; after warm-up a program allocates nothing. A block remembers which
-// thread's cache it came from: freed elsewhere, it goes home in a batch, because a cross-thread post would otherwise
+// thread's cache it came from. Freed elsewhere, it goes home in a batch. Otherwise a post to another thread would
 // allocate on one side for ever and hoard on the other.
 #pragma once
 
@@ -27,7 +27,7 @@ extern "C" void __asan_unpoison_memory_region(void const volatile*, std::size_t)
 
 namespace fairlead {
 
-/// What the calling thread's cache has done so far.
+/// Counts of the calling thread's cache so far.
 struct recycler_counters {
     std::uint64_t fresh;  ///< blocks taken from global new
     std::uint64_t sent;   ///< blocks freed here that belong to another thread
@@ -49,11 +49,12 @@ class recycler {
 public:
     static constexpr std::size_t header = 16;
     static constexpr std::size_t step = 32;
-    /// What malloc(3) keeps beside each block: with it a block is whole steps, so that nothing is lost to rounding up.
+    /// The bytes that malloc(3) keeps beside each block. With them a block is whole steps, so that nothing is lost to
+    /// rounding up.
     static constexpr std::size_t kept_by_malloc = 8;
     static constexpr std::size_t classes = 129; // up to 4096 bytes with all that
-    /// What a thread keeps of one size: a burst of a hundred thousand timers, or of posts that ran ahead of their loop,
-    /// comes again without malloc.
+    /// The bytes of one size that a thread keeps. A second burst of a hundred thousand timers, or of posts that ran
+    /// ahead of their loop, needs no malloc.
     static constexpr std::size_t cached_bytes_max = std::size_t{16} << 20;
 
     static constexpr bool is_full(std::size_t size_class, std::uint32_t blocks) noexcept {
@@ -76,12 +77,12 @@ public:
 /// Of threads that have no cache yet, or none any more: empty, and the owner of nothing, so that nobody asks for null.
 extern FAIRLEAD_EXPORT recycler no_recycler;
 
-/// The block that the thread freed last, one for each of the small classes, whoever owns it. A chain of operations
-/// frees one before it asks for the next, so this is where nearly every block comes from and goes to. What lies here is
-/// where the payload begins: neither way needs the header.
+/// The block that the thread freed last, one for each of the small classes, of whatever owner. A chain of operations
+/// frees one before it asks for the next, so nearly every block comes from here and goes to here. A slot has the
+/// address of the payload: neither way needs the header.
 ///
-/// Whether a block is here is said apart from where: a constant, so compilers see that one which has just been put here
-/// can be taken.
+/// A constant says whether a block is here, apart from its address. So compilers see that a block which has just been
+/// put here can be taken.
 struct recycler_slots {
     static constexpr std::size_t classes = 17; // of which 0 is for nothing
     enum class holds : std::uint32_t {

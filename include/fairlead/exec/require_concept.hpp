@@ -50,9 +50,9 @@ struct require_concept_fn {
 
 } // namespace detail
 
-/// require_concept(t, p): what `t` becomes when it is required to satisfy the concept that goes with p, whose
-/// is_requirable_concept is true; does not compile when it cannot. `t` itself when its type says that it does; else its
-/// member require_concept(p), or a function require_concept(t, p).
+/// require_concept(t, p): `t` in a form that satisfies the concept of p, whose is_requirable_concept is true; does not
+/// compile when there is none. The result is `t` itself when its type says that it satisfies it. Else it is that of the
+/// member require_concept(p), or of a function require_concept(t, p).
 inline constexpr detail::require_concept_fn require_concept{};
 
 /// Whether require_concept(t, p) compiles.
@@ -61,10 +61,10 @@ template <class T, class Property> inline constexpr bool can_require_concept_v =
 /// The same as a type.
 template <class T, class Property> struct can_require_concept : std::bool_constant<can_require_concept_v<T, Property>> {
 };
-/// What require_concept(t, p) returns, as `type`.
+/// The type of require_concept(t, p), as `type`.
 template <class T, class Property> struct require_concept_result
     : std::invoke_result<detail::require_concept_fn, T, Property const&> {};
-/// What require_concept(t, p) returns.
+/// The type of require_concept(t, p).
 template <class T, class Property> using require_concept_result_t = typename require_concept_result<T, Property>::type;
 
 } // namespace fairlead

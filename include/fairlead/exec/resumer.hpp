@@ -1,4 +1,4 @@
-// Who resumes a coroutine: a loop, or, through an executor of another kind, whatever else runs functions.
+// The resumer of a coroutine: a loop, or an executor of another kind.
 #pragma once
 
 #include <fairlead/base/config.hpp>

@@ -1,8 +1,8 @@
 // Rundown protection: an object that others use from their threads ends only when the last of them has left.
 //
-// What a thread hands to an object may run, and be the last thing the object was there for, before that thread has left
-// the function that handed it over. Whoever owns the object then sees that everything is done, and may destroy it. A
-// thread that still has to look at the object after others can see what it did says so before.
+// A thread hands an op to an object. The op may run before that thread has left the function that handed it over. It
+// may be the last thing that needed the object. The owner of the object then sees that everything is done, and may
+// destroy it. A thread that still has to look at the object after others can see what it did says so before.
 #pragma once
 
 #include <fairlead/base/config.hpp>

@@ -11,8 +11,8 @@ namespace fairlead {
 
 namespace detail {
 
-/// What all copies of a strand share: the queue, and one op that stands in the queue of the executor below while there
-/// is anything to run.
+/// The part that all copies of a strand share: the queue, and one op. That op stands in the queue of the executor below
+/// while there is anything to run.
 class FAIRLEAD_EXPORT strand_core {
 public:
     strand_core(strand_core const&) = delete;
@@ -116,7 +116,7 @@ public:
     }
     /// The same: what must not run inside the call needs no other strand, whose copy would be counted.
     template <class F> void queue(F&& f) const { execute(std::forward<F>(f)); }
-    /// What a strand does not know of itself, it asks the executor below for.
+    /// A property that a strand does not have itself is asked of the executor below.
     template <class P>
         requires(!detail::changeable_property<P> && !detail::is_allocator_property<P> &&
                  !detail::is_context_property<P> && detail::answers_property<Executor const&, P>)

@@ -21,8 +21,8 @@ struct FAIRLEAD_EXPORT pool_access {
 
 } // namespace detail
 
-/// A fixed number of threads. What a function posts is run by its own thread first, unless another one is idle and
-/// takes it.
+/// A fixed number of threads. Functions that a function posts run in its own thread first, unless another thread is
+/// idle and takes them.
 /// I/O objects made with its executor work: one more thread, started with the first of them, waits for the system.
 class FAIRLEAD_EXPORT thread_pool : public execution_context {
 public:
@@ -93,7 +93,7 @@ private:
 class FAIRLEAD_EXPORT system_context : public execution_context {
 public:
     class executor_type;
-    /// What is queued is not run any more.
+    /// Queued functions are not run any more.
     void stop() noexcept;
     bool stopped() const noexcept;
     void join();

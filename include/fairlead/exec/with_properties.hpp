@@ -201,7 +201,7 @@ struct built_in_query<E, P> {
     }
 };
 
-/// What else a wrapped executor can be asked for, it is asked for itself.
+/// Any other property is asked of the wrapped executor itself.
 template <class E, class A, class P>
     requires(!changeable_property<P> && !is_allocator_property<P> && !is_context_property<P> &&
              answers_property<E const&, P>)
