@@ -86,7 +86,7 @@ def units_of_source(text: str) -> list[tuple[int, str]]:
         begins = TITLE.match(plain)
         if not plain or (is_drawing(plain) and not begins and not content.startswith("          ")):
             is_open = False
-        elif not is_open or begins or ITEM.match(plain) or re.match(r"-{4} |error::\w+ {2,}", plain):
+        elif not is_open or begins or ITEM.match(plain) or re.match(r"-{4} |error::\w+ ", plain):
             for part in re.split(r" {2,}", TITLE.sub("", plain)) if begins or "  " in plain else [ITEM.sub("", plain, 1)]:
                 units.append((number, part))
             is_open = True

@@ -1,4 +1,4 @@
-// What the buffer headers promise about layout, and the slow paths of dynamic buffers.
+// Checks of the layout that the buffer headers promise, and the slow paths of dynamic buffers.
 #include <fairlead/base/buffer.hpp>
 #include <fairlead/base/dynamic_buffer.hpp>
 

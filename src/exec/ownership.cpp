@@ -32,7 +32,7 @@ void ownership::give_back(owning_thread const& t) noexcept {
             return;    // It was taken away.
         park::pause(); // Somebody who claims it is looking at this very thread, and decides soon.
     }
-    // Who waits has said so before he last looked at the owner. Without anybody it is one atomic write.
+    // A thread that waits has said so before it last looked at the owner. If none waits, this is one atomic write.
     if (waiting_.load(std::memory_order_seq_cst) == 0)
         return;
     turns_.fetch_add(1, std::memory_order_seq_cst);

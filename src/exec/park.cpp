@@ -32,8 +32,8 @@ void wake(std::atomic<std::uint32_t>& word, std::uint32_t most) noexcept {
 } // namespace
 
 void wait(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::int64_t timeout_ns) noexcept {
-    // The thread sanitizer holds a signal back until its thread calls a function that it has put its own in the place
-    // of, and it does not see this wait: it has to be short, and such a call has to follow.
+    // The thread sanitizer holds a signal back until its thread calls a function that the sanitizer replaces. It does
+    // not see this wait. So the wait has to be short, and such a call has to follow.
     constexpr std::int64_t tsan_most_ns = 10'000'000;
     if (FAIRLEAD_TSAN && (timeout_ns < 0 || timeout_ns > tsan_most_ns))
         timeout_ns = tsan_most_ns;

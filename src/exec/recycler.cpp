@@ -63,7 +63,7 @@ void open_slots() noexcept {
     for (std::size_t c = 1; c != recycler_slots::classes; ++c)
         this_thread_slots.of_class[c] = {nullptr, recycler_slots::holds::nothing};
 }
-/// What lies in the slots goes to where it would have gone without them.
+/// Blocks in the slots go to where they would have gone without slots.
 void empty_slots(recycler_slots::holds leave) noexcept {
     for (std::size_t c = 1; c != recycler_slots::classes; ++c) {
         if (void* const p = this_thread_slots.take(c))

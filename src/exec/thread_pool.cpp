@@ -12,9 +12,9 @@
 namespace fairlead {
 namespace detail {
 
-/// The queues of a pool. Each worker takes in turn from its own and what came from outside, and now and then, or where
-/// there is neither, half of what another one has. Whoever finds nothing anywhere parks; whoever queues something wakes
-/// one of the parked.
+/// The queues of a pool. Each worker takes in turn from its own queue and from what came from outside. Now and then, or
+/// where both are empty, it takes half of another worker's queue. A worker that finds nothing anywhere parks. A thread
+/// that queues something wakes one of the parked.
 class pool : public in_context_memory {
 public:
     pool(execution_context& context, std::size_t threads)
@@ -43,7 +43,7 @@ public:
         auto* const me = worker::current;
         if (me && me->of == this && me->own)
             return push(*me->own, o);
-        // Whatever the pool was there for may be over, and the pool with it, before we have looked who is parked.
+        // The last work of the pool may be over, and the pool with it, before we have looked for a parked worker.
         rundown::guard const here(rundown_);
         push(outside_, o);
     }
@@ -124,8 +124,8 @@ private:
             if (stopped_.load(std::memory_order_acquire))
                 return;
             // Every second time from outside first: a worker that feeds itself would never look there, and what it
-            // feeds itself with may take long. Nor would it help the others, of whom one may be busy for ever: where
-            // the clock is due, so after each long item or a batch of short ones, every fourth time is theirs.
+            // feeds itself with may take long. Nor would it help the others, of which one may be busy for ever. So
+            // every fourth time is theirs, where the clock is due: after each long item or a batch of short ones.
             owes_a_look = owes_a_look || this_thread.outside.is_due();
             bool const others_first = ++turn % 4 == 0 && std::exchange(owes_a_look, false);
             op* const o = take(own, turn % 2 != 0, others_first);

@@ -101,7 +101,7 @@ std::optional<words_type> parse_words(std::string_view text) noexcept {
         auto const word = take_word(text);
         if (!word)
             return {};
-        if (text.starts_with('.')) { // What looked like a word begins an IPv4 address, which ends the text.
+        if (text.starts_with('.')) { // The last word begins an IPv4 address, which ends the text.
             auto const tail = parse_v4(rest);
             if (!tail || count > 6)
                 return {};

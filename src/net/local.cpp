@@ -38,7 +38,7 @@ void local_endpoint::resize(std::size_t size) {
     std::size_t const written = std::clamp(size, path_offset, path_offset + path_max) - path_offset;
     bool const is_abstract = written != 0 && bytes_.path[0] == '\0';
     length_ = static_cast<std::uint16_t>(is_abstract ? written : ::strnlen(bytes_.path, written));
-    // What the system left behind the name must neither be sent nor be missing its NUL.
+    // Bytes that the system left behind the name must not be sent, and the NUL must not be missing.
     std::fill(bytes_.path + length_, bytes_.path + path_max, '\0');
 }
 

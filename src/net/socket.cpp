@@ -145,7 +145,7 @@ bool socket_core::native_non_blocking() const noexcept {
     return handle.is_open() && !context->driver().is_native_blocking(handle);
 }
 int socket_core::release(error_code& ec) noexcept {
-    context->driver().native(handle); // Whoever takes it finds it in the mode in which native_handle() shows it.
+    context->driver().native(handle); // The new owner finds it in the mode in which native_handle() shows it.
     user_non_blocking = false;
     auto const r = context->release(std::exchange(handle, {}));
     ec = as_error(r);

@@ -1,4 +1,4 @@
-// What socket options throw, and the layouts that they share with the system.
+// The exceptions of socket options, and checks of the layouts that they share with the system.
 #include <fairlead/net/socket_options.hpp>
 
 #include <stdexcept>

@@ -11,15 +11,15 @@ namespace {
 
 enum class outcome : unsigned char { done, more, bad };
 
-// What read_length() says besides a number. Numbers have at most 19 digits, so they stay below both.
+// Results of read_length() besides a number. Numbers have at most 19 digits, so they stay below both.
 constexpr std::uint64_t null_length = UINT64_MAX;
 constexpr std::uint64_t streamed_length = UINT64_MAX - 1;
 constexpr std::ptrdiff_t length_digits_max = 19;
 
 constexpr std::ptrdiff_t format_bytes = 4; // of a verbatim string: "txt:"
 
-// Eight bytes at once. A test on a word marks the high bit of bytes that pass it; the lowest mark is always right,
-// those above it may be wrong because of carries, hence only first_marked() looks at the result.
+// Eight bytes at once. A test on a word marks the high bit of bytes that pass it. The lowest mark is always right.
+// Those above it may be wrong because of carries, so only first_marked() looks at the result.
 constexpr std::uint64_t ones = 0x0101010101010101;
 constexpr std::uint64_t highs = 0x8080808080808080;
 
@@ -169,9 +169,10 @@ FAIRLEAD_ALWAYS_INLINE char const* hasty_number(char const* p, std::string_view&
 
 } // namespace
 
-// One call of parse_some(). element() and what it calls can read everything; they return how far the element came: done
-// (delivered, p moved behind it), more (its bytes are not all there, p as before except that a bulk's header is
-// consumed) or bad (p at the offending element). hurry() before it takes the many short and complete elements.
+// One call of parse_some(). The function element() and its callees can read everything. They return how far the element
+// came. Done: delivered, p moved behind it. More: its bytes are not all there, p is as before except that a bulk's
+// header is consumed. Bad: p is at the offending element. Before it, hurry() takes the many short and complete
+// elements.
 struct parser::cursor {
     parser& self;
     char const* p; // the first byte not consumed
@@ -561,7 +562,7 @@ struct parser::cursor {
         return p[0] == '\r' && p[1] == '\n' ? deliver_body(self.body_kind_, {}, p + 2) : fail(error::bad_body_end);
     }
 
-    // Whatever phase the previous call, or the previous element, left behind.
+    // The phase that the previous call, or the previous element, left behind.
     outcome go_on() noexcept {
         phase const was = self.phase_;
         if (was == phase::chunks)

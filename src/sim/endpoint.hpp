@@ -55,7 +55,7 @@ struct datagram {
 
 enum class stage : std::uint8_t { fresh, listening, connecting, connected };
 
-/// What can be scheduled for an endpoint, each at most once at a time; and what else can be scheduled.
+/// The events of an endpoint, each scheduled at most once at a time; and other events.
 enum class slot : std::uint8_t {
     arrive,      ///< the next segment, or the end of the stream
     serve_read,  ///< the queue of readers is looked at

@@ -1,5 +1,5 @@
-// Decides what goes wrong: for each rule a rate and a random stream of its own, so that switching one off leaves what
-// the others do as it was. That is what makes a failing seed easy to shrink.
+// Decides what goes wrong. Each rule has a rate and a random stream of its own, so that switching one off leaves the
+// others as they were. That makes a failing seed easy to shrink.
 #pragma once
 
 #include <fairlead/sim/random.hpp>

@@ -1,4 +1,4 @@
-// What a host is on the inside: its context, what it is called, and whether it runs.
+// The inside of a host: its context, its name, and whether it runs.
 #pragma once
 
 #include "clock.hpp"
@@ -16,14 +16,14 @@ namespace fairlead::sim {
 
 class network;
 
-/// What a host remembers of a look-up.
+/// A host's memory of a look-up.
 struct remembered_name {
     std::string name;
     std::int64_t until_ns;
     std::vector<ip::address> addresses;
 };
 
-/// What can be done to a host.
+/// The functions of a host.
 enum class deed : std::uint8_t { kill, crash, restart, pause, resume };
 
 struct machine {

@@ -381,7 +381,8 @@ void network::vanish(endpoint& e) noexcept {
         if (endpoint* const waiting_one = find(h))
             vanish(*waiting_one);
     e.backlog.clear();
-    // What it sent and what is on its way arrives. What was on its way to it will never be acknowledged.
+    // Bytes that it sent arrive, also those on their way. Bytes that were on their way to it will never be
+    // acknowledged.
     if (endpoint* const p = find(e.peer); p && !p->broken && e.in.flying() != 0 && e.far != e.owner)
         schedule(*p, slot::unanswered, now_ + retransmission_ns);
     release(e);

@@ -1,9 +1,9 @@
 // The simulated network and the time that drives it: hosts, links, endpoints, connections, and a queue of events.
 //
 // It belongs to the world and is shared by the drivers of its hosts. An operation lies in the queue of its endpoint and
-// direction until an event lets the queue be served; what completes is pushed onto the loop of the host that owns the
-// endpoint. Nothing here throws; memory is needed only where a descriptor, a datagram or a look-up is made, which then
-// fails.
+// direction until an event lets the queue be served. Completed operations are pushed onto the loop of the host that
+// owns the endpoint. Nothing here throws. Memory is needed only to make a descriptor, a datagram or a look-up, which
+// fails without it.
 #pragma once
 
 #include "endpoint.hpp"
@@ -38,7 +38,7 @@ public:
 
     network(std::uint64_t seed, std::string_view settings);
 
-    /// What is never, or later, is never.
+    /// A time that is never, or later, is never.
     static std::int64_t later(std::int64_t at_ns, std::chrono::nanoseconds by) noexcept {
         return std::min(fairlead::detail::sum(std::chrono::nanoseconds(at_ns), by).count(), never_ns);
     }
@@ -54,7 +54,7 @@ public:
     void jump(std::int64_t to_ns) noexcept;
     /// When the next event is due; never_ns: none.
     std::int64_t next_event_ns() const noexcept { return events_.empty() ? never_ns : events_.front().at; }
-    /// What is due happens. False: nothing was.
+    /// Due events happen. False: none was due.
     bool deliver();
     /// False: the limit is exceeded.
     bool step() noexcept { return ++steps <= steps_most; }

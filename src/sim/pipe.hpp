@@ -13,7 +13,7 @@ namespace fairlead::sim {
 
 class pipe {
 public:
-    /// What a sender may have outstanding: on the way and not yet read.
+    /// The bytes that a sender may have outstanding: on the way and not yet read.
     static constexpr std::uint32_t window = 64 * 1024;
 
     /// False: no memory. Nothing below allocates.

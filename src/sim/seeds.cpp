@@ -228,7 +228,7 @@ public:
             limit(name, value);
         return settings_;
     }
-    /// What the smallest failing run had to say.
+    /// The report of the smallest failing run.
     std::string const& events() const noexcept { return events_; }
     std::string const& why() const noexcept { return why_; }
     unsigned runs() const noexcept { return runs_; }
@@ -323,7 +323,7 @@ std::string last(std::string_view lines, std::size_t most) {
     return std::string(lines.substr(at == 0 ? 0 : at + 1));
 }
 
-/// What this program was started with, for tests that no framework selects.
+/// The arguments of this program, for tests that no framework selects.
 std::string arguments() {
     int const from = ::open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
     char bytes[1024];

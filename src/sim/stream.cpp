@@ -296,7 +296,7 @@ bool network::gives_up(endpoint& sender) noexcept {
     return true;
 }
 
-/// What this side sent has arrived, but the answer was lost.
+/// The segment of this side has arrived, but the answer was lost.
 void network::acknowledge(endpoint& e) noexcept {
     if (e.broken || e.stalled_since_ns == 0)
         return;
@@ -356,7 +356,7 @@ void network::finish(endpoint& to) noexcept {
 void network::reset_later(endpoint& e) noexcept {
     if (e.broken)
         return;
-    if (endpoint* const p = find(e.peer)) // What the peer never took still fills its window, which nobody opens now.
+    if (endpoint* const p = find(e.peer)) // Bytes that the peer did not take still fill its window for ever.
         e.lost = p->in.readable() + p->in.flying();
     auto at = now_ + from_peer(e);
     // Within one machine what was sent has arrived; on its way over a network it may be lost, but never overtaken.

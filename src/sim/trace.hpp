@@ -1,4 +1,4 @@
-// What happened, as a hash that tells two runs apart and as the last lines that a person reads.
+// The events of a run, as a hash that tells two runs apart, and the last of them as lines for a person.
 #pragma once
 
 #include <cstddef>

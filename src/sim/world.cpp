@@ -75,7 +75,7 @@ struct world::parts {
         if (!m.is_up)
             return;
         net.trace.note(net.now_ns(), m.id, silently ? what::crashed : what::killed, m.boot);
-        ++m.boot; // What it still says is not listened to.
+        ++m.boot; // Its later reports are ignored.
         m.is_up = !silently && m.is_up;
         m.is_paused = false;
         m.starved_until_ns = 0;
@@ -184,7 +184,7 @@ struct world::parts {
                     net.trace.note(net.now_ns(), m->id, what::starved, static_cast<std::uint64_t>(ns));
                     continue;
                 }
-                // Who is busy takes time; what is due at one instant happens at that instant.
+                // A busy host takes time; events that are due at one instant happen at that instant.
                 if (std::exchange(busy, true))
                     net.pass(net.turn_time());
                 run_turn(*m);
@@ -359,7 +359,7 @@ void world::calm() {
 }
 
 void world::fail_allocation(std::uint64_t n) noexcept {
-    fairlead::detail::recycler_trim(); // What earlier runs left behind must not decide which allocation is the n-th.
+    fairlead::detail::recycler_trim(); // Blocks of earlier runs must not decide which allocation is the n-th.
     parts_->allocations.fail_at(n);
 }
 bool world::allocation_has_failed() const noexcept { return parts_->allocations.has_failed(); }

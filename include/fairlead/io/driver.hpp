@@ -31,7 +31,7 @@ struct handle {
     friend bool operator==(handle, handle) noexcept = default;
 };
 
-/// What an io_op asks of a descriptor.
+/// The request of an io_op to a descriptor.
 enum class kind : std::uint8_t {
     // Read side of a descriptor.
     receive,     ///< at least one byte
@@ -53,7 +53,7 @@ constexpr bool is_write(kind k) noexcept { return k >= kind::send; }
 /// One piece of memory, laid out as the kernel's iovec.
 using slice = detail::io_slice; // laid out as the kernel's iovec
 
-/// What a descriptor refers to, as far as drivers treat it differently.
+/// The kind of thing behind a descriptor, as far as drivers treat it differently.
 enum class medium : std::uint8_t {
     socket,
     unix_stream, ///< a short read may have ended at a descriptor that the peer passed
@@ -90,11 +90,12 @@ struct io_op : op {
 };
 static_assert(sizeof(io_op) == 80);
 
-/// A pending receive_from or send_to: with the address of the other side. A datagram is moved whole; one that does not
-/// fit ends a receive with EMSGSIZE, its sender and the bytes that did fit, also the receive of a connected socket.
+/// A pending receive_from or send_to: with the address of the other side. A datagram is moved whole. One that does not
+/// fit ends a receive with EMSGSIZE, its sender and the bytes that did fit. That holds for the receive of a connected
+/// socket, too.
 struct datagram_op : io_op {
     void* address;
-    std::uint32_t address_size; ///< receive_from: the capacity, when it is done the size of the sender's address, which
+    std::uint32_t address_size; ///< receive_from: the capacity; when it is done, the size of the sender's address. That
                                 ///< is 0 when the sender has no name or there is no datagram
 
     datagram_op() noexcept {}
@@ -141,7 +142,7 @@ struct resolve_op : op {
     resolve_op() noexcept {}
 };
 
-/// What one signal set has in its driver.
+/// The part of one signal set that its driver keeps.
 class signal_source;
 
 /// A pending wait for a signal: result.n is its number.
@@ -218,7 +219,7 @@ public:
     // ---- synchronous doors
     virtual outcome open(int family, int type, int protocol, handle& h) noexcept = 0;
     virtual outcome pair(int family, int type, int protocol, handle& a, handle& b) noexcept = 0;
-    /// Not only sockets. What can never make its reader wait (a regular file) is always ready.
+    /// Not only sockets. A descriptor that never makes its reader wait (a regular file) is always ready.
     virtual outcome adopt(int fd, handle& h) noexcept = 0;
     /// Closes a descriptor that was released and that nobody could adopt.
     virtual void discard(int /*fd*/) noexcept {}

@@ -14,9 +14,9 @@ namespace fairlead {
 
 /// Runs handlers and coroutines, and performs I/O for the objects made with it.
 ///
-/// Threads: any thread may post, use I/O objects of its own, and be inside run(). As long as one thread is alone in
-/// there, its handlers run in order and it pays for no lock; with more, handlers run at the same time. Executor copies
-/// may be used for as long as the context lives; I/O objects may outlive it, and then are closed and inert.
+/// Threads: any thread may post, use I/O objects of its own, and be inside run(). A thread that is alone in there runs
+/// its handlers in order and takes no lock. With more threads, handlers run at the same time. Executor copies may be
+/// used for as long as the context lives; I/O objects may outlive it, and then are closed and inert.
 class FAIRLEAD_EXPORT io_context : public execution_context {
 public:
     class executor_type : public loop_executor {

@@ -11,7 +11,7 @@
 
 namespace fairlead {
 
-/// What a loop has done so far; for tests, benchmarks and curious users.
+/// Counts of a loop so far; for tests, benchmarks and curious users.
 struct loop_counters {
     std::uint64_t turns;
     std::uint64_t polls;         ///< looks at the driver

@@ -34,8 +34,8 @@ private:
     io_loop* loop_ = nullptr;
 };
 
-/// The loop of a context that runs none of ours: an io_context's own, or one with a thread of its own, which is started
-/// for the first I/O object and ends with the context.
+/// The loop of a context: an io_context's own, or one with a thread of its own. That one is started for the first I/O
+/// object and ends with the context.
 FAIRLEAD_EXPORT io_loop_ref io_loop_of_context(execution_context& c);
 
 template <class Executor> io_loop_ref io_loop_for(Executor const& e) {

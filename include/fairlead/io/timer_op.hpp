@@ -1,4 +1,4 @@
-// What waits for its time in the heap of a loop: a wait, and the limit of an op that waits for something else.
+// The places in the heap of a loop: of a wait, and of the limit of an op that waits for something else.
 #pragma once
 
 #include <fairlead/exec/cancellation_type.hpp>
@@ -27,8 +27,8 @@ struct timer_op : op, timed {
 };
 static_assert(sizeof(timer_op) == 72);
 
-/// The time limit of a pending op, which is no op itself: it lies beside that op, and when the time has come its loop
-/// asks the op to end, in place.
+/// The time limit of a pending op. It is no op itself and lies beside that op. When the time has come, the loop cancels
+/// the op in place.
 struct op_limit : timed {
     std::uint8_t types; ///< of the request, as bits
     void (*expire)(op_limit&, io_loop&) noexcept;

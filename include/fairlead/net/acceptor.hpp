@@ -234,8 +234,8 @@ public:
     /// Completes  (error_code ec, socket peer)
     /// Errors     error::operation_aborted  cancelled, or the acceptor was closed
     ///            error::no_descriptors     the process has no descriptor left; the connection waits where it is. The
-    ///                                      next accept is tried after a pause, 5 ms at first and at most 100, or when
-    ///                                      this context has closed something
+    ///                                      next accept is tried after a pause of 5 to 100 ms, or when this context has
+    ///                                      closed something
     ///            error::connection_aborted the peer has gone already; only with the option
     ///                                      socket_base::enable_connection_aborted, else it is passed over
     /// Cancel     terminal, partial, total
@@ -340,7 +340,7 @@ public:
         return accept(c.get_executor(), from, ec);
     }
 
-    // What a socket can do, and an acceptor cannot.
+    // Functions of a socket that an acceptor does not have.
     template <class... Args> void connect(Args&&...) = delete;
     template <class... Args> void async_connect(Args&&...) = delete;
 

@@ -1,4 +1,4 @@
-// What is thrown when an address is of the other version.
+// The exception that says that an address is of the other version.
 #pragma once
 
 #include <fairlead/base/config.hpp>

@@ -1,9 +1,8 @@
 // cancel_after, cancel_at: a time limit for one operation, whatever it is.
 //
 // The limit is a token around a token. It waits on the loop's clock beside the operation, and asks it to end when the
-// time has come: in place where that is a primitive (limited_primitive.hpp), through a cancellation slot where it is
-// not. What the operation then completes with is its own affair: usually operation_aborted, and if it was faster, its
-// result.
+// time has come. A primitive is asked in place (limited_primitive.hpp), any other operation through a cancellation
+// slot. The operation then completes with operation_aborted as a rule, and with its result if it was faster.
 #pragma once
 
 #include <fairlead/net/limited_primitive.hpp>
@@ -50,7 +49,7 @@ template <class Token, bool OperationHearsRequests> void expect_limit_is_heard()
                                           "timer and the cancel() of its object, where it has one");
 }
 
-/// What a limit is made of. Timer: the caller's, or no_timer.
+/// The parts of a limit. Timer: the caller's, or no_timer.
 template <class When, class Timer> struct time_limit {
     When when;
     cancellation_type type;
@@ -140,7 +139,7 @@ public:
 
 private:
     static constexpr int operation_canceled = static_cast<int>(std::errc::operation_canceled);
-    // What the block is still needed for, until it has ended.
+    // The uses of the block that have not ended.
     static constexpr unsigned operation_bit = 1;
     static constexpr unsigned wait_bit = 2;
     static constexpr unsigned start_bit = 4;
@@ -312,7 +311,7 @@ template <class Kept, class Initiation, class When, class Timer> struct limited_
     }
 
 private:
-    /// Whose clock counts: that of the operation, of the handler, or of the caller.
+    /// Chooses the clock: that of the operation, of the handler, or of the caller.
     template <class Handler> io_loop_ref loop_for(Handler const& h) const {
         if constexpr (names_executor<Initiation>) {
             auto const ex = executor_of(initiation);
@@ -333,7 +332,7 @@ private:
 
 } // namespace detail
 
-/// What cancel_after and cancel_at make of a token.
+/// The token that cancel_after and cancel_at make of another one.
 template <class Token, class When, class Timer = detail::no_timer> struct time_limit_t {
     Token token;
     detail::time_limit<When, Timer> limit;
@@ -418,9 +417,9 @@ inline constexpr no_timer* own_timer = nullptr;
 /// Lifetime   a timer of the caller outlives the completion, or is moved; waits on it end when the operation starts,
 ///            and cancelling it lifts the limit
 /// Threads    as the operation
-/// Allocates  beside what the operation takes: nothing, where a socket, an acceptor, a descriptor, a timer or a signal
-///            set performs it; one block from the handler's allocator for a composed operation, a look-up, an accept
-///            that makes the socket, a limit by the caller's timer or a foreign clock, and a limit around a limit
+/// Allocates  nothing more, where a socket, an acceptor, a descriptor, a timer or a signal set performs the operation.
+///            One block from the handler's allocator for a composed operation, a look-up, an accept that makes the
+///            socket. One, too, for a limit by the caller's timer or a foreign clock, and for a limit around a limit
 template <class Rep, class Period>
 auto cancel_after(std::chrono::duration<Rep, Period> const& d, cancellation_type type = cancellation_type::terminal) {
     return detail::make_limit(detail::limit_after{d}, type, detail::own_timer);

@@ -223,7 +223,7 @@ template <class Socket, class Walk, class Condition> struct range_connect {
     }
 
 private:
-    /// What describe_failed() needs stays here.
+    /// The data for describe_failed() stays here.
     Walk give_walk() {
         if constexpr (keeps_names<Walk>)
             return walk;

@@ -10,7 +10,7 @@ namespace detail {
 
 static_assert(sizeof(io::datagram_op) == 96, "what the records below leave room for");
 
-/// What the initiations below share: a socket, and how they meet its driver.
+/// The base of the initiations below: a socket, and the way to its driver.
 template <class Derived, class Record> struct datagram_primitive : primitive<Derived> {
     using signature = stream_signature;
     using record = Record;
@@ -373,8 +373,8 @@ public:
     /// Immediate  may be ready without waiting; the handler still never runs before this returns
     /// Lifetime   *this and the memory behind `from` outlive the completion; `receiver` is copied
     /// Threads    one receiver plus one sender; otherwise unsynchronised
-    /// Allocates  nothing awaited with one buffer to an address of IPv4; one of IPv6 takes a counted block until the
-    ///            start; UNIX addresses and several buffers take one until the completion
+    /// Allocates  nothing awaited with one buffer to an address of IPv4. One of IPv6 takes a counted block until the
+    ///            start. UNIX addresses and several buffers take one until the completion
     /// Source     man 2 sendto; Networking TS [socket.dgram.op]
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
         requires(!std::convertible_to<Token, message_flags>)
@@ -473,7 +473,7 @@ private:
         ec = std::get<0>(v);
         return std::get<1>(v);
     }
-    /// What it says of itself in an error names the receiver.
+    /// Its description in an error names the receiver.
     template <class Init> static std::size_t perform(Init const& init) {
         error_code ec;
         auto const n = perform(ec, init);

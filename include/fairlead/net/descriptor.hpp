@@ -19,8 +19,9 @@ using stream_descriptor = basic_stream_descriptor<>;
 /// operation was started before. This is a property of what is open, not of the number. Standard input, output and
 /// error of a terminal are usually one and the same. Copy them (dup) and the property is shared all the same; open
 /// /dev/tty anew to be independent.
-/// What the system refuses to watch (regular files, directories, /dev/null) is always ready: operations on it complete
-/// at once, and let the thread wait for a disk. That also goes for a standard input that was redirected from such.
+/// A descriptor that the system refuses to watch (regular files, directories, /dev/null) is always ready. Operations on
+/// it complete at once, and let the thread wait for a disk. That also holds for a standard input that was redirected
+/// from one.
 /// Threads: one object by one thread at a time. In a simulated world there are no descriptors.
 template <class Executor> class basic_descriptor : public descriptor_base, public detail::io_object<Executor> {
     using object = detail::io_object<Executor>;
@@ -112,7 +113,7 @@ public:
     /// Completes  (error_code ec, std::size_t n)
     /// Errors     error::eof               the end: all writers of a pipe have closed it, a file is over
     ///            error::operation_aborted cancelled; nothing was read
-    ///            what read(2) reports, e.g. invalid_argument for a buffer too small for an event counter
+    ///            errors of read(2), e.g. invalid_argument for a buffer too small for an event counter
     /// Cancel     terminal, partial, total
     /// Immediate  may be ready without waiting; the handler still never runs before this returns
     /// Lifetime   *this and the memory behind `into` outlive the completion

@@ -89,7 +89,7 @@ private:
 
 namespace detail {
 
-/// What the four protocols share. `Self` names the endpoint.
+/// The base of the four protocols. `Self` names the endpoint.
 template <class Self, int Type> class generic_protocol {
 public:
     constexpr int family() const noexcept { return family_; }

@@ -1,4 +1,4 @@
-// What everything with a descriptor has in common: sockets, acceptors, pipes, descriptors of other things.
+// The base of everything with a descriptor: sockets, acceptors, pipes, descriptors of other things.
 #pragma once
 
 #include <fairlead/base/buffer.hpp>
@@ -41,7 +41,7 @@ struct socket_core {
 };
 
 /// Owns a descriptor, or none. Closed when it is destroyed: pending operations complete with operation_aborted.
-/// What takes an `error_code&` and has nothing else to return returns that error, so that it can be asked on the spot.
+/// A function that takes an `error_code&` and has no other result returns that error, so that an `if` can ask it.
 template <class Executor> class io_object {
 public:
     using executor_type = Executor;
@@ -63,8 +63,8 @@ public:
     }
     native_handle_type release(error_code& ec) noexcept { return core_.release(ec); }
     /// The descriptor; -1 when closed and in a simulated world. System calls on it wait until
-    /// native_non_blocking(true), non_blocking(true) or the first asynchronous operation, other than a wait for
-    /// readiness; one that assign() took in non-blocking mode does not wait either.
+    /// native_non_blocking(true), non_blocking(true) or the first asynchronous operation. A wait for readiness does not
+    /// count as one. A descriptor that assign() took in non-blocking mode does not wait either.
     native_handle_type native_handle() const noexcept { return core_.native(); }
 
     /// Pending operations complete with operation_aborted.
@@ -101,7 +101,7 @@ public:
     socket_core& core() noexcept { return core_; }
 
 protected:
-    // What reads and writes says this of arguments that are no buffers.
+    // Objects that read and write say this of arguments that are no buffers.
     template <class Other, class... More>
         requires(!mutable_buffer_sequence<Other>)
     FAIRLEAD_REFUSED(FAIRLEAD_NO_MUTABLE_BUFFERS)

@@ -1,4 +1,4 @@
-// A primitive with a time limit. The limit lies in the op's own record and asks the op in place: it is no second op,
+// A primitive with a time limit. The limit lies in the op's own record and cancels the op in place. It is no second op,
 // and an await with a limit takes no block.
 #pragma once
 
@@ -46,8 +46,8 @@ template <class Init, class When> struct limited_primitive
           when(w),
           types(static_cast<std::uint8_t>(type)) {}
 
-    /// What has to wait has a limit from here on. That lies in the heap while the op is with the driver: both change
-    /// hands at once, or not at all.
+    /// An op that has to wait has a limit from here on. The limit lies in the heap while the op is with the driver:
+    /// both change hands at once, or not at all.
     void submit(record& o) const noexcept {
         auto& home = io_loop::of(*inner.home());
         io::op_limit& limit = o;

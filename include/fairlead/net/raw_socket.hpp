@@ -6,7 +6,7 @@
 namespace fairlead {
 
 /// Sends and receives raw packets, with the operations of a datagram socket. Opening one takes a privilege
-/// (no_permission). What arrives by IPv4 begins with the header of the internet protocol.
+/// (no_permission). A packet that arrives by IPv4 begins with the header of the internet protocol.
 /// Threads: as a datagram socket.
 template <class Protocol, class Executor> class basic_raw_socket : public basic_datagram_socket<Protocol, Executor> {
     using base = basic_datagram_socket<Protocol, Executor>;

@@ -25,8 +25,8 @@ struct resolve_request : op_link {
     resolve_request() noexcept { next = prev = nullptr; }
 };
 
-/// Host and service as the system takes them. What is longer than any name, or has a NUL in it, would be looked up cut
-/// short: it is not kept, and there is no such host.
+/// Host and service as the system takes them. A text that is longer than any name, or has a NUL in it, would be looked
+/// up cut short. It is not kept, and there is no such host.
 class look_up_names {
 public:
     FAIRLEAD_EXPORT look_up_names(std::string_view host, std::string_view service) noexcept;
@@ -304,7 +304,7 @@ public:
         return detail::initiate_on<typename init::signature>(this->executor_, std::forward<Token>(token),
                                                              init(core_, host, service, p.family(), f));
     }
-    /// The same in reverse: the names of an endpoint, in one entry. What has no name keeps its number.
+    /// The same in reverse: the names of an endpoint, in one entry. A host or service without a name keeps its number.
     /// Nobody is asked for the name of 127.0.0.1 and ::1, which is "localhost".
     /// Source     man 3 getnameinfo
     template <class Token = default_completion_token_t<Executor>>

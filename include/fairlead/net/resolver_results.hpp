@@ -1,4 +1,4 @@
-// What a look-up found.
+// The results of a look-up.
 #pragma once
 
 #include <fairlead/net/resolver_entry.hpp>
@@ -13,7 +13,7 @@
 
 namespace fairlead::ip {
 
-/// What a look-up found: a range of entries, cheap to copy.
+/// The results of a look-up: a range of entries, cheap to copy.
 template <class Protocol> class basic_resolver_results {
     using entries = std::vector<basic_resolver_entry<Protocol>>;
 
@@ -30,7 +30,7 @@ public:
 
     basic_resolver_results() = default;
     explicit basic_resolver_results(entries e) : entries_(std::make_shared<entries const>(std::move(e))) {}
-    /// What somebody other than a resolver found: a fake in a test, or a directory of services.
+    /// Results of another source than a resolver: a fake in a test, or a directory of services.
     static basic_resolver_results create(endpoint_type const& endpoint, std::string const& host,
                                          std::string const& service) {
         return create(&endpoint, &endpoint + 1, host, service);

@@ -62,10 +62,10 @@ static_assert(await_record::fits<io::signal_op>);
 
 } // namespace detail
 
-/// Some signals of the process. Those that come while no wait is pending are kept, one for each, and handed out one per
-/// wait, the lowest number first; every set that has the signal gets it. The system itself merges signals of one number
-/// that come faster than the process takes them. The handler of a signal is the library's from the first set that adds
-/// it until the last one removes it, and then again what it was before.
+/// Some signals of the process. Signals that come while no wait is pending are kept. Each wait is given one of them,
+/// the lowest number first. Every set that has the signal gets it. The system itself merges signals of one number that
+/// come faster than the process takes them. The handler of a signal is the library's from the first set that adds it
+/// until the last one removes it. Then the former handler comes back.
 /// Threads: one object by one thread at a time. In a simulated world there are no signals (operation_not_supported).
 template <class Executor> class basic_signal_set : public signal_set_base {
 public:

@@ -1,4 +1,4 @@
-// What all sockets have in common: open, bind, close, options, names, waiting; and the ops behind their operations.
+// The base of all sockets: open, bind, close, options, names, waiting; and the ops behind their operations.
 #pragma once
 
 #include <fairlead/base/null_buffers.hpp>
@@ -35,8 +35,8 @@ constexpr char const* name_of_kind(io::kind k) noexcept {
                                             : "wait";
 }
 
-/// "read from 127.0.0.1:80", for the message of an operation that has failed: with the peer, or else, as in "read on
-/// 127.0.0.1:5000", with the socket's own address. Without either where the system knows none (any more).
+/// "read from 127.0.0.1:80", for the message of an operation that has failed. It names the peer, or else, as in "read
+/// on 127.0.0.1:5000", the socket's own address. It names neither where the system knows none (any more).
 FAIRLEAD_EXPORT std::string text_of_failed(char const* what, io::kind k, io_loop& l, io::handle h);
 
 using stream_signature = void(error_code, std::size_t);
@@ -165,7 +165,7 @@ template <class... Count> struct readiness : primitive<readiness<Count...>> {
 };
 using wait_ready = readiness<>;
 
-/// What to wait for in place of a transfer.
+/// The readiness to wait for in place of a transfer.
 constexpr io::kind readiness_for(io::kind k, int flags) noexcept {
     return io::is_write(k)                            ? io::kind::wait_write
            : flags & socket_base::message_out_of_band ? io::kind::wait_error
@@ -213,7 +213,7 @@ template <class Buffers> std::size_t perform_transfer(char const* what, socket_c
 /// Two sockets connected to each other, perhaps in different contexts.
 FAIRLEAD_EXPORT error_code connect_pair(socket_core& a, socket_core& b, int family, int type, int protocol) noexcept;
 
-/// Opens the socket if need be, for an op that is to connect it. What fails stands in the result.
+/// Opens the socket if need be, for an op that is to connect it. A failure stands in the result.
 FAIRLEAD_EXPORT void open_to_connect(socket_core& s, io::io_op& o, int family, int type, int protocol) noexcept;
 
 template <class Endpoint> struct connect_to : primitive<connect_to<Endpoint>> {
@@ -278,7 +278,7 @@ template <class Protocol> Protocol protocol_of(int family) {
         return typename Protocol::endpoint().protocol();
 }
 
-/// Whose sockets another kind of socket can take over.
+/// Protocol and executor of sockets that another kind of socket can take over.
 template <class P, class E, class Protocol, class Executor>
 concept takes_over = !(std::same_as<P, Protocol> && std::same_as<E, Executor>) && std::convertible_to<P, Protocol> &&
                      std::convertible_to<E, Executor>;
@@ -375,8 +375,8 @@ public:
     }
     error_code shutdown(shutdown_type what, error_code& ec) noexcept { return ec = core_.shutdown(what); }
 
-    /// Options are the types of socket_base and of the protocols, or a program's own: with level(p), name(p), data(p),
-    /// size(p), and for get_option() resize(p, n), where p is the protocol.
+    /// Options are the types of socket_base and of the protocols, or a program's own. Such a type has level(p),
+    /// name(p), data(p), size(p), and for get_option() resize(p, n); p is the protocol.
     template <class Option> void set_option(Option const& option) {
         error_code ec;
         set_option(option, ec);

@@ -197,8 +197,8 @@ template <class Protocol> struct streambuf_of_stream {
 
 } // namespace detail
 
-/// A std::iostream over a connection: `ip::tcp::iostream s(host, service);`. What is written is sent at once when the
-/// expression ends (unitbuf).
+/// A std::iostream over a connection: `ip::tcp::iostream s(host, service);`. Output is sent at once when the expression
+/// ends (unitbuf).
 template <class Protocol> class basic_socket_iostream : private detail::streambuf_of_stream<Protocol>,
                                                         public std::basic_iostream<char> {
     using holder = detail::streambuf_of_stream<Protocol>;

@@ -108,7 +108,7 @@ private:
     }
 };
 
-/// What close() does with bytes that are not sent yet.
+/// The treatment by close() of bytes that are not sent yet.
 template <typename Key> class linger_option : public Key {
 public:
     constexpr linger_option() noexcept = default;

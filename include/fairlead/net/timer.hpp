@@ -56,14 +56,14 @@ private:
         false; ///< since the last cancel(): only then can there be waits, and whoever owns the loop has them
 };
 
-/// Whose times say nothing to a timer of `Clock`.
+/// A clock whose times mean nothing to a timer of `Clock`.
 template <class Other, class Clock>
 concept another_clock = !std::same_as<Other, typename Clock::time_point::clock>;
 #define FAIRLEAD_ANOTHER_CLOCK                                                                                         \
     "this is the time of another clock: write expires_after(duration), or use the timer of that clock, "               \
     "system_timer or basic_waitable_timer<Clock>"
 
-/// What the timer of another clock than the loop's remembers.
+/// The memory of a timer of another clock than the loop's.
 template <class TimePoint> struct foreign_expiry {
     TimePoint at{};
 };

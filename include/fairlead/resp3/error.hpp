@@ -1,4 +1,4 @@
-// What can be wrong with bytes that claim to be RESP.
+// Errors of bytes that claim to be RESP.
 #pragma once
 
 #include <fairlead/base/error.hpp>
@@ -37,11 +37,11 @@ enum class error {
 
 /// The category of resp3::error.
 FAIRLEAD_EXPORT error_category const& get_error_category() noexcept;
-/// What `error_code ec = resp3::error::out_of_range` calls, and comparisons do.
+/// Called by `error_code ec = resp3::error::out_of_range`, and by comparisons.
 inline error_code make_error_code(error e) noexcept { return {static_cast<int>(e), get_error_category()}; }
 
-/// Bytes of a peer made fit for a log: printable ASCII as it is, the rest as \r, \n or \xNN, cut after `bytes_max`
-/// bytes (then followed by "..."). Never larger than 4 * bytes_max + 3.
+/// Bytes of a peer made fit for a log. Printable ASCII stays as it is, other bytes become \r, \n or \xNN. The text is
+/// cut after `bytes_max` bytes, then followed by "...". Never larger than 4 * bytes_max + 3.
 FAIRLEAD_EXPORT std::string printable(std::string_view bytes, std::size_t bytes_max = 64);
 
 } // namespace fairlead::resp3

@@ -1,4 +1,4 @@
-// What a parser delivers: one node for each value, each aggregate's header and each attribute's header.
+// The nodes that a parser delivers: one for each value, each aggregate's header and each attribute's header.
 #pragma once
 
 #include <fairlead/base/config.hpp>

@@ -18,7 +18,7 @@ namespace fairlead::resp3 {
 struct limits {
     std::uint32_t depth_max = 1024; ///< Aggregates open inside each other.
     bool streamed_types = false;    ///< Accept lengths of '?' instead of failing cleanly.
-    /// A push inside an aggregate is no element of it, but stands in between: what servers before 7.2 send when a
+    /// A push inside an aggregate is no element of it, but stands in between. Servers before 7.2 send that when a
     /// transaction publishes to its own connection. Otherwise it counts, as for SUBSCRIBE inside a transaction.
     bool pushes_stand_outside = false;
     std::size_t line_bytes_max = 64 * 1024;                      ///< Of a line, without type byte and CRLF.
@@ -27,7 +27,7 @@ struct limits {
     std::uint64_t message_bytes_max = 4ull * 1024 * 1024 * 1024; ///< Of one message with all its framing.
 };
 
-/// What the parser wants next.
+/// The next need of the parser.
 enum class status : unsigned char {
     node,      ///< The batch is full: call again with the bytes after `consumed`.
     need_more, ///< Everything that is complete was delivered: read, then call again.
@@ -45,9 +45,9 @@ struct progress {
 
 /// A resumable parser. The caller owns the buffer: it passes all bytes not yet consumed, contiguous, and may move them
 /// between calls. A scalar line is delivered when its CRLF is there. The header of a bulk is consumed on its own, with
-/// the format of a verbatim string, and its body is delivered as one view when all of it is there: while waiting,
-/// pending_body() tells its size, so that the caller can make room once, or claim_body() and receive it straight into
-/// its destination.
+/// the format of a verbatim string. Its body is delivered as one view when all of it is there. While waiting,
+/// pending_body() tells its size, so that the caller can make room once. Or the caller calls claim_body() and receives
+/// the body straight into its destination.
 ///
 /// Work      linear in the bytes: a partial line is searched on from where the last call stopped
 /// Allocates the stack of open aggregates only: 16 bytes for each level whose header arrived, kept for reuse
@@ -61,8 +61,8 @@ public:
     /// Parses until `into` is full, `unread` is used up or the bytes are wrong. `into` must not be empty.
     progress parse_some(std::string_view unread, std::span<node> into);
 
-    /// Parses all of `unread` and calls sink(node const&) for each node, in batches: a node may have been consumed
-    /// before the sink sees its predecessor, so a sink that wants to stop in between uses parse_some() instead.
+    /// Parses all of `unread` and calls sink(node const&) for each node, in batches. A node may have been consumed
+    /// before the sink sees its predecessor. A sink that may stop in between therefore uses parse_some().
     /// An exception of the sink leaves the parser ahead of the caller's buffer: reset() and close the connection.
     template <typename Sink> progress parse(std::string_view unread, Sink&& sink) {
         node batch[batch_size];

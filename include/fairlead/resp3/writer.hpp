@@ -21,8 +21,8 @@ template <typename T>
 concept character = std::same_as<T, char> || std::same_as<T, wchar_t> || std::same_as<T, char8_t> ||
                     std::same_as<T, char16_t> || std::same_as<T, char32_t>;
 
-/// What a command's argument may be: text, or a number that is written in decimal. Neither bool nor a character, whose
-/// meaning in a command is anybody's guess, nor nullptr.
+/// An argument of a command: text, or a number that is written in decimal. Not bool, nullptr or a character: its
+/// meaning in a command would be a guess.
 template <typename T>
 concept argument = (std::convertible_to<T const&, std::string_view> && !std::is_null_pointer_v<T>) ||
                    std::floating_point<T> || (std::integral<T> && !std::same_as<T, bool> && !character<T>);

@@ -27,7 +27,7 @@ private:
     bool has_failed_ = false;
 };
 
-/// Whose allocations the calling thread makes right now; null: nobody's that can fail.
+/// The owner of the allocations that the calling thread makes right now; null: they cannot fail.
 extern FAIRLEAD_EXPORT constinit thread_local allocations* watched_allocations;
 
 /// While it lives, what the thread allocates is watched.

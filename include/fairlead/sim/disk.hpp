@@ -14,9 +14,10 @@ namespace fairlead::sim {
 class network;
 struct machine;
 
-/// What a host keeps when its process ends. A kill loses nothing; a crash loses of what was not synced what the seed
-/// chooses: a write may have arrived, in part or not at all, whether or not later ones have. Names are kept at once, as
-/// a journalling file system does: a file that was renamed but never synced may be found empty.
+/// The files that a host keeps when its process ends. A kill loses nothing. Of writes that were not synced, a crash
+/// loses those that the seed chooses. A write may have arrived, in part or not at all, whether or not later ones have.
+/// Names are kept at once, as in a journalling file system: a file that was renamed but never synced may be found
+/// empty.
 ///
 /// The library has no file operations of its own yet; a program reaches this through its own interface to files.
 /// Every operation takes effect at once and takes no time. Fails where rule::disk_error and rule::disk_full say so.
@@ -32,8 +33,8 @@ public:
     error_code resize(std::string_view path, std::uint64_t size);
     /// The whole file.
     error_code read(std::string_view path, std::string& into) const;
-    /// What was written before it stays, whatever happens (fsync). After an error nobody knows what stayed, and
-    /// repeating it does not bring it back, as on Linux.
+    /// Earlier writes stay, whatever happens (fsync). After an error nobody knows which stayed, and repeating it does
+    /// not bring them back, as on Linux.
     error_code sync(std::string_view path);
     /// Replaces what has the new name.
     error_code rename(std::string_view from, std::string_view to);

@@ -18,8 +18,8 @@ struct machine;
 
 /// Made by world::add_host. Lives as long as the world, whatever happens to it.
 ///
-/// Everything here may be called from outside run(), from world::at() and from programs in the world. What a program
-/// does to its own host happens when its current turn is over.
+/// Everything here may be called from outside run(), from world::at() and from programs in the world. An action of a
+/// program on its own host happens when its current turn is over.
 class FAIRLEAD_EXPORT host {
 public:
     host(host const&) = delete;
@@ -28,7 +28,7 @@ public:
     std::string_view name() const noexcept;
     ip::address_v4 address() const noexcept;    ///< 10.0.x.y, counted from 10.0.0.1
     ip::address_v6 address_v6() const noexcept; ///< fd00::x:y, with the same numbers
-    /// What lives on the host is made with this. It stays the same over kill, crash and restart.
+    /// Objects that live on the host are made with this. It stays the same over kill, crash and restart.
     io_context& context() noexcept;
     /// Its files, which outlive the process.
     sim::disk& disk() noexcept;
@@ -64,7 +64,7 @@ private:
 
 namespace detail {
 
-/// Starts a host's program. What becomes of its coroutine is told to `ended`, unless it is destroyed before.
+/// Starts a host's program. The end of its coroutine is told to `ended`, unless it is destroyed before.
 using starter = std::function<void(host&, std::function<void(std::exception_ptr)> ended)>;
 
 template <class F> decltype(auto) call_program(F& f, host& h) {

@@ -6,7 +6,7 @@
 
 namespace fairlead::sim {
 
-/// What a link does to everything that takes it. Losses, copies and spikes are rules, see rule.hpp.
+/// The effects of a link on everything that takes it. Losses, copies and spikes are rules, see rule.hpp.
 struct link_options {
     std::chrono::nanoseconds latency = std::chrono::microseconds(100); ///< the least
     std::chrono::nanoseconds jitter = std::chrono::microseconds(50);   ///< up to so much more, all values alike

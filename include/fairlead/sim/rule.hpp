@@ -1,4 +1,4 @@
-// What can go wrong in a simulated world, by name. How often is a number of 1024, drawn from the seed or set by a test.
+// The faults of a simulated world, by name. The rate is a number of 1024, drawn from the seed or set by a test.
 #pragma once
 
 #include <fairlead/base/config.hpp>
@@ -26,7 +26,7 @@ enum class rule : std::uint8_t {
     copy,      ///< a datagram arrives twice
     overtaken, ///< a datagram takes so long that later ones overtake it
 
-    // What a program must expect, but what not every test wants. Off until world::allow() or world::set().
+    // Faults that a program must expect, but that not every test wants. Off until world::allow() or world::set().
     reset,           ///< a connection breaks; asked with every transfer
     refuse,          ///< a connection attempt is refused
     unreachable,     ///< … finds no route to the host

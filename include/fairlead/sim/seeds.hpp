@@ -22,7 +22,7 @@
 
 namespace fairlead::sim {
 
-/// What all worlds of one for_each_seed() add up to.
+/// The sums over all worlds of one for_each_seed().
 struct seeds_summary {
     std::uint64_t seeds = 0;
     sim::counters counts{};
@@ -42,7 +42,7 @@ private:
 
 namespace detail {
 
-/// What the runner knows of a test.
+/// The runner's knowledge of a test.
 struct seeds_test {
     std::uint64_t count;
     std::uint64_t first;
@@ -55,7 +55,7 @@ FAIRLEAD_EXPORT seeds_summary run_seeds(seeds_test const& t);
 
 } // namespace detail
 
-namespace { // What follows depends on the framework that the including file uses: every file has its own.
+namespace { // The rest depends on the framework that the including file uses: every file has its own.
 
 inline int framework_failures() {
     int n = 0;
@@ -82,7 +82,7 @@ inline std::string framework_selection() {
 }
 
 /// Runs `body(world&)` in so many worlds, with the seeds from `first` on. The test fails with the first of them that
-/// fails: the report names its seed, what the seed decided, the last events, a smaller failure if there is one, and the
+/// fails. The report names its seed, the seed's decisions, the last events, a smaller failure if there is one, and the
 /// command that replays it.
 /// Throws     seed_failure
 template <class F> seeds_summary for_each_seed(std::uint64_t count, F body, std::uint64_t first = 1) {

@@ -1,9 +1,9 @@
 // A world for tests: one seed decides everything that could happen otherwise.
 //
-// Programs run in it unchanged. Time is virtual and jumps to whatever happens next. The network lies in memory; it
-// delays, loses and cuts, it says "not yet" although data is there. What is runnable runs in any order. Each of these
-// is drawn from the seed, how often too, so that the same seed replays the same run, with every compiler and build
-// type, and another seed is another run.
+// Programs run in it unchanged. Time is virtual and jumps to the next event. The network lies in memory. It delays,
+// loses and cuts; it says "not yet" although data is there. Runnable items run in any order. All of that is drawn from
+// the seed, with its rates. The same seed replays the same run, with every compiler and build type; another seed is
+// another run.
 #pragma once
 
 #include <fairlead/io/io_context.hpp>
@@ -22,7 +22,7 @@
 
 namespace fairlead::sim {
 
-/// What has happened so far; for tests that want to know that something was exercised.
+/// Counts of events so far; for tests that want to know that something was exercised.
 struct counters {
     std::uint64_t turns;    ///< times that a host ran what was runnable on it
     std::uint64_t events;   ///< happenings in the network
@@ -41,8 +41,8 @@ struct counters {
 /// docs/testing-with-sim.md says what differs from a real network; the conformance tests hold that list.
 class FAIRLEAD_EXPORT world {
 public:
-    /// `settings` overrides what the seed would decide, e.g. "short_read=0,faults=12": how often a rule applies (of
-    /// 1024), after how many faults there are no more, what choose() returns.
+    /// `settings` overrides the seed's decisions, e.g. "short_read=0,faults=12". It can set the rate of a rule (of
+    /// 1024), the number of faults after which there are no more, and the results of choose().
     /// Throws     std::invalid_argument    settings that nobody understands
     explicit world(std::uint64_t seed, std::string_view settings = {});
     /// Abandons what is pending, as ~io_context does.
@@ -53,8 +53,8 @@ public:
     // ---- hosts
 
     /// Adds a machine that look-ups find by its name. `program` is called when the world runs, and again after
-    /// restart(): with nothing, the io_context& or the host&; what it returns is an awaitable, which is spawned, or
-    /// void. An exception that leaves it leaves run().
+    /// restart(), with nothing, the io_context& or the host&. It returns void, or an awaitable, which is spawned. An
+    /// exception that leaves it leaves run().
     template <class F> host& add_host(std::string_view name, F program) {
         return add(name, detail::make_starter(std::move(program)), false);
     }
@@ -69,8 +69,8 @@ public:
 
     // ---- time
 
-    /// Runs until everything is done: nothing is left to run, to arrive or to expire, and what still waits are servers
-    /// for clients (accept, receive on a bound port) or belongs to add_server(). Ends also when somebody stops
+    /// Runs until everything is done: nothing is left to run, to arrive or to expire. Servers may still wait for
+    /// clients (accept, receive on a bound port), and so may hosts of add_server(). Ends also when somebody stops
     /// context(). Returns how many handlers ran.
     /// Throws     what a handler or program threw
     ///            std::runtime_error   operations wait that nothing will ever complete, or the limit of steps is
@@ -87,7 +87,7 @@ public:
 
     // ---- network
 
-    /// Nothing gets from one to the other any more. What was sent is sent again until heal(), as TCP does.
+    /// Nothing gets from one to the other any more. TCP sends again until heal().
     void partition(host& a, host& b);
     /// In one direction only.
     void partition_one_way(host& from, host& to);
@@ -116,7 +116,7 @@ public:
     /// So many times of 1024.
     void set(rule r, std::uint32_t of_1024);
     /// The second phase of a test: partitions are healed, paused hosts resumed, those that are down restarted, and no
-    /// rule applies any more. Whatever is healthy must now be done soon.
+    /// rule applies any more. A healthy program must now be done soon.
     void calm();
     /// The n-th allocation from now on that programs make fails, once; 0: none. Needs <fairlead/sim/failing_new.hpp>
     /// in one source file of the test. Which allocation is the n-th depends on compiler and build type.
@@ -139,7 +139,7 @@ public:
     sim::counters const& counts() const noexcept;
     /// A line of one's own among the events.
     void note(std::string_view text);
-    /// What the seed decided: rules that apply, links, choices.
+    /// The seed's decisions: rules that apply, links, choices.
     std::string description() const;
     /// One line for each of the latest events, oldest first.
     std::string last_events() const;
