@@ -15,14 +15,14 @@ constexpr unsigned connect_tries_most = 7; // tcp_syn_retries is 6: ETIMEDOUT af
 } // namespace
 
 /// Where a name leads from a host, or null. "any" becomes loopback, as the kernel has it.
-machine* network::route(machine& from, name& n, int& error) noexcept {
+host_state* network::route(host_state& from, name& n, int& error) noexcept {
     error = 0;
     if (n.is_any())
         n.become_loopback();
     if (n.is_loopback())
         return &from;
     auto const wanted = n.address();
-    for (machine* m : machines_)
+    for (host_state* m : hosts_)
         if (wanted == ip::address(m->v4) || wanted == ip::address(m->v6))
             return m;
     bool const near = n.family() == AF_INET ? n.bytes[4] == 10 && n.bytes[5] == 0
@@ -32,7 +32,7 @@ machine* network::route(machine& from, name& n, int& error) noexcept {
 }
 
 /// Gives an unbound or any-bound socket the address from which it reaches `to`. 0 or an errno value.
-int network::go_local(endpoint& e, name const& to, machine const* far) noexcept {
+int network::go_local(endpoint& e, name const& to, host_state const* far) noexcept {
     if (e.local.is_any()) {
         if (!far || far != e.owner)
             e.local.address(e.family == AF_INET ? ip::address(e.owner->v4) : ip::address(e.owner->v6));
@@ -46,7 +46,7 @@ int network::go_local(endpoint& e, name const& to, machine const* far) noexcept 
 }
 
 /// The socket of `m` that is reached under this name: the one bound to exactly it, or one bound to any address.
-endpoint* network::bound_at(machine const& m, name const& n, int type, bool listening) noexcept {
+endpoint* network::bound_at(host_state const& m, name const& n, int type, bool listening) noexcept {
     endpoint* best = nullptr;
     for (auto const& e : endpoints_) {
         if (e->owner != &m || e->type != type || !e->bound || (listening && e->stage != stage::listening))
@@ -162,7 +162,7 @@ void network::try_connect(endpoint& e) noexcept {
         if (error == EAGAIN && !e.is_unix()) { // a lost SYN: again after 1, 2, 4 … seconds
             if (++e.tries < connect_tries_most) {
                 note(e, what::lost);
-                return schedule(e, slot::connect, now_ + (std::int64_t{1'000'000'000} << (e.tries - 1)));
+                return schedule(e, event_kind::connect, now_ + (std::int64_t{1'000'000'000} << (e.tries - 1)));
             }
             error = ETIMEDOUT;
         }

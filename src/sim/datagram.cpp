@@ -128,7 +128,7 @@ bool network::send_datagram(endpoint& e, io::io_op& o) noexcept {
     if (e.is_unix())
         return hand_over(e, o, to, size);
     int error = 0;
-    machine* const far = route(*e.owner, to, error);
+    host_state* const far = route(*e.owner, to, error);
     if (error == ENETUNREACH)
         return done(o, error);
     if (!e.bound)
@@ -187,7 +187,7 @@ bool network::hand_over(endpoint& e, io::io_op& o, name const& to, std::size_t s
 }
 
 /// Sends copies of a datagram on their way: none, one or two. 0 or an errno value.
-int network::launch(endpoint& e, name const& to, machine& far, io::io_op const& o, std::size_t size) noexcept {
+int network::launch(endpoint& e, name const& to, host_state& far, io::io_op const& o, std::size_t size) noexcept {
     bool const between_hosts = &far != e.owner;
     if (between_hosts && faults.happens(rule::loss)) {
         note(e, what::dropped);
@@ -228,12 +228,12 @@ int network::launch(endpoint& e, name const& to, machine& far, io::io_op const& 
             --flying_count_;
             return ENOBUFS;
         }
-        push(now_ + delay, slot::datagram, {index, 0});
+        push(now_ + delay, event_kind::datagram, {index, 0});
     }
     return 0;
 }
 
-endpoint* network::receiver_at(machine const& m, name const& n, name const& from) noexcept {
+endpoint* network::receiver_at(host_state const& m, name const& n, name const& from) noexcept {
     endpoint* best = nullptr;
     for (auto const& e : endpoints_) {
         if (e->owner != &m || e->is_stream() || !e->bound || e->is_unix())

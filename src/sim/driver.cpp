@@ -14,14 +14,14 @@ io::outcome failed(int e) noexcept { return {e, 0}; }
 
 class sim_driver final : public io::driver {
 public:
-    sim_driver(network& n, machine& m) noexcept : network_(n), machine_(m) {}
+    sim_driver(network& n, host_state& m) noexcept : network_(n), host_(m) {}
 
     void attach(loop&) noexcept override {}
     char const* name() const noexcept override { return "sim"; }
 
     // ---- asynchronous verbs
     bool has_threads() const noexcept override { return false; }
-    void submit(io::io_op& o) noexcept override { network_.submit(machine_, o); }
+    void submit(io::io_op& o) noexcept override { network_.submit(host_, o); }
     bool ready(io::handle h, io::kind k, std::size_t size) noexcept override {
         endpoint* const e = network_.find(h);
         return e && network_.ready(*e, k, size);
@@ -42,26 +42,26 @@ public:
         endpoint* const e = network_.find(h);
         return e ? network_.cancel_all(*e) : 0;
     }
-    void poll(std::int64_t until_ns) noexcept override { network_.poll(machine_, until_ns); }
-    std::size_t pending() const noexcept override { return machine_.pending; }
-    void arrange(op_queue& q) noexcept override { network_.arrange(machine_, q); }
-    void take_pending(op_queue& into) noexcept override { network_.take_pending(machine_, into); }
+    void poll(std::int64_t until_ns) noexcept override { network_.poll(host_, until_ns); }
+    std::size_t pending() const noexcept override { return host_.pending; }
+    void arrange(op_queue& q) noexcept override { network_.arrange(host_, q); }
+    void take_pending(op_queue& into) noexcept override { network_.take_pending(host_, into); }
 
     void wake() noexcept override {} // One thread: whoever could wake the loop is running in it.
-    std::int64_t now_ns() noexcept override { return machine_.clock.steady_ns(network_.now_ns()); }
-    std::int64_t wall_ns() noexcept override { return machine_.clock.wall_ns(network_.now_ns()); }
+    std::int64_t now_ns() noexcept override { return host_.clock.steady_ns(network_.now_ns()); }
+    std::int64_t wall_ns() noexcept override { return host_.clock.wall_ns(network_.now_ns()); }
     std::uint64_t entropy() noexcept override { return network_.entropy(); }
 
-    void resolve(io::resolve_op& o) noexcept override { network_.resolve(machine_, o); }
+    void resolve(io::resolve_op& o) noexcept override { network_.resolve(host_, o); }
     void cancel_resolve(io::resolve_op& o) noexcept override { network_.cancel_resolve(o); }
-    void resolve_blocking(io::resolve_op& o) noexcept override { network_.look_up(machine_, o); }
+    void resolve_blocking(io::resolve_op& o) noexcept override { network_.look_up(host_, o); }
 
     // ---- synchronous doors
     io::outcome open(int family, int type, int, io::handle& h) noexcept override {
-        return failed(network_.open(machine_, family, type, h));
+        return failed(network_.open(host_, family, type, h));
     }
     io::outcome pair(int family, int type, int, io::handle& a, io::handle& b) noexcept override {
-        return failed(network_.pair(machine_, family, type, a, b));
+        return failed(network_.pair(host_, family, type, a, b));
     }
     io::outcome adopt(int, io::handle&) noexcept override { return failed(EOPNOTSUPP); }
     io::outcome release(io::handle) noexcept override { return failed(EOPNOTSUPP); }
@@ -119,9 +119,9 @@ public:
     void perform(io::io_op& o, bool may_wait) noexcept override { network_.perform(o, may_wait); }
     bool sleep_until(std::int64_t) noexcept override { return false; }
     io::outcome host_name(char* into, std::size_t capacity) noexcept override {
-        if (capacity <= machine_.name.size())
+        if (capacity <= host_.name.size())
             return failed(ENAMETOOLONG);
-        into[machine_.name.copy(into, capacity)] = '\0';
+        into[host_.name.copy(into, capacity)] = '\0';
         return failed(0);
     }
 
@@ -132,12 +132,12 @@ private:
     }
 
     network& network_;
-    machine& machine_;
+    host_state& host_;
 };
 
 } // namespace
 
-fairlead::detail::owned<io::driver> make_driver(network& n, machine& m) {
+fairlead::detail::owned<io::driver> make_driver(network& n, host_state& m) {
     return fairlead::detail::owned<io::driver>(new sim_driver(n, m));
 }
 

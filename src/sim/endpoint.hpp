@@ -13,7 +13,7 @@
 
 namespace fairlead::sim {
 
-struct machine;
+struct host_state;
 
 /// A socket address as the system lays it out.
 struct name {
@@ -56,7 +56,7 @@ struct datagram {
 enum class stage : std::uint8_t { fresh, listening, connecting, connected };
 
 /// The events of an endpoint, each scheduled at most once at a time; and other events.
-enum class slot : std::uint8_t {
+enum class event_kind : std::uint8_t {
     arrive,      ///< the next segment, or the end of the stream
     serve_read,  ///< the queue of readers is looked at
     serve_write, ///< … of writers
@@ -70,17 +70,17 @@ enum class slot : std::uint8_t {
     datagram,
     action,
 };
-inline constexpr std::size_t slots_of_endpoint = 9;
+inline constexpr std::size_t event_kinds_of_endpoint = 9;
 
 struct endpoint {
     std::uint32_t index = 0;
     std::uint32_t generation = 0;
-    machine* owner = nullptr; ///< null: the place is free
-    machine* far = nullptr;   ///< where the peer of a connection lives, or lived
+    host_state* owner = nullptr; ///< null: the place is free
+    host_state* far = nullptr;   ///< where the peer of a connection lives, or lived
     int family = 0;
     int type = 0;
     sim::stage stage = stage::fresh;
-    std::uint16_t scheduled = 0; ///< bit for each slot
+    std::uint16_t scheduled = 0; ///< bit for each kind of event
     bool bound = false;
     bool named_port = false;           ///< bound to a port that the program chose
     bool end_sent = false;             ///< the peer's end of stream is behind the bytes on the way

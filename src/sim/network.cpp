@@ -41,7 +41,7 @@ std::uint64_t network::entropy() noexcept {
     return v;
 }
 
-void network::stop(machine& m, sim::verdict v) noexcept {
+void network::stop(host_state& m, sim::verdict v) noexcept {
     if (verdict == sim::verdict::none)
         verdict = v;
     m.context.stop();
@@ -52,7 +52,7 @@ void network::jump(std::int64_t to_ns) noexcept {
     note(nullptr, what::jump, 0);
 }
 
-void network::arrange(machine& m, op_queue& q) noexcept {
+void network::arrange(host_state& m, op_queue& q) noexcept {
     // A batch is at most 64 items: who is not among the first 128 now will be soon, and the cost stays bounded.
     constexpr std::uint32_t most = 128;
     op* ops[most];
@@ -76,7 +76,7 @@ void network::arrange(machine& m, op_queue& q) noexcept {
     note(&m, what::order, hash);
 }
 
-void network::poll(machine& m, std::int64_t until_ns) noexcept {
+void network::poll(host_state& m, std::int64_t until_ns) noexcept {
     bool const was_at_limit = std::exchange(at_limit_, false);
     auto const deliver_for = [&] {
         bool const any = deliver();
@@ -109,10 +109,10 @@ void network::poll(machine& m, std::int64_t until_ns) noexcept {
 }
 
 bool network::make_room() noexcept {
-    // An endpoint has at most one event for each slot; those of closed ones stand in the queue until their time has
+    // An endpoint has at most one event of each kind; those of closed ones stand in the queue until their time has
     // come.
-    auto const needed =
-        events_.size() + slots_of_endpoint * (open_count_ + 1) + look_ups_.size() + flying_count_ + actions_.size() + 2;
+    auto const needed = events_.size() + event_kinds_of_endpoint * (open_count_ + 1) + look_ups_.size() +
+                        flying_count_ + actions_.size() + 2;
     try {
         if (events_.capacity() < needed)
             events_.reserve(2 * needed);
@@ -122,22 +122,22 @@ bool network::make_room() noexcept {
     }
 }
 
-void network::push(std::int64_t at, slot s, io::handle h) noexcept {
+void network::push(std::int64_t at, event_kind k, io::handle h) noexcept {
     auto const order = scheduling_.next() >> 32 << 32 | event_count_++;
-    events_.push_back({at, order, h.index, h.generation, s});
+    events_.push_back({at, order, h.index, h.generation, k});
     std::push_heap(events_.begin(), events_.end(), [](event const& a, event const& b) { return a.later_than(b); });
 }
 
-void network::schedule(endpoint& e, slot s, std::int64_t at) noexcept {
-    auto const bit = static_cast<std::uint16_t>(1U << static_cast<unsigned>(s));
+void network::schedule(endpoint& e, event_kind k, std::int64_t at) noexcept {
+    auto const bit = static_cast<std::uint16_t>(1U << static_cast<unsigned>(k));
     if (e.scheduled & bit)
         return;
     e.scheduled |= bit;
-    push(at, s, e.handle());
+    push(at, k, e.handle());
 }
 
 void network::serve_soon(endpoint& e, bool write) noexcept {
-    schedule(e, write ? slot::serve_write : slot::serve_read, now_ + local_delay());
+    schedule(e, write ? event_kind::serve_write : event_kind::serve_read, now_ + local_delay());
 }
 
 bool network::deliver() {
@@ -154,10 +154,10 @@ bool network::deliver() {
 }
 
 void network::happen(event const& due) {
-    switch (due.slot) {
-    case slot::look_up: return answer(due.index);
-    case slot::datagram: return land(due.index);
-    case slot::action: {
+    switch (due.kind) {
+    case event_kind::look_up: return answer(due.index);
+    case event_kind::datagram: return land(due.index);
+    case event_kind::action: {
         auto const action = std::exchange(actions_[due.index], nullptr);
         if (std::all_of(actions_.begin(), actions_.end(), [](auto const& a) { return !a; }))
             actions_.clear();
@@ -169,23 +169,23 @@ void network::happen(event const& due) {
     if (!found)
         return; // closed meanwhile
     endpoint& e = *found;
-    e.scheduled &= static_cast<std::uint16_t>(~(1U << static_cast<unsigned>(due.slot)));
-    switch (due.slot) {
-    case slot::arrive: return arrive(e);
-    case slot::serve_read: return serve(e, e.reads);
-    case slot::serve_write: return serve(e, e.writes);
-    case slot::connect: return try_connect(e);
-    case slot::reset:
+    e.scheduled &= static_cast<std::uint16_t>(~(1U << static_cast<unsigned>(due.kind)));
+    switch (due.kind) {
+    case event_kind::arrive: return arrive(e);
+    case event_kind::serve_read: return serve(e, e.reads);
+    case event_kind::serve_write: return serve(e, e.writes);
+    case event_kind::connect: return try_connect(e);
+    case event_kind::reset:
         if (!e.far || passes(*e.far, *e.owner))
             reset(e, e.end_arrived && !e.is_unix() ? EPIPE : ECONNRESET);
         return;
-    case slot::unanswered: return learn_that_nobody_is_there(e);
-    case slot::acknowledge: return acknowledge(e);
-    case slot::abort: return abort_late(e);
-    case slot::probe: return probe(e);
-    case slot::look_up:
-    case slot::datagram:
-    case slot::action: break;
+    case event_kind::unanswered: return learn_that_nobody_is_there(e);
+    case event_kind::acknowledge: return acknowledge(e);
+    case event_kind::abort: return abort_late(e);
+    case event_kind::probe: return probe(e);
+    case event_kind::look_up:
+    case event_kind::datagram:
+    case event_kind::action: break;
     }
 }
 
@@ -193,18 +193,18 @@ void network::at(std::int64_t when_ns, std::function<void()> action) {
     actions_.push_back(std::move(action));
     if (!make_room())
         throw std::bad_alloc();
-    push(std::max(when_ns, now_), slot::action, {static_cast<std::uint32_t>(actions_.size() - 1), 0});
+    push(std::max(when_ns, now_), event_kind::action, {static_cast<std::uint32_t>(actions_.size() - 1), 0});
 }
 
 // ---- links
 
-void network::join(machine& m) {
-    auto const before = machines_.size();
-    machines_.push_back(&m);
-    std::vector<link> links(machines_.size() * machines_.size());
-    for (std::size_t from = 0; from != machines_.size(); ++from)
-        for (std::size_t to = 0; to != machines_.size(); ++to) {
-            auto& l = links[from * machines_.size() + to];
+void network::join(host_state& m) {
+    auto const before = hosts_.size();
+    hosts_.push_back(&m);
+    std::vector<link> links(hosts_.size() * hosts_.size());
+    for (std::size_t from = 0; from != hosts_.size(); ++from)
+        for (std::size_t to = 0; to != hosts_.size(); ++to) {
+            auto& l = links[from * hosts_.size() + to];
             if (from < before && to < before)
                 l = links_[from * before + to];
             else
@@ -219,7 +219,7 @@ std::int64_t network::local_delay() noexcept {
     return faults.happens(rule::spike) ? 8 * ns : ns;
 }
 
-std::int64_t network::travel(machine const& from, machine const& to, std::size_t bytes) noexcept {
+std::int64_t network::travel(host_state const& from, host_state const& to, std::size_t bytes) noexcept {
     if (&from == &to)
         return local_delay();
     auto& l = way(from, to);
@@ -235,13 +235,13 @@ std::int64_t network::travel(machine const& from, machine const& to, std::size_t
     return ns;
 }
 
-void network::set_link(machine& from, machine& to, link_options const& o) noexcept {
+void network::set_link(host_state& from, host_state& to, link_options const& o) noexcept {
     link_options& mine = way(from, to).options = o;
     for (auto* const each : {&mine.latency, &mine.jitter}) // Many of them are added up.
         *each = std::clamp<std::chrono::nanoseconds>(*each, std::chrono::nanoseconds(0), latency_most);
 }
 
-void network::cut(machine& from, machine& to, bool is_cut) noexcept {
+void network::cut(host_state& from, host_state& to, bool is_cut) noexcept {
     if (way(from, to).is_cut == is_cut)
         return;
     way(from, to).is_cut = is_cut;
@@ -249,8 +249,8 @@ void network::cut(machine& from, machine& to, bool is_cut) noexcept {
 }
 
 void network::heal() noexcept {
-    for (machine* from : machines_)
-        for (machine* to : machines_)
+    for (host_state* from : hosts_)
+        for (host_state* to : hosts_)
             cut(*from, *to, false);
 }
 
@@ -264,9 +264,9 @@ std::string network::describe_links() const {
     };
     auto text =
         "links: " + text_of(usual_link_) + "; within a host up to " + std::to_string(local_delay_ns_ / 1000) + " us";
-    for (machine const* from : machines_)
-        for (machine const* to : machines_) {
-            link const& l = links_[from->id * machines_.size() + to->id];
+    for (host_state const* from : hosts_)
+        for (host_state const* to : hosts_) {
+            link const& l = links_[from->id * hosts_.size() + to->id];
             if (from != to && (l.is_cut || text_of(l.options) != text_of(usual_link_)))
                 text += "; " + from->name + " to " + to->name + ": " + text_of(l.options) + (l.is_cut ? ", cut" : "");
         }
@@ -282,7 +282,7 @@ endpoint* network::find(io::handle h) noexcept {
     return e->owner && e->generation == h.generation ? e : nullptr;
 }
 
-endpoint* network::make(machine& m, int family, int type) noexcept {
+endpoint* network::make(host_state& m, int family, int type) noexcept {
     if (!make_room())
         return nullptr;
     if (free_.empty()) {
@@ -313,7 +313,7 @@ endpoint* network::make(machine& m, int family, int type) noexcept {
     return &e;
 }
 
-int network::open(machine& m, int family, int type, io::handle& made) noexcept {
+int network::open(host_state& m, int family, int type, io::handle& made) noexcept {
     if (family != AF_INET && family != AF_INET6 && family != AF_UNIX)
         return EAFNOSUPPORT;
     if (type != SOCK_STREAM && type != SOCK_DGRAM)
@@ -329,7 +329,7 @@ int network::open(machine& m, int family, int type, io::handle& made) noexcept {
     return 0;
 }
 
-int network::pair(machine& m, int family, int type, io::handle& a, io::handle& b) noexcept {
+int network::pair(host_state& m, int family, int type, io::handle& a, io::handle& b) noexcept {
     if (family != AF_UNIX)
         return EOPNOTSUPP;
     if (int const error = open(m, family, type, a))
@@ -384,11 +384,11 @@ void network::vanish(endpoint& e) noexcept {
     // Bytes that it sent arrive, also those on their way. Bytes that were on their way to it will never be
     // acknowledged.
     if (endpoint* const p = find(e.peer); p && !p->broken && e.in.flying() != 0 && e.far != e.owner)
-        schedule(*p, slot::unanswered, now_ + retransmission_ns);
+        schedule(*p, event_kind::unanswered, now_ + retransmission_ns);
     release(e);
 }
 
-void network::shut(machine& m, bool silently) noexcept {
+void network::shut(host_state& m, bool silently) noexcept {
     for (std::size_t i = 0; i != endpoints_.size(); ++i)
         if (endpoint& e = *endpoints_[i]; e.owner == &m)
             silently ? vanish(e) : close(e);
@@ -597,7 +597,7 @@ std::size_t network::unacknowledged(endpoint& e) noexcept {
 
 // ---- for the world
 
-std::size_t network::waiting_for_clients(machine const& m) const noexcept {
+std::size_t network::waiting_for_clients(host_state const& m) const noexcept {
     std::size_t n = 0;
     for (auto const& e : endpoints_)
         if (e->owner == &m)

@@ -8,7 +8,7 @@
 
 #include "endpoint.hpp"
 #include "faults.hpp"
-#include "machine.hpp"
+#include "host_state.hpp"
 #include "trace.hpp"
 
 #include <fairlead/base/saturated.hpp>
@@ -47,9 +47,9 @@ public:
     std::int64_t now_ns() const noexcept { return now_; }
     std::uint64_t entropy() noexcept;
     std::uint32_t pick(std::uint32_t n) noexcept { return n < 2 ? 0 : scheduling_.below(n); }
-    void arrange(machine& m, op_queue& q) noexcept;
+    void arrange(host_state& m, op_queue& q) noexcept;
     /// For a context that is run by itself, not by the world.
-    void poll(machine& m, std::int64_t until_ns) noexcept;
+    void poll(host_state& m, std::int64_t until_ns) noexcept;
     void pass(std::int64_t ns) noexcept { now_ += ns; }
     void jump(std::int64_t to_ns) noexcept;
     /// When the next event is due; never_ns: none.
@@ -64,18 +64,18 @@ public:
     std::int64_t turn_time() noexcept { return 500 + scheduling_.below(2'000); }
 
     // ---- hosts and links
-    void join(machine& m);
-    void set_link(machine& from, machine& to, link_options const& o) noexcept;
-    void cut(machine& from, machine& to, bool is_cut) noexcept;
+    void join(host_state& m);
+    void set_link(host_state& from, host_state& to, link_options const& o) noexcept;
+    void cut(host_state& from, host_state& to, bool is_cut) noexcept;
     void heal() noexcept;
     /// All descriptors of a host go. Silently: the power fails, nobody is told.
-    void shut(machine& m, bool silently) noexcept;
-    std::size_t waiting_for_clients(machine const& m) const noexcept;
+    void shut(host_state& m, bool silently) noexcept;
+    std::size_t waiting_for_clients(host_state const& m) const noexcept;
     std::string describe_links() const;
 
     // ---- descriptors; each returns 0 or an errno value
-    int open(machine& m, int family, int type, io::handle& made) noexcept;
-    int pair(machine& m, int family, int type, io::handle& a, io::handle& b) noexcept;
+    int open(host_state& m, int family, int type, io::handle& made) noexcept;
+    int pair(host_state& m, int family, int type, io::handle& a, io::handle& b) noexcept;
     void close(endpoint& e) noexcept;
     int bind(endpoint& e, void const* address, std::size_t size) noexcept;
     int listen(endpoint& e, int backlog) noexcept;
@@ -89,20 +89,20 @@ public:
 
     // ---- operations
     bool ready(endpoint& e, io::kind k, std::size_t size) noexcept;
-    void submit(machine& m, io::io_op& o) noexcept;
+    void submit(host_state& m, io::io_op& o) noexcept;
     bool try_now(endpoint& e, io::io_op& o) noexcept;
     void perform(io::io_op& o, bool may_wait) noexcept;
     bool cancel(endpoint& e, io::io_op& o) noexcept;
     bool cancel(endpoint& e, void* ticket) noexcept;
     std::size_t cancel_all(endpoint& e) noexcept;
-    void take_pending(machine& m, op_queue& into) noexcept;
+    void take_pending(host_state& m, op_queue& into) noexcept;
 
     // ---- names
     void add_name(std::string_view name, ip::address const& a, std::chrono::nanoseconds ttl);
     void remove_name(std::string_view name);
-    void resolve(machine& m, io::resolve_op& o) noexcept;
+    void resolve(host_state& m, io::resolve_op& o) noexcept;
     void cancel_resolve(io::resolve_op& o) noexcept;
-    void look_up(machine& m, io::resolve_op& o) noexcept;
+    void look_up(host_state& m, io::resolve_op& o) noexcept;
     void look_up_name(io::resolve_op& o) noexcept;
 
     // ---- for the world
@@ -120,7 +120,7 @@ private:
         std::uint64_t order; ///< random, then the number of the event: ties are decided by the seed
         std::uint32_t index;
         std::uint32_t generation;
-        sim::slot slot;
+        event_kind kind;
         bool later_than(event const& o) const noexcept { return at != o.at ? at > o.at : order > o.order; }
     };
     struct link {
@@ -136,45 +136,45 @@ private:
     struct pending_look_up {
         std::uint32_t number;
         io::resolve_op* o;
-        machine* asker;
+        host_state* asker;
     };
     struct flying_datagram {
         io::handle to;
         io::handle from; ///< who is told when nobody is there
-        machine* sender = nullptr;
-        machine* receiver = nullptr;
+        host_state* sender = nullptr;
+        host_state* receiver = nullptr;
         sim::name address;
         datagram content;
         std::uint32_t next_free = 0;
     };
 
-    void stop(machine& m, sim::verdict v) noexcept;
-    void note(machine const* m, what w, std::uint64_t a, std::uint64_t b = 0) noexcept {
+    void stop(host_state& m, sim::verdict v) noexcept;
+    void note(host_state const* m, what w, std::uint64_t a, std::uint64_t b = 0) noexcept {
         trace.note(now_, m ? m->id : 0, w, a, b);
     }
     void note(endpoint const& e, what w, std::uint64_t b = 0) noexcept { note(e.owner, w, e.index, b); }
 
     // ---- ways
-    link& way(machine const& from, machine const& to) noexcept { return links_[from.id * machines_.size() + to.id]; }
-    bool passes(machine const& from, machine const& to) noexcept {
+    link& way(host_state const& from, host_state const& to) noexcept { return links_[from.id * hosts_.size() + to.id]; }
+    bool passes(host_state const& from, host_state const& to) noexcept {
         return from.is_up && to.is_up && !way(from, to).is_cut;
     }
     /// How long so many bytes take.
-    std::int64_t travel(machine const& from, machine const& to, std::size_t bytes) noexcept;
+    std::int64_t travel(host_state const& from, host_state const& to, std::size_t bytes) noexcept;
     std::int64_t local_delay() noexcept;
     std::int64_t to_peer(endpoint& e, std::size_t bytes = 0) noexcept { return travel(*e.owner, *e.far, bytes); }
     std::int64_t from_peer(endpoint& e) noexcept { return travel(*e.far, *e.owner, 0); }
 
     // ---- events
     bool make_room() noexcept;
-    void push(std::int64_t at, slot s, io::handle h) noexcept;
-    void schedule(endpoint& e, slot s, std::int64_t at) noexcept;
+    void push(std::int64_t at, event_kind k, io::handle h) noexcept;
+    void schedule(endpoint& e, event_kind k, std::int64_t at) noexcept;
     void serve_soon(endpoint& e, bool write) noexcept;
     void happen(event const& e);
     void answer(std::uint32_t number) noexcept;
 
     // ---- descriptors
-    endpoint* make(machine& m, int family, int type) noexcept;
+    endpoint* make(host_state& m, int family, int type) noexcept;
     void release(endpoint& e) noexcept;
     void vanish(endpoint& e) noexcept;
     void drop_backlog(endpoint& e) noexcept;
@@ -183,9 +183,9 @@ private:
     bool is_taken(endpoint const& e, name const& n) const noexcept;
 
     // ---- connecting
-    endpoint* bound_at(machine const& m, name const& n, int type, bool listening) noexcept;
-    machine* route(machine& from, name& n, int& error) noexcept;
-    int go_local(endpoint& e, name const& to, machine const* far) noexcept;
+    endpoint* bound_at(host_state const& m, name const& n, int type, bool listening) noexcept;
+    host_state* route(host_state& from, name& n, int& error) noexcept;
+    int go_local(endpoint& e, name const& to, host_state const* far) noexcept;
     int start_connect(endpoint& e, io::io_op const& o) noexcept;
     int establish(endpoint& e) noexcept; ///< EAGAIN: the backlog is full, or no answer
     void try_connect(endpoint& e) noexcept;
@@ -218,10 +218,10 @@ private:
     bool receive_datagram(endpoint& e, io::io_op& o) noexcept;
     bool send_datagram(endpoint& e, io::io_op& o) noexcept;
     bool hand_over(endpoint& e, io::io_op& o, name const& to, std::size_t size) noexcept;
-    int launch(endpoint& e, name const& to, machine& far, io::io_op const& o, std::size_t size) noexcept;
+    int launch(endpoint& e, name const& to, host_state& far, io::io_op const& o, std::size_t size) noexcept;
     void land(std::uint32_t index) noexcept;
     void unreachable(flying_datagram& d) noexcept;
-    endpoint* receiver_at(machine const& m, name const& n, name const& from) noexcept;
+    endpoint* receiver_at(host_state const& m, name const& n, name const& from) noexcept;
 
     // ---- queues
     void serve(endpoint& e, op_queue& q) noexcept;
@@ -244,7 +244,7 @@ private:
     std::vector<std::unique_ptr<endpoint>> endpoints_;
     std::vector<std::uint32_t> free_;
     std::size_t open_count_ = 0;
-    std::vector<machine*> machines_; // by id
+    std::vector<host_state*> hosts_; // by id
     std::vector<link> links_;        // from x to
     std::vector<zone_entry> zone_;
     std::vector<pending_look_up> look_ups_;

@@ -62,7 +62,7 @@ bool network::try_now(endpoint& e, io::io_op& o) noexcept {
     return !faults.happens(rule::not_ready) && attempt(e, o, true);
 }
 
-void network::submit(machine& m, io::io_op& o) noexcept {
+void network::submit(host_state& m, io::io_op& o) noexcept {
     endpoint* const e = find(o.handle);
     if (!e) {
         o.result.error = EBADF;
@@ -84,7 +84,7 @@ void network::submit(machine& m, io::io_op& o) noexcept {
         queue.push_back(o);
         // There and back; nobody answers for a neighbour that does not exist.
         auto const there = e->far ? to_peer(*e) : neighbour_gives_up_ns;
-        schedule(*e, slot::connect, now_ + there + (e->far ? from_peer(*e) : 0));
+        schedule(*e, event_kind::connect, now_ + there + (e->far ? from_peer(*e) : 0));
         return;
     }
     bool const is_first = is_wait(o.kind) || !first_transfer(queue);
@@ -172,7 +172,7 @@ bool network::cancel(endpoint& e, io::io_op& o) noexcept {
         return false;
     if (o.kind != io::kind::connect && faults.happens(rule::late_cancel)) {
         o.result.flags = to_be_aborted;
-        schedule(e, slot::abort, now_ + local_delay());
+        schedule(e, event_kind::abort, now_ + local_delay());
     } else {
         abort(e, o);
     }
@@ -212,7 +212,7 @@ std::size_t network::abort_all(endpoint& e) noexcept {
     return n;
 }
 
-void network::take_pending(machine& m, op_queue& into) noexcept {
+void network::take_pending(host_state& m, op_queue& into) noexcept {
     for (auto const& e : endpoints_)
         if (e->owner == &m) {
             into.splice_back(e->reads);

@@ -145,7 +145,7 @@ bool network::receive(endpoint& e, io::io_op& o, bool whole) noexcept {
             e.in.take(n);
             counts.received += n;
             if (endpoint* const p = living_peer(e); p && !p->writes.empty())
-                schedule(*p, slot::serve_write, now_ + to_peer(e));
+                schedule(*p, event_kind::serve_write, now_ + to_peer(e));
         }
         note(e, what::received, n);
         if (!all || peek) {
@@ -193,11 +193,11 @@ bool network::send(endpoint& e, io::io_op& o, bool whole) noexcept {
                 p->in.send(size, now_ + to_peer(e, size) + (again ? retransmission_ns : 0));
                 left -= size;
             }
-            schedule(*p, slot::arrive, p->in.next_arrival_ns());
+            schedule(*p, event_kind::arrive, p->in.next_arrival_ns());
         } else { // Nobody lives there any more; the answer is on its way.
             e.lost += n;
             auto const there = to_peer(e, n);
-            schedule(e, slot::unanswered, now_ + there + from_peer(e));
+            schedule(e, event_kind::unanswered, now_ + there + from_peer(e));
         }
         counts.sent += n;
         note(e, what::sent, n);
@@ -259,14 +259,14 @@ void network::arrive(endpoint& e) noexcept {
         auto const again = now_ + backoff(e.tries++);
         if (e.in.flying() != 0)
             e.in.delay(again);
-        return schedule(e, slot::arrive, again);
+        return schedule(e, event_kind::arrive, again);
     }
     e.tries = 0;
     endpoint* const sender = living_peer(e);
     if (sender && e.far != e.owner && !passes(*e.owner, *e.far)) {
         if (sender->stalled_since_ns == 0)
             sender->stalled_since_ns = now_;
-        schedule(*sender, slot::acknowledge, now_ + retransmission_ns);
+        schedule(*sender, event_kind::acknowledge, now_ + retransmission_ns);
     } else if (sender) {
         sender->stalled_since_ns = 0;
     }
@@ -274,9 +274,9 @@ void network::arrive(endpoint& e) noexcept {
         auto const n = e.in.arrive();
         note(e, what::arrived, n);
         if (e.in.flying() != 0)
-            schedule(e, slot::arrive, std::max(now_, e.in.next_arrival_ns()));
+            schedule(e, event_kind::arrive, std::max(now_, e.in.next_arrival_ns()));
         else if (e.end_sent)
-            schedule(e, slot::arrive, now_ + from_peer(e));
+            schedule(e, event_kind::arrive, now_ + from_peer(e));
     } else if (e.end_sent) {
         e.end_arrived = true;
         note(e, what::finished);
@@ -306,13 +306,13 @@ void network::acknowledge(endpoint& e) noexcept {
         return;
     }
     if (!gives_up(e))
-        schedule(e, slot::acknowledge, now_ + backoff(e.tries++));
+        schedule(e, event_kind::acknowledge, now_ + backoff(e.tries++));
 }
 
 /// SO_KEEPALIVE was set, or the connection has come about.
 void network::keep_alive(endpoint& e) noexcept {
     if (e.stage == stage::connected && !e.is_unix() && e.is_stream() && e.number_option(SOL_SOCKET, SO_KEEPALIVE))
-        schedule(e, slot::probe, now_ + seconds_option(e, TCP_KEEPIDLE, 7'200));
+        schedule(e, event_kind::probe, now_ + seconds_option(e, TCP_KEEPIDLE, 7'200));
 }
 
 /// A connection on which nothing is said is asked after from time to time.
@@ -324,13 +324,13 @@ void network::probe(endpoint& e) noexcept {
         return reset(e, ECONNRESET);
     if (is_answered) {
         e.probes = 0;
-        return schedule(e, slot::probe, now_ + seconds_option(e, TCP_KEEPIDLE, 7'200));
+        return schedule(e, event_kind::probe, now_ + seconds_option(e, TCP_KEEPIDLE, 7'200));
     }
     note(e, what::lost);
     int const most = e.number_option(IPPROTO_TCP, TCP_KEEPCNT);
     if (e.probes++ == static_cast<unsigned>(most > 0 ? most : 9))
         return reset(e, ETIMEDOUT);
-    schedule(e, slot::probe, now_ + seconds_option(e, TCP_KEEPINTVL, 75));
+    schedule(e, event_kind::probe, now_ + seconds_option(e, TCP_KEEPINTVL, 75));
 }
 
 /// Bytes were sent to a connection that the other side knows nothing of.
@@ -341,7 +341,7 @@ void network::learn_that_nobody_is_there(endpoint& e) noexcept {
         return reset(e, e.end_arrived && !e.is_unix() ? EPIPE : ECONNRESET);
     note(e, what::lost);
     if (!gives_up(e))
-        schedule(e, slot::unanswered, now_ + backoff(e.tries++));
+        schedule(e, event_kind::unanswered, now_ + backoff(e.tries++));
 }
 
 /// The peer sends no more.
@@ -350,7 +350,7 @@ void network::finish(endpoint& to) noexcept {
         return;
     to.end_sent = true;
     if (to.in.flying() == 0)
-        schedule(to, slot::arrive, now_ + from_peer(to));
+        schedule(to, event_kind::arrive, now_ + from_peer(to));
 }
 
 void network::reset_later(endpoint& e) noexcept {
@@ -359,10 +359,10 @@ void network::reset_later(endpoint& e) noexcept {
     if (endpoint* const p = find(e.peer)) // Bytes that the peer did not take still fill its window for ever.
         e.lost = p->in.readable() + p->in.flying();
     auto at = now_ + from_peer(e);
-    // Within one machine what was sent has arrived; on its way over a network it may be lost, but never overtaken.
+    // Within one host what was sent has arrived; on its way over a network it may be lost, but never overtaken.
     if (e.is_unix() && e.in.flying() != 0)
         at = std::max(at, e.in.last_arrival_ns() + 1);
-    schedule(e, slot::reset, at);
+    schedule(e, event_kind::reset, at);
 }
 
 void network::reset(endpoint& e, int error) noexcept {

@@ -19,7 +19,8 @@ namespace fairlead::sim {
 
 constinit thread_local detail::allocations* detail::watched_allocations = nullptr;
 
-machine::machine(network& n, std::uint32_t number, std::string_view called, detail::starter program, bool serves_others)
+host_state::host_state(network& n, std::uint32_t number, std::string_view called, detail::starter program,
+                       bool serves_others)
     : net(n),
       face(*this),
       id(number),
@@ -35,15 +36,15 @@ machine::machine(network& n, std::uint32_t number, std::string_view called, deta
     b[15] = static_cast<unsigned char>(number);
     v6 = ip::address_v6(b);
 }
-machine::~machine() = default;
+host_state::~host_state() = default;
 
 struct world::parts {
     parts(std::uint64_t s, std::string_view settings) : seed(s), net(s, settings), own(s, 1000) {}
 
-    machine& add(std::string_view name, detail::starter start, bool serves) {
-        machines.push_back(std::make_unique<machine>(net, static_cast<std::uint32_t>(machines.size()), name,
+    host_state& add(std::string_view name, detail::starter start, bool serves) {
+        hosts.push_back(std::make_unique<host_state>(net, static_cast<std::uint32_t>(hosts.size()), name,
                                                      std::move(start), serves));
-        auto& m = *machines.back();
+        auto& m = *hosts.back();
         m.act = [this, &m](deed d) { between_turns([this, &m, d] { perform(m, d); }); };
         net.join(m);
         return m;
@@ -57,7 +58,7 @@ struct world::parts {
             f();
     }
 
-    void start(machine& m) {
+    void start(host_state& m) {
         if (!m.start)
             return;
         m.is_done = false;
@@ -71,7 +72,7 @@ struct world::parts {
         });
     }
 
-    void end_process(machine& m, bool silently) {
+    void end_process(host_state& m, bool silently) {
         if (!m.is_up)
             return;
         net.trace.note(net.now_ns(), m.id, silently ? what::crashed : what::killed, m.boot);
@@ -88,7 +89,7 @@ struct world::parts {
         m.is_done = true;
     }
 
-    void perform(machine& m, deed d) {
+    void perform(host_state& m, deed d) {
         switch (d) {
         case deed::kill: return end_process(m, false);
         case deed::crash: return end_process(m, true);
@@ -104,34 +105,34 @@ struct world::parts {
     }
 
     /// Nothing of it will ever happen again by itself.
-    bool is_quiet(machine& m) {
+    bool is_quiet(host_state& m) {
         auto const l = m.context.as_loop().look();
         if (!m.is_up || m.context.stopped())
             return true;
         return !l.runnable && l.deadline_ns >= network::never_ns && is_passive(m, l.promised);
     }
     /// It waits for nothing but clients.
-    bool is_passive(machine& m, bool promised) {
+    bool is_passive(host_state& m, bool promised) {
         if (m.pending == 0)
             return !promised;
         return net.waiting_for_clients(m) == m.pending;
     }
 
-    bool runnable(machine& m) {
+    bool runnable(host_state& m) {
         if (!m.may_run(net.now_ns()) || m.context.stopped())
             return false;
         auto const l = m.context.as_loop().look();
         return l.runnable || (l.deadline_ns < network::never_ns && l.deadline_ns <= m.clock.steady_ns(net.now_ns()));
     }
 
-    machine* next() {
+    host_state* next() {
         std::uint32_t n = 0;
-        for (auto const& m : machines)
+        for (auto const& m : hosts)
             n += runnable(*m);
         if (n == 0)
             return nullptr;
         auto chosen = net.pick(n);
-        for (auto const& m : machines)
+        for (auto const& m : hosts)
             if (runnable(*m) && chosen-- == 0)
                 return m.get();
         return nullptr;
@@ -140,7 +141,7 @@ struct world::parts {
     /// When something happens next, if nothing is runnable now.
     std::int64_t next_time() {
         auto t = net.next_event_ns();
-        for (auto const& m : machines) {
+        for (auto const& m : hosts) {
             if (!m->is_up || m->is_paused || m->context.stopped())
                 continue;
             auto const l = m->context.as_loop().look();
@@ -157,7 +158,7 @@ struct world::parts {
     bool run(std::int64_t limit_ns) {
         net.verdict = verdict::none;
         net.steps = 0;
-        auto& first = machines.front()->context;
+        auto& first = hosts.front()->context;
         first.restart();
         // Between the turns, too, the library's clock shows the world's time.
         struct inside {
@@ -166,18 +167,17 @@ struct world::parts {
             ~inside() { fairlead::detail::this_thread.current = outer; }
         } const world_time(first.as_loop());
         bool busy = false;
-        bool const has_servers = std::any_of(machines.begin(), machines.end(), [](auto const& m) { return m->serves; });
+        bool const has_servers = std::any_of(hosts.begin(), hosts.end(), [](auto const& m) { return m->serves; });
         for (;;) {
             // As soon as what comes first is due.
             net.deliver();
             if (net.steps > net.steps_most)
                 fail(verdict::too_many_steps);
             if (has_servers &&
-                std::all_of(machines.begin(), machines.end(),
-                            [&](auto const& m) { return m->serves || is_quiet(*m); }) &&
+                std::all_of(hosts.begin(), hosts.end(), [&](auto const& m) { return m->serves || is_quiet(*m); }) &&
                 !net.has_actions())
                 return true;
-            if (machine* const m = next()) {
+            if (host_state* const m = next()) {
                 if (net.faults.happens(rule::starve)) {
                     auto const ns = std::int64_t{1} + net.faults.stream(rule::starve).below(10'000'000);
                     m->starved_until_ns = net.now_ns() + ns;
@@ -210,10 +210,10 @@ struct world::parts {
     }
 
     bool all_quiet() {
-        return std::all_of(machines.begin(), machines.end(), [&](auto const& m) { return is_quiet(*m); });
+        return std::all_of(hosts.begin(), hosts.end(), [&](auto const& m) { return is_quiet(*m); });
     }
 
-    void run_turn(machine& m) {
+    void run_turn(host_state& m) {
         struct turn {
             bool& flag;
             explicit turn(bool& f) noexcept : flag(f) { flag = true; }
@@ -232,7 +232,7 @@ struct world::parts {
     }
 
     std::string last_events() const {
-        return net.trace.last_lines([&](std::uint32_t host) { return std::string_view(machines[host]->name); });
+        return net.trace.last_lines([&](std::uint32_t host) { return std::string_view(hosts[host]->name); });
     }
 
     std::uint64_t seed;
@@ -241,7 +241,7 @@ struct world::parts {
     detail::allocations allocations;
     bool in_turn = false;
     std::size_t handlers = 0;
-    std::vector<std::unique_ptr<machine>> machines; // go before the network
+    std::vector<std::unique_ptr<host_state>> hosts; // go before the network
 };
 
 world::world(std::uint64_t seed, std::string_view settings) : parts_(std::make_unique<parts>(seed, settings)) {
@@ -259,25 +259,25 @@ host& world::add(std::string_view name, detail::starter start, bool serves) {
     return m.face;
 }
 
-io_context& world::context() noexcept { return parts_->machines.front()->context; }
+io_context& world::context() noexcept { return parts_->hosts.front()->context; }
 
-std::string_view host::name() const noexcept { return machine_.name; }
-ip::address_v4 host::address() const noexcept { return machine_.v4; }
-ip::address_v6 host::address_v6() const noexcept { return machine_.v6; }
-io_context& host::context() noexcept { return machine_.context; }
-sim::disk& host::disk() noexcept { return machine_.disk; }
-bool host::is_up() const noexcept { return machine_.is_up; }
-bool host::is_done() const noexcept { return machine_.is_done; }
-void host::kill() { machine_.act(deed::kill); }
-void host::crash() { machine_.act(deed::crash); }
-void host::restart() { machine_.act(deed::restart); }
-void host::pause() { machine_.act(deed::pause); }
-void host::resume() { machine_.act(deed::resume); }
-void host::descriptor_limit(std::size_t most) noexcept { machine_.descriptors_most = most; }
+std::string_view host::name() const noexcept { return state_.name; }
+ip::address_v4 host::address() const noexcept { return state_.v4; }
+ip::address_v6 host::address_v6() const noexcept { return state_.v6; }
+io_context& host::context() noexcept { return state_.context; }
+sim::disk& host::disk() noexcept { return state_.disk; }
+bool host::is_up() const noexcept { return state_.is_up; }
+bool host::is_done() const noexcept { return state_.is_done; }
+void host::kill() { state_.act(deed::kill); }
+void host::crash() { state_.act(deed::crash); }
+void host::restart() { state_.act(deed::restart); }
+void host::pause() { state_.act(deed::pause); }
+void host::resume() { state_.act(deed::resume); }
+void host::descriptor_limit(std::size_t most) noexcept { state_.descriptors_most = most; }
 void host::clock_drift(int ppm) noexcept {
-    machine_.clock.drift(machine_.net.now_ns(), std::clamp(ppm, -500'000, 500'000));
+    state_.clock.drift(state_.net.now_ns(), std::clamp(ppm, -500'000, 500'000));
 }
-void host::jump_wall_clock(std::chrono::nanoseconds by) noexcept { machine_.clock.jump(by); }
+void host::jump_wall_clock(std::chrono::nanoseconds by) noexcept { state_.clock.jump(by); }
 
 // ---- time
 
@@ -309,23 +309,23 @@ void world::partition(host& a, host& b) {
     partition_one_way(a, b);
     partition_one_way(b, a);
 }
-void world::partition_one_way(host& from, host& to) { parts_->net.cut(from.machine_, to.machine_, true); }
+void world::partition_one_way(host& from, host& to) { parts_->net.cut(from.state_, to.state_, true); }
 void world::isolate(host& h) {
-    for (auto const& m : parts_->machines)
-        if (m.get() != &h.machine_)
+    for (auto const& m : parts_->hosts)
+        if (m.get() != &h.state_)
             partition(h, m->face);
 }
 void world::heal() { parts_->net.heal(); }
 void world::heal(host& a, host& b) {
-    parts_->net.cut(a.machine_, b.machine_, false);
-    parts_->net.cut(b.machine_, a.machine_, false);
+    parts_->net.cut(a.state_, b.state_, false);
+    parts_->net.cut(b.state_, a.state_, false);
 }
 void world::set_link(host& a, host& b, link_options const& o) {
     set_link_one_way(a, b, o);
     set_link_one_way(b, a, o);
 }
 void world::set_link_one_way(host& from, host& to, link_options const& o) {
-    parts_->net.set_link(from.machine_, to.machine_, o);
+    parts_->net.set_link(from.state_, to.state_, o);
 }
 
 void world::add_name(std::string_view name, std::string_view address, std::chrono::nanoseconds ttl) {
@@ -349,7 +349,7 @@ void world::calm() {
     auto& p = *parts_;
     p.net.heal();
     p.net.faults.end();
-    for (auto const& m : p.machines) {
+    for (auto const& m : p.hosts) {
         m->starved_until_ns = 0;
         if (m->is_paused)
             m->face.resume();

@@ -51,7 +51,7 @@ void network::remove_name(std::string_view name) {
     std::erase_if(zone_, [&](zone_entry const& z) { return z.name == name; });
 }
 
-void network::resolve(machine& m, io::resolve_op& o) noexcept {
+void network::resolve(host_state& m, io::resolve_op& o) noexcept {
     o.result = {};
     o.failure = 0;
     o.found = nullptr;
@@ -73,7 +73,7 @@ void network::resolve(machine& m, io::resolve_op& o) noexcept {
     look_ups_.push_back({number, &o, &m});
     ++m.pending;
     auto const delay = faults.happens(rule::look_up_delay) ? slow_look_up_ns : 0;
-    push(now_ + delay + local_delay(), slot::look_up, {number, 0});
+    push(now_ + delay + local_delay(), event_kind::look_up, {number, 0});
 }
 
 void network::answer(std::uint32_t number) noexcept {
@@ -166,7 +166,7 @@ void network::look_up_name(io::resolve_op& o) noexcept {
     }
 }
 
-void network::look_up(machine& m, io::resolve_op& o) noexcept {
+void network::look_up(host_state& m, io::resolve_op& o) noexcept {
     std::uint16_t port = 0;
     o.result = {};
     o.found = nullptr;

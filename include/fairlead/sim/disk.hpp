@@ -12,7 +12,7 @@
 namespace fairlead::sim {
 
 class network;
-struct machine;
+struct host_state;
 
 /// The files that a host keeps when its process ends. A kill loses nothing. Of writes that were not synced, a crash
 /// loses those that the seed chooses. A write may have arrived, in part or not at all, whether or not later ones have.
@@ -45,7 +45,7 @@ public:
     void capacity(std::uint64_t most) noexcept;
 
 private:
-    friend struct machine;
+    friend struct host_state;
     friend class world;
     struct file;
     explicit disk(network& n);

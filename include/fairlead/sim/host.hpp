@@ -1,4 +1,4 @@
-// One machine of a simulated world: a process on it, its addresses, its clock.
+// One host of a simulated world: a process on it, its addresses, its clock.
 #pragma once
 
 #include <fairlead/coro/spawn.hpp>
@@ -14,7 +14,7 @@
 
 namespace fairlead::sim {
 
-struct machine;
+struct host_state;
 
 /// Made by world::add_host. Lives as long as the world, whatever happens to it.
 ///
@@ -39,9 +39,9 @@ public:
     /// The process ends without a word to itself, as with kill -9: nothing in it runs any more, coroutines and handlers
     /// are destroyed. The system closes its sockets, so that the peers learn of it.
     void kill();
-    /// The machine loses power: as kill(), but nobody learns of it before something is sent there again.
+    /// The host loses power: as kill(), but nobody learns of it before something is sent there again.
     void crash();
-    /// Switches the machine on if it is down, and starts the process anew.
+    /// Switches the host on if it is down, and starts the process anew.
     void restart();
     /// The process gets no turn until resume(), as with SIGSTOP. Its system goes on receiving for it.
     void pause();
@@ -56,10 +56,10 @@ public:
 
 private:
     friend class world;
-    friend struct machine;
-    explicit host(machine& m) noexcept : machine_(m) {}
+    friend struct host_state;
+    explicit host(host_state& s) noexcept : state_(s) {}
 
-    machine& machine_;
+    host_state& state_;
 };
 
 namespace detail {

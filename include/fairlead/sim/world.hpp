@@ -52,7 +52,7 @@ public:
 
     // ---- hosts
 
-    /// Adds a machine that look-ups find by its name. `program` is called when the world runs, and again after
+    /// Adds a host that look-ups find by its name. `program` is called when the world runs, and again after
     /// restart(), with nothing, the io_context& or the host&. It returns void, or an awaitable, which is spawned. An
     /// exception that leaves it leaves run().
     template <class F> host& add_host(std::string_view name, F program) {
@@ -64,7 +64,7 @@ public:
     }
     /// Without a program; use its context().
     host& add_host(std::string_view name) { return add(name, nullptr, false); }
-    /// For tests that need no second machine: a host called "localhost" that exists from the start.
+    /// For tests that need no second host: one called "localhost" that exists from the start.
     io_context& context() noexcept;
 
     // ---- time

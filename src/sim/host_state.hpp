@@ -26,9 +26,9 @@ struct remembered_name {
 /// The functions of a host.
 enum class deed : std::uint8_t { kill, crash, restart, pause, resume };
 
-struct machine {
-    machine(network& n, std::uint32_t number, std::string_view called, detail::starter program, bool serves_others);
-    ~machine();
+struct host_state {
+    host_state(network& n, std::uint32_t number, std::string_view called, detail::starter program, bool serves_others);
+    ~host_state();
 
     bool may_run(std::int64_t now_ns) const noexcept { return is_up && !is_paused && starved_until_ns <= now_ns; }
 
