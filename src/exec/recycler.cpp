@@ -6,7 +6,7 @@
 namespace fairlead::detail {
 
 constinit recycler no_recycler;
-constinit thread_local FAIRLEAD_HOT_TLS recycler_slots this_thread_slots;
+constinit thread_local FAIRLEAD_HOT_TLS last_freed_blocks this_thread_last_freed;
 constinit thread_local FAIRLEAD_HOT_TLS recycler* this_thread_recycler = &no_recycler;
 
 namespace {
@@ -59,16 +59,16 @@ void drop(recycler_block* block) noexcept {
     ::operator delete(block);
 }
 
-void open_slots() noexcept {
-    for (std::size_t c = 1; c != recycler_slots::classes; ++c)
-        this_thread_slots.of_class[c] = {nullptr, recycler_slots::holds::nothing};
+void open_last_freed() noexcept {
+    for (std::size_t c = 1; c != last_freed_blocks::classes; ++c)
+        this_thread_last_freed.of_class[c] = {nullptr, last_freed_blocks::holds::nothing};
 }
-/// Blocks in the slots go to where they would have gone without slots.
-void empty_slots(recycler_slots::holds leave) noexcept {
-    for (std::size_t c = 1; c != recycler_slots::classes; ++c) {
-        if (void* const p = this_thread_slots.take(c))
+/// The blocks here go to where they would have gone otherwise.
+void empty_last_freed(last_freed_blocks::holds leave) noexcept {
+    for (std::size_t c = 1; c != last_freed_blocks::classes; ++c) {
+        if (void* const p = this_thread_last_freed.take(c))
             recycler_free_slow(block_of(p));
-        this_thread_slots.of_class[c] = {nullptr, leave};
+        this_thread_last_freed.of_class[c] = {nullptr, leave};
     }
 }
 
@@ -112,7 +112,7 @@ struct reaper {
             return;
         ended = true;
         home* h = mine();
-        empty_slots(recycler_slots::holds::closed);
+        empty_last_freed(last_freed_blocks::holds::closed);
         this_thread_recycler = &no_recycler;
         flush(*h);
         collect(*h);
@@ -136,7 +136,7 @@ home* make_mine() {
         h = new home;
     this_thread_reaper.armed = true;
     this_thread_recycler = h;
-    open_slots();
+    open_last_freed();
     return h;
 }
 
@@ -206,7 +206,7 @@ void recycler_trim() noexcept {
     home* h = mine();
     if (!h)
         return;
-    empty_slots(recycler_slots::holds::nothing);
+    empty_last_freed(last_freed_blocks::holds::nothing);
     collect(*h);
     for (std::size_t c = 0; c != recycler::classes; ++c)
         while (h->free_[c])
@@ -220,8 +220,8 @@ recycler_counters recycler_count() noexcept {
         c.sent = h->sent;
         for (auto n : h->count_)
             c.cached += n;
-        for (auto const& slot : this_thread_slots.of_class)
-            c.cached += slot.now == recycler_slots::holds::block ? 1 : 0;
+        for (auto const& place : this_thread_last_freed.of_class)
+            c.cached += place.now == last_freed_blocks::holds::block ? 1 : 0;
     }
     return c;
 }

@@ -82,11 +82,11 @@ awaitable<void> prove_usable(io_context& context, int& done) {
 
 /// Forgets what the recycler has in store, so that blocks come from operator new again. Leaks; for a process that ends.
 void forget_stored_blocks() {
-    using holds = detail::recycler_slots::holds;
-    for (auto& slot : detail::this_thread_slots.of_class)
-        if (slot.now == holds::block) {
+    using holds = detail::last_freed_blocks::holds;
+    for (auto& place : detail::this_thread_last_freed.of_class)
+        if (place.now == holds::block) {
             --live_blocks;
-            slot = {nullptr, holds::nothing};
+            place = {nullptr, holds::nothing};
         }
     auto* const r = detail::this_thread_recycler;
     for (std::size_t i = 0; i != detail::recycler::classes; ++i) {

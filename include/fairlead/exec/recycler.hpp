@@ -39,7 +39,7 @@ namespace detail {
 class recycler;
 
 struct recycler_block {
-    recycler* owner;          // null: goes back to global delete, if not into a slot
+    recycler* owner;          // null: goes back to global delete, if it is not kept as the last one freed
     std::uint32_t size_class; // 0: too large for all classes
     std::uint32_t unused;
     recycler_block* next; // only while the block is free: lies in the payload
@@ -78,41 +78,41 @@ public:
 extern FAIRLEAD_EXPORT recycler no_recycler;
 
 /// The block that the thread freed last, one for each of the small classes, of whatever owner. A chain of operations
-/// frees one before it asks for the next, so nearly every block comes from here and goes to here. A slot has the
+/// frees one before it asks for the next, so nearly every block comes from here and goes to here. A place has the
 /// address of the payload: neither way needs the header.
 ///
 /// A constant says whether a block is here, apart from its address. So compilers see that a block which has just been
 /// put here can be taken.
-struct recycler_slots {
+struct last_freed_blocks {
     static constexpr std::size_t classes = 17; // of which 0 is for nothing
     enum class holds : std::uint32_t {
         nothing,
         block,
         closed ///< takes nothing: class 0, and threads that have no cache yet, or none any more
     };
-    struct slot {
+    struct place {
         void* payload = nullptr; ///< of the last block that was here
         holds now = holds::closed;
     };
-    slot of_class[classes];
+    place of_class[classes];
 
     FAIRLEAD_ALWAYS_INLINE void* take(std::size_t size_class) noexcept {
-        slot& s = of_class[size_class];
-        if (s.now != holds::block) [[unlikely]]
+        place& at = of_class[size_class];
+        if (at.now != holds::block) [[unlikely]]
             return nullptr;
-        s.now = holds::nothing;
-        return s.payload;
+        at.now = holds::nothing;
+        return at.payload;
     }
     FAIRLEAD_ALWAYS_INLINE bool keep(void* p, std::size_t size_class) noexcept {
-        slot& s = of_class[size_class];
-        if (s.now != holds::nothing) [[unlikely]]
+        place& at = of_class[size_class];
+        if (at.now != holds::nothing) [[unlikely]]
             return false;
-        s.payload = p;
-        s.now = holds::block; // A take() that follows has no question left, and undoes this.
+        at.payload = p;
+        at.now = holds::block; // A take() that follows has no question left, and undoes this.
         return true;
     }
 };
-extern FAIRLEAD_EXPORT constinit thread_local FAIRLEAD_HOT_TLS recycler_slots this_thread_slots;
+extern FAIRLEAD_EXPORT constinit thread_local FAIRLEAD_HOT_TLS last_freed_blocks this_thread_last_freed;
 extern FAIRLEAD_EXPORT constinit thread_local FAIRLEAD_HOT_TLS recycler* this_thread_recycler;
 
 FAIRLEAD_EXPORT void* recycler_allocate_slow(std::size_t bytes);
@@ -148,8 +148,8 @@ FAIRLEAD_RARELY_CALLED inline void recycle_free_rarely(void* p) noexcept { recyc
 
 FAIRLEAD_ALWAYS_INLINE void* recycle_allocate(std::size_t bytes) {
     auto const size_class = recycler::class_of(bytes);
-    if (size_class < recycler_slots::classes) [[likely]] {
-        if (void* const p = this_thread_slots.take(size_class)) [[likely]] {
+    if (size_class < last_freed_blocks::classes) [[likely]] {
+        if (void* const p = this_thread_last_freed.take(size_class)) [[likely]] {
             unpoison(block_of(p), size_class);
             return p;
         }
@@ -159,7 +159,7 @@ FAIRLEAD_ALWAYS_INLINE void* recycle_allocate(std::size_t bytes) {
 
 FAIRLEAD_ALWAYS_INLINE void recycle_free_in_class(void* p, std::size_t size_class) noexcept {
     FAIRLEAD_ASSERT_SLOW(block_of(p)->size_class == size_class);
-    if (size_class < recycler_slots::classes && this_thread_slots.keep(p, size_class)) [[likely]] {
+    if (size_class < last_freed_blocks::classes && this_thread_last_freed.keep(p, size_class)) [[likely]] {
         poison(block_of(p), size_class);
         return;
     }
