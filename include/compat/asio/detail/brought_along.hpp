@@ -1,5 +1,5 @@
-// What Asio's headers of contexts and of I/O objects bring along, of Asio, the system and the standard library:
-// programs rely on it.
+// Names of Asio, the system and the standard library that Asio's headers of contexts and of I/O objects bring along:
+// programs rely on them.
 #pragma once
 
 #include <fairlead/base/buffer_literals.hpp>

@@ -3,7 +3,7 @@
 
 #include <asio/version.hpp>
 
-// What initiating functions are declared with.
+// The macros with which initiating functions are declared.
 #define ASIO_INITFN_RESULT_TYPE(...) auto
 #define ASIO_INITFN_AUTO_RESULT_TYPE(...) auto
 #define ASIO_INITFN_AUTO_RESULT_TYPE_PREFIX(...) auto
@@ -37,7 +37,8 @@
 #define ASIO_UNUSED_TYPEDEF __attribute__((__unused__))
 #define ASIO_UNUSED_VARIABLE __attribute__((__unused__))
 
-// What programs ask for before they use it. Many say themselves some of what Asio finds out, with or without a value.
+// Features that programs ask for before they use them. Many programs define some of these macros themselves, with or
+// without a value.
 #undef ASIO_STANDALONE
 #define ASIO_STANDALONE 1
 
@@ -202,7 +203,7 @@
 #define ASIO_CONCURRENCY_HINT_UNSAFE (-3)
 #define ASIO_CONCURRENCY_HINT_UNSAFE_IO (-4)
 
-// What an executor can do is always deduced: nobody needs to specialise a trait for it.
+// The abilities of an executor are always deduced: nobody needs to specialise a trait for them.
 #define ASIO_HAS_DEDUCED_EQUALITY_COMPARABLE_TRAIT 1
 #define ASIO_HAS_DEDUCED_EXECUTE_MEMBER_TRAIT 1
 #define ASIO_HAS_DEDUCED_EXECUTION_IS_EXECUTOR_TRAIT 1

@@ -1,4 +1,4 @@
-// What Asio's headers of executors and handlers bring of its inside: programs use it.
+// Names from inside Asio that its headers of executors and handlers bring: programs use them.
 #pragma once
 
 #include <asio/detail/atomic_count.hpp>

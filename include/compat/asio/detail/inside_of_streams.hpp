@@ -1,4 +1,4 @@
-// What Asio's headers of algorithms on streams bring of its inside: programs use it.
+// Names from inside Asio that its headers of algorithms on streams bring: programs use them.
 #pragma once
 
 #include <asio/detail/assert.hpp>
