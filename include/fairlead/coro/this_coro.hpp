@@ -35,11 +35,11 @@ struct reset_to_terminal_t {};
 /// `co_await this_coro::reset_cancellation_state()`: forgets what has been asked for, and lets terminal requests
 /// through. Never suspends.
 inline reset_to_terminal_t reset_cancellation_state() noexcept { return {}; }
-/// The same; `filter` says which types are let through.
+/// As reset_cancellation_state() without filters, but `filter` says which types are let through.
 template <class Filter> reset_cancellation_state_t<Filter, Filter> reset_cancellation_state(Filter filter) {
     return {filter, filter};
 }
-/// The same; `in` says what counts as a request, `out` what of that the awaited operation is asked for.
+/// As above, but `in` says what counts as a request, `out` which part of it the awaited operation is asked for.
 template <class InFilter, class OutFilter>
 reset_cancellation_state_t<InFilter, OutFilter> reset_cancellation_state(InFilter in, OutFilter out) {
     return {in, out};

@@ -182,7 +182,7 @@ struct FAIRLEAD_EXPORT service_access {
     static bool has(execution_context& c, service_kind kind) noexcept;
     /// Takes `s` over unless it throws.
     static void add(execution_context& c, service_kind kind, service* s);
-    /// The same for a service that make() made, which is destroyed when this throws.
+    /// As add(), for a service that make() made. It is destroyed when this throws.
     static void add_made(execution_context& c, service_kind kind, service* s);
     static void destroy(service* s) noexcept;
 };

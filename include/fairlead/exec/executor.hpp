@@ -317,7 +317,7 @@ template <class E> void execute_op(E const& e, op& o) {
         queue_function(e, op_function(o));
     }
 }
-/// The same as dispatch does it.
+/// As execute_op(), but an executor without a loop dispatches the op, which may then run inside the call.
 template <class E> void dispatch_op(E const& e, op& o) {
     if constexpr (has_loop<E>)
         if (loop* l = e.native_loop()) {

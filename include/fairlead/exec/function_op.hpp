@@ -44,7 +44,7 @@ template <class F> struct function_op : op {
     }
 };
 
-/// The same in a block of an allocator.
+/// As function_op, in a block of an allocator.
 template <class F, class Allocator> struct allocated_function_op : op {
     using allocator_type = typename std::allocator_traits<Allocator>::template rebind_alloc<allocated_function_op>;
     F function;

@@ -159,7 +159,7 @@ struct context_t : detail::property_of_executors {};
 /// `query(ex, execution::context)`
 inline constexpr context_t context{};
 
-/// The same as a T, which the executor's context converts to.
+/// The context of an executor as a T, which it converts to.
 template <class T> struct context_as_t : detail::property_of_executors {
     using polymorphic_query_result_type = T;
 };

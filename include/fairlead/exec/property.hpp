@@ -16,7 +16,7 @@ template <class T, class Property, class = void> struct is_applicable_property :
 template <class T, class Property>
     requires(bool(Property::template is_applicable_property_v<T>))
 struct is_applicable_property<T, Property> : std::true_type {};
-/// The same as a value.
+/// is_applicable_property as a value.
 template <class T, class Property> inline constexpr bool is_applicable_property_v =
     is_applicable_property<T, Property>::value;
 
@@ -165,7 +165,7 @@ struct require_fn {
     }
 };
 
-/// The same for programs, which are told when `t` cannot have a property.
+/// As require_fn, for programs, which are told when `t` cannot have a property.
 struct require_or_refuse : require_fn {
     using require_fn::operator();
     template <class T, class... Properties>

@@ -166,7 +166,7 @@ FAIRLEAD_ALWAYS_INLINE void recycle_free_in_class(void* p, std::size_t size_clas
     recycle_free_rarely(p);
 }
 inline void recycle_free(void* p) noexcept { recycle_free_in_class(p, block_of(p)->size_class); }
-/// The same for callers that know how many bytes they asked for: the class is a constant.
+/// As recycle_free(), for callers that know how many bytes they asked for: the class is a constant.
 FAIRLEAD_ALWAYS_INLINE void recycle_free_sized(void* p, std::size_t bytes) noexcept {
     if (auto const size_class = recycler::class_of(bytes); size_class < recycler::classes) [[likely]]
         recycle_free_in_class(p, size_class);
@@ -174,7 +174,7 @@ FAIRLEAD_ALWAYS_INLINE void recycle_free_sized(void* p, std::size_t bytes) noexc
         recycler_free_slow(block_of(p));
 }
 
-/// The same for callers that can do with nothing.
+/// As recycle_allocate(), for callers that can do without: null when there is no memory.
 FAIRLEAD_EXPORT void* recycle_allocate_or_null(std::size_t bytes) noexcept;
 
 } // namespace detail

@@ -58,7 +58,7 @@ inline constexpr detail::require_concept_fn require_concept{};
 /// Whether require_concept(t, p) compiles.
 template <class T, class Property> inline constexpr bool can_require_concept_v =
     std::is_invocable_v<detail::require_concept_fn, T, Property const&>;
-/// The same as a type.
+/// can_require_concept_v as a type.
 template <class T, class Property> struct can_require_concept : std::bool_constant<can_require_concept_v<T, Property>> {
 };
 /// The type of require_concept(t, p), as `type`.

@@ -114,7 +114,7 @@ public:
         else
             core_->enqueue(*detail::function_op<std::decay_t<F>>::make(std::forward<F>(f)));
     }
-    /// The same: what must not run inside the call needs no other strand, whose copy would be counted.
+    /// As execute(): a function that must not run inside the call needs no other strand, whose copy would be counted.
     template <class F> void queue(F&& f) const { execute(std::forward<F>(f)); }
     /// A property that a strand does not have itself is asked of the executor below.
     template <class P>

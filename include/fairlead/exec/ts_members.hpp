@@ -29,7 +29,7 @@ public:
         op_function function(*allocated_function_op<std::decay_t<F>, Allocator>::make(std::forward<F>(f), a));
         queue_function(derived(), std::move(function));
     }
-    /// The same: the caller goes on first in either case.
+    /// As post(): the caller goes on first in either case.
     template <class F, class Allocator> void defer(F&& f, Allocator const& a) const { post(std::forward<F>(f), a); }
 
 private:

@@ -175,9 +175,9 @@ public:
     virtual bool try_now(io_op& o) noexcept = 0;
     /// Completes the pending op with operation_aborted; false when it is not pending here.
     virtual bool cancel(io_op& o) noexcept = 0;
-    /// The same for the op of a descriptor whose `cancel` is `ticket`; the op may have gone.
+    /// Does so with the op of a descriptor whose `cancel` is `ticket`; the op may have gone.
     virtual bool cancel(handle h, void* ticket) noexcept = 0;
-    /// The same for all pending ops of a descriptor; returns how many.
+    /// Does so with all pending ops of a descriptor; returns how many.
     virtual std::size_t cancel_all(handle h) noexcept = 0;
     /// Waits until something happens or `until_ns` (on now()) has come; 0: looks only; negative: no limit.
     virtual void poll(std::int64_t until_ns) noexcept = 0;

@@ -73,7 +73,7 @@ public:
     }
     std::size_t run_until(steady_clock::time_point t);
     std::size_t run_one_until(steady_clock::time_point t);
-    /// The same by another clock, which is looked at once, or in another unit.
+    /// As run_until() and run_one_until(), by another clock, which is looked at once, or in another unit.
     template <class Clock, class Duration> std::size_t run_until(std::chrono::time_point<Clock, Duration> const& t) {
         return run_until_ns(detail::deadline_ns(*loop_, t));
     }

@@ -183,7 +183,7 @@ private:
     void look_at_driver(std::int64_t now) noexcept;
 
     detail::owned<io::driver> driver_;
-    std::atomic<io::driver*> waker_;    ///< the same, for threads that do not own the loop
+    std::atomic<io::driver*> waker_;    ///< driver_, for threads that do not own the loop
     detail::owned<io::driver> retired_; ///< made in time: there may be no memory when it is needed
     detail::owned<timers> timers_;
     loop_counters counters_{};
@@ -232,7 +232,7 @@ struct signal_canceller {
     void end(signal_op& pending) const noexcept { context->driver().cancel(pending); }
 };
 inline signal_canceller cancellation_of(signal_op& o, loop& home) noexcept { return {&io_loop::of(home), &o}; }
-/// The same for a look-up, which moves nothing.
+/// As signal_canceller, for a look-up.
 struct resolve_canceller {
     io_loop* context;
     resolve_op* o;

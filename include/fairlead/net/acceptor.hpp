@@ -76,7 +76,7 @@ template <class Protocol, class Executor> struct accept_new : primitive<accept_n
     }
 };
 
-/// The same with the peer's address.
+/// As accept_new, with the peer's address.
 template <class Protocol, class Executor> struct accept_new_from : primitive<accept_new_from<Protocol, Executor>> {
     using base = accept_new<Protocol, Executor>;
     using signature = typename base::signature;
@@ -298,7 +298,7 @@ public:
                                                      init(core_, peer, &from));
     }
 
-    // The same in the calling thread: into a socket of the caller's, or into a new one, on this executor or another.
+    // Accepting in the calling thread: into a socket of the caller's, or into a new one, on this executor or another.
 
     template <detail::peer_protocol<Protocol> P, class E> void accept(basic_socket<P, E>& peer) {
         error_code ec;

@@ -149,7 +149,7 @@ private:
 FAIRLEAD_EXPORT address_v4 make_address_v4(std::string_view text, error_code& ec) noexcept;
 [[nodiscard]] FAIRLEAD_EXPORT address_v6 make_address_v6(std::string_view text);
 FAIRLEAD_EXPORT address_v6 make_address_v6(std::string_view text, error_code& ec) noexcept;
-/// The same, of either version.
+/// As make_address_v4() and make_address_v6(), for an address of either version.
 [[nodiscard]] FAIRLEAD_EXPORT address make_address(std::string_view text);
 FAIRLEAD_EXPORT address make_address(std::string_view text, error_code& ec) noexcept;
 

@@ -337,7 +337,7 @@ template <class Token, class When, class Timer = detail::no_timer> struct time_l
     Token token;
     detail::time_limit<When, Timer> limit;
 };
-/// The same without a token: stands for the default token, or limits the one it is called with.
+/// A limit without a token: stands for the default token, or limits the one it is called with.
 template <class When, class Timer = detail::no_timer> struct partial_time_limit {
     detail::time_limit<When, Timer> limit;
     template <class Token> auto operator()(Token&& token) const {

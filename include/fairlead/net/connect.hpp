@@ -273,7 +273,7 @@ template <class T> struct is_endpoint_sequence : std::bool_constant < requires(T
     t.begin();
     t.end();
 }>{};
-/// The same for its connect condition.
+/// Whether a T is a connect condition.
 template <class T, class Iterator> struct is_connect_condition
     : std::bool_constant<
           detail::connect_condition<T, Iterator, std::remove_cvref_t<decltype(*std::declval<Iterator const&>())>>> {};
@@ -347,7 +347,7 @@ typename Protocol::endpoint connect(basic_socket<Protocol, Executor>&, Where con
     return {};
 }
 
-/// The same in the calling thread.
+/// As async_connect, in the calling thread.
 template <class Protocol, class Executor, class Range, class Condition>
     requires detail::endpoint_range<Range, typename Protocol::endpoint> &&
              detail::connect_condition<Condition, detail::iterator_of<Range>, typename Protocol::endpoint>

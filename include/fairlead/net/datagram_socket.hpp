@@ -403,7 +403,7 @@ public:
         return transfer<Token>(io::kind::send, from, flags, token);
     }
 
-    // The same in the calling thread. With non_blocking() they fail with would_block instead of waiting.
+    // Sending and receiving in the calling thread. With non_blocking() they fail with would_block instead of waiting.
 
     template <mutable_buffer_sequence Buffers>
     std::size_t receive_from(Buffers const& into, endpoint_type& sender, message_flags flags = 0) {

@@ -10,7 +10,7 @@ namespace posix {
 
 /// The one with the default executor.
 using descriptor = basic_descriptor<>;
-/// The same.
+/// The stream descriptor with the default executor.
 using stream_descriptor = basic_stream_descriptor<>;
 
 /// A descriptor of the program's, which is closed with this object unless it is released before.

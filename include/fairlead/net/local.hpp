@@ -74,7 +74,7 @@ public:
     Protocol protocol() const noexcept { return {}; }
 
     std::string path() const { return std::string(value_.path()); }
-    /// The same without a copy: refers to this endpoint.
+    /// As path(), without a copy: refers to this endpoint.
     std::string_view path_view() const noexcept FAIRLEAD_LIFETIMEBOUND { return value_.path(); }
     void path(std::string_view path) { value_ = detail::local_endpoint(path); }
 

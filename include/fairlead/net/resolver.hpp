@@ -314,7 +314,7 @@ public:
                                                              init(core_, e));
     }
 
-    // The same in the calling thread.
+    // Look-ups in the calling thread.
 
     results_type resolve(std::string_view host, std::string_view service, flags f = none) {
         error_code ec;

@@ -109,7 +109,7 @@ public:
             detail::throw_signal_error(ec, "remove", number);
     }
     error_code remove(int number, error_code& ec) { return ec = core_.remove(number); }
-    /// The same for all signals.
+    /// Removes all signals.
     void clear() { detail::throw_error(core_.clear(), "clear"); }
     error_code clear(error_code& ec) { return ec = core_.clear(); }
     /// Pending waits complete with operation_aborted; the signals stay.

@@ -84,7 +84,7 @@ struct transfer : primitive<transfer> {
 };
 static_assert(sizeof(transfer) <= async_op<stream_signature>::storage_size);
 
-/// The same with several buffers.
+/// As transfer, with several buffers.
 struct sequence_transfer : primitive<sequence_transfer> {
     using signature = stream_signature;
     using plain_result = void;

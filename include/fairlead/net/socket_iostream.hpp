@@ -92,7 +92,7 @@ public:
     time_point expiry() const noexcept { return expiry_; }
     void expires_at(time_point t) noexcept { expiry_ = t; }
     void expires_after(duration d) { expiry_ = detail::sum(context_->now(), d); }
-    /// The same from other units. Far times saturate, here and above.
+    /// Both from other units. Far times saturate, here and above.
     template <detail::other_duration<duration> D>
     void expires_at(std::chrono::time_point<time_point::clock, D> const& t) noexcept {
         expiry_ = time_point(detail::saturated<duration>(t.time_since_epoch()));

@@ -216,7 +216,7 @@ using hops = detail::integer_option<detail::ip_option_key<detail::os::ip_ttl, de
 } // namespace unicast
 
 namespace multicast {
-/// The same for what is sent to a group.
+/// As unicast::hops, for datagrams to a group.
 using hops = detail::hops_option<detail::ip_option_key<detail::os::ip_multicast_ttl, detail::os::ipv6_multicast_hops>>;
 /// Whether this machine gets what it sends to a group that it has joined.
 using enable_loopback =

@@ -20,7 +20,7 @@ using steady_timer = basic_waitable_timer<steady_clock>;
 /// Timers of other clocks. The deadline is put onto the loop's clock when a wait starts: a jump of the clock during a
 /// wait does not move it.
 using system_timer = basic_waitable_timer<std::chrono::system_clock>;
-/// The same.
+/// A timer of the clock high_resolution_clock.
 using high_resolution_timer = basic_waitable_timer<std::chrono::high_resolution_clock>;
 
 namespace detail {
@@ -158,7 +158,7 @@ public:
     template <detail::another_clock<Clock> Other, class D> FAIRLEAD_REFUSED(FAIRLEAD_ANOTHER_CLOCK)
     std::size_t expires_at(std::chrono::time_point<Other, D>);
     std::size_t expires_after(duration d) { return expires_at(detail::sum(this_clock(), d)); }
-    /// The same from other units. Far futures and pasts saturate, here and above.
+    /// Both from other units. Far futures and pasts saturate, here and above.
     template <detail::other_duration<duration> D>
     std::size_t expires_at(std::chrono::time_point<typename time_point::clock, D> const& t) {
         return expires_at(time_point(detail::saturated<duration>(t.time_since_epoch())));

@@ -109,7 +109,7 @@ void append_command_range(std::string& out, Range const& range, Arguments const&
 
 /// CR and LF in `text` become spaces, in these two only: a line cannot hold them.
 FAIRLEAD_EXPORT void append_simple_string(std::string& out, std::string_view text);
-/// The same as an error: `text` begins with its code, as in "ERR ...".
+/// As append_simple_string(), but an error: `text` begins with its code, as in "ERR ...".
 FAIRLEAD_EXPORT void append_simple_error(std::string& out, std::string_view text);
 
 /// An integer.

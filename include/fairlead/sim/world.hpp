@@ -58,7 +58,7 @@ public:
     template <class F> host& add_host(std::string_view name, F program) {
         return add(name, detail::make_starter(std::move(program)), false);
     }
-    /// The same for a host that serves: the world does not wait for it to be done.
+    /// As add_host(), for a host that serves: the world does not wait for it to be done.
     template <class F> host& add_server(std::string_view name, F program) {
         return add(name, detail::make_starter(std::move(program)), true);
     }
