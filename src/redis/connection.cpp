@@ -3,9 +3,11 @@
 #include <redis/multiplexer.hpp>
 #include <redis/read_into.hpp>
 #include <redis/session_machine.hpp>
+#include <redis/shown.hpp>
 
 #include <fairlead/base/dynamic_buffer.hpp>
 #include <fairlead/coro/spawn.hpp>
+#include <fairlead/exec/recycler.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/connect.hpp>
 #include <fairlead/net/resolver.hpp>
@@ -15,6 +17,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <utility>
 
 #include <linux/sockios.h>
@@ -62,9 +68,15 @@ public:
           unix_(io_executor()),
           resolver_(io_executor()),
           timer_(io_executor()) {
-        flush_.core = write_.core = this;
+        if (!fairlead::detail::loop_of(executor_)) {
+            elsewhere_.emplace(executor_);
+            references_.fetch_or(runs_elsewhere, std::memory_order_relaxed);
+        }
+        flush_.core = arrive_.core = homing_.core = write_.core = this;
         flush_.run = &connection_core::on_flush;
-        flush_.cancel = nullptr;
+        arrive_.run = &connection_core::on_arrive;
+        homing_.run = &connection_core::on_homing;
+        flush_.cancel = arrive_.cancel = homing_.cancel = nullptr;
         write_.run = &connection_core::on_written;
         ping_.first_slot = 0;
         ping_request_.push("PING");
@@ -72,9 +84,9 @@ public:
     connection_core(connection_core const&) = delete;
     connection_core& operator=(connection_core const&) = delete;
 
-    void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
-    void release() noexcept {
-        if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+    void retain(std::uint64_t n = one_reference) noexcept { references_.fetch_add(n, std::memory_order_relaxed); }
+    void release(std::uint64_t n = one_reference) noexcept {
+        if ((references_.fetch_sub(n, std::memory_order_acq_rel) & ~runs_elsewhere) == n)
             delete this;
     }
 
@@ -82,51 +94,29 @@ public:
     /// Everything of the connection runs on one loop, wherever its callers are.
     any_io_executor io_executor() noexcept { return loop_executor(&loop()); }
     any_io_executor const& executor() const noexcept { return executor_; }
-    void configure(config_view const& cfg) {
-        if (phase_ == phase::idle) { // else async_run is about to fail
-            cfg_ = cfg;
-            mux_.configure(cfg_);
-        }
-    }
+
+    // ---- any thread
 
     /// Starts an op at once unless another thread runs the loop, which then starts it.
     template <class Op> void start_anywhere(Op& o) noexcept {
-        if (!context_->at_once([this, &o] { start(o); })) [[unlikely]]
-            start_there(o);
+        if (references_.load(std::memory_order_relaxed) >= one_message) [[unlikely]]
+            start_carefully(o);
+        else if (!context_->at_once([this, &o] { start(o); })) [[unlikely]]
+            send(o);
     }
-    template <class Op> void start_there(Op& o) noexcept {
-        retain();
-        o.result.n = reinterpret_cast<std::size_t>(o.run);
-        o.run = [](op* base, op_mode mode) {
-            auto& self = static_cast<Op&>(*base);
-            auto* const core = self.connection;
-            self.run = reinterpret_cast<op::run_function>(self.result.n);
-            if (mode == op_mode::abandon)
-                fairlead::loop::abandon(self);
-            else
-                core->start(self);
-            core->release();
-        };
-        loop().post(o);
-    }
-
     void cancel() noexcept;
     std::size_t cancel(request const& r) noexcept;
     /// The connection object goes.
-    void close() noexcept {
-        closed_ = true;
-        cancel();
-        release();
-    }
+    void close() noexcept;
 
-    bool is_ready() const noexcept { return phase_ == phase::ready; }
-    std::string const& address() const noexcept { return cfg_.address; }
-    resp3::version protocol() const noexcept { return session_.protocol(); }
-    std::string const& server_text() const noexcept {
-        return session_.server_text().empty() ? mux_.refusal() : session_.server_text();
+    bool is_connected() const noexcept { return phase_ == phase::ready; }
+    resp3::version protocol() const noexcept { return protocol_; }
+    std::string server_text() const {
+        auto text = session_.server_text();
+        return text.empty() ? mux_.refusal() : text;
     }
-    std::size_t pending() const noexcept { return mux_.pending(); }
-    connection_counters counters() noexcept { return mux_.counters(); }
+    std::size_t pending() noexcept { return mux_.counts().pending_with(started_elsewhere_); }
+    connection_counters counters() noexcept { return mux_.counters().get(); }
 
 private:
     enum class phase : unsigned char { idle, connecting, greeting, ready, ending };
@@ -157,10 +147,90 @@ private:
         ~session_end() { core.finish(ec); }
     };
 
+    // Requests of other threads come through the inbox of the loop, in order. They wait in arrivals_ until an item of
+    // the loop carries them out: only in its items, or while nobody runs it, does the connection change. The inbox may
+    // be taken by a visitor, in the middle of such an item.
+    enum class errand : unsigned { exec, receive, run, cancel, cancel_one, close };
+    /// For a sender without memory for a message, which waits until it has been read.
+    struct receipt {
+        std::mutex mutex;
+        std::condition_variable changed;
+        bool is_there = false;
+        void sign() noexcept {
+            std::lock_guard const lock(mutex);
+            is_there = true;
+            changed.notify_one(); // Under the lock: it goes as soon as that is free.
+        }
+    };
+    /// One that is no operation.
+    struct message : outcome_record {
+        request const* about = nullptr; // is compared only: it may have gone
+        receipt* sender = nullptr;
+        message() noexcept {}
+        void begin(connection_core* core, request const* r) noexcept {
+            outcome_record::begin(core);
+            result.flags = 0;
+            about = r;
+        }
+    };
+    static constexpr std::uint64_t one_reference = 1;
+    // One look tells whether a call is an ordinary one: no messages on their way, and an executor that runs a loop. A
+    // message is a reference, too.
+    static constexpr std::uint64_t one_message = std::uint64_t{1} << 32;
+    static constexpr std::uint64_t runs_elsewhere = std::uint64_t{1} << 63;
+
+    /// Calls f() unless another thread runs the loop, after what other threads have asked for before. False: one does.
+    template <class F> bool here(F f) noexcept {
+        return context_->at_once([this, &f] {
+            if (references_.load(std::memory_order_relaxed) >= one_message) [[unlikely]]
+                catch_up();
+            f();
+        });
+    }
+    template <class Op> FAIRLEAD_NOINLINE void start_carefully(Op& o) noexcept {
+        if (elsewhere_)
+            note_handler(o);
+        if (!here([this, &o] { start(o); }))
+            send(o);
+    }
+    void send(exec_op& o) noexcept {
+        started_elsewhere_.fetch_add(1, std::memory_order_release);
+        send(o, errand::exec);
+    }
+    void send(receive_op& o) noexcept { send(o, errand::receive); }
+    void send(run_op& o) noexcept { send(o, errand::run); }
+    void send(outcome_record& o, errand what) noexcept;
+    void send_message(errand what, request const* about) noexcept;
+    // Handlers run on the connection's executor. Where that runs no loop, an op with a handler is handed to it when it
+    // has completed; until then the executor has work. An awaited one sends its coroutine home by itself, from the
+    // loop.
+    static constexpr unsigned goes_home = 0x100; // beside the errand
+    void note_handler(op& o) noexcept;
+    bool is_to_go_home(op const& o) const noexcept { return elsewhere_ && (o.result.flags & goes_home); }
+    void complete(op& o) noexcept {
+        if (is_to_go_home(o)) [[unlikely]]
+            send_home(o);
+        else
+            loop().post(o);
+    }
+    void send_home(op& o) noexcept;
+    static void on_homing(op* base, op_mode mode);
+    static void on_arrival(fairlead::loop& l, op& o);
+    static void on_arrive(op* base, op_mode mode);
+    void catch_up() noexcept;
+    bool take_arrivals(std::size_t most) noexcept;
+    void take_arrival(outcome_record& o) noexcept;
+    void abandon_arrival(outcome_record& o);
+    static errand errand_of(op const& o) noexcept { return static_cast<errand>(o.result.flags & ~goes_home); }
+    static void done_with(message& m) noexcept;
+
+    void cancel_here() noexcept;
+    std::size_t cancel_here(request const* r) noexcept;
+    void close_here() noexcept;
     void start(exec_op& o) noexcept;
     void start(receive_op& o) noexcept;
     void start(run_op& o) noexcept;
-    error_code admit(exec_op const& o) const noexcept;
+    error_code admit(exec_op const& o, bool is_ready) const noexcept;
 
     static awaitable<void> serve(reference self);
     awaitable<error_code> connect();
@@ -197,15 +267,19 @@ private:
     std::int64_t delivered_bytes() noexcept;
     std::int64_t undelivered_bytes() noexcept;
     std::int64_t in_socket() noexcept;
+    std::int64_t unread_bytes() noexcept;
     std::chrono::milliseconds look_after() const noexcept;
 
-    std::atomic<unsigned> references_{1};
+    std::atomic<std::uint64_t> references_{one_reference};
+    std::atomic<std::uint32_t> started_elsewhere_{0}; // executions, so far
     any_io_executor executor_;
+    std::optional<fairlead::detail::executor_resumer> elsewhere_; // if the executor runs no loop of ours
     fairlead::detail::io_loop_ref context_;
     config cfg_;
     multiplexer mux_;
     session_machine session_;
-    phase phase_ = phase::idle;
+    shown<phase> phase_{phase::idle};
+    shown<resp3::version> protocol_{resp3::version::resp3};
     bool closed_ = false;  // the connection object has gone
     bool counted_ = false; // as work of the loop
     bool flush_queued_ = false;
@@ -221,6 +295,10 @@ private:
     std::int64_t question_end_ = 0;        // in the bytes of this session: what came before the question
     std::int64_t delivered_ = 0;           // so much of that had reached the server at the last look
 
+    op_queue arrivals_; // These two belong to whoever owns the loop.
+    bool arriving_ = false;
+    op_queue homeward_;
+
     run_op* run_ = nullptr;
     op_queue receivers_;
     error_code reason_; // why the session ends, if known before the reader sees it
@@ -234,39 +312,216 @@ private:
     lazy_buffer in_;
     std::size_t read_bytes_ = 0;
     core_op flush_;
+    core_op arrive_;
+    core_op homing_;
+    message close_;
     write_op write_;
     exec_op hello_;
     exec_op ping_;
     request ping_request_;
 };
 
+// ---- other threads
+
+void connection_core::send(outcome_record& o, errand what) noexcept {
+    static constinit fairlead::detail::owner_request arrival{{}, &connection_core::on_arrival};
+    o.result.flags = static_cast<unsigned>(what) | (is_to_go_home(o) ? goes_home : 0);
+    retain(one_message); // Before it can be seen: whoever knows that it was sent finds it on its way.
+    context_->post_request(o, arrival);
+}
+
+void connection_core::send_message(errand what, request const* about) noexcept {
+    if (void* const memory = fairlead::detail::recycle_allocate_or_null(sizeof(message))) {
+        auto& m = *::new (memory) message;
+        m.begin(this, about);
+        return send(m, what);
+    }
+    receipt mine;
+    message m;
+    m.begin(this, about);
+    m.sender = &mine;
+    send(m, what);
+    std::unique_lock lock(mine.mutex);
+    mine.changed.wait(lock, [&mine] { return mine.is_there; });
+}
+
+/// In any thread that owns the loop for a moment.
+void connection_core::on_arrival(fairlead::loop& l, op& o) {
+    auto& core = *static_cast<outcome_record&>(o).connection;
+    core.arrivals_.push_back(o);
+    if (std::exchange(core.arriving_, true))
+        return;
+    core.retain();
+    l.push(core.arrive_);
+}
+
+void connection_core::on_arrive(op* base, op_mode mode) {
+    auto& core = *static_cast<core_op*>(base)->core;
+    if (mode == op_mode::complete) {
+        // Other items have their turn, too, when many requests have come.
+        constexpr std::size_t most = 256;
+        core.context_->as_owner([&core]() noexcept {
+            core.arriving_ = !core.take_arrivals(most);
+            if (core.arriving_) {
+                core.retain();
+                core.loop().push(core.arrive_);
+            }
+        });
+    } else {
+        op_queue given_up;
+        core.context_->as_owner([&]() noexcept {
+            core.arriving_ = false;
+            given_up.splice_back(core.arrivals_);
+        });
+        while (!given_up.empty())
+            core.abandon_arrival(static_cast<outcome_record&>(*given_up.pop_front()));
+    }
+    core.release();
+}
+
+/// Earlier requests come first, also those of this thread.
+void connection_core::catch_up() noexcept {
+    context_->take_inbox();
+    take_arrivals(static_cast<std::size_t>(-1));
+}
+
+/// Inside a section of the owner. False: there are more.
+bool connection_core::take_arrivals(std::size_t most) noexcept {
+    for (; !arrivals_.empty(); --most) {
+        if (most == 0)
+            return false;
+        take_arrival(static_cast<outcome_record&>(*arrivals_.pop_front()));
+        release(one_message); // Not the last: the caller has one.
+    }
+    return true;
+}
+
+void connection_core::take_arrival(outcome_record& o) noexcept {
+    switch (errand_of(o)) {
+    case errand::exec: return mux_.counts().arrive([&] { start(static_cast<exec_op&>(o)); });
+    case errand::receive: return start(static_cast<receive_op&>(o));
+    case errand::run: return start(static_cast<run_op&>(o));
+    case errand::cancel: cancel_here(); return done_with(static_cast<message&>(o));
+    case errand::cancel_one: cancel_here(static_cast<message&>(o).about); return done_with(static_cast<message&>(o));
+    case errand::close: return close_here();
+    }
+}
+
+void connection_core::abandon_arrival(outcome_record& o) {
+    switch (errand_of(o)) {
+    case errand::exec: mux_.counts().arrive([] {}); break;
+    case errand::receive: break;
+    case errand::run: discard_settings()(static_cast<run_op&>(o).settings); break;
+    case errand::cancel:
+    case errand::cancel_one: done_with(static_cast<message&>(o)); return release(one_message);
+    case errand::close: close_here(); return release(one_message);
+    }
+    bool const is_work = is_to_go_home(o);
+    fairlead::loop::abandon(o);
+    if (is_work)
+        elsewhere_->count_work(-1);
+    release(one_message);
+}
+
+void connection_core::done_with(message& m) noexcept {
+    if (m.sender) {
+        m.sender->sign();
+        return;
+    }
+    m.~message();
+    fairlead::detail::recycle_free(&m);
+}
+
+void connection_core::cancel() noexcept {
+    if (!here([this] { cancel_here(); }))
+        send_message(errand::cancel, nullptr);
+}
+
+std::size_t connection_core::cancel(request const& r) noexcept {
+    std::size_t n = 1;
+    if (!here([this, &r, &n] { n = cancel_here(&r); }))
+        send_message(errand::cancel_one, &r);
+    return n;
+}
+
+void connection_core::close() noexcept {
+    fairlead::detail::io_loop_ref const kept(context_); // Ours may be the last one, and we may go in there.
+    if (here([this] { close_here(); }))
+        return;
+    close_.begin(this, nullptr);
+    send(close_, errand::close);
+}
+
+void connection_core::close_here() noexcept {
+    closed_ = true;
+    cancel_here();
+    release();
+}
+
+// ---- the handlers' executor
+
+void connection_core::note_handler(op& o) noexcept {
+    // A thread that blocks for the op may be the only one that the executor has.
+    auto const* const waits = fairlead::detail::this_thread.waits;
+    bool const has_handler = o.run && !(waits && waits->is_starting());
+    o.result.flags = has_handler ? goes_home : 0;
+    if (has_handler)
+        elsewhere_->count_work(+1);
+}
+
+/// Not from here: an executor of a user's may do anything with it.
+void connection_core::send_home(op& o) noexcept {
+    bool const is_first = homeward_.empty();
+    homeward_.push_back(o);
+    if (!is_first)
+        return;
+    retain();
+    loop().post(homing_);
+}
+
+void connection_core::on_homing(op* base, op_mode mode) {
+    auto& core = *static_cast<core_op*>(base)->core;
+    op_queue all;
+    all.splice_back(core.homeward_);
+    while (!all.empty()) {
+        op& o = *all.pop_front();
+        if (mode == op_mode::complete)
+            core.elsewhere_->resume_soon(o);
+        else
+            fairlead::loop::abandon(o);
+        core.elsewhere_->count_work(-1);
+    }
+    core.release();
+}
+
 // ---- requests
 
-error_code connection_core::admit(exec_op const& o) const noexcept {
+error_code connection_core::admit(exec_op const& o, bool is_ready) const noexcept {
     if (o.category)
         return o.error();
     if (closed_)
         return fairlead::error::operation_aborted;
     auto const allowed = cfg_.dedicated ? request::fitness::dedicated : request::fitness::shared;
-    bool const lacks_pushes = phase_ == phase::ready && session_.protocol() == resp3::version::resp2;
+    bool const lacks_pushes = is_ready && session_.protocol() == resp3::version::resp2;
     if (o.request->fit() > allowed || (lacks_pushes && o.request->has_subscriptions()))
         return error::refused_command;
-    if (cfg_.cancel_if_not_connected && phase_ != phase::ready)
+    if (cfg_.cancel_if_not_connected && !is_ready)
         return error::not_connected;
     return {};
 }
 
 void connection_core::start(exec_op& o) noexcept {
-    if (auto const ec = admit(o)) [[unlikely]] {
+    bool const is_ready = phase_ == phase::ready;
+    if (auto const ec = admit(o, is_ready)) [[unlikely]] {
         o.fail(ec);
-        loop().push(o);
+        complete(o);
         return;
     }
     if (!mux_.add(o)) [[unlikely]] {
-        loop().push(o);
+        complete(o);
         return;
     }
-    if (phase_ == phase::ready) [[likely]]
+    if (is_ready) [[likely]]
         queue_flush();
     else
         count_work();
@@ -275,7 +530,7 @@ void connection_core::start(exec_op& o) noexcept {
 void connection_core::start(receive_op& o) noexcept {
     if (closed_) {
         o.fail(fairlead::error::operation_aborted);
-        loop().push(o);
+        complete(o);
         return;
     }
     receivers_.push_back(o);
@@ -291,10 +546,10 @@ void connection_core::hand_out_pushes() noexcept {
     o.into->clear();
     o.into->swap(pushes);
     o.count = o.into->messages();
-    loop().push(o);
+    complete(o);
 }
 
-std::size_t connection_core::cancel(request const& r) noexcept {
+std::size_t connection_core::cancel_here(request const* r) noexcept {
     op_queue done;
     auto const n = mux_.cancel(r, done);
     pass_on(done);
@@ -307,7 +562,11 @@ void connection_core::pass_on(op_queue& done) noexcept {
         op* const o = done.pop_front();
         if (o == &hello_) [[unlikely]]
             greeted_ = true;
-        else if (o != &ping_) [[likely]]
+        else if (o == &ping_) [[unlikely]]
+            continue;
+        else if (is_to_go_home(*o)) [[unlikely]]
+            send_home(*o);
+        else
             loop().post(*o);
     }
 }
@@ -327,9 +586,12 @@ void connection_core::count_work() noexcept {
 // ---- a session
 
 void connection_core::start(run_op& o) noexcept {
+    settings_of_run settings(o.settings);
+    auto const& address = settings ? settings->address : cfg_.address;
+    o.address[address.copy(o.address, sizeof o.address - 1)] = '\0';
     if (phase_ != phase::idle || closed_) {
         o.fail(closed_ ? make_error_code(fairlead::error::operation_aborted) : make_error_code(error::already_running));
-        loop().push(o);
+        complete(o);
         return;
     }
     run_ = &o;
@@ -337,6 +599,10 @@ void connection_core::start(run_op& o) noexcept {
     reason_.clear();
     count_work();
     try {
+        if (settings) {
+            cfg_ = std::move(*settings);
+            mux_.configure(cfg_);
+        }
         co_spawn(io_executor(), serve(reference(this)), detached);
     } catch (...) {
         if (run_ == &o && phase_ == phase::connecting)
@@ -448,8 +714,9 @@ error_code connection_core::proceed(session_machine::action next) {
     case session_machine::action::failed: return session_.failure();
     case session_machine::action::ready: break;
     }
-    phase_ = phase::ready;
     ++mux_.counters().generations;
+    protocol_ = session_.protocol();
+    phase_ = phase::ready;
     if (session_.protocol() == resp3::version::resp2) {
         op_queue done;
         mux_.refuse_subscriptions(done);
@@ -507,7 +774,7 @@ void connection_core::queue_flush() noexcept {
         return;
     flush_queued_ = true;
     retain();
-    loop().push(flush_);
+    loop().post(flush_);
 }
 
 void connection_core::on_flush(op* base, op_mode mode) {
@@ -528,8 +795,11 @@ void connection_core::write_next() noexcept {
 void connection_core::begin_write(std::string_view bytes) noexcept {
     ++mux_.counters().writes;
     write_.set(socket_->handle, io::kind::send_all, const_cast<char*>(bytes.data()), bytes.size());
-    auto& driver = context_->driver();
-    if (driver.ready(write_.handle, write_.kind, write_.size) && driver.try_now(write_)) {
+    bool const is_done = context_->as_owner([this]() noexcept {
+        auto& driver = context_->driver();
+        return driver.ready(write_.handle, write_.kind, write_.size) && driver.try_now(write_);
+    });
+    if (is_done) {
         written();
         return;
     }
@@ -581,7 +851,7 @@ void connection_core::stop(error_code const& ec) noexcept {
     unix_.close(ignored);
 }
 
-void connection_core::cancel() noexcept {
+void connection_core::cancel_here() noexcept {
     if (phase_ == phase::idle)
         give_up_requests(true, 0);
     else
@@ -603,7 +873,7 @@ void connection_core::finish_now() noexcept {
     give_up_requests(reason_ == fairlead::error::operation_aborted, bytes_written);
     if (auto* const o = std::exchange(run_, nullptr)) {
         o->fail(reason_);
-        loop().post(*o);
+        complete(*o);
     }
 }
 
@@ -616,7 +886,7 @@ void connection_core::give_up_requests(bool aborted, std::size_t bytes_written) 
     while (!receivers_.empty()) {
         auto& o = static_cast<receive_op&>(*receivers_.pop_front());
         o.fail(fairlead::error::operation_aborted);
-        loop().post(o);
+        complete(o);
     }
     count_work();
 }
@@ -675,7 +945,7 @@ void connection_core::check_health() {
     auto const due = silent_at();
     if (now >= due) {
         // What came while this process was stopped is still unread: then it was not the server that was silent.
-        if (asked_ && context_->driver().available(socket_->handle).value == 0)
+        if (asked_ && unread_bytes() == 0)
             return stop(error::server_silent);
         if (!asked_)
             ask();
@@ -743,9 +1013,14 @@ std::int64_t connection_core::undelivered_bytes() noexcept {
     return in_socket() + static_cast<std::int64_t>((writing_ ? write_.size : 0) + mux_.waiting_bytes());
 }
 
+std::int64_t connection_core::unread_bytes() noexcept {
+    return context_->as_owner([this]() noexcept { return context_->driver().available(socket_->handle).value; });
+}
+
 std::int64_t connection_core::in_socket() noexcept {
     int n = 0; // Where nobody can say, all that was written counts as delivered.
-    auto const said = context_->driver().control(socket_->handle, SIOCOUTQ, &n);
+    auto const said =
+        context_->as_owner([&]() noexcept { return context_->driver().control(socket_->handle, SIOCOUTQ, &n); });
     return said.error ? 0 : n;
 }
 
@@ -755,9 +1030,8 @@ loop* loop_of(connection_core& c) noexcept { return &c.loop(); }
 void start(connection_core& c, exec_op& o) noexcept { c.start_anywhere(o); }
 void start(connection_core& c, receive_op& o) noexcept { c.start_anywhere(o); }
 void start(connection_core& c, run_op& o) noexcept { c.start_anywhere(o); }
-void note_address(connection_core const& c, run_op& o) noexcept {
-    o.address[c.address().copy(o.address, sizeof o.address - 1)] = '\0';
-}
+void discard_settings::operator()(config* c) const noexcept { delete c; }
+settings_of_run keep_settings(config_view const& cfg) { return settings_of_run(new config(cfg)); }
 
 } // namespace detail
 
@@ -767,12 +1041,11 @@ connection::~connection() {
         core_->close();
 }
 any_io_executor connection::get_executor() const noexcept { return core_->executor(); }
-void connection::configure(config_view const& cfg) { core_->configure(cfg); }
 void connection::cancel() noexcept { core_->cancel(); }
 std::size_t connection::cancel(request const& req) noexcept { return core_->cancel(req); }
-bool connection::is_ready() const noexcept { return core_->is_ready(); }
+bool connection::is_ready() const noexcept { return core_->is_connected(); }
 resp3::version connection::protocol() const noexcept { return core_->protocol(); }
-std::string const& connection::server_text() const noexcept { return core_->server_text(); }
+std::string connection::server_text() const { return core_->server_text(); }
 std::size_t connection::pending() const noexcept { return core_->pending(); }
 connection_counters connection::counters() const noexcept { return core_->counters(); }
 

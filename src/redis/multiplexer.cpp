@@ -53,6 +53,20 @@ error_code out_of_memory() noexcept { return fairlead::detail::code_of(std::errc
 
 } // namespace
 
+connection_counters shown_counters::get() const noexcept {
+    return {.generations = generations,
+            .requests = requests,
+            .commands = commands,
+            .replies = replies,
+            .replies_dropped = replies_dropped,
+            .writes = writes,
+            .reads = reads,
+            .bytes_written = bytes_written,
+            .bytes_read = bytes_read,
+            .pushes = pushes,
+            .pushes_dropped = pushes_dropped};
+}
+
 multiplexer::multiplexer(config const& cfg)
     : cfg_(cfg),
       parser_(limits_of(cfg)),
@@ -91,7 +105,7 @@ bool multiplexer::add(exec_op& o) noexcept {
         return false;
     }
     put_slots(o, begin);
-    ++pending_;
+    pending_.add_one();
     ++counters_.requests;
     counters_.commands += r.commands();
     return true;
@@ -167,11 +181,11 @@ bool multiplexer::cancel(exec_op& o) noexcept {
     return true;
 }
 
-std::size_t multiplexer::cancel(request const& r, op_queue& done) noexcept {
+std::size_t multiplexer::cancel(request const* r, op_queue& done) noexcept {
     std::size_t n = 0;
     for (auto i = head_; i < tail_; ++i) {
         auto* const o = at(i).op;
-        if (!o || o->request != &r)
+        if (!o || o->request != r)
             continue;
         bool const waits = i >= written_;
         if (waits)
@@ -195,7 +209,7 @@ void multiplexer::detach(exec_op& o, bool dead) noexcept {
         if (s.is_last)
             break;
     }
-    --pending_;
+    pending_.remove_one();
 }
 
 void multiplexer::compact_if_worth_it() noexcept {
@@ -259,7 +273,7 @@ std::string_view multiplexer::begin_handshake(exec_op& o, std::string_view paylo
                  .is_last = true,
                  .dead = false};
     o.first_slot = sending_first_ = head_;
-    ++pending_;
+    pending_.add_one();
     return sending_;
 }
 
@@ -285,7 +299,7 @@ void multiplexer::end_generation(ending how, op_queue& done) noexcept {
             continue;
         bool const is_unsent = n >= written_ || (n >= sending_first_ && s.begin >= how.bytes_written);
         s.op->give_up(is_unsent ? unsent : make_error_code(error::maybe_executed));
-        --pending_;
+        pending_.remove_one();
         done.push_back(*s.op);
     }
     head_ = written_ = sending_first_ = end;
@@ -342,7 +356,7 @@ multiplexer::progress multiplexer::on_bytes(std::string_view unread, op_queue& d
             on_nodes(batch.room().first(part.nodes), done);
             if (!broken_ && part.what == resp3::status::failed) {
                 broken_ = part.ec;
-                refusal_ = resp3::printable(unread.substr(all.consumed));
+                refusal_.set(resp3::printable(unread.substr(all.consumed)));
             }
             if (broken_)
                 break;
@@ -356,6 +370,7 @@ multiplexer::progress multiplexer::on_bytes(std::string_view unread, op_queue& d
     } catch (...) { // The parser's stack or our buffers: the message is lost, so the connection is.
         broken_ = out_of_memory();
     }
+    counters_.replies += std::exchange(replies_, 0U);
     all.ec = broken_;
     return all;
 }
@@ -492,7 +507,7 @@ void multiplexer::on_reply(reply_view const& reply, op_queue& done) {
         broken_ = error::unexpected_reply;
         return;
     }
-    ++counters_.replies;
+    ++replies_;
     slot& s = at(head_);
     if (s.kind != confirmation::none) [[unlikely]] {
         // SUBSCRIBE is confirmed by pushes but refused by a reply.
@@ -500,7 +515,7 @@ void multiplexer::on_reply(reply_view const& reply, op_queue& done) {
             broken_ = error::unexpected_reply;
             return;
         }
-        refusal_ = resp3::printable(reply.nodes[0].value, 256);
+        refusal_.set(resp3::printable(reply.nodes[0].value, 256));
         if (s.op)
             s.op->fail(error::server_error, exec_op::subscription);
         finish_front(done);
@@ -550,7 +565,7 @@ void multiplexer::finish_front(op_queue& done) noexcept {
     if (s.effects != no_effect && s.is_last) [[unlikely]]
         take_effect(s);
     if (s.op && s.is_last) {
-        --pending_;
+        pending_.remove_one();
         done.push_back(*s.op);
     }
 }

@@ -10,6 +10,8 @@
 // reply.
 #pragma once
 
+#include <redis/shown.hpp>
+
 #include <fairlead/redis/connection.hpp>
 #include <fairlead/resp3/parser.hpp>
 
@@ -21,6 +23,14 @@
 #include <vector>
 
 namespace fairlead::redis::detail {
+
+/// As connection_counters.
+struct shown_counters {
+    shown_count generations, requests, commands, replies, replies_dropped, writes, reads, bytes_written, bytes_read,
+        pushes, pushes_dropped;
+
+    connection_counters get() const noexcept;
+};
 
 class multiplexer {
 public:
@@ -35,9 +45,10 @@ public:
     /// Gives a pending request up; it is the caller's again, with operation_aborted when it was not written yet,
     /// maybe_executed otherwise. False: it is not pending here.
     bool cancel(exec_op& o) noexcept;
-    /// The same for all executions of `r`, which go to `done`.
-    std::size_t cancel(request const& r, op_queue& done) noexcept;
-    std::size_t pending() const noexcept { return pending_; }
+    /// The same for all executions of the request at `r`, which go to `done`. It is compared, not looked at.
+    std::size_t cancel(request const* r, op_queue& done) noexcept;
+    std::size_t pending() const noexcept { return pending_.pending(); }
+    pending_count& counts() noexcept { return pending_; }
     /// Replies are still due.
     bool in_flight() const noexcept { return head_ != written_; }
     /// Bytes that next_output() would return, and those of requests given up since.
@@ -94,9 +105,9 @@ public:
 
     generic_response& pushes() noexcept { return pushes_; }
 
-    connection_counters& counters() noexcept { return counters_; }
+    shown_counters& counters() noexcept { return counters_; }
     /// What the server sent that no response could take: the refusal of a SUBSCRIBE, or the bytes that are no RESP.
-    std::string const& refusal() const noexcept { return refusal_; }
+    std::string refusal() const { return refusal_.get(); }
 
 private:
     /// How a request leaves the connection: bits.
@@ -145,7 +156,7 @@ private:
     std::uint64_t head_;
     std::uint64_t written_;
     std::uint64_t tail_;
-    std::size_t pending_ = 0;    // requests with a caller
+    pending_count pending_;
     std::size_t dead_slots_ = 0; // between written_ and tail_
     bool open_ = false;
 
@@ -153,6 +164,8 @@ private:
     bool in_transaction_ = false;
     std::uint32_t pause_ms_ = 0;
     std::uint64_t reserved_at_ = 0; // where head_ was behind a request that concerns the next one
+
+    std::uint64_t replies_ = 0; // of these bytes
 
     std::string fill_;
     std::string sending_;
@@ -176,8 +189,8 @@ private:
     error_code broken_;     // the connection cannot go on
 
     generic_response pushes_;
-    std::string refusal_;
-    connection_counters counters_{};
+    shown_text refusal_;
+    shown_counters counters_;
 };
 
 } // namespace fairlead::redis::detail

@@ -97,7 +97,7 @@ void session_machine::refused(error_code const& ec, std::string_view text) {
     if (failure_)
         return; // What follows the first refusal is its consequence.
     failure_ = ec;
-    text_ = resp3::printable(text, 256);
+    text_.set(resp3::printable(text, 256));
 }
 
 void session_machine::on_hello(reply_view const& reply) {

@@ -9,6 +9,8 @@
 //                   failed
 #pragma once
 
+#include <redis/shown.hpp>
+
 #include <fairlead/redis/config.hpp>
 #include <fairlead/redis/response.hpp>
 
@@ -46,7 +48,7 @@ public:
 
     resp3::version protocol() const noexcept { return protocol_; }
     error_code failure() const noexcept { return failure_; }
-    std::string const& server_text() const noexcept { return text_; }
+    std::string server_text() const { return text_.get(); } ///< any thread
 
 private:
     enum class phase : unsigned char { hello, without_hello };
@@ -64,7 +66,7 @@ private:
     std::size_t auth_at_ = 0; // index of AUTH, without HELLO
     bool hello_unknown_ = false;
     error_code failure_;
-    std::string text_;
+    shown_text text_;
 };
 
 } // namespace fairlead::redis::detail

@@ -621,6 +621,43 @@ TEST(Catalogue, C15_R05_CancellingFromAnotherThreadNeedsNoMemory) {
     EXPECT_TRUE(aborted);
 }
 
+TEST(Catalogue, C15_R05_CancellingAConnectionFromAnotherThreadNeedsNoMemory) {
+    if (!new_is_replaced())
+        GTEST_SKIP() << "the sanitizer of this compiler keeps its own operator new";
+    io_context context;
+    auto conn = std::make_unique<redis::connection>(context);
+    redis::request one, other;
+    one.push("PING");
+    other.push("PING");
+    int aborted = 0;
+    auto const count = [&](error_code ec, std::size_t) { aborted += ec == error::operation_aborted; };
+    conn->async_exec(one, redis::ignore, count);
+    conn->async_exec(other, redis::ignore, count);
+    conn->async_exec(other, redis::ignore, count);
+    auto guard = make_work_guard(context);
+    std::atomic<bool> inside{false};
+    post(context, [&] { inside = true; });
+    std::thread running([&] { context.run(); });
+    while (!inside)
+        std::this_thread::yield();
+    std::uint64_t failed = 0;
+    std::size_t left = 0;
+    std::thread([&] { // Its cache of blocks is empty.
+        auto const failing = failing_new::from(1);
+        conn->cancel(one);
+        left = conn->pending();
+        conn->cancel();
+        failed = failing.failed();
+        conn.reset();
+    })
+        .join();
+    EXPECT_EQ(failed, 2U) << "a message would have been the shorter way";
+    EXPECT_EQ(left, 2U) << "without memory for a message, the caller waits until it has been read";
+    guard.reset();
+    running.join();
+    EXPECT_EQ(aborted, 3);
+}
+
 TEST(Catalogue, C15_R05_DestroyingEverythingWithWorkPendingNeedsNoMemory) {
     if (!new_is_replaced())
         GTEST_SKIP() << "the sanitizer of this compiler keeps its own operator new";

@@ -30,6 +30,8 @@ public:
     void wait();
 
     bool is_over() const noexcept { return phase_.load(std::memory_order_seq_cst) != pending; }
+    /// Until the thread begins to wait: what it starts is the operation itself.
+    bool is_starting() const noexcept { return !driven_.load(std::memory_order_relaxed); }
     /// The calling thread has handed something to `l`.
     void note(loop& l) noexcept;
 

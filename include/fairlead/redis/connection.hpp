@@ -10,12 +10,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <tuple>
 
 namespace fairlead::redis {
 
-/// What a connection has done so far, over all its generations.
+/// What a connection has done so far, over all its generations. Each number is exact by itself; while the connection is
+/// at work they may have been read at different moments.
 struct connection_counters {
     std::uint64_t generations;     ///< Sessions that became ready.
     std::uint64_t requests;        ///< Accepted for sending.
@@ -88,6 +90,7 @@ struct receive_op : outcome_record {
     receive_op() noexcept {}
 };
 struct run_op : outcome_record {
+    config* settings; ///< for this session and the next ones, which the start takes; null: those of the last time
     char address[40]; ///< of the configuration, for the message of an error: perhaps cut off
     run_op() noexcept {}
 };
@@ -97,7 +100,11 @@ FAIRLEAD_EXPORT loop* loop_of(connection_core& c) noexcept;
 FAIRLEAD_EXPORT void start(connection_core& c, exec_op& o) noexcept;
 FAIRLEAD_EXPORT void start(connection_core& c, receive_op& o) noexcept;
 FAIRLEAD_EXPORT void start(connection_core& c, run_op& o) noexcept;
-FAIRLEAD_EXPORT void note_address(connection_core const& c, run_op& o) noexcept;
+struct discard_settings {
+    FAIRLEAD_EXPORT void operator()(config* c) const noexcept;
+};
+using settings_of_run = std::unique_ptr<config, discard_settings>;
+FAIRLEAD_EXPORT settings_of_run keep_settings(config_view const& cfg);
 /// Names the command that has failed.
 FAIRLEAD_EXPORT std::string describe_failed(exec_op const& o);
 
@@ -151,12 +158,13 @@ struct run : fairlead::detail::primitive<run> {
     using record = run_op;
 
     connection_core* connection;
+    settings_of_run mutable settings; ///< until it is started
 
-    explicit run(connection_core& c) noexcept : connection(&c) {}
+    explicit run(connection_core& c, settings_of_run s = nullptr) noexcept : connection(&c), settings(std::move(s)) {}
     loop* home() const noexcept { return loop_of(*connection); }
     void prepare(record& o) const noexcept {
         o.begin(connection);
-        note_address(*connection, o);
+        o.settings = settings.release();
     }
     void submit(record& o) const noexcept { start(*o.connection, o); }
     static std::tuple<error_code> take(record& o) noexcept { return {o.error()}; }
@@ -182,8 +190,16 @@ struct run : fairlead::detail::primitive<run> {
 /// asked, on a dedicated connection, TCP looks after the server's host (SO_KEEPALIVE): when that is gone, async_run
 /// ends with error::timed_out after about two intervals, in whole seconds. A server that hangs is not noticed then.
 ///
-/// Threads    async_exec: any (a request of another thread goes through the loop's inbox); everything else: the thread
-///            that runs its context, or any while none does
+/// Handlers run on the connection's executor, unless they have one of their own; replies are converted before that, in
+/// the thread that performs the I/O. Where the executor is a pool, a strand, or one of a user's, its operations are
+/// work of the executor until their handlers run.
+///
+/// Calls are carried out in their order, whichever threads make them, as far as these threads know of an order. While
+/// another thread runs the loop, a call is a message to it, and returns at once: that thread may be inside a handler
+/// that waits for the caller.
+///
+/// Threads    any, also several at the same time, the destructor by itself; but one thread is inside run() of the
+///            io_context on which the connection is. A thread_pool may have many
 /// Lifetime   outlived by its context; destroying it completes what is pending with operation_aborted or maybe_executed
 class FAIRLEAD_EXPORT connection {
 public:
@@ -208,15 +224,15 @@ public:
     ///            what redis::error lists for connections, condition::protocol_error, and errors of sockets and names
     /// Cancel     through cancel()
     /// Immediate  never
-    /// Lifetime   as the connection; `cfg` is copied
-    /// Threads    the one that runs its context, or any while none does
+    /// Lifetime   as the connection; `cfg` is copied, and takes effect when the operation starts
+    /// Threads    any
     /// Allocates  when it connects; nothing for each read or write after warm-up
     /// Source     https://redis.io/docs/latest/develop/reference/protocol-spec/
     template <class Token = use_await_t> decltype(auto) async_run(config_view const& cfg, Token&& token = {}) {
-        configure(cfg);
-        return async_run(std::forward<Token>(token));
+        return completion_token_transform<detail::run::signature>(std::forward<Token>(token),
+                                                                  detail::run(*core_, detail::keep_settings(cfg)));
     }
-    /// The same once more, with the configuration of the last time.
+    /// The same once more, with the configuration of the last time that one was started.
     template <class Token = use_await_t>
         requires(!std::convertible_to<Token, config_view>)
     decltype(auto) async_run(Token&& token = {}) {
@@ -249,32 +265,37 @@ public:
     /// Cancel     through cancel()
     /// Immediate  never
     /// Lifetime   `into` outlives the completion
-    /// Threads    the one that runs its context, or any while none does
+    /// Threads    any
     /// Allocates  nothing after warm-up: memory changes hands
     template <class Token = use_await_t> decltype(auto) async_receive(generic_response& into, Token&& token = {}) {
         return completion_token_transform<detail::receive::signature>(std::forward<Token>(token),
                                                                       detail::receive(*core_, into));
     }
 
-    /// Ends the connection: async_run, async_receive and all requests complete.
+    /// Ends the connection: async_run, async_receive and all requests complete. What is started later is not concerned.
+    /// While another thread runs the loop, this is a message to that thread.
+    /// Threads    any
+    /// Allocates  a block of the recycler for a message; without memory the caller waits until it has been read
     void cancel() noexcept;
     /// Gives up the pending executions of `req`; the connection goes on, and replies that still come are dropped.
-    /// Returns how many. O(pending requests).
+    /// Returns how many; 1 when it had to be passed on, as cancel() is. O(pending requests).
+    /// Lifetime   `req` may go as soon as its executions have completed, also before a message is read
+    /// Threads    any
+    /// Allocates  as cancel()
     std::size_t cancel(request const& req) noexcept;
 
-    /// Ready: the server has accepted HELLO, requests are sent.
+    /// Ready: the server has accepted HELLO, requests are sent. Any thread may ask, as with what follows.
     bool is_ready() const noexcept;
     /// The protocol of the current session; meaningful while ready.
     resp3::version protocol() const noexcept;
-    /// How the server refused the last session, or a SUBSCRIBE: "WRONGPASS ...". Made fit for a log.
-    std::string const& server_text() const noexcept;
-    /// Requests that wait to be written or answered.
+    /// How the server refused the last session, or a SUBSCRIBE: "WRONGPASS ...". Made fit for a log. A copy, for the
+    /// next session has another one.
+    std::string server_text() const;
+    /// Requests that wait to be written or answered, those included that are on their way from another thread.
     std::size_t pending() const noexcept;
     connection_counters counters() const noexcept;
 
 private:
-    void configure(config_view const& cfg);
-
     detail::connection_core* core_;
 };
 

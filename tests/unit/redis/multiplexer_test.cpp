@@ -327,10 +327,10 @@ TEST(Multiplexer, CancelByRequestGivesUpEveryExecutionOfIt) {
     bench.flush();
     bench.add(other);
     op_queue done;
-    EXPECT_EQ(bench.mux.cancel(one.req, done), 1U);
+    EXPECT_EQ(bench.mux.cancel(&one.req, done), 1U);
     bench.complete(done);
     EXPECT_EQ(one.error(), R::maybe_executed);
-    EXPECT_EQ(bench.mux.cancel(other.req, done), 1U);
+    EXPECT_EQ(bench.mux.cancel(&other.req, done), 1U);
     bench.complete(done);
     EXPECT_EQ(other.error(), fairlead::error::operation_aborted);
     EXPECT_EQ(bench.flush(), "");
