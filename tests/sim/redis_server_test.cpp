@@ -2,6 +2,7 @@
 // clients, every read and write is cut anywhere. The same seed is the same run.
 
 #include <fairlead/coro/spawn.hpp>
+#include <fairlead/exec/strand.hpp>
 #include <fairlead/net/timer.hpp>
 #include <fairlead/redis/connection.hpp>
 #include <fairlead/redis/server.hpp>
@@ -326,6 +327,53 @@ TEST(RedisTimeOuts, FarAwayTheyAreNone) {
     EXPECT_EQ(ended, error::operation_aborted);
     ASSERT_TRUE(std::get<0>(resp).has_value());
     EXPECT_EQ(std::get<0>(resp).value(), "PONG");
+}
+
+TEST(RedisInASimulatedWorld, X4_HandlersOfAConnectionOnAStrandRunInIt) {
+    std::uint64_t good = 0, given_up = 0;
+    sim::for_each_seed(scaled(300, 30), [&](sim::world& w) {
+        redis::server server(w.context());
+        auto const strand = make_strand(w.context());
+        auto conn = std::make_unique<redis::connection>(strand);
+        std::mt19937_64 random(w.seed());
+        std::vector<redis::request> requests(8);
+        std::vector<int> values(requests.size());
+        std::size_t pending = requests.size() + 2;
+        auto const ended = [&] {
+            EXPECT_TRUE(strand.running_in_this_thread());
+            if (--pending == 0)
+                server.stop();
+        };
+        redis::generic_response pushes;
+        conn->async_run({.address = server.address()}, [&](error_code ec) {
+            EXPECT_EQ(ec, error::operation_aborted);
+            ended();
+        });
+        conn->async_receive(pushes, [&](error_code ec, std::size_t) {
+            EXPECT_EQ(ec, error::operation_aborted);
+            ended();
+        });
+        for (std::size_t i = 0; i != requests.size(); ++i) {
+            requests[i].push("ECHO", i);
+            conn->async_exec(requests[i], values[i], [&, i](error_code ec, std::size_t) {
+                if (!ec)
+                    EXPECT_EQ(values[i], static_cast<int>(i));
+                else
+                    EXPECT_TRUE(ec == error::operation_aborted || ec == redis::error::maybe_executed) << ec.message();
+                ++(ec ? given_up : good);
+                ended();
+            });
+        }
+        w.at(std::chrono::microseconds(random() % 2000), [&] {
+            if (conn)
+                conn->cancel(requests[3]);
+        });
+        w.at(std::chrono::microseconds(random() % 4000), [&] { conn.reset(); });
+        w.run();
+        EXPECT_EQ(pending, 0U);
+    });
+    EXPECT_GT(good, 0U);
+    EXPECT_GT(given_up, 0U);
 }
 
 TEST(ShadowRedis, AnswersAsTheEmbeddedServerDoesOnRealSockets) {
