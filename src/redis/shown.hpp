@@ -56,8 +56,8 @@ private:
     std::string text_;
 };
 
-/// Requests that have a caller, and how many of all that other threads started have arrived: both in one word, so that
-/// a reader never finds one of them in neither place or in both.
+/// Requests that have a caller, and how many of all that other threads started have arrived. Both are in one word, so
+/// that a reader never finds a request in neither place or in both.
 class pending_count {
 public:
     void add_one() noexcept { add(to_add_); }

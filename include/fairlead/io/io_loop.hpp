@@ -64,7 +64,7 @@ public:
 
     // ---- for I/O objects
     using loop::post_request;
-    /// What other threads have asked for before is done when this returns. Not from inside such a request.
+    /// When this returns, all is done that other threads had asked for. Not from inside such a request.
     using loop::take_inbox;
     io::driver& driver() noexcept { return *driver_; }
     std::chrono::steady_clock::time_point now() noexcept;

@@ -195,7 +195,7 @@ struct run : fairlead::detail::primitive<run> {
 /// work of the executor until their handlers run.
 ///
 /// Calls are carried out in their order, whichever threads make them, as far as these threads know of an order. While
-/// another thread runs the loop, a call is a message to it, and returns at once: that thread may be inside a handler
+/// another thread runs the loop, a call is a message to it, and returns at once. That thread may be inside a handler
 /// that waits for the caller.
 ///
 /// Threads    any, also several at the same time, the destructor by itself; but one thread is inside run() of the
@@ -272,7 +272,7 @@ public:
                                                                       detail::receive(*core_, into));
     }
 
-    /// Ends the connection: async_run, async_receive and all requests complete. What is started later is not concerned.
+    /// Ends the connection: async_run, async_receive and all requests complete, as far as they have been started before.
     /// While another thread runs the loop, this is a message to that thread.
     /// Threads    any
     /// Allocates  a block of the recycler for a message; without memory the caller waits until it has been read
