@@ -272,7 +272,7 @@ public:
                                                                       detail::receive(*core_, into));
     }
 
-    /// Ends the connection: async_run, async_receive and all requests complete, as far as they have been started before.
+    /// Ends the connection: async_run, async_receive and all requests complete that have been started before.
     /// While another thread runs the loop, this is a message to that thread.
     /// Threads    any
     /// Allocates  a block of the recycler for a message; without memory the caller waits until it has been read
