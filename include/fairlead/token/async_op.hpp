@@ -149,8 +149,7 @@ template <class Signature, class Functions> auto take_with(Functions const* f, v
 
 /// The result of a finished await. After the suspension the compiler no longer knows which operation it was, so the
 /// common kinds of result are read here rather than through a call.
-template <class Signature, class Functions>
-FAIRLEAD_ALWAYS_INLINE auto resume_with(Functions const* f, void* storage, await_record& r) {
+template <class Signature, class Op> FAIRLEAD_ALWAYS_INLINE auto resume_with(Op& o, await_record& r) {
     using values = values_of<Signature>;
     if constexpr (plain_values<values>) {
         auto const& result = r.get<op>().result;
@@ -161,7 +160,7 @@ FAIRLEAD_ALWAYS_INLINE auto resume_with(Functions const* f, void* storage, await
                 return;
         }
     }
-    return take_with<Signature>(f, storage, r);
+    return o.take(r);
 }
 
 template <class Signature> class op_awaiter;
@@ -184,7 +183,7 @@ public:
 
     template <class Init>
         requires(!std::same_as<std::decay_t<Init>, async_op>)
-    explicit async_op(Init&& init) noexcept(inside<std::decay_t<Init>>) {
+    FAIRLEAD_ALWAYS_INLINE explicit async_op(Init&& init) noexcept(inside<std::decay_t<Init>>) {
         using init_type = std::decay_t<Init>;
         void* place = storage_;
         if constexpr (inside<init_type>) {
@@ -202,22 +201,22 @@ public:
         }
     }
     async_op(async_op&& other) noexcept : functions_(other.functions_) {
-        if (functions_ && functions_->relocate)
+        if (functions_->relocate)
             functions_->relocate(other.storage_, storage_);
         else
             for (std::size_t i = 0; i != storage_size; ++i)
                 storage_[i] = other.storage_[i];
-        other.functions_ = nullptr;
+        other.functions_ = &detail::no_functions<Args...>;
     }
     async_op& operator=(async_op&&) = delete;
-    ~async_op() {
-        if (functions_ && functions_->destroy)
+    FAIRLEAD_ALWAYS_INLINE ~async_op() {
+        if (functions_->destroy)
             functions_->destroy(storage_);
     }
 
     /// Starts the operation with another token.
     template <class Token> decltype(auto) operator()(Token&& token) && {
-        FAIRLEAD_ASSERT(functions_);
+        FAIRLEAD_ASSERT(functions_ != &detail::no_functions<Args...>);
         return completion_token_transform<signature>(std::forward<Token>(token), initiation{std::move(*this)});
     }
     template <class Token>
@@ -232,6 +231,9 @@ public:
 private:
     friend class detail::op_awaiter<signature>;
     friend class detail::foreign_awaiter<signature>;
+    template <class S, class Op> friend auto detail::resume_with(Op&, await_record&);
+
+    auto take(await_record& r) { return detail::take_with<signature>(functions_, storage_, r); }
 
     /// The operation as an initiation, for whatever token it meets next.
     struct initiation {
@@ -258,7 +260,7 @@ private:
         }
     };
 
-    detail::initiation_functions<Args...> const* functions_;
+    detail::initiation_functions<Args...> const* functions_; ///< never null: there is one question less to ask
     alignas(8) std::byte storage_[storage_size];
 };
 
@@ -271,12 +273,12 @@ public:
     op_awaiter(op_awaiter const&) = delete;
     op_awaiter& operator=(op_awaiter const&) = delete;
 
-    bool await_ready() {
+    FAIRLEAD_ALWAYS_INLINE bool await_ready() {
         auto* const f = op_.functions_;
         return f->try_step && f->try_step(op_.storage_, record_) == step::ready;
     }
     bool await_suspend(std::coroutine_handle<>) { return op_.functions_->start_await(op_.storage_, record_); }
-    auto await_resume() { return resume_with<R(Args...)>(op_.functions_, op_.storage_, record_); }
+    FAIRLEAD_ALWAYS_INLINE auto await_resume() { return resume_with<R(Args...)>(op_, record_); }
 
 private:
     async_op<R(Args...)>& op_;
@@ -306,7 +308,7 @@ public:
         record_.handle = h;
         return op_.functions_->start_await(op_.storage_, record_);
     }
-    auto await_resume() { return resume_with<R(Args...)>(op_.functions_, op_.storage_, record_); }
+    auto await_resume() { return resume_with<R(Args...)>(op_, record_); }
 
 private:
     async_op<R(Args...)> op_;

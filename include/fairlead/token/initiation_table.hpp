@@ -30,6 +30,9 @@ template <class... Args> struct initiation_functions {
     bool is_cancellable;
 };
 
+/// Those of an operation that has been started, or moved away.
+template <class... Args> inline constexpr initiation_functions<Args...> no_functions{};
+
 /// Initiations that say what they do, for the message of an error: "connect to 127.0.0.1:80"; or, when they are asked
 /// with the record, what has failed of it.
 template <class Init>
