@@ -37,7 +37,11 @@ public:
     std::size_t max_size() const noexcept { return max_size_; }
     std::size_t capacity() const noexcept { return detail::limited(container_->capacity(), max_size_); }
 
-    const_buffer data() const noexcept { return {container_->data(), size()}; }
+    /// Not more than the container has, whoever has made it shorter.
+    const_buffer data() const noexcept {
+        return {container_->data(),
+                detail::limited(container_->size(), committed_ != detail::no_limit ? committed_ : max_size_)};
+    }
     mutable_buffer prepare(std::size_t n) {
         std::size_t const start = size();
         check_room(n);

@@ -36,11 +36,11 @@ template <class Buffer> void dynamic_commit(Buffer& b, std::size_t prepared, std
     else
         b.commit(n);
 }
-template <class Buffer> const_buffer dynamic_data(Buffer const& b) {
-    if constexpr (dynamic_buffer_v2<Buffer>)
-        return b.data(0, b.size());
-    else
+template <class Buffer> FAIRLEAD_ALWAYS_INLINE const_buffer dynamic_data(Buffer const& b) {
+    if constexpr (dynamic_buffer_v1<Buffer>)
         return b.data();
+    else
+        return b.data(0, b.size());
 }
 /// How much to read next: what the buffer has room for without allocating, at least 512 bytes, at most a step.
 template <class Buffer> std::size_t dynamic_step(Buffer const& b, std::size_t most) noexcept {
@@ -146,7 +146,7 @@ struct associator<A, detail::read_dynamic_op<S, B, C, H>, D>
 /// Immediate  may be ready without waiting; the handler still never runs before this returns
 /// Lifetime   the stream and the memory behind `into` outlive the completion
 /// Threads    no other read on the stream meanwhile
-/// Allocates  on our sockets nothing awaited with one or two buffers; on others the steps' records, in turn
+/// Allocates  awaited on our sockets nothing with one buffer, a counted block with more; on others the steps' records
 /// Source     Networking TS [buffer.async.read]
 template <async_read_stream Stream, mutable_buffer_sequence Buffers, class Token = detail::default_token_of<Stream>>
     requires(!detail::completion_condition<std::decay_t<Token>>)

@@ -5,65 +5,153 @@
 #include <fairlead/base/streambuf_fwd.hpp>
 #include <fairlead/stream/read.hpp>
 
+#include <cstdint>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 namespace fairlead {
 namespace detail {
 
-/// A copy of a delimiter in eight bytes: up to seven characters lie inside, more in a block of the recycler.
+/// Up to seven characters to look for, in one word: the first in its lowest byte, their number in its highest. It is
+/// written, copied and read as a whole, so that no load waits for several stores, and has nothing to destroy.
+class short_delimiter {
+public:
+    static constexpr std::size_t most = 7;
+
+    explicit constexpr short_delimiter(std::uint64_t word) noexcept : word_(word) {}
+    /// Of a string with at most so many.
+    explicit constexpr short_delimiter(std::string_view s) noexcept : word_(word_of_number(s.size())) {
+        for (std::size_t i = 0; i != s.size(); ++i)
+            word_ |= word_of_character(s[i], i);
+    }
+    std::uint64_t word() const noexcept { return word_; }
+    std::size_t size() const noexcept { return word_ >> 56; }
+    /// Looks for its first occurrence from `from` on; `n`: where that ends. False: there is none.
+    FAIRLEAD_ALWAYS_INLINE bool find(std::string_view text, std::size_t from, std::size_t& n) const noexcept {
+        auto const* const at = candidate(text, from);
+        if (at && is_at(at, text)) [[likely]] {
+            n = static_cast<std::size_t>(at - text.data()) + size();
+            return true;
+        }
+        n = find_beyond(at, text, from);
+        return n != std::string_view::npos;
+    }
+    /// How many bytes at the end of a text may begin one.
+    std::size_t kept() const noexcept { return size() - 1; }
+
+protected:
+    static constexpr std::uint64_t word_of_number(std::size_t n) noexcept { return std::uint64_t{n} << 56; }
+    static constexpr std::uint64_t word_of_character(char c, std::size_t at) noexcept {
+        return std::uint64_t{static_cast<unsigned char>(c)} << 8 * at;
+    }
+    /// Where the first character is.
+    char const* candidate(std::string_view text, std::size_t from) const noexcept {
+        if (text.size() <= from)
+            return nullptr;
+        return static_cast<char const*>(
+            std::memchr(text.data() + from, static_cast<unsigned char>(word_), text.size() - from));
+    }
+    /// What is rare is not inlined: the rest then has few registers to save.
+    FAIRLEAD_NOINLINE std::size_t find_beyond(char const* at, std::string_view text, std::size_t from) const noexcept {
+        if (size() == 0)
+            return from;
+        while (at && !is_at(at, text))
+            at = candidate(text, static_cast<std::size_t>(at - text.data()) + 1);
+        return at ? static_cast<std::size_t>(at - text.data()) + size() : std::string_view::npos;
+    }
+
+private:
+    bool is_at(char const* at, std::string_view text) const noexcept {
+        auto const last = size() - 1;
+        if (last >= static_cast<std::size_t>(text.data() + text.size() - at)) // also when there is nothing to look for
+            return false;
+        auto rest = word_;
+        for (std::size_t i = 0; i != last;)
+            if (at[++i] != static_cast<char>(rest >>= 8))
+                return false;
+        return true;
+    }
+    std::uint64_t word_;
+};
+
+/// That of a literal with `Length` characters, or of an array that has room for so many and may hold fewer. The
+/// compiler compares all of them at once.
+template <std::size_t Length> class literal_delimiter : public short_delimiter {
+public:
+    FAIRLEAD_ALWAYS_INLINE explicit literal_delimiter(char const (&s)[Length + 1]) noexcept
+        : short_delimiter(word_of(s, std::make_index_sequence<Length>())) {}
+    FAIRLEAD_ALWAYS_INLINE bool find(std::string_view text, std::size_t from, std::size_t& n) const noexcept {
+        auto const* const at = candidate(text, from);
+        if (at && Length <= static_cast<std::size_t>(text.data() + text.size() - at) &&
+            word_at(at, std::make_index_sequence<Length>()) == word()) [[likely]] {
+            n = static_cast<std::size_t>(at - text.data()) + Length;
+            return true;
+        }
+        n = find_beyond(at, text, from);
+        return n != std::string_view::npos;
+    }
+
+private:
+    template <std::size_t... I>
+    FAIRLEAD_ALWAYS_INLINE static std::uint64_t word_at(char const* at, std::index_sequence<I...>) noexcept {
+        return (word_of_character(at[I], I) | ...) | word_of_number(Length);
+    }
+    template <std::size_t... I>
+    FAIRLEAD_ALWAYS_INLINE static std::uint64_t word_of(char const* s, std::index_sequence<I...> all) noexcept {
+        if ((s[I] && ...)) [[likely]]
+            return word_at(s, all);
+        return short_delimiter(std::string_view(s)).word();
+    }
+};
+static_assert(std::is_trivially_copyable_v<literal_delimiter<2>> && sizeof(literal_delimiter<2>) == 8);
+
+/// A string of any length, in eight bytes too: one that is too long for a short_delimiter lies in a block of the
+/// recycler.
 class delimiter {
 public:
-    explicit delimiter(std::string_view s) {
-        if (s.size() <= inside) {
-            std::memcpy(text_, s.data(), s.size());
-            size_ = static_cast<unsigned char>(s.size());
-            return;
-        }
-        auto* block = static_cast<char*>(recycle_allocate(sizeof(std::size_t) + s.size()));
-        auto const n = s.size();
-        std::memcpy(block, &n, sizeof n);
-        std::memcpy(block + sizeof n, s.data(), n);
-        auto const bits = reinterpret_cast<std::uintptr_t>(block);
-        std::memcpy(text_, &bits, inside); // A user-space address has 47 bits.
-        size_ = outside;
-    }
-    delimiter(delimiter&& other) noexcept { take(other); }
+    explicit delimiter(std::string_view s)
+        : text_(s.size() <= short_delimiter::most ? short_delimiter(s) : outside(s)) {}
+    delimiter(delimiter&& other) noexcept : text_(std::exchange(other.text_, short_delimiter(0))) {}
     delimiter& operator=(delimiter&&) = delete;
     ~delimiter() {
-        if (size_ == outside)
+        if (is_outside()) [[unlikely]]
             recycle_free(block());
     }
 
-    std::size_t find(std::string_view text, std::size_t from) const noexcept {
-        auto const wanted = view();
-        auto const at = text.find(wanted, from);
-        return at == std::string_view::npos ? at : at + wanted.size();
+    FAIRLEAD_ALWAYS_INLINE bool find(std::string_view text, std::size_t from, std::size_t& n) const noexcept {
+        return is_outside() ? find_outside(text, from, n) : text_.find(text, from, n);
     }
-    std::size_t kept() const noexcept { return view().size() - 1; }
+    std::size_t kept() const noexcept { return (is_outside() ? view_outside().size() : text_.size()) - 1; }
 
 private:
-    std::string_view view() const noexcept {
-        if (size_ != outside) [[likely]]
-            return {text_, size_};
+    static constexpr std::size_t number_outside = 0xff; // and then the address of the block
+    static constexpr std::uint64_t address_bits = ~(std::uint64_t{number_outside} << 56);
+
+    static short_delimiter outside(std::string_view s) {
+        auto* const block = static_cast<char*>(recycle_allocate(sizeof(std::size_t) + s.size()));
+        auto const n = s.size();
+        std::memcpy(block, &n, sizeof n);
+        std::memcpy(block + sizeof n, s.data(), n);
+        return short_delimiter(reinterpret_cast<std::uintptr_t>(block) |
+                               ~address_bits); // A user-space address has 47 bits.
+    }
+    bool is_outside() const noexcept { return text_.size() == number_outside; }
+    char* block() const noexcept {
+        return reinterpret_cast<char*>(static_cast<std::uintptr_t>(text_.word() & address_bits));
+    }
+    std::string_view view_outside() const noexcept {
         std::size_t n;
         std::memcpy(&n, block(), sizeof n);
         return {block() + sizeof n, n};
     }
-    static constexpr std::size_t inside = 7;
-    static constexpr unsigned char outside = 0xff;
-    char* block() const noexcept {
-        std::uintptr_t bits = 0;
-        std::memcpy(&bits, text_, inside);
-        return reinterpret_cast<char*>(bits);
+    FAIRLEAD_NOINLINE bool find_outside(std::string_view text, std::size_t from, std::size_t& n) const noexcept {
+        auto const wanted = view_outside();
+        auto const at = text.find(wanted, from);
+        n = at + wanted.size();
+        return at != std::string_view::npos;
     }
-    void take(delimiter& other) noexcept {
-        std::memcpy(text_, other.text_, inside);
-        size_ = other.size_;
-        other.size_ = 0;
-    }
-    alignas(8) char text_[inside] = {};
-    unsigned char size_ = 0;
+    short_delimiter text_;
 };
 static_assert(sizeof(delimiter) == 8);
 
@@ -72,12 +160,13 @@ using until_values = std::tuple<error_code, std::size_t>;
 /// One character to look for: nothing to copy with care, and nothing to destroy.
 struct character_delimiter {
     char c;
-    /// Where its first occurrence from `from` on ends; npos: there is none.
-    std::size_t find(std::string_view text, std::size_t from) const noexcept {
+    bool find(std::string_view text, std::size_t from, std::size_t& n) const noexcept {
         auto const* const at = text.size() > from ? std::memchr(text.data() + from, c, text.size() - from) : nullptr;
-        return at ? static_cast<std::size_t>(static_cast<char const*>(at) - text.data()) + 1 : std::string_view::npos;
+        if (!at)
+            return false;
+        n = static_cast<std::size_t>(static_cast<char const*>(at) - text.data()) + 1;
+        return true;
     }
-    /// How many bytes at the end of a text may begin one.
     static std::size_t kept() noexcept { return 0; }
 };
 
@@ -87,8 +176,7 @@ template <class Buffer, class Delimiter> FAIRLEAD_ALWAYS_INLINE bool
 find_delimiter(Buffer const& data, Delimiter const& wanted, std::size_t& from, op_result& r) {
     auto const b = dynamic_data(data);
     std::string_view const text(static_cast<char const*>(b.data()), b.size());
-    r.n = wanted.find(text, from);
-    if (r.n != std::string_view::npos) [[likely]] {
+    if (wanted.find(text, from, r.n)) [[likely]] {
         r.error = 0;
         return true;
     }
@@ -123,7 +211,7 @@ bool find_delimiter(Buffer const& data, Match& match, std::size_t& from, op_resu
     return at.second || is_full;
 }
 
-/// `Delimiter` is one of the two above, or a match condition.
+/// `Delimiter` is one of those above, or a match condition.
 template <class Stream, class Buffer, class Delimiter, class Handler> struct read_until_op
     : composed_cancellation<Handler> {
     Stream* stream;
@@ -174,7 +262,7 @@ template <class Stream, class Buffer, class Delimiter> struct read_until_initiat
     static std::string describe() { return "read_until"; }
 
     /// Serves the coroutine that need not suspend and the handler that has to be queued: the search is written once.
-    bool try_step(op_result& r) const
+    FAIRLEAD_ALWAYS_INLINE bool try_step(op_result& r) const
         requires(!match_condition_for<Delimiter, Buffer>) // which may have a memory: it is asked once
     {
         std::size_t from = 0;
@@ -215,7 +303,7 @@ template <class Stream, class Buffer, class Delimiter> struct read_until_initiat
 };
 
 template <class Stream, class Buffer, class Wanted, class Token>
-decltype(auto) start_read_until(Stream& stream, Buffer&& into, Wanted&& wanted, Token&& token) {
+FAIRLEAD_ALWAYS_INLINE decltype(auto) start_read_until(Stream& stream, Buffer&& into, Wanted&& wanted, Token&& token) {
     return completion_token_transform<void(error_code, std::size_t)>(
         std::forward<Token>(token), read_until_initiation<Stream, Buffer, Wanted>{&stream, std::forward<Buffer>(into),
                                                                                   std::forward<Wanted>(wanted)});
@@ -253,11 +341,21 @@ template <class T> struct is_match_condition : std::bool_constant < std::is_func
 /// Allocates  awaited nothing when the delimiter is there (with up to seven characters); reading takes a counted block
 /// Source     Networking TS [buffer.async.read.until]
 template <async_read_stream Stream, detail::dynamic_buffer_type Buffer, class Token = detail::default_token_of<Stream>>
-decltype(auto) async_read_until(Stream& stream, Buffer into, std::string_view delimiter, Token&& token = {}) {
+FAIRLEAD_ALWAYS_INLINE decltype(auto) async_read_until(Stream& stream, Buffer into, std::string_view delimiter,
+                                                       Token&& token = {}) {
     return detail::start_read_until(stream, std::move(into), detail::delimiter(delimiter), std::forward<Token>(token));
 }
+template <async_read_stream Stream, detail::dynamic_buffer_type Buffer, std::size_t N,
+          class Token = detail::default_token_of<Stream>>
+    requires(N > 1 && N <= detail::short_delimiter::most + 1)
+FAIRLEAD_ALWAYS_INLINE decltype(auto) async_read_until(Stream& stream, Buffer into, char const (&delimiter)[N],
+                                                       Token&& token = {}) {
+    return detail::start_read_until(stream, std::move(into), detail::literal_delimiter<N - 1>(delimiter),
+                                    std::forward<Token>(token));
+}
 template <async_read_stream Stream, detail::dynamic_buffer_type Buffer, class Token = detail::default_token_of<Stream>>
-decltype(auto) async_read_until(Stream& stream, Buffer into, char delimiter, Token&& token = {}) {
+FAIRLEAD_ALWAYS_INLINE decltype(auto) async_read_until(Stream& stream, Buffer into, char delimiter,
+                                                       Token&& token = {}) {
     return detail::start_read_until(stream, std::move(into), detail::character_delimiter{delimiter},
                                     std::forward<Token>(token));
 }

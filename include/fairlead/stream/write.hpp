@@ -29,7 +29,7 @@ template <class Stream, class Buffers> using write_all_type =
 /// Immediate  may be ready without waiting; the handler still never runs before this returns
 /// Lifetime   the stream and the memory behind `from` outlive the completion
 /// Threads    no other write on the stream meanwhile
-/// Allocates  on our sockets nothing awaited with one or two buffers; on others the steps' records, in turn
+/// Allocates  awaited on our sockets nothing with one buffer, a counted block with more; on others the steps' records
 /// Source     Networking TS [buffer.async.write]
 template <async_write_stream Stream, const_buffer_sequence Buffers, class Token = detail::default_token_of<Stream>>
     requires(!detail::completion_condition<std::decay_t<Token>>)
