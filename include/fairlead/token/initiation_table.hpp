@@ -277,6 +277,10 @@ template <class Values> void store_at_once(await_record& r, Values&& v) {
     store_result(r, std::forward<Values>(v));
 }
 
+/// Awaited, the operation is nothing but a way through the queue of the coroutine's own executor.
+template <class Init>
+concept gives_way = requires { typename Init::gives_way; };
+
 template <class Init, class... Args> struct generic_functions
     : stored_initiation<Init, typename initiation_functions<Args...>::values> {
     using base = stored_initiation<Init, typename initiation_functions<Args...>::values>;
@@ -345,6 +349,13 @@ template <class Init, class... Args> struct generic_functions
                 return false;
             if (!can_try || r.state != await_state::exhausted)
                 return start_heard<can_be_cancelled<Init>(), std::decay_t<Args>...>(&start, p, r);
+        }
+        if constexpr (gives_way<Init>) {
+            if (r.home) { // whose queue then is all that there is to go through
+                r.state = await_state::idle;
+                loop::yield(r);
+                return true;
+            }
         }
         if constexpr (can_try) {
             if (r.state == await_state::exhausted) {

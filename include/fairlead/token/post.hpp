@@ -109,6 +109,7 @@ template <class Token, class Executor> decltype(auto) post_on(Executor const& ex
 
 /// post and dispatch on whatever executor the handler has; one that has none is called at once.
 struct associated_post {
+    using gives_way = void;
     static constexpr bool is_cancellable = false;
     static constexpr bool only_queues = true;
 

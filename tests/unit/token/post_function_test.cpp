@@ -3,6 +3,7 @@
 #include <fairlead/token/post_function.hpp>
 
 #include <fairlead/coro/spawn.hpp>
+#include <fairlead/exec/strand.hpp>
 #include <fairlead/exec/thread_pool.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/token/deferred.hpp>
@@ -10,6 +11,8 @@
 
 #include <gtest/gtest.h>
 
+#include <coroutine>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <thread>
@@ -94,6 +97,60 @@ TEST(PostWithoutExecutor, AwaitingCoroutineGivesWayOnItsOwn) {
     post(context, [&] { order += 'o'; });
     context.run();
     EXPECT_EQ(order, "1o234");
+}
+
+awaitable<void> give_way_twice(strand<io_context::executor_type>& on, std::string& order, bool& is_there) {
+    order += '1';
+    co_await post(deferred);
+    order += '2';
+    co_await post();
+    order += '3';
+    is_there = on.running_in_this_thread();
+}
+
+TEST(PostWithoutExecutor, AwaitedOnAStrandItGoesThroughTheQueueOfTheStrand) {
+    io_context context;
+    auto on = make_strand(context);
+    std::string order;
+    bool is_there = false;
+    co_spawn(on, give_way_twice(on, order, is_there), detached);
+    post(on, [&] {
+        order += 'o';
+        post(on, [&] { order += 'p'; });
+    });
+    context.run();
+    EXPECT_EQ(order, "1o2p3");
+    EXPECT_TRUE(is_there);
+}
+
+/// A coroutine of another library.
+struct eager {
+    struct promise_type {
+        eager get_return_object() const noexcept { return {}; }
+        std::suspend_never initial_suspend() const noexcept { return {}; }
+        std::suspend_never final_suspend() const noexcept { return {}; }
+        void return_void() const noexcept {}
+        void unhandled_exception() const noexcept { std::abort(); }
+    };
+};
+eager give_way_elsewhere(std::string& order) {
+    order += '1';
+    co_await post();
+    order += '2';
+}
+
+TEST(PostWithoutExecutor, CoroutineOfAnotherLibraryGivesWayWhereThereIsALoop) {
+    std::string order;
+    give_way_elsewhere(order);
+    EXPECT_EQ(order, "12") << "there is no queue to go through";
+    io_context context;
+    post(context, [&] {
+        order.clear();
+        give_way_elsewhere(order);
+        order += 'o';
+    });
+    context.run();
+    EXPECT_EQ(order, "1o2");
 }
 
 TEST(PostWithoutExecutor, DeferredPostRunsWhereItsHandlerSays) {
