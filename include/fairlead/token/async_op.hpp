@@ -334,22 +334,22 @@ detail::foreign_awaiter<R(Args...)> async_op<R(Args...)>::operator co_await() &&
 
 template <class Signature> class async_result<use_await_t, Signature> {
 public:
-    template <class Initiation> static async_op<Signature>
+    template <class Initiation> FAIRLEAD_ALWAYS_INLINE static async_op<Signature>
     initiate(Initiation&& initiation,
              use_await_t) noexcept(detail::nothrow_async_op<std::decay_t<Initiation>, Signature>) {
         return async_op<Signature>(std::forward<Initiation>(initiation));
     }
     template <class Initiation, class... Args>
         requires(sizeof...(Args) > 0)
-    static async_op<Signature> initiate(Initiation&& initiation, use_await_t, Args&&... args) {
+    FAIRLEAD_ALWAYS_INLINE static async_op<Signature> initiate(Initiation&& initiation, use_await_t, Args&&... args) {
         return async_op<Signature>(
             detail::bind_initiation(std::forward<Initiation>(initiation), std::forward<Args>(args)...));
     }
 };
 template <class Executor, class Signature> class async_result<use_awaitable_t<Executor>, Signature> {
 public:
-    template <class Initiation, class... Args>
-    static async_op<Signature> initiate(Initiation&& initiation, use_awaitable_t<Executor>, Args&&... args) noexcept(
+    template <class Initiation, class... Args> FAIRLEAD_ALWAYS_INLINE static async_op<Signature>
+    initiate(Initiation&& initiation, use_awaitable_t<Executor>, Args&&... args) noexcept(
         noexcept(async_result<use_await_t, Signature>::initiate(std::forward<Initiation>(initiation), use_await,
                                                                 std::forward<Args>(args)...))) {
         return async_result<use_await_t, Signature>::initiate(std::forward<Initiation>(initiation), use_await,
@@ -358,8 +358,8 @@ public:
 };
 template <class Signature> class async_result<deferred_t, Signature> {
 public:
-    template <class Initiation, class... Args>
-    static async_op<Signature> initiate(Initiation&& initiation, deferred_t, Args&&... args) noexcept(
+    template <class Initiation, class... Args> FAIRLEAD_ALWAYS_INLINE static async_op<Signature>
+    initiate(Initiation&& initiation, deferred_t, Args&&... args) noexcept(
         noexcept(async_result<use_await_t, Signature>::initiate(std::forward<Initiation>(initiation), use_await,
                                                                 std::forward<Args>(args)...))) {
         return async_result<use_await_t, Signature>::initiate(std::forward<Initiation>(initiation), use_await,

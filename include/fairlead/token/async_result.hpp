@@ -6,6 +6,7 @@
 // an executor or a loop; how a handler becomes an op is in initiate.hpp.
 #pragma once
 
+#include <fairlead/base/config.hpp>
 #include <fairlead/token/initiation_traits.hpp>
 
 #include <concepts>
@@ -123,7 +124,7 @@ template <class Token, class Initiation> inline constexpr bool nothrow_token = f
 /// A user's token may overload it in its own namespace.
 template <completion_signature Signature, class Token, class Invoker>
     requires(!std::same_as<std::decay_t<Invoker>, detail::overload_probe>)
-decltype(auto) completion_token_transform(Token&& token, Invoker&& invoker) noexcept(
+FAIRLEAD_ALWAYS_INLINE decltype(auto) completion_token_transform(Token&& token, Invoker&& invoker) noexcept(
     detail::nothrow_token<std::decay_t<Token>, std::decay_t<Invoker>>) {
     using result = async_result<std::decay_t<Token>, Signature>;
     if constexpr (!detail::token_check<std::decay_t<Token>, Signature>::valid) {
