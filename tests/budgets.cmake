@@ -14,7 +14,8 @@ function(fairlead_budget_test name)
   set_tests_properties(budgets/${name} PROPERTIES LABELS budgets TIMEOUT 600 SKIP_RETURN_CODE 77)
 endfunction()
 fairlead_budget_test(operations instructions allocations)
+fairlead_budget_test(forms form_instructions form_blocks)
 fairlead_budget_test(frames frame_bytes)
 fairlead_budget_test(headers header_kib)
-set_tests_properties(budgets/operations PROPERTIES COST 50) # takes long: not to be the last to end
+set_tests_properties(budgets/operations budgets/forms PROPERTIES COST 50) # takes long: not to be the last to end
 fairlead_structure_test(budgets_self_test Python3::Interpreter tools/budgets.py --self-test)

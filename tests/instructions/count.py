@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Counts what the papers compare, in instructions instead of time: count.py PROGRAM A13|post|C04|limit
+"""Counts what the papers compare, in instructions instead of time: count.py PROGRAM A13|post|C04|limit|until
 
 A13   in the program of P0162 (bench/emulated/library.cpp) an operation with the library's own memory takes as many
       instructions as with an allocator as there: a block for one flow, which knows whether it is taken. Of times the
       paper's ratio is at most 1.02; where the code lies moves a time by more
 post  a post with the library's own memory takes few instructions more than with such an allocator
 limit a read with a time limit that completes at once takes few more instructions than one without
+until async_read_until that finds "\\r\\n" in the buffer takes few times as many as a bare await_ready that does
 C04   operations that succeed leave errno alone: no call of __errno_location is due to any of them
 
 callgrind counts; each figure is the difference between N and 2 N operations, so that starting up does not count.
@@ -47,6 +48,13 @@ def main() -> int:
         print(f"a read: {plain:.1f} instructions, with a limit {limited:.1f}, {limited / plain:.2f} times as many; the budget is "
               f"{most}")
         return 0 if limited <= most * plain else 1
+    if row == "until":
+        form = 'async_read_until(s, dynamic_buffer(text), "\\r\\n")'
+        bare, found = operation("a bare await_ready").instructions, operation(form).instructions
+        most = budgets.at_most("instructions_times", f"{form} than a bare await_ready")
+        print(f"a bare await_ready: {bare:.1f} instructions, {form}: {found:.1f}, {found / bare:.2f} times as many; the budget is "
+              f"{most}")
+        return 0 if found <= most * bare else 1
     one = operation("echo")
     errno = one.calls_of("errno_location")
     print(f"{2 * N} writes and reads more: {one.instructions:.1f} instructions and {errno:.4f} looks at errno for two")
