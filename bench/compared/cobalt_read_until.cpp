@@ -28,12 +28,12 @@ struct find_line final : cobalt::op<boost::system::error_code, std::size_t> {
     find_line(socket_type& s, std::string& t) : stream(s), text(t) {}
 
     void ready(cobalt::handler<boost::system::error_code, std::size_t> done) override {
-        auto const at = text.find('\n');
+        auto const at = text.find("\r\n");
         if (at != std::string::npos)
-            done(boost::system::error_code{}, at + 1);
+            done(boost::system::error_code{}, at + 2);
     }
     void initiate(cobalt::completion_handler<boost::system::error_code, std::size_t> done) override {
-        asio::async_read_until(stream, asio::dynamic_buffer(text), '\n', std::move(done));
+        asio::async_read_until(stream, asio::dynamic_buffer(text), "\r\n", std::move(done));
     }
 };
 
@@ -41,13 +41,13 @@ cobalt::task<void> read(bool is_ready, long n) {
     auto const executor = co_await cobalt::this_coro::executor;
     socket_type a(executor), b(executor);
     asio::local::connect_pair(a, b);
-    std::string text = "Hello, world!\n";
+    std::string text = "Hello, world!\r\n";
     if (is_ready) {
         for (; n != 0; --n)
             co_await find_line(a, text);
     } else {
         for (; n != 0; --n)
-            co_await asio::async_read_until(a, asio::dynamic_buffer(text), '\n', cobalt::use_op);
+            co_await asio::async_read_until(a, asio::dynamic_buffer(text), "\r\n", cobalt::use_op);
     }
 }
 
