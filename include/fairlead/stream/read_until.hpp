@@ -52,7 +52,7 @@ protected:
         return static_cast<char const*>(
             std::memchr(text.data() + from, static_cast<unsigned char>(word_), text.size() - from));
     }
-    /// What is rare is not inlined: the rest then has few registers to save.
+    /// Rare ways are not inlined: the rest then has few registers to save.
     FAIRLEAD_NOINLINE std::size_t find_beyond(char const* at, std::string_view text, std::size_t from) const noexcept {
         if (size() == 0)
             return from;
