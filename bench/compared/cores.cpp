@@ -59,6 +59,17 @@ struct service {
     }
 };
 
+struct posted {
+    asio::io_context& context;
+    long left;
+    int microseconds;
+    void operator()() {
+        cores::work(microseconds);
+        if (--left > 0)
+            asio::post(context, posted(*this));
+    }
+};
+
 struct task {
     asio::thread_pool& pool;
     long left;
@@ -72,7 +83,7 @@ struct task {
 } // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 4)
+    if (argc < 4)
         return 2;
     long const n = std::atol(argv[2]);
     int const threads = std::atoi(argv[3]);
@@ -82,6 +93,15 @@ int main(int argc, char** argv) {
         for (int i = 0; i != cores::chains; ++i)
             asio::post(pool, task{pool, n / cores::chains});
         pool.join();
+        watch.print(n);
+        return 0;
+    }
+    if (std::strncmp(argv[1], "posts", 5) == 0) {
+        asio::io_context context(threads);
+        for (int i = 0; i != cores::chains; ++i)
+            asio::post(context, posted{context, n / cores::chains, std::atoi(argv[1] + 5)});
+        cores::stopwatch const watch;
+        cores::in_threads(threads, [&](int) { context.run(); });
         watch.print(n);
         return 0;
     }

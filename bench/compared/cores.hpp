@@ -13,9 +13,9 @@ constexpr int pairs = 100;
 constexpr int chains = 16;
 
 /// About a microsecond that no compiler can leave out.
-inline void work() {
+inline void work(int microseconds = 1) {
     std::uint64_t x = 1;
-    for (int i = 0; i != 1200; ++i) {
+    for (int i = 0; i != 1200 * microseconds; ++i) {
         x = x * 6364136223846793005U + 1;
         asm volatile("" : "+r"(x));
     }
