@@ -70,6 +70,22 @@ bool loop::take_while_idle() noexcept {
     return false;
 }
 
+void loop::step_back() noexcept {
+    disown(false);
+    for (int i = 0; i != 100; ++i)
+        detail::park::pause();
+}
+
+/// Most owners keep the loop for a moment only.
+bool loop::take_soon() noexcept {
+    for (int i = 0; i != 100; ++i) {
+        if (ownership_.is_free() && ownership_.try_take(detail::this_thread.owning))
+            return true;
+        detail::park::pause();
+    }
+    return false;
+}
+
 void loop::push_inbox(op& o) noexcept {
     op* head = inbox_.load(std::memory_order_relaxed);
     do {
@@ -95,6 +111,11 @@ void loop::push_inbox_and_wake(op& o) noexcept {
 void loop::post_from_outside(op& o, detail::inside_section s) noexcept {
     if (mine(s)) {
         local_.push_back(o);
+        return;
+    }
+    // An owner that sleeps would not look into a share.
+    if (has_share_here() && !is_asleep()) {
+        detail::this_thread.frames->share.push(o);
         return;
     }
     if (take_while_idle()) {
@@ -310,6 +331,7 @@ detail::budget& loop::begin_stretch(std::size_t most) noexcept {
     auto& item = detail::this_thread.item;
     item.items = static_cast<unsigned>(std::min<std::size_t>(most, pace_.items()));
     item.functions = 0;
+    item.silent = 0;
     item.given_up = 0;
     item.first = pace_.first_units();
     item.slice_end_ns = pace_.slice_end_ns();
@@ -323,7 +345,7 @@ loop::batch loop::run_batch(std::size_t most, std::size_t& done, detail::inside_
         std::size_t& done;
         unsigned const allowed = item.items;
         unsigned ran() const noexcept { return allowed - item.items - item.given_up; }
-        ~count() { done += ran() - item.functions; }
+        ~count() { done += ran() - item.functions - item.silent; }
     } const count_items{item, done};
     auto const first_units = item.first;
     while (item.items != 0 && !local_.empty()) {
@@ -359,27 +381,78 @@ void loop::robbed_is_back() noexcept {
         wake();
 }
 
-unsigned loop::run_shared(op& o) {
-    auto& item = begin_stretch(fairness::batch_items);
-    item.fill(item.first);
-    --item.items;
-    have_run(1);
-    // What the item is about to start is not known yet: no other thread may find that there is no work left.
+bool loop::has_share_of_driver() const noexcept { return has_share_here() && is_driver_shared_; }
+
+void loop::close_share(detail::share& s) noexcept {
+    while (op* const o = s.pop()) {
+        o->prev = nullptr;
+        push_inbox(*o);
+    }
+    shares_.close(s);
+}
+
+unsigned loop::run_share(std::size_t most, std::size_t& done, detail::inside_section) {
+    auto& thread = detail::this_thread;
+    auto& share = thread.frames->share;
+    auto& item = begin_stretch(std::min<std::size_t>(most - done, fairness::items_of_share));
+    auto const first_units = item.first;
+    // Handlers inside another run() of this loop have a section around them: nobody could take their share over.
+    bool const is_open = thread.frames->section_of_handlers == 0 && detail::shares::are_possible();
+    unsigned n = 0;
+    for (unsigned const allowed = is_open ? item.items : 1; n != allowed && !local_.empty(); ++n)
+        share.push(*local_.pop_front());
+    // Half of what is there, if the other half is worth a second thread.
+    if (local_.empty() && n > 1 && pace_.is_worth_waking(n))
+        for (unsigned const half = n / 2; n != half; --n)
+            local_.push_front(*share.pop_back());
+    item.items = n;
+    unsigned const stretch = std::max(n, 1U);
+    have_run(n);
+    // What the items are about to start is not known yet: no other thread may find that there is no work left.
     outside_work_.fetch_add(1, std::memory_order_relaxed);
+    if (is_open)
+        shares_.open(share);
     struct at_end {
         loop& l;
+        detail::share& s;
         ~at_end() {
+            if (s.is_open())
+                l.close_share(s);
             if (l.outside_work_.fetch_sub(1, std::memory_order_seq_cst) == 1 && l.is_asleep())
                 l.wake();
         }
-    } const under_way{*this};
-    disown();
-    outside_section const handler;
-    if (o.run)
-        o.run(&o, op_mode::complete);
-    else
-        resume_op(o);
-    return item.functions;
+    } const under_way{*this, share};
+    disown(!local_.empty() || item.first == 0);
+    unsigned stretches_left = 4;
+    for (unsigned functions = 0;;) {
+        while (item.items != 0) {
+            op* const o = share.pop();
+            if (!o)
+                break;
+            item.fill(first_units);
+            --item.items;
+            ++done;
+            {
+                outside_section const handler;
+                if (o->run)
+                    o->run(o, op_mode::complete);
+                else
+                    resume_op(*o);
+            }
+            done -= std::exchange(item.silent, 0U);
+            if (done == most || stopped_.load(std::memory_order_relaxed))
+                return functions + item.functions;
+        }
+        functions += std::exchange(item.functions, 0U);
+        if (take_soon()) {
+            share.move_to(local_);
+            return functions;
+        }
+        // An owner that sleeps leaves nobody else waiting. Otherwise what is left has to stand behind what is queued.
+        if (share.empty() || (!is_asleep() && (stretch == 1 || --stretches_left == 0)))
+            return functions;
+        item.items = stretch;
+    }
 }
 
 namespace {

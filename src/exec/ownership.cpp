@@ -7,7 +7,8 @@ namespace {
 
 // How often a joiner looks again before it lets the processor go. Sections are short, but for the loop's own.
 constexpr int looks = 200;
-// Until the loop is shared, a joiner has to come back: an owner that does not know of him lets nobody know.
+// After which a thread that waits comes back by itself. An owner that does not know of it
+// wakes nobody; nor does one with a share that it takes for a short one.
 constexpr std::int64_t retry_ns = 1'000'000;
 
 /// A thread that waits for the loop, or may begin to: whoever gives the loop back lets it know.
@@ -26,7 +27,16 @@ private:
 
 } // namespace
 
-void ownership::give_back(owning_thread const& t) noexcept {
+bool owning_thread::is_outside_soon() const noexcept {
+    for (int i = 0; i != looks; ++i) {
+        if (sections.load(std::memory_order_acquire) == 0)
+            return true;
+        park::pause();
+    }
+    return false;
+}
+
+void ownership::give_back(owning_thread const& t, bool at_once) noexcept {
     for (auto seen = t.tag; !owner_.compare_exchange_weak(seen, 0, std::memory_order_seq_cst); seen = t.tag) {
         if ((seen & ~claimed) != t.tag)
             return;    // It was taken away.
@@ -34,6 +44,8 @@ void ownership::give_back(owning_thread const& t) noexcept {
     }
     // A thread that waits has said so before it last looked at the owner. If none waits, this is one atomic write.
     if (waiting_.load(std::memory_order_seq_cst) == 0)
+        return;
+    if (!at_once && looking_.load(std::memory_order_seq_cst) != 0)
         return;
     turns_.fetch_add(1, std::memory_order_seq_cst);
     park::wake_one(turns_);
@@ -47,15 +59,8 @@ bool ownership::take_from_busy_owner(owning_thread& t) noexcept {
         return false;
     // From here on the owner waits for us before it ends.
     auto const& theirs = *reinterpret_cast<owning_thread const*>(owner);
-    bool is_outside = false;
-    if (park::barrier_in_all_threads()) {
-        // A section that began before the barrier shows; one that begins after it sees the claim.
-        for (int i = 0; i != looks && !is_outside; ++i) {
-            is_outside = theirs.sections.load(std::memory_order_acquire) == 0;
-            if (!is_outside)
-                park::pause();
-        }
-    }
+    // A section that began before the barrier shows; one that begins after it sees the claim.
+    bool const is_outside = park::barrier_in_all_threads() && theirs.is_outside_soon();
     if (is_outside)
         expect_robbery();
     owner_.store(is_outside ? t.tag : owner, std::memory_order_seq_cst);
@@ -79,10 +84,15 @@ bool ownership::is_still_of(owning_thread const& t) const noexcept {
     return owner_.load(std::memory_order_relaxed) == t.tag;
 }
 
-bool ownership::take_or_wait(owning_thread& t, std::int64_t timeout_ns, void (*nudge)(void*), void* arg) noexcept {
+bool ownership::take_or_wait(owning_thread& t, std::int64_t timeout_ns, bool owner_sleeps, void (*nudge)(void*),
+                             void* arg) noexcept {
     waiting const until_end(waiting_);
     auto const seen = turns_.load(std::memory_order_seq_cst);
     bool taken = try_take(t);
+    for (int i = 0; i != looks && !taken && !owner_sleeps; ++i) {
+        park::pause();
+        taken = is_free() && try_take(t);
+    }
     if (!taken && timeout_ns != 0) {
         bool const shared = is_shared_.load(std::memory_order_seq_cst);
         if (!shared) {
@@ -90,11 +100,12 @@ bool ownership::take_or_wait(owning_thread& t, std::int64_t timeout_ns, void (*n
             if (!taken)
                 nudge(arg);
         }
-        if (!taken)
-            park::wait(turns_, seen,
-                       shared                                    ? timeout_ns
-                       : timeout_ns < 0 || timeout_ns > retry_ns ? retry_ns
-                                                                 : timeout_ns);
+        if (!taken && shared && owner_sleeps) {
+            park::wait(turns_, seen, timeout_ns);
+        } else if (!taken) {
+            waiting const looking(looking_);
+            park::wait(turns_, seen, timeout_ns < 0 || timeout_ns > retry_ns ? retry_ns : timeout_ns);
+        }
     }
     return taken || try_take(t);
 }

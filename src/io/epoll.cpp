@@ -14,11 +14,16 @@
 // follows. recvmsg(2) would tell, but costs a tenth more for every read. So such a socket is *doubtful*: when the loop
 // has slept for a moment without any event, or turned many times without one from it, it gets its verifying call.
 //
+// Several threads may run the loop. Then the driver is shared: each descriptor is locked while somebody looks at it.
+// News of a descriptor are an item of the queue, so that several threads make attempts at once.
+//
 // Of datagrams a read says nothing but that there was one: only EAGAIN means that none is left. Asking for it after
 // each would add a useless call where they come one by one; leaving the socket unverified after each would add one
 // where they come in bursts. So what stood behind the last one decides. Full reads of a stream and datagrams are alike
 // in that: something_was_read().
 #include <fairlead/base/assert.hpp>
+
+#include <fairlead/exec/loop.hpp>
 
 #include <io/posix.hpp>
 #include <io/resolve.hpp>
@@ -49,8 +54,10 @@ constexpr unsigned verify_after_turns = 3;
 constexpr std::size_t verified_least = 4; // in one turn, while others have news: a system call in vain for each
 constexpr std::size_t verified_most = 256;
 constexpr unsigned doubt_after_turns = 1000;
-constexpr int moment_ms = 1;                    // that the loop sleeps before it doubts
-constexpr std::int64_t stall_least_ns = 20'000; // doubled with each attempt in vain
+constexpr int moment_ms = 1; // that the loop sleeps before it doubts
+constexpr std::int64_t moment_of_several_ns = 50'000;
+constexpr std::int64_t turn_of_several_ns = 1'000'000; // at least, because each of the threads looks for news
+constexpr std::int64_t stall_least_ns = 20'000;        // doubled with each attempt in vain
 constexpr std::int64_t stall_most_ns = 1'000'000;
 constexpr std::int64_t pause_least_ns = 5'000'000; // doubled with each attempt in vain
 constexpr std::int64_t pause_most_ns = 100'000'000;
@@ -107,7 +114,18 @@ enum class native_mode : std::uint8_t {
     non_blocking,
 };
 
+class epoll_driver;
+struct descriptor;
+
+/// News of a descriptor whose loop several threads run. The one that runs this attends to them.
+struct news : op {
+    epoll_driver* driver;
+    descriptor* of;
+    std::atomic<std::uint64_t> events{0}; ///< with the generation that they are of; 0: the op is in no queue
+};
+
 struct descriptor : verify_link {
+    fairlead::detail::short_lock lock;
     std::atomic<int> fd{-1};
     std::atomic<std::uint32_t> generation{0};
     bool registered = false;
@@ -135,6 +153,7 @@ struct descriptor : verify_link {
     bool bursts = false;    ///< the last time there was something behind the first datagram, or the first full read
     std::uint8_t taken = 0; ///< datagrams or full reads since one found nothing; counts to 2
     io::stall stalled = io::stall::none;
+    io::news news;
     bool starved = false; ///< accepting found no room for a new descriptor: tried again after a pause
     op_queue reads;
     op_queue writes;
@@ -180,11 +199,21 @@ public:
     void attach(loop& l) noexcept override { loop_ = &l; }
     char const* name() const noexcept override { return "epoll"; }
     std::uint64_t verifications() const noexcept override { return verifications_; }
-    std::uint64_t system_calls() const noexcept override { return system_calls_; }
+    std::uint64_t system_calls() const noexcept override {
+        return system_calls_ + system_calls_shared_.load(std::memory_order_relaxed);
+    }
 
     // ---- asynchronous verbs
 
+    bool share(bool on) noexcept override {
+        if (on || news_.load(std::memory_order_acquire) == 0)
+            is_shared_ = on;
+        return is_shared_;
+    }
+
     void submit(io_op& o) noexcept override {
+        if (is_shared_) [[unlikely]]
+            return submit_shared(o);
         ++pending_;
         descriptor* const d = find(o.handle);
         if (!d) [[unlikely]]
@@ -202,26 +231,37 @@ public:
     }
 
     bool ready(handle h, kind k, std::size_t size) noexcept override {
-        descriptor const* const d = find(h);
+        descriptor* const d = find(h);
         if (!d)
             return false;
+        if (is_shared_) [[unlikely]] {
+            auto const only = hold(*d);
+            return is_ready(*d, k, size);
+        }
+        return is_ready(*d, k, size);
+    }
+    static bool is_ready(descriptor& d, kind k, std::size_t size) noexcept {
         if (is_write(k))
-            return d->writes.empty() && d->write_ready.load(std::memory_order_relaxed);
-        return d->reads.empty() && (d->read_ready.load(std::memory_order_relaxed) || (size == 0 && d->stream));
+            return d.writes.empty() && d.write_ready.load(std::memory_order_relaxed);
+        return d.reads.empty() && (d.read_ready.load(std::memory_order_relaxed) || (size == 0 && d.stream));
     }
 
     bool try_now(io_op& o) noexcept override {
         descriptor* const d = find(o.handle);
-        if (!d || !queue_of(*d, o.kind).empty())
+        if (!d)
             return false;
-        prepare(*d, o);
-        return try_on(*d, o);
+        if (is_shared_) [[unlikely]] {
+            auto const only = hold(*d);
+            return try_first(*d, o);
+        }
+        return try_first(*d, o);
     }
 
     bool cancel(io_op& o) noexcept override {
         descriptor* const d = find(o.handle);
         if (!d)
             return false;
+        auto const only = hold(*d);
         bool found = false;
         queue_of(*d, o.kind).for_each([&](op& each) { found = found || &each == &o; });
         if (!found)
@@ -236,6 +276,7 @@ public:
         descriptor* const d = find(h);
         if (!d)
             return false;
+        auto const only = hold(*d);
         io_op* const o = op_with(*d, ticket);
         if (!o)
             return false;
@@ -247,25 +288,31 @@ public:
 
     std::size_t cancel_all(handle h) noexcept override {
         descriptor* const d = find(h);
-        return d ? abort_all(*d) : 0;
+        if (!d)
+            return 0;
+        auto const only = hold(*d);
+        return abort_all(*d);
     }
 
     void poll(std::int64_t until_ns) noexcept override {
-        ++turn_;
+        count_turn();
         if (stalled_ != 0) [[unlikely]]
             until_ns = retry_stalled(until_ns);
         if (starved_ != 0) [[unlikely]]
             until_ns = retry_starved(until_ns);
-        if (unverified_.next != &unverified_) {
-            bool const has_news = harvest(0) > 0; // of whichever: others must not keep these waiting
+        if (any_in(unverified_)) {
+            // Of whichever: others must not keep these waiting. Where other threads are at work, their peers' answers
+            // are on the way.
+            bool const may_wait = is_shared_ && until_ns != 0;
+            bool const has_news = harvest(may_wait ? monotonic_ns() + moment_of_several_ns : 0) > 0;
             bool const about_to_sleep = !has_news && until_ns != 0;
             bool any = about_to_sleep ? verify(unverified_, 0) != 0 : verify_overdue();
-            if (doubtful_.next != &doubtful_) [[unlikely]]
+            if (any_in(doubtful_)) [[unlikely]]
                 any = long_doubted_had_something() || any;
             if (any || !about_to_sleep)
                 return;
         }
-        if (doubtful_.next != &doubtful_) {
+        if (any_in(doubtful_)) {
             if (long_doubted_had_something()) {
                 harvest(0);
                 return;
@@ -280,16 +327,18 @@ public:
         harvest(until_ns);
     }
 
-    std::size_t pending() const noexcept override { return pending_; }
+    std::size_t pending() const noexcept override { return pending_ + pending_shared_.load(std::memory_order_relaxed); }
 
     void take_pending(op_queue& into) noexcept override {
         for_each_descriptor([&](descriptor& d) {
+            auto const only = hold(d);
             into.splice_back(d.reads);
             into.splice_back(d.writes);
             into.splice_back(d.waits);
             unlist(d);
         });
         pending_ = 0;
+        pending_shared_.store(0, std::memory_order_relaxed);
         resolving_.take_pending(into);
         if (watches_signals_.load(std::memory_order_acquire))
             signal_hub::of_process().take_pending(*loop_, into);
@@ -533,6 +582,34 @@ public:
     }
 
 private:
+    using held = std::unique_lock<fairlead::detail::short_lock>;
+    /// While the loop is shared, nobody else looks at the descriptor meanwhile.
+    held hold(descriptor& d) const noexcept { return is_shared_ ? held(d.lock) : held(); }
+    /// For what belongs to all descriptors, while the loop is shared.
+    held lock_if_shared() noexcept { return is_shared_ ? held(lists_) : held(); }
+
+    bool any_in(verify_link const& list) noexcept {
+        auto const only = lock_if_shared();
+        return list.next != &list;
+    }
+    bool try_first(descriptor& d, io_op& o) noexcept {
+        if (!queue_of(d, o.kind).empty())
+            return false;
+        prepare(d, o);
+        return try_on(d, o);
+    }
+
+    /// By any thread with a share of the loop.
+    [[gnu::noinline]] void submit_shared(io_op& o) noexcept {
+        pending_shared_.fetch_add(1, std::memory_order_relaxed);
+        descriptor* const d = find(o.handle);
+        if (!d) [[unlikely]]
+            return complete_with(o, EBADF);
+        prepare(*d, o);
+        auto const only = hold(*d);
+        submit_in_general(*d, o);
+    }
+
     static constexpr std::uint64_t wake_mark = ~std::uint64_t{0};
     static constexpr std::uint64_t signal_mark = wake_mark - 1;
     static constexpr std::size_t chunk_size = 256;
@@ -626,6 +703,10 @@ private:
             auto const first = static_cast<std::uint32_t>(chunk_count_ * chunk_size);
             for (std::uint32_t i = 0; i != chunk_size; ++i) {
                 chunk[i].index = first + i;
+                chunk[i].news.driver = this;
+                chunk[i].news.of = &chunk[i];
+                chunk[i].news.run = &run_news;
+                chunk[i].news.cancel = nullptr;
                 chunk[i].next_free = i + 1 == chunk_size ? handle::none : first + i + 1;
             }
             chunks_[chunk_count_++].store(chunk, std::memory_order_release);
@@ -716,6 +797,7 @@ private:
         return from(::ioctl(d.fd.load(std::memory_order_relaxed), FIONBIO, &non_blocking));
     }
     int vacate(descriptor& d) noexcept {
+        auto const only = hold(d);
         abort_all(d);
         unlist(d);
         set_stalled(d, stall::none);
@@ -784,7 +866,7 @@ private:
         if (o.kind == kind::connect && is_connecting(queue)) [[unlikely]]
             return complete_with(o, EALREADY);
         if (!d.registered || (is_write(o.kind) && !d.watches_writes)) [[unlikely]] {
-            ++system_calls_;
+            count_system_call();
             if (int const e = watch(d, is_write(o.kind)))
                 return complete_with(o, e);
         }
@@ -798,7 +880,7 @@ private:
 
     /// Nearly always a plain socket gave something, or took all: the rest has its own place, to keep this short.
     bool try_on(descriptor& d, io_op& o) noexcept {
-        ++system_calls_;
+        count_system_call();
         int const fd = d.fd.load(std::memory_order_relaxed);
         if (d.plain && !o.slices && o.size != 0) [[likely]] {
             if (o.kind == kind::receive) {
@@ -868,7 +950,7 @@ private:
         if (!d.urgent && !d.reads_on.load(std::memory_order_relaxed))
             return a;
         do {
-            ++system_calls_;
+            count_system_call();
             a = posix::once(d.fd.load(std::memory_order_relaxed), o);
         } while (a == posix::attempt::paused);
         return a;
@@ -948,7 +1030,28 @@ private:
         return 0;
     }
 
+    void count_system_call() noexcept {
+        if (is_shared_) [[unlikely]]
+            system_calls_shared_.fetch_add(1, std::memory_order_relaxed);
+        else
+            ++system_calls_;
+    }
+    void count_turn() noexcept {
+        if (is_shared_) [[unlikely]] {
+            auto const now = monotonic_ns();
+            if (now - turn_began_ns_ < turn_of_several_ns)
+                return;
+            turn_began_ns_ = now;
+        }
+        turn_.store(turn_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    }
+
     void complete(io_op& o) noexcept {
+        if (is_shared_) [[unlikely]] {
+            pending_shared_.fetch_sub(1, std::memory_order_relaxed);
+            loop_->post(o);
+            return;
+        }
         --pending_;
         loop_->push(o);
     }
@@ -997,8 +1100,12 @@ private:
     // ---- late verification
 
     void list(descriptor& d) noexcept {
-        unlist(d); // to the back: its turns count from now
-        d.parked_turn = turn_;
+        auto const only = lock_if_shared();
+        list_here(d);
+    }
+    void list_here(descriptor& d) noexcept {
+        unlist_here(d); // to the back: its turns count from now
+        d.parked_turn = turn_.load(std::memory_order_relaxed);
         append(d.doubt == doubt::slight ? doubtful_ : unverified_, d);
     }
     static void append(verify_link& to, descriptor& d) noexcept {
@@ -1008,26 +1115,46 @@ private:
         d.prev = last;
         to.prev = &d;
     }
-    static void unlist(descriptor& d) noexcept {
+    void unlist(descriptor& d) noexcept {
+        auto const only = lock_if_shared();
+        unlist_here(d);
+    }
+    static void unlist_here(descriptor& d) noexcept {
         if (!d.listed())
             return;
         d.prev->next = d.next;
         d.next->prev = d.prev;
         d.next = d.prev = nullptr;
     }
-    static void unlist_if_idle(descriptor& d) noexcept {
+    void unlist_if_idle(descriptor& d) noexcept {
         if (d.reads.empty())
             unlist(d);
     }
     /// The list is in the order of parking.
     bool is_due(verify_link const& list, unsigned turns) const noexcept {
-        return list.next != &list && turn_ - static_cast<descriptor const&>(*list.next).parked_turn >= turns;
+        return list.next != &list &&
+               turn_.load(std::memory_order_relaxed) - static_cast<descriptor const&>(*list.next).parked_turn >= turns;
     }
-    bool long_doubted_had_something() noexcept { return is_due(doubtful_, doubt_after_turns) && verify_long_doubted(); }
+    bool is_any_due(verify_link const& list, unsigned turns) noexcept {
+        auto const only = lock_if_shared();
+        return is_due(list, turns);
+    }
+    /// Takes it off its list, too.
+    descriptor* first_due(verify_link& list, unsigned turns) noexcept {
+        auto const only = lock_if_shared();
+        if (!is_due(list, turns))
+            return nullptr;
+        auto& d = static_cast<descriptor&>(*list.next);
+        unlist_here(d);
+        return &d;
+    }
+    bool long_doubted_had_something() noexcept {
+        return is_any_due(doubtful_, doubt_after_turns) && verify_long_doubted();
+    }
     FAIRLEAD_COLD bool verify_long_doubted() noexcept { return verify(doubtful_, doubt_after_turns) != 0; }
     /// Twice as many in the next turn when half of them had something, half as many when fewer had.
     bool verify_overdue() noexcept {
-        if (!is_due(unverified_, verify_after_turns)) [[likely]]
+        if (!is_any_due(unverified_, verify_after_turns)) [[likely]]
             return false;
         auto const before = verifications_;
         auto const found = verify(unverified_, verify_after_turns, verified_in_turn_);
@@ -1044,26 +1171,36 @@ private:
         std::size_t found = 0;
         verify_link kept;
         kept.next = kept.prev = &kept;
-        for (std::size_t tried = 0; tried != most && is_due(list, turns); ++tried) {
-            auto& d = static_cast<descriptor&>(*list.next);
-            unlist(d);
+        for (std::size_t tried = 0; tried != most; ++tried) {
+            descriptor* const first = first_due(list, turns);
+            if (!first)
+                break;
+            descriptor& d = *first;
+            auto const only = hold(d);
+            if (d.reads.empty()) // Another thread has been here.
+                continue;
             ++verifications_;
             d.doubt = doubt::none;
             d.bursts = true; // until EAGAIN says that nothing was behind what was read before
             d.taken = 1;
             d.read_ready.store(true, std::memory_order_relaxed);
             found += run_waiting(d, d.reads);
-            if (d.doubt != doubt::none && !d.reads.empty()) // served one, perhaps not all, and more are waiting
+            if (d.doubt != doubt::none && !d.reads.empty()) { // served one, perhaps not all, and more are waiting
+                auto const lists = lock_if_shared();
+                unlist_here(d);
                 append(kept, d);
+            }
         }
+        auto const lists = lock_if_shared();
         while (kept.next != &kept)
-            this->list(static_cast<descriptor&>(*kept.next));
+            list_here(static_cast<descriptor&>(*kept.next));
         return found;
     }
 
     // ---- receivers of datagrams without room
 
     void set_stalled(descriptor& d, stall to) noexcept {
+        auto const only = lock_if_shared();
         if (d.stalled == stall::none && to != stall::none) {
             if (stalled_++ == 0) {
                 stall_ns_ = stall_least_ns;
@@ -1080,6 +1217,7 @@ private:
         if (now >= retry_at_ns_) {
             bool any = false;
             for_each_descriptor([&](descriptor& d) {
+                auto const only = hold(d);
                 if (d.stalled == stall::none)
                     return;
                 set_stalled(d, d.writes.empty() ? stall::none : stall::waits);
@@ -1101,6 +1239,7 @@ private:
     /// The connection stays in the queue of the system. The error has been reported; the next accept waits for the end
     /// of the pause, or until something is closed here.
     void set_starved(descriptor& d, bool to) noexcept {
+        auto const only = lock_if_shared();
         if (to) {
             d.read_ready.store(false, std::memory_order_relaxed);
             pause_ns_ = pause_ns_ == 0 ? pause_least_ns : std::min(2 * pause_ns_, pause_most_ns);
@@ -1116,6 +1255,7 @@ private:
             return until_ns < 0 || until_ns > resume_at_ns ? resume_at_ns : until_ns;
         bool any = false;
         for_each_descriptor([&](descriptor& d) {
+            auto const only = hold(d);
             if (!d.starved)
                 return;
             set_starved(d, false);
@@ -1158,7 +1298,7 @@ private:
     static constexpr std::int64_t for_a_moment = std::numeric_limits<std::int64_t>::min();
     /// Returns the number of events (wake-ups included).
     int harvest(std::int64_t until_ns) noexcept {
-        ++system_calls_;
+        count_system_call();
         epoll_event events[events_most];
         int const n = wait(events, until_ns);
         if (n < 0 && errno != EINTR) [[unlikely]] // A loop that went on would only turn, and nothing would ever happen.
@@ -1174,7 +1314,46 @@ private:
             // Closed in this very batch, perhaps with a new tenant: the event is not for whoever lives here now.
             if (d.generation.load(std::memory_order_relaxed) != static_cast<std::uint32_t>(mark >> 32))
                 continue;
-            auto const what = events[i].events;
+            if (is_shared_) [[unlikely]]
+                spread(d, events[i]);
+            else
+                happened(d, events[i].events);
+        }
+        return n;
+    }
+    /// The thread that comes to it makes the attempt, while the loop goes on.
+    void spread(descriptor& d, epoll_event const& e) noexcept {
+        auto seen = d.news.events.load(std::memory_order_relaxed);
+        auto const tenant = e.data.u64 & ~std::uint64_t{0xffffffff};
+        for (;;) {
+            // News of an earlier tenant are of no use any more.
+            auto const before = (seen >> 32) == (e.data.u64 >> 32) ? seen & 0xffffffff : 0;
+            if (d.news.events.compare_exchange_weak(seen, tenant | before | e.events, std::memory_order_acq_rel))
+                break;
+        }
+        if (seen == 0) {
+            news_.fetch_add(1, std::memory_order_relaxed);
+            loop_->push(d.news);
+        }
+    }
+    static void run_news(op* base, op_mode mode) {
+        auto& self = *static_cast<io::news*>(base);
+        auto& driver = *self.driver;
+        fairlead::detail::section const s;
+        driver.heard(*self.of, mode);
+        driver.news_.fetch_sub(1, std::memory_order_release);
+    }
+    void heard(descriptor& d, op_mode mode) noexcept {
+        ++fairlead::detail::this_thread.item.silent;
+        auto const only = hold(d);
+        auto const events = d.news.events.exchange(0, std::memory_order_acq_rel);
+        if (mode == op_mode::complete && d.fd.load(std::memory_order_relaxed) >= 0 &&
+            d.generation.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(events >> 32))
+            happened(d, static_cast<std::uint32_t>(events));
+    }
+
+    void happened(descriptor& d, std::uint32_t what) noexcept {
+        {
             if (what & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR | EPOLLPRI)) {
                 d.doubt = doubt::none;
                 unlist(d);
@@ -1198,18 +1377,23 @@ private:
             if (!d.waits.empty()) [[unlikely]]
                 run_waits(d);
         }
-        return n;
     }
 
     loop* loop_ = nullptr;
     int epoll_ = -1;
     int wake_ = -1;
     bool precise_ = !FAIRLEAD_TSAN; // g++ 12's thread sanitizer holds signals back while a thread is in epoll_pwait2.
-    unsigned turn_ = 0;
+    bool is_shared_ = false;        ///< changed by the loop's owner, while nobody else has a share of it
+    std::atomic<unsigned> turn_{0};
+    std::int64_t turn_began_ns_ = 0;
+    std::atomic<std::size_t> news_{0};           ///< in queues
+    std::atomic<std::size_t> pending_shared_{0}; ///< beyond those that pending_ counts
+    std::atomic<std::uint64_t> system_calls_shared_{0};
+    fairlead::detail::short_lock lists_;
     std::size_t pending_ = 0;
-    std::size_t stalled_ = 0;   ///< descriptors
-    std::size_t starved_ = 0;   ///< descriptors
-    std::int64_t pause_ns_ = 0; ///< of those
+    std::atomic<std::size_t> stalled_{0}; ///< descriptors
+    std::atomic<std::size_t> starved_{0}; ///< descriptors
+    std::int64_t pause_ns_ = 0;           ///< of those
     std::atomic<std::int64_t> resume_at_ns_{0};
     std::int64_t stall_ns_ = 0; ///< between two attempts
     std::int64_t retry_at_ns_ = 0;

@@ -13,8 +13,15 @@ namespace fairlead {
 
 // One turn, numbered as in ARCHITECTURE.md:
 //   1 run a bounded batch of the queue   2 take what other threads posted   3 expire timers
-//   4 submit what the driver holds back  5 wait, or only look               6 harvest into the queue
+//   4 poll the driver: wait, or only look
 // Handlers run in step 1 and nowhere else.
+
+namespace {
+// After which a thread that could not see whether others have left something for it looks again.
+constexpr std::int64_t look_again_ns = 100'000;
+// Of an idle thread while others are at work, some microseconds apart, before it sleeps.
+constexpr unsigned idle_looks = 16;
+} // namespace
 
 struct io_loop::timers : detail::in_context_memory {
     explicit timers(execution_context& context) noexcept : heap(context) {}
@@ -29,10 +36,15 @@ public:
         : loop_(l),
           nested_(l.is_running_this()),
           frame_{&l, detail::this_thread.frames,
-                 nested_ ? 1U : detail::this_thread.owning.sections.load(std::memory_order_relaxed)},
+                 nested_ ? 1U : detail::this_thread.owning.sections.load(std::memory_order_relaxed),
+                 detail::share(detail::this_thread.owning)},
           outer_(std::exchange(detail::this_thread.current, &l)),
           depth_(std::exchange(detail::this_thread.depth, 0U)),
           item_(detail::this_thread.item) {
+        // The share behind the handler that calls us is to be run in here, or by the loop's owner.
+        for (auto* f = nested_ ? frame_.outer : nullptr; f; f = f->outer)
+            if (f->runs == &l && f->share.is_open())
+                l.close_share(f->share);
         had_it_ = nested_ && l.mine(section_);
         detail::this_thread.frames = &frame_;
         if (!nested_)
@@ -85,7 +97,7 @@ public:
                 if (timeout == 0)
                     timeout = 1'000'000;
             }
-            if (loop_.ownership_.take_or_wait(self, timeout, &nudge, &loop_))
+            if (loop_.ownership_.take_or_wait(self, timeout, loop_.is_asleep(), &nudge, &loop_))
                 break;
         }
         return !loop_.stopped(); // If it is, the destructor gives back what was taken.
@@ -128,6 +140,7 @@ void io_loop::retire() noexcept {
         is_retired_.store(true, std::memory_order_relaxed);
         retired_->attach(*this);
         std::swap(driver_, retired_);
+        is_driver_shared_ = false;
         waker_.store(driver_.get(), std::memory_order_seq_cst);
     });
     rundown_.wait();
@@ -174,6 +187,12 @@ steady_clock::time_point steady_clock::now() noexcept {
     if (loop* l = detail::this_thread.current)
         return io_loop::of(*l).now();
     return std::chrono::steady_clock::now();
+}
+
+/// It may not be able to, or only later.
+void io_loop::share_driver(bool on) noexcept {
+    if (driver_->share(on) == on)
+        is_driver_shared_ = on;
 }
 
 bool io_loop::has_work(unsigned own) noexcept {
@@ -269,6 +288,7 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
     auto const is_late = [until_ns](std::int64_t now) { return until_ns > 0 && now >= until_ns; };
     // However late it is, one that is ready has its turn.
     auto const is_to_end = [&](std::int64_t now) { return total != 0 && is_late(now); };
+    unsigned looks_left = idle_looks;
     unsigned functions_of_strands = 0; // that ran while another thread may have had the loop
     for (;;) {
         if (!member.owns() && !member.take(until_ns))
@@ -278,6 +298,8 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
         if (for_whom && for_whom->is_over()) [[unlikely]]
             break;
         bool const shared = ownership_.is_shared();
+        if (shared != is_driver_shared_) [[unlikely]]
+            share_driver(shared);
         // Whoever takes a few items at a time comes through here often, and might never get as far as the driver. Nor
         // might several threads with a queue that never ends.
         if ((std::exchange(is_first, false) || pace_.is_due()) && !local_.empty()) {
@@ -289,8 +311,8 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
         if (!local_.empty()) {
             driver_->arrange(local_);
             if (shared) {
-                ++total;
-                functions_of_strands = run_shared(*local_.pop_front());
+                looks_left = idle_looks;
+                functions_of_strands = run_share(until_ns > 0 ? total + 1 : most, total, member.only_section());
                 if (stopped() || total == most || (until_ns > 0 && is_late(driver_->now_ns())))
                     break;
                 continue;
@@ -342,13 +364,15 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
                 stopped_.store(true, std::memory_order_release);
             break;
         }
-        // 5 and 6
+        // 4
         batches_since_poll_ = 0;
         pace_.rest();
         ++counters_.polls;
         if (until_ns == 0 || is_late(now)) {
             driver_->poll(0);
             take_inbox();
+            if (shared && local_.empty())
+                take_over_shares();
             if (local_.empty() || is_to_end(now))
                 break;
             continue;
@@ -356,6 +380,14 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
         std::int64_t wait_until = until_ns;
         if (!heap.empty() && (wait_until < 0 || heap.first_deadline() < wait_until))
             wait_until = heap.first_deadline();
+        // The threads that have shares start what this one would be woken for at once.
+        if (shared && has_shares() && looks_left != 0) {
+            --looks_left;
+            driver_->poll(0);
+            if (local_.empty() && inbox_empty())
+                step_back();
+            continue;
+        }
         detail::recycler_flush();
         if (!fall_asleep())
             continue;
@@ -363,6 +395,17 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
         if (shared && (ownership_.has_visitors() || !has_work(member.robbed()))) {
             awake();
             continue;
+        }
+        if (shared) {
+            auto const found = take_over_shares();
+            if (found == detail::shares::found::something) {
+                awake();
+                continue;
+            }
+            if (found == detail::shares::found::unknown) {
+                auto const soon = driver_->now_ns() + look_again_ns;
+                wait_until = wait_until < 0 ? soon : std::min(wait_until, soon);
+            }
         }
         ++counters_.sleeps;
         driver_->poll(wait_until);
@@ -450,6 +493,8 @@ void io_loop::submit_here(io::io_op& o) noexcept { driver_->submit(o); }
 void io_loop::submit_from_outside(io::io_op& o, detail::inside_section s) noexcept {
     if (mine(s))
         submit_here(o);
+    else if (has_share_here() && is_driver_shared_)
+        driver_->submit(o);
     else
         hand_in<io::io_op, &io_loop::submit_here>(o);
 }

@@ -25,6 +25,7 @@ struct fairness {
     static constexpr std::int64_t slice_ns = 200'000;
     static constexpr unsigned inline_depth_most = 16; ///< of handlers with an immediate executor, one inside the other
     static constexpr unsigned batch_items = 64;       ///< items between two looks at the inbox and the clock, at most
+    static constexpr unsigned items_of_share = 16;    ///< items that one of several threads takes of a loop at a time
     static constexpr unsigned batches_per_poll = 61;  ///< batches between two polls of the driver, if time does not
 };
 
@@ -45,6 +46,7 @@ struct budget {
     int last = 0;                        ///< units that were granted at the last look
     unsigned items = 1;                  ///< of the batch; the functions of a strand count, too
     unsigned functions = 0;              ///< of strands, beyond the first of each turn, that have taken their items
+    unsigned silent = 0;                 ///< items that were no handlers: a driver's own
     unsigned given_up = 0;               ///< items that were left when one ran to the end of the slice
     std::int64_t slice_end_ns = 0;       ///< 0: nobody has looked at the clock yet
     std::int64_t looked_ns = 0;          ///< when the item last did

@@ -13,6 +13,7 @@
 #include <fairlead/exec/pace.hpp>
 #include <fairlead/exec/resumer.hpp>
 #include <fairlead/exec/rundown.hpp>
+#include <fairlead/exec/share.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -38,6 +39,7 @@ struct run_frame {
     /// another run() of the same loop, which is not robbed, but gives the loop away by itself, and in all that runs
     /// there.
     unsigned section_of_handlers;
+    detail::share share;
 };
 
 /// What a thread knows about itself.
@@ -105,6 +107,9 @@ public:
     bool plainly_mine(detail::inside_section) const noexcept {
         return ownership_.is_plainly_of(detail::this_thread.owning);
     }
+    /// May the calling thread try operations at once? The owner may; so may others with a share, if the driver is
+    /// shared.
+    bool may_try(detail::inside_section s) const noexcept { return mine(s) || has_share_of_driver(); }
     /// Something that stands for the calling thread, for as long as it lives.
     static void const* self() noexcept { return &detail::this_thread; }
     /// True inside run() of this loop, whoever owns it at the moment.
@@ -203,9 +208,24 @@ protected:
         pace_.ran(items);
         turns_owed_ -= items < turns_owed_ ? items : turns_owed_;
     }
-    /// Owner, inside its only section: runs one item with the loop given away meanwhile. Returns how many functions of
-    /// a strand that were beyond the first.
-    unsigned run_shared(op& o);
+    /// Owner, inside its only section; the queue is not empty. Takes a share of it, gives the loop away, and runs the
+    /// share, which counts in `done`. Takes the loop back if it is free by then. Returns how many functions of strands
+    /// there were beyond the first of each.
+    unsigned run_share(std::size_t most, std::size_t& done, detail::inside_section only);
+    bool has_shares() const noexcept { return shares_.are_open(); }
+    /// Owner: gives the loop away for some microseconds, without waking anybody.
+    void step_back() noexcept;
+    /// Owner: moves what stands in the shares of other threads to the queue.
+    detail::shares::found take_over_shares() noexcept {
+        return shares_.take_over(local_, &detail::this_thread.frames->share);
+    }
+    /// The calling thread runs a share of this loop.
+    bool has_share_here() const noexcept {
+        auto const* const f = detail::this_thread.frames;
+        return f && f->runs == this && f->share.is_open();
+    }
+    /// Inside a section: whoever has the loop is to run what is left of the calling thread's share.
+    void close_share(detail::share& s) noexcept;
     /// Owner: moves what other threads posted into the run queue, in the order of arrival, and does what they ask for.
     bool take_inbox() noexcept;
     /// Hands `o` to the owner, who does with it what `what` says. Any thread; the owner does so when it next looks into
@@ -235,7 +255,7 @@ protected:
         detail::rundown::guard const here(rundown_);
         disown();
     }
-    void disown() noexcept { ownership_.give_back(detail::this_thread.owning); }
+    void disown(bool at_once = true) noexcept { ownership_.give_back(detail::this_thread.owning, at_once); }
 
     /// Every op that is queued here is abandoned, then the roots of the coroutines concerned are destroyed; false when
     /// there was nothing to do.
@@ -249,16 +269,22 @@ protected:
     detail::pace pace_;          ///< the owner's
     std::size_t turns_owed_ = 0; ///< that the queue takes before anything goes ahead of it again
     detail::ownership ownership_;
+    detail::shares shares_;
     detail::rundown rundown_; ///< threads that are not inside run(): their last looks
+
+    /// Changed by the owner: to false only while nobody has a share.
+    bool is_driver_shared_ = false;
 
 private:
     friend bool detail::spend_slow() noexcept;
+    FAIRLEAD_COLD bool has_share_of_driver() const noexcept;
     /// Owner: what the thread may do before the next look at the clock.
     detail::budget& begin_stretch(std::size_t most) noexcept;
     FAIRLEAD_NOINLINE static void run_outside_alone(op& o);
     bool is_running_further_out(detail::run_frame const& f) const noexcept;
     FAIRLEAD_COLD void post_from_outside(op& o, detail::inside_section s) noexcept;
     void push_inbox(op& o) noexcept;
+    bool take_soon() noexcept;
     FAIRLEAD_COLD void push_inbox_and_wake(op& o) noexcept;
     template <class F> static void on_trampoline(F first) {
         auto& thread = detail::this_thread;

@@ -87,6 +87,11 @@ public:
         o->next->prev = &head_;
         return o;
     }
+    op* pop_back() noexcept {
+        auto* o = static_cast<op*>(head_.prev);
+        unlink(*o);
+        return o;
+    }
     /// Appends all of `other` and leaves it empty.
     void splice_back(op_queue& other) noexcept {
         if (other.empty())

@@ -1,8 +1,8 @@
 // Whose a loop is: who may touch its queue, its timers and its driver.
 //
 // One thread at a time owns a loop. A thread that is alone inside run() keeps it, also while it runs handlers, and so
-// pays for no lock and no atomic read-modify-write. When a second thread joins run(), the loop is shared: whoever has
-// taken an item out gives the loop away before running it, and the next thread takes the next item.
+// pays for no lock and no atomic read-modify-write. When a second thread joins run(), the loop is shared. A thread
+// then takes a share of the items and gives the loop away before it runs them (share.hpp).
 //
 // The second thread may come while the owner is inside a handler, which may even be waiting for what only the second
 // one can do. It then takes the loop away: it marks the owner as claimed, makes every thread of the process pass a
@@ -25,6 +25,9 @@ struct owning_thread {
     /// with, the address of a thread-local three instructions.
     std::uintptr_t tag = owns_nothing_yet;
     std::atomic<unsigned> sections;
+
+    /// After a barrier in all threads: is the thread outside of its sections now, or in a moment?
+    FAIRLEAD_EXPORT bool is_outside_soon() const noexcept;
 
     static constexpr std::uintptr_t owns_nothing_yet = 2; // Nobody's address, not even a claimed one.
 };
@@ -54,8 +57,9 @@ public:
         return owner_.compare_exchange_strong(nobody, t.tag, std::memory_order_seq_cst);
     }
     bool is_free() const noexcept { return owner_.load(std::memory_order_relaxed) == 0; }
-    /// Gives back what may have been taken away meanwhile, and lets a waiting thread know. Inside a section.
-    FAIRLEAD_EXPORT void give_back(owning_thread const& t) noexcept;
+    /// Gives back what may have been taken away meanwhile, and lets a waiting thread know. Without `at_once` it need
+    /// not know if one of those that wait looks by itself soon. Inside a section.
+    FAIRLEAD_EXPORT void give_back(owning_thread const& t, bool at_once = true) noexcept;
 
     // ---- threads inside run()
     void join() noexcept { members_.fetch_add(1, std::memory_order_seq_cst); }
@@ -70,9 +74,10 @@ public:
     }
 
     /// Waits for the loop at most until `timeout_ns` have passed (negative: for ever). False: not now; look whether
-    /// there is still a reason to wait, and call again. Calls `nudge(arg)` when the owner may be asleep.
-    FAIRLEAD_EXPORT bool take_or_wait(owning_thread& t, std::int64_t timeout_ns, void (*nudge)(void*),
-                                      void* arg) noexcept;
+    /// there is still a reason to wait, and call again. Unless the owner sleeps the caller looks by itself soon. Calls
+    /// `nudge(arg)` when the owner may be asleep.
+    FAIRLEAD_EXPORT bool take_or_wait(owning_thread& t, std::int64_t timeout_ns, bool owner_sleeps,
+                                      void (*nudge)(void*), void* arg) noexcept;
     /// Waits until the calling thread, which is not inside run(), has the loop.
     FAIRLEAD_EXPORT void take_as_visitor(owning_thread& t, void (*nudge)(void*), void* arg) noexcept;
     bool has_visitors() const noexcept { return visitors_.load(std::memory_order_relaxed) != 0; }
@@ -100,6 +105,7 @@ private:
     std::atomic<bool> is_shared_{false};
     std::atomic<std::uint32_t> turns_{0}; ///< counts how often it was given back; what waits, waits for a change
     std::atomic<std::uint32_t> waiting_{0};
+    std::atomic<std::uint32_t> looking_{0}; ///< those of them that look by themselves soon
     std::atomic<std::uint32_t> visitors_{0};
     std::atomic<unsigned> robbed_{0};
 };

@@ -43,6 +43,10 @@ public:
         looked_ns_ = now;
         left_then_ = left_;
     }
+    /// Would so many items take long enough for another thread to be woken?
+    bool is_worth_waking(unsigned items) const noexcept {
+        return static_cast<std::int64_t>(items) * took_ns_ >= waking_ns * judged_;
+    }
     void begin_slice(std::int64_t now) noexcept { slice_end_ns_ = now + fairness::slice_ns; }
     /// From here on time passes in which nothing runs. As long as items are short, what ran unmeasured still counts.
     void rest() noexcept {
@@ -58,6 +62,8 @@ private:
     static constexpr unsigned unmeasured_most = 16; ///< in one turn; that of a strand has as many
 
     void judge(unsigned items, std::int64_t took, std::int64_t left_of_slice) noexcept {
+        took_ns_ = took;
+        judged_ = items;
         if (took >= fairness::slice_ns)
             return set(1);
         auto most = smaller(most_ + items, fairness::batch_items);
@@ -71,6 +77,10 @@ private:
         first_units_ = static_cast<int>(smaller(most - 1, fairness::units_least));
     }
 
+    static constexpr std::int64_t waking_ns = 20'000;
+
+    std::int64_t took_ns_ = 0; ///< by those that were judged last
+    unsigned judged_ = 1;
     std::int64_t looked_ns_ = 0; ///< 0: not since the loop last rested
     std::int64_t slice_end_ns_ = 0;
     unsigned most_ = 1;      ///< between two looks

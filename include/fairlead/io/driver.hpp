@@ -3,8 +3,8 @@
 //
 // Rules. submit() never fails and never allocates: errors are completions. cancel() is a request; the op still
 // completes exactly once. Nothing is called back: what completes is pushed onto the loop's run queue. One thread at a
-// time calls the asynchronous verbs (the loop's owner); the synchronous doors may be called by the thread that uses the
-// descriptor.
+// time calls the asynchronous verbs: the loop's owner. While the driver is shared, others do, too; see share(). The
+// thread that uses a descriptor may call the synchronous doors.
 #pragma once
 
 #include <fairlead/base/buffer.hpp>
@@ -169,6 +169,10 @@ public:
 
     // ---- asynchronous verbs (owner only)
     virtual void submit(io_op& o) noexcept = 0;
+    /// Owner. On: threads with a share of the loop may call submit(), ready() and try_now(), at the same time as the
+    /// owner calls anything. Returns whether that is so from now on. A driver need not be able to, and the end may have
+    /// to wait.
+    virtual bool share(bool /*on*/) noexcept { return false; }
     /// May an attempt be worth it, from what is known without asking the system?
     virtual bool ready(handle h, kind k, std::size_t size) noexcept = 0;
     /// Tries at once, if nobody is queued before. True: done, the result is in the op, which stays the caller's.

@@ -177,6 +177,7 @@ private:
     std::size_t run(std::size_t most, std::int64_t until_ns, detail::blocking_wait const* for_whom);
     template <class IsLate>
     batch run_batch_until(IsLate is_late, std::size_t most, std::size_t& total, detail::inside_section only);
+    void share_driver(bool on) noexcept;
     bool has_work(unsigned own) noexcept;
     void expire_timers(std::int64_t now) noexcept;
     void expire_timers_ahead(std::int64_t now) noexcept;

@@ -305,7 +305,7 @@ private:
     }
     template <class Record> static bool try_at_once(Derived const& self, Record& r) {
         section const s;
-        return self.home()->mine(s) && self.ready() && self.attempt(r);
+        return self.home()->may_try(s) && self.ready() && self.attempt(r);
     }
 };
 

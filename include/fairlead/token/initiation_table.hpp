@@ -146,7 +146,7 @@ template <class Init, class... Args> struct primitive_functions
             r.state = await_state::idle;
             Init& i = in(p);
             section const s;
-            if (!i.home()->mine(s) || !i.ready())
+            if (!i.home()->may_try(s) || !i.ready())
                 return step::not_ready;
             if (!spend()) {
                 r.state = await_state::exhausted;

@@ -266,6 +266,104 @@ TEST(SeveralThreads, TimersExpireOnceAndCanBeCancelledFromAnyOfThem) {
     EXPECT_EQ(aborted, chains * ((rounds + 2) / 3));
 }
 
+// Each thread takes several handlers at a time. Those behind one that blocks are run by the other thread.
+TEST(SeveralThreads, HandlersBehindOneThatBlocksAreRunByTheOther) {
+    io_context context;
+    constexpr int others = 40;
+    std::latch inside(2), all(others);
+    for (int i = 0; i != 2; ++i)
+        post(context, [&] { inside.arrive_and_wait(); }); // From here on two threads share the context.
+    post(context, [&] { all.wait(); });
+    for (int i = 0; i != others; ++i)
+        post(context, [&] { all.count_down(); });
+    EXPECT_EQ(runners(context, 2).join(), 3U + others);
+}
+
+TEST(SeveralThreads, HandlerWaitsForWhatItHasPosted) {
+    for (int round = 0; round != 100; ++round) {
+        io_context context;
+        std::latch inside(2);
+        std::atomic<int> ran{0};
+        for (int i = 0; i != 2; ++i)
+            post(context, [&] {
+                inside.arrive_and_wait();
+                if (ran.fetch_add(1) != 0)
+                    return; // One of the two waits, the other one becomes idle.
+                post(context, [&] {
+                    std::latch over(3);
+                    for (int each = 0; each != 3; ++each)
+                        post(context, [&] { over.count_down(); });
+                    over.wait();
+                });
+            });
+        EXPECT_EQ(runners(context, 2).join(), 6U);
+    }
+}
+
+TEST(SeveralThreads, NestedRunRunsWhatStandsBehindItsHandler) {
+    io_context context;
+    std::latch inside(2);
+    std::atomic<int> ran{0};
+    for (int i = 0; i != 2; ++i)
+        post(context, [&] {
+            inside.arrive_and_wait();
+            for (int each = 0; each != 5; ++each)
+                post(context, [&] { ++ran; });
+            while (ran != 10)
+                context.poll();
+        });
+    runners(context, 2).join();
+    EXPECT_EQ(ran, 10);
+}
+
+// The messages of a driver to itself are no handlers: neither for run(), which counts them, nor for run_one().
+TEST(SeveralThreads, OnlyHandlersCount) {
+    io_context context;
+    std::atomic<std::size_t> handlers{0};
+    constexpr int pairs = 6;
+    int const messages = static_cast<int>(scaled(500, 50));
+    struct session {
+        local_socket socket;
+        int left;
+        std::atomic<std::size_t>& handlers;
+        std::array<char, 16> bytes{};
+        void read() {
+            socket.async_read_some(buffer(bytes), [this](error_code ec, std::size_t) {
+                ++handlers;
+                if (!ec)
+                    write();
+            });
+        }
+        void write() {
+            async_write(socket, buffer(bytes), [this](error_code ec, std::size_t) {
+                ++handlers;
+                if (!ec && --left > 0)
+                    read();
+            });
+        }
+    };
+    std::vector<std::unique_ptr<session>> all;
+    for (int i = 0; i != pairs; ++i) {
+        auto a = std::make_unique<session>(session{local_socket(context), messages, handlers});
+        auto b = std::make_unique<session>(session{local_socket(context), messages, handlers});
+        local::connect_pair(a->socket, b->socket);
+        a->write();
+        b->read();
+        all.push_back(std::move(a));
+        all.push_back(std::move(b));
+    }
+    std::atomic<std::size_t> counted{0};
+    std::thread one([&] {
+        while (std::size_t const n = context.run_one()) {
+            EXPECT_EQ(n, 1U);
+            counted += n;
+        }
+    });
+    counted += runners(context, 2).join();
+    one.join();
+    EXPECT_EQ(counted, handlers.load());
+}
+
 awaitable<void> echo(local_socket s) {
     std::array<char, 64> bytes;
     for (;;) {

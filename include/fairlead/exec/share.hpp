@@ -1,0 +1,78 @@
+// The share that one of several threads inside run() has of a loop: items of its queue, and those that the thread's
+// handlers post meanwhile.
+//
+// A share is its thread's own, also while another thread has the loop, and using it takes no lock. But a handler may
+// wait for an item behind it. So an idle thread takes over the shares of others, as it would take a loop
+// (ownership.hpp). It claims them and makes every thread of the process pass a memory barrier. Then it empties the
+// shares of those threads that are in no section.
+#pragma once
+
+#include <fairlead/exec/op.hpp>
+#include <fairlead/exec/ownership.hpp>
+#include <fairlead/exec/short_lock.hpp>
+
+#include <atomic>
+
+namespace fairlead::detail {
+
+class share {
+    friend class shares;
+
+public:
+    explicit share(owning_thread const& of) noexcept : thread_(of) {}
+    share(share const&) = delete;
+    share& operator=(share const&) = delete;
+
+    // ---- its own thread, inside a section
+    bool is_open() const noexcept { return is_open_; }
+    bool empty() noexcept { return own().empty(); }
+    void push(op& o) noexcept { own().push_back(o); }
+    op* pop() noexcept {
+        auto& items = own();
+        return items.empty() ? nullptr : items.pop_front();
+    }
+    op* pop_back() noexcept { return own().pop_back(); }
+    void move_to(op_queue& into) noexcept { into.splice_back(own()); }
+
+private:
+    op_queue& own() noexcept {
+        if (is_claimed_.load(std::memory_order_acquire)) [[unlikely]]
+            wait_for_end_of_claim();
+        return items_;
+    }
+    FAIRLEAD_EXPORT FAIRLEAD_COLD void wait_for_end_of_claim() const noexcept;
+
+    op_queue items_;
+    owning_thread const& thread_;
+    std::atomic<bool> is_claimed_{false};
+    bool is_open_ = false;
+    share* next_ = nullptr;
+};
+
+/// The open shares of a loop. Any thread.
+class shares {
+public:
+    FAIRLEAD_EXPORT void open(share& s) noexcept;
+    /// It must be empty.
+    FAIRLEAD_EXPORT void close(share& s) noexcept;
+
+    /// Does any thread have one just now?
+    bool are_open() const noexcept { return open_.load(std::memory_order_relaxed) != 0; }
+
+    enum class found : unsigned char {
+        nothing, ///< what their threads post from here on they post knowing what the caller has announced before
+        something,
+        unknown, ///< a thread was inside a section: look again soon
+    };
+    /// Moves what stands in all shares but `own` to `into`.
+    FAIRLEAD_EXPORT found take_over(op_queue& into, share const* own) noexcept;
+    /// False: there can be no shares, because nobody could take them over.
+    FAIRLEAD_EXPORT static bool are_possible() noexcept;
+
+private:
+    short_lock mutex_; ///< held for a memory barrier in all threads at the most
+    std::atomic<unsigned> open_{0};
+    share* first_ = nullptr;
+};
+
+} // namespace fairlead::detail

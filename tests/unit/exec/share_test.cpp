@@ -1,0 +1,106 @@
+// The items that one of several threads has taken of a loop, and those who take them over.
+#include <fairlead/exec/share.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+namespace {
+
+using namespace fairlead;
+using detail::share;
+using detail::shares;
+
+struct item : op {
+    item() noexcept { run = nullptr; }
+};
+
+TEST(Share, IsInOrderAndIsLeftToOthersFromItsEnd) {
+    detail::owning_thread self;
+    share s(self);
+    item a, b, c;
+    EXPECT_EQ(s.pop(), nullptr);
+    s.push(a);
+    s.push(b);
+    s.push(c);
+    EXPECT_EQ(s.pop(), &a);
+    EXPECT_EQ(s.pop_back(), &c);
+    op_queue queue;
+    s.move_to(queue);
+    EXPECT_TRUE(s.empty());
+    EXPECT_EQ(queue.pop_front(), &b);
+    EXPECT_TRUE(queue.empty());
+}
+
+TEST(Share, IsTakenOverOnlyWhileItsThreadIsOutsideOfSections) {
+    if (!shares::are_possible())
+        GTEST_SKIP() << "the system refuses membarrier(2)";
+    shares all;
+    detail::owning_thread busy, other;
+    share s(busy), own(other);
+    all.open(s);
+    all.open(own);
+    item a, kept;
+    s.push(a);
+    own.push(kept);
+    op_queue queue;
+    busy.sections = 1;
+    EXPECT_EQ(all.take_over(queue, &own), shares::found::unknown);
+    EXPECT_TRUE(queue.empty());
+    busy.sections = 0;
+    EXPECT_EQ(all.take_over(queue, &own), shares::found::something);
+    EXPECT_EQ(queue.pop_front(), &a);
+    EXPECT_TRUE(queue.empty());
+    EXPECT_EQ(all.take_over(queue, &own), shares::found::nothing);
+    EXPECT_EQ(own.pop(), &kept) << "the caller's own share is nobody else's";
+    all.close(s);
+    all.close(own);
+    EXPECT_FALSE(s.is_open());
+    EXPECT_EQ(all.take_over(queue, nullptr), shares::found::nothing);
+}
+
+// What one thread pushes and pops, and the other one takes over, is each seen once.
+TEST(Share, LosesNothingToThoseThatTakeItOver) {
+    if (!shares::are_possible())
+        GTEST_SKIP() << "the system refuses membarrier(2)";
+    constexpr int rounds = 2'000;
+    shares all;
+    detail::owning_thread busy;
+    share s(busy);
+    all.open(s);
+    item items[4];
+    std::atomic<bool> over{false};
+    std::atomic<int> taken{0};
+    std::thread idle([&] {
+        op_queue queue;
+        while (!over) {
+            all.take_over(queue, nullptr);
+            while (!queue.empty()) {
+                queue.pop_front()->run = nullptr;
+                ++taken;
+            }
+        }
+    });
+    int popped = 0;
+    for (int round = 0; round != rounds; ++round) {
+        int const before = taken + popped;
+        busy.sections.store(1, std::memory_order_relaxed);
+        for (auto& each : items)
+            s.push(each);
+        busy.sections.store(0, std::memory_order_release);
+        busy.sections.store(1, std::memory_order_relaxed);
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+        while (s.pop())
+            ++popped;
+        busy.sections.store(0, std::memory_order_release);
+        while (taken + popped != before + 4)
+            std::this_thread::yield();
+    }
+    over = true;
+    idle.join();
+    EXPECT_EQ(taken + popped, 4 * rounds);
+    all.close(s);
+}
+
+} // namespace
