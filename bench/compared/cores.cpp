@@ -5,6 +5,8 @@
 //     ROW       contexts  a context with one thread each, and its share of the 100 pairs
 //               shared    one context, run by so many threads
 //               pool      no sockets: a thread_pool runs functions of about a microsecond, each of which posts the next
+//     posts0    no sockets: one context, run by so many threads; functions that do nothing, each of which posts the next
+//     posts1, posts10, posts100   likewise, with functions of about so many microseconds
 //     MESSAGES  or functions, in all
 //
 // Prints how many there were in a second.

@@ -1,6 +1,6 @@
 // The limit of cores.cpp: each thread has an epoll loop and its share of the pairs, or just works.
 //
-//   raw_cores contexts|pool MESSAGES THREADS
+//   raw_cores contexts|pool|posts0|posts1|posts10|posts100 MESSAGES THREADS
 #include "cores.hpp"
 
 #include <cstdlib>
@@ -56,11 +56,15 @@ int main(int argc, char** argv) {
         return 2;
     long const n = std::atol(argv[2]);
     int const threads = std::atoi(argv[3]);
-    if (std::strcmp(argv[1], "pool") == 0) {
+    bool const posts = std::strncmp(argv[1], "posts", 5) == 0;
+    if (posts || std::strcmp(argv[1], "pool") == 0) {
+        int const microseconds = posts ? std::atoi(argv[1] + 5) : 1;
         cores::stopwatch const watch;
         cores::in_threads(threads, [&](int) {
-            for (long i = n / threads; i != 0; --i)
-                cores::work();
+            for (long i = n / threads; i != 0; --i) {
+                asm volatile("" : "+r"(i)); // Nor can a compiler leave out the loop of those that do nothing.
+                cores::work(microseconds);
+            }
         });
         watch.print(n);
         return 0;
