@@ -17,7 +17,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -151,21 +150,11 @@ private:
     // the loop carries them out. The connection changes only in its items, or while nobody runs it. The inbox may
     // be taken by a visitor, in the middle of such an item.
     enum class errand : unsigned { exec, receive, run, cancel, cancel_one, close };
-    /// For a sender without memory for a message, which waits until it has been read.
-    struct receipt {
-        std::mutex mutex;
-        std::condition_variable changed;
-        bool is_there = false;
-        void sign() noexcept {
-            std::lock_guard const lock(mutex);
-            is_there = true;
-            changed.notify_one(); // Under the lock: it goes as soon as that is free.
-        }
-    };
     /// One that is no operation.
     struct message : outcome_record {
         request const* about = nullptr; // is compared only: it may have gone
-        receipt* sender = nullptr;
+        /// Of a sender without memory for a message, which waits until it has been read.
+        fairlead::detail::blocking_wait* sender = nullptr;
         message() noexcept {}
         void begin(connection_core* core, request const* r) noexcept {
             outcome_record::begin(core);
@@ -336,13 +325,12 @@ void connection_core::send_message(errand what, request const* about) noexcept {
         m.begin(this, about);
         return send(m, what);
     }
-    receipt mine;
+    fairlead::detail::blocking_wait until_read;
     message m;
     m.begin(this, about);
-    m.sender = &mine;
+    m.sender = &until_read;
     send(m, what);
-    std::unique_lock lock(mine.mutex);
-    mine.changed.wait(lock, [&mine] { return mine.is_there; });
+    until_read.wait();
 }
 
 /// In any thread that owns the loop for a moment.
@@ -425,7 +413,7 @@ void connection_core::abandon_arrival(outcome_record& o) {
 
 void connection_core::done_with(message& m) noexcept {
     if (m.sender) {
-        m.sender->sign();
+        m.sender->finish();
         return;
     }
     m.~message();
