@@ -224,8 +224,8 @@ public:
             if (o.kind == kind::receive && d->registered && !d->read_ready.load(std::memory_order_relaxed)) [[likely]]
                 return park(*d, d->reads, o);
             if (is_stream_send(o.kind) && d->writes.empty() && d->write_ready.load(std::memory_order_relaxed) &&
-                try_on(*d, o)) [[likely]]
-                return complete(o);
+                try_on(*d, o, false)) [[likely]]
+                return complete(o, false);
         }
         submit_in_general(*d, o);
     }
@@ -295,24 +295,31 @@ public:
     }
 
     void poll(std::int64_t until_ns) noexcept override {
-        count_turn();
+        // The constant leaves nothing of the other case.
+        if (is_shared_) [[unlikely]]
+            poll_as(true, until_ns);
+        else
+            poll_as(false, until_ns);
+    }
+    FAIRLEAD_ALWAYS_INLINE void poll_as(bool shared, std::int64_t until_ns) noexcept {
+        count_turn(shared);
         if (stalled_ != 0) [[unlikely]]
             until_ns = retry_stalled(until_ns);
         if (starved_ != 0) [[unlikely]]
             until_ns = retry_starved(until_ns);
-        if (any_in(unverified_)) {
+        if (any_in(shared, unverified_)) {
             // Of whichever: others must not keep these waiting. Where other threads are at work, their peers' answers
             // are on the way.
-            bool const may_wait = is_shared_ && until_ns != 0;
+            bool const may_wait = shared && until_ns != 0;
             bool const has_news = harvest(may_wait ? monotonic_ns() + moment_of_several_ns : 0) > 0;
             bool const about_to_sleep = !has_news && until_ns != 0;
             bool any = about_to_sleep ? verify(unverified_, 0) != 0 : verify_overdue();
-            if (any_in(doubtful_)) [[unlikely]]
+            if (any_in(shared, doubtful_)) [[unlikely]]
                 any = long_doubted_had_something() || any;
             if (any || !about_to_sleep)
                 return;
         }
-        if (any_in(doubtful_)) {
+        if (any_in(shared, doubtful_)) {
             if (long_doubted_had_something()) {
                 harvest(0);
                 return;
@@ -582,13 +589,30 @@ public:
     }
 
 private:
-    using held = std::unique_lock<fairlead::detail::short_lock>;
-    /// While the loop is shared, nobody else looks at the descriptor meanwhile.
-    held hold(descriptor& d) const noexcept { return is_shared_ ? held(d.lock) : held(); }
-    /// For what belongs to all descriptors, while the loop is shared.
-    held lock_if_shared() noexcept { return is_shared_ ? held(lists_) : held(); }
+    /// While the loop is shared, nobody else holds what this one locks. Otherwise it does nothing.
+    class held {
+    public:
+        held(bool is_shared, fairlead::detail::short_lock& l) noexcept : lock_(is_shared ? &l : nullptr) {
+            if (lock_) [[unlikely]]
+                lock_->lock();
+        }
+        held(held const&) = delete;
+        held& operator=(held const&) = delete;
+        ~held() {
+            if (lock_) [[unlikely]]
+                lock_->unlock();
+        }
 
-    bool any_in(verify_link const& list) noexcept {
+    private:
+        fairlead::detail::short_lock* const lock_;
+    };
+    held hold(descriptor& d) const noexcept { return {is_shared_, d.lock}; }
+    /// For what belongs to all descriptors.
+    held lock_if_shared() noexcept { return {is_shared_, lists_}; }
+    FAIRLEAD_ALWAYS_INLINE bool any_in(bool shared, verify_link const& list) noexcept {
+        return shared ? any_in_shared(list) : list.next != &list;
+    }
+    [[gnu::noinline]] bool any_in_shared(verify_link const& list) noexcept {
         auto const only = lock_if_shared();
         return list.next != &list;
     }
@@ -879,8 +903,12 @@ private:
     }
 
     /// Nearly always a plain socket gave something, or took all: the rest has its own place, to keep this short.
-    bool try_on(descriptor& d, io_op& o) noexcept {
-        count_system_call();
+    bool try_on(descriptor& d, io_op& o) noexcept { return try_on(d, o, is_shared_); }
+    FAIRLEAD_ALWAYS_INLINE bool try_on(descriptor& d, io_op& o, bool shared) noexcept {
+        count_system_call(shared);
+        return attempt(d, o);
+    }
+    bool attempt(descriptor& d, io_op& o) noexcept {
         int const fd = d.fd.load(std::memory_order_relaxed);
         if (d.plain && !o.slices && o.size != 0) [[likely]] {
             if (o.kind == kind::receive) {
@@ -1030,14 +1058,15 @@ private:
         return 0;
     }
 
-    void count_system_call() noexcept {
-        if (is_shared_) [[unlikely]]
+    void count_system_call() noexcept { count_system_call(is_shared_); }
+    FAIRLEAD_ALWAYS_INLINE void count_system_call(bool shared) noexcept {
+        if (shared) [[unlikely]]
             system_calls_shared_.fetch_add(1, std::memory_order_relaxed);
         else
             ++system_calls_;
     }
-    void count_turn() noexcept {
-        if (is_shared_) [[unlikely]] {
+    FAIRLEAD_ALWAYS_INLINE void count_turn(bool shared) noexcept {
+        if (shared) {
             auto const now = monotonic_ns();
             if (now - turn_began_ns_ < turn_of_several_ns)
                 return;
@@ -1046,12 +1075,14 @@ private:
         turn_.store(turn_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     }
 
-    void complete(io_op& o) noexcept {
-        if (is_shared_) [[unlikely]] {
-            pending_shared_.fetch_sub(1, std::memory_order_relaxed);
-            loop_->post(o);
-            return;
-        }
+    [[gnu::noinline]] void complete_shared(io_op& o) noexcept {
+        pending_shared_.fetch_sub(1, std::memory_order_relaxed);
+        loop_->post(o);
+    }
+    void complete(io_op& o) noexcept { complete(o, is_shared_); }
+    FAIRLEAD_ALWAYS_INLINE void complete(io_op& o, bool shared) noexcept {
+        if (shared) [[unlikely]]
+            return complete_shared(o);
         --pending_;
         loop_->push(o);
     }
@@ -1072,16 +1103,17 @@ private:
         return n;
     }
 
-    bool run_waiting(descriptor& d, op_queue& queue) noexcept {
+    bool run_waiting(descriptor& d, op_queue& queue) noexcept { return run_waiting(d, queue, is_shared_); }
+    FAIRLEAD_ALWAYS_INLINE bool run_waiting(descriptor& d, op_queue& queue, bool shared) noexcept {
         bool any = false;
         while (!queue.empty()) {
             auto& o = static_cast<io_op&>(*queue.front());
             if (!worth_trying(d, o.kind))
                 break;
-            if (!try_on(d, o))
+            if (!try_on(d, o, shared))
                 break;
             op_queue::unlink(o);
-            complete(o);
+            complete(o, shared);
             any = true;
         }
         return any;
@@ -1100,6 +1132,12 @@ private:
     // ---- late verification
 
     void list(descriptor& d) noexcept {
+        if (is_shared_) [[unlikely]]
+            list_shared(d);
+        else
+            list_here(d);
+    }
+    [[gnu::noinline]] void list_shared(descriptor& d) noexcept {
         auto const only = lock_if_shared();
         list_here(d);
     }
@@ -1116,6 +1154,12 @@ private:
         to.prev = &d;
     }
     void unlist(descriptor& d) noexcept {
+        if (is_shared_) [[unlikely]]
+            unlist_shared(d);
+        else
+            unlist_here(d);
+    }
+    [[gnu::noinline]] void unlist_shared(descriptor& d) noexcept {
         auto const only = lock_if_shared();
         unlist_here(d);
     }
@@ -1136,6 +1180,9 @@ private:
                turn_.load(std::memory_order_relaxed) - static_cast<descriptor const&>(*list.next).parked_turn >= turns;
     }
     bool is_any_due(verify_link const& list, unsigned turns) noexcept {
+        return is_shared_ ? is_any_due_shared(list, turns) : is_due(list, turns);
+    }
+    [[gnu::noinline]] bool is_any_due_shared(verify_link const& list, unsigned turns) noexcept {
         auto const only = lock_if_shared();
         return is_due(list, turns);
     }
@@ -1317,7 +1364,7 @@ private:
             if (is_shared_) [[unlikely]]
                 spread(d, events[i]);
             else
-                happened(d, events[i].events);
+                happened(d, events[i].events, false);
         }
         return n;
     }
@@ -1343,40 +1390,41 @@ private:
         driver.heard(*self.of, mode);
         driver.news_.fetch_sub(1, std::memory_order_release);
     }
-    void heard(descriptor& d, op_mode mode) noexcept {
+    [[gnu::noinline]] void heard(descriptor& d, op_mode mode) noexcept {
         ++fairlead::detail::this_thread.item.silent;
         auto const only = hold(d);
         auto const events = d.news.events.exchange(0, std::memory_order_acq_rel);
         if (mode == op_mode::complete && d.fd.load(std::memory_order_relaxed) >= 0 &&
             d.generation.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(events >> 32))
-            happened(d, static_cast<std::uint32_t>(events));
+            happened(d, static_cast<std::uint32_t>(events), is_shared_);
     }
 
-    void happened(descriptor& d, std::uint32_t what) noexcept {
-        {
-            if (what & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR | EPOLLPRI)) {
-                d.doubt = doubt::none;
-                unlist(d);
-                d.read_ready.store(!d.starved, std::memory_order_relaxed);
-                if (what & EPOLLPRI) [[unlikely]]
-                    d.urgent = true;
-                if (what & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
-                    d.reads_on.store(true, std::memory_order_relaxed);
-                run_waiting(d, d.reads);
-                if (d.doubt != doubt::none && !d.reads.empty())
-                    list(d);
-            }
-            if (what & (EPOLLOUT | EPOLLHUP | EPOLLERR)) {
-                if (d.stalled == stall::echoes) [[unlikely]] {
-                    d.stalled = stall::waits;
-                } else {
-                    d.write_ready.store(true, std::memory_order_relaxed);
-                    run_waiting(d, d.writes);
-                }
-            }
-            if (!d.waits.empty()) [[unlikely]]
-                run_waits(d);
+    FAIRLEAD_ALWAYS_INLINE void happened(descriptor& d, std::uint32_t what, bool shared) noexcept {
+        if (what & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR | EPOLLPRI)) {
+            d.doubt = doubt::none;
+            if (shared)
+                unlist_shared(d);
+            else
+                unlist_here(d);
+            d.read_ready.store(!d.starved, std::memory_order_relaxed);
+            if (what & EPOLLPRI) [[unlikely]]
+                d.urgent = true;
+            if (what & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
+                d.reads_on.store(true, std::memory_order_relaxed);
+            run_waiting(d, d.reads, shared);
+            if (d.doubt != doubt::none && !d.reads.empty())
+                list(d);
         }
+        if (what & (EPOLLOUT | EPOLLHUP | EPOLLERR)) {
+            if (d.stalled == stall::echoes) [[unlikely]] {
+                d.stalled = stall::waits;
+            } else {
+                d.write_ready.store(true, std::memory_order_relaxed);
+                run_waiting(d, d.writes, shared);
+            }
+        }
+        if (!d.waits.empty()) [[unlikely]]
+            run_waits(d);
     }
 
     loop* loop_ = nullptr;

@@ -298,19 +298,21 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
         if (for_whom && for_whom->is_over()) [[unlikely]]
             break;
         bool const shared = ownership_.is_shared();
-        if (shared != is_driver_shared_) [[unlikely]]
-            share_driver(shared);
         // Whoever takes a few items at a time comes through here often, and might never get as far as the driver. Nor
         // might several threads with a queue that never ends.
         if ((std::exchange(is_first, false) || pace_.is_due()) && !local_.empty()) {
             take_inbox();
             look_around();
+            if (is_driver_shared_ && !shared)
+                share_driver(false);
         }
         // 1
         ++counters_.turns;
         if (!local_.empty()) {
             driver_->arrange(local_);
             if (shared) {
+                if (!is_driver_shared_)
+                    share_driver(true);
                 looks_left = idle_looks;
                 functions_of_strands = run_share(until_ns > 0 ? total + 1 : most, total, member.only_section());
                 if (stopped() || total == most || (until_ns > 0 && is_late(driver_->now_ns())))
