@@ -417,7 +417,7 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
 }
 
 bool io_loop::drive(detail::blocking_wait const& w, std::int64_t timeout_ns) {
-    if (ownership_.has_members())
+    if (has_own_thread_ || ownership_.has_members())
         return false;
     // Whether run() would return at once is between those who call it.
     bool const was_stopped = stopped_.exchange(false, std::memory_order_acq_rel);

@@ -17,8 +17,10 @@ public:
     explicit background_io(execution_context& c)
         : service(c),
           loop_(io_loop::make(c, io::make_driver(service_access::memory_of(c)))),
-          work_(*loop_),
-          thread_(running()) {}
+          work_(*loop_) {
+        loop_->has_own_thread();
+        thread_ = running();
+    }
     ~background_io() override { end(); }
     io_loop& loop() noexcept { return *loop_; }
 

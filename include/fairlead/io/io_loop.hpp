@@ -43,6 +43,9 @@ public:
     /// without limit. Returns how many ran.
     std::size_t run_until_ns(std::size_t most, std::int64_t until_ns) { return run(most, until_ns, nullptr); }
     bool drive(detail::blocking_wait const& w, std::int64_t timeout_ns) override;
+    /// A thread is inside run() for as long as the loop lives, or on its way there. Nobody else drives the loop.
+    /// Called before others know the loop.
+    void has_own_thread() noexcept { has_own_thread_ = true; }
     void stop() noexcept;
     bool stopped() const noexcept { return stopped_.load(std::memory_order_acquire); }
     void restart() noexcept { stopped_.store(false, std::memory_order_release); }
@@ -196,6 +199,7 @@ private:
     std::atomic<std::uint64_t> counters_items_{0};
     std::atomic<std::size_t> references_{1};
     std::atomic<bool> is_retired_{false};
+    bool has_own_thread_ = false;
 };
 
 namespace io {
