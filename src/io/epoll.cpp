@@ -303,10 +303,12 @@ public:
     }
     FAIRLEAD_ALWAYS_INLINE void poll_as(bool shared, std::int64_t until_ns) noexcept {
         count_turn(shared);
-        if (stalled_ != 0) [[unlikely]]
-            until_ns = retry_stalled(until_ns);
-        if (starved_ != 0) [[unlikely]]
-            until_ns = retry_starved(until_ns);
+        if ((stalled_.load(std::memory_order_relaxed) | starved_.load(std::memory_order_relaxed)) != 0) [[unlikely]] {
+            if (stalled_ != 0)
+                until_ns = retry_stalled(until_ns);
+            if (starved_ != 0)
+                until_ns = retry_starved(until_ns);
+        }
         if (any_in(shared, unverified_)) {
             // Of whichever: others must not keep these waiting. Where other threads are at work, their peers' answers
             // are on the way.
