@@ -6,8 +6,8 @@ namespace fairlead::detail {
 
 void short_lock::lock_soon() noexcept {
     do {
-        for (unsigned looks = 1; is_locked_.load(std::memory_order_relaxed); ++looks) {
-            if (looks % 256 == 0) // The thread that has it may have no processor.
+        for (unsigned look = 1; is_locked_.load(std::memory_order_relaxed); ++look) {
+            if (look % 256 == 0) // The thread that has it may have no processor.
                 park::give_way();
             else
                 park::pause();

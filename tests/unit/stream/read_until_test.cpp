@@ -62,7 +62,7 @@ struct ReadUntil : testing::Test {
     template <class Delimiter>
     void finds_as_expected(std::string_view text, std::string_view wanted, Delimiter const& d) {
         for (std::size_t held = 0; held <= text.size(); ++held)
-            for (std::size_t const most : {1, 2, 7}) {
+            for (std::size_t const most : {1U, 2U, 7U}) {
                 auto const got = find(text, held, most, d);
                 ASSERT_EQ(got, expected(text, wanted))
                     << "\"" << wanted << "\" in \"" << text << "\", of which " << held << " bytes were there and "
