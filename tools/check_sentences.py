@@ -159,7 +159,7 @@ def self_test() -> list[str]:
         "lines of a contract": (f"/// Does it.\n/// Cancel     {LONG}\n/// Threads    {LONG}\n", 0),
         "a long line of a contract": (f"/// Does it.\n/// Cancel     {LONG}\n///            more\n", 1),
         "behind code": (f"int a; // {LONG} more\n", 1),
-        "an address": ('auto a = "http://a.b/c";\n', 0),
+        "slashes in a string": (f'auto a = "x://{LONG} more";\n', 0),
         "a drawing": (f"// a --> {LONG} more\n", 0),
         "a clause": ("int a; ///< what runs\n/// What runs next.\nint b;\n", 1),
     }
