@@ -10,6 +10,8 @@
 //   operations read_until_callbacks N   the same with callbacks
 //   operations try_step N               an awaited operation of a user's that is ready
 //   operations timer N                  a timer that is set, waited for and cancelled
+#include "even_clock.hpp"
+
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/exec/strand.hpp>
 #include <fairlead/net/stream_socket.hpp>
@@ -23,22 +25,11 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <new>
 #include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
-
-// The library looks at the clock more often after items that took long, and below callgrind all do. Here each look is a
-// hundred nanoseconds after the last one.
-extern "C" int clock_gettime(clockid_t, timespec* now) noexcept {
-    static std::int64_t ns = 1'000'000'000'000;
-    ns += 100;
-    now->tv_sec = static_cast<std::time_t>(ns / 1'000'000'000);
-    now->tv_nsec = static_cast<long>(ns % 1'000'000'000);
-    return 0;
-}
 
 namespace {
 
