@@ -44,6 +44,8 @@ public:
 
 loop::~loop() = default;
 
+char loop::not_a_handler_;
+
 bool loop::is_running_further_out(detail::run_frame const& f) const noexcept {
     for (auto const* outer = f.outer; outer; outer = outer->outer)
         if (outer->runs == this)
@@ -331,7 +333,6 @@ detail::budget& loop::begin_stretch(std::size_t most) noexcept {
     auto& item = detail::this_thread.item;
     item.items = static_cast<unsigned>(std::min<std::size_t>(most, pace_.items()));
     item.functions = 0;
-    item.silent = 0;
     item.given_up = 0;
     item.first = pace_.first_units();
     item.slice_end_ns = pace_.slice_end_ns();
@@ -345,7 +346,7 @@ loop::batch loop::run_batch(std::size_t most, std::size_t& done, detail::inside_
         std::size_t& done;
         unsigned const allowed = item.items;
         unsigned ran() const noexcept { return allowed - item.items - item.given_up; }
-        ~count() { done += ran() - item.functions - item.silent; }
+        ~count() { done += ran() - item.functions; }
     } const count_items{item, done};
     auto const first_units = item.first;
     while (item.items != 0 && !local_.empty()) {
@@ -431,7 +432,8 @@ unsigned loop::run_share(std::size_t most, std::size_t& done, detail::inside_sec
                 break;
             item.fill(first_units);
             --item.items;
-            ++done;
+            bool const is_handler = o->cancel != not_a_handler();
+            done += is_handler;
             {
                 outside_section const handler;
                 if (o->run)
@@ -439,7 +441,7 @@ unsigned loop::run_share(std::size_t most, std::size_t& done, detail::inside_sec
                 else
                     resume_op(*o);
             }
-            done -= std::exchange(item.silent, 0U);
+            item.functions -= !is_handler;
             if (done == most || stopped_.load(std::memory_order_relaxed))
                 return functions + item.functions;
         }

@@ -7,8 +7,8 @@ namespace {
 
 // How often a joiner looks again before it lets the processor go. Sections are short, but for the loop's own.
 constexpr int looks = 200;
-// After which a thread that waits comes back by itself. An owner that does not know of it
-// wakes nobody; nor does one with a share that it takes for a short one.
+// After which a thread that waits comes back by itself. An owner that does not know of it wakes nobody; nor does one
+// with a share that it takes for a short one.
 constexpr std::int64_t retry_ns = 1'000'000;
 
 /// A thread that waits for the loop, or may begin to: whoever gives the loop back lets it know.

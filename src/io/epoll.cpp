@@ -125,7 +125,6 @@ struct news : op {
 };
 
 struct descriptor : verify_link {
-    fairlead::detail::short_lock lock;
     std::atomic<int> fd{-1};
     std::atomic<std::uint32_t> generation{0};
     bool registered = false;
@@ -153,14 +152,15 @@ struct descriptor : verify_link {
     bool bursts = false;    ///< the last time there was something behind the first datagram, or the first full read
     std::uint8_t taken = 0; ///< datagrams or full reads since one found nothing; counts to 2
     io::stall stalled = io::stall::none;
-    io::news news;
-    bool starved = false; ///< accepting found no room for a new descriptor: tried again after a pause
+    bool starved = false;              ///< accepting found no room for a new descriptor: tried again after a pause
+    fairlead::detail::short_lock lock; ///< while the loop is shared
     op_queue reads;
     op_queue writes;
     op_queue waits; ///< for readiness: they neither hold up transfers nor are held up
 
     bool listed() const noexcept { return next != nullptr; }
 };
+static_assert(sizeof(descriptor) <= 104, "each idle connection takes one");
 
 std::int64_t clock_now_ns(clockid_t clock) noexcept {
     timespec t;
@@ -175,7 +175,10 @@ outcome from(long r) noexcept { return r < 0 ? failed(errno) : done(r); }
 
 class epoll_driver final : public driver, public fairlead::detail::in_context_memory {
 public:
-    explicit epoll_driver(fairlead::detail::context_memory* memory) : chunk_memory_(memory) {
+    explicit epoll_driver(fairlead::detail::context_memory* memory)
+        : chunk_memory_(memory),
+          news_memory_(memory),
+          table_memory_(memory) {
         if (int const e = open_set())
             detail::throw_error({e, error::get_system_category()}, "epoll_create1");
         unverified_.next = unverified_.prev = &unverified_;
@@ -191,7 +194,11 @@ public:
                     ::close(fd);
             std::destroy_n(chunk, chunk_size);
             chunk_memory_.deallocate(chunk, chunk_size);
+            if (news_of_chunks_ && news_of_chunks_[c])
+                news_memory_.deallocate(news_of_chunks_[c], chunk_size); // There is nothing to destroy.
         }
+        if (news_of_chunks_)
+            table_memory_.deallocate(news_of_chunks_, chunks_most);
         ::close(wake_);
         ::close(epoll_);
     }
@@ -206,8 +213,10 @@ public:
     // ---- asynchronous verbs
 
     bool share(bool on) noexcept override {
-        if (on || news_.load(std::memory_order_acquire) == 0)
-            is_shared_ = on;
+        if (on)
+            is_shared_ = has_place_for_news();
+        else if (news_.load(std::memory_order_acquire) == 0)
+            is_shared_ = false;
         return is_shared_;
     }
 
@@ -231,30 +240,17 @@ public:
     }
 
     bool ready(handle h, kind k, std::size_t size) noexcept override {
-        descriptor* const d = find(h);
-        if (!d)
-            return false;
-        if (is_shared_) [[unlikely]] {
-            auto const only = hold(*d);
-            return is_ready(*d, k, size);
-        }
-        return is_ready(*d, k, size);
-    }
-    static bool is_ready(descriptor& d, kind k, std::size_t size) noexcept {
-        if (is_write(k))
-            return d.writes.empty() && d.write_ready.load(std::memory_order_relaxed);
-        return d.reads.empty() && (d.read_ready.load(std::memory_order_relaxed) || (size == 0 && d.stream));
+        if (is_shared_) [[unlikely]]
+            return ready_shared(h, k, size);
+        descriptor const* const d = find(h);
+        return d && is_ready(*d, k, size);
     }
 
     bool try_now(io_op& o) noexcept override {
+        if (is_shared_) [[unlikely]]
+            return try_shared(o);
         descriptor* const d = find(o.handle);
-        if (!d)
-            return false;
-        if (is_shared_) [[unlikely]] {
-            auto const only = hold(*d);
-            return try_first(*d, o);
-        }
-        return try_first(*d, o);
+        return d && try_first(*d, o, false);
     }
 
     bool cancel(io_op& o) noexcept override {
@@ -295,45 +291,44 @@ public:
     }
 
     void poll(std::int64_t until_ns) noexcept override {
-        // The constant leaves nothing of the other case.
         if (is_shared_) [[unlikely]]
-            poll_as(true, until_ns);
+            poll_shared(until_ns);
         else
-            poll_as(false, until_ns);
+            poll_as<false>(until_ns);
     }
-    FAIRLEAD_ALWAYS_INLINE void poll_as(bool shared, std::int64_t until_ns) noexcept {
-        count_turn(shared);
+    /// The case of a loop with one thread has nothing of the other.
+    template <bool Shared> void poll_as(std::int64_t until_ns) noexcept {
+        count_turn<Shared>();
         if ((stalled_.load(std::memory_order_relaxed) | starved_.load(std::memory_order_relaxed)) != 0) [[unlikely]] {
             if (stalled_ != 0)
                 until_ns = retry_stalled(until_ns);
             if (starved_ != 0)
                 until_ns = retry_starved(until_ns);
         }
-        if (any_in(shared, unverified_)) {
+        if (any_in(Shared, unverified_)) {
             // Of whichever: others must not keep these waiting. Where other threads are at work, their peers' answers
             // are on the way.
-            bool const may_wait = shared && until_ns != 0;
-            bool const has_news = harvest(may_wait ? monotonic_ns() + moment_of_several_ns : 0) > 0;
+            bool const has_news = harvest<Shared>(Shared && until_ns != 0 ? in_a_moment(until_ns) : 0) > 0;
             bool const about_to_sleep = !has_news && until_ns != 0;
             bool any = about_to_sleep ? verify(unverified_, 0) != 0 : verify_overdue();
-            if (any_in(shared, doubtful_)) [[unlikely]]
+            if (any_in(Shared, doubtful_)) [[unlikely]]
                 any = long_doubted_had_something() || any;
             if (any || !about_to_sleep)
                 return;
         }
-        if (any_in(shared, doubtful_)) {
+        if (any_in(Shared, doubtful_)) {
             if (long_doubted_had_something()) {
-                harvest(0);
+                harvest<Shared>(0);
                 return;
             }
             if (until_ns != 0) {
                 bool const for_long = until_ns < 0 || until_ns - monotonic_ns() > moment_ms * 1'000'000;
-                if (harvest(for_long ? for_a_moment : until_ns) == 0)
+                if (harvest<Shared>(for_long ? for_a_moment : until_ns) == 0)
                     verify(doubtful_, 0);
                 return;
             }
         }
-        harvest(until_ns);
+        harvest<Shared>(until_ns);
     }
 
     std::size_t pending() const noexcept override { return pending_ + pending_shared_.load(std::memory_order_relaxed); }
@@ -611,21 +606,47 @@ private:
     held hold(descriptor& d) const noexcept { return {is_shared_, d.lock}; }
     /// For what belongs to all descriptors.
     held lock_if_shared() noexcept { return {is_shared_, lists_}; }
+    static std::int64_t in_a_moment(std::int64_t until_ns) noexcept {
+        auto const moment = monotonic_ns() + moment_of_several_ns;
+        return until_ns < 0 ? moment : std::min(until_ns, moment);
+    }
+    /// Out of line, so that a loop with one thread has short ways.
+    template <class F> [[gnu::noinline]] auto with_lists(F f) noexcept {
+        std::lock_guard const only(lists_);
+        return f();
+    }
     FAIRLEAD_ALWAYS_INLINE bool any_in(bool shared, verify_link const& list) noexcept {
-        return shared ? any_in_shared(list) : list.next != &list;
+        auto const any = [&list] { return list.next != &list; };
+        return shared ? with_lists(any) : any();
     }
-    [[gnu::noinline]] bool any_in_shared(verify_link const& list) noexcept {
-        auto const only = lock_if_shared();
-        return list.next != &list;
+    static bool is_ready(descriptor const& d, kind k, std::size_t size) noexcept {
+        if (is_write(k))
+            return d.writes.empty() && d.write_ready.load(std::memory_order_relaxed);
+        return d.reads.empty() && (d.read_ready.load(std::memory_order_relaxed) || (size == 0 && d.stream));
     }
-    bool try_first(descriptor& d, io_op& o) noexcept {
+    FAIRLEAD_ALWAYS_INLINE bool try_first(descriptor& d, io_op& o, bool shared) noexcept {
         if (!queue_of(d, o.kind).empty())
             return false;
         prepare(d, o);
-        return try_on(d, o);
+        return try_on(d, o, shared);
     }
 
-    /// By any thread with a share of the loop.
+    [[gnu::noinline]] void poll_shared(std::int64_t until_ns) noexcept { poll_as<true>(until_ns); }
+    /// These by any thread with a share of the loop.
+    [[gnu::noinline]] bool ready_shared(handle h, kind k, std::size_t size) noexcept {
+        descriptor* const d = find(h);
+        if (!d)
+            return false;
+        auto const only = hold(*d);
+        return is_ready(*d, k, size);
+    }
+    [[gnu::noinline]] bool try_shared(io_op& o) noexcept {
+        descriptor* const d = find(o.handle);
+        if (!d)
+            return false;
+        auto const only = hold(*d);
+        return d->generation.load(std::memory_order_relaxed) == o.handle.generation && try_first(*d, o, true);
+    }
     [[gnu::noinline]] void submit_shared(io_op& o) noexcept {
         pending_shared_.fetch_add(1, std::memory_order_relaxed);
         descriptor* const d = find(o.handle);
@@ -633,6 +654,8 @@ private:
             return complete_with(o, EBADF);
         prepare(*d, o);
         auto const only = hold(*d);
+        if (d->generation.load(std::memory_order_relaxed) != o.handle.generation) [[unlikely]]
+            return complete_with(o, EBADF);
         submit_in_general(*d, o);
     }
 
@@ -729,10 +752,6 @@ private:
             auto const first = static_cast<std::uint32_t>(chunk_count_ * chunk_size);
             for (std::uint32_t i = 0; i != chunk_size; ++i) {
                 chunk[i].index = first + i;
-                chunk[i].news.driver = this;
-                chunk[i].news.of = &chunk[i];
-                chunk[i].news.run = &run_news;
-                chunk[i].news.cancel = nullptr;
                 chunk[i].next_free = i + 1 == chunk_size ? handle::none : first + i + 1;
             }
             chunks_[chunk_count_++].store(chunk, std::memory_order_release);
@@ -1067,14 +1086,15 @@ private:
         else
             ++system_calls_;
     }
-    FAIRLEAD_ALWAYS_INLINE void count_turn(bool shared) noexcept {
-        if (shared) {
+    template <bool Shared> void count_turn() noexcept {
+        auto const only = held(Shared, lists_);
+        if constexpr (Shared) {
             auto const now = monotonic_ns();
             if (now - turn_began_ns_ < turn_of_several_ns)
                 return;
             turn_began_ns_ = now;
         }
-        turn_.store(turn_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        ++turn_;
     }
 
     [[gnu::noinline]] void complete_shared(io_op& o) noexcept {
@@ -1145,7 +1165,7 @@ private:
     }
     void list_here(descriptor& d) noexcept {
         unlist_here(d); // to the back: its turns count from now
-        d.parked_turn = turn_.load(std::memory_order_relaxed);
+        d.parked_turn = turn_;
         append(d.doubt == doubt::slight ? doubtful_ : unverified_, d);
     }
     static void append(verify_link& to, descriptor& d) noexcept {
@@ -1155,15 +1175,12 @@ private:
         d.prev = last;
         to.prev = &d;
     }
-    void unlist(descriptor& d) noexcept {
-        if (is_shared_) [[unlikely]]
-            unlist_shared(d);
+    void unlist(descriptor& d) noexcept { unlist(d, is_shared_); }
+    FAIRLEAD_ALWAYS_INLINE void unlist(descriptor& d, bool shared) noexcept {
+        if (shared) [[unlikely]]
+            with_lists([&d] { unlist_here(d); });
         else
             unlist_here(d);
-    }
-    [[gnu::noinline]] void unlist_shared(descriptor& d) noexcept {
-        auto const only = lock_if_shared();
-        unlist_here(d);
     }
     static void unlist_here(descriptor& d) noexcept {
         if (!d.listed())
@@ -1178,15 +1195,11 @@ private:
     }
     /// The list is in the order of parking.
     bool is_due(verify_link const& list, unsigned turns) const noexcept {
-        return list.next != &list &&
-               turn_.load(std::memory_order_relaxed) - static_cast<descriptor const&>(*list.next).parked_turn >= turns;
+        return list.next != &list && turn_ - static_cast<descriptor const&>(*list.next).parked_turn >= turns;
     }
     bool is_any_due(verify_link const& list, unsigned turns) noexcept {
-        return is_shared_ ? is_any_due_shared(list, turns) : is_due(list, turns);
-    }
-    [[gnu::noinline]] bool is_any_due_shared(verify_link const& list, unsigned turns) noexcept {
-        auto const only = lock_if_shared();
-        return is_due(list, turns);
+        auto const any = [&] { return is_due(list, turns); };
+        return is_shared_ ? with_lists(any) : any();
     }
     /// Takes it off its list, too.
     descriptor* first_due(verify_link& list, unsigned turns) noexcept {
@@ -1346,8 +1359,8 @@ private:
 
     static constexpr std::int64_t for_a_moment = std::numeric_limits<std::int64_t>::min();
     /// Returns the number of events (wake-ups included).
-    int harvest(std::int64_t until_ns) noexcept {
-        count_system_call();
+    template <bool Shared> int harvest(std::int64_t until_ns) noexcept {
+        count_system_call(Shared);
         epoll_event events[events_most];
         int const n = wait(events, until_ns);
         if (n < 0 && errno != EINTR) [[unlikely]] // A loop that went on would only turn, and nothing would ever happen.
@@ -1363,51 +1376,86 @@ private:
             // Closed in this very batch, perhaps with a new tenant: the event is not for whoever lives here now.
             if (d.generation.load(std::memory_order_relaxed) != static_cast<std::uint32_t>(mark >> 32))
                 continue;
-            if (is_shared_) [[unlikely]]
+            if constexpr (Shared)
                 spread(d, events[i]);
             else
                 happened(d, events[i].events, false);
         }
         return n;
     }
-    /// The thread that comes to it makes the attempt, while the loop goes on.
+    /// The thread that comes to it makes the attempt, while the loop goes on. Owner.
     void spread(descriptor& d, epoll_event const& e) noexcept {
-        auto seen = d.news.events.load(std::memory_order_relaxed);
+        news* const all = news_of_chunk(d.index / chunk_size);
+        if (!all) [[unlikely]] { // no memory
+            auto const only = hold(d);
+            return happened(d, e.events, true);
+        }
+        auto& told = all[d.index % chunk_size];
+        auto seen = told.events.load(std::memory_order_relaxed);
         auto const tenant = e.data.u64 & ~std::uint64_t{0xffffffff};
         for (;;) {
             // News of an earlier tenant are of no use any more.
             auto const before = (seen >> 32) == (e.data.u64 >> 32) ? seen & 0xffffffff : 0;
-            if (d.news.events.compare_exchange_weak(seen, tenant | before | e.events, std::memory_order_acq_rel))
+            if (told.events.compare_exchange_weak(seen, tenant | before | e.events, std::memory_order_acq_rel))
                 break;
         }
         if (seen == 0) {
             news_.fetch_add(1, std::memory_order_relaxed);
-            loop_->push(d.news);
+            loop_->push(told);
         }
     }
-    static void run_news(op* base, op_mode mode) {
-        auto& self = *static_cast<io::news*>(base);
-        auto& driver = *self.driver;
-        fairlead::detail::section const s;
-        driver.heard(*self.of, mode);
-        driver.news_.fetch_sub(1, std::memory_order_release);
+    bool has_place_for_news() noexcept {
+        if (!news_of_chunks_) {
+            try {
+                news_of_chunks_ = table_memory_.allocate(chunks_most);
+            } catch (...) {
+                return false;
+            }
+            std::fill_n(news_of_chunks_, chunks_most, nullptr);
+        }
+        return true;
     }
-    [[gnu::noinline]] void heard(descriptor& d, op_mode mode) noexcept {
-        ++fairlead::detail::this_thread.item.silent;
-        auto const only = hold(d);
-        auto const events = d.news.events.exchange(0, std::memory_order_acq_rel);
-        if (mode == op_mode::complete && d.fd.load(std::memory_order_relaxed) >= 0 &&
-            d.generation.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(events >> 32))
-            happened(d, static_cast<std::uint32_t>(events), is_shared_);
+    /// Null: no memory.
+    news* news_of_chunk(std::size_t c) noexcept {
+        news*& all = news_of_chunks_[c];
+        if (!all) [[unlikely]] {
+            try {
+                all = news_memory_.allocate(chunk_size);
+            } catch (...) {
+                return nullptr;
+            }
+            for (std::size_t i = 0; i != chunk_size; ++i) {
+                auto& each = *std::construct_at(all + i);
+                each.driver = this;
+                each.of = chunks_[c].load(std::memory_order_relaxed) + i;
+                each.run = &run_news;
+                each.cancel = loop::not_a_handler();
+            }
+        }
+        return all;
+    }
+    static void run_news(op* base, op_mode mode) {
+        auto& self = *static_cast<news*>(base);
+        fairlead::detail::section const s;
+        self.driver->heard(self, mode);
+    }
+    [[gnu::noinline]] void heard(news& told, op_mode mode) noexcept {
+        ++fairlead::detail::this_thread.item.functions;
+        auto& d = *told.of;
+        {
+            auto const only = hold(d);
+            auto const events = told.events.exchange(0, std::memory_order_acq_rel);
+            if (mode == op_mode::complete && d.fd.load(std::memory_order_relaxed) >= 0 &&
+                d.generation.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(events >> 32))
+                happened(d, static_cast<std::uint32_t>(events), true);
+        }
+        news_.fetch_sub(1, std::memory_order_release);
     }
 
     FAIRLEAD_ALWAYS_INLINE void happened(descriptor& d, std::uint32_t what, bool shared) noexcept {
         if (what & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR | EPOLLPRI)) {
             d.doubt = doubt::none;
-            if (shared)
-                unlist_shared(d);
-            else
-                unlist_here(d);
+            unlist(d, shared);
             d.read_ready.store(!d.starved, std::memory_order_relaxed);
             if (what & EPOLLPRI) [[unlikely]]
                 d.urgent = true;
@@ -1434,7 +1482,7 @@ private:
     int wake_ = -1;
     bool precise_ = !FAIRLEAD_TSAN; // g++ 12's thread sanitizer holds signals back while a thread is in epoll_pwait2.
     bool is_shared_ = false;        ///< changed by the loop's owner, while nobody else has a share of it
-    std::atomic<unsigned> turn_{0};
+    unsigned turn_ = 0;             ///< under lists_ while the loop is shared
     std::int64_t turn_began_ns_ = 0;
     std::atomic<std::size_t> news_{0};           ///< in queues
     std::atomic<std::size_t> pending_shared_{0}; ///< beyond those that pending_ counts
@@ -1456,6 +1504,10 @@ private:
     std::mutex table_mutex_;
     std::uint32_t free_ = handle::none;
     fairlead::detail::context_allocator<descriptor> const chunk_memory_;
+    fairlead::detail::context_allocator<news> const news_memory_;
+    fairlead::detail::context_allocator<news*> const table_memory_;
+    news** news_of_chunks_ =
+        nullptr; ///< made when several threads first run the loop; of each chunk when it first has news
     std::size_t chunk_count_ = 0;
     std::atomic<descriptor*> chunks_[chunks_most]{};
     std::atomic<bool> watches_signals_{false};

@@ -45,8 +45,8 @@ struct budget {
     int first = fairness::units_least;   ///< what each item of the batch is granted without a look at the clock
     int last = 0;                        ///< units that were granted at the last look
     unsigned items = 1;                  ///< of the batch; the functions of a strand count, too
-    unsigned functions = 0;              ///< of strands, beyond the first of each turn, that have taken their items
-    unsigned silent = 0;                 ///< items that were no handlers: a driver's own
+    unsigned functions = 0;              ///< of strands, beyond the first of each turn, that have taken their items;
+                                         ///< items that are no handlers count, too
     unsigned given_up = 0;               ///< items that were left when one ran to the end of the slice
     std::int64_t slice_end_ns = 0;       ///< 0: nobody has looked at the clock yet
     std::int64_t looked_ns = 0;          ///< when the item last did

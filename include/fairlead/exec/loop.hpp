@@ -140,6 +140,9 @@ public:
     /// for one until `w` is over or `timeout_ns` (negative: without limit) have passed. False: another thread runs the
     /// loop, or there is no work.
     virtual bool drive(detail::blocking_wait const& w, std::int64_t timeout_ns) = 0;
+    /// Marks an op, in `cancel`, that belongs to a driver and does not count as a handler. When it runs, it counts
+    /// itself among the functions of the budget.
+    static void* not_a_handler() noexcept { return &not_a_handler_; }
     /// Ends such a wait early. Any thread.
     void wake_driver() noexcept { wake(); }
 
@@ -300,6 +303,8 @@ private:
     }
     static void resume_rest();
     FAIRLEAD_COLD static void resume_at(resumer* here, await_record& r, op& o);
+
+    static char not_a_handler_;
 
     std::atomic<std::uint64_t> yields_[3]{}; ///< budget, deadline, remote
     alignas(64) std::atomic<op*> inbox_{nullptr};
