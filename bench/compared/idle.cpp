@@ -54,7 +54,7 @@ struct root_block {
     bool await_ready() const noexcept { return false; }
     bool await_suspend(std::coroutine_handle<asio::detail::awaitable_promise<void>> h) noexcept {
         using asio::detail::recycler;
-        auto* const root = static_cast<asio::detail::spawn_root*>(h.promise().record.parent);
+        auto* const root = static_cast<asio::detail::spawn_root*>(h.promise().link.record);
         bytes = asio::detail::block_of(root)->size_class * recycler::step;
         return false;
     }
@@ -77,9 +77,9 @@ template <class Socket> void list_parts(asio::io_context& context, bool with_cor
     context.run();
     context.restart();
     using promise = asio::detail::awaitable_promise<void>;
-    std::printf("frame %zu bytes: promise %zu, of it await record %zu, of it lent to the operation %zu\n", frame,
-                sizeof(promise), sizeof(asio::await_record), asio::await_record::lendable);
-    std::printf("co_spawn's own part: a block of %zu bytes\n", root);
+    std::printf("frame %zu bytes, of it promise %zu\n", frame, sizeof(promise));
+    std::printf("co_spawn's own part: a block of %zu bytes, of it await record %zu, of it lent to operations %zu\n",
+                root, sizeof(asio::await_record), asio::await_record::lendable);
 }
 #else
 template <class Socket> void list_parts(asio::io_context&, bool) {}

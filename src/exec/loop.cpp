@@ -258,8 +258,8 @@ void loop::resume_rest() {
             resume_later(*r);
             return;
         }
-        if (r->handle)
-            r->handle.resume();
+        if (auto* const innermost = r->innermost)
+            innermost->handle.resume();
         else
             r->hooks->resume(r);
     } while (thread.next);
@@ -277,10 +277,7 @@ void loop::resume_at(resumer* here, await_record& r, op& o) {
     }
     if (r.notes & await_record::can_be_asked)
         detail::heed_requests(r);
-    if (r.handle)
-        resume_chain(r);
-    else
-        resume_hooked(r);
+    resume_chain(r);
 }
 
 namespace {
@@ -457,43 +454,6 @@ unsigned loop::run_share(std::size_t most, std::size_t& done, detail::inside_sec
     }
 }
 
-namespace {
-
-/// Destroys a chain of suspended coroutines from its innermost on, one after the other: a frame that destroyed the one
-/// it awaits, and so on, would need as much stack as the chain is long.
-struct doom_op : op {
-    await_record* innermost;
-
-    static void run_it(op* base, op_mode) {
-        await_record* r = static_cast<doom_op*>(base)->innermost;
-        while (r) {
-            await_record* const parent = r->parent;
-            if (parent)
-                *r->owner = nullptr;
-            if (r->handle)
-                r->handle.destroy();
-            else
-                r->hooks->destroy(r);
-            r = parent;
-        }
-    }
-};
-static_assert(sizeof(doom_op) <= await_record::root_ops);
-
-} // namespace
-
-void loop::doom(await_record& r) noexcept {
-    await_record& root = r.root();
-    if (root.doomed)
-        return;
-    root.doomed = true;
-    auto& o = root.make<doom_op>();
-    o.innermost = &r;
-    o.run = &doom_op::run_it;
-    o.cancel = nullptr;
-    root.home->resume_soon(o);
-}
-
 void loop::abandon(op& o) {
     if (o.run) {
         o.run(&o, op_mode::abandon);
@@ -502,10 +462,7 @@ void loop::abandon(op& o) {
     await_record& r = await_record::of(o);
     resumer* const waiting = r.notes & await_record::is_foreign ? r.home : nullptr;
     r.notes &= static_cast<unsigned char>(~await_record::is_foreign);
-    if (r.hooks && r.hooks->abandon)
-        r.hooks->abandon(&r);
-    else
-        doom(r);
+    r.hooks->abandon(&r);
     if (waiting)
         waiting->count_work(-1);
 }
@@ -513,7 +470,7 @@ void loop::abandon(op& o) {
 bool loop::abandon_queued() {
     bool const came = take_inbox(); // Requests are carried out: what they start is pending then.
     op_queue all;
-    all.splice_back(local_); // What the abandoned ones queue waits for the next pass, doomed coroutines too.
+    all.splice_back(local_); // What the abandoned ones queue waits for the next pass, the ends of chains too.
     bool const any = came || !all.empty();
     while (!all.empty())
         abandon(*all.pop_front());

@@ -16,6 +16,23 @@ void finish_await(await_record& r) {
         loop::resume_later(r);
 }
 
+void submit_asked(askable_await const& a, loop& of_op, void (*submit)(void*, await_record&) noexcept) {
+    auto& state = requests_of(*a.record).state;
+    bool const goes_on = a.record->notes & await_record::goes_on;
+    state.await_begins(a);
+    section const s;
+    if (of_op.plainly_mine(s)) { // In this section nobody else runs the op.
+        submit(a.storage, *a.record);
+        state.await_has_begun(!goes_on);
+        return;
+    }
+    auto const kept = state; // The chain may be gone when the op has been submitted.
+    submit(a.storage, *a.record);
+    kept.await_has_begun(!goes_on);
+}
+
+void asked_await_has_ended(await_record& r) noexcept { requests_of(r).state.await_has_ended(); }
+
 bool is_refused(await_record& r) {
     if (!is_to_end(r))
         return false;
@@ -33,20 +50,20 @@ void drop_await(await_record& r) noexcept {
         thread.dropped = true;
         return;
     }
-    if (r.hooks && r.hooks->abandon)
-        r.hooks->abandon(&r);
-    else
-        loop::doom(r);
+    r.hooks->abandon(&r);
 }
 
 namespace {
 
-/// No root is known of a foreign coroutine: its own frame is destroyed.
-void destroy_foreign(await_record* r) { r->handle.destroy(); }
+std::coroutine_handle<>& foreign_handle(await_record* r) noexcept { return static_cast<foreign_record*>(r)->handle; }
 
 } // namespace
 
 record_hooks const foreign_hooks{
-    .resume = nullptr, .abandon = &destroy_foreign, .destroy = nullptr, .is_asked = nullptr, .requests = nullptr};
+    .resume = [](await_record* r) { foreign_handle(r).resume(); },
+    .abandon = [](await_record* r) { foreign_handle(r).destroy(); }, // No root is known of it.
+    .destroy = nullptr,
+    .is_asked = nullptr,
+    .requests = nullptr};
 
 } // namespace fairlead::detail

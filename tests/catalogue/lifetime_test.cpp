@@ -114,6 +114,57 @@ TEST(Catalogue, M04_ContextDestroyedWithEverythingPendingDestroysEachFrameOnce) 
     }
 }
 
+/// An operation whose block outlives its handler for a moment, as that of a struct does whose handler is its last
+/// member.
+struct gives_its_handler_up {
+    op** pending;
+    template <class Handler> struct block : op {
+        explicit block(Handler&& h) : handler(std::move(h)) {}
+        struct checked {
+            std::uint64_t words[6] = {1, 2, 3, 4, 5, 6};
+            ~checked() { EXPECT_TRUE(std::equal(words, words + 6, std::array{1U, 2U, 3U, 4U, 5U, 6U}.begin())); }
+        };
+        std::array<checked, 2> after_it;
+        Handler handler;
+    };
+    template <class Handler> void operator()(Handler handler) {
+        using type = block<Handler>;
+        auto a = get_associated_allocator(handler);
+        using allocator = typename std::allocator_traits<decltype(a)>::template rebind_alloc<type>;
+        allocator of_block(a);
+        type* const b = ::new (static_cast<void*>(of_block.allocate(1))) type(std::move(handler));
+        b->run = [](op* o, op_mode) {
+            auto* const self = static_cast<type*>(o);
+            allocator from(get_associated_allocator(self->handler));
+            self->~type();
+            from.deallocate(self, 1);
+        };
+        *pending = b;
+    }
+};
+// The bytes of the record are the operation's until it gives them back. Its handler may go before.
+TEST(Catalogue, M04_ChainThatEndsLeavesTheBytesToTheirOperation) {
+    witness::alive = 0;
+    {
+        io_context context;
+        op* pending = nullptr;
+        co_spawn(
+            context,
+            [](op*& p) -> awaitable<void> {
+                witness const w;
+                co_await async_initiate<void(error_code)>(gives_its_handler_up{&p}, use_await);
+            }(pending),
+            detached);
+        context.poll();
+        ASSERT_NE(pending, nullptr);
+        pending->run(pending, op_mode::abandon);
+        EXPECT_EQ(witness::alive, 1) << "it ends in a turn of its own";
+        context.restart();
+        context.poll();
+        EXPECT_EQ(witness::alive, 0);
+    }
+}
+
 TEST(Catalogue, M04_ContextDestroyedDuringALookUpDestroysTheFrame) {
     witness::alive = 0;
     {

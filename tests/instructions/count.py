@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Counts what the papers compare, in instructions instead of time: count.py PROGRAM A13|post|C04|limit|until
+"""Counts what the papers compare, in instructions instead of time: count.py PROGRAM A13|post|C04|limit|asked|until
 
 A13   in the program of P0162 (bench/emulated/library.cpp) an operation with the library's own memory takes as many
       instructions as with an allocator as there: a block for one flow, which knows whether it is taken. Of times the
       paper's ratio is at most 1.02; where the code lies moves a time by more
 post  a post with the library's own memory takes few instructions more than with such an allocator
 limit a read with a time limit that completes at once takes few more instructions than one without
+asked a read that waits takes few more instructions in a coroutine that can be asked to end
 until async_read_until that finds "\\r\\n" in the buffer takes few times as many as a bare await_ready that does
 C04   operations that succeed leave errno alone: no call of __errno_location is due to any of them
 
@@ -48,6 +49,12 @@ def main() -> int:
         print(f"a read: {plain:.1f} instructions, with a limit {limited:.1f}, {limited / plain:.2f} times as many; the budget is "
               f"{most}")
         return 0 if limited <= most * plain else 1
+    if row == "asked":
+        plain, asked = operation("exchange").instructions, operation("exchange_asked").instructions
+        most = budgets.at_most("instructions_more", "exchange_asked than exchange")
+        print(f"two reads that wait and two writes: {plain:.1f} instructions, in coroutines that can be asked {asked:.1f}, "
+              f"{asked - plain:.1f} more; the budget is {most}")
+        return 0 if asked - plain <= most else 1
     if row == "until":
         form = 'async_read_until(s, dynamic_buffer(text), "\\r\\n")'
         bare, found = operation("a bare await_ready").instructions, operation(form).instructions

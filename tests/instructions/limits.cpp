@@ -5,10 +5,12 @@
 //   limits read_limited N      the same with a time limit
 //   limits exchange N          two coroutines that send a byte to and fro, so that each read waits: 2 N reads
 //   limits exchange_limited N  the same with time limits around the reads
+//   limits exchange_asked N    the same without limits, in coroutines that can be asked to end
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/net/cancel_after.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/stream/write.hpp>
+#include <fairlead/token/bind_cancellation_slot.hpp>
 
 #include <chrono>
 #include <cstdlib>
@@ -66,7 +68,11 @@ int main(int argc, char** argv) {
     socket_type a(context), b(context);
     connect_pair(a, b);
     bool const waits = mode.starts_with("exchange");
-    if (mode.ends_with("_limited"))
+    cancellation_signal ends_a, ends_b;
+    if (mode.ends_with("_asked")) {
+        co_spawn(context, send_to_and_fro<no_limit>(a, true, n), bind_cancellation_slot(ends_a.slot(), detached));
+        co_spawn(context, send_to_and_fro<no_limit>(b, false, n), bind_cancellation_slot(ends_b.slot(), detached));
+    } else if (mode.ends_with("_limited"))
         start<hour_long_limit>(context, a, b, waits, n);
     else
         start<no_limit>(context, a, b, waits, n);

@@ -350,43 +350,46 @@ TEST_F(Alloc, PostingFromAnotherThreadStopsAllocatingOnceBlocksComeHome) {
     EXPECT_LE(late, rounds / 2 / 10) << "blocks do not come home";
 }
 
-// ---- B6: the record of an awaited operation lies inside the frame that awaits it
+// ---- B6: the record of an awaited operation lies with the coroutines that await it
 
-/// Tells the address of the coroutine's own record, and that of the operation which is pending.
-TEST_F(Alloc, B06_RecordOfAPendingAwaitLiesInsideTheFrame) {
+/// Tells the addresses of what co_spawn keeps for the chain, and that of the operation which is pending.
+TEST_F(Alloc, B06_RecordOfAPendingAwaitLiesWithItsCoroutines) {
     struct range {
         std::byte const* from = nullptr;
         std::size_t size = 0;
         bool holds(void const* p) const { return p >= from && p < from + size; }
     };
-    struct frame_probe {
-        range* frame;
-        explicit frame_probe(range* f) noexcept : frame(f) {}
+    struct root_probe {
+        range* root;
+        explicit root_probe(range* r) noexcept : root(r) {}
         bool await_ready() const noexcept { return false; }
-        bool await_suspend(std::coroutine_handle<> h) noexcept {
-            auto const* p = static_cast<std::byte const*>(h.address());
+        bool await_suspend(std::coroutine_handle<detail::awaitable_promise<void>> h) noexcept {
+            auto const* p = reinterpret_cast<std::byte const*>(h.promise().link.record);
             auto const* block = reinterpret_cast<detail::recycler_block const*>(p - detail::recycler::header);
-            *frame = {p, detail::recycler::payload_bytes(block->size_class)};
+            *root = {p, detail::recycler::payload_bytes(block->size_class)};
             return false;
         }
         void await_resume() const noexcept {}
     };
-    range frame;
+    struct two_deep {
+        static awaitable<void> read(Alloc& t) { co_await t.a.async_read_some(buffer(t.bytes)); }
+    };
+    range root;
     co_spawn(
         context,
-        [](Alloc& t, range& f) -> awaitable<void> {
-            co_await frame_probe(&f);
-            co_await t.a.async_read_some(buffer(t.bytes));
-        }(*this, frame),
+        [](Alloc& t, range& r) -> awaitable<void> {
+            co_await root_probe(&r);
+            co_await two_deep::read(t);
+        }(*this, root),
         detached);
     context.poll();
-    ASSERT_NE(frame.from, nullptr);
+    ASSERT_NE(root.from, nullptr);
     op_queue pending;
     context.driver().take_pending(pending);
     ASSERT_FALSE(pending.empty());
     op* const o = pending.pop_front();
-    EXPECT_TRUE(frame.holds(o));
-    EXPECT_TRUE(frame.holds(reinterpret_cast<std::byte*>(o) + sizeof(io::io_op) - 1));
+    EXPECT_TRUE(root.holds(o));
+    EXPECT_TRUE(root.holds(reinterpret_cast<std::byte*>(o) + sizeof(io::io_op) - 1));
     // Give it back, so that the coroutine ends as usual.
     static_cast<io::io_op*>(o)->result = {0, 0, 1};
     context.as_loop().post(*o);
@@ -394,7 +397,7 @@ TEST_F(Alloc, B06_RecordOfAPendingAwaitLiesInsideTheFrame) {
     context.run();
 }
 
-TEST_F(Alloc, B06_ComposedLayerOverAnAwaitLiesInsideTheFrameToo) {
+TEST_F(Alloc, B06_ComposedLayerOverAnAwaitLiesThereToo) {
     std::string text;
     b.write_some(buffer("x\n", 2));
     // One layer over a primitive; deeper ones are counted, not forbidden.

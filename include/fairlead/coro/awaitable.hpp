@@ -184,13 +184,14 @@ public:
     void await_suspend(std::coroutine_handle<>) noexcept {
         FAIRLEAD_ASSERT(child_.valid() &&
                         "this awaitable has no coroutine: it was never given one, or moved or awaited before");
-        auto& promise = child_.promise();
-        promise.record.parent = &parent_.record;
-        promise.record.owner = &child_.handle_;
-        promise.record.home = parent_.record.home;
-        promise.record.notes = parent_.record.notes; // The parent awaits a coroutine, not an op.
-        promise.executor = parent_.executor;
-        this_thread.next = &promise.record;
+        chain_link& callee = child_.promise().link;
+        chain_link& caller = parent_.link;
+        await_record* const record = caller.record;
+        callee.parent = &caller;
+        callee.owner = &child_.handle_;
+        callee.record = record;
+        record->innermost = &callee;
+        this_thread.next = record;
     }
     T await_resume() {
         // The child's frame goes before the caller continues, so that its next call finds the block again.

@@ -48,12 +48,13 @@ struct yield_if_due_awaiter {
     void await_resume() const noexcept {}
 };
 
+/// Gives the executor by reference: it lives as long as the chain.
 struct executor_awaiter {
     any_io_executor const* executor;
     explicit executor_awaiter(any_io_executor const* e) noexcept : executor(e) {}
     bool await_ready() const noexcept { return true; }
     void await_suspend(std::coroutine_handle<>) const noexcept {}
-    any_io_executor await_resume() const { return *executor; }
+    any_io_executor const& await_resume() const noexcept { return *executor; }
 };
 
 /// Never suspends: `value` is the result of the co_await.
@@ -67,10 +68,7 @@ template <class Value> struct value_awaiter {
 
 /// The part of a promise that does not depend on the coroutine's result, nor on where its frame lives.
 struct promise_base {
-    await_record record;
-    any_io_executor const* executor; ///< in the root of the chain
-
-    promise_base() noexcept : executor(nullptr) {}
+    chain_link link;
 
     /// g++ 12 misplaces the condition of an if, while, do or switch with a co_await inside. It stands before everything
     /// else in the frame, if the coroutine has no variable of its own by then. The handle then points into the middle,
@@ -82,7 +80,7 @@ struct promise_base {
             if (claimed != begin && claimed - begin == alignof(Promise)) [[unlikely]]
                 frame_is_misplaced();
         }
-        record.handle = h;
+        link.handle = h;
     }
 
     std::suspend_always initial_suspend() const noexcept { return {}; }
@@ -93,24 +91,30 @@ struct promise_base {
         constexpr final_awaiter() noexcept {}
         bool await_ready() const noexcept { return false; }
         template <class Promise> void await_suspend(std::coroutine_handle<Promise> h) const noexcept {
-            this_thread.next = h.promise().record.parent;
+            chain_link const& ended = h.promise().link;
+            ended.record->innermost = ended.parent;
+            this_thread.next = ended.record;
         }
         void await_resume() const noexcept {}
     };
     final_awaiter final_suspend() const noexcept { return {}; }
 
     template <class Signature> op_awaiter<Signature> await_transform(async_op<Signature>&& o) noexcept {
-        return op_awaiter<Signature>(o, record);
+        return op_awaiter<Signature>(o, *link.record);
     }
     template <class Signature> op_awaiter<Signature> await_transform(async_op<Signature>& o) noexcept {
         static_assert(!sizeof(o), "an operation is awaited once: co_await std::move(op)");
-        return op_awaiter<Signature>(o, record);
+        return op_awaiter<Signature>(o, *link.record);
     }
-    yield_awaiter await_transform(this_coro::yield_t) noexcept { return yield_awaiter(record); }
-    yield_if_due_awaiter await_transform(this_coro::yield_if_due_t) noexcept { return yield_if_due_awaiter(record); }
-    executor_awaiter await_transform(this_coro::executor_t) const noexcept { return executor_awaiter(executor); }
+    yield_awaiter await_transform(this_coro::yield_t) noexcept { return yield_awaiter(*link.record); }
+    yield_if_due_awaiter await_transform(this_coro::yield_if_due_t) noexcept {
+        return yield_if_due_awaiter(*link.record);
+    }
+    executor_awaiter await_transform(this_coro::executor_t) const noexcept {
+        return executor_awaiter(link.record->executor);
+    }
     value_awaiter<cancellation_state> await_transform(this_coro::cancellation_state_t) noexcept {
-        return value_awaiter<cancellation_state>(can_be_asked() ? cancellation_state(requests_of(record).state)
+        return value_awaiter<cancellation_state>(can_be_asked() ? cancellation_state(requests_of(*link.record).state)
                                                                 : cancellation_state());
     }
     std::suspend_never await_transform(this_coro::reset_to_terminal_t) {
@@ -121,19 +125,19 @@ struct promise_base {
         return reset(std::move(filters.in), std::move(filters.out));
     }
     value_awaiter<bool> await_transform(this_coro::throws_if_cancelled_t) noexcept {
-        return value_awaiter<bool>(!(record.root().notes & await_record::goes_on));
+        return value_awaiter<bool>(!(link.record->notes & await_record::goes_on));
     }
     std::suspend_never await_transform(this_coro::throw_if_cancelled_t t) noexcept {
-        auto& notes = record.root().notes;
+        auto& notes = link.record->notes;
         notes = static_cast<unsigned char>(t.value ? notes & ~await_record::goes_on : notes | await_record::goes_on);
         return {};
     }
 
 private:
-    bool can_be_asked() const noexcept { return record.notes & await_record::can_be_asked; }
+    bool can_be_asked() const noexcept { return link.record->notes & await_record::can_be_asked; }
     template <class In, class Out> std::suspend_never reset(In in, Out out) {
         if (can_be_asked())
-            requests_of(record).reset(std::move(in), std::move(out));
+            requests_of(*link.record).reset(std::move(in), std::move(out));
         return {};
     }
 };

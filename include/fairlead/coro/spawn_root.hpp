@@ -1,10 +1,9 @@
 // The root of an await chain, which co_spawn makes.
 //
-// The root keeps the executor, the function object and the handler for as long as the coroutine runs. When the
-// coroutine has ended, it calls the handler. The root could be a coroutine, but its frame would be twice as large: a
-// promise that can await anything, temporaries, and the compiler's additions. This is a plain object in the memory of
-// the handler's allocator. It has an await record, because the chain's outermost coroutine has a parent as all others
-// do.
+// The root keeps the executor, the function object and the handler for as long as the coroutine runs, and the await
+// record of the chain. When the coroutine has ended, it calls the handler. The root could be a coroutine, but its frame
+// would be twice as large: a promise that can await anything, temporaries, and the compiler's additions. This is a
+// plain object in the memory of the handler's allocator.
 #pragma once
 
 #include <fairlead/coro/awaitable.hpp>
@@ -41,64 +40,38 @@ public:
     spawn_root& operator=(spawn_root const&) = delete;
 
     /// Inside its context the body starts at once, as dispatch would; but not ever deeper on one stack.
-    void start() {
-        home->count_work(+1);
-        own().counted = true;
-        auto& thread = this_thread;
-        if (thread.depth < 16 && home->runs_here()) {
-            auto const* outer = thread.starting;
-            bool const dropped = thread.dropped;
-            thread.starting = this;
-            loop::resume_hooked(*this);
-            thread.starting = outer;
-            thread.dropped = dropped;
-        } else {
-            loop::resume_later(*this);
-        }
-    }
+    FAIRLEAD_EXPORT void start();
 
 protected:
-    spawn_root(any_io_executor const& e, record_hooks const& h) {
-        hooks = &h;
-        auto& mine = *::new (static_cast<void*>(bytes + root_ops)) things(e);
-        loop* const native = mine.executor.native_loop();
-        home = native ? static_cast<resumer*>(native) : &mine.elsewhere;
-    }
-    ~spawn_root() {
-        if (own().counted)
-            home->count_work(-1);
-        own().~things();
-    }
+    FAIRLEAD_EXPORT spawn_root(any_io_executor const& e, record_hooks const& h) noexcept;
+    FAIRLEAD_EXPORT ~spawn_root();
 
     /// Awaits a coroutine, which this takes over.
     void await(promise_base& child, std::coroutine_handle<> frame) noexcept {
-        own().child = frame;
-        child.record.parent = this;
-        child.record.owner = &own().child;
-        child.record.home = home;
-        child.record.notes = notes & can_be_asked;
-        child.executor = &own().executor;
-        this_thread.next = &child.record;
+        child_ = frame;
+        chain_link& outermost = child.link;
+        outermost.parent = nullptr;
+        outermost.owner = &child_;
+        outermost.record = this;
+        innermost = &outermost;
+        this_thread.next = this;
     }
-    any_io_executor const& executor() noexcept { return own().executor; }
     /// Null before the start, and when the chain is being destroyed from its other end.
-    std::coroutine_handle<>& child() noexcept { return own().child; }
+    std::coroutine_handle<>& child() noexcept { return child_; }
     /// A handler must not run inside the co_spawn that it was given to.
     bool is_inside_co_spawn() const noexcept { return this_thread.starting == this; }
 
 private:
-    // It awaits nothing but its child, so only the op that starts, resumes or destroys it ever lies in the bytes that a
-    // coroutine lends. The rest is its own.
-    struct things {
-        explicit things(any_io_executor const& e) : executor(e), elsewhere(executor) {}
-        any_io_executor executor;
-        executor_resumer elsewhere; ///< the home, unless the executor runs a loop of ours
-        std::coroutine_handle<> child;
-        bool counted = false;
-    };
-    static_assert(sizeof(things) <= lendable - root_ops);
-    things& own() noexcept { return *std::launder(reinterpret_cast<things*>(bytes + root_ops)); }
+    any_io_executor executor_;
+    executor_resumer elsewhere_; ///< the home, unless the executor runs a loop of ours
+    std::coroutine_handle<> child_;
+    bool is_counted_ = false;
 };
+
+/// Ends the chain of a root that co_spawn has made, whose operation will never complete. Its coroutines are destroyed
+/// in their home, from the innermost on. That happens after all that is queued there, and when the bytes of the record
+/// have been given back.
+FAIRLEAD_EXPORT void destroy_chain(await_record* r) noexcept;
 
 template <class T, class Function, class Handler> class spawned final : public spawn_root {
 public:
@@ -167,7 +140,7 @@ private:
     }
     /// Moves everything out, gives the memory back, and only then calls: the handler finds it free.
     void finish(values&& v) {
-        any_io_executor const ex = executor();
+        any_io_executor const ex = *executor;
         bool const inside = is_inside_co_spawn();
         if constexpr (hears_requests)
             requests_.stop_listening();
@@ -211,7 +184,7 @@ private:
 
     static constexpr record_hooks the_hooks{
         .resume = [](await_record* r) { static_cast<spawned*>(r)->step(); },
-        .abandon = nullptr,
+        .abandon = &destroy_chain,
         .destroy =
             [](await_record* r) {
                 auto* self = static_cast<spawned*>(r);

@@ -5,7 +5,8 @@ namespace fairlead::this_coro {
 
 /// The type of this_coro::executor.
 struct executor_t {};
-/// `co_await this_coro::executor`: the executor that the coroutine runs on. Never suspends.
+/// `co_await this_coro::executor`: the executor that the coroutine runs on, as a reference to what outlives it. Never
+/// suspends.
 inline constexpr executor_t executor{};
 
 /// The result of this_coro::yield().

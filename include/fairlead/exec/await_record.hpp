@@ -1,10 +1,11 @@
-// The record that a suspended coroutine lends to the operation it awaits.
+// The record that a chain of coroutines lends to the operation it awaits.
 //
-// One record for each coroutine, in its promise: a coroutine awaits one thing at a time. The fixed part names the
-// coroutine to be resumed and its home. The lendable bytes have one user at a time: the op of a library primitive, the
-// block of a generic operation, or afterwards the result. (For a generic operation they are the handler's associated
-// allocator.) Thus the state of an awaited operation lies in the coroutine's frame (P0055). An operation that follows
-// P0162's rule (free before the handler runs) finds the bytes free again at each step.
+// A chain is the coroutines that await one another; only its innermost awaits an operation. So there is one record for
+// each chain, in its root. Each coroutine of it has a link. The fixed part of the record names the innermost coroutine,
+// and where the chain runs. The lendable bytes have one user at a time: the op of a library primitive, the block of a
+// generic operation, or afterwards the result. (For a generic operation they are the handler's associated allocator.)
+// Thus the state of an awaited operation lies in the awaiting chain (P0055). An operation that follows P0162's rule
+// (free before the handler runs) finds the bytes free again at each step.
 #pragma once
 
 #include <fairlead/exec/op.hpp>
@@ -15,6 +16,7 @@
 
 namespace fairlead {
 
+class any_io_executor;
 class resumer;
 
 struct await_record;
@@ -24,12 +26,23 @@ namespace detail {
 /// The requests that the coroutines of a chain have got (token/chain_requests.hpp).
 struct chain_requests;
 
-/// The differences of a record from that of a coroutine of ours on a loop of ours. Null, here or in the record, means
-/// that there is none.
+/// One coroutine of a chain, in its promise.
+struct chain_link {
+    std::coroutine_handle<> handle;
+    chain_link* parent;             ///< the coroutine that awaits this one, null for the outermost
+    std::coroutine_handle<>* owner; ///< what holds the frame of this one
+    await_record* record;           ///< of the chain; not known before it is awaited or spawned
+
+    chain_link() noexcept : owner(nullptr) {}
+    chain_link(chain_link const&) = delete;
+    chain_link& operator=(chain_link const&) = delete;
+};
+
+/// The functions of the root of a chain.
 struct record_hooks {
-    void (*resume)(await_record*);  ///< instead of resuming the handle, which is null
-    void (*abandon)(await_record*); ///< instead of dooming the root of the await chain
-    void (*destroy)(await_record*); ///< instead of destroying the handle's frame
+    void (*resume)(await_record*);  ///< when no coroutine is left to be resumed
+    void (*abandon)(await_record*); ///< what the chain awaits will never complete: ends it, now or soon
+    void (*destroy)(await_record*); ///< the root itself; its coroutines have gone
     // Of a root whose chain can be asked to end early:
     bool (*is_asked)(await_record&) noexcept;
     chain_requests& (*requests)(await_record&) noexcept;
@@ -44,6 +57,13 @@ enum class await_state : unsigned char {
     stored,    ///< the result lies where that of a generic operation does, whatever the operation is
 };
 
+/// Whether what a chain awaits will never complete.
+enum class chain_end : unsigned char {
+    none,
+    awaits_bytes, ///< to be destroyed when the bytes are given back
+    queued,       ///< the op that destroys it lies in the bytes
+};
+
 /// Takes away the rest of the item's budget if the chain is to end. The next await then does not try, and its start
 /// asks.
 FAIRLEAD_EXPORT void heed_requests(await_record& r) noexcept;
@@ -52,36 +72,33 @@ bool is_to_end(await_record& r) noexcept;
 
 } // namespace detail
 
-/// The part of an awaited operation that lies in the frame of the suspended coroutine: the op and its state, in these
-/// bytes. For authors of awaiters; programs meet it in compiler messages only.
+/// The part of an awaited operation that lies with the suspended coroutines: the op and its state, in these bytes. For
+/// authors of awaiters; programs meet it in compiler messages only.
 struct await_record {
-    static constexpr std::size_t lendable = 128;
-    /// As much of it as the ops take that start, resume or destroy a chain: its root may keep things in the rest.
-    static constexpr std::size_t root_ops = 64;
+    static constexpr std::size_t lendable = 192;
 
-    std::coroutine_handle<> handle;
-    resumer* home;                  ///< where the coroutine runs
-    await_record* parent;           ///< the coroutine that awaits this one, null for a root
-    std::coroutine_handle<>* owner; ///< what holds the frame of a coroutine that has a parent
+    detail::chain_link* innermost; ///< the coroutine to be resumed; null: hooks->resume
+    resumer* home;                 ///< where the chain runs
     detail::record_hooks const* hooks;
-    bool lent;           ///< a generic operation holds a block in the bytes
-    unsigned char notes; ///< for whoever resumes the coroutine, of the following
+    any_io_executor const* executor; ///< of the home
+    bool lent;                       ///< a generic operation holds a block in the bytes
+    unsigned char notes;             ///< for whoever resumes the chain, of the following
     detail::await_state state;
-    bool doomed; ///< root: destroyed when its context has no op left
+    detail::chain_end end;
     alignas(16) std::byte bytes[lendable];
 
     static constexpr unsigned char is_foreign = 1;   ///< the op belongs to a loop that is not home, which counts it
     static constexpr unsigned char can_be_asked = 2; ///< somebody may ask the chain to end early
-    static constexpr unsigned char goes_on = 4;      ///< root: awaits begin also when the chain has been asked to end
+    static constexpr unsigned char goes_on = 4;      ///< awaits begin also when the chain has been asked to end
 
-    await_record() noexcept
-        : parent(nullptr),
-          owner(nullptr),
-          hooks(nullptr),
+    explicit await_record(detail::record_hooks const& h) noexcept
+        : innermost(nullptr),
+          hooks(&h),
+          executor(nullptr),
           lent(false),
           notes(0),
           state{},
-          doomed(false) {}
+          end{} {}
     await_record(await_record const&) = delete;
     await_record& operator=(await_record const&) = delete;
 
@@ -102,21 +119,13 @@ struct await_record {
         return *reinterpret_cast<await_record*>(reinterpret_cast<std::byte*>(&o) - offset());
     }
     static constexpr std::size_t offset() noexcept { return 48; }
-    /// The root of the chain.
-    await_record& root() noexcept {
-        await_record* r = this;
-        while (r->parent)
-            r = r->parent;
-        return *r;
-    }
 };
 static_assert(std::is_standard_layout_v<await_record>);
 static_assert(offsetof(await_record, bytes) == await_record::offset());
-static_assert(sizeof(await_record) == 176);
+static_assert(sizeof(await_record) == 240);
 
 inline bool detail::is_to_end(await_record& r) noexcept {
-    auto& root = r.root();
-    return !(root.notes & await_record::goes_on) && root.hooks->is_asked(root);
+    return !(r.notes & await_record::goes_on) && r.hooks->is_asked(r);
 }
 
 } // namespace fairlead

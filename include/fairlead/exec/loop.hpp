@@ -163,18 +163,19 @@ public:
     /// Whose executors run this loop.
     execution_context& context() const noexcept { return context_; }
 
-    /// Resumes the coroutine of `r` and whomever the trampoline names after it, within the budget.
+    /// Resumes the innermost coroutine of the chain, and whomever the trampoline names after it, within the budget.
     static void resume_chain(await_record& r) {
-        on_trampoline([&r] { r.handle.resume(); });
-    }
-    /// The same for the record of something that is no coroutine.
-    static void resume_hooked(await_record& r) {
-        on_trampoline([&r] { r.hooks->resume(&r); });
+        on_trampoline([&r] {
+            if (auto* const innermost = r.innermost) [[likely]]
+                innermost->handle.resume();
+            else
+                r.hooks->resume(&r);
+        });
     }
     /// The loop's run queue: resumes the coroutine in whose record `o` lies, or sends it home.
     void resume_op(op& o) {
         await_record& r = await_record::of(o);
-        if (r.home != this || r.notes || r.hooks) [[unlikely]]
+        if (r.home != this || r.notes) [[unlikely]]
             resume_at(this, r, o);
         else
             resume_chain(r);
@@ -188,9 +189,6 @@ public:
     static void yield(await_record& r) noexcept;
     /// Puts the coroutine of `r` at the end of its home's queue. Its bytes must be free.
     static void resume_later(await_record& r) noexcept;
-    /// Destroys the root of the await chain of `r` from its home, once everything that is queued before it has gone:
-    /// what the coroutine awaits will never complete.
-    static void doom(await_record& r) noexcept;
 
 protected:
     explicit loop(execution_context& context) noexcept : context_(context) {}

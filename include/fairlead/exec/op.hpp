@@ -1,7 +1,7 @@
 // The record of one pending operation. Everything else moves these.
 //
-// A coroutine's frame or a handler's block owns the op. The op is in exactly one of three places: with its caller, in a
-// driver, or in a run queue. It leaves the library exactly once: `run` is called with op_mode::complete, or, when the
+// A chain of coroutines or a handler's block owns the op. The op is in exactly one of three places: with its caller, in
+// a driver, or in a run queue. It leaves the library exactly once: `run` is called with op_mode::complete, or, when the
 // context is destroyed first, with op_mode::abandon.
 #pragma once
 

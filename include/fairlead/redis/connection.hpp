@@ -65,7 +65,7 @@ struct outcome_record : op {
     error_code error() const noexcept { return category ? error_code(value, *category) : error_code(); }
 };
 
-/// A request under way. Lies in the awaiting frame or in the handler's block; the multiplexer only points at it.
+/// A request under way. Lies in the await record or in the handler's block; the multiplexer only points at it.
 struct exec_op : outcome_record {
     redis::request const* request;
     void* object;

@@ -46,7 +46,7 @@ protected:
         return std::uint64_t{static_cast<unsigned char>(c)} << 8 * at;
     }
     /// Where the first character is.
-    char const* candidate(std::string_view text, std::size_t from) const noexcept {
+    FAIRLEAD_ALWAYS_INLINE char const* candidate(std::string_view text, std::size_t from) const noexcept {
         if (text.size() <= from)
             return nullptr;
         return static_cast<char const*>(

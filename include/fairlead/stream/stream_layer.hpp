@@ -109,7 +109,7 @@ protected:
 };
 
 /// A handler of the stream below: finishes the step, of which it holds only what that takes (with it all, an awaited
-/// read would not fit into the coroutine's frame), and calls the final handler.
+/// read would not fit into the await record), and calls the final handler.
 template <class End, class Handler> struct buffered_op {
     End end;
     Handler handler;

@@ -2,7 +2,7 @@
 // signature.
 //
 // The type says nothing about the operation behind it (P0162R0 §5.4), and awaiting allocates nothing (P0055R1): the
-// value holds just the erased initiation, the operation's record lies in the awaiting coroutine's frame.
+// value holds just the erased initiation, the operation's record lies with the awaiting coroutines.
 #pragma once
 
 #include <fairlead/base/disposition_traits.hpp>
@@ -168,7 +168,7 @@ template <class Signature> class foreign_awaiter;
 
 } // namespace detail
 
-/// An operation that has not started. Awaited it starts, with its state in the awaiting frame; called with a token it
+/// An operation that has not started. Awaited it starts, with its state in the await record; called with a token it
 /// starts as the initiating function would have with that token; destroyed it never starts.
 /// Movable until started. Threads: as the object it was made from.
 template <class R, class... Args>
@@ -287,13 +287,18 @@ private:
 
 FAIRLEAD_EXPORT extern record_hooks const foreign_hooks;
 
+/// A coroutine of another library has no link, and brings a record for each of its awaits.
+struct foreign_record : await_record {
+    std::coroutine_handle<> handle;
+    foreign_record() noexcept : await_record(foreign_hooks) {}
+};
+
 template <class R, class... Args> class foreign_awaiter<R(Args...)> {
 public:
     explicit foreign_awaiter(async_op<R(Args...)>&& o) noexcept : op_(std::move(o)) {
         record_.home = op_.functions_->home(op_.storage_);
         if (!record_.home)
             record_.home = this_thread.current;
-        record_.hooks = &foreign_hooks;
     }
     foreign_awaiter(foreign_awaiter const&) = delete;
     foreign_awaiter& operator=(foreign_awaiter const&) = delete;
@@ -312,7 +317,7 @@ public:
 
 private:
     async_op<R(Args...)> op_;
-    await_record record_;
+    foreign_record record_;
 };
 
 template <class Init, class Signature> inline constexpr bool nothrow_async_op =

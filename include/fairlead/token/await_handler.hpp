@@ -1,7 +1,7 @@
 // The handler through which a generic operation, one that users or algorithms compose, resumes a coroutine.
 //
-// Its associated allocator is the await record of that coroutine: the operation's own memory lies in the awaiting
-// frame, and the operation knows nothing of it.
+// Its associated allocator is the await record of that coroutine's chain. The operation's own memory lies there, and
+// the operation knows nothing of it.
 #pragma once
 
 #include <fairlead/base/error.hpp>
@@ -34,10 +34,11 @@ inline void* lend_bytes(await_record& r, std::size_t bytes) {
     return recycle_allocate(bytes);
 }
 inline void take_back_bytes(await_record& r, void* p) noexcept {
-    if (p == r.bytes)
-        r.lent = false;
-    else
-        recycle_free(p);
+    if (p != r.bytes)
+        return recycle_free(p);
+    r.lent = false;
+    if (r.end != chain_end::none) [[unlikely]]
+        r.hooks->abandon(&r);
 }
 
 /// The lendable bytes of one await record as an allocator; a second live block goes to the recycler and is counted.
@@ -106,6 +107,13 @@ template <class Values> Values take_result(await_record& r) {
         recycle_free(p);
         return v;
     }
+}
+
+/// As spend(), for a chain. A coroutine of another library that awaits outside any loop has no budget to keep.
+inline bool spend_for(await_record const& r) noexcept {
+    if (this_thread.item.take()) [[likely]]
+        return true;
+    return !r.home || spend_slow();
 }
 
 /// Ends the await of `r`, whose result is stored. Called by the operation, in whatever thread it ends.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <fairlead/exec/recycler.hpp>
+#include <fairlead/exec/short_lock.hpp>
 #include <fairlead/token/associated.hpp>
 
 namespace fairlead {
@@ -25,12 +26,61 @@ using enable_total_cancellation =
 
 namespace detail {
 
+/// An awaited primitive, asked by the verb of its table. It needs no handler in a slot.
+struct askable_await {
+    void (*cancel)(void* storage, await_record& record, cancellation_type type) noexcept; ///< null: there is none
+    void* storage;
+    await_record* record;
+    cancellation_type asked = cancellation_type::none; ///< since it began
+};
+
 /// What a state and the handler in its parent's slot share, in a block of the recycler.
-struct chained_signal {
+class chained_signal {
+public:
     cancellation_signal signal;
     std::atomic<cancellation_type> cancelled{cancellation_type::none};
     std::atomic<unsigned> references{1};
     std::atomic<bool> chained{false}; ///< the parent's slot holds the handler that leads here
+
+    /// Passes a request on: to the primitive that is awaited, else to whoever listens to the slot.
+    void ask(cancellation_type type) {
+        if (!ask_awaited(type))
+            signal.emit(type);
+    }
+    /// From here on until the other one returns, the op in the record cannot go.
+    void await_begins(askable_await const& a) noexcept {
+        lock_.lock();
+        awaited_ = a;
+        lock_.unlock();
+    }
+    /// When the op is with its driver: what came earlier has found nothing to end.
+    void await_has_begun(cancellation_type before) noexcept {
+        lock_.lock();
+        auto const asked = awaited_.asked | before;
+        if (awaited_.cancel && !!asked)
+            awaited_.cancel(awaited_.storage, *awaited_.record, asked);
+        lock_.unlock();
+    }
+    void await_has_ended() noexcept {
+        lock_.lock();
+        awaited_.cancel = nullptr;
+        lock_.unlock();
+    }
+
+private:
+    bool ask_awaited(cancellation_type type) noexcept {
+        lock_.lock();
+        bool const is_there = awaited_.cancel;
+        if (is_there) {
+            awaited_.asked = awaited_.asked | type;
+            awaited_.cancel(awaited_.storage, *awaited_.record, type);
+        }
+        lock_.unlock();
+        return is_there;
+    }
+
+    askable_await awaited_{};
+    short_lock lock_; ///< nobody calls a handler under it
 };
 
 class chained_signal_ref {
@@ -84,7 +134,7 @@ public:
         while (!to->cancelled.compare_exchange_weak(before, before | in, std::memory_order_relaxed)) {
         }
         if (!!out)
-            to->signal.emit(out);
+            to->ask(out);
     }
 
 private:
@@ -143,8 +193,13 @@ public:
     /// Asks the current step again for what has been asked for: another thread may have asked between two steps.
     void repeat() const {
         if (auto const what = cancelled(); !!what)
-            shared_->signal.emit(what);
+            shared_->ask(what);
     }
+    void await_begins(detail::askable_await const& a) const noexcept { shared_->await_begins(a); }
+    void await_has_begun(bool with_all_before) const noexcept {
+        shared_->await_has_begun(with_all_before ? cancelled() : cancellation_type::none);
+    }
+    void await_has_ended() const noexcept { shared_->await_has_ended(); }
 
 private:
     detail::chained_signal_ref shared_;

@@ -1,5 +1,6 @@
-// How a chain of coroutines is asked to end early: each await of a chain that somebody may ask is started with a
-// handler that has a slot, and none begins once the chain has been asked.
+// How a chain of coroutines is asked to end early. The op of a primitive that it awaits is asked in its record, by the
+// verb of its table. Any other operation is started with a handler that has a slot. No await begins once the chain has
+// been asked.
 //
 // A chain that nobody can ask pays nothing for it. In one that can be asked, an operation that is ready completes at
 // once as ever: its item has no budget left when there is a request, so that the next await comes here.
@@ -29,10 +30,7 @@ struct chain_requests {
 };
 
 /// Only for records that `can_be_asked`.
-inline chain_requests& requests_of(await_record& r) noexcept {
-    auto& root = r.root();
-    return root.hooks->requests(root);
-}
+inline chain_requests& requests_of(await_record& r) noexcept { return r.hooks->requests(r); }
 
 /// A filter that also ends what the thread has left of its item: the coroutine that runs in it may be the one that is
 /// asked.
@@ -111,19 +109,24 @@ template <class Start> bool start_with_handler(await_record& r, Start start) {
         drop_await(r);
         return true;
     }
-    if (!r.home || spend())
+    if (spend_for(r))
         return false; // Completed before it returned: an immediate completion like any other.
     loop::resume_later(r);
     return true;
 }
 
-/// Starts an operation that a chain awaits which can be asked to end. False: do not suspend.
+/// Hands the op of a primitive to its driver, by `submit(a.storage, *a.record)`. From then on it can be asked, until
+/// asked_await_has_ended().
+FAIRLEAD_EXPORT void submit_asked(askable_await const& a, loop& of_op, void (*submit)(void*, await_record&) noexcept);
+FAIRLEAD_EXPORT void asked_await_has_ended(await_record& r) noexcept;
+
+/// Starts any other operation of a chain that can be asked to end. False: do not suspend.
 template <bool Hears, class... Args>
 bool start_heard(void (*start)(void*, handler_ref<Args...>), void* storage, await_record& r) {
     using handler = heard_handler<Hears, Args...>;
     auto const& requests = requests_of(r);
     auto const state = requests.state; // The chain may be gone when the operation has been started.
-    bool const goes_on = r.root().notes & await_record::goes_on;
+    bool const goes_on = r.notes & await_record::goes_on;
     handler h(&r);
     r.state = await_state::idle;
     bool const suspends = start_with_handler(

@@ -1,6 +1,6 @@
 // An initiation behind a table of functions: how async_op knows what to do with the bytes that it holds.
 //
-// Two kinds of table. That of a primitive of the library prepares the op in the await record of the coroutine and hands
+// Two kinds of table. That of a primitive of the library prepares the op in the await record of the chain and hands
 // it to the driver. That of any other initiation gives it a handler (await_handler.hpp) and lets it do as it likes.
 #pragma once
 
@@ -27,6 +27,9 @@ template <class... Args> struct initiation_functions {
     void (*start)(void*, handler_ref<std::decay_t<Args>...>);
     values (*block)(void*);                                    ///< null: cannot be done without a loop
     std::string (*describe)(void const*, await_record const&); ///< of an error that is thrown; null: nobody knows
+    /// Asks the op in the record to end early. Any thread, while the op cannot go. Null: what hears requests does so
+    /// through its handler's slot.
+    void (*cancel)(void*, await_record&, cancellation_type) noexcept;
     bool is_cancellable;
 };
 
@@ -138,6 +141,7 @@ template <class Init, class... Args> struct primitive_functions
     static constexpr bool plain_result = requires { typename Init::plain_result; };
     static constexpr bool hears_of_completion = requires(record& r) { Init::completed(r); };
     static constexpr bool has_executor = false;
+    static constexpr bool is_asked_in_place = cancellable_record<record> && !takes_here<Init>;
 
     static loop* home(void const* p) noexcept { return in(const_cast<void*>(p)).home(); }
 
@@ -166,9 +170,10 @@ template <class Init, class... Args> struct primitive_functions
         if (r.notes & await_record::can_be_asked) [[unlikely]] {
             if (is_refused(r))
                 return false;
-            if constexpr (can_be_cancelled<Init>()) // Any other op is waited for: the request is heeded when it is run.
+            if constexpr (can_be_cancelled<Init>() && takes_here<Init>) {
                 if (!can_try || r.state != await_state::exhausted)
                     return start_heard<true, std::decay_t<Args>...>(&start, p, r);
+            }
         }
         Init& i = in(p);
         if constexpr (can_try) {
@@ -188,6 +193,10 @@ template <class Init, class... Args> struct primitive_functions
             r.notes |= await_record::is_foreign;
             r.home->count_work(+1);
         }
+        // An op that cannot be asked is waited for: the request is heeded when it is run.
+        if constexpr (is_asked_in_place)
+            if (r.notes & await_record::can_be_asked) [[unlikely]]
+                return submit_askable(p, r);
         i.submit(o); // The coroutine may be running again before this returns: nothing of the frame is touched below.
         return true;
     }
@@ -202,6 +211,31 @@ template <class Init, class... Args> struct primitive_functions
         }
         Init::drop(static_cast<record&>(*o));
         loop::abandon(*o);
+    }
+    static bool submit_askable(void* p, await_record& r) {
+        Init& i = in(p);
+        auto& o = r.get<record>();
+        o.run = &asked_run;
+        o.cancel = reinterpret_cast<void*>(next_ticket());
+        submit_asked({functions.cancel, p, &r}, *i.home(), &submit);
+        return true;
+    }
+    static void submit(void* p, await_record& r) noexcept { in(p).submit(r.get<record>()); }
+    static void asked_run(op* o, op_mode mode) {
+        asked_await_has_ended(await_record::of(*o));
+        awaited_run(o, mode);
+    }
+    static void cancel(void* p, await_record& r, cancellation_type type) noexcept {
+        auto& o = r.get<record>();
+        auto const how = cancellation_of(o, *in(p).home());
+        if (!!(type & how.accepts))
+            how.request(o.cancel);
+    }
+    static constexpr auto cancel_function() {
+        decltype(functions_type::cancel) f = nullptr;
+        if constexpr (is_asked_in_place)
+            f = &cancel;
+        return f;
     }
     static values take([[maybe_unused]] void* p, await_record& r) {
         if constexpr (takes_here<Init>)
@@ -259,6 +293,7 @@ template <class Init, class... Args> struct primitive_functions
                                               &start,
                                               base::block_function(),
                                               base::describe_function(),
+                                              cancel_function(),
                                               can_be_cancelled<Init>()};
 };
 
@@ -318,7 +353,7 @@ template <class Init, class... Args> struct generic_functions
     FAIRLEAD_ALWAYS_INLINE static step try_step(void* p, await_record& r) {
         if constexpr (can_try) {
             Init& i = in(p);
-            if (r.home && !spend()) {
+            if (!spend_for(r)) {
                 r.state = await_state::exhausted;
                 return step::not_ready;
             }
@@ -380,6 +415,7 @@ template <class Init, class... Args> struct generic_functions
                                               &start,
                                               base::block_function(),
                                               base::describe_function(),
+                                              nullptr,
                                               can_be_cancelled<Init>()};
 };
 
@@ -432,6 +468,9 @@ template <template <class, class...> class Base, class Init, class... Args> stru
     static std::string describe(void const* p, await_record const& r) {
         return base::functions.describe(inner(const_cast<void*>(p)), r);
     }
+    static void cancel(void* p, await_record& r, cancellation_type type) noexcept {
+        base::functions.cancel(inner(p), r, type);
+    }
     static constexpr functions_type functions{&relocate,
                                               &destroy,
                                               &home,
@@ -442,6 +481,7 @@ template <template <class, class...> class Base, class Init, class... Args> stru
                                               &start,
                                               base::can_block ? &block : nullptr,
                                               describes_itself<Init> ? &describe : nullptr,
+                                              base::functions.cancel ? &cancel : nullptr,
                                               can_be_cancelled<Init>()};
 };
 

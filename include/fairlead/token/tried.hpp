@@ -42,7 +42,7 @@ template <class I, class Values>
 concept can_try = (tries_plainly<I> && plain_values<Values>) || tries_as<I, Values> || tries_simply<I, Values>;
 
 /// The result of an operation as `Values`, if it is there.
-template <class Values, can_try<Values> I> std::optional<Values> tried(I& i) {
+template <class Values, can_try<Values> I> FAIRLEAD_ALWAYS_INLINE std::optional<Values> tried(I& i) {
     if constexpr (tries_plainly<I>) {
         op_result r;
         if (!i.try_step(r))

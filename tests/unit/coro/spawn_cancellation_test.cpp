@@ -4,7 +4,9 @@
 #include <fairlead/exec/recycler.hpp>
 #include <fairlead/exec/strand.hpp>
 #include <fairlead/exec/thread_pool.hpp>
+#include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/cancel_after.hpp>
+#include <fairlead/net/ip.hpp>
 #include <fairlead/net/local.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/net/timer.hpp>
@@ -397,6 +399,69 @@ TEST_F(SpawnCancellation, AwaitsThatCanBeEndedTakeNoFreshMemoryOnceTheyAreWarm) 
     round();
     EXPECT_EQ(this_thread_recycler_counters().fresh, before);
     EXPECT_EQ(detail::this_thread.record_overflows, overflows) << "the op of a read lies in the frame";
+}
+
+TEST_F(SpawnCancellation, AwaitsOfPrimitivesThatCanBeEndedTakeNoBlocks) {
+    auto const cached = [] { return this_thread_recycler_counters().cached; };
+    std::uint64_t before = 0;
+    auto const reads = [&]() -> awaitable<void> {
+        co_await near.async_read_some(buffer(&byte, 1)); // What is allocated once has been.
+        before = cached();
+        co_await near.async_read_some(buffer(&byte, 1));
+    };
+    auto const writes = [&]() -> awaitable<void> {
+        far.write_some(buffer("x", 1));
+        co_await post(context, use_await);
+        while (before == 0)
+            co_await this_coro::yield();
+        co_await this_coro::yield(); // The other one waits.
+        EXPECT_EQ(cached(), before);
+        far.write_some(buffer("x", 1));
+    };
+    co_spawn(context, reads(), bind_cancellation_slot(signal.slot(), rethrow));
+    co_spawn(context, writes(), rethrow);
+    world.run();
+    EXPECT_NE(before, 0U);
+}
+
+/// A request comes while the op is on its way to its driver.
+struct asked_on_its_way : detail::around_primitive<asked_on_its_way, detail::transfer> {
+    using signature = detail::transfer::signature;
+    using plain_result = void;
+    cancellation_signal* signal;
+    asked_on_its_way(detail::transfer&& t, cancellation_signal* s) : around_primitive(std::move(t)), signal(s) {}
+    bool attempt(record&) const noexcept { return false; }
+    void submit(record& o) const noexcept {
+        signal->emit(cancellation_type::terminal);
+        inner.submit(o);
+    }
+    static auto take(record& o) noexcept { return detail::transfer::take(o); }
+};
+TEST_F(SpawnCancellation, RequestThatComesBeforeItsDriverHasTheOpEndsIt) {
+    int ends = 0;
+    auto const reads = [&](bool goes_on) -> awaitable<void> {
+        co_await this_coro::throw_if_cancelled(!goes_on);
+        for (int i = 0; i != (goes_on ? 2 : 1); ++i) { // The second request is no news to the state.
+            detail::transfer read(near.core(), io::kind::receive, &byte, 1);
+            try {
+                co_await async_op<void(error_code, std::size_t)>(asked_on_its_way(std::move(read), &signal));
+            } catch (system_error const& e) {
+                ends += e.code() == error::operation_aborted;
+            }
+        }
+    };
+    co_spawn(context, reads(false), bind_cancellation_slot(signal.slot(), detached));
+    world.run_for(1s);
+    EXPECT_EQ(ends, 1);
+    co_spawn(context, reads(true), bind_cancellation_slot(signal.slot(), detached));
+    world.run_for(1s);
+    EXPECT_EQ(ends, 3);
+}
+
+TEST_F(SpawnCancellation, AcceptThatFailsInACoroutineThatCanBeAskedNamesItsEndpoint) {
+    ip::tcp::acceptor acceptor(context, ip::tcp::endpoint(ip::address_v4::any(), 7000));
+    ask([&](SpawnCancellation&) -> awaitable<void> { co_await acceptor.async_accept(); });
+    EXPECT_NE(thrown.find("7000"), std::string::npos) << thrown;
 }
 
 // ---- several threads

@@ -1,0 +1,62 @@
+#include <fairlead/coro/spawn_root.hpp>
+
+namespace fairlead::detail {
+namespace {
+
+/// One frame after the other. If each destroyed the frame that it awaits, the stack would have to be as deep as the
+/// chain is long.
+void destroy_from_the_innermost(await_record& r) {
+    for (chain_link* l = r.innermost; l;) {
+        chain_link* const parent = l->parent;
+        *l->owner = nullptr;
+        l->handle.destroy();
+        l = parent;
+    }
+    r.hooks->destroy(&r);
+}
+
+} // namespace
+
+spawn_root::spawn_root(any_io_executor const& e, record_hooks const& h) noexcept
+    : await_record(h),
+      executor_(e),
+      elsewhere_(executor_) {
+    executor = &executor_;
+    loop* const native = executor_.native_loop();
+    home = native ? static_cast<resumer*>(native) : &elsewhere_;
+}
+
+spawn_root::~spawn_root() {
+    if (is_counted_)
+        home->count_work(-1);
+}
+
+void spawn_root::start() {
+    home->count_work(+1);
+    is_counted_ = true;
+    auto& thread = this_thread;
+    if (thread.depth < 16 && home->runs_here()) {
+        auto const* outer = thread.starting;
+        bool const dropped = thread.dropped;
+        thread.starting = this;
+        loop::resume_chain(*this);
+        thread.starting = outer;
+        thread.dropped = dropped;
+    } else {
+        loop::resume_later(*this);
+    }
+}
+
+void destroy_chain(await_record* r) noexcept {
+    if (r->end == chain_end::queued)
+        return;
+    r->end = r->lent ? chain_end::awaits_bytes : chain_end::queued;
+    if (r->lent)
+        return;
+    op& o = r->make<op>();
+    o.run = [](op* base, op_mode) { destroy_from_the_innermost(await_record::of(*base)); };
+    o.cancel = nullptr;
+    r->home->resume_soon(o);
+}
+
+} // namespace fairlead::detail

@@ -1,0 +1,103 @@
+// Asking what a chain of coroutines awaits to end early (token/chain_requests.hpp, chained_signal of
+// token/cancellation_state.hpp).
+//
+// The state of a chain says under its lock which op is awaited. Whoever asks calls the op's verb under that lock; the
+// verb sends the op's ticket to the owner of the driver. The owner takes the lock before it runs the op, so the op is
+// there while it is asked. A request may come when the op is still on its way to its driver: its ticket is not found
+// there. So the thread that has started the op looks again. Meanwhile the op may have been run, and the chain may await
+// the next one.
+//
+// spin -a -DBROKEN: the thread that has started the op does not look again, and a request is lost.
+
+#define AWAITS 2
+
+mtype = { idle, on_its_way, pending, queued };
+
+bool locked = false;
+bool is_awaited = false;        // the state knows how the op is asked
+bool asked_since = false;       // it began
+bool cancelled = false;         // the chain has been asked
+bool goes_on;                   // its awaits begin nevertheless
+mtype op = idle;
+byte ticket = 0;                // of the op, the number of the await
+byte must_end = 0;              // the await that was under way when somebody asked
+bool over = false;              // the chain has ended
+chan inbox = [6] of { bool, byte }; // a start or a request, with its ticket
+
+inline lock() { atomic { !locked -> locked = true } }
+inline unlock() { locked = false }
+inline call_verb() {
+    assert(op != idle);         // The op has not gone.
+    inbox ! false, ticket
+}
+
+proctype start(byte n) {
+    bool before;
+    if
+    :: cancelled && !goes_on -> over = true; goto done // The await is refused.
+    :: else
+    fi;
+    op = on_its_way; ticket = n;
+    lock(); is_awaited = true; asked_since = false; unlock();
+    inbox ! true, n;            // From here on the op may be run, and the chain may go on.
+#ifndef BROKEN
+    before = !goes_on && cancelled;
+    lock();
+    if
+    :: is_awaited && (asked_since || before) -> call_verb()
+    :: else
+    fi;
+    unlock();
+#endif
+done:
+    skip
+}
+
+active proctype owner() {
+    byte t;
+    bool is_start;
+    if
+    :: goes_on = true
+    :: goes_on = false
+    fi;
+    run start(1);
+    do
+    :: inbox ? is_start, t ->
+        if
+        :: is_start -> op = pending
+        :: !is_start && op == pending && t == ticket -> op = queued
+        :: else
+        fi
+    :: op == pending -> op = queued // It is done by itself.
+    :: op == pending -> break       // Or never.
+    :: op == queued ->
+        lock(); is_awaited = false; unlock();
+        op = idle;
+        if
+        :: ticket < AWAITS -> run start(ticket + 1)
+        :: else -> over = true
+        fi
+    :: over -> break
+    od;
+    // It only waits for requests from here on.
+    do
+    :: inbox ? is_start, t ->
+        if
+        :: !is_start && op == pending && t == ticket -> op = queued
+        :: else
+        fi
+    :: timeout ->
+        assert(op != pending || (must_end != ticket && (goes_on || !cancelled)));
+        break
+    od
+}
+
+active proctype asker() {
+    cancelled = true;
+    lock();
+    if
+    :: is_awaited -> asked_since = true; must_end = ticket; call_verb()
+    :: else
+    fi;
+    unlock()
+}
