@@ -1,8 +1,9 @@
-// What a time limit around an awaited read costs, counted with callgrind: N reads, all of which succeed. A program of
-// its own, for what is instantiated beside an operation decides what the compiler inlines of it.
+// What a time limit or a slot around an awaited read costs, counted with callgrind: N reads, all of which succeed. A
+// program of its own, for what is instantiated beside an operation decides what the compiler inlines of it.
 //
 //   limits read N              one byte of many that are there
 //   limits read_limited N      the same with a time limit
+//   limits read_slotted N      the same with a cancellation slot
 //   limits exchange N          two coroutines that send a byte to and fro, so that each read waits: 2 N reads
 //   limits exchange_limited N  the same with time limits around the reads
 //   limits exchange_asked N    the same without limits, in coroutines that can be asked to end
@@ -24,6 +25,10 @@ using socket_type = local::stream_protocol::socket;
 
 struct no_limit {
     static auto token() { return use_await; }
+};
+cancellation_signal never_emitted;
+struct own_slot {
+    static auto token() { return bind_cancellation_slot(never_emitted.slot()); }
 };
 struct hour_long_limit {
     static auto token() { return cancel_after(std::chrono::hours(1)); }
@@ -74,6 +79,8 @@ int main(int argc, char** argv) {
         co_spawn(context, send_to_and_fro<no_limit>(b, false, n), bind_cancellation_slot(ends_b.slot(), detached));
     } else if (mode.ends_with("_limited"))
         start<hour_long_limit>(context, a, b, waits, n);
+    else if (mode.ends_with("_slotted"))
+        start<own_slot>(context, a, b, waits, n);
     else
         start<no_limit>(context, a, b, waits, n);
     context.run();

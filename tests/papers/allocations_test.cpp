@@ -15,6 +15,7 @@
 #include <fairlead/stream/read_until.hpp>
 #include <fairlead/stream/write.hpp>
 #include <fairlead/token/adapters.hpp>
+#include <fairlead/token/bind_cancellation_slot.hpp>
 #include <fairlead/token/post.hpp>
 #include <fairlead/token/use_future.hpp>
 #include <support/scale.hpp>
@@ -205,6 +206,35 @@ TEST_F(Alloc, AwaitedPrimitivesWithATimeLimitTakeNothingAndLieInTheFrame) {
     ip::udp::endpoint sender;
     EXPECT_EQ(of_awaits([&] { return datagrams.async_receive_from(buffer(bytes, 1), sender, tuple); }), 0U);
     EXPECT_EQ(overflows, 0U) << "a datagram";
+}
+
+TEST_F(Alloc, AwaitedPrimitivesWithASlotTakeNothingAndLieInTheRecord) {
+    cancellation_signal signal;
+    auto const slot = bind_cancellation_slot(signal.slot(), as_tuple);
+    EXPECT_EQ(of_awaits([&] { return b.async_write_some(buffer("x", 1), slot); }), 0U);
+    EXPECT_EQ(overflows, 0U) << "a write that is done at once";
+    EXPECT_EQ(of_awaits([&] { return a.async_read_some(buffer(bytes, 1), slot); }), 0U);
+    EXPECT_EQ(overflows, 0U) << "a read that is done at once";
+    auto const asked_soon = [&] { post(context, [&] { signal.emit(cancellation_type::terminal); }); };
+    EXPECT_EQ(of_awaits([&] {
+                  asked_soon();
+                  return a.async_read_some(buffer(bytes, 1), slot);
+              }),
+              0U);
+    EXPECT_EQ(overflows, 0U) << "a read that is asked to end";
+    EXPECT_EQ(of_awaits([&] {
+                  asked_soon();
+                  return timer.async_wait(slot);
+              }),
+              0U);
+    EXPECT_EQ(overflows, 0U) << "a wait";
+    std::array<mutable_buffer, 2> const pieces{buffer(bytes, 1), buffer(bytes + 1, 1)};
+    EXPECT_EQ(of_awaits([&] {
+                  asked_soon();
+                  return a.async_read_some(pieces, cancel_after(std::chrono::hours(1), slot));
+              }),
+              0U);
+    EXPECT_EQ(overflows, 0U) << "several buffers, with a limit";
 }
 
 TEST_F(Alloc, AwaitedWholeTransfersTakeNothingAndLieInTheFrame) {

@@ -6,7 +6,6 @@
 #include <fairlead/token/initiate.hpp>
 
 #include <cstdint>
-#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -23,20 +22,11 @@ concept limitable = primitive_initiation<Init> && cancellable_record<typename In
                         { w.deadline_ns(l) } noexcept;
                     };
 
-template <class Init> struct plain_result_of {};
-template <class Init>
-    requires requires { typename Init::plain_result; }
-struct plain_result_of<Init> {
-    using plain_result = void;
-};
-
 template <class Init, class When> struct limited_primitive
-    : around_primitive<limited_primitive<Init, When>, Init, limited_record<typename Init::record>>,
-      plain_result_of<Init> {
-    using base = around_primitive<limited_primitive<Init, When>, Init, limited_record<typename Init::record>>;
+    : extended_primitive<limited_primitive<Init, When>, Init, limited_record<typename Init::record>> {
+    using base = extended_primitive<limited_primitive<Init, When>, Init, limited_record<typename Init::record>>;
     using base::inner;
     using typename base::record;
-    using signature = typename Init::signature;
 
     When when;
     std::uint8_t types;
@@ -63,23 +53,6 @@ template <class Init, class When> struct limited_primitive
     }
     static void completed(record& o) noexcept {
         io_loop::of(*this_thread.current).disarm(static_cast<io::op_limit&>(o));
-    }
-    static auto take(record& o) { return Init::take(o); }
-
-    std::string describe() const
-        requires requires { inner.describe(); }
-    {
-        return inner.describe();
-    }
-    std::string describe_failed() const
-        requires requires { inner.describe_failed(); }
-    {
-        return inner.describe_failed();
-    }
-    std::string describe(record const& o) const
-        requires requires { inner.describe(o); }
-    {
-        return inner.describe(o);
     }
 
 private:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fairlead/token/adapters.hpp>
+#include <fairlead/token/slotted_primitive.hpp>
 
 namespace fairlead {
 
@@ -64,10 +65,15 @@ public:
         using init = std::decay_t<Initiation>;
         detail::expect_slot_is_heard<cancellation_slot_binder<T, Slot>, detail::can_be_cancelled<init>()>();
         detail::expect_cancellable(initiation);
-        return completion_token_transform<Signature>(
-            std::move(b.get()),
-            detail::wrapped_initiation<init, detail::wrap_cancellation_slot<Slot>>{
-                std::forward<Initiation>(initiation), detail::wrap_cancellation_slot<Slot>{b.get_cancellation_slot()}});
+        if constexpr (std::is_same_v<Slot, cancellation_slot> && detail::slottable<init>)
+            return completion_token_transform<Signature>(
+                std::move(b.get()),
+                detail::slotted_primitive<init>(init(std::forward<Initiation>(initiation)), b.get_cancellation_slot()));
+        else
+            return completion_token_transform<Signature>(
+                std::move(b.get()), detail::wrapped_initiation<init, detail::wrap_cancellation_slot<Slot>>{
+                                        std::forward<Initiation>(initiation),
+                                        detail::wrap_cancellation_slot<Slot>{b.get_cancellation_slot()}});
     }
 };
 template <template <class, class> class A, class T, class S, class D>

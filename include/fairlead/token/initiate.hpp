@@ -193,6 +193,17 @@ template <class Init> void op_has_completed([[maybe_unused]] typename Init::reco
         Init::completed(o);
 }
 
+/// A primitive that brings the slot it listens to, in place of its handler's.
+template <class Init>
+concept has_own_slot = requires(typename Init::record& o) { Init::slot_of(o); };
+template <class Init, class Handler>
+auto slot_of([[maybe_unused]] typename Init::record& o, [[maybe_unused]] Handler const& h) noexcept {
+    if constexpr (has_own_slot<Init>)
+        return Init::slot_of(o);
+    else
+        return get_associated_cancellation_slot(h);
+}
+
 /// The op of a library primitive with the handler behind it, in one block from the handler's allocator.
 template <class Init, class Handler> struct handler_op : Init::record {
     Handler handler;
@@ -229,12 +240,12 @@ template <class Init, class Handler> struct handler_op : Init::record {
             op_has_completed<Init>(*self);
         Handler h(move_out(self->handler, [self] {
             if constexpr (listens<Init, Handler>)
-                stop_listening(get_associated_cancellation_slot(self->handler), *self);
+                stop_listening(slot_of<Init>(*self, self->handler), *self);
             Init::drop(*self);
             self->give_back(self->handler);
         }));
         if constexpr (listens<Init, Handler>)
-            stop_listening(get_associated_cancellation_slot(h), *self);
+            stop_listening(slot_of<Init>(*self, h), *self);
         if (mode == op_mode::abandon) {
             Init::drop(*self);
             self->give_back(h);
@@ -264,6 +275,7 @@ template <class Init, class Handler> struct handler_op : Init::record {
 ///               it is asked for errors that are thrown only; or describe(r), which sees what has failed
 ///   drop(r)     static, with `drops = true`: the result will not be taken, and the record owns something
 ///   completed(r)  static, optional: called before anything else when the op has completed, by who runs its loop
+///   slot_of(r)  static, optional: the slot that the op listens to, in place of its handler's
 ///   plain_result  optional type: take(r) does no more than read error and n of the result, and needs no drop
 template <class Derived> struct primitive {
     using primitive_tag = void;
@@ -284,25 +296,20 @@ template <class Derived> struct primitive {
                 return;
             }
         }
-        if constexpr (listens<Derived, std::decay_t<Handler>>)
-            listen_or_drop(*o);
+        if constexpr (listens<Derived, std::decay_t<Handler>>) {
+            auto const give_up = [o] {
+                Derived::drop(*o);
+                auto h(std::move(o->handler));
+                o->give_back(h);
+            };
+            listen_or(give_up, slot_of<Derived>(*o, o->handler), *o, *self.home());
+        }
         self.submit(*o);
     }
 
     template <class Record> static void drop(Record&) noexcept {}
 
 private:
-    template <class Op> void listen_or_drop(Op& o) const {
-        auto const& self = static_cast<Derived const&>(*this);
-        try {
-            listen(get_associated_cancellation_slot(o.handler), o, *self.home());
-        } catch (...) { // no memory
-            Derived::drop(o);
-            auto h(std::move(o.handler));
-            o.give_back(h);
-            throw;
-        }
-    }
     template <class Record> static bool try_at_once(Derived const& self, Record& r) {
         section const s;
         return self.home()->may_try(s) && self.ready() && self.attempt(r);
@@ -347,6 +354,45 @@ template <class Derived, class Init, class Record = typename Init::record> struc
         requires requires { Init::completed(o); }
     {
         Init::completed(o);
+    }
+    static auto slot_of(record& o) noexcept
+        requires has_own_slot<Init>
+    {
+        return Init::slot_of(o);
+    }
+};
+
+template <class Init> struct plain_result_of {};
+template <class Init>
+    requires requires { typename Init::plain_result; }
+struct plain_result_of<Init> {
+    using plain_result = void;
+};
+
+/// One that has the signature, the result and the name of the one inside, and a record with more in it.
+template <class Derived, class Init, class Record> struct extended_primitive : around_primitive<Derived, Init, Record>,
+                                                                               plain_result_of<Init> {
+    using base = around_primitive<Derived, Init, Record>;
+    using base::base;
+    using base::inner;
+    using typename base::record;
+    using signature = typename Init::signature;
+
+    static auto take(record& o) { return Init::take(o); }
+    std::string describe() const
+        requires requires { inner.describe(); }
+    {
+        return inner.describe();
+    }
+    std::string describe_failed() const
+        requires requires { inner.describe_failed(); }
+    {
+        return inner.describe_failed();
+    }
+    std::string describe(record const& o) const
+        requires requires { inner.describe(o); }
+    {
+        return inner.describe(o);
     }
 };
 

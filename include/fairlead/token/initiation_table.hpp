@@ -141,7 +141,7 @@ template <class Init, class... Args> struct primitive_functions
     static constexpr bool plain_result = requires { typename Init::plain_result; };
     static constexpr bool hears_of_completion = requires(record& r) { Init::completed(r); };
     static constexpr bool has_executor = false;
-    static constexpr bool is_asked_in_place = cancellable_record<record> && !takes_here<Init>;
+    static constexpr bool is_asked_in_place = cancellable_record<record> && !takes_here<Init> && !has_own_slot<Init>;
 
     static loop* home(void const* p) noexcept { return in(const_cast<void*>(p)).home(); }
 
@@ -188,7 +188,9 @@ template <class Init, class... Args> struct primitive_functions
         }
         r.state = plain_result ? await_state::plain : await_state::idle;
         auto& o = r.get<record>();
-        o.run = Init::drops || hears_of_completion ? &awaited_run : nullptr;
+        o.run = Init::drops || hears_of_completion || has_own_slot<Init> ? &awaited_run : nullptr;
+        if constexpr (has_own_slot<Init>)
+            listen_or([&] { Init::drop(o); }, Init::slot_of(o), o, *i.home());
         if (r.home != i.home()) [[unlikely]] {
             r.notes |= await_record::is_foreign;
             r.home->count_work(+1);
@@ -204,6 +206,8 @@ template <class Init, class... Args> struct primitive_functions
     /// that have to hear when they have completed.
     static void awaited_run(op* o, op_mode mode) {
         o->run = nullptr;
+        if constexpr (has_own_slot<Init>)
+            stop_listening(Init::slot_of(static_cast<record&>(*o)), static_cast<record&>(*o));
         if (mode == op_mode::complete) {
             op_has_completed<Init>(static_cast<record&>(*o));
             this_thread.current->resume_op(*o);
@@ -245,7 +249,7 @@ template <class Init, class... Args> struct primitive_functions
     }
 
     static void start(void* p, handler_ref<std::decay_t<Args>...> h) {
-        if constexpr (takes_here<Init>)
+        if constexpr (takes_here<Init> || has_own_slot<Init>)
             in(p)(boxed_handler<std::decay_t<Args>...>(h));
         else
             start_erased(p, h);
@@ -272,16 +276,9 @@ template <class Init, class... Args> struct primitive_functions
         o->run = &op_type::run_it;
         if constexpr (cancellable_record<record>)
             if (h.functions->slot) [[unlikely]]
-                listen_or_abandon(i, *o);
+                listen_or([o] { op_type::run_it(o, op_mode::abandon); }, o->functions->slot(o->handler()), *o,
+                          *i.home());
         i.submit(*o);
-    }
-    template <class Op> static void listen_or_abandon(Init& i, Op& o) {
-        try {
-            listen(o.functions->slot(o.handler()), o, *i.home());
-        } catch (...) { // no memory
-            Op::run_it(&o, op_mode::abandon);
-            throw;
-        }
     }
     static constexpr functions_type functions{base::relocate_function(),
                                               base::destroy_function(),

@@ -62,6 +62,16 @@ template <class Slot, class Record> void listen(Slot slot, Record& o, loop& home
     }
 }
 
+/// The same; `give_up()` is called if there is no memory for it.
+template <class GiveUp, class Slot, class Record> void listen_or(GiveUp give_up, Slot slot, Record& o, loop& home) {
+    try {
+        listen(slot, o, home);
+    } catch (...) {
+        give_up();
+        throw;
+    }
+}
+
 /// Ends that, before `o` is given back. A slot that has been given to somebody else meanwhile stays theirs.
 template <class Slot> void stop_listening(Slot slot, op& o) noexcept {
     auto const ours = [&o] { return ticket_of(o).load(std::memory_order_relaxed) != nullptr; };
@@ -73,8 +83,9 @@ template <class Slot> void stop_listening(Slot slot, op& o) noexcept {
         slot.clear();
 }
 
-/// True when the operation listens to the handler's slot.
+/// True when the operation listens to a slot, the handler's or its own.
 template <class Init, class Handler> inline constexpr bool listens =
-    has_cancellation_slot<Handler> && cancellable_record<typename Init::record>;
+    cancellable_record<typename Init::record> &&
+    (has_cancellation_slot<Handler> || requires(typename Init::record& o) { Init::slot_of(o); });
 
 } // namespace fairlead::detail

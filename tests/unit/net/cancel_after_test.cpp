@@ -286,6 +286,68 @@ TEST_F(CancelAfter, OuterSlotAndInnerLimitAreOneAndTheSame) {
     EXPECT_EQ(at, 1s);
 }
 
+TEST_F(CancelAfter, AwaitsHearTheirSlotInsideAndOutsideALimit) {
+    cancellation_signal signal;
+    auto const slot = signal.slot();
+    int ends = 0;
+    auto const expect_end = [&](auto start, std::chrono::nanoseconds after) {
+        auto const begun = since();
+        co_spawn(
+            context,
+            [&]() -> awaitable<void> {
+                try {
+                    co_await start();
+                    ADD_FAILURE() << "it went on";
+                } catch (system_error const& e) {
+                    ends += e.code() == error::operation_aborted;
+                }
+                EXPECT_FALSE(slot.has_handler());
+            },
+            rethrow);
+        world.at(begun + 1s, [&] {
+            EXPECT_EQ(slot.has_handler(), after == 1s);
+            signal.emit(cancellation_type::terminal);
+        });
+        world.run();
+        EXPECT_EQ(since() - begun, std::max(after, std::chrono::nanoseconds(1s)));
+    };
+    steady_timer hour(context, 10h);
+    expect_end([&] { return near.async_read_some(buffer(&byte, 1), bind_cancellation_slot(slot)); }, 1s);
+    expect_end([&] { return hour.async_wait(bind_cancellation_slot(slot)); }, 1s);
+    expect_end([&] { return async_read(near, buffer(&byte, 1), bind_cancellation_slot(slot)); }, 1s);
+    expect_end([&] { return near.async_read_some(buffer(&byte, 1), bind_cancellation_slot(slot, cancel_after(1h))); },
+               1s);
+    expect_end([&] { return near.async_read_some(buffer(&byte, 1), cancel_after(1h, bind_cancellation_slot(slot))); },
+               1s);
+    expect_end(
+        [&] { return near.async_read_some(buffer(&byte, 1), cancel_after(500ms, bind_cancellation_slot(slot))); },
+        500ms);
+    expect_end(
+        [&] {
+            return near.async_read_some(buffer(&byte, 1), bind_cancellation_slot(slot, deferred))(
+                bind_cancellation_slot(slot, use_await));
+        },
+        1s);
+    EXPECT_EQ(ends, 7);
+}
+
+TEST_F(CancelAfter, AwaitThatIsReadyLeavesItsSlotAlone) {
+    cancellation_signal signal;
+    int heard = 0;
+    signal.slot().assign([&](cancellation_type) { ++heard; });
+    far.write_some(buffer("x", 1));
+    co_spawn(
+        context,
+        [&]() -> awaitable<void> {
+            co_await near.async_wait(socket_base::wait_read);
+            EXPECT_EQ(co_await near.async_read_some(buffer(&byte, 1), bind_cancellation_slot(signal.slot())), 1U);
+            signal.emit(cancellation_type::terminal);
+        },
+        rethrow);
+    world.run();
+    EXPECT_EQ(heard, 1);
+}
+
 TEST_F(CancelAfter, CallersTimer) {
     steady_timer timer(context);
     int before = 0;
