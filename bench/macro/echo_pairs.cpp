@@ -9,6 +9,7 @@
 #include <fairlead/token/adapters.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>

@@ -42,10 +42,6 @@ std::size_t io_context::run() { return loop_->run_until_ns(all, -1); }
 std::size_t io_context::run_one() { return loop_->run_until_ns(1, -1); }
 std::size_t io_context::poll() { return loop_->run_until_ns(all, 0); }
 std::size_t io_context::poll_one() { return loop_->run_until_ns(1, 0); }
-std::size_t io_context::run_until(steady_clock::time_point t) { return run_until_ns(detail::deadline_ns(*loop_, t)); }
-std::size_t io_context::run_one_until(steady_clock::time_point t) {
-    return run_one_until_ns(detail::deadline_ns(*loop_, t));
-}
 std::size_t io_context::run_until_ns(std::int64_t deadline_ns) {
     return loop_->run_until_ns(all, limit_ns(deadline_ns));
 }

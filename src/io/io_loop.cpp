@@ -177,15 +177,15 @@ template <class Last> void io_loop::abandon_all_and(Last last) noexcept {
 std::int64_t io_loop::clock_ns() noexcept { return driver_->now_ns(); }
 void io_loop::wake() noexcept { waker_.load(std::memory_order_seq_cst)->wake(); }
 
-steady_clock::time_point io_loop::now() noexcept {
+std::int64_t io_loop::now_ns() noexcept {
     auto const now = driver_->now_ns();
     seen_ns_.store(now, std::memory_order_relaxed);
-    return steady_clock::time_point(std::chrono::duration_cast<steady_clock::duration>(std::chrono::nanoseconds(now)));
+    return now;
 }
 
 steady_clock::time_point steady_clock::now() noexcept {
     if (loop* l = detail::this_thread.current)
-        return io_loop::of(*l).now();
+        return at_ns(io_loop::of(*l).now_ns());
     return std::chrono::steady_clock::now();
 }
 

@@ -5,6 +5,8 @@
 
 #include <fairlead/base/durations.hpp>
 
+#include <cstdint>
+
 namespace fairlead {
 
 /// As std::chrono::steady_clock, whose time points it uses; inside a simulated world now() is the world's time.
@@ -16,6 +18,10 @@ struct steady_clock {
     static constexpr bool is_steady = true;
 
     FAIRLEAD_EXPORT static time_point now() noexcept;
+    /// The point in time that is `ns` on the clock of a loop.
+    static constexpr time_point at_ns(std::int64_t ns) noexcept {
+        return time_point(std::chrono::duration_cast<duration>(std::chrono::nanoseconds(ns)));
+    }
 };
 
 } // namespace fairlead

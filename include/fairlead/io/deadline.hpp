@@ -2,34 +2,70 @@
 #pragma once
 
 #include <fairlead/base/saturated.hpp>
-#include <fairlead/io/clock.hpp>
 #include <fairlead/io/io_loop.hpp>
 
 #include <cstdint>
-#include <fairlead/base/durations.hpp>
-#include <type_traits>
 
 namespace fairlead::detail {
 
-/// When `d` from now has passed. Far times saturate.
-template <class Rep, class Period>
-std::int64_t deadline_ns(io_loop& l, std::chrono::duration<Rep, Period> const& d) noexcept {
-    using std::chrono::nanoseconds;
-    return sum(saturated<nanoseconds>(l.now().time_since_epoch()), saturated<nanoseconds>(d)).count();
+template <class D>
+concept duration_type = requires(D const& d) {
+    typename D::period;
+    d.count();
+};
+template <class T>
+concept time_point_type = requires(T const& t) {
+    typename T::clock;
+    { t.time_since_epoch() } -> duration_type;
+};
+
+/// As std::chrono::nanoseconds, for those who need no more of it than this.
+struct nanoseconds_of_loop {
+    using rep = std::int64_t;
+    struct period {
+        static constexpr std::int64_t num = 1, den = 1'000'000'000;
+    };
+    rep n;
+    constexpr explicit nanoseconds_of_loop(rep from) noexcept : n(from) {}
+    constexpr rep count() const noexcept { return n; }
+    static constexpr nanoseconds_of_loop max() noexcept { return nanoseconds_of_loop(INT64_MAX); }
+    static constexpr nanoseconds_of_loop min() noexcept { return nanoseconds_of_loop(INT64_MIN); }
+};
+template <duration_type D> constexpr std::int64_t in_nanoseconds(D const& d) noexcept {
+    return saturated<nanoseconds_of_loop>(d).count();
 }
+
+/// When `d` from now has passed. Far times saturate.
+template <duration_type D> std::int64_t deadline_ns(io_loop& l, D const& d) noexcept {
+    std::int64_t const later = in_nanoseconds(d);
+    std::int64_t sum = 0;
+    if (__builtin_add_overflow(l.now_ns(), later, &sum))
+        return later < 0 ? INT64_MIN : INT64_MAX;
+    return sum;
+}
+
+template <class T> inline constexpr bool is_complete = requires { sizeof(T); };
 /// Whether `Clock` is the one that loops count on: then a time is a deadline as it stands, and nothing can fail.
-template <class Clock> inline constexpr bool is_time_of_the_loop =
-    std::is_same_v<Clock, steady_clock> || std::is_same_v<Clock, steady_clock::time_point::clock>;
+template <class Clock, class OfLoop = steady_clock> consteval bool is_time_of_the_loop() {
+    static_assert(is_complete<OfLoop>, "which clock the loop counts on: write #include <fairlead/io/clock.hpp>");
+    if constexpr (is_complete<OfLoop>)
+        return std::same_as<Clock, OfLoop> || std::same_as<Clock, typename OfLoop::time_point::clock>;
+    return false;
+}
 
 /// When it is `t`. A clock that is not the loop's is looked at once, now.
-template <class Clock, class Duration> std::int64_t
-deadline_ns(io_loop& l, std::chrono::time_point<Clock, Duration> const& t) noexcept(is_time_of_the_loop<Clock>) {
-    using std::chrono::nanoseconds;
-    auto const wanted = saturated<nanoseconds>(t.time_since_epoch());
-    if constexpr (is_time_of_the_loop<Clock>)
-        return wanted.count();
-    else
-        return deadline_ns(l, difference(wanted, saturated<nanoseconds>(Clock::now().time_since_epoch())));
+template <time_point_type T>
+std::int64_t deadline_ns(io_loop& l, T const& t) noexcept(is_time_of_the_loop<typename T::clock>()) {
+    auto const wanted = in_nanoseconds(t.time_since_epoch());
+    if constexpr (is_time_of_the_loop<typename T::clock>()) {
+        return wanted;
+    } else {
+        std::int64_t left = 0;
+        auto const now = in_nanoseconds(T::clock::now().time_since_epoch());
+        if (__builtin_sub_overflow(wanted, now, &left))
+            left = now < 0 ? INT64_MAX : INT64_MIN;
+        return deadline_ns(l, nanoseconds_of_loop(left));
+    }
 }
 
 } // namespace fairlead::detail

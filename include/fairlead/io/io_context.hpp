@@ -1,11 +1,9 @@
 // The loop: a run queue, timers and a driver, taking turns.
 #pragma once
 
-#include <fairlead/base/durations.hpp>
 #include <fairlead/base/owned.hpp>
 #include <fairlead/exec/cancellation_type.hpp>
 #include <fairlead/exec/executor.hpp>
-#include <fairlead/io/clock.hpp>
 #include <fairlead/io/deadline.hpp>
 #include <fairlead/io/io_loop.hpp>
 #include <fairlead/io/wrapped_handler.hpp>
@@ -65,20 +63,18 @@ public:
     std::size_t poll_one();
     /// As run() and run_one(), but at most for so long: they return within one handler of the time, busy or not. Far
     /// times saturate.
-    template <class Rep, class Period> std::size_t run_for(std::chrono::duration<Rep, Period> const& d) {
+    template <detail::duration_type Duration> std::size_t run_for(Duration const& d) {
         return run_until_ns(detail::deadline_ns(*loop_, d));
     }
-    template <class Rep, class Period> std::size_t run_one_for(std::chrono::duration<Rep, Period> const& d) {
+    template <detail::duration_type Duration> std::size_t run_one_for(Duration const& d) {
         return run_one_until_ns(detail::deadline_ns(*loop_, d));
     }
-    std::size_t run_until(steady_clock::time_point t);
-    std::size_t run_one_until(steady_clock::time_point t);
-    /// As run_until() and run_one_until(), by another clock, which is looked at once, or in another unit.
-    template <class Clock, class Duration> std::size_t run_until(std::chrono::time_point<Clock, Duration> const& t) {
+    /// As run() and run_one(), until it is `t`. A clock that is not the loop's is looked at once. Programs include
+    /// <fairlead/io/clock.hpp>, or a header of timers.
+    template <detail::time_point_type TimePoint> std::size_t run_until(TimePoint const& t) {
         return run_until_ns(detail::deadline_ns(*loop_, t));
     }
-    template <class Clock, class Duration>
-    std::size_t run_one_until(std::chrono::time_point<Clock, Duration> const& t) {
+    template <detail::time_point_type TimePoint> std::size_t run_one_until(TimePoint const& t) {
         return run_one_until_ns(detail::deadline_ns(*loop_, t));
     }
 
@@ -94,7 +90,10 @@ public:
     // ---- for I/O objects and schedulers
     io_loop& as_loop() noexcept { return *loop_; }
     io::driver& driver() noexcept { return loop_->driver(); }
-    steady_clock::time_point now() noexcept { return loop_->now(); }
+    /// The time that timers follow. Programs include <fairlead/io/clock.hpp>, or a header of timers.
+    template <std::same_as<steady_clock> Clock = steady_clock> typename Clock::time_point now() noexcept {
+        return loop_->now<Clock>();
+    }
     io_loop::outlook look() noexcept { return loop_->look(); }
     /// Gives up everything that is queued, pending or armed, as the destructor does; the context can be used again.
     void abandon_all() noexcept { loop_->abandon_all(); }

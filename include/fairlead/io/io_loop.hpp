@@ -2,7 +2,6 @@
 // the I/O of objects whose executor runs no loop.
 #pragma once
 
-#include <fairlead/base/durations.hpp>
 #include <fairlead/base/owned.hpp>
 #include <fairlead/exec/cancellation_type.hpp>
 #include <fairlead/exec/executor.hpp>
@@ -10,6 +9,8 @@
 #include <fairlead/io/timer_op.hpp>
 
 namespace fairlead {
+
+struct steady_clock; // io/clock.hpp, which is <chrono>
 
 /// Counts of a loop so far; for tests, benchmarks and curious users.
 struct loop_counters {
@@ -70,7 +71,12 @@ public:
     /// When this returns, all is done that other threads had asked for. Not from inside such a request.
     using loop::take_inbox;
     io::driver& driver() noexcept { return *driver_; }
-    std::chrono::steady_clock::time_point now() noexcept;
+    /// The driver's clock, for programs. The loop uses what it said instead of looking once more.
+    std::int64_t now_ns() noexcept;
+    /// The same time as a point of steady_clock, for those who include <fairlead/io/clock.hpp>.
+    template <std::same_as<steady_clock> Clock = steady_clock> typename Clock::time_point now() noexcept {
+        return Clock::at_ns(now_ns());
+    }
 
     /// Hands an op to the driver, from whatever thread.
     void submit(io::io_op& o) noexcept {

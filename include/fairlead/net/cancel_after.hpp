@@ -31,7 +31,7 @@ template <class Duration> struct limit_after {
 
 template <class Clock, class Duration> struct limit_at {
     std::chrono::time_point<Clock, Duration> time;
-    std::int64_t deadline_ns(io_loop& c) const noexcept(is_time_of_the_loop<Clock>) {
+    std::int64_t deadline_ns(io_loop& c) const noexcept(is_time_of_the_loop<Clock>()) {
         return detail::deadline_ns(c, time);
     }
     template <class Timer> void set(Timer& t) const {

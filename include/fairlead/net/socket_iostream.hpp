@@ -1,6 +1,7 @@
 // A connection as a std::iostream, for programs that do nothing else while they wait.
 #pragma once
 
+#include <fairlead/io/io_context.hpp>
 #include <fairlead/net/resolver.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/net/timer.hpp>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fairlead/base/saturated.hpp>
+#include <fairlead/io/clock.hpp>
 #include <fairlead/io/deadline.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/io/io_loop_for.hpp>
@@ -144,7 +145,7 @@ public:
         if constexpr (is_foreign)
             return expiry_.at;
         else
-            return time_point(std::chrono::duration_cast<duration>(std::chrono::nanoseconds(core_.deadline_ns())));
+            return steady_clock::at_ns(core_.deadline_ns());
     }
     /// Sets the deadline. Pending waits complete with operation_aborted; returns how many.
     std::size_t expires_at(time_point t) {
@@ -152,7 +153,7 @@ public:
         if constexpr (is_foreign)
             expiry_.at = t;
         else
-            core_.deadline_ns(detail::saturated<std::chrono::nanoseconds>(t.time_since_epoch()).count());
+            core_.deadline_ns(detail::in_nanoseconds(t.time_since_epoch()));
         return n;
     }
     template <detail::another_clock<Clock> Other, class D> FAIRLEAD_REFUSED(FAIRLEAD_ANOTHER_CLOCK)

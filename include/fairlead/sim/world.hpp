@@ -6,6 +6,7 @@
 // another run.
 #pragma once
 
+#include <fairlead/io/clock.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/sim/host.hpp>
 #include <fairlead/sim/link.hpp>

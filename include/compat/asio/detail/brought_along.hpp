@@ -11,6 +11,7 @@
 #include <fairlead/exec/config.hpp>
 #include <fairlead/exec/inline_executor.hpp>
 #include <fairlead/exec/thread_pool.hpp>
+#include <fairlead/io/clock.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/token/associated.hpp>
 #include <fairlead/token/async_operation.hpp>
