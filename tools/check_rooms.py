@@ -13,6 +13,7 @@ import tomllib
 from fnmatch import fnmatch
 from pathlib import Path
 
+FOR_PROGRAMS_ONLY = {"legacy"}  # What no room may be granted, so that nobody pays for it without asking.
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -27,6 +28,9 @@ class Checker:
         self.violations: list[str] = []
 
     def run(self) -> list[str]:
+        for room, allowed in {**self.rooms, **self.top}.items():
+            self.violations += [f"tools/rooms.toml: {room} may not include {one}: programs written for Asio do that alone"
+                                for one in FOR_PROGRAMS_ONLY.intersection(allowed)]
         for base, public in (("include/fairlead", True), ("src", False)):
             for path in sorted((self.root / base).rglob("*.[hc]pp")):
                 self.check_file(path, path.relative_to(self.root / base), public)
@@ -98,6 +102,9 @@ def self_test(table: dict) -> list[str]:
         "include/fairlead/exec/a.hpp": "#include <fairlead/base/a.hpp>\n",
         "include/fairlead/token/a.hpp": "#include <fairlead/exec/a.hpp>\n",
         "include/fairlead/token/use_future.hpp": "#include <future>\n",
+        "include/fairlead/legacy/a.hpp": "#include <fairlead/net/a.hpp>\n",
+        "include/fairlead/net/a.hpp": "#include <fairlead/io/a.hpp>\n",
+        "include/fairlead/io/a.hpp": "",
         "src/io/posix.hpp": "#include <sys/socket.h>\n",
         "src/io/uring.cpp": "#include <liburing.h>\n",
         "src/io/near.cpp": '#include "posix.hpp"\n',
@@ -119,6 +126,7 @@ def self_test(table: dict) -> list[str]:
         "src/io/up.cpp": '#include "../io/posix.hpp"\n',
         "src/net/raid.cpp": '#include "io/posix.hpp"\n',
         "src/net/ring.cpp": "#include <liburing.h>\n",
+        "include/fairlead/net/older.hpp": "#include <fairlead/legacy/a.hpp>\n",
     }
     failures = []
     with tempfile.TemporaryDirectory() as folder:
@@ -135,6 +143,9 @@ def self_test(table: dict) -> list[str]:
             if len(found) != 1 or not found[0].startswith(name):
                 failures.append(f"planted {name}, found {found}")
             path.unlink()
+        granted = {**table, "rooms": {**table["rooms"], "redis": [*table["rooms"]["redis"], "legacy"]}}
+        if len(Checker(root, granted).run()) != 1:
+            failures.append("a room was granted legacy, and nothing found")
     return failures
 
 

@@ -2,8 +2,8 @@
 // for each block, so that the two counts tell.
 #include <fairlead/io/io_context.hpp>
 
-#include <fairlead/exec/config.hpp>
 #include <fairlead/exec/thread_pool.hpp>
+#include <fairlead/legacy/config.hpp>
 #include <fairlead/net/ip.hpp>
 #include <fairlead/net/signal_set.hpp>
 #include <fairlead/net/stream_socket.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <fairlead/exec/config.hpp>
+#include <fairlead/legacy/config.hpp>
 
 #include <asio/detail/socket_types.hpp>
 #include <asio/fairlead.hpp>

@@ -1,5 +1,5 @@
 #pragma once
 
-#include <fairlead/token/coroutine.hpp>
+#include <fairlead/legacy/coroutine.hpp>
 
 #include <asio/detail/config.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <fairlead/exec/ts_executor.hpp>
+#include <fairlead/legacy/ts_executor.hpp>
 
 #include <asio/detail/socket_types.hpp>
 #include <asio/fairlead.hpp>

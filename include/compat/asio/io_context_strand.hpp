@@ -1,5 +1,5 @@
 #pragma once
 
-#include <fairlead/io/io_context_strand.hpp>
+#include <fairlead/legacy/io_context_strand.hpp>
 
 #include <asio/detail/brought_along.hpp>

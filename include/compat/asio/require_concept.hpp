@@ -1,5 +1,5 @@
 #pragma once
 
-#include <fairlead/exec/require_concept.hpp>
+#include <fairlead/legacy/require_concept.hpp>
 
 #include <asio/fairlead.hpp>

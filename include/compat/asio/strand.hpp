@@ -1,7 +1,7 @@
 #pragma once
 
 #include <fairlead/exec/strand.hpp>
-#include <fairlead/io/io_context_strand.hpp>
+#include <fairlead/legacy/io_context_strand.hpp>
 #include <fairlead/token/post_function.hpp>
 
 #include <asio/detail/inside.hpp>

@@ -1,2 +1,2 @@
 // No #pragma once: it does so as often as it is included.
-#include <fairlead/token/unyield.hpp>
+#include <fairlead/legacy/unyield.hpp>

@@ -6,9 +6,12 @@
 #include <fairlead/exec/executor.hpp>
 #include <fairlead/io/deadline.hpp>
 #include <fairlead/io/io_loop.hpp>
-#include <fairlead/io/wrapped_handler.hpp>
 
 namespace fairlead {
+
+namespace detail {
+template <class Executor, class Handler> class wrapped_handler; // legacy/wrapped_handler.hpp
+}
 
 /// Runs handlers and coroutines, and performs I/O for the objects made with it.
 ///
@@ -27,7 +30,7 @@ public:
         explicit executor_type(io_context& c) noexcept;
     };
     class service;
-    class strand; ///< in io/io_context_strand.hpp
+    class strand; ///< in legacy/io_context_strand.hpp
     using count_type = std::size_t;
 
     io_context();
@@ -49,7 +52,8 @@ public:
     ~io_context() override;
 
     executor_type get_executor() noexcept { return executor_type(*this); }
-    /// A handler that runs `h` in this context, whoever calls it. New programs have bind_executor().
+    /// A handler that runs `h` in this context, whoever calls it. Programs include <fairlead/legacy/wrapped_handler.hpp>;
+    /// new ones have bind_executor().
     template <class Handler> auto wrap(Handler h) {
         return detail::wrapped_handler<executor_type, Handler>(get_executor(), std::move(h));
     }

@@ -4,7 +4,7 @@
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/exec/strand.hpp>
 #include <fairlead/exec/thread_pool.hpp>
-#include <fairlead/io/io_context_strand.hpp>
+#include <fairlead/legacy/io_context_strand.hpp>
 #include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/cancel_after.hpp>
 #include <fairlead/net/connect.hpp>

@@ -2,6 +2,7 @@
 
 #include <catalogue/bent_driver.hpp>
 #include <fairlead/coro/spawn.hpp>
+#include <fairlead/legacy/wrapped_handler.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/net/timer.hpp>
 #include <fairlead/stream/read.hpp>

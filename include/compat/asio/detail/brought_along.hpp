@@ -6,13 +6,14 @@
 #include <fairlead/base/config.hpp>
 #include <fairlead/base/dynamic_buffer.hpp>
 #include <fairlead/base/error.hpp>
-#include <fairlead/exec/any_executor.hpp>
-#include <fairlead/exec/blocking_adaptation.hpp>
-#include <fairlead/exec/config.hpp>
 #include <fairlead/exec/inline_executor.hpp>
 #include <fairlead/exec/thread_pool.hpp>
 #include <fairlead/io/clock.hpp>
 #include <fairlead/io/io_context.hpp>
+#include <fairlead/legacy/any_executor.hpp>
+#include <fairlead/legacy/blocking_adaptation.hpp>
+#include <fairlead/legacy/config.hpp>
+#include <fairlead/legacy/wrapped_handler.hpp>
 #include <fairlead/token/associated.hpp>
 #include <fairlead/token/async_operation.hpp>
 #include <fairlead/token/cancellation_state.hpp>

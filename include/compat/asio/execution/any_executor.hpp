@@ -1,5 +1,5 @@
 #pragma once
 
-#include <fairlead/exec/any_executor.hpp>
+#include <fairlead/legacy/any_executor.hpp>
 
 #include <asio/fairlead.hpp>

@@ -1,5 +1,5 @@
 #pragma once
 
-#include <fairlead/exec/invocable_archetype.hpp>
+#include <fairlead/legacy/invocable_archetype.hpp>
 
 #include <asio/fairlead.hpp>

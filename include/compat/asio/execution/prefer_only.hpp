@@ -1,5 +1,5 @@
 #pragma once
 
-#include <fairlead/exec/prefer_only.hpp>
+#include <fairlead/legacy/prefer_only.hpp>
 
 #include <asio/fairlead.hpp>

@@ -5,7 +5,7 @@
 #pragma once
 
 #include <fairlead/exec/executor.hpp>
-#include <fairlead/exec/prefer_only.hpp>
+#include <fairlead/legacy/prefer_only.hpp>
 
 #include <concepts>
 #include <cstddef>

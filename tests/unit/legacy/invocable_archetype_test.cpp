@@ -1,4 +1,4 @@
-#include <fairlead/exec/invocable_archetype.hpp>
+#include <fairlead/legacy/invocable_archetype.hpp>
 
 #include <fairlead/exec/inline_executor.hpp>
 

@@ -1,8 +1,7 @@
-// The environment belongs to the system, and what belongs to the system is reached from this room alone.
-#include <fairlead/exec/config.hpp>
+#include <fairlead/io/environment.hpp>
+#include <fairlead/legacy/config.hpp>
 
 #include <cctype>
-#include <cstdlib>
 
 namespace fairlead {
 namespace {
@@ -17,7 +16,7 @@ public:
         name.append(section).append("_").append(key);
         for (char& c : name)
             c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-        return std::getenv(name.c_str());
+        return io::environment_variable(name.c_str());
     }
 
 private:

@@ -1,4 +1,4 @@
-#include <fairlead/exec/ts_executor.hpp>
+#include <fairlead/legacy/ts_executor.hpp>
 
 #include <fairlead/exec/strand.hpp>
 #include <fairlead/exec/thread_pool.hpp>

@@ -1,4 +1,4 @@
-#include <fairlead/token/coroutine.hpp>
+#include <fairlead/legacy/coroutine.hpp>
 
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/local.hpp>
@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include <fairlead/token/yield.hpp>
+#include <fairlead/legacy/yield.hpp>
 
 namespace {
 
@@ -197,7 +197,7 @@ TEST(Coroutine, MovesFromStepToStep) {
     EXPECT_EQ(got, "abc");
 }
 
-#include <fairlead/token/unyield.hpp>
+#include <fairlead/legacy/unyield.hpp>
 
 #ifdef yield
 #error "the short names are still there"

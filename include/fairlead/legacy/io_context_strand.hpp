@@ -3,6 +3,7 @@
 
 #include <fairlead/exec/strand.hpp>
 #include <fairlead/io/io_context.hpp>
+#include <fairlead/legacy/wrapped_handler.hpp>
 
 namespace fairlead {
 

@@ -1,4 +1,4 @@
-#include <fairlead/io/io_context_strand.hpp>
+#include <fairlead/legacy/io_context_strand.hpp>
 
 #include <fairlead/net/timer.hpp>
 #include <fairlead/token/adapters.hpp>

@@ -1,4 +1,4 @@
-#include <fairlead/exec/config.hpp>
+#include <fairlead/legacy/config.hpp>
 
 #include <fairlead/exec/thread_pool.hpp>
 #include <fairlead/io/io_context.hpp>

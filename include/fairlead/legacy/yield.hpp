@@ -1,6 +1,6 @@
 // reenter, yield and fork as short names of the macros in coroutine.hpp. Include it last, and unyield.hpp afterwards.
 // No #pragma once: a file may take the names away and give them back.
-#include <fairlead/token/coroutine.hpp>
+#include <fairlead/legacy/coroutine.hpp>
 
 #ifndef reenter
 #define reenter(c) FAIRLEAD_CORO_REENTER(c)

@@ -11,7 +11,7 @@
 //         }
 //     };
 //
-// <fairlead/token/yield.hpp> gives the macros the names reenter, yield and fork; unyield.hpp takes them away again.
+// <fairlead/legacy/yield.hpp> gives the macros the names reenter, yield and fork; unyield.hpp takes them away again.
 // Source: Asio, coroutine.hpp
 #pragma once
 

@@ -1,9 +1,9 @@
 // blocking_adaptation: executors that do not wait for what they run are made to.
-#include <fairlead/exec/any_executor.hpp>
-#include <fairlead/exec/blocking_adaptation.hpp>
 #include <fairlead/exec/inline_executor.hpp>
 #include <fairlead/exec/thread_pool.hpp>
 #include <fairlead/io/io_context.hpp>
+#include <fairlead/legacy/any_executor.hpp>
+#include <fairlead/legacy/blocking_adaptation.hpp>
 #include <fairlead/token/post.hpp>
 
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
-#include <fairlead/exec/any_executor.hpp>
+#include <fairlead/legacy/any_executor.hpp>
 
 #include <fairlead/coro/spawn.hpp>
-#include <fairlead/exec/require_concept.hpp>
 #include <fairlead/exec/strand.hpp>
 #include <fairlead/exec/thread_pool.hpp>
+#include <fairlead/legacy/require_concept.hpp>
 #include <fairlead/net/local.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/token/adapters.hpp>

@@ -1,4 +1,4 @@
-#include <fairlead/exec/config.hpp>
+#include <fairlead/legacy/config.hpp>
 
 #include <algorithm>
 #include <cerrno>
