@@ -8,7 +8,6 @@
 #include <fairlead/base/disposition.hpp>
 #include <fairlead/base/dynamic_buffer.hpp>
 #include <fairlead/base/error.hpp>
-#include <fairlead/base/streambuf.hpp>
 #include <fairlead/coro/awaitable.hpp>
 #include <fairlead/coro/frame.hpp>
 #include <fairlead/coro/spawn.hpp>
@@ -29,8 +28,12 @@
 #include <fairlead/legacy/coroutine.hpp>
 #include <fairlead/legacy/invocable_archetype.hpp>
 #include <fairlead/legacy/io_context_strand.hpp>
+#include <fairlead/legacy/read_streambuf.hpp>
+#include <fairlead/legacy/read_until_streambuf.hpp>
 #include <fairlead/legacy/require_concept.hpp>
+#include <fairlead/legacy/streambuf.hpp>
 #include <fairlead/legacy/ts_executor.hpp>
+#include <fairlead/legacy/write_streambuf.hpp>
 #include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/address.hpp>
 #include <fairlead/net/cancel_after.hpp>

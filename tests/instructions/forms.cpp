@@ -8,9 +8,10 @@
 //   forms            their names
 #include "even_clock.hpp"
 
-#include <fairlead/base/streambuf.hpp>
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/exec/strand.hpp>
+#include <fairlead/legacy/read_until_streambuf.hpp>
+#include <fairlead/legacy/streambuf.hpp>
 #include <fairlead/net/cancel_after.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/net/timer.hpp>

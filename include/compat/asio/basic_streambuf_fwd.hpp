@@ -1,5 +1,5 @@
 #pragma once
 
-#include <fairlead/base/streambuf_fwd.hpp>
+#include <fairlead/legacy/streambuf_fwd.hpp>
 
 #include <asio/fairlead.hpp>

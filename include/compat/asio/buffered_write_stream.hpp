@@ -2,7 +2,7 @@
 
 #include <fairlead/base/buffer_literals.hpp>
 #include <fairlead/base/dynamic_buffer.hpp>
-#include <fairlead/base/streambuf_fwd.hpp>
+#include <fairlead/legacy/streambuf_fwd.hpp>
 #include <fairlead/stream/buffered_write_stream.hpp>
 
 #include <asio/detail/inside_of_streams.hpp>

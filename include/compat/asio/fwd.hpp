@@ -1,7 +1,7 @@
 // Forward declarations.
 #pragma once
 
-#include <fairlead/base/streambuf_fwd.hpp>
+#include <fairlead/legacy/streambuf_fwd.hpp>
 #include <fairlead/stream/buffered_fwd.hpp>
 
 #include <asio/detail/forward.hpp>

@@ -1,5 +1,5 @@
 #pragma once
 
-#include <fairlead/base/streambuf.hpp>
+#include <fairlead/legacy/streambuf.hpp>
 
 #include <asio/fairlead.hpp>

@@ -2,7 +2,7 @@
 
 #include <fairlead/base/buffer_literals.hpp>
 #include <fairlead/base/dynamic_buffer.hpp>
-#include <fairlead/base/streambuf_fwd.hpp>
+#include <fairlead/legacy/write_streambuf.hpp>
 #include <fairlead/stream/completion_condition.hpp>
 #include <fairlead/stream/write.hpp>
 

@@ -282,6 +282,10 @@ template <typename S> constexpr std::size_t static_extent() noexcept {
 }
 
 /// Known at compile time to be exactly one buffer: one read or write instead of a vectored one.
+/// Whether an operation with these buffers only waits until it could go on: their type says so by a member type of this
+/// name.
+template <typename S> inline constexpr bool waits_only = requires { typename S::waits_only; };
+
 template <typename S> inline constexpr bool is_single_buffer =
     const_buffer_sequence<S> && static_extent<std::remove_cvref_t<S>>() == 1;
 

@@ -246,7 +246,7 @@ private:
 template <class Buffers, class Endpoint> auto make_receive_from(socket_core const& s, Buffers const& into,
                                                                 Endpoint& from,
                                                                 int flags) noexcept(is_single_buffer<Buffers>) {
-    if constexpr (is_null_buffers<Buffers>) {
+    if constexpr (waits_only<Buffers>) {
         from = Endpoint(); // Nobody has sent what is not received.
         return make_transfer(s, io::kind::receive_from, into, flags);
     } else if constexpr (is_single_buffer<Buffers>) {
@@ -263,7 +263,7 @@ template <class Buffers, class Endpoint> inline constexpr bool sends_without_blo
 template <class Buffers, class Endpoint> auto make_send_to(socket_core const& s, Buffers const& from,
                                                            Endpoint const& to,
                                                            int flags) noexcept(sends_without_block<Buffers, Endpoint>) {
-    if constexpr (is_null_buffers<Buffers>)
+    if constexpr (waits_only<Buffers>)
         return make_transfer(s, io::kind::send_to, from, flags);
     else if constexpr (sends_without_block<Buffers, Endpoint>)
         return send_to(s, single_buffer<const_buffer>(from), to, flags);

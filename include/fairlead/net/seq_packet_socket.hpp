@@ -169,7 +169,7 @@ public:
 private:
     template <class Buffers> auto receiving(Buffers const& into, message_flags in_flags, message_flags& out_flags) {
         auto inner = detail::make_transfer(core_, io::kind::receive, into, in_flags);
-        if constexpr (detail::is_null_buffers<Buffers>) {
+        if constexpr (detail::waits_only<Buffers>) {
             out_flags = 0; // There is no packet yet that could have any.
             return inner;
         } else {

@@ -1,7 +1,7 @@
 // The base of all sockets: open, bind, close, options, names, waiting; and the ops behind their operations.
 #pragma once
 
-#include <fairlead/base/null_buffers.hpp>
+#include <fairlead/base/buffer.hpp>
 #include <fairlead/net/fwd.hpp>
 #include <fairlead/net/io_object.hpp>
 #include <fairlead/net/slice_list.hpp>
@@ -173,10 +173,9 @@ constexpr io::kind readiness_for(io::kind k, int flags) noexcept {
 }
 
 /// Chooses at compile time between one buffer, several, and none but readiness.
-template <class Buffers>
-auto make_transfer(socket_core const& s, io::kind k, Buffers const& buffers,
-                   int flags = 0) noexcept(is_single_buffer<Buffers> || is_null_buffers<Buffers>) {
-    if constexpr (is_null_buffers<Buffers>) {
+template <class Buffers> auto make_transfer(socket_core const& s, io::kind k, Buffers const& buffers,
+                                            int flags = 0) noexcept(is_single_buffer<Buffers> || waits_only<Buffers>) {
+    if constexpr (waits_only<Buffers>) {
         return readiness<std::size_t>(s, readiness_for(k, flags));
     } else if constexpr (is_single_buffer<Buffers>) {
         auto const b = single_buffer<const_buffer>(buffers);

@@ -1,7 +1,6 @@
 // What reading and writing "until done" share: the buffers still to be moved, and the loop over single attempts.
 #pragma once
 
-#include <fairlead/base/null_buffers.hpp>
 #include <fairlead/stream/completion_condition.hpp>
 #include <fairlead/stream/concepts.hpp>
 #include <fairlead/stream/stream_error.hpp>
@@ -84,15 +83,15 @@ private:
 };
 
 /// Nothing to move, but the stream is to see it: it knows what to wait for.
-struct null_rest {
+template <class Sequence> struct null_rest {
     static constexpr bool empty() noexcept { return false; }
-    static null_buffers next(std::size_t) noexcept { return {}; }
+    static Sequence next(std::size_t) noexcept { return {}; }
     static void moved(std::size_t) noexcept {}
 };
 
 template <class Buffer, class Sequence> auto make_rest(Sequence const& s) {
-    if constexpr (is_null_buffers<Sequence>)
-        return null_rest();
+    if constexpr (waits_only<Sequence>)
+        return null_rest<Sequence>();
     else if constexpr (is_single_buffer<Sequence>)
         return single_rest<Buffer>(single_buffer<Buffer>(s));
     else

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <fairlead/base/dynamic_buffer.hpp>
-#include <fairlead/base/streambuf_fwd.hpp>
 #include <fairlead/stream/transfer.hpp>
 
 namespace fairlead {
@@ -173,25 +172,6 @@ std::size_t write(Stream& stream, Buffer from, Condition condition) {
 }
 template <sync_write_stream Stream, detail::dynamic_buffer_type Buffer> std::size_t write(Stream& stream, Buffer from) {
     return write(stream, std::move(from), transfer_all());
-}
-
-// ---- a streambuf, which is taken by reference
-
-/// Writes all of a streambuf, and consumes what was written; `rest` is a condition, a token, both or none.
-/// Completes  (error_code ec, std::size_t n); n counts what was written also when ec is set
-/// Errors     those of the stream's async_write_some
-/// Cancel     terminal, partial; n tells what was written
-/// Lifetime   the stream and the streambuf outlive the completion
-/// Threads    no other write on the stream meanwhile
-/// Allocates  a counted block
-/// Source     Asio, async_write
-template <async_write_stream Stream, class Allocator, class... Rest>
-decltype(auto) async_write(Stream& stream, basic_streambuf<Allocator>& from, Rest&&... rest) {
-    return async_write(stream, basic_streambuf_ref<Allocator>(from), std::forward<Rest>(rest)...);
-}
-template <sync_write_stream Stream, class Allocator, class... Rest>
-std::size_t write(Stream& stream, basic_streambuf<Allocator>& from, Rest&&... rest) {
-    return write(stream, basic_streambuf_ref<Allocator>(from), std::forward<Rest>(rest)...);
 }
 
 } // namespace fairlead

@@ -13,6 +13,7 @@
 #include <fairlead/legacy/any_executor.hpp>
 #include <fairlead/legacy/blocking_adaptation.hpp>
 #include <fairlead/legacy/config.hpp>
+#include <fairlead/legacy/null_buffers.hpp>
 #include <fairlead/legacy/wrapped_handler.hpp>
 #include <fairlead/token/associated.hpp>
 #include <fairlead/token/async_operation.hpp>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <fairlead/base/dynamic_buffer.hpp>
-#include <fairlead/base/streambuf_fwd.hpp>
+#include <fairlead/legacy/streambuf_fwd.hpp>
 
 #include <memory>
 #include <streambuf>

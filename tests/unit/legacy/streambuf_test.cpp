@@ -1,4 +1,4 @@
-#include <fairlead/base/streambuf.hpp>
+#include <fairlead/legacy/streambuf.hpp>
 
 #include <gtest/gtest.h>
 

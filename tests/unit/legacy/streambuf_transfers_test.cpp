@@ -1,5 +1,8 @@
-#include <fairlead/base/streambuf.hpp>
 #include <fairlead/io/io_context.hpp>
+#include <fairlead/legacy/read_streambuf.hpp>
+#include <fairlead/legacy/read_until_streambuf.hpp>
+#include <fairlead/legacy/streambuf.hpp>
+#include <fairlead/legacy/write_streambuf.hpp>
 #include <fairlead/net/local.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/stream/read_until.hpp>
@@ -32,7 +35,7 @@ protected:
     socket_type there_{context_};
 };
 
-std::string text_of(streambuf const& b) { return {static_cast<char const*>(b.data().data()), b.size()}; }
+std::string text_in(streambuf const& b) { return {static_cast<char const*>(b.data().data()), b.size()}; }
 
 TEST_F(StreamAlgorithms, LinesAreReadIntoAStreambuf) {
     arrives("one\r\ntwo\r\nrest");
@@ -49,7 +52,7 @@ TEST_F(StreamAlgorithms, LinesAreReadIntoAStreambuf) {
     });
     context_.run();
     EXPECT_EQ(n, 5U);
-    EXPECT_EQ(text_of(b), "two\r\nrest");
+    EXPECT_EQ(text_in(b), "two\r\nrest");
 }
 
 TEST_F(StreamAlgorithms, StreambufIsWrittenAndConsumed) {
@@ -68,7 +71,7 @@ TEST_F(StreamAlgorithms, StreambufIsWrittenAndConsumed) {
     error_code ec;
     EXPECT_EQ(read(there_, got, transfer_exactly(13), ec), 13U);
     EXPECT_FALSE(ec);
-    EXPECT_EQ(text_of(got), "hello 42again");
+    EXPECT_EQ(text_in(got), "hello 42again");
 }
 
 TEST_F(StreamAlgorithms, ReadingUntilTheEndReportsIt) {
@@ -77,7 +80,7 @@ TEST_F(StreamAlgorithms, ReadingUntilTheEndReportsIt) {
     error_code ec;
     EXPECT_EQ(read(here_, b, ec), 9U);
     EXPECT_EQ(ec, error::eof);
-    EXPECT_EQ(text_of(b), "all of it");
+    EXPECT_EQ(text_in(b), "all of it");
     EXPECT_THROW(read(here_, b), system_error);
 }
 
@@ -144,7 +147,7 @@ TEST_F(StreamAlgorithms, FullBufferWithoutAMatchIsNotFound) {
     error_code ec;
     EXPECT_EQ(read_until(here_, b, find_digit, ec), 0U);
     EXPECT_EQ(ec, error::not_found);
-    EXPECT_EQ(text_of(b), "abcd");
+    EXPECT_EQ(text_in(b), "abcd");
 }
 
 } // namespace

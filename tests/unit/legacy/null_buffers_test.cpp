@@ -1,5 +1,5 @@
 // Operations with null_buffers: they wait for readiness, say 0 bytes, and leave what is there where it is.
-#include <fairlead/base/null_buffers.hpp>
+#include <fairlead/legacy/null_buffers.hpp>
 
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/net/acceptor.hpp>

@@ -13,14 +13,10 @@ class null_buffers {
 public:
     using value_type = mutable_buffer;
     using const_iterator = mutable_buffer const*;
+    using waits_only = void; ///< detail::waits_only asks for it
 
     constexpr const_iterator begin() const noexcept { return nullptr; }
     constexpr const_iterator end() const noexcept { return nullptr; }
 };
 
-namespace detail {
-
-template <class Buffers> inline constexpr bool is_null_buffers = std::same_as<Buffers, null_buffers>;
-
-} // namespace detail
 } // namespace fairlead
