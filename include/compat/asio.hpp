@@ -15,9 +15,6 @@
 #include <fairlead/exec/execution_context.hpp>
 #include <fairlead/exec/executor.hpp>
 #include <fairlead/exec/inline_executor.hpp>
-#include <fairlead/exec/inline_or_executor.hpp>
-#include <fairlead/exec/properties.hpp>
-#include <fairlead/exec/property.hpp>
 #include <fairlead/exec/recycler.hpp>
 #include <fairlead/exec/strand.hpp>
 #include <fairlead/exec/thread_pool.hpp>
@@ -26,8 +23,11 @@
 #include <fairlead/legacy/blocking_adaptation.hpp>
 #include <fairlead/legacy/config.hpp>
 #include <fairlead/legacy/coroutine.hpp>
+#include <fairlead/legacy/inline_or_executor.hpp>
 #include <fairlead/legacy/invocable_archetype.hpp>
 #include <fairlead/legacy/io_context_strand.hpp>
+#include <fairlead/legacy/properties.hpp>
+#include <fairlead/legacy/property.hpp>
 #include <fairlead/legacy/read_streambuf.hpp>
 #include <fairlead/legacy/read_until_streambuf.hpp>
 #include <fairlead/legacy/require_concept.hpp>

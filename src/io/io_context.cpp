@@ -49,14 +49,4 @@ std::size_t io_context::run_one_until_ns(std::int64_t deadline_ns) {
     return loop_->run_until_ns(1, limit_ns(deadline_ns));
 }
 
-namespace detail {
-
-template <> executor_properties executor_table<io_context::executor_type>::properties(void const* p) {
-    return properties_of(in(p));
-}
-template <> any_io_executor executor_table<io_context::executor_type>::prefer(void const* p, any_property asked) {
-    return preferred(in(p), asked);
-}
-
-} // namespace detail
 } // namespace fairlead

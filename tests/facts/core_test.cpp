@@ -1,8 +1,9 @@
 // What users of Asio rely on: initiation and completion, the loop, executors, coroutines.
 #include <fairlead/coro/spawn.hpp>
-#include <fairlead/exec/properties.hpp>
 #include <fairlead/exec/strand.hpp>
 #include <fairlead/exec/thread_pool.hpp>
+#include <fairlead/legacy/properties.hpp>
+#include <fairlead/legacy/with_properties.hpp>
 #include <fairlead/net/local.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/net/timer.hpp>

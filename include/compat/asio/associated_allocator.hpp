@@ -2,4 +2,5 @@
 
 #include <fairlead/token/associated.hpp>
 
+#include <asio/detail/executors.hpp>
 #include <asio/fairlead.hpp>

@@ -4,5 +4,6 @@
 #include <fairlead/base/dynamic_buffer.hpp>
 #include <fairlead/stream/buffered_read_stream.hpp>
 
+#include <asio/detail/executors.hpp>
 #include <asio/detail/inside_of_streams.hpp>
 #include <asio/fairlead.hpp>

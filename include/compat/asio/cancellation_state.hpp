@@ -2,4 +2,5 @@
 
 #include <fairlead/token/cancellation_state.hpp>
 
+#include <asio/detail/executors.hpp>
 #include <asio/fairlead.hpp>

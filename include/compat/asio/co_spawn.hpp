@@ -4,5 +4,6 @@
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/token/post_function.hpp>
 
+#include <asio/detail/executors.hpp>
 #include <asio/detail/inside.hpp>
 #include <asio/fairlead.hpp>

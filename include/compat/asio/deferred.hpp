@@ -3,4 +3,5 @@
 #include <fairlead/token/async_op.hpp>
 #include <fairlead/token/deferred.hpp>
 
+#include <asio/detail/executors.hpp>
 #include <asio/fairlead.hpp>

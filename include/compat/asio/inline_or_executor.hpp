@@ -1,6 +1,6 @@
 #pragma once
 
-#include <fairlead/exec/inline_or_executor.hpp>
+#include <fairlead/legacy/inline_or_executor.hpp>
 
 #include <asio/detail/socket_types.hpp>
 #include <asio/fairlead.hpp>

@@ -1,5 +1,5 @@
 #pragma once
 
-#include <fairlead/exec/is_executor.hpp>
+#include <fairlead/legacy/is_executor.hpp>
 
 #include <asio/fairlead.hpp>

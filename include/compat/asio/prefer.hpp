@@ -1,5 +1,5 @@
 #pragma once
 
-#include <fairlead/exec/property.hpp>
+#include <fairlead/legacy/property.hpp>
 
 #include <asio/fairlead.hpp>

@@ -6,6 +6,7 @@
 #include <fairlead/stream/completion_condition.hpp>
 #include <fairlead/stream/read.hpp>
 
+#include <asio/detail/executors.hpp>
 #include <asio/detail/inside_of_streams.hpp>
 #include <asio/detail/memory.hpp>
 #include <asio/fairlead.hpp>

@@ -5,6 +5,7 @@
 #include <fairlead/legacy/read_until_streambuf.hpp>
 #include <fairlead/stream/read_until.hpp>
 
+#include <asio/detail/executors.hpp>
 #include <asio/detail/inside_of_streams.hpp>
 #include <asio/detail/memory.hpp>
 #include <asio/fairlead.hpp>

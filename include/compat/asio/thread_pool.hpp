@@ -3,5 +3,6 @@
 #include <fairlead/exec/thread_pool.hpp>
 #include <fairlead/legacy/config.hpp>
 
+#include <asio/detail/executors.hpp>
 #include <asio/detail/socket_types.hpp>
 #include <asio/fairlead.hpp>

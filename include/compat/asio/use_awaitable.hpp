@@ -5,5 +5,6 @@
 #include <fairlead/token/async_op.hpp>
 #include <fairlead/token/post_function.hpp>
 
+#include <asio/detail/executors.hpp>
 #include <asio/detail/inside.hpp>
 #include <asio/fairlead.hpp>

@@ -1,5 +1,5 @@
 #pragma once
 
-#include <fairlead/exec/uses_executor.hpp>
+#include <fairlead/legacy/uses_executor.hpp>
 
 #include <asio/fairlead.hpp>

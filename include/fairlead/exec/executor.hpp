@@ -7,7 +7,6 @@
 #include <fairlead/exec/executor_table.hpp>
 #include <fairlead/exec/function_op.hpp>
 #include <fairlead/exec/loop.hpp>
-#include <fairlead/exec/properties.hpp>
 #include <fairlead/exec/resumer.hpp>
 #include <fairlead/exec/ts_members.hpp>
 #include <fairlead/exec/work_guard.hpp>
@@ -120,17 +119,26 @@ public:
     /// As execute() of the executor inside, which may run the op inside the call.
     void dispatch_op(detail::op_function f) const { check().execute(storage_, std::move(f)); }
 
-    /// For fairlead::require, prefer and query; they throw bad_executor when empty. Only blocking.never can be required
-    /// of whatever there is; an executor that a user wrote may take no notice of what is preferred.
-    any_io_executor require(execution::blocking_t::never_t) const {
-        return check().prefer(storage_, detail::any_property::never);
+    /// This executor, or one like it that never runs a function inside the call.
+    any_io_executor never_inline() const {
+        return functions_ && functions_->properties
+                   ? functions_->properties->prefer(storage_, detail::any_property::never)
+                   : *this;
     }
-    template <detail::property_of_any P> any_io_executor prefer(P const& p) const {
-        return check().prefer(storage_, detail::number_of(p));
+    /// For fairlead::require, prefer and query of <fairlead/legacy/with_properties.hpp>; they throw bad_executor when
+    /// empty. Only blocking.never can be required of whatever there is; an executor that a user wrote may take no
+    /// notice of what is preferred.
+    template <class P, class Answers = detail::properties_of_any> auto require(P const& p) const
+        -> decltype(Answers::require(*this, p)) {
+        return Answers::require(*this, p);
     }
-    execution_context& query(execution::context_t) const { return context(); }
-    template <detail::changeable_property P> auto query(P const& p) const {
-        return check().properties(storage_).get(p);
+    template <class P, class Answers = detail::properties_of_any> auto prefer(P const& p) const
+        -> decltype(Answers::prefer(*this, p)) {
+        return Answers::prefer(*this, p);
+    }
+    template <class P, class Answers = detail::properties_of_any> auto query(P const& p) const
+        -> decltype(Answers::query(*this, p)) {
+        return Answers::query(*this, p);
     }
 
     void on_work_started() const noexcept {
@@ -177,6 +185,7 @@ public:
     }
 
 private:
+    friend struct detail::properties_of_any;
     detail::executor_functions const& check() const {
         if (!functions_)
             throw bad_executor();
@@ -205,39 +214,6 @@ inline void swap(any_io_executor& a, any_io_executor& b) noexcept { a.swap(b); }
 namespace execution {
 using fairlead::swap;
 } // namespace execution
-
-namespace detail {
-
-template <class E> executor_properties properties_of(E const& e) {
-    auto const ask = [&e]<class P>(P property) { return P(query(e, property)); };
-    return {ask(execution::blocking), ask(execution::relationship), ask(execution::outstanding_work)};
-}
-template <class E> executor_properties executor_table<E>::properties(void const* p) { return properties_of(in(p)); }
-
-/// The executor itself when it does not know the property.
-template <class E> any_io_executor preferred(E const& e, any_property asked) {
-    auto const preferring = [&e](auto property) {
-        auto const preferred = fairlead::prefer(e, property);
-        if constexpr (std::convertible_to<decltype(preferred), any_io_executor>)
-            return any_io_executor(preferred);
-        else
-            return any_io_executor(any_executor_at_all(), preferred);
-    };
-    switch (asked) {
-    case any_property::never: return preferring(execution::blocking.never);
-    case any_property::possibly: return preferring(execution::blocking.possibly);
-    case any_property::untracked: return preferring(execution::outstanding_work.untracked);
-    case any_property::tracked: return preferring(execution::outstanding_work.tracked);
-    case any_property::fork: return preferring(execution::relationship.fork);
-    case any_property::continuation: return preferring(execution::relationship.continuation);
-    }
-    return preferring(execution::blocking.never);
-}
-template <class E> any_io_executor executor_table<E>::prefer(void const* p, any_property asked) {
-    return preferred(in(p), asked);
-}
-
-} // namespace detail
 
 /// Any executor that can run handlers, also one that has no context and so cannot carry I/O objects.
 class any_completion_executor : public any_io_executor {
@@ -291,13 +267,8 @@ protected:
 
 namespace detail {
 
-// Compiled once, in the library: what a loop's executor becomes when it is asked for properties.
-template <> FAIRLEAD_EXPORT executor_properties executor_table<loop_executor>::properties(void const*);
-template <> FAIRLEAD_EXPORT any_io_executor executor_table<loop_executor>::prefer(void const*, any_property);
-
 /// True when every executor of this type runs a loop of the library.
 template <class E> inline constexpr bool always_loop = has_loop<E> && !std::derived_from<E, any_io_executor>;
-template <class E, class A> inline constexpr bool always_loop<with_properties<E, A>> = always_loop<E>;
 
 /// An executor as it may be kept when whom it was got from has gone.
 template <class E> struct lasting_executor {

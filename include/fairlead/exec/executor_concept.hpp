@@ -2,7 +2,8 @@
 #pragma once
 
 #include <fairlead/base/allocator_traits.hpp>
-#include <fairlead/exec/properties.hpp>
+#include <fairlead/exec/function_executor.hpp>
+#include <fairlead/exec/property_hook.hpp>
 
 #include <concepts>
 #include <utility>
@@ -11,6 +12,9 @@ namespace fairlead {
 
 class execution_context;
 class loop;
+namespace execution {
+struct context_t; // legacy/properties.hpp
+}
 
 namespace detail {
 
@@ -37,30 +41,21 @@ template <class E>
 concept has_context_member = requires(E const& e) {
     { e.context() } -> std::convertible_to<execution_context&>;
 };
-template <class E>
-concept has_context_property = requires(E const& e) {
-    { e.query(execution::context) } -> std::convertible_to<execution_context&>;
+/// Executors with properties say it so; whoever defines one has the whole property.
+template <class E, class Context = execution::context_t>
+concept has_context_property = requires(E const& e, Context const& context) {
+    { e.query(context) } -> std::convertible_to<execution_context&>;
 };
 
 /// The context of an executor, which may say it in either way.
-template <class E>
+template <class E, class Context = execution::context_t>
     requires has_context_member<E> || has_context_property<E>
 execution_context& context_of(E const& e) {
     if constexpr (has_context_member<E>)
         return e.context();
     else
-        return e.query(execution::context);
+        return e.query(Context());
 }
-
-template <has_context_member E> struct built_in_query<E, execution::context_t> {
-    static decltype(auto) ask(E const& e, execution::context_t) noexcept(noexcept(e.context())) { return e.context(); }
-};
-template <class E, class T>
-    requires can_query_v<E const&, execution::context_t> &&
-             std::convertible_to<query_result_t<E const&, execution::context_t>, T>
-struct built_in_query<E, execution::context_as_t<T>> {
-    static T ask(E const& e, execution::context_as_t<T>) { return query(e, execution::context); }
-};
 
 /// Is the calling thread inside this executor, so that what is given to it may be run at once?
 template <class E> bool runs_here(E const& e) noexcept {
@@ -83,10 +78,21 @@ template <class E> loop* loop_of(E const& e) noexcept {
 template <class E, class F> void queue_function(E const& e, F&& f) {
     if constexpr (requires { e.queue(std::forward<F>(f)); })
         e.queue(std::forward<F>(f));
-    else if constexpr (can_require_v<E const&, execution::blocking_t::never_t>)
-        require(e, execution::blocking.never).execute(std::forward<F>(f));
+    else if constexpr (requires { requires(property_hook<E>::promises_never); })
+        property_hook<E>::never(e).execute(std::forward<F>(f));
     else
         execute_on(e, std::forward<F>(f));
+}
+
+template <class E>
+concept can_be_never_inline =
+    requires(E const& e) { e.never_inline(); } || requires { property_hook<E>::promises_never; };
+/// As `e`, but a function never runs inside the call, if `e` can promise that.
+template <can_be_never_inline E> auto never_inline(E const& e) {
+    if constexpr (requires { e.never_inline(); })
+        return e.never_inline();
+    else
+        return property_hook<E>::never(e);
 }
 
 /// Gives `e` a function to run as dispatch does: an executor of a user whose execute() may run it inside the call does.

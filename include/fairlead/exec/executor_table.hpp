@@ -3,8 +3,7 @@
 
 #include <fairlead/exec/executor_concept.hpp>
 #include <fairlead/exec/function_op.hpp>
-#include <fairlead/exec/properties.hpp>
-#include <fairlead/exec/with_properties.hpp>
+#include <fairlead/exec/property_hook.hpp>
 
 #include <atomic>
 #include <concepts>
@@ -21,30 +20,11 @@ class loop_executor;
 
 namespace detail {
 
-/// Says that an executor may have no context.
-struct any_executor_at_all {};
 [[noreturn]] FAIRLEAD_EXPORT void throw_no_context();
 
 /// Executors that a loop* can stand for, and those that begin with one.
 template <class E> inline constexpr bool is_loop_pointer = std::derived_from<E, loop_executor>;
 template <class E> inline constexpr bool begins_with_loop = is_loop_pointer<E>;
-template <class E, class A> inline constexpr bool begins_with_loop<with_properties<E, A>> =
-    begins_with_loop<E> && std::is_standard_layout_v<with_properties<E, A>>;
-
-/// The properties that can be asked of an any_io_executor.
-enum class any_property { never, possibly, untracked, tracked, fork, continuation };
-constexpr any_property number_of(execution::blocking_t::never_t) noexcept { return any_property::never; }
-constexpr any_property number_of(execution::blocking_t::possibly_t) noexcept { return any_property::possibly; }
-constexpr any_property number_of(execution::outstanding_work_t::untracked_t) noexcept {
-    return any_property::untracked;
-}
-constexpr any_property number_of(execution::outstanding_work_t::tracked_t) noexcept { return any_property::tracked; }
-constexpr any_property number_of(execution::relationship_t::fork_t) noexcept { return any_property::fork; }
-constexpr any_property number_of(execution::relationship_t::continuation_t) noexcept {
-    return any_property::continuation;
-}
-template <class P>
-concept property_of_any = requires(P const& p) { number_of(p); };
 
 struct executor_functions {
     bool native;   ///< the storage holds a loop*, and nothing else
@@ -59,8 +39,8 @@ struct executor_functions {
     bool (*runs_here)(void const*) noexcept;
     void const* (*target)(void const*) noexcept;
     void (*queue)(void const*, op_function);
-    executor_properties (*properties)(void const*);
-    any_io_executor (*prefer)(void const*, any_property asked);
+    bool of_the_library;              ///< its execute() never runs a function inside the call
+    property_table const* properties; ///< null: it knows none
 };
 
 /// An executor that does not fit, in one counted block that all copies share.
@@ -124,23 +104,12 @@ template <class E> struct executor_table {
             return false;
     }
     static void queue(void const* p, op_function f) { queue_function(in(p), std::move(f)); }
-    static executor_properties properties(void const* p);
-    static any_io_executor prefer(void const* p, any_property asked);
-    static constexpr executor_functions functions{is_loop_pointer<E>,
-                                                  (begins_with_loop<E> && fits_any_io_executor<E>),
-                                                  &copy,
-                                                  &destroy,
-                                                  &equal,
-                                                  &execute,
-                                                  &type,
-                                                  &context,
-                                                  &work,
-                                                  &runs_here,
-                                                  &target,
-                                                  &queue,
-                                                  &properties,
-                                                  &prefer};
-};
+    static constexpr executor_functions functions{is_loop_pointer<E>, (begins_with_loop<E> && fits_any_io_executor<E>),
+                                                  &copy, &destroy, &equal, &execute, &type, &context, &work, &runs_here,
+                                                  &target, &queue, requires {typename E::takes_properties;
+}, property_hook<E>::functions
+}; // namespace detail
+}; // namespace fairlead
 
 } // namespace detail
 } // namespace fairlead

@@ -116,13 +116,6 @@ public:
     }
     /// As execute(): a function that must not run inside the call needs no other strand, whose copy would be counted.
     template <class F> void queue(F&& f) const { execute(std::forward<F>(f)); }
-    /// A property that a strand does not have itself is asked of the executor below.
-    template <class P>
-        requires(!detail::changeable_property<P> && !detail::is_allocator_property<P> &&
-                 !detail::is_context_property<P> && detail::answers_property<Executor const&, P>)
-    decltype(auto) query(P const& p) const {
-        return fairlead::query(below_, p);
-    }
     void on_work_started() const noexcept {
         if constexpr (detail::tracks_work<Executor>)
             below_.on_work_started();

@@ -7,6 +7,10 @@
 
 namespace fairlead {
 
+namespace execution {
+struct occupancy_t; // legacy/occupancy_property.hpp
+}
+
 namespace detail {
 
 class pool;
@@ -41,7 +45,9 @@ public:
                                           *detail::function_op<std::decay_t<F>>::make(std::forward<F>(f)));
         }
         /// How many threads the pool has of itself.
-        std::size_t query(execution::occupancy_t) const noexcept { return detail::pool_access::threads(*pool_->pool_); }
+        std::size_t query(execution::occupancy_t const&) const noexcept {
+            return detail::pool_access::threads(*pool_->pool_);
+        }
         void on_work_started() const noexcept { detail::pool_access::work(*pool_->pool_, +1); }
         void on_work_finished() const noexcept { detail::pool_access::work(*pool_->pool_, -1); }
         friend bool operator==(executor_type a, executor_type b) noexcept { return a.pool_ == b.pool_; }
@@ -121,7 +127,7 @@ public:
             hand_over(*detail::function_op<std::decay_t<F>>::make(std::forward<F>(f)));
     }
     /// How many threads the pool of the process has.
-    std::size_t query(execution::occupancy_t) const noexcept {
+    std::size_t query(execution::occupancy_t const&) const noexcept {
         return detail::pool_access::threads(*system_context::the().pool_);
     }
     void on_work_started() const noexcept {}

@@ -52,8 +52,8 @@ public:
     ~io_context() override;
 
     executor_type get_executor() noexcept { return executor_type(*this); }
-    /// A handler that runs `h` in this context, whoever calls it. Programs include <fairlead/legacy/wrapped_handler.hpp>;
-    /// new ones have bind_executor().
+    /// A handler that runs `h` in this context, whoever calls it. Programs include
+    /// <fairlead/legacy/wrapped_handler.hpp>; new ones have bind_executor().
     template <class Handler> auto wrap(Handler h) {
         return detail::wrapped_handler<executor_type, Handler>(get_executor(), std::move(h));
     }
@@ -136,14 +136,5 @@ template <class Service> Service& use_service(io_context& c) {
 inline io_context& io_context::executor_type::context() const noexcept {
     return static_cast<io_context&>(native_loop()->context());
 }
-
-namespace detail {
-
-// As for loop_executor (exec/executor.hpp).
-template <> FAIRLEAD_EXPORT executor_properties executor_table<io_context::executor_type>::properties(void const*);
-template <>
-FAIRLEAD_EXPORT any_io_executor executor_table<io_context::executor_type>::prefer(void const*, any_property);
-
-} // namespace detail
 
 } // namespace fairlead

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <fairlead/exec/executor.hpp>
+#include <fairlead/legacy/inline_properties.hpp>
 #include <fairlead/legacy/prefer_only.hpp>
+#include <fairlead/legacy/with_properties.hpp>
 
 #include <concepts>
 #include <cstddef>

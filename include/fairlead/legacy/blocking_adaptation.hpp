@@ -1,10 +1,11 @@
 // execution::blocking_adaptation: whether an executor that cannot wait for what it runs may be made into one that does.
 #pragma once
 
-#include <fairlead/exec/executor_around.hpp>
 #include <fairlead/exec/executor_concept.hpp>
-#include <fairlead/exec/properties.hpp>
 #include <fairlead/exec/waited_call.hpp>
+#include <fairlead/legacy/context_property.hpp>
+#include <fairlead/legacy/executor_around.hpp>
+#include <fairlead/legacy/properties.hpp>
 
 #include <concepts>
 #include <cstdint>
@@ -16,26 +17,15 @@ namespace execution {
 /// Whether blocking.always may be required of an executor that does not know it: execute(f) gives it f then, and waits
 /// in the calling thread. Every executor can be allowed to. An exception of f leaves execute(), which also returns when
 /// f was given up. If the executor needs the waiting thread, the call waits for ever.
-class blocking_adaptation_t : public detail::property_of_executors {
+class blocking_adaptation_t : public detail::valued_property<blocking_adaptation_t> {
 public:
-    using polymorphic_query_result_type = blocking_adaptation_t;
+    using valued_property::valued_property;
     struct disallowed_t : detail::property_value<blocking_adaptation_t, disallowed_t> {};
     /// Cannot be preferred: who asks for it relies on it.
     struct allowed_t : detail::property_value<blocking_adaptation_t, allowed_t, false> {};
     using values = detail::property_values<disallowed_t, allowed_t>;
     static constexpr disallowed_t disallowed{};
     static constexpr allowed_t allowed{};
-
-    /// None of the values: the question.
-    constexpr blocking_adaptation_t() noexcept = default;
-    constexpr blocking_adaptation_t(disallowed_t) noexcept : value_(0) {}
-    constexpr blocking_adaptation_t(allowed_t) noexcept : value_(1) {}
-    friend constexpr bool operator==(blocking_adaptation_t a, blocking_adaptation_t b) noexcept {
-        return a.value_ == b.value_;
-    }
-
-private:
-    std::int8_t value_ = -1;
 };
 /// `require(ex, execution::blocking_adaptation.allowed)`
 inline constexpr blocking_adaptation_t blocking_adaptation{};

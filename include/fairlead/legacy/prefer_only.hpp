@@ -1,7 +1,7 @@
 // execution::prefer_only: a property that can be preferred and queried, but not required.
 #pragma once
 
-#include <fairlead/exec/property.hpp>
+#include <fairlead/legacy/property.hpp>
 
 #include <type_traits>
 

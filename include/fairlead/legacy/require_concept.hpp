@@ -1,7 +1,7 @@
 // require_concept: as require, for properties after which a thing satisfies another concept.
 #pragma once
 
-#include <fairlead/exec/property.hpp>
+#include <fairlead/legacy/property.hpp>
 
 #include <type_traits>
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fairlead/exec/executor.hpp>
+#include <fairlead/legacy/ts_members.hpp>
 
 #include <new>
 

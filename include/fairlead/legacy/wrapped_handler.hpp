@@ -1,16 +1,15 @@
 // Handlers that go to their executor by themselves: what wrap() makes.
 #pragma once
 
-#include <fairlead/exec/recycler.hpp>
-
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace fairlead::detail {
 
-/// Calling one gives the handler to the executor's dispatch(), with copies of the arguments. It names the executor too,
-/// so that all the steps of an operation take place there.
-/// Allocates  what dispatch() does
+/// Calling one gives the handler to the executor, as dispatch() does, with copies of the arguments. It names the
+/// executor too, so that all the steps of an operation take place there.
+/// Allocates  what execute() does, when it does not run inside the call
 template <class Executor, class Handler> class wrapped_handler {
 public:
     using result_type = void;
@@ -27,10 +26,14 @@ public:
 
 private:
     template <class H, class... Args> void dispatch(H&& h, Args&&... args) const {
-        executor_.dispatch([handler = std::forward<H>(h),
-                            values = std::tuple<std::decay_t<Args>...>(std::forward<Args>(
-                                args)...)]() mutable { std::apply(std::move(handler), std::move(values)); },
-                           recycling_allocator<void>());
+        auto call = [handler = std::forward<H>(h),
+                     values = std::tuple<std::decay_t<Args>...>(std::forward<Args>(args)...)]() mutable {
+            std::apply(std::move(handler), std::move(values));
+        };
+        if (executor_.running_in_this_thread())
+            call();
+        else
+            executor_.execute(std::move(call));
     }
 
     Executor executor_;

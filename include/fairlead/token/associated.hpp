@@ -148,10 +148,10 @@ template <class T, class D> struct immediate_by_default {
     static type get(T const&, D const& d) noexcept { return d; }
 };
 template <class T, class D>
-    requires(!std::same_as<D, inline_executor>) && requires(D const& d) { prefer(d, execution::blocking.never); }
+    requires(!std::same_as<D, inline_executor> && can_be_never_inline<D>)
 struct immediate_by_default<T, D> {
-    using type = std::decay_t<decltype(prefer(std::declval<D const&>(), execution::blocking.never))>;
-    static type get(T const&, D const& d) noexcept { return prefer(d, execution::blocking.never); }
+    using type = std::decay_t<decltype(detail::never_inline(std::declval<D const&>()))>;
+    static type get(T const&, D const& d) noexcept { return detail::never_inline(d); }
 };
 /// How the library asks whether there is one.
 template <class T, std::same_as<inline_executor> D> struct immediate_by_default<T, D> {

@@ -1,5 +1,5 @@
 // Fails: write prefer\(x, property\)
-#include <fairlead/exec/executor.hpp>
+#include <fairlead/legacy/with_properties.hpp>
 
 auto possibly(fairlead::any_io_executor const& e) {
 #ifdef GOOD

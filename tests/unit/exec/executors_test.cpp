@@ -3,6 +3,7 @@
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/exec/strand.hpp>
 #include <fairlead/exec/thread_pool.hpp>
+#include <fairlead/legacy/with_properties.hpp>
 #include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/connect.hpp>
 #include <fairlead/net/resolver.hpp>

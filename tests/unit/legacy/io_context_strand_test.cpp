@@ -1,5 +1,6 @@
 #include <fairlead/legacy/io_context_strand.hpp>
 
+#include <fairlead/legacy/ts_members.hpp>
 #include <fairlead/net/timer.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/post.hpp>

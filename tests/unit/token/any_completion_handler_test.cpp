@@ -3,9 +3,10 @@
 #include <fairlead/token/any_completion_handler.hpp>
 
 #include <fairlead/coro/spawn.hpp>
-#include <fairlead/exec/properties.hpp>
 #include <fairlead/exec/strand.hpp>
 #include <fairlead/io/io_context.hpp>
+#include <fairlead/legacy/properties.hpp>
+#include <fairlead/legacy/with_properties.hpp>
 #include <fairlead/net/resolver.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/net/timer.hpp>

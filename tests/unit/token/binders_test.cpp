@@ -10,6 +10,7 @@
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/exec/strand.hpp>
 #include <fairlead/io/io_context.hpp>
+#include <fairlead/legacy/with_properties.hpp>
 #include <fairlead/net/timer.hpp>
 #include <fairlead/token/any_completion_handler.hpp>
 #include <fairlead/token/compose.hpp>

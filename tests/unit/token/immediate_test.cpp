@@ -2,6 +2,7 @@
 
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/io/io_context.hpp>
+#include <fairlead/legacy/with_properties.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/append.hpp>
 #include <fairlead/token/block.hpp>

@@ -3,6 +3,7 @@
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/exec/thread_pool.hpp>
 #include <fairlead/io/io_context.hpp>
+#include <fairlead/legacy/with_properties.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/any_completion_handler.hpp>
 #include <fairlead/token/deferred.hpp>

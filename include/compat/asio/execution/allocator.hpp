@@ -1,5 +1,5 @@
 #pragma once
 
-#include <fairlead/exec/allocator_property.hpp>
+#include <fairlead/legacy/allocator_property.hpp>
 
 #include <asio/fairlead.hpp>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fairlead/exec/executor_concept.hpp>
+#include <fairlead/legacy/context_property.hpp>
 
 #include <asio/fairlead.hpp>
 

@@ -1,5 +1,5 @@
 #pragma once
 
-#include <fairlead/exec/properties.hpp>
+#include <fairlead/legacy/properties.hpp>
 
 #include <asio/fairlead.hpp>

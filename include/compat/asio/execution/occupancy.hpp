@@ -1,5 +1,5 @@
 #pragma once
 
-#include <fairlead/exec/occupancy_property.hpp>
+#include <fairlead/legacy/occupancy_property.hpp>
 
 #include <asio/fairlead.hpp>

@@ -2,6 +2,7 @@
 
 #include <fairlead/token/adapters.hpp>
 
+#include <asio/detail/executors.hpp>
 #include <asio/fairlead.hpp>
 
 namespace fairlead::experimental {

@@ -4,6 +4,7 @@
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/token/post_function.hpp>
 
+#include <asio/detail/executors.hpp>
 #include <asio/detail/inside.hpp>
 #include <asio/fairlead.hpp>
 

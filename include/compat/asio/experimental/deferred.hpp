@@ -2,6 +2,7 @@
 
 #include <fairlead/token/deferred.hpp>
 
+#include <asio/detail/executors.hpp>
 #include <asio/fairlead.hpp>
 
 namespace fairlead::experimental {

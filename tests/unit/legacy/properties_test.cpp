@@ -1,7 +1,7 @@
 // Properties: require, prefer and query, what executors of the library and of users answer, and what their variants do.
-#include <fairlead/exec/properties.hpp>
 #include <fairlead/exec/strand.hpp>
 #include <fairlead/exec/thread_pool.hpp>
+#include <fairlead/legacy/with_properties.hpp>
 #include <fairlead/net/timer.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/post.hpp>

@@ -1,10 +1,10 @@
-#include <fairlead/exec/ts_members.hpp>
+#include <fairlead/legacy/ts_members.hpp>
 
 #include <fairlead/coro/spawn.hpp>
-#include <fairlead/exec/inline_or_executor.hpp>
 #include <fairlead/exec/strand.hpp>
 #include <fairlead/exec/thread_pool.hpp>
 #include <fairlead/io/io_context.hpp>
+#include <fairlead/legacy/inline_or_executor.hpp>
 #include <fairlead/net/timer.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/post.hpp>

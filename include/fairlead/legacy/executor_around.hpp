@@ -2,7 +2,8 @@
 #pragma once
 
 #include <fairlead/exec/executor_concept.hpp>
-#include <fairlead/exec/property.hpp>
+#include <fairlead/legacy/context_property.hpp>
+#include <fairlead/legacy/property.hpp>
 
 #include <concepts>
 #include <utility>

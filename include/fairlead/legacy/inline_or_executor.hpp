@@ -2,8 +2,11 @@
 #pragma once
 
 #include <fairlead/exec/executor.hpp>
-#include <fairlead/exec/executor_around.hpp>
 #include <fairlead/exec/inline_executor.hpp>
+#include <fairlead/legacy/executor_around.hpp>
+#include <fairlead/legacy/inline_properties.hpp>
+#include <fairlead/legacy/ts_members.hpp>
+#include <fairlead/legacy/with_properties.hpp>
 
 #include <concepts>
 #include <type_traits>

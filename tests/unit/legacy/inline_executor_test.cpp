@@ -1,4 +1,4 @@
-#include <fairlead/exec/inline_or_executor.hpp>
+#include <fairlead/legacy/inline_or_executor.hpp>
 
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/exec/thread_pool.hpp>

@@ -3,14 +3,19 @@
 #pragma once
 
 #include <fairlead/base/allocator_traits.hpp>
-#include <fairlead/exec/executor_concept.hpp>
-#include <fairlead/exec/function_op.hpp>
-#include <fairlead/exec/properties.hpp>
+#include <fairlead/exec/executor.hpp>
 #include <fairlead/exec/waited_call.hpp>
+#include <fairlead/legacy/allocated_function_op.hpp>
+#include <fairlead/legacy/context_property.hpp>
+#include <fairlead/legacy/properties.hpp>
 
 #include <concepts>
 #include <type_traits>
 #include <utility>
+
+namespace fairlead {
+template <class Executor> class strand;
+}
 
 namespace fairlead::detail {
 
@@ -35,12 +40,7 @@ concept changeable_property = requires(executor_properties& all, P const& p) { a
 
 template <class T> inline constexpr bool is_allocator_property = false;
 template <class A> inline constexpr bool is_allocator_property<execution::allocator_t<A>> = true;
-template <class T> inline constexpr bool is_context_property = std::same_as<T, execution::context_t>;
-template <class T> inline constexpr bool is_context_property<execution::context_as_t<T>> = true;
 
-/// An executor of the library says that it is one by a member type of this name.
-template <class E>
-concept library_executor = requires { typename E::takes_properties; };
 /// One whose threads can be waited for from outside.
 template <class E>
 concept waitable_executor = requires { requires(E::can_be_waited_for); };
@@ -102,6 +102,12 @@ public:
         else
             executor_.execute(
                 op_function(*allocated_function_op<function, Allocator>::make(std::forward<F>(f), allocator_.value())));
+    }
+
+    with_properties never_inline() const {
+        auto p = properties_;
+        p.set(execution::blocking.never);
+        return with_properties(executor_, p, allocator_);
     }
 
     Executor const& inner() const noexcept { return executor_; }
@@ -207,6 +213,51 @@ template <class E, class A, class P>
              answers_property<E const&, P>)
 struct built_in_query<with_properties<E, A>, P> {
     static decltype(auto) ask(with_properties<E, A> const& e, P const& p) { return query(e.inner(), p); }
+};
+
+/// A property that a strand does not have itself is asked of the executor below.
+template <class S>
+concept is_strand =
+    requires { typename S::inner_executor_type; } && std::derived_from<S, strand<typename S::inner_executor_type>>;
+template <is_strand S, class P>
+    requires(!changeable_property<P> && !is_allocator_property<P> && !is_context_property<P> &&
+             answers_property<typename S::inner_executor_type const&, P>)
+struct built_in_query<S, P> {
+    static decltype(auto) ask(S const& s, P const& p) { return query(s.get_inner_executor(), p); }
+};
+
+template <class E, class A> inline constexpr bool begins_with_loop<with_properties<E, A>> =
+    begins_with_loop<E> && std::is_standard_layout_v<with_properties<E, A>>;
+template <class E, class A> inline constexpr bool always_loop<with_properties<E, A>> = always_loop<E>;
+template <class E, class A> struct property_hook<with_properties<E, A>> : answers_of<with_properties<E, A>> {};
+
+constexpr any_property number_of(execution::blocking_t::never_t) noexcept { return any_property::never; }
+constexpr any_property number_of(execution::blocking_t::possibly_t) noexcept { return any_property::possibly; }
+constexpr any_property number_of(execution::outstanding_work_t::untracked_t) noexcept {
+    return any_property::untracked;
+}
+constexpr any_property number_of(execution::outstanding_work_t::tracked_t) noexcept { return any_property::tracked; }
+constexpr any_property number_of(execution::relationship_t::fork_t) noexcept { return any_property::fork; }
+constexpr any_property number_of(execution::relationship_t::continuation_t) noexcept {
+    return any_property::continuation;
+}
+template <class P>
+concept property_of_any = requires(P const& p) { number_of(p); };
+
+/// The answers of an any_io_executor for the executor inside. An empty one throws bad_executor.
+struct properties_of_any {
+    static any_io_executor require(any_io_executor const& e, execution::blocking_t::never_t) {
+        return changed(e, any_property::never);
+    }
+    template <property_of_any P> static any_io_executor prefer(any_io_executor const& e, P const& p) {
+        return changed(e, number_of(p));
+    }
+    static execution_context& query(any_io_executor const& e, execution::context_t) { return e.context(); }
+    template <changeable_property P> static auto query(any_io_executor const& e, P const& p) { return of(e).get(p); }
+
+private:
+    FAIRLEAD_EXPORT static executor_properties of(any_io_executor const& e);
+    FAIRLEAD_EXPORT static any_io_executor changed(any_io_executor const& e, any_property asked);
 };
 
 } // namespace fairlead::detail

@@ -1,7 +1,7 @@
 // execution::occupancy.
 #pragma once
 
-#include <fairlead/exec/property_of_executors.hpp>
+#include <fairlead/legacy/property_of_executors.hpp>
 
 #include <cstddef>
 
