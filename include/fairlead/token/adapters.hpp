@@ -52,11 +52,12 @@ struct wrap_redirect {
     {
         return without_first<Values>(perform_blocking<typename with_error<Values>::type>(i), *target);
     }
-    template <class Values, class I> std::optional<Values> try_as(I& i) const
+    template <class Values, class I> maybe<Values> try_as(I& i) const
         requires can_try<I, typename with_error<Values>::type>
     {
-        auto all = tried<typename with_error<Values>::type>(i);
-        return all ? std::optional(without_first<Values>(std::move(*all), *target)) : std::nullopt;
+        if (auto all = tried<typename with_error<Values>::type>(i))
+            return without_first<Values>(std::move(*all), *target);
+        return {};
     }
 };
 

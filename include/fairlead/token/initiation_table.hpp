@@ -9,8 +9,6 @@
 #include <fairlead/token/initiate.hpp>
 #include <fairlead/token/tried.hpp>
 
-#include <optional>
-
 namespace fairlead::detail {
 
 enum class step : unsigned char { ready, not_ready };

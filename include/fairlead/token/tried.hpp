@@ -2,13 +2,14 @@
 #pragma once
 
 #include <fairlead/base/error.hpp>
+#include <fairlead/base/maybe.hpp>
 #include <fairlead/exec/op.hpp>
 
 #include <concepts>
 #include <cstddef>
-#include <optional>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 namespace fairlead::detail {
 
@@ -35,18 +36,19 @@ template <class I, class Values>
 concept tries_as = requires(I& i) { i.template try_step_as<Values>(); };
 template <class I, class Values>
 concept tries_simply = requires(I& i) {
-    { i.try_step() } -> std::convertible_to<std::optional<Values>>;
+    static_cast<bool>(i.try_step()); // a std::optional
+    { *i.try_step() } -> std::convertible_to<Values>;
 };
 
 template <class I, class Values>
 concept can_try = (tries_plainly<I> && plain_values<Values>) || tries_as<I, Values> || tries_simply<I, Values>;
 
 /// The result of an operation as `Values`, if it is there.
-template <class Values, can_try<Values> I> FAIRLEAD_ALWAYS_INLINE std::optional<Values> tried(I& i) {
+template <class Values, can_try<Values> I> FAIRLEAD_ALWAYS_INLINE maybe<Values> tried(I& i) {
     if constexpr (tries_plainly<I>) {
         op_result r;
         if (!i.try_step(r))
-            return std::nullopt;
+            return {};
         if constexpr (std::tuple_size_v<Values> == 2)
             return Values(to_error_code(r.error), r.n);
         else
@@ -54,7 +56,9 @@ template <class Values, can_try<Values> I> FAIRLEAD_ALWAYS_INLINE std::optional<
     } else if constexpr (tries_as<I, Values>) {
         return i.template try_step_as<Values>();
     } else {
-        return i.try_step();
+        if (auto there = i.try_step())
+            return Values(std::move(*there));
+        return {};
     }
 }
 

@@ -6,7 +6,6 @@
 #include <fairlead/token/tried.hpp>
 
 #include <concepts>
-#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -44,12 +43,12 @@ struct wrap_tuple {
     {
         return Values(perform_blocking<std::tuple_element_t<0, Values>>(i));
     }
-    template <class Values, class I> std::optional<Values> try_as(I& i) const
+    template <class Values, class I> maybe<Values> try_as(I& i) const
         requires can_try<I, std::tuple_element_t<0, Values>>
     {
         if (auto all = tried<std::tuple_element_t<0, Values>>(i))
             return Values(std::move(*all));
-        return std::nullopt;
+        return {};
     }
 };
 

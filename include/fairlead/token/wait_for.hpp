@@ -2,9 +2,9 @@
 #pragma once
 
 #include <fairlead/base/error.hpp>
+#include <fairlead/base/maybe.hpp>
 #include <fairlead/exec/blocking_wait.hpp>
 
-#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -13,7 +13,7 @@ namespace fairlead::detail {
 /// Stores the values and ends the wait. So does its end without a call, which leaves no values.
 template <class Values> class waiting_handler {
 public:
-    waiting_handler(blocking_wait& w, std::optional<Values>& v) noexcept : wait_(&w), values_(&v) {}
+    waiting_handler(blocking_wait& w, maybe<Values>& v) noexcept : wait_(&w), values_(&v) {}
     waiting_handler(waiting_handler&& other) noexcept
         : wait_(std::exchange(other.wait_, nullptr)),
           values_(other.values_) {}
@@ -31,12 +31,12 @@ public:
 
 private:
     blocking_wait* wait_;
-    std::optional<Values>* values_;
+    maybe<Values>* values_;
 };
 
 /// Calls start(handler) and returns what the handler is called with. Throws operation_aborted when it never will be.
 template <class Values, class Start> Values wait_for(Start&& start) {
-    std::optional<Values> values;
+    maybe<Values> values;
     blocking_wait wait;
     std::forward<Start>(start)(waiting_handler<Values>(wait, values));
     wait.wait();
