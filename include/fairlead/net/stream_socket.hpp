@@ -72,20 +72,22 @@ public:
     /// Threads    one reader plus one writer; otherwise unsynchronised
     /// Allocates  nothing awaited with one buffer; with several, as for handlers, one counted block
     /// Source     man 2 recv; Networking TS [socket.stream.ops]
-    template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
-    decltype(auto) async_read_some(Buffers const& into, Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
+    template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>> decltype(auto)
+    async_read_some(Buffers const& into, Token&& token = {}) noexcept(detail::nothrow_transfer<Token, Buffers>) {
         return detail::initiate_on<void(error_code, std::size_t)>(
             this->executor_, std::forward<Token>(token), detail::make_transfer(core_, io::kind::receive, into, 0));
     }
     /// As async_read_some, with flags.
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
         requires(!std::convertible_to<Token, message_flags>)
-    decltype(auto) async_receive(Buffers const& into, Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
+    decltype(auto) async_receive(Buffers const& into,
+                                 Token&& token = {}) noexcept(detail::nothrow_transfer<Token, Buffers>) {
         return detail::initiate_on<void(error_code, std::size_t)>(
             this->executor_, std::forward<Token>(token), detail::make_transfer(core_, io::kind::receive, into, 0));
     }
-    template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>> decltype(auto)
-    async_receive(Buffers const& into, message_flags flags, Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
+    template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
+    decltype(auto) async_receive(Buffers const& into, message_flags flags,
+                                 Token&& token = {}) noexcept(detail::nothrow_transfer<Token, Buffers>) {
         return detail::initiate_on<void(error_code, std::size_t)>(
             this->executor_, std::forward<Token>(token), detail::make_transfer(core_, io::kind::receive, into, flags));
     }
@@ -100,49 +102,51 @@ public:
     /// Threads    one reader plus one writer; otherwise unsynchronised
     /// Allocates  nothing awaited with one buffer; with several, as for handlers, one counted block
     /// Source     man 2 send; Networking TS [socket.stream.ops]
-    template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
-    decltype(auto) async_write_some(Buffers const& from, Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
+    template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>> decltype(auto)
+    async_write_some(Buffers const& from, Token&& token = {}) noexcept(detail::nothrow_transfer<Token, Buffers>) {
         return detail::initiate_on<void(error_code, std::size_t)>(
             this->executor_, std::forward<Token>(token), detail::make_transfer(core_, io::kind::send, from, 0));
     }
     /// As async_write_some, with flags.
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
         requires(!std::convertible_to<Token, message_flags>)
-    decltype(auto) async_send(Buffers const& from, Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
+    decltype(auto) async_send(Buffers const& from,
+                              Token&& token = {}) noexcept(detail::nothrow_transfer<Token, Buffers>) {
         return detail::initiate_on<void(error_code, std::size_t)>(
             this->executor_, std::forward<Token>(token), detail::make_transfer(core_, io::kind::send, from, 0));
     }
-    template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>> decltype(auto)
-    async_send(Buffers const& from, message_flags flags, Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
+    template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
+    decltype(auto) async_send(Buffers const& from, message_flags flags,
+                              Token&& token = {}) noexcept(detail::nothrow_transfer<Token, Buffers>) {
         return detail::initiate_on<void(error_code, std::size_t)>(
             this->executor_, std::forward<Token>(token), detail::make_transfer(core_, io::kind::send, from, flags));
     }
 
     template <mutable_buffer_sequence Buffers> std::size_t read_some(Buffers const& into) {
-        return perform("read_some", io::kind::receive, into, 0);
+        return detail::perform_transfer("read_some", core_, io::kind::receive, into, 0);
     }
     template <mutable_buffer_sequence Buffers> std::size_t read_some(Buffers const& into, error_code& ec) {
-        return perform(ec, io::kind::receive, into, 0);
+        return detail::perform_transfer(ec, core_, io::kind::receive, into, 0);
     }
     template <const_buffer_sequence Buffers> std::size_t write_some(Buffers const& from) {
-        return perform("write_some", io::kind::send, from, 0);
+        return detail::perform_transfer("write_some", core_, io::kind::send, from, 0);
     }
     template <const_buffer_sequence Buffers> std::size_t write_some(Buffers const& from, error_code& ec) {
-        return perform(ec, io::kind::send, from, 0);
+        return detail::perform_transfer(ec, core_, io::kind::send, from, 0);
     }
     template <mutable_buffer_sequence Buffers> std::size_t receive(Buffers const& into, message_flags flags = 0) {
-        return perform("receive", io::kind::receive, into, flags);
+        return detail::perform_transfer("receive", core_, io::kind::receive, into, flags);
     }
     template <mutable_buffer_sequence Buffers>
     std::size_t receive(Buffers const& into, message_flags flags, error_code& ec) {
-        return perform(ec, io::kind::receive, into, flags);
+        return detail::perform_transfer(ec, core_, io::kind::receive, into, flags);
     }
     template <const_buffer_sequence Buffers> std::size_t send(Buffers const& from, message_flags flags = 0) {
-        return perform("send", io::kind::send, from, flags);
+        return detail::perform_transfer("send", core_, io::kind::send, from, flags);
     }
     template <const_buffer_sequence Buffers>
     std::size_t send(Buffers const& from, message_flags flags, error_code& ec) {
-        return perform(ec, io::kind::send, from, flags);
+        return detail::perform_transfer(ec, core_, io::kind::send, from, flags);
     }
 
     /// For async_read and async_write: the whole transfer as one op, which the driver carries on where it stopped.
@@ -154,26 +158,6 @@ public:
     }
 
 private:
-    template <class Token, class Buffers> static constexpr bool nothrow =
-        detail::nothrow_token<std::decay_t<Token>,
-                              decltype(detail::make_transfer(std::declval<detail::socket_core&>(), io::kind::send,
-                                                             std::declval<Buffers const&>()))>;
-
-    template <class Buffers>
-    std::size_t perform(error_code& ec, io::kind k, Buffers const& buffers, message_flags flags) {
-        std::tuple<error_code, std::size_t> v;
-        detail::make_transfer(core_, k, buffers, flags).block(v);
-        ec = std::get<0>(v);
-        return std::get<1>(v);
-    }
-    template <class Buffers>
-    std::size_t perform(char const* what, io::kind k, Buffers const& buffers, message_flags flags) {
-        error_code ec;
-        auto const n = perform(ec, k, buffers, flags);
-        if (ec) [[unlikely]]
-            detail::throw_failed(ec, what, k, core_);
-        return n;
-    }
     void open_and_bind(endpoint_type const& local) {
         this->open(local.protocol());
         this->bind(local);
