@@ -379,38 +379,16 @@ private:
     void* ending_ = nullptr;           ///< what the operation completes with
 };
 
-template <class Implementation, class Executors, class... Signatures> class co_composed_initiation;
-template <class Implementation, class... Executors, class... Signatures>
-class co_composed_initiation<Implementation, std::tuple<Executors...>, Signatures...> {
-public:
-    template <class I> co_composed_initiation(I&& i, std::tuple<Executors...>&& e)
-        : implementation_(std::forward<I>(i)),
-          executors_(std::move(e)) {}
-
-    auto get_executor() const noexcept
-        requires(sizeof...(Executors) > 0)
-    {
-        return std::get<0>(executors_);
-    }
-    template <class Handler, class... Args> void operator()(Handler&& handler, Args&&... args) && {
-        start(std::move(implementation_), std::forward<Handler>(handler), std::forward<Args>(args)...);
-    }
-    template <class Handler, class... Args> void operator()(Handler&& handler, Args&&... args) const& {
-        start(implementation_, std::forward<Handler>(handler), std::forward<Args>(args)...);
-    }
-
-private:
-    template <class I, class Handler, class... Args> void start(I&& i, Handler&& handler, Args&&... args) const {
+template <class... Signatures> struct start_co_composed {
+    template <class Executors, class I, class Handler, class... Args>
+    static void start(Executors const& executors, I&& i, Handler&& handler, Args&&... args) {
         using handler_type = std::decay_t<Handler>;
-        co_composed_promise<std::tuple<Executors...>, handler_type, Signatures...>* created = nullptr;
-        std::forward<I>(i)(co_composed_state<std::tuple<Executors...>, handler_type, Signatures...>(
-                               executors_, std::forward<Handler>(handler), &created),
+        co_composed_promise<Executors, handler_type, Signatures...>* created = nullptr;
+        std::forward<I>(i)(co_composed_state<Executors, handler_type, Signatures...>(
+                               executors, std::forward<Handler>(handler), &created),
                            std::forward<Args>(args)...);
         created->run(nullptr, true);
     }
-
-    Implementation implementation_;
-    [[no_unique_address]] std::tuple<Executors...> executors_;
 };
 
 } // namespace detail
@@ -436,10 +414,8 @@ struct associator<A, detail::co_composed_slot_handler<P, Args...>, D>
 /// Source     Asio, co_composed
 template <completion_signature... Signatures, class Implementation, class... Parts>
 auto co_composed(Implementation&& implementation, Parts&&... parts) {
-    return detail::co_composed_initiation<std::decay_t<Implementation>, detail::executors_of_parts<Parts...>,
-                                          Signatures...>(
-        std::forward<Implementation>(implementation),
-        detail::executors_of_parts<Parts...>(detail::executor_of_part(std::forward<Parts>(parts))...));
+    return detail::make_composed<detail::start_co_composed<Signatures...>>(std::forward<Implementation>(implementation),
+                                                                           std::forward<Parts>(parts)...);
 }
 namespace experimental {
 using fairlead::co_composed;

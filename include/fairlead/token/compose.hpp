@@ -183,11 +183,10 @@ private:
     unsigned char calls_ = 0;
 };
 
-template <class Implementation, class Executors, class... Signatures> class composed_initiation;
-template <class Implementation, class... Executors, class... Signatures>
-class composed_initiation<Implementation, std::tuple<Executors...>, Signatures...> {
-    using work = composed_work<Executors...>;
-
+/// What composed() and co_composed() return: with a handler it starts the operation as `Start` does.
+template <class Start, class Implementation, class Executors> class composed_initiation;
+template <class Start, class Implementation, class... Executors>
+class composed_initiation<Start, Implementation, std::tuple<Executors...>> {
 public:
     template <class I> composed_initiation(I&& i, std::tuple<Executors...>&& e)
         : implementation_(std::forward<I>(i)),
@@ -199,21 +198,32 @@ public:
         return std::get<0>(executors_);
     }
     template <class Handler, class... Args> void operator()(Handler&& handler, Args&&... args) && {
-        start(std::move(implementation_), std::forward<Handler>(handler), std::forward<Args>(args)...);
+        Start::start(executors_, std::move(implementation_), std::forward<Handler>(handler),
+                     std::forward<Args>(args)...);
     }
     template <class Handler, class... Args> void operator()(Handler&& handler, Args&&... args) const& {
-        start(implementation_, std::forward<Handler>(handler), std::forward<Args>(args)...);
+        Start::start(executors_, implementation_, std::forward<Handler>(handler), std::forward<Args>(args)...);
     }
 
 private:
-    template <class I, class Handler, class... Args> void start(I&& i, Handler&& handler, Args&&... args) const {
-        composed_op<Implementation, work, std::decay_t<Handler>, Signatures...> o(std::forward<I>(i), work(executors_),
-                                                                                  std::forward<Handler>(handler));
-        o(std::forward<Args>(args)...);
-    }
-
     Implementation implementation_;
     [[no_unique_address]] std::tuple<Executors...> executors_;
+};
+template <class Start, class Implementation, class... Parts>
+auto make_composed(Implementation&& implementation, Parts&&... parts) {
+    using executors = executors_of_parts<Parts...>;
+    return composed_initiation<Start, std::decay_t<Implementation>, executors>(
+        std::forward<Implementation>(implementation), executors(executor_of_part(std::forward<Parts>(parts))...));
+}
+
+template <class... Signatures> struct start_composed {
+    template <class... Executors, class I, class Handler, class... Args>
+    static void start(std::tuple<Executors...> const& executors, I&& i, Handler&& handler, Args&&... args) {
+        using work = composed_work<Executors...>;
+        composed_op<std::decay_t<I>, work, std::decay_t<Handler>, Signatures...> o(std::forward<I>(i), work(executors),
+                                                                                   std::forward<Handler>(handler));
+        o(std::forward<Args>(args)...);
+    }
 };
 
 } // namespace detail
@@ -239,10 +249,8 @@ struct associator<A, detail::composed_op<I, W, H, S...>, D> {
 /// Source     Asio, composed
 template <completion_signature... Signatures, class Implementation, class... Parts>
 auto composed(Implementation&& implementation, Parts&&... parts) {
-    return detail::composed_initiation<std::decay_t<Implementation>, detail::executors_of_parts<Parts...>,
-                                       Signatures...>(
-        std::forward<Implementation>(implementation),
-        detail::executors_of_parts<Parts...>(detail::executor_of_part(std::forward<Parts>(parts))...));
+    return detail::make_composed<detail::start_composed<Signatures...>>(std::forward<Implementation>(implementation),
+                                                                        std::forward<Parts>(parts)...);
 }
 
 /// Starts a composed operation: async_initiate with composed(implementation, parts...).
