@@ -20,6 +20,28 @@ namespace detail {
 template <template <class, class> class Associator, class T, class Default>
 concept has_associator = requires { typename associator<Associator, T, Default>::type; };
 
+template <class T, class D> struct association_by_default {
+    using type = D;
+    static type get(T const&) noexcept { return D(); }
+    static type get(T const&, D const& d) noexcept { return d; }
+};
+template <class Member, class T, class D> struct association_by_member {
+    using type = typename Member::template type_of<T>;
+    static decltype(auto) get(T const& t) noexcept { return Member::get(t); }
+    static decltype(auto) get(T const& t, D const&) noexcept { return Member::get(t); }
+};
+/// By the member of T, else as the associator says, else as ByDefault does.
+template <template <class, class> class Associator, class Member, class T, class D,
+          class ByDefault = association_by_default<T, D>>
+consteval auto choose_association() {
+    if constexpr (requires { typename Member::template type_of<T>; })
+        return std::type_identity<association_by_member<Member, T, D>>{};
+    else if constexpr (has_associator<Associator, T, D>)
+        return std::type_identity<associator<Associator, T, D>>{};
+    else
+        return std::type_identity<ByDefault>{};
+}
+
 } // namespace detail
 
 // ---- allocator
@@ -28,31 +50,17 @@ template <class T, class Allocator = std::allocator<void>> struct associated_all
 
 namespace detail {
 
-template <class T, class D> struct allocator_by_default {
-    using type = D;
-    static type get(T const&) noexcept { return D(); }
-    static type get(T const&, D const& d) noexcept { return d; }
+struct allocator_member {
+    template <class T> using type_of = typename T::allocator_type;
+    template <class T> static decltype(auto) get(T const& t) noexcept { return t.get_allocator(); }
 };
-template <class T, class D> struct allocator_by_member {
-    using type = typename T::allocator_type;
-    static decltype(auto) get(T const& t) noexcept { return t.get_allocator(); }
-    static decltype(auto) get(T const& t, D const&) noexcept { return t.get_allocator(); }
-};
-template <class T, class D> consteval auto choose_allocator() {
-    if constexpr (requires { typename T::allocator_type; })
-        return std::type_identity<allocator_by_member<T, D>>{};
-    else if constexpr (has_associator<associated_allocator, T, D>)
-        return std::type_identity<associator<associated_allocator, T, D>>{};
-    else
-        return std::type_identity<allocator_by_default<T, D>>{};
-}
 
 } // namespace detail
 
 /// Where an operation takes memory from: the handler's member get_allocator(), else what its associator says, else the
 /// second argument. May be specialised.
 template <class T, class Allocator> struct associated_allocator
-    : decltype(detail::choose_allocator<T, Allocator>())::type {};
+    : decltype(detail::choose_association<associated_allocator, detail::allocator_member, T, Allocator>())::type {};
 
 /// The type of that allocator.
 template <class T, class Allocator = std::allocator<void>> using associated_allocator_t =
@@ -73,31 +81,17 @@ template <class T, class Executor = inline_executor> struct associated_executor;
 
 namespace detail {
 
-template <class T, class D> struct executor_by_default {
-    using type = D;
-    static type get(T const&) noexcept { return D(); }
-    static type get(T const&, D const& d) noexcept { return d; }
+struct executor_member {
+    template <class T> using type_of = typename T::executor_type;
+    template <class T> static decltype(auto) get(T const& t) noexcept { return t.get_executor(); }
 };
-template <class T, class D> struct executor_by_member {
-    using type = typename T::executor_type;
-    static decltype(auto) get(T const& t) noexcept { return t.get_executor(); }
-    static decltype(auto) get(T const& t, D const&) noexcept { return t.get_executor(); }
-};
-template <class T, class D> consteval auto choose_executor() {
-    if constexpr (requires { typename T::executor_type; })
-        return std::type_identity<executor_by_member<T, D>>{};
-    else if constexpr (has_associator<associated_executor, T, D>)
-        return std::type_identity<associator<associated_executor, T, D>>{};
-    else
-        return std::type_identity<executor_by_default<T, D>>{};
-}
 
 } // namespace detail
 
 /// Where a handler runs: on what its member get_executor() returns, else on what its associator says, else on the
 /// second argument: operations ask with that of their object. May be specialised.
-template <class T, class Executor> struct associated_executor : decltype(detail::choose_executor<T, Executor>())::type {
-};
+template <class T, class Executor> struct associated_executor
+    : decltype(detail::choose_association<associated_executor, detail::executor_member, T, Executor>())::type {};
 
 /// The type of that executor.
 template <class T, class Executor = inline_executor> using associated_executor_t =
@@ -143,10 +137,7 @@ namespace detail {
 
 struct no_immediate_executor {};
 /// The fallback, told not to run the handler inside the call. One that cannot be told so is taken as it is.
-template <class T, class D> struct immediate_by_default {
-    using type = D;
-    static type get(T const&, D const& d) noexcept { return d; }
-};
+template <class T, class D> struct immediate_by_default : association_by_default<T, D> {};
 template <class T, class D>
     requires(!std::same_as<D, inline_executor> && can_be_never_inline<D>)
 struct immediate_by_default<T, D> {
@@ -159,24 +150,16 @@ template <class T, std::same_as<inline_executor> D> struct immediate_by_default<
     static type get(T const&) noexcept { return {}; }
     static type get(T const&, inline_executor const&) noexcept { return {}; }
 };
-template <class T, class D> struct immediate_by_member {
-    using type = typename T::immediate_executor_type;
-    static decltype(auto) get(T const& t) noexcept { return t.get_immediate_executor(); }
-    static decltype(auto) get(T const& t, D const&) noexcept { return t.get_immediate_executor(); }
+struct immediate_executor_member {
+    template <class T> using type_of = typename T::immediate_executor_type;
+    template <class T> static decltype(auto) get(T const& t) noexcept { return t.get_immediate_executor(); }
 };
-template <class T, class D> consteval auto choose_immediate() {
-    if constexpr (requires { typename T::immediate_executor_type; })
-        return std::type_identity<immediate_by_member<T, D>>{};
-    else if constexpr (has_associator<associated_immediate_executor, T, D>)
-        return std::type_identity<associator<associated_immediate_executor, T, D>>{};
-    else
-        return std::type_identity<immediate_by_default<T, D>>{};
-}
 
 } // namespace detail
 
 template <class T, class Executor> struct associated_immediate_executor
-    : decltype(detail::choose_immediate<T, Executor>())::type {};
+    : decltype(detail::choose_association<associated_immediate_executor, detail::immediate_executor_member, T, Executor,
+                                          detail::immediate_by_default<T, Executor>>())::type {};
 
 /// The type of that executor.
 template <class T, class Executor = inline_executor> using associated_immediate_executor_t =
@@ -201,29 +184,16 @@ template <class T, class Slot = cancellation_slot> struct associated_cancellatio
 
 namespace detail {
 
-template <class T, class D> struct cancellation_slot_by_default {
-    using type = D;
-    static type get(T const&) noexcept { return D(); }
-    static type get(T const&, D const& d) noexcept { return d; }
+struct cancellation_slot_member {
+    template <class T> using type_of = typename T::cancellation_slot_type;
+    template <class T> static decltype(auto) get(T const& t) noexcept { return t.get_cancellation_slot(); }
 };
-template <class T, class D> struct cancellation_slot_by_member {
-    using type = typename T::cancellation_slot_type;
-    static decltype(auto) get(T const& t) noexcept { return t.get_cancellation_slot(); }
-    static decltype(auto) get(T const& t, D const&) noexcept { return t.get_cancellation_slot(); }
-};
-template <class T, class D> consteval auto choose_cancellation_slot() {
-    if constexpr (requires { typename T::cancellation_slot_type; })
-        return std::type_identity<cancellation_slot_by_member<T, D>>{};
-    else if constexpr (has_associator<associated_cancellation_slot, T, D>)
-        return std::type_identity<associator<associated_cancellation_slot, T, D>>{};
-    else
-        return std::type_identity<cancellation_slot_by_default<T, D>>{};
-}
 
 } // namespace detail
 
 template <class T, class Slot> struct associated_cancellation_slot
-    : decltype(detail::choose_cancellation_slot<T, Slot>())::type {};
+    : decltype(detail::choose_association<associated_cancellation_slot, detail::cancellation_slot_member, T,
+                                          Slot>())::type {};
 
 /// The type of that slot.
 template <class T, class Slot = cancellation_slot> using associated_cancellation_slot_t =
