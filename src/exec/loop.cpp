@@ -1,5 +1,6 @@
 #include <fairlead/exec/loop.hpp>
 
+#include <fairlead/base/at_scope_end.hpp>
 #include <fairlead/exec/recycler.hpp>
 
 #include <exec/park.hpp>
@@ -410,16 +411,12 @@ unsigned loop::run_share(std::size_t most, std::size_t& done, detail::inside_sec
     outside_work_.fetch_add(1, std::memory_order_relaxed);
     if (is_open)
         shares_.open(share);
-    struct at_end {
-        loop& l;
-        detail::share& s;
-        ~at_end() {
-            if (s.is_open())
-                l.close_share(s);
-            if (l.outside_work_.fetch_sub(1, std::memory_order_seq_cst) == 1 && l.is_asleep())
-                l.wake();
-        }
-    } const under_way{*this, share};
+    detail::at_scope_end const under_way([this, &share] {
+        if (share.is_open())
+            close_share(share);
+        if (outside_work_.fetch_sub(1, std::memory_order_seq_cst) == 1 && is_asleep())
+            wake();
+    });
     disown(!local_.empty() || item.first == 0);
     unsigned stretches_left = 4;
     for (unsigned functions = 0;;) {

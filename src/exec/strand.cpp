@@ -1,5 +1,6 @@
 #include <fairlead/exec/strand.hpp>
 
+#include <fairlead/base/at_scope_end.hpp>
 #include <fairlead/exec/loop.hpp>
 
 #include <exec/park.hpp>
@@ -87,23 +88,20 @@ void strand_core::run_turn(op* base, op_mode mode) {
         return;
     }
     /// Also when a function throws: what waits behind it has its turn.
-    struct at_end {
-        strand_core& core;
-        bool is_over = false;
-        ~at_end() {
-            if (is_over)
-                core.release();
-            else
-                core.schedule_turn();
-        }
-    } end{core};
+    bool is_over = false;
+    at_scope_end const end([&core, &is_over] {
+        if (is_over)
+            core.release();
+        else
+            core.schedule_turn();
+    });
     turn const here(core);
     for (int i = 0; i != functions_per_turn; ++i) {
         if (i != 0 && !this_thread.item.take_item()) // The first is what the turn itself stands for below.
             return;
         op* const o = core.next();
         if (!o) {
-            end.is_over = true;
+            is_over = true;
             return;
         }
         loop::run_outside(*o);

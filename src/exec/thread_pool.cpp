@@ -1,3 +1,4 @@
+#include <fairlead/base/at_scope_end.hpp>
 #include <fairlead/exec/rundown.hpp>
 #include <fairlead/exec/thread_pool.hpp>
 
@@ -130,10 +131,7 @@ private:
             bool const others_first = ++turn % 4 == 0 && std::exchange(owes_a_look, false);
             op* const o = take(own, turn % 2 != 0, others_first);
             if (o) {
-                struct at_end {
-                    pool& p;
-                    ~at_end() { p.work(-1); }
-                } const item{*this};
+                at_scope_end const item([this] { work(-1); });
                 loop::run_outside(*o);
                 continue;
             }

@@ -4,6 +4,7 @@
 // wake-up through two functions of the derived class, on cold paths only.
 #pragma once
 
+#include <fairlead/base/at_scope_end.hpp>
 #include <fairlead/exec/await_record.hpp>
 #include <fairlead/exec/blocking_wait.hpp>
 #include <fairlead/exec/budget.hpp>
@@ -289,11 +290,8 @@ private:
     FAIRLEAD_COLD void push_inbox_and_wake(op& o) noexcept;
     template <class F> static void on_trampoline(F first) {
         auto& thread = detail::this_thread;
-        struct level {
-            detail::thread_state& thread;
-            ~level() { --thread.depth; }
-        } const one_more{thread};
         ++thread.depth;
+        detail::at_scope_end const one_less([&thread] { --thread.depth; });
         first();
         // Set by a coroutine that called a child or has ended, and by nothing else: null at all other times.
         if (thread.next) [[unlikely]]

@@ -2,6 +2,7 @@
 // the I/O of objects whose executor runs no loop.
 #pragma once
 
+#include <fairlead/base/at_scope_end.hpp>
 #include <fairlead/base/owned.hpp>
 #include <fairlead/exec/cancellation_type.hpp>
 #include <fairlead/exec/executor.hpp>
@@ -109,15 +110,13 @@ public:
     /// caller goes on.
     template <class F> decltype(auto) as_owner(F f) noexcept {
         detail::section const s;
-        struct at_end {
-            io_loop* taken;
-            ~at_end() {
-                if (taken)
-                    taken->leave_idle();
-            }
-        } const hold{mine(s) ? nullptr : this};
-        if (hold.taken && !take_while_idle())
+        bool const was_mine = mine(s);
+        if (!was_mine && !take_while_idle())
             take_from_outside();
+        detail::at_scope_end const hold([this, was_mine] {
+            if (!was_mine)
+                leave_idle();
+        });
         return f();
     }
     /// Calls f() at once if the caller owns the loop or nobody does. False: another thread is inside run().

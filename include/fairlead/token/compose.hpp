@@ -4,6 +4,7 @@
 // of its own (P0162R0 §5.3).
 #pragma once
 
+#include <fairlead/base/at_scope_end.hpp>
 #include <fairlead/exec/executor.hpp>
 #include <fairlead/token/cancellation_state.hpp>
 #include <fairlead/token/initiate.hpp>
@@ -164,12 +165,8 @@ private:
         state::unchain(handler_);
         Handler handler(std::move(handler_));
         // What is queued for the handler counts as work itself.
-        struct at_end {
-            Work& work;
-            ~at_end() { work.reset(); }
-        };
         if (initiating) {
-            at_end const release{work_};
+            at_scope_end const release([this] { work_.reset(); });
             complete_composed(true, ex, handler, std::forward<Values>(values));
         } else {
             work_.reset();
@@ -183,7 +180,7 @@ private:
     unsigned char calls_ = 0;
 };
 
-/// What composed() and co_composed() return: with a handler it starts the operation as `Start` does.
+/// The result of composed() and co_composed(): called with a handler, it starts the operation as `Start` does.
 template <class Start, class Implementation, class Executors> class composed_initiation;
 template <class Start, class Implementation, class... Executors>
 class composed_initiation<Start, Implementation, std::tuple<Executors...>> {

@@ -1,6 +1,7 @@
 // How a handler becomes an op. The only place that erases types.
 #pragma once
 
+#include <fairlead/base/at_scope_end.hpp>
 #include <fairlead/token/associated.hpp>
 #include <fairlead/token/async_result.hpp>
 #include <fairlead/token/call_values.hpp>
@@ -109,11 +110,8 @@ void complete_immediately(Executor const& ex, Handler&& handler, Values&& values
                           : has_loop<at_type> ? false
                                               : runs_here(at) || std::is_same_v<at_type, inline_executor>;
         if (here && may_be_inside(thread)) {
-            struct level {
-                unsigned& depth;
-                ~level() { --depth; }
-            } const one_more{thread.immediate_depth};
             ++thread.immediate_depth;
+            at_scope_end const one_less([&thread] { --thread.immediate_depth; });
             std::decay_t<Handler> h(std::forward<Handler>(handler));
             call_with_values(std::move(h), std::forward<Values>(values));
             return;
