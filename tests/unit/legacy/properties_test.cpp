@@ -330,6 +330,26 @@ TEST(AnyIoExecutor, AnswersForItsTarget) {
     EXPECT_THROW((void)prefer(any_io_executor(), ex::outstanding_work.tracked), bad_executor);
 }
 
+TEST(AnyIoExecutor, KnowsVariantsOfAnyOtherExecutorOfTheLibrary) {
+    io_context context;
+    auto const below = require(context.get_executor(), ex::relationship.continuation);
+    any_io_executor const plain(make_strand(below));
+    any_io_executor tracked = prefer(plain, ex::outstanding_work.tracked, ex::blocking.possibly);
+    EXPECT_EQ(query(tracked, ex::outstanding_work), ex::outstanding_work.tracked);
+    EXPECT_EQ(query(tracked, ex::blocking), ex::blocking.possibly);
+    EXPECT_NE(tracked, plain);
+    context.poll();
+    EXPECT_FALSE(context.stopped());
+    bool inside = false;
+    plain.execute([&] { tracked.execute([&] { inside = plain.running_in_this_thread(); }); });
+    context.poll();
+    EXPECT_TRUE(inside);
+    tracked = prefer(tracked, ex::outstanding_work.untracked, ex::blocking.never);
+    EXPECT_EQ(tracked, plain);
+    context.poll();
+    EXPECT_TRUE(context.stopped());
+}
+
 TEST(AnyIoExecutor, AVariantOfALoopsExecutorIsStillKnownForALoop) {
     io_context context;
     any_io_executor const a = prefer(any_io_executor(context.get_executor()), ex::relationship.continuation);
