@@ -17,30 +17,29 @@ template <class Int> constexpr Int common_divisor(Int a, Int b) noexcept {
 }
 
 /// `d` in another unit. NaN counts as the farthest.
-template <class To, class From> constexpr To saturated(From const& d) noexcept {
-    if constexpr (are_one_unit<To, From>) {
+template <class To, template <class, class> class Duration, class Rep, class Period>
+constexpr To saturated(Duration<Rep, Period> const& d) noexcept {
+    if constexpr (are_one_unit<To, Duration<Rep, Period>>) {
         return d;
     } else {
-        using source = typename From::period;
-        using target = typename To::period;
-        constexpr auto of_num = common_divisor(source::num, target::num);
-        constexpr auto of_den = common_divisor(source::den, target::den);
-        constexpr auto num = (source::num / of_num) * (target::den / of_den);
-        constexpr auto den = (source::den / of_den) * (target::num / of_num);
-        double const wanted = static_cast<double>(d.count()) * static_cast<double>(num) / static_cast<double>(den);
-        if (!(wanted < static_cast<double>(To::max().count())))
+        using period = typename To::period;
+        using real = Duration<double, period>;
+        real const wanted(d);
+        if (!(wanted < real(To::max())))
             return To::max();
-        if (!(wanted > static_cast<double>(To::min().count())))
+        if (!(wanted > real(To::min())))
             return To::min();
-        // Where the units do not divide, the product comes before the quotient, and may overflow.
-        if constexpr (num != 1 && den != 1) {
+        // Where the units do not divide, the cast multiplies before it divides, and that may overflow halfway.
+        constexpr auto of_num = common_divisor(Period::num, period::num);
+        constexpr auto of_den = common_divisor(Period::den, period::den);
+        constexpr bool multiplies = Period::num != of_num || period::den != of_den;
+        constexpr bool divides = Period::den != of_den || period::num != of_num;
+        if constexpr (multiplies && divides) {
             constexpr double exact = 1LL << 52;
-            if (wanted > exact || wanted < -exact)
-                return To(static_cast<typename To::rep>(wanted));
+            if (wanted.count() > exact || wanted.count() < -exact)
+                return To(static_cast<typename To::rep>(wanted.count()));
         }
-        using wide = decltype(To::max().count() + d.count() + num);
-        return To(static_cast<typename To::rep>(static_cast<wide>(d.count()) * static_cast<wide>(num) /
-                                                static_cast<wide>(den)));
+        return duration_cast<To>(d);
     }
 }
 

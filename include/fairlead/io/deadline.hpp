@@ -19,29 +19,23 @@ concept time_point_type = requires(T const& t) {
     { t.time_since_epoch() } -> duration_type;
 };
 
-/// As std::chrono::nanoseconds, for those who need no more of it than this.
-struct nanoseconds_of_loop {
-    using rep = std::int64_t;
-    struct period {
-        static constexpr std::int64_t num = 1, den = 1'000'000'000;
-    };
-    rep n;
-    constexpr explicit nanoseconds_of_loop(rep from) noexcept : n(from) {}
-    constexpr rep count() const noexcept { return n; }
-    static constexpr nanoseconds_of_loop max() noexcept { return nanoseconds_of_loop(INT64_MAX); }
-    static constexpr nanoseconds_of_loop min() noexcept { return nanoseconds_of_loop(INT64_MIN); }
-};
-template <duration_type D> constexpr std::int64_t in_nanoseconds(D const& d) noexcept {
-    return saturated<nanoseconds_of_loop>(d).count();
+/// `d` in nanoseconds, far times saturated. Everything of <chrono> is found through its type.
+template <template <class, class> class Duration, class Rep, template <std::intmax_t, std::intmax_t> class Ratio,
+          std::intmax_t Num, std::intmax_t Den>
+constexpr std::int64_t in_nanoseconds(Duration<Rep, Ratio<Num, Den>> const& d) noexcept {
+    return saturated<Duration<std::int64_t, Ratio<1, 1'000'000'000>>>(d).count();
 }
 
-/// When `d` from now has passed. Far times saturate.
-template <duration_type D> std::int64_t deadline_ns(io_loop& l, D const& d) noexcept {
-    std::int64_t const later = in_nanoseconds(d);
+/// When so many nanoseconds from now have passed.
+inline std::int64_t later_ns(io_loop& l, std::int64_t by) noexcept {
     std::int64_t sum = 0;
-    if (__builtin_add_overflow(l.now_ns(), later, &sum))
-        return later < 0 ? INT64_MIN : INT64_MAX;
+    if (__builtin_add_overflow(l.now_ns(), by, &sum))
+        return by < 0 ? INT64_MIN : INT64_MAX;
     return sum;
+}
+/// When `d` from now has passed.
+template <duration_type D> std::int64_t deadline_ns(io_loop& l, D const& d) noexcept {
+    return later_ns(l, in_nanoseconds(d));
 }
 
 template <class T> inline constexpr bool is_complete = requires { sizeof(T); };
@@ -64,7 +58,7 @@ std::int64_t deadline_ns(io_loop& l, T const& t) noexcept(is_time_of_the_loop<ty
         auto const now = in_nanoseconds(T::clock::now().time_since_epoch());
         if (__builtin_sub_overflow(wanted, now, &left))
             left = now < 0 ? INT64_MAX : INT64_MIN;
-        return deadline_ns(l, nanoseconds_of_loop(left));
+        return later_ns(l, left);
     }
 }
 
