@@ -175,11 +175,11 @@ double hop_yield() {
 
 double driver_virtual() {
     io_context c(1);
-    io::driver* volatile d = &c.driver();
+    io::reactor* volatile d = &c.as_loop().reactor();
     double const before = cpu_ns();
     bool any = false;
     for (long i = 0; i != iterations; ++i) {
-        io::driver* const now = d;
+        io::reactor* const now = d;
         any = now->ready(io::handle(), io::kind::receive, 1) || any;
     }
     double const spent = cpu_ns() - before;

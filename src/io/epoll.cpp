@@ -24,9 +24,10 @@
 #include <fairlead/base/assert.hpp>
 
 #include <fairlead/exec/loop.hpp>
+#include <fairlead/io/driver.hpp>
 
+#include <io/machine.hpp>
 #include <io/posix.hpp>
-#include <io/resolve.hpp>
 #include <io/signals.hpp>
 
 #include <algorithm>
@@ -41,7 +42,6 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -162,21 +162,21 @@ struct descriptor : verify_link {
 };
 static_assert(sizeof(descriptor) <= 104, "each idle connection takes one");
 
-std::int64_t clock_now_ns(clockid_t clock) noexcept {
-    timespec t;
-    ::clock_gettime(clock, &t);
-    return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
-}
-std::int64_t monotonic_ns() noexcept { return clock_now_ns(CLOCK_MONOTONIC); }
+using posix::monotonic_ns;
 
 outcome failed(int e) noexcept { return {e, 0}; }
 outcome done(std::int64_t v = 0) noexcept { return {0, v}; }
 outcome from(long r) noexcept { return r < 0 ? failed(errno) : done(r); }
 
-class epoll_driver final : public driver, public fairlead::detail::in_context_memory {
+class epoll_driver final : public reactor,
+                           public descriptors,
+                           public driver,
+                           signal_watcher,
+                           public fairlead::detail::in_context_memory {
 public:
     explicit epoll_driver(fairlead::detail::context_memory* memory)
-        : chunk_memory_(memory),
+        : driver(*this, *this, machine_),
+          chunk_memory_(memory),
           news_memory_(memory),
           table_memory_(memory) {
         if (int const e = open_set())
@@ -204,10 +204,8 @@ public:
     }
 
     void attach(loop& l) noexcept override { loop_ = &l; }
-    char const* name() const noexcept override { return "epoll"; }
-    std::uint64_t verifications() const noexcept override { return verifications_; }
-    std::uint64_t system_calls() const noexcept override {
-        return system_calls_ + system_calls_shared_.load(std::memory_order_relaxed);
+    reactor_counters counters() const noexcept override {
+        return {verifications_, system_calls_ + system_calls_shared_.load(std::memory_order_relaxed)};
     }
 
     // ---- asynchronous verbs
@@ -343,9 +341,6 @@ public:
         });
         pending_ = 0;
         pending_shared_.store(0, std::memory_order_relaxed);
-        resolving_.take_pending(into);
-        if (watches_signals_.load(std::memory_order_acquire))
-            signal_hub::of_process().take_pending(*loop_, into);
     }
 
     // ---- any thread
@@ -356,39 +351,6 @@ public:
         if (r < 0) [[unlikely]] // after 2^64 - 2 wake-ups at the soonest; a lost one would be waited for without a word
             fairlead::detail::system_call_refused("write (eventfd)", static_cast<int>(-r));
     }
-    std::int64_t now_ns() noexcept override { return monotonic_ns(); }
-    std::int64_t wall_ns() noexcept override { return clock_now_ns(CLOCK_REALTIME); }
-    std::uint64_t entropy() noexcept override {
-        std::uint64_t v = 0;
-        if (::getrandom(&v, sizeof v, 0) != sizeof v)
-            v = static_cast<std::uint64_t>(monotonic_ns()) * 0x9e3779b97f4a7c15U;
-        return v;
-    }
-
-    void resolve(resolve_op& o) noexcept override { resolving_.start(*loop_, o); }
-    void cancel_resolve(resolve_op& o) noexcept override { resolving_.cancel(o); }
-    void resolve_blocking(resolve_op& o) noexcept override { resolving::perform(o); }
-
-    // ---- signals
-
-    outcome open_signals(signal_source*& source) noexcept override {
-        source = nullptr;
-        if (int const e = watch_signals())
-            return failed(e);
-        source = signal_hub::of_process().open(*loop_);
-        return source ? done() : failed(ENOMEM);
-    }
-    void close_signals(signal_source& s) noexcept override { signal_hub::of_process().close(s); }
-    outcome add_signal(signal_source& s, int number, int flags) noexcept override {
-        return failed(signal_hub::of_process().add(s, number, flags));
-    }
-    outcome remove_signal(signal_source& s, int number) noexcept override {
-        return failed(signal_hub::of_process().remove(s, number));
-    }
-    void wait_signal(signal_source& s, signal_op& o) noexcept override { signal_hub::of_process().wait(s, o); }
-    bool cancel(signal_op& o) noexcept override { return signal_hub::of_process().cancel(o); }
-    std::size_t cancel_signals(signal_source& s) noexcept override { return signal_hub::of_process().cancel_all(s); }
-
     // ---- synchronous doors
 
     outcome open(int family, int type, int protocol, handle& h) noexcept override {
@@ -555,8 +517,6 @@ public:
             }
         }
     }
-    bool sleep_until(std::int64_t until_ns) noexcept override { return posix::sleep_until(until_ns, &monotonic_ns); }
-
     outcome notify_fork(execution_context::fork_event event) noexcept override {
         if (event != execution_context::fork_child)
             return done();
@@ -581,7 +541,6 @@ public:
         if (watches_signals_.exchange(false, std::memory_order_relaxed))
             if (int const e = watch_signals())
                 error = e;
-        resolving_.start_over(*loop_);
         return error ? failed(error) : done();
     }
 
@@ -695,7 +654,7 @@ private:
     }
 
     /// From the first signal set on this loop hears of all signals. Edge-triggered and never read, like the wake-up.
-    int watch_signals() noexcept {
+    int watch_signals() noexcept override {
         if (watches_signals_.load(std::memory_order_acquire))
             return 0;
         int const fd = signal_hub::of_process().wake_fd();
@@ -1511,17 +1470,10 @@ private:
     std::size_t chunk_count_ = 0;
     std::atomic<descriptor*> chunks_[chunks_most]{};
     std::atomic<bool> watches_signals_{false};
-    resolving resolving_;
+    machine machine_{*this};
 };
 
 } // namespace
-
-outcome driver::system_host_name(char* into, std::size_t capacity) noexcept {
-    outcome const r = from(::gethostname(into, capacity));
-    if (!r.error)
-        into[capacity - 1] = '\0'; // A name that was cut off has none.
-    return r;
-}
 
 fairlead::detail::owned<driver> make_driver(fairlead::detail::context_memory_ref const& memory) {
     return fairlead::detail::owned<driver>(new (memory) epoll_driver(memory.get()));

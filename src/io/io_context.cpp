@@ -34,7 +34,7 @@ io_context::service::~service() = default;
 void io_context::service::shutdown() {}
 
 void io_context::on_fork(fork_event event) {
-    if (auto const r = loop_->driver().notify_fork(event); r.error)
+    if (auto const r = loop_->notify_fork(event); r.error)
         detail::throw_error({r.error, error::get_system_category()}, "io_context::notify_fork");
 }
 

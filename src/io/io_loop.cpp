@@ -125,10 +125,17 @@ io_loop* io_loop::make(execution_context& context, detail::owned<io::driver> d) 
 io_loop::io_loop(execution_context& context, detail::owned<io::driver> d)
     : loop(context),
       driver_(std::move(d)),
-      waker_(driver_.get()),
+      reactor_(&driver_->reactor()),
+      descriptors_(&driver_->descriptors()),
+      host_(&driver_->host()),
+      waker_(reactor_),
       retired_(io::make_retired_driver(detail::service_access::memory_of(context))),
       timers_(new(detail::service_access::memory_of(context)) timers(context)) {
-    driver_->attach(*this);
+    attach(*driver_);
+}
+void io_loop::attach(io::driver& d) noexcept {
+    d.reactor().attach(*this);
+    d.host().attach(*this);
 }
 io_loop::~io_loop() { abandon_all(); }
 
@@ -138,10 +145,13 @@ void io_loop::retire() noexcept {
     rundown_.wait();
     abandon_all_and([this] {
         is_retired_.store(true, std::memory_order_relaxed);
-        retired_->attach(*this);
+        attach(*retired_);
         std::swap(driver_, retired_);
+        reactor_ = &driver_->reactor();
+        descriptors_ = &driver_->descriptors();
+        host_ = &driver_->host();
         is_driver_shared_ = false;
-        waker_.store(driver_.get(), std::memory_order_seq_cst);
+        waker_.store(reactor_, std::memory_order_seq_cst);
     });
     rundown_.wait();
     retired_ = {}; // It closes what is still open.
@@ -159,7 +169,8 @@ template <class Last> void io_loop::abandon_all_and(Last last) noexcept {
         member.take(-1);
         // What is given up may start something new, or close sockets whose ops then are to be given up too.
         do {
-            driver_->take_pending(local_);
+            reactor_->take_pending(local_);
+            host_->take_pending(local_);
             while (!timers_->heap.empty()) {
                 auto& t = timers_->heap.pop();
                 if (t.is_limit)
@@ -174,11 +185,17 @@ template <class Last> void io_loop::abandon_all_and(Last last) noexcept {
     stopped_.store(was_stopped, std::memory_order_relaxed);
 }
 
-std::int64_t io_loop::clock_ns() noexcept { return driver_->now_ns(); }
+io::outcome io_loop::notify_fork(execution_context::fork_event event) noexcept {
+    auto const of_reactor = reactor_->notify_fork(event);
+    auto const of_host = host_->notify_fork(event);
+    return of_reactor.error ? of_reactor : of_host;
+}
+
+std::int64_t io_loop::clock_ns() noexcept { return host_->now_ns(); }
 void io_loop::wake() noexcept { waker_.load(std::memory_order_seq_cst)->wake(); }
 
 std::int64_t io_loop::now_ns() noexcept {
-    auto const now = driver_->now_ns();
+    auto const now = host_->now_ns();
     seen_ns_.store(now, std::memory_order_relaxed);
     return now;
 }
@@ -191,12 +208,12 @@ steady_clock::time_point steady_clock::now() noexcept {
 
 /// It may not be able to, or only later.
 void io_loop::share_driver(bool on) noexcept {
-    if (driver_->share(on) == on)
+    if (reactor_->share(on) == on)
         is_driver_shared_ = on;
 }
 
 bool io_loop::has_work(unsigned own) noexcept {
-    return !local_.empty() || driver_->pending() != 0 || !timers_->heap.empty() || has_work_of_others(own);
+    return !local_.empty() || reactor_->pending() != 0 || !timers_->heap.empty() || has_work_of_others(own);
 }
 
 void io_loop::expire_timers(std::int64_t now) noexcept {
@@ -224,7 +241,7 @@ bool io_loop::is_time_to_look(std::int64_t now) noexcept {
 }
 
 std::int64_t io_loop::look_at_clock() noexcept {
-    auto const now = driver_->now_ns();
+    auto const now = host_->now_ns();
     pace_.look(now);
     return now;
 }
@@ -256,7 +273,7 @@ void io_loop::look_at_driver(std::int64_t now) noexcept {
     batches_since_poll_ = 0;
     pace_.begin_slice(now);
     ++counters_.polls;
-    driver_->poll(0);
+    reactor_->poll(0);
 }
 
 /// A batch like any other, but for a look at the clock after each item: whoever gives a time returns within one of it.
@@ -309,13 +326,13 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
         // 1
         ++counters_.turns;
         if (!local_.empty()) {
-            driver_->arrange(local_);
+            reactor_->arrange(local_);
             if (shared) {
                 if (!is_driver_shared_)
                     share_driver(true);
                 looks_left = idle_looks;
                 functions_of_strands = run_share(until_ns > 0 ? total + 1 : most, total, member.only_section());
-                if (stopped() || total == most || (until_ns > 0 && is_late(driver_->now_ns())))
+                if (stopped() || total == most || (until_ns > 0 && is_late(host_->now_ns())))
                     break;
                 continue;
             }
@@ -348,7 +365,7 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
             if (pace_.is_measuring())
                 now = look_at_clock();
             else if (until_ns > 0 || heap.first_deadline() > now)
-                now = driver_->now_ns();
+                now = host_->now_ns();
             seen_ns_.store(0, std::memory_order_relaxed);
             expire_timers(now);
             if (!local_.empty()) {
@@ -371,7 +388,7 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
         pace_.rest();
         ++counters_.polls;
         if (until_ns == 0 || is_late(now)) {
-            driver_->poll(0);
+            reactor_->poll(0);
             take_inbox();
             if (shared && local_.empty())
                 take_over_shares();
@@ -385,7 +402,7 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
         // The threads that have shares start what this one would be woken for at once.
         if (shared && has_shares() && looks_left != 0) {
             --looks_left;
-            driver_->poll(0);
+            reactor_->poll(0);
             if (local_.empty() && inbox_empty())
                 step_back();
             continue;
@@ -405,12 +422,12 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
                 continue;
             }
             if (found == detail::shares::found::unknown) {
-                auto const soon = driver_->now_ns() + look_again_ns;
+                auto const soon = host_->now_ns() + look_again_ns;
                 wait_until = wait_until < 0 ? soon : std::min(wait_until, soon);
             }
         }
         ++counters_.sleeps;
-        driver_->poll(wait_until);
+        reactor_->poll(wait_until);
         awake();
     }
     return total;
@@ -448,10 +465,10 @@ std::size_t io_loop::turn() {
     ++counters_.turns;
     take_inbox();
     if (!timers_->heap.empty())
-        expire_timers(driver_->now_ns());
+        expire_timers(host_->now_ns());
     if (local_.empty())
         return 0;
-    driver_->arrange(local_);
+    reactor_->arrange(local_);
     pace_.rest();
     pace_.trust(); // A simulated clock stands still: the batch is as long as it may be.
     look_at_clock();
@@ -472,8 +489,9 @@ void io_loop::stop() noexcept {
 loop_counters io_loop::counters() const noexcept {
     auto c = counters_;
     c.items = counters_items_.load(std::memory_order_relaxed);
-    c.verifications = driver_->verifications();
-    c.system_calls = driver_->system_calls();
+    auto const of_reactor = reactor_->counters();
+    c.verifications = of_reactor.verifications;
+    c.system_calls = of_reactor.system_calls;
     return c;
 }
 
@@ -491,12 +509,12 @@ template <class Op, void (io_loop::*Start)(Op&) noexcept> void io_loop::hand_in(
     post_request(o, what);
 }
 
-void io_loop::submit_here(io::io_op& o) noexcept { driver_->submit(o); }
+void io_loop::submit_here(io::io_op& o) noexcept { reactor_->submit(o); }
 void io_loop::submit_from_outside(io::io_op& o, detail::inside_section s) noexcept {
     if (mine(s))
         submit_here(o);
     else if (has_share_here() && is_driver_shared_)
-        driver_->submit(o);
+        reactor_->submit(o);
     else
         hand_in<io::io_op, &io_loop::submit_here>(o);
 }
@@ -559,7 +577,7 @@ template <class Find> void io_loop::cancel_one(Find find) noexcept {
     });
 }
 void io_loop::cancel(io::handle h, void* ticket) noexcept {
-    cancel_one([this, h, ticket](bool) { return driver_->cancel(h, ticket); });
+    cancel_one([this, h, ticket](bool) { return reactor_->cancel(h, ticket); });
 }
 void io_loop::cancel(io::timer_op* o, void* ticket) noexcept {
     cancel_one([this, o, ticket](bool known_to_live) {
@@ -574,7 +592,7 @@ void io_loop::cancel(io::timer_op* o, void* ticket) noexcept {
 std::size_t io_loop::cancel(io::handle h) noexcept {
     std::size_t n = 1;
     on_owner([this, h, &n](bool here) {
-        auto const cancelled = driver_->cancel_all(h);
+        auto const cancelled = reactor_->cancel_all(h);
         if (here)
             n = cancelled;
     });
@@ -583,10 +601,10 @@ std::size_t io_loop::cancel(io::handle h) noexcept {
 
 // Other than cancel(), these have to be done when they return. Should another thread be inside run(), it lets us in.
 io::outcome io_loop::close(io::handle h) noexcept {
-    return as_owner([&]() noexcept { return driver_->close(h); });
+    return as_owner([&]() noexcept { return descriptors_->close(h); });
 }
 io::outcome io_loop::release(io::handle h) noexcept {
-    return as_owner([&]() noexcept { return driver_->release(h); });
+    return as_owner([&]() noexcept { return descriptors_->release(h); });
 }
 
 void io_loop::take_from_outside() noexcept {

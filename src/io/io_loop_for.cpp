@@ -36,7 +36,7 @@ private:
         thread_.join();
     }
     void notify_fork(execution_context::fork_event event) override {
-        if (auto const r = loop_->driver().notify_fork(event); r.error)
+        if (auto const r = loop_->notify_fork(event); r.error)
             throw_error({r.error, error::get_system_category()}, "notify_fork");
         if (event == execution_context::fork_prepare) {
             end(); // A thread would not be there in the child.
@@ -69,7 +69,7 @@ private:
 io_loop_ref io_loop_of_context(execution_context& c) {
     if (auto* const context = dynamic_cast<io_context*>(&c))
         return io_loop_ref(context->as_loop());
-    if (loop* const l = this_thread.current; l && !io_loop::of(*l).driver().has_threads())
+    if (loop* const l = this_thread.current; l && !io_loop::of(*l).host().has_threads())
         throw_error_now(error::make_error_code(error::operation_not_supported),
                         "I/O object: a simulated world has no threads; use the executor of its io_context");
     return io_loop_ref(use_service<background_io>(c).loop());

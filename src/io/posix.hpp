@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <time.h>
 
 namespace fairlead::io::posix {
 
@@ -52,6 +53,13 @@ inline ssize_t poll_one(int fd, short events, int timeout_ms) noexcept {
     pollfd p{fd, events, 0};
     return restarted([&] { return ::poll(&p, 1, timeout_ms); });
 }
+
+inline std::int64_t clock_ns(clockid_t clock) noexcept {
+    timespec t;
+    ::clock_gettime(clock, &t);
+    return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
+inline std::int64_t monotonic_ns() noexcept { return clock_ns(CLOCK_MONOTONIC); }
 
 /// Rounded up: who waits in whole milliseconds is not early. An hour at the most; the caller looks again.
 inline int whole_ms(std::int64_t ns) noexcept {

@@ -10,10 +10,15 @@ namespace {
 
 constexpr outcome closed{EBADF, 0};
 
-class retired_driver final : public driver, public fairlead::detail::in_context_memory {
+class retired_driver final : public reactor,
+                             public descriptors,
+                             public host,
+                             public driver,
+                             public fairlead::detail::in_context_memory {
 public:
+    retired_driver() noexcept : driver(*this, *this, *this) {}
+
     void attach(loop& l) noexcept override { loop_ = &l; }
-    char const* name() const noexcept override { return "retired"; }
 
     void submit(io_op& o) noexcept override {
         o.result = {EBADF, 0, 0};

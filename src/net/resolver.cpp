@@ -48,7 +48,7 @@ void prepare_names(io::resolve_op& o, look_up_names const& names, char const* ho
 
 void resolver_core::perform(io::resolve_op& o) noexcept {
     if (!o.failure)
-        context->driver().resolve_blocking(o);
+        context->host().resolve_blocking(o);
 }
 
 void resolver_core::start(io::resolve_op& o, resolve_request& r) noexcept {
@@ -61,7 +61,7 @@ void resolver_core::start(io::resolve_op& o, resolve_request& r) noexcept {
     was_started = true;
     context->as_owner([&]() noexcept {
         link(requests, r);
-        context->driver().resolve(o);
+        context->host().resolve(o);
     });
 }
 
@@ -86,7 +86,7 @@ void resolver_core::cancel() noexcept {
             FAIRLEAD_ASSERT(r.pending); // It is listed as long as its op is under way.
             auto& o = *r.pending;
             finish(r);
-            context->driver().cancel_resolve(o);
+            context->host().cancel_resolve(o);
         }
     });
 }
@@ -143,7 +143,7 @@ std::string host_name(error_code& ec) {
     char name[256];
     loop* const l = fairlead::detail::this_thread.current;
     auto const r =
-        l ? io_loop::of(*l).driver().host_name(name, sizeof name) : io::driver::system_host_name(name, sizeof name);
+        l ? io_loop::of(*l).host().host_name(name, sizeof name) : io::host::system_host_name(name, sizeof name);
     ec = fairlead::detail::to_error_code(r.error);
     return ec ? std::string() : std::string(name);
 }

@@ -39,7 +39,7 @@ std::string text_of_address(sockaddr_storage const& a, std::size_t size) {
 }
 std::string text_of_name(io_loop& l, io::handle h, io::name_of which) {
     sockaddr_storage a = {};
-    auto const r = l.driver().address(h, which, &a, sizeof a);
+    auto const r = l.descriptors().address(h, which, &a, sizeof a);
     return r.error ? "" : text_of_address(a, static_cast<std::size_t>(r.value));
 }
 
@@ -62,7 +62,7 @@ void throw_failed(error_code const& ec, char const* what, io::kind k, socket_cor
 error_code socket_core::open(int f, int type, int protocol) noexcept {
     if (handle.is_open())
         return error::already_open;
-    auto const r = context->driver().open(f, type, protocol, handle);
+    auto const r = context->descriptors().open(f, type, protocol, handle);
     if (!r.error)
         family = f;
     return as_error(r);
@@ -74,10 +74,12 @@ error_code socket_core::close() noexcept {
     return as_error(context->close(std::exchange(handle, {})));
 }
 error_code socket_core::bind(void const* address, std::size_t size) noexcept {
-    return as_error(context->driver().bind(handle, address, size));
+    return as_error(context->descriptors().bind(handle, address, size));
 }
-error_code socket_core::listen(int backlog) noexcept { return as_error(context->driver().listen(handle, backlog)); }
-error_code socket_core::shutdown(int how) noexcept { return as_error(context->driver().shutdown(handle, how)); }
+error_code socket_core::listen(int backlog) noexcept {
+    return as_error(context->descriptors().listen(handle, backlog));
+}
+error_code socket_core::shutdown(int how) noexcept { return as_error(context->descriptors().shutdown(handle, how)); }
 error_code socket_core::set_option(int level, int name, void const* data, std::size_t size) noexcept {
     if (is_report_aborted(level, name)) {
         int v = 0;
@@ -85,7 +87,7 @@ error_code socket_core::set_option(int level, int name, void const* data, std::s
         report_aborted = v != 0;
         return {};
     }
-    return as_error(context->driver().set_option(handle, level, name, data, size));
+    return as_error(context->descriptors().set_option(handle, level, name, data, size));
 }
 error_code socket_core::get_option(int level, int name, void* data, std::size_t& size) noexcept {
     if (is_report_aborted(level, name)) {
@@ -94,19 +96,19 @@ error_code socket_core::get_option(int level, int name, void* data, std::size_t&
         size = sizeof v;
         return {};
     }
-    auto const r = context->driver().get_option(handle, level, name, data, size);
+    auto const r = context->descriptors().get_option(handle, level, name, data, size);
     size = static_cast<std::size_t>(r.value);
     return as_error(r);
 }
 error_code socket_core::address(io::name_of which, void* data, std::size_t& size) noexcept {
-    auto const r = context->driver().address(handle, which, data, size);
+    auto const r = context->descriptors().address(handle, which, data, size);
     size = static_cast<std::size_t>(r.value);
     return as_error(r);
 }
 error_code socket_core::adopt(int fd) noexcept {
     if (handle.is_open())
         return error::already_open;
-    return as_error(context->driver().adopt(fd, handle));
+    return as_error(context->descriptors().adopt(fd, handle));
 }
 std::size_t socket_core::cancel(error_code& ec) noexcept {
     ec = {};
@@ -117,12 +119,12 @@ std::size_t socket_core::cancel(error_code& ec) noexcept {
     return context->cancel(handle);
 }
 std::size_t socket_core::available(error_code& ec) noexcept {
-    auto const r = context->driver().available(handle);
+    auto const r = context->descriptors().available(handle);
     ec = as_error(r);
     return ec ? 0 : static_cast<std::size_t>(r.value);
 }
 error_code socket_core::control(unsigned long command, void* data) noexcept {
-    return as_error(context->driver().control(handle, command, data));
+    return as_error(context->descriptors().control(handle, command, data));
 }
 bool socket_core::at_mark(error_code& ec) noexcept {
     int is = 0;
@@ -133,25 +135,25 @@ error_code socket_core::non_blocking(bool on) noexcept {
     if (!handle.is_open())
         return error::bad_descriptor;
     user_non_blocking = on;
-    context->driver().native_blocking(handle, !on); // Simulated descriptors have no mode; nobody can see it.
+    context->descriptors().native_blocking(handle, !on); // Simulated descriptors have no mode; nobody can see it.
     return {};
 }
 error_code socket_core::native_non_blocking(bool on) noexcept {
     if (!on && user_non_blocking)
         return error::invalid_argument;
-    return as_error(context->driver().native_blocking(handle, !on));
+    return as_error(context->descriptors().native_blocking(handle, !on));
 }
 bool socket_core::native_non_blocking() const noexcept {
-    return handle.is_open() && !context->driver().is_native_blocking(handle);
+    return handle.is_open() && !context->descriptors().is_native_blocking(handle);
 }
 int socket_core::release(error_code& ec) noexcept {
-    context->driver().native(handle); // The new owner finds it in the mode in which native_handle() shows it.
+    context->descriptors().native(handle); // The new owner finds it in the mode in which native_handle() shows it.
     user_non_blocking = false;
     auto const r = context->release(std::exchange(handle, {}));
     ec = as_error(r);
     return ec ? -1 : static_cast<int>(r.value);
 }
-int socket_core::native() const noexcept { return handle.is_open() ? context->driver().native(handle) : -1; }
+int socket_core::native() const noexcept { return handle.is_open() ? context->descriptors().native(handle) : -1; }
 
 void open_to_connect(socket_core& s, io::io_op& o, int family, int type, int protocol) noexcept {
     if (!s.handle.is_open())
@@ -169,9 +171,9 @@ error_code hand_over(io_loop& from, std::size_t packed_handle, io_loop& to, io::
     auto const fd = from.release(accepted);
     if (fd.error)
         return to_error_code(fd.error);
-    auto const adopted = to.driver().adopt(static_cast<int>(fd.value), h);
+    auto const adopted = to.descriptors().adopt(static_cast<int>(fd.value), h);
     if (adopted.error)
-        from.driver().discard(static_cast<int>(fd.value)); // It was nobody's.
+        from.descriptors().discard(static_cast<int>(fd.value)); // It was nobody's.
     return to_error_code(adopted.error);
 }
 
@@ -179,7 +181,7 @@ error_code connect_pair(socket_core& a, socket_core& b, int family, int type, in
     if (a.handle.is_open() || b.handle.is_open())
         return error::already_open;
     io::handle other;
-    auto const r = a.context->driver().pair(family, type, protocol, a.handle, other);
+    auto const r = a.context->descriptors().pair(family, type, protocol, a.handle, other);
     if (r.error)
         return as_error(r);
     auto const ec = hand_over(*a.context, std::size_t{other.generation} << 32 | other.index, *b.context, b.handle);
@@ -192,7 +194,7 @@ error_code connect_pipe(socket_core& reads, socket_core& writes) noexcept {
     if (reads.handle.is_open() || writes.handle.is_open())
         return error::already_open;
     io::handle other;
-    auto const r = reads.context->driver().pipe(reads.handle, other);
+    auto const r = reads.context->descriptors().pipe(reads.handle, other);
     if (r.error)
         return as_error(r);
     auto const ec =

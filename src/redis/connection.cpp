@@ -784,8 +784,8 @@ void connection_core::begin_write(std::string_view bytes) noexcept {
     ++mux_.counters().writes;
     write_.set(socket_->handle, io::kind::send_all, const_cast<char*>(bytes.data()), bytes.size());
     bool const is_done = context_->as_owner([this]() noexcept {
-        auto& driver = context_->driver();
-        return driver.ready(write_.handle, write_.kind, write_.size) && driver.try_now(write_);
+        auto& reactor = context_->reactor();
+        return reactor.ready(write_.handle, write_.kind, write_.size) && reactor.try_now(write_);
     });
     if (is_done) {
         written();
@@ -1002,13 +1002,13 @@ std::int64_t connection_core::undelivered_bytes() noexcept {
 }
 
 std::int64_t connection_core::unread_bytes() noexcept {
-    return context_->as_owner([this]() noexcept { return context_->driver().available(socket_->handle).value; });
+    return context_->as_owner([this]() noexcept { return context_->descriptors().available(socket_->handle).value; });
 }
 
 std::int64_t connection_core::in_socket() noexcept {
     int n = 0; // Where nobody can say, all that was written counts as delivered.
     auto const said =
-        context_->as_owner([&]() noexcept { return context_->driver().control(socket_->handle, SIOCOUTQ, &n); });
+        context_->as_owner([&]() noexcept { return context_->descriptors().control(socket_->handle, SIOCOUTQ, &n); });
     return said.error ? 0 : n;
 }
 

@@ -133,9 +133,9 @@ struct session : op_link {
                 return;
             }
             auto& core_of = core();
-            auto& driver = core_of.context->driver();
+            auto& reactor = core_of.context->reactor();
             write.set(core_of.handle, io::kind::send_all, sending.data(), sending.size());
-            if (driver.ready(write.handle, write.kind, write.size) && driver.try_now(write)) {
+            if (reactor.ready(write.handle, write.kind, write.size) && reactor.try_now(write)) {
                 if (write.result.error)
                     return close();
                 continue;
@@ -252,7 +252,7 @@ server::server(any_io_executor const& ex, server_options options)
     if (!core_->options.engine.clock) {
         auto const l = fairlead::detail::io_loop_for(ex);
         auto const offset =
-            fairlead::detail::difference(std::chrono::nanoseconds(l->driver().wall_ns()), l->now().time_since_epoch());
+            fairlead::detail::difference(std::chrono::nanoseconds(l->host().wall_ns()), l->now().time_since_epoch());
         core_->options.engine.clock = [l, offset] {
             return std::chrono::duration_cast<std::chrono::milliseconds>(
                 fairlead::detail::sum(l->now().time_since_epoch(), offset));

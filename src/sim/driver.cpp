@@ -12,12 +12,11 @@ namespace {
 
 io::outcome failed(int e) noexcept { return {e, 0}; }
 
-class sim_driver final : public io::driver {
+class sim_driver final : public io::reactor, public io::descriptors, public io::host, public io::driver {
 public:
-    sim_driver(network& n, host_state& m) noexcept : network_(n), host_(m) {}
+    sim_driver(network& n, host_state& m) noexcept : driver(*this, *this, *this), network_(n), host_(m) {}
 
     void attach(loop&) noexcept override {}
-    char const* name() const noexcept override { return "sim"; }
 
     // ---- asynchronous verbs
     bool has_threads() const noexcept override { return false; }

@@ -24,25 +24,19 @@ struct bend {
     std::function<void()> end{};              ///< the driver goes
 };
 
-class bent_driver final : public io::driver {
+/// As the machine's, but for poll() and wake().
+class bent_reactor final : public io::reactor {
 public:
-    explicit bent_driver(bend& b) : bend_(b), machine_(io::make_driver()) {}
-    ~bent_driver() override {
-        if (bend_.end)
-            bend_.end();
-    }
+    bent_reactor(bend& b, io::reactor& machine) : bend_(b), machine_(machine) {}
 
-    void attach(loop& l) noexcept override { machine_->attach(l); }
-    char const* name() const noexcept override { return "bent"; }
-    std::uint64_t verifications() const noexcept override { return machine_->verifications(); }
-    std::uint64_t system_calls() const noexcept override { return machine_->system_calls(); }
-
-    void submit(io::io_op& o) noexcept override { machine_->submit(o); }
-    bool ready(io::handle h, io::kind k, std::size_t size) noexcept override { return machine_->ready(h, k, size); }
-    bool try_now(io::io_op& o) noexcept override { return machine_->try_now(o); }
-    bool cancel(io::io_op& o) noexcept override { return machine_->cancel(o); }
-    bool cancel(io::handle h, void* ticket) noexcept override { return machine_->cancel(h, ticket); }
-    std::size_t cancel_all(io::handle h) noexcept override { return machine_->cancel_all(h); }
+    void attach(loop& l) noexcept override { machine_.attach(l); }
+    io::reactor_counters counters() const noexcept override { return machine_.counters(); }
+    void submit(io::io_op& o) noexcept override { machine_.submit(o); }
+    bool ready(io::handle h, io::kind k, std::size_t size) noexcept override { return machine_.ready(h, k, size); }
+    bool try_now(io::io_op& o) noexcept override { return machine_.try_now(o); }
+    bool cancel(io::io_op& o) noexcept override { return machine_.cancel(o); }
+    bool cancel(io::handle h, void* ticket) noexcept override { return machine_.cancel(h, ticket); }
+    std::size_t cancel_all(io::handle h) noexcept override { return machine_.cancel_all(h); }
     void poll(std::int64_t until_ns) noexcept override {
         ++bend_.polls;
         bend_.waits += until_ns != 0;
@@ -53,58 +47,63 @@ public:
             if (until_ns <= 0)
                 until_ns = 1; // long past, but no "only look"
         }
-        machine_->poll(until_ns);
+        machine_.poll(until_ns);
     }
-    std::size_t pending() const noexcept override { return machine_->pending(); }
-    void take_pending(op_queue& into) noexcept override { machine_->take_pending(into); }
-
+    std::size_t pending() const noexcept override { return machine_.pending(); }
+    void take_pending(op_queue& into) noexcept override { machine_.take_pending(into); }
     void wake() noexcept override {
         if (bend_.wake)
             bend_.wake();
-        machine_->wake();
-    }
-    std::int64_t now_ns() noexcept override { return (bend_.stands ? began_ns_ : machine_->now_ns()) + bend_.ahead_ns; }
-    std::int64_t wall_ns() noexcept override { return machine_->wall_ns() + bend_.wall_ahead_ns; }
-    std::uint64_t entropy() noexcept override { return machine_->entropy(); }
-
-    void resolve(io::resolve_op& o) noexcept override { machine_->resolve(o); }
-    void cancel_resolve(io::resolve_op& o) noexcept override { machine_->cancel_resolve(o); }
-    void resolve_blocking(io::resolve_op& o) noexcept override { machine_->resolve_blocking(o); }
-
-    io::outcome open(int family, int type, int protocol, io::handle& h) noexcept override {
-        return machine_->open(family, type, protocol, h);
-    }
-    io::outcome pair(int family, int type, int protocol, io::handle& a, io::handle& b) noexcept override {
-        return machine_->pair(family, type, protocol, a, b);
-    }
-    io::outcome adopt(int fd, io::handle& h) noexcept override { return machine_->adopt(fd, h); }
-    io::outcome release(io::handle h) noexcept override { return machine_->release(h); }
-    io::outcome close(io::handle h) noexcept override { return machine_->close(h); }
-    io::outcome bind(io::handle h, void const* address, std::size_t size) noexcept override {
-        return machine_->bind(h, address, size);
-    }
-    io::outcome listen(io::handle h, int backlog) noexcept override { return machine_->listen(h, backlog); }
-    io::outcome shutdown(io::handle h, int how) noexcept override { return machine_->shutdown(h, how); }
-    io::outcome set_option(io::handle h, int level, int option, void const* data, std::size_t size) noexcept override {
-        return machine_->set_option(h, level, option, data, size);
-    }
-    io::outcome get_option(io::handle h, int level, int option, void* data, std::size_t size) noexcept override {
-        return machine_->get_option(h, level, option, data, size);
-    }
-    io::outcome address(io::handle h, io::name_of which, void* data, std::size_t capacity) noexcept override {
-        return machine_->address(h, which, data, capacity);
-    }
-    io::outcome available(io::handle h) noexcept override { return machine_->available(h); }
-    int native(io::handle h) noexcept override { return machine_->native(h); }
-    void perform(io::io_op& o, bool may_wait) noexcept override { machine_->perform(o, may_wait); }
-    bool sleep_until(std::int64_t until_ns) noexcept override {
-        return machine_->sleep_until(until_ns - bend_.ahead_ns);
+        machine_.wake();
     }
 
 private:
     bend& bend_;
-    fairlead::detail::owned<io::driver> machine_;
-    std::int64_t const began_ns_ = machine_->now_ns();
+    io::reactor& machine_;
+};
+
+/// As the machine, but for its clocks. It has no signals.
+class bent_host final : public io::host {
+public:
+    bent_host(bend& b, io::host& machine) : bend_(b), machine_(machine) {}
+
+    void attach(loop& l) noexcept override { machine_.attach(l); }
+    void take_pending(op_queue& into) noexcept override { machine_.take_pending(into); }
+    std::int64_t now_ns() noexcept override { return (bend_.stands ? began_ns_ : machine_.now_ns()) + bend_.ahead_ns; }
+    std::int64_t wall_ns() noexcept override { return machine_.wall_ns() + bend_.wall_ahead_ns; }
+    std::uint64_t entropy() noexcept override { return machine_.entropy(); }
+    bool sleep_until(std::int64_t until_ns) noexcept override {
+        return machine_.sleep_until(until_ns - bend_.ahead_ns);
+    }
+    void resolve(io::resolve_op& o) noexcept override { machine_.resolve(o); }
+    void cancel_resolve(io::resolve_op& o) noexcept override { machine_.cancel_resolve(o); }
+    void resolve_blocking(io::resolve_op& o) noexcept override { machine_.resolve_blocking(o); }
+
+private:
+    bend& bend_;
+    io::host& machine_;
+    std::int64_t const began_ns_ = machine_.now_ns();
+};
+
+/// What a bent backend consists of. The base of the driver, so that it is there before it.
+struct bent_parts {
+    bend& bent;
+    fairlead::detail::owned<io::driver> machine = io::make_driver();
+    bent_reactor reactor{bent, machine->reactor()};
+    bent_host host{bent, machine->host()};
+
+    explicit bent_parts(bend& b) : bent(b) {}
+};
+
+class bent_driver final : bent_parts, public io::driver {
+public:
+    explicit bent_driver(bend& b)
+        : bent_parts(b),
+          driver(bent_parts::reactor, machine->descriptors(), bent_parts::host) {}
+    ~bent_driver() override {
+        if (bent.end)
+            bent.end();
+    }
 };
 
 } // namespace fairlead::test

@@ -108,7 +108,7 @@ TEST(Catalogue, T02_PeriodicTimerCatchesUpOnceInsteadOfInABurst) {
 
 TEST(Catalogue, T08_AnyOriginOfTheSteadyClockWillDo) {
     // As after an offset in a time namespace, or just after the machine was started.
-    for (std::int64_t const ahead : {-io::make_driver()->now_ns() + 1, std::int64_t{0}, 100 * year_ns}) {
+    for (std::int64_t const ahead : {-io::make_driver()->host().now_ns() + 1, std::int64_t{0}, 100 * year_ns}) {
         bent_context w;
         w.b.ahead_ns = ahead;
         std::string order;

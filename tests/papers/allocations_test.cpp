@@ -415,7 +415,7 @@ TEST_F(Alloc, B06_RecordOfAPendingAwaitLiesWithItsCoroutines) {
     context.poll();
     ASSERT_NE(root.from, nullptr);
     op_queue pending;
-    context.driver().take_pending(pending);
+    context.driver().reactor().take_pending(pending);
     ASSERT_FALSE(pending.empty());
     op* const o = pending.pop_front();
     EXPECT_TRUE(root.holds(o));

@@ -72,6 +72,10 @@ public:
     /// When this returns, all is done that other threads had asked for. Not from inside such a request.
     using loop::take_inbox;
     io::driver& driver() noexcept { return *driver_; }
+    io::reactor& reactor() noexcept { return *reactor_; }
+    io::descriptors& descriptors() noexcept { return *descriptors_; }
+    io::host& host() noexcept { return *host_; }
+    io::outcome notify_fork(execution_context::fork_event event) noexcept;
     /// The driver's clock, for programs. The loop uses what it said instead of looking once more.
     std::int64_t now_ns() noexcept;
     /// The same time as a point of steady_clock, for those who include <fairlead/io/clock.hpp>.
@@ -83,7 +87,7 @@ public:
     void submit(io::io_op& o) noexcept {
         detail::section const s;
         if (plainly_mine(s)) [[likely]]
-            driver_->submit(o);
+            reactor_->submit(o);
         else
             submit_from_outside(o, s);
     }
@@ -171,6 +175,7 @@ private:
     };
 
     io_loop(execution_context& context, detail::owned<io::driver> d);
+    void attach(io::driver& d) noexcept;
     ~io_loop();
 
     std::int64_t clock_ns() noexcept override;
@@ -195,7 +200,10 @@ private:
     void look_at_driver(std::int64_t now) noexcept;
 
     detail::owned<io::driver> driver_;
-    std::atomic<io::driver*> waker_;    ///< driver_, for threads that do not own the loop
+    io::reactor* reactor_; ///< the driver's, as the next two
+    io::descriptors* descriptors_;
+    io::host* host_;
+    std::atomic<io::reactor*> waker_;   ///< as reactor_, for threads that do not own the loop
     detail::owned<io::driver> retired_; ///< made in time: there may be no memory when it is needed
     detail::owned<timers> timers_;
     loop_counters counters_{};
@@ -215,7 +223,7 @@ struct descriptor_canceller {
     io::handle handle;
     cancellation_type accepts;
     void request(void* ticket) const { context->cancel(handle, ticket); }
-    void end(io_op& o) const noexcept { context->driver().cancel(o); }
+    void end(io_op& o) const noexcept { context->reactor().cancel(o); }
 };
 /// How this op is asked to end early, and for which types of requests.
 inline descriptor_canceller cancellation_of(io_op& o, loop& home) noexcept {
@@ -241,8 +249,8 @@ struct signal_canceller {
     io_loop* context;
     signal_op* o;
     static constexpr auto accepts = cancellation_type::terminal | cancellation_type::partial | cancellation_type::total;
-    void request(void*) const { context->driver().cancel(*o); }
-    void end(signal_op& pending) const noexcept { context->driver().cancel(pending); }
+    void request(void*) const { context->host().cancel_signal(*o); }
+    void end(signal_op& pending) const noexcept { context->host().cancel_signal(pending); }
 };
 inline signal_canceller cancellation_of(signal_op& o, loop& home) noexcept { return {&io_loop::of(home), &o}; }
 /// As signal_canceller, for a look-up.
@@ -250,8 +258,8 @@ struct resolve_canceller {
     io_loop* context;
     resolve_op* o;
     static constexpr auto accepts = cancellation_type::terminal | cancellation_type::partial | cancellation_type::total;
-    void request(void*) const { context->driver().cancel_resolve(*o); }
-    void end(resolve_op& pending) const noexcept { context->driver().cancel_resolve(pending); }
+    void request(void*) const { context->host().cancel_resolve(*o); }
+    void end(resolve_op& pending) const noexcept { context->host().cancel_resolve(pending); }
 };
 inline resolve_canceller cancellation_of(resolve_op& o, loop& home) noexcept { return {&io_loop::of(home), &o}; }
 

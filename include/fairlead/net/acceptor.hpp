@@ -38,7 +38,7 @@ template <class Protocol, class Executor> struct accept_new : primitive<accept_n
     loop* home() const noexcept { return acceptor->context; }
     std::string describe() const { return "accept"; }
     std::string describe(record const& o) const { return text_of_failed("accept", o.kind, *o.context, o.handle); }
-    bool ready() const noexcept { return acceptor->context->driver().ready(acceptor->handle, io::kind::accept, 1); }
+    bool ready() const noexcept { return acceptor->context->reactor().ready(acceptor->handle, io::kind::accept, 1); }
     void prepare(record& o) const noexcept { prepare(o, nullptr); }
     void prepare(record& o, endpoint_type* from) const noexcept {
         o.context = acceptor->context;
@@ -50,7 +50,7 @@ template <class Protocol, class Executor> struct accept_new : primitive<accept_n
             o.set(acceptor->handle, io::kind::accept, nullptr, static_cast<std::size_t>(acceptor->family),
                   acceptor->report_aborted);
     }
-    bool attempt(record& o) const noexcept { return o.context->driver().try_now(o); }
+    bool attempt(record& o) const noexcept { return o.context->reactor().try_now(o); }
     void submit(record& o) const noexcept { o.context->submit(o); }
     static constexpr bool drops = true;
     static void drop(record& o) noexcept { o.executor.~Executor(); }
@@ -71,7 +71,7 @@ template <class Protocol, class Executor> struct accept_new : primitive<accept_n
     std::tuple<error_code, socket_type> block(endpoint_type* from) const {
         record o;
         prepare(o, from);
-        o.context->driver().perform(o, !acceptor->user_non_blocking);
+        o.context->descriptors().perform(o, !acceptor->user_non_blocking);
         return take(o);
     }
 };
@@ -121,7 +121,7 @@ template <class Socket, class Endpoint> struct accept_into : primitive<accept_in
     loop* home() const noexcept { return acceptor->context; }
     std::string describe() const { return "accept"; }
     std::string describe(record const& o) const { return text_of_failed("accept", o.kind, *o.context, o.handle); }
-    bool ready() const noexcept { return acceptor->context->driver().ready(acceptor->handle, io::kind::accept, 1); }
+    bool ready() const noexcept { return acceptor->context->reactor().ready(acceptor->handle, io::kind::accept, 1); }
     void prepare(record& o) const noexcept {
         o.context = acceptor->context;
         o.peer = peer;
@@ -130,7 +130,7 @@ template <class Socket, class Endpoint> struct accept_into : primitive<accept_in
         o.set(acceptor->handle, io::kind::accept, endpoint ? static_cast<void*>(endpoint->data()) : nullptr,
               endpoint ? endpoint->capacity() : 0, acceptor->report_aborted);
     }
-    bool attempt(record& o) const noexcept { return o.context->driver().try_now(o); }
+    bool attempt(record& o) const noexcept { return o.context->reactor().try_now(o); }
     void submit(record& o) const noexcept { o.context->submit(o); }
     static std::tuple<error_code> take(record& o) {
         auto ec = to_error_code(o.result.error);
@@ -154,7 +154,7 @@ template <class Socket, class Endpoint> struct accept_into : primitive<accept_in
     void block(std::tuple<error_code>& v) const {
         record o;
         prepare(o);
-        o.context->driver().perform(o, !acceptor->user_non_blocking);
+        o.context->descriptors().perform(o, !acceptor->user_non_blocking);
         v = take(o);
     }
 };

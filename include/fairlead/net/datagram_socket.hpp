@@ -21,11 +21,11 @@ template <class Derived, class Record> struct datagram_primitive : primitive<Der
     explicit datagram_primitive(socket_core const& s) noexcept : socket(&s) {}
     loop* home() const noexcept { return socket->context; }
     bool is_ready(io::kind k, std::size_t n) const noexcept {
-        return socket->context->driver().ready(socket->handle, k, n);
+        return socket->context->reactor().ready(socket->handle, k, n);
     }
-    bool attempt(record& o) const noexcept { return socket->context->driver().try_now(o); }
+    bool attempt(record& o) const noexcept { return socket->context->reactor().try_now(o); }
     void submit(record& o) const noexcept { socket->context->submit(o); }
-    void perform(record& o) const noexcept { socket->context->driver().perform(o, !socket->user_non_blocking); }
+    void perform(record& o) const noexcept { socket->context->descriptors().perform(o, !socket->user_non_blocking); }
     void block(std::tuple<error_code, std::size_t>& v) const noexcept {
         auto const& self = static_cast<Derived const&>(*this);
         record o;

@@ -119,7 +119,7 @@ template <class Protocol> struct resolve : primitive<resolve<Protocol>> {
     }
     static std::tuple<error_code, results> take(record& o) noexcept {
         if (o.late)
-            o.request->context->driver().resolve_blocking(o);
+            o.request->context->host().resolve_blocking(o);
         auto ec = resolve_error(o);
         results r;
         if (!ec) {

@@ -66,11 +66,11 @@ struct transfer : primitive<transfer> {
           may_wait(!s.user_non_blocking) {}
 
     loop* home() const noexcept { return context; }
-    bool ready() const noexcept { return context->driver().ready(handle, kind, size); }
+    bool ready() const noexcept { return context->reactor().ready(handle, kind, size); }
     void prepare(record& o) const noexcept { o.set(handle, kind, data, size, flags); }
     std::string describe() const { return name_of_kind(kind); }
     std::string describe_failed() const { return text_of_failed(name_of_kind(kind), kind, *context, handle); }
-    bool attempt(record& o) const noexcept { return context->driver().try_now(o); }
+    bool attempt(record& o) const noexcept { return context->reactor().try_now(o); }
     void submit(record& o) const noexcept { context->submit(o); }
     static std::tuple<error_code, std::size_t> take(record& o) noexcept {
         return {to_error_code(o.result.error), o.result.n};
@@ -78,7 +78,7 @@ struct transfer : primitive<transfer> {
     void block(std::tuple<error_code, std::size_t>& v) const noexcept {
         record o;
         prepare(o);
-        context->driver().perform(o, may_wait);
+        context->descriptors().perform(o, may_wait);
         v = take(o);
     }
 };
@@ -106,7 +106,7 @@ struct sequence_transfer : primitive<sequence_transfer> {
           may_wait(!s.user_non_blocking) {}
 
     loop* home() const noexcept { return context; }
-    bool ready() const noexcept { return context->driver().ready(handle, kind, slices.size()); }
+    bool ready() const noexcept { return context->reactor().ready(handle, kind, slices.size()); }
     void prepare(record& o) const noexcept { set(o, slices.data()); }
     std::size_t room() const noexcept { return slices.bytes(); }
     void prepare(record& o, void* room) const noexcept {
@@ -115,7 +115,7 @@ struct sequence_transfer : primitive<sequence_transfer> {
     }
     std::string describe() const { return name_of_kind(kind); }
     std::string describe_failed() const { return text_of_failed(name_of_kind(kind), kind, *context, handle); }
-    bool attempt(record& o) const noexcept { return context->driver().try_now(o); }
+    bool attempt(record& o) const noexcept { return context->reactor().try_now(o); }
     void submit(record& o) const noexcept { context->submit(o); }
     static std::tuple<error_code, std::size_t> take(record& o) noexcept {
         return {to_error_code(o.result.error), o.result.n};
@@ -123,7 +123,7 @@ struct sequence_transfer : primitive<sequence_transfer> {
     void block(std::tuple<error_code, std::size_t>& v) const noexcept {
         record o;
         prepare(o);
-        context->driver().perform(o, may_wait);
+        context->descriptors().perform(o, may_wait);
         v = take(o);
     }
 
@@ -159,7 +159,7 @@ template <class... Count> struct readiness : primitive<readiness<Count...>> {
     void block(std::tuple<error_code, Count...>& v) const noexcept {
         record o;
         prepare(o);
-        context->driver().perform(o, may_wait);
+        context->descriptors().perform(o, may_wait);
         v = take(o);
     }
 };
@@ -248,7 +248,7 @@ template <class Endpoint> struct connect_to : primitive<connect_to<Endpoint>> {
             }
         io::io_op o;
         o.set(socket->handle, io::kind::connect, endpoint.data(), endpoint.size());
-        socket->context->driver().perform(o, !socket->user_non_blocking);
+        socket->context->descriptors().perform(o, !socket->user_non_blocking);
         v = take(o);
     }
 

@@ -86,7 +86,7 @@ struct timer_wait : primitive<timer_wait> {
         return {o.result.error == 0 ? error_code() : error_code(o.result.error, error::get_system_category())};
     }
     void block(std::tuple<error_code>& v) const noexcept {
-        bool const slept = timer->context().driver().sleep_until(timer->deadline_ns());
+        bool const slept = timer->context().host().sleep_until(timer->deadline_ns());
         v = {slept ? error_code() : error::make_error_code(error::operation_not_supported)};
     }
 };

@@ -173,22 +173,22 @@ TEST_F(Retired, ASetOfSignalsGivesThemBack) {
 
 TEST(RetiredDriver, HasNothingAndDoesNothing) {
     auto const driver = io::make_retired_driver({});
-    EXPECT_STREQ(driver->name(), "retired");
-    EXPECT_EQ(driver->pending(), 0U);
+    EXPECT_EQ(driver->reactor().pending(), 0U);
     io::io_op op;
     op.set({}, io::kind::receive, nullptr, 1);
-    EXPECT_FALSE(driver->ready({}, io::kind::receive, 1) || driver->try_now(op) || driver->cancel(op));
-    EXPECT_FALSE(driver->cancel(io::handle{}, nullptr));
-    EXPECT_EQ(driver->cancel_all({}), 0U);
-    driver->poll(-1); // does not wait
-    driver->wake();
+    EXPECT_FALSE(driver->reactor().ready({}, io::kind::receive, 1) || driver->reactor().try_now(op) ||
+                 driver->reactor().cancel(op));
+    EXPECT_FALSE(driver->reactor().cancel(io::handle{}, nullptr));
+    EXPECT_EQ(driver->reactor().cancel_all({}), 0U);
+    driver->reactor().poll(-1); // does not wait
+    driver->reactor().wake();
     op_queue taken;
-    driver->take_pending(taken);
+    driver->reactor().take_pending(taken);
     EXPECT_TRUE(taken.empty());
-    EXPECT_EQ(driver->entropy(), 0U);
-    EXPECT_GT(driver->wall_ns(), 0);
-    auto const before = driver->now_ns();
-    EXPECT_GE(driver->now_ns(), before);
+    EXPECT_EQ(driver->host().entropy(), 0U);
+    EXPECT_GT(driver->host().wall_ns(), 0);
+    auto const before = driver->host().now_ns();
+    EXPECT_GE(driver->host().now_ns(), before);
 }
 
 } // namespace

@@ -37,7 +37,9 @@ struct probe : io_op {
 /// A world with a connected pair, and the loop's turn as the owner.
 class SimDriver : public testing::TestWithParam<std::uint64_t> {
 protected:
-    SimDriver() : world_(GetParam()) { EXPECT_EQ(driver().pair(AF_UNIX, SOCK_STREAM, 0, a_, b_).error, 0); }
+    SimDriver() : world_(GetParam()) {
+        EXPECT_EQ(driver().descriptors().pair(AF_UNIX, SOCK_STREAM, 0, a_, b_).error, 0);
+    }
     io::driver& driver() { return world_.context().driver(); }
     /// Runs what can be run and lets arrive what is on its way; what waits for ever stays.
     void settle() {
@@ -47,7 +49,7 @@ protected:
     }
     void write(handle h, std::string text) {
         probe& o = make(h, kind::send_all, text.data(), text.size());
-        driver().submit(o);
+        driver().reactor().submit(o);
         settle();
         ASSERT_EQ(o.completed, 1);
         EXPECT_EQ(o.result.error, 0);
@@ -69,24 +71,24 @@ protected:
 TEST_P(SimDriver, ReceiveAllCountsOverAllItsAttempts) {
     std::string got(10, '-');
     probe& o = make(b_, kind::receive_all, got.data(), got.size());
-    driver().submit(o);
+    driver().reactor().submit(o);
     write(a_, "0123");
     EXPECT_EQ(o.completed, 0);
-    EXPECT_EQ(driver().pending(), 1U);
+    EXPECT_EQ(driver().reactor().pending(), 1U);
     write(a_, "456789+");
     EXPECT_EQ(o.completed, 1);
     EXPECT_EQ(o.result.error, 0);
     EXPECT_EQ(o.result.n, 10U);
     EXPECT_EQ(got, "0123456789");
-    EXPECT_EQ(driver().available(b_).value, 1);
+    EXPECT_EQ(driver().descriptors().available(b_).value, 1);
 }
 
 TEST_P(SimDriver, ReceiveAllReportsWhatHadComeBeforeTheEnd) {
     std::string got(10, '-');
     probe& o = make(b_, kind::receive_all, got.data(), got.size());
-    driver().submit(o);
+    driver().reactor().submit(o);
     write(a_, "0123");
-    driver().shutdown(a_, SHUT_WR);
+    driver().descriptors().shutdown(a_, SHUT_WR);
     settle();
     EXPECT_EQ(o.completed, 1);
     EXPECT_EQ(o.result.error, eof);
@@ -96,10 +98,10 @@ TEST_P(SimDriver, ReceiveAllReportsWhatHadComeBeforeTheEnd) {
 TEST_P(SimDriver, CancelledReceiveAllReportsWhatItHadTaken) {
     std::string got(10, '-');
     probe& o = make(b_, kind::receive_all, got.data(), got.size());
-    driver().submit(o);
+    driver().reactor().submit(o);
     write(a_, "0123");
-    EXPECT_TRUE(driver().cancel(o));
-    EXPECT_FALSE(driver().cancel(o));
+    EXPECT_TRUE(driver().reactor().cancel(o));
+    EXPECT_FALSE(driver().reactor().cancel(o));
     settle();
     EXPECT_EQ(o.completed, 1);
     EXPECT_EQ(o.result.error, ECANCELED);
@@ -110,20 +112,20 @@ TEST_P(SimDriver, AttemptThatFailsLeavesTheOpAsItWas) {
     write(a_, "0123");
     std::string got(10, '-');
     probe& o = make(b_, kind::receive_all, got.data(), got.size());
-    EXPECT_FALSE(driver().try_now(o));
+    EXPECT_FALSE(driver().reactor().try_now(o));
     EXPECT_EQ(o.data, got.data());
-    EXPECT_EQ(driver().available(b_).value, 4);
+    EXPECT_EQ(driver().descriptors().available(b_).value, 4);
     char first[2];
     probe& waiting = make(a_, kind::receive_all, first, 2);
-    driver().submit(waiting);
+    driver().reactor().submit(waiting);
     write(b_, "x");
     char c;
     probe& overtaking = make(a_, kind::receive, &c, 1);
     for (int i = 0; i != 20; ++i)
-        EXPECT_FALSE(driver().try_now(overtaking)); // nobody is served before those who wait
+        EXPECT_FALSE(driver().reactor().try_now(overtaking)); // nobody is served before those who wait
     probe& four = make(b_, kind::receive_all, got.data(), 4);
     int tries = 1;
-    for (; !driver().try_now(four); ++tries) // only put off, now and then
+    for (; !driver().reactor().try_now(four); ++tries) // only put off, now and then
         ASSERT_LT(tries, 100);
     EXPECT_EQ(four.result.n, 4U);
     EXPECT_EQ(got.substr(0, 4), "0123");
@@ -134,11 +136,11 @@ TEST_P(SimDriver, SlicesAreFilledAndEmptiedInOrder) {
     std::string x = "abc", y = "defgh", z = "i";
     io::slice out[] = {{x.data(), 3}, {y.data(), 5}, {z.data(), 1}};
     probe& send = make(a_, kind::send_all, out, 3, true);
-    driver().submit(send);
+    driver().reactor().submit(send);
     std::string p(2, '-'), q(7, '-');
     io::slice in[] = {{p.data(), 2}, {q.data(), 7}};
     probe& receive = make(b_, kind::receive_all, in, 2, true);
-    driver().submit(receive);
+    driver().reactor().submit(receive);
     settle();
     EXPECT_EQ(send.result.n, 9U);
     EXPECT_EQ(receive.result.n, 9U);
@@ -146,11 +148,11 @@ TEST_P(SimDriver, SlicesAreFilledAndEmptiedInOrder) {
 }
 
 TEST_P(SimDriver, NothingToMoveIsDoneAtOnceEvenAtTheEnd) {
-    driver().shutdown(a_, SHUT_WR);
+    driver().descriptors().shutdown(a_, SHUT_WR);
     probe& receive = make(b_, kind::receive);
     probe& send = make(a_, kind::send);
-    driver().submit(receive);
-    driver().submit(send);
+    driver().reactor().submit(receive);
+    driver().reactor().submit(send);
     settle();
     EXPECT_EQ(receive.completed, 1);
     EXPECT_EQ(receive.result.error, 0);
@@ -163,11 +165,11 @@ TEST_P(SimDriver, PeekedBytesAreStillThere) {
     char c = 0;
     probe& o = make(b_, kind::receive, &c, 1);
     o.message_flags = MSG_PEEK;
-    driver().submit(o);
+    driver().reactor().submit(o);
     settle();
     EXPECT_EQ(o.result.n, 1U);
     EXPECT_EQ(c, '0');
-    EXPECT_EQ(driver().available(b_).value, 2);
+    EXPECT_EQ(driver().descriptors().available(b_).value, 2);
 }
 
 TEST_P(SimDriver, WaitsEndWithReadinessAndMoveNothing) {
@@ -175,16 +177,16 @@ TEST_P(SimDriver, WaitsEndWithReadinessAndMoveNothing) {
     probe& write_op = make(b_, kind::wait_write);
     probe& error_op = make(b_, kind::wait_error);
     for (auto* o : {&read, &write_op, &error_op})
-        driver().submit(*o);
+        driver().reactor().submit(*o);
     settle();
     EXPECT_EQ(write_op.completed, 1);
     EXPECT_EQ(read.completed, 0);
     write(a_, "0");
     EXPECT_EQ(read.completed, 1);
     EXPECT_EQ(read.result.error, 0);
-    EXPECT_EQ(driver().available(b_).value, 1);
+    EXPECT_EQ(driver().descriptors().available(b_).value, 1);
     EXPECT_EQ(error_op.completed, 0);
-    driver().close(a_); // both ways are shut
+    driver().descriptors().close(a_); // both ways are shut
     settle();
     EXPECT_EQ(error_op.completed, 1);
     EXPECT_EQ(error_op.result.error, 0);
@@ -194,54 +196,54 @@ TEST_P(SimDriver, HandleOfAClosedDescriptorMeansNothing) {
     handle const old = b_;
     char c;
     probe& pending = make(b_, kind::receive, &c, 1);
-    driver().submit(pending);
-    EXPECT_EQ(driver().close(b_).error, 0);
-    EXPECT_EQ(driver().close(old).error, EBADF);
+    driver().reactor().submit(pending);
+    EXPECT_EQ(driver().descriptors().close(b_).error, 0);
+    EXPECT_EQ(driver().descriptors().close(old).error, EBADF);
     handle fresh;
-    EXPECT_EQ(driver().open(AF_INET, SOCK_STREAM, 0, fresh).error, 0);
+    EXPECT_EQ(driver().descriptors().open(AF_INET, SOCK_STREAM, 0, fresh).error, 0);
     EXPECT_EQ(fresh.index, old.index); // The place has a new tenant …
     EXPECT_NE(fresh, old);
     probe& late = make(old, kind::receive, &c, 1);
-    driver().submit(late);
+    driver().reactor().submit(late);
     settle();
     EXPECT_EQ(pending.completed, 1);
     EXPECT_EQ(pending.result.error, ECANCELED);
     EXPECT_EQ(late.completed, 1); // … who gets nothing of the old one's.
     EXPECT_EQ(late.result.error, EBADF);
-    EXPECT_EQ(driver().pending(), 0U);
+    EXPECT_EQ(driver().reactor().pending(), 0U);
 }
 
 TEST_P(SimDriver, AcceptYieldsHandleAndAddress) {
     handle listener, client;
-    ASSERT_EQ(driver().open(AF_INET, SOCK_STREAM, 0, listener).error, 0);
-    ASSERT_EQ(driver().open(AF_INET, SOCK_STREAM, 0, client).error, 0);
+    ASSERT_EQ(driver().descriptors().open(AF_INET, SOCK_STREAM, 0, listener).error, 0);
+    ASSERT_EQ(driver().descriptors().open(AF_INET, SOCK_STREAM, 0, client).error, 0);
     sockaddr_in at{};
     at.sin_family = AF_INET;
-    ASSERT_EQ(driver().bind(listener, &at, sizeof at).error, 0);
-    ASSERT_EQ(driver().listen(listener, 5).error, 0);
-    ASSERT_EQ(driver().address(listener, io::name_of::local, &at, sizeof at).error, 0);
+    ASSERT_EQ(driver().descriptors().bind(listener, &at, sizeof at).error, 0);
+    ASSERT_EQ(driver().descriptors().listen(listener, 5).error, 0);
+    ASSERT_EQ(driver().descriptors().address(listener, io::name_of::local, &at, sizeof at).error, 0);
     EXPECT_NE(at.sin_port, 0);
     sockaddr_in6 from{};
     probe& accept = make(listener, kind::accept, &from, sizeof from);
     probe& connect = make(client, kind::connect, &at, sizeof at);
-    driver().submit(accept);
-    driver().submit(connect);
+    driver().reactor().submit(accept);
+    driver().reactor().submit(connect);
     settle();
     ASSERT_EQ(accept.completed, 1);
     ASSERT_EQ(connect.completed, 1);
     EXPECT_EQ(accept.result.error, 0);
     EXPECT_EQ(accept.size, sizeof(sockaddr_in));
     sockaddr_in local{};
-    EXPECT_EQ(driver().address(client, io::name_of::local, &local, sizeof local).value,
+    EXPECT_EQ(driver().descriptors().address(client, io::name_of::local, &local, sizeof local).value,
               static_cast<std::int64_t>(sizeof local));
     EXPECT_EQ(std::memcmp(&from, &local, sizeof local), 0);
     handle const accepted{static_cast<std::uint32_t>(accept.result.n),
                           static_cast<std::uint32_t>(accept.result.n >> 32)};
-    EXPECT_EQ(driver().address(accepted, io::name_of::peer, &local, sizeof local).error, 0);
+    EXPECT_EQ(driver().descriptors().address(accepted, io::name_of::peer, &local, sizeof local).error, 0);
     EXPECT_EQ(std::memcmp(&from, &local, sizeof local), 0);
     // The handle carries its generation.
-    EXPECT_EQ(driver().close(accepted).error, 0);
-    EXPECT_EQ(driver().close(accepted).error, EBADF);
+    EXPECT_EQ(driver().descriptors().close(accepted).error, 0);
+    EXPECT_EQ(driver().descriptors().close(accepted).error, EBADF);
 }
 
 TEST_P(SimDriver, WhatIsPendingWhenTheContextGoesIsAbandonedOnce) {
@@ -250,10 +252,10 @@ TEST_P(SimDriver, WhatIsPendingWhenTheContextGoesIsAbandonedOnce) {
     {
         sim::world w(GetParam());
         handle x, y;
-        ASSERT_EQ(w.context().driver().pair(AF_UNIX, SOCK_STREAM, 0, x, y).error, 0);
+        ASSERT_EQ(w.context().driver().descriptors().pair(AF_UNIX, SOCK_STREAM, 0, x, y).error, 0);
         first.handle = second.handle = x;
-        w.context().driver().submit(first);
-        w.context().driver().submit(second);
+        w.context().driver().reactor().submit(first);
+        w.context().driver().reactor().submit(second);
     }
     for (auto const* o : {&first, &second}) {
         EXPECT_EQ(o->completed, 0);
@@ -263,23 +265,23 @@ TEST_P(SimDriver, WhatIsPendingWhenTheContextGoesIsAbandonedOnce) {
 
 TEST_P(SimDriver, RefusesWhatItDoesNotHave) {
     handle h;
-    EXPECT_EQ(driver().open(AF_INET, SOCK_SEQPACKET, 0, h).error, EPROTONOSUPPORT);
-    EXPECT_EQ(driver().open(AF_PACKET, SOCK_STREAM, 0, h).error, EAFNOSUPPORT);
-    EXPECT_EQ(driver().pair(AF_INET, SOCK_STREAM, 0, h, h).error, EOPNOTSUPP);
-    EXPECT_EQ(driver().adopt(1, h).error, EOPNOTSUPP);
-    EXPECT_EQ(driver().release(a_).error, EOPNOTSUPP);
-    EXPECT_EQ(driver().native(a_), -1);
-    EXPECT_EQ(driver().listen(a_, 1).error, EINVAL);
-    EXPECT_EQ(driver().shutdown(a_, 9).error, EINVAL);
-    EXPECT_FALSE(driver().sleep_until(1));
+    EXPECT_EQ(driver().descriptors().open(AF_INET, SOCK_SEQPACKET, 0, h).error, EPROTONOSUPPORT);
+    EXPECT_EQ(driver().descriptors().open(AF_PACKET, SOCK_STREAM, 0, h).error, EAFNOSUPPORT);
+    EXPECT_EQ(driver().descriptors().pair(AF_INET, SOCK_STREAM, 0, h, h).error, EOPNOTSUPP);
+    EXPECT_EQ(driver().descriptors().adopt(1, h).error, EOPNOTSUPP);
+    EXPECT_EQ(driver().descriptors().release(a_).error, EOPNOTSUPP);
+    EXPECT_EQ(driver().descriptors().native(a_), -1);
+    EXPECT_EQ(driver().descriptors().listen(a_, 1).error, EINVAL);
+    EXPECT_EQ(driver().descriptors().shutdown(a_, 9).error, EINVAL);
+    EXPECT_FALSE(driver().host().sleep_until(1));
     sockaddr_in far{};
     far.sin_family = AF_INET;
     far.sin_addr.s_addr = htonl(0xc0000201); // 192.0.2.1: no host of the world
-    ASSERT_EQ(driver().open(AF_INET, SOCK_STREAM, 0, h).error, 0);
-    EXPECT_EQ(driver().bind(h, &far, sizeof far).error, EADDRNOTAVAIL);
-    EXPECT_EQ(driver().bind(h, &far, 3).error, EINVAL);
+    ASSERT_EQ(driver().descriptors().open(AF_INET, SOCK_STREAM, 0, h).error, 0);
+    EXPECT_EQ(driver().descriptors().bind(h, &far, sizeof far).error, EADDRNOTAVAIL);
+    EXPECT_EQ(driver().descriptors().bind(h, &far, 3).error, EINVAL);
     probe& connect = make(h, kind::connect, &far, sizeof far);
-    driver().submit(connect);
+    driver().reactor().submit(connect);
     settle();
     EXPECT_EQ(connect.result.error, ENETUNREACH);
 }

@@ -1,0 +1,61 @@
+#include <io/machine.hpp>
+
+#include <io/posix.hpp>
+#include <io/signals.hpp>
+
+#include <cerrno>
+
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+namespace fairlead::io {
+
+void machine::take_pending(op_queue& into) noexcept {
+    resolving_.take_pending(into);
+    if (has_signals_.load(std::memory_order_acquire))
+        signal_hub::of_process().take_pending(*loop_, into);
+}
+outcome machine::notify_fork(execution_context::fork_event event) noexcept {
+    if (event == execution_context::fork_child)
+        resolving_.start_over(*loop_);
+    return {0, 0};
+}
+
+std::int64_t machine::now_ns() noexcept { return posix::monotonic_ns(); }
+std::int64_t machine::wall_ns() noexcept { return posix::clock_ns(CLOCK_REALTIME); }
+std::uint64_t machine::entropy() noexcept {
+    std::uint64_t v = 0;
+    if (::getrandom(&v, sizeof v, 0) != sizeof v)
+        v = static_cast<std::uint64_t>(posix::monotonic_ns()) * 0x9e3779b97f4a7c15U;
+    return v;
+}
+bool machine::sleep_until(std::int64_t until_ns) noexcept { return posix::sleep_until(until_ns, &posix::monotonic_ns); }
+
+outcome machine::open_signals(signal_source*& source) noexcept {
+    source = nullptr;
+    if (int const e = watcher_.watch_signals())
+        return {e, 0};
+    has_signals_.store(true, std::memory_order_release);
+    source = signal_hub::of_process().open(*loop_);
+    return {source ? 0 : ENOMEM, 0};
+}
+void machine::close_signals(signal_source& s) noexcept { signal_hub::of_process().close(s); }
+outcome machine::add_signal(signal_source& s, int number, int flags) noexcept {
+    return {signal_hub::of_process().add(s, number, flags), 0};
+}
+outcome machine::remove_signal(signal_source& s, int number) noexcept {
+    return {signal_hub::of_process().remove(s, number), 0};
+}
+void machine::wait_signal(signal_source& s, signal_op& o) noexcept { signal_hub::of_process().wait(s, o); }
+bool machine::cancel_signal(signal_op& o) noexcept { return signal_hub::of_process().cancel(o); }
+std::size_t machine::cancel_signals(signal_source& s) noexcept { return signal_hub::of_process().cancel_all(s); }
+
+outcome host::system_host_name(char* into, std::size_t capacity) noexcept {
+    if (::gethostname(into, capacity) != 0)
+        return {errno, 0};
+    into[capacity - 1] = '\0'; // A name that was cut off has none.
+    return {0, 0};
+}
+
+} // namespace fairlead::io
