@@ -2,7 +2,9 @@
 // errno is read on the error path only.
 #pragma once
 
-#include <fairlead/io/driver.hpp>
+#include <fairlead/io/io_op.hpp>
+
+#include <io/attempt.hpp>
 
 #include <cerrno>
 #include <cstddef>
@@ -69,13 +71,6 @@ inline int whole_ms(std::int64_t ns) noexcept {
 bool sleep_until(std::int64_t until_ns, std::int64_t (*now_ns)() noexcept) noexcept;
 
 /// Does the op's system call once, without waiting and without looking at what is known of the descriptor.
-enum class attempt : unsigned char {
-    done,      ///< the result is in the op; it moved all it could have
-    done_less, ///< the result is in the op; the descriptor gave or took less than offered
-    again,     ///< nothing there, or no room: wait for readiness
-    paused,    ///< an …_all op has not moved all, and the descriptor gave or took less than offered: wait, too
-};
-inline bool has_to_wait(attempt a) noexcept { return a >= attempt::again; }
 attempt once_in_general(int fd, io_op& o) noexcept;
 
 /// One buffer that is not empty, of a stream: what nearly every operation is, hence inline.
