@@ -132,6 +132,11 @@ void ownership::let_visitors_in(owning_thread& t) noexcept {
         park::wait(turns_, seen, retry_ns);
 }
 
+void ownership::wait_for_turn(std::uint32_t seen, std::int64_t timeout_ns) noexcept {
+    waiting const until_end(waiting_);
+    park::wait(turns_, seen, timeout_ns < 0 || timeout_ns > retry_ns ? retry_ns : timeout_ns);
+}
+
 void ownership::wake_all() noexcept {
     turns_.fetch_add(1, std::memory_order_seq_cst);
     park::wake_all(turns_);

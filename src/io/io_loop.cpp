@@ -29,7 +29,8 @@ struct io_loop::timers : detail::in_context_memory {
 };
 
 /// The calling thread inside run(): a frame on its stack, a member of those that share the loop, and mostly its owner.
-/// Between construction and destruction the thread is inside one section, but for the handlers that it runs.
+/// Between construction and destruction the thread is inside one section, but for the handlers that it runs. Made after
+/// enter() has returned true.
 class io_loop::membership {
 public:
     explicit membership(io_loop& l) noexcept
@@ -47,7 +48,7 @@ public:
                 l.close_share(f->share);
         had_it_ = nested_ && l.mine(section_);
         detail::this_thread.frames = &frame_;
-        if (!nested_)
+        if (!nested_ && !l.is_bound_)
             l.ownership_.join();
         if (had_it_)
             l.ownership_.expect_robbery();
@@ -128,6 +129,7 @@ io_loop::io_loop(execution_context& context, detail::owned<io::driver> d)
       reactor_(&driver_->reactor()),
       descriptors_(&driver_->descriptors()),
       host_(&driver_->host()),
+      is_bound_(reactor_->is_bound()),
       waker_(reactor_),
       retired_(io::make_retired_driver(detail::service_access::memory_of(context))),
       timers_(new(detail::service_access::memory_of(context)) timers(context)) {
@@ -164,6 +166,9 @@ void io_loop::abandon_all() noexcept {
 /// `last` is called by the owner, when there is nothing more to give up.
 template <class Last> void io_loop::abandon_all_and(Last last) noexcept {
     bool const was_stopped = stopped_.exchange(false, std::memory_order_relaxed);
+    while (!enter(-1, nullptr)) {
+        // Stopped once more: who is inside has to leave first.
+    }
     {
         membership member(*this);
         member.take(-1);
@@ -289,10 +294,26 @@ template <class IsLate> loop::batch io_loop::run_batch_until(IsLate is_late, std
     return batch::kept;
 }
 
-/// Without work the loop is stopped; but not by one who only waits for something, and returns also when that is over.
+/// A bound loop has one thread inside run(). False: there is no reason to wait for its end any more.
+bool io_loop::enter_alone(std::int64_t until_ns, detail::blocking_wait const* for_whom) noexcept {
+    if (is_running_this())
+        return true;
+    for (;;) {
+        auto const seen = ownership_.turns();
+        if (ownership_.join_alone())
+            return true;
+        if (stopped() || (for_whom && for_whom->is_over()))
+            return false;
+        auto const left = until_ns < 0 ? until_ns : until_ns - clock_ns();
+        if (until_ns >= 0 && left <= 0)
+            return false;
+        ownership_.wait_for_turn(seen, left);
+    }
+}
+
+/// After enter(). Without work the loop is stopped; but not by one who only waits for something, and returns also when
+/// that is over.
 std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocking_wait const* for_whom) {
-    if (stopped())
-        return 0;
     membership member(*this);
     auto& heap = timers_->heap;
     std::size_t total = 0;
@@ -447,7 +468,7 @@ bool io_loop::drive(detail::blocking_wait const& w, std::int64_t timeout_ns) {
         }
     } const restored{*this, was_stopped};
     auto const until = timeout_ns < 0 ? timeout_ns : clock_ns() + timeout_ns;
-    return run(1, until, &w) != 0 || (until >= 0 && clock_ns() >= until);
+    return (enter(until, &w) && run(1, until, &w) != 0) || (until >= 0 && clock_ns() >= until);
 }
 
 io_loop::outlook io_loop::look() noexcept {
@@ -457,7 +478,7 @@ io_loop::outlook io_loop::look() noexcept {
 }
 
 std::size_t io_loop::turn() {
-    if (stopped())
+    if (stopped() || !enter(-1, nullptr))
         return 0;
     membership member(*this);
     if (!member.take(-1))
@@ -607,9 +628,49 @@ io::outcome io_loop::release(io::handle h) noexcept {
     return as_owner([&]() noexcept { return descriptors_->release(h); });
 }
 
-void io_loop::take_from_outside() noexcept {
-    ownership_.take_as_visitor(detail::this_thread.owning, &membership::nudge, this);
-    take_inbox(); // In the order of arrival: what this thread has posted before comes first.
+/// A call that the owner makes for a thread that waits, in whose stack this lies.
+struct io_loop::question : op {
+    void (*function)(void*);
+    void* argument;
+    std::atomic<bool> is_answered{false};
+
+    static void answer(loop& owned, op& o) {
+        auto& self = static_cast<question&>(o);
+        self.function(self.argument);
+        self.is_answered.store(true, std::memory_order_release); // It is gone.
+        static_cast<io_loop&>(owned).ownership_.wake_all();
+    }
+    inline static constinit detail::owner_request what{{}, &answer};
+};
+
+/// Calls f(arg) with the loop in the caller's hands, or in those of the thread that it is bound to.
+void io_loop::as_visitor(void (*f)(void*), void* arg) noexcept {
+    if (take_while_idle()) {
+        f(arg);
+        leave_idle();
+        return;
+    }
+    if (!is_bound_) {
+        ownership_.take_as_visitor(detail::this_thread.owning, &membership::nudge, this);
+        take_inbox(); // In the order of arrival: what this thread has posted before comes first.
+        f(arg);
+        leave_idle();
+        return;
+    }
+    question q;
+    q.function = f;
+    q.argument = arg;
+    post_request(q, question::what);
+    for (;;) {
+        auto const seen = ownership_.turns();
+        if (q.is_answered.load(std::memory_order_acquire))
+            return;
+        // The thread may have left run() without a look into its inbox.
+        if (take_while_idle())
+            leave_idle();
+        else
+            ownership_.wait_for_turn(seen, -1);
+    }
 }
 
 } // namespace fairlead

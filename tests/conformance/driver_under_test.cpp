@@ -2,6 +2,7 @@
 
 #include <fairlead/exec/executor.hpp>
 #include <fairlead/sim/world.hpp>
+#include <support/completions.hpp>
 #include <support/deadline.hpp>
 #include <support/scale.hpp>
 
@@ -51,6 +52,12 @@ private:
 std::unique_ptr<world> make_epoll_world(std::uint64_t) {
     return std::make_unique<kernel_world>(io::make_driver(), "epoll");
 }
+/// One whose ops complete in poll() and nowhere else, and which is bound to its thread.
+std::unique_ptr<world> make_completion_world(std::uint64_t) {
+    static fairlead::test::completion_log log;
+    return std::make_unique<kernel_world>(detail::owned<io::driver>(new fairlead::test::completion_driver(log)),
+                                          "completions");
+}
 std::uint64_t one_world() { return 1; }
 
 class simulated_world final : public world {
@@ -85,6 +92,7 @@ constexpr char const* transport_names[] = {"", "_tcp_v4", "_tcp_v6", "_unix", "_
 std::vector<driver_under_test> const& drivers() {
     static std::vector<driver_under_test> const all = {
         {"epoll", one_world, make_epoll_world},
+        {"completions", one_world, make_completion_world},
         {"sim", several_seeds, make_simulated_world},
     };
     return all;

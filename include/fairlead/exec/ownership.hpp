@@ -63,6 +63,11 @@ public:
 
     // ---- threads inside run()
     void join() noexcept { members_.fetch_add(1, std::memory_order_seq_cst); }
+    /// Joins unless another thread is inside. The caller has to be outside.
+    bool join_alone() noexcept {
+        unsigned none = 0;
+        return members_.compare_exchange_strong(none, 1, std::memory_order_seq_cst);
+    }
     void leave() noexcept { members_.fetch_sub(1, std::memory_order_seq_cst); }
     bool has_members() const noexcept { return members_.load(std::memory_order_acquire) != 0; }
     /// The owner asks: is the loop to be given away around each item? The answer is a promise to those that wait.
@@ -90,6 +95,11 @@ public:
     void expect_robbery() noexcept { robbed_.fetch_add(1, std::memory_order_relaxed); }
     /// The item has ended, or its thread has the loop again. True: it was the last of them.
     bool robbed_is_back() noexcept { return robbed_.fetch_sub(1, std::memory_order_seq_cst) == 1; }
+    /// For wait_for_turn(): to be read before the caller looks for its reason to wait.
+    std::uint32_t turns() const noexcept { return turns_.load(std::memory_order_seq_cst); }
+    /// Waits until the loop has been given back, or wake_all() called, after turns() was `seen`; not for long, and at
+    /// most until `timeout_ns` have passed (negative: without limit).
+    FAIRLEAD_EXPORT void wait_for_turn(std::uint32_t seen, std::int64_t timeout_ns) noexcept;
     /// Makes all that wait look for their reason.
     FAIRLEAD_EXPORT void wake_all() noexcept;
 

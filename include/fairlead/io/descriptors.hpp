@@ -25,10 +25,13 @@ public:
     virtual outcome pipe(handle& /*reads*/, handle& /*writes*/) noexcept { return not_supported; }
     /// Not only sockets. A descriptor that never makes its reader wait (a regular file) is always ready.
     virtual outcome adopt(int fd, handle& h) noexcept = 0;
-    virtual outcome release(handle h) noexcept = 0; ///< value: the descriptor, no longer ours
+    /// Value: the descriptor, no longer ours. Otherwise as close().
+    virtual outcome release(handle h) noexcept = 0;
     /// Closes a descriptor that was released and that nobody could adopt.
     virtual void discard(int /*fd*/) noexcept {}
-    virtual outcome close(handle h) noexcept = 0; ///< pending ops complete with operation_aborted
+    /// The handle is invalid when it returns. Pending ops complete with operation_aborted, as those that are cancelled:
+    /// perhaps late. The system may have the descriptor until then.
+    virtual outcome close(handle h) noexcept = 0;
 
     virtual outcome bind(handle h, void const* address, std::size_t size) noexcept = 0;
     virtual outcome listen(handle h, int backlog) noexcept = 0;

@@ -43,7 +43,9 @@ public:
 
     /// Runs up to `most` items, at the longest until `until_ns` on the driver's clock; 0: only what is ready; negative:
     /// without limit. Returns how many ran.
-    std::size_t run_until_ns(std::size_t most, std::int64_t until_ns) { return run(most, until_ns, nullptr); }
+    std::size_t run_until_ns(std::size_t most, std::int64_t until_ns) {
+        return !stopped() && enter(until_ns, nullptr) ? run(most, until_ns, nullptr) : 0;
+    }
     bool drive(detail::blocking_wait const& w, std::int64_t timeout_ns) override;
     /// A thread is inside run() for as long as the loop lives, or on its way there. Nobody else drives the loop.
     /// Called before others know the loop.
@@ -111,17 +113,20 @@ public:
     void cancel(io::handle h, void* ticket) noexcept;
     void cancel(io::timer_op* o, void* ticket) noexcept;
     /// Calls f() with the loop in the caller's hands, waiting for it if need be: for what must have happened when the
-    /// caller goes on.
-    template <class F> decltype(auto) as_owner(F f) noexcept {
+    /// caller goes on. If the driver is bound to another thread, that one calls f(), and the caller waits for it.
+    template <class F> auto as_owner(F f) noexcept {
         detail::section const s;
-        bool const was_mine = mine(s);
-        if (!was_mine && !take_while_idle())
-            take_from_outside();
-        detail::at_scope_end const hold([this, was_mine] {
-            if (!was_mine)
-                leave_idle();
-        });
-        return f();
+        if (mine(s)) [[likely]]
+            return f();
+        using result = decltype(f());
+        if constexpr (std::is_void_v<result>) {
+            as_visitor(&call<F>, &f);
+        } else {
+            result r{};
+            auto into_r = [&]() noexcept { r = f(); };
+            as_visitor(&call<decltype(into_r)>, &into_r);
+            return r;
+        }
     }
     /// Calls f() at once if the caller owns the loop or nobody does. False: another thread is inside run().
     template <class F> bool at_once(F f) noexcept {
@@ -145,9 +150,8 @@ public:
         if (auto* o = request<F>::make(f)) {
             post_request(*o, request<F>::what);
         } else {
-            take_from_outside();
-            f(true);
-            leave_idle();
+            auto at_once = [&f]() noexcept { f(true); };
+            as_visitor(&call<decltype(at_once)>, &at_once);
         }
     }
 
@@ -181,7 +185,13 @@ private:
     std::int64_t clock_ns() noexcept override;
     void wake() noexcept override;
     FAIRLEAD_COLD void submit_from_outside(io::io_op& o, detail::inside_section s) noexcept;
-    FAIRLEAD_COLD void take_from_outside() noexcept;
+    template <class F> static void call(void* f) noexcept { (*static_cast<F*>(f))(); }
+    struct question;
+    FAIRLEAD_COLD void as_visitor(void (*f)(void*), void* arg) noexcept;
+    bool enter(std::int64_t until_ns, detail::blocking_wait const* for_whom) noexcept {
+        return !is_bound_ || enter_alone(until_ns, for_whom);
+    }
+    FAIRLEAD_COLD bool enter_alone(std::int64_t until_ns, detail::blocking_wait const* for_whom) noexcept;
     void submit_here(io::io_op& o) noexcept;
     void arm_here(io::timer_op& o) noexcept;
     template <class Op, void (io_loop::*Start)(Op&) noexcept> void hand_in(Op& o) noexcept;
@@ -203,6 +213,7 @@ private:
     io::reactor* reactor_; ///< the driver's, as the next two
     io::descriptors* descriptors_;
     io::host* host_;
+    bool const is_bound_;               ///< the reactor was when the loop was made
     std::atomic<io::reactor*> waker_;   ///< as reactor_, for threads that do not own the loop
     detail::owned<io::driver> retired_; ///< made in time: there may be no memory when it is needed
     detail::owned<timers> timers_;

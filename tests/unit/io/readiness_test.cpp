@@ -294,7 +294,7 @@ TEST_P(Readiness, ABusyLoopComesToWhatIsThereWithinAFewTurns) {
         GTEST_SKIP() << "slight doubt takes a thousand turns, which a test below has";
     after_each_sequence([](loop_model& l, auto const& sequence) {
         l.reader.start(1, false);
-        for (unsigned i = 0; i <= late_checks::strong_after_turns; ++i)
+        for (unsigned i = 0; i != late_checks::strong_after_turns; ++i)
             l.turn(0);
         ASSERT_FALSE(l.is_something_waited_for()) << shown(sequence);
     });
