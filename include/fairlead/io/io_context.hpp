@@ -16,8 +16,9 @@ template <class Executor, class Handler> class wrapped_handler; // legacy/wrappe
 /// Runs handlers and coroutines, and performs I/O for the objects made with it.
 ///
 /// Threads: any thread may post, use I/O objects of its own, and be inside run(). A thread that is alone in there runs
-/// its handlers in order and takes no lock. With more threads, handlers run at the same time. Executor copies may be
-/// used for as long as the context lives; I/O objects may outlive it, and then are closed and inert.
+/// its handlers in order and takes no lock. With more threads, handlers run at the same time. With a driver that is
+/// bound to its thread, a second one waits until the first has left. Executor copies may be used for as long as the
+/// context lives; I/O objects may outlive it, and then are closed and inert.
 class FAIRLEAD_EXPORT io_context : public execution_context {
 public:
     class executor_type : public loop_executor {
