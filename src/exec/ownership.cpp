@@ -25,6 +25,27 @@ private:
     std::atomic<std::uint32_t>& count_;
 };
 
+/// A thread that waits is in the sections only that it was in before it called.
+class waiting_outside {
+public:
+    waiting_outside(owning_thread& t, unsigned outer) noexcept : thread_(t), inner_(t.sections) {
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        thread_.sections.store(outer, std::memory_order_release);
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+    }
+    waiting_outside(waiting_outside const&) = delete;
+    waiting_outside& operator=(waiting_outside const&) = delete;
+    ~waiting_outside() {
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        thread_.sections.store(inner_, std::memory_order_relaxed);
+        std::atomic_signal_fence(std::memory_order_seq_cst); // The barrier of a joiner does the rest.
+    }
+
+private:
+    owning_thread& thread_;
+    unsigned const inner_;
+};
+
 } // namespace
 
 bool owning_thread::is_outside_soon() const noexcept {
@@ -110,7 +131,7 @@ bool ownership::take_or_wait(owning_thread& t, std::int64_t timeout_ns, bool own
     return taken || try_take(t);
 }
 
-void ownership::take_as_visitor(owning_thread& t, void (*nudge)(void*), void* arg) noexcept {
+void ownership::take_as_visitor(owning_thread& t, unsigned outer, void (*nudge)(void*), void* arg) noexcept {
     waiting const until_end(waiting_);
     visitors_.fetch_add(1, std::memory_order_seq_cst);
     for (;;) {
@@ -118,6 +139,7 @@ void ownership::take_as_visitor(owning_thread& t, void (*nudge)(void*), void* ar
         if (is_of(t) || try_take(t) || take_from_busy_owner(t))
             break;
         nudge(arg);
+        waiting_outside const here(t, outer);
         park::wait(turns_, seen, retry_ns);
     }
     visitors_.fetch_sub(1, std::memory_order_seq_cst);
@@ -132,8 +154,9 @@ void ownership::let_visitors_in(owning_thread& t) noexcept {
         park::wait(turns_, seen, retry_ns);
 }
 
-void ownership::wait_for_turn(std::uint32_t seen, std::int64_t timeout_ns) noexcept {
+void ownership::wait_for_turn(owning_thread& t, unsigned outer, std::uint32_t seen, std::int64_t timeout_ns) noexcept {
     waiting const until_end(waiting_);
+    waiting_outside const here(t, outer);
     park::wait(turns_, seen, timeout_ns < 0 || timeout_ns > retry_ns ? retry_ns : timeout_ns);
 }
 

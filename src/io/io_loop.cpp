@@ -307,7 +307,8 @@ bool io_loop::enter_alone(std::int64_t until_ns, detail::blocking_wait const* fo
         auto const left = until_ns < 0 ? until_ns : until_ns - clock_ns();
         if (until_ns >= 0 && left <= 0)
             return false;
-        ownership_.wait_for_turn(seen, left);
+        auto& self = detail::this_thread.owning;
+        ownership_.wait_for_turn(self, self.sections, seen, left);
     }
 }
 
@@ -643,15 +644,32 @@ struct io_loop::question : op {
     inline static constinit detail::owner_request what{{}, &answer};
 };
 
+/// A thread wants to visit a loop, and may have bound loops itself whose visitors wait for it.
+struct io_loop::visit {
+    io_loop& visited;
+    detail::section const& only;
+
+    /// Each time before it waits. Inside of another section it may be called by somebody who is carrying out requests.
+    static void goes_on(void* v) noexcept {
+        auto const& self = *static_cast<visit*>(v);
+        for (auto* f = self.only.outer() == 0 ? detail::this_thread.frames : nullptr; f; f = f->outer)
+            if (auto& own = of(*f->runs); own.is_bound_ && own.mine(self.only))
+                own.take_inbox();
+        membership::nudge(&self.visited);
+    }
+};
+
 /// Calls f(arg) with the loop in the caller's hands, or in those of the thread that it is bound to.
-void io_loop::as_visitor(void (*f)(void*), void* arg) noexcept {
+void io_loop::as_visitor(detail::section const& s, void (*f)(void*), void* arg) noexcept {
     if (take_while_idle()) {
         f(arg);
         leave_idle();
         return;
     }
+    visit v{*this, s};
+    auto& self = detail::this_thread.owning;
     if (!is_bound_) {
-        ownership_.take_as_visitor(detail::this_thread.owning, &membership::nudge, this);
+        ownership_.take_as_visitor(self, s.outer(), &visit::goes_on, &v);
         take_inbox(); // In the order of arrival: what this thread has posted before comes first.
         f(arg);
         leave_idle();
@@ -666,10 +684,12 @@ void io_loop::as_visitor(void (*f)(void*), void* arg) noexcept {
         if (q.is_answered.load(std::memory_order_acquire))
             return;
         // The thread may have left run() without a look into its inbox.
-        if (take_while_idle())
+        if (take_while_idle()) {
             leave_idle();
-        else
-            ownership_.wait_for_turn(seen, -1);
+        } else {
+            visit::goes_on(&v);
+            ownership_.wait_for_turn(self, s.outer(), seen, -1);
+        }
     }
 }
 

@@ -91,6 +91,8 @@ public:
         this_thread.owning.sections.store(outer_, std::memory_order_release);
     }
     constexpr operator inside_section() const noexcept { return {}; }
+    /// 0: the thread was in no other section before.
+    unsigned outer() const noexcept { return outer_; }
 
 private:
     unsigned const outer_;

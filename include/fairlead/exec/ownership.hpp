@@ -83,8 +83,9 @@ public:
     /// `nudge(arg)` when the owner may be asleep.
     FAIRLEAD_EXPORT bool take_or_wait(owning_thread& t, std::int64_t timeout_ns, bool owner_sleeps,
                                       void (*nudge)(void*), void* arg) noexcept;
-    /// Waits until the calling thread, which is not inside run(), has the loop.
-    FAIRLEAD_EXPORT void take_as_visitor(owning_thread& t, void (*nudge)(void*), void* arg) noexcept;
+    /// Waits until the calling thread, which is not inside run(), has the loop. Its other loops may be taken from it
+    /// meanwhile if `outer` is 0: two threads may want to visit each other.
+    FAIRLEAD_EXPORT void take_as_visitor(owning_thread& t, unsigned outer, void (*nudge)(void*), void* arg) noexcept;
     bool has_visitors() const noexcept { return visitors_.load(std::memory_order_relaxed) != 0; }
     /// The owner, before it sleeps or goes on: lets visitors have the loop. Returns with the loop in other hands,
     /// maybe.
@@ -98,8 +99,9 @@ public:
     /// For wait_for_turn(): to be read before the caller looks for its reason to wait.
     std::uint32_t turns() const noexcept { return turns_.load(std::memory_order_seq_cst); }
     /// Waits until the loop has been given back, or wake_all() called, after turns() was `seen`; not for long, and at
-    /// most until `timeout_ns` have passed (negative: without limit).
-    FAIRLEAD_EXPORT void wait_for_turn(std::uint32_t seen, std::int64_t timeout_ns) noexcept;
+    /// most until `timeout_ns` have passed (negative: without limit). `outer` as for take_as_visitor().
+    FAIRLEAD_EXPORT void wait_for_turn(owning_thread& t, unsigned outer, std::uint32_t seen,
+                                       std::int64_t timeout_ns) noexcept;
     /// Makes all that wait look for their reason.
     FAIRLEAD_EXPORT void wake_all() noexcept;
 

@@ -13,6 +13,7 @@
 #include <fairlead/token/use_future.hpp>
 
 #include <gtest/gtest.h>
+#include <support/close_each_others.hpp>
 #include <support/completions.hpp>
 
 #include <atomic>
@@ -265,6 +266,13 @@ TEST_F(Completions, BetweenTwoRunsAnyThreadMayHaveTheLoop) {
     std::thread([&] { b.close(); }).join();
     context.restart();
     EXPECT_EQ(context.run(), 1U);
+}
+
+TEST_F(Completions, TwoLoopsMayCloseEachOthersSockets) {
+    io_context other(detail::owned<io::driver>(new fairlead::test::completion_driver(log)));
+    fairlead::test::close_each_others(context, other);
+    io_context of_epoll;
+    fairlead::test::close_each_others(context, of_epoll);
 }
 
 TEST_F(Completions, AThreadThatAsksWhenTheRunnerLeavesIsAnswered) {

@@ -11,6 +11,7 @@
 #include <fairlead/token/use_future.hpp>
 
 #include <catalogue/bent_driver.hpp>
+#include <support/close_each_others.hpp>
 #include <support/scale.hpp>
 
 #include <gtest/gtest.h>
@@ -514,6 +515,11 @@ template <class F> void while_the_owner_is_busy(io_context& context, F f) {
     f();
     done.set_value();
     owner.join();
+}
+
+TEST(SeveralThreads, TwoLoopsMayCloseEachOthersSockets) {
+    io_context a, b;
+    fairlead::test::close_each_others(a, b);
 }
 
 TEST(SeveralThreads, OperationStartedAndClosedWhileTheOwnerIsBusyWasAborted) {
