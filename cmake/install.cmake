@@ -3,7 +3,7 @@ include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/fairlead)
 
-set(installed fairlead fairlead_redis fairlead_sim)
+set(installed fairlead fairlead_redis fairlead_redis_server fairlead_sim)
 if(TARGET fairlead_asio_compat)
   list(APPEND installed fairlead_asio_compat)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/compat/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/fairlead/compat)
@@ -55,4 +55,5 @@ endfunction()
 
 fairlead_pkgconfig(fairlead "${PROJECT_DESCRIPTION}" "")
 fairlead_pkgconfig(fairlead_redis "Redis client on Fairlead" "fairlead = ${PROJECT_VERSION}")
+fairlead_pkgconfig(fairlead_redis_server "Redis server inside a program, for tests" "fairlead-redis = ${PROJECT_VERSION}")
 fairlead_pkgconfig(fairlead_sim "Deterministic simulator for programs on Fairlead" "fairlead = ${PROJECT_VERSION}")

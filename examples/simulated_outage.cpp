@@ -7,7 +7,7 @@
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/net/timer.hpp>
 #include <fairlead/redis/connection.hpp>
-#include <fairlead/redis/server.hpp>
+#include <fairlead/redis_server/server.hpp>
 #include <fairlead/sim/seeds.hpp>
 #include <fairlead/token/adapters.hpp>
 

@@ -35,7 +35,7 @@ fairlead_structure_test(mutants_self_test Python3::Interpreter tools/mutants.py 
 
 set(object_list ${CMAKE_CURRENT_BINARY_DIR}/objects.txt)
 set(objects "")
-foreach(library fairlead fairlead_redis fairlead_sim)
+foreach(library fairlead fairlead_redis fairlead_redis_server fairlead_sim)
   get_target_property(type ${library} TYPE)
   if(NOT type STREQUAL "INTERFACE_LIBRARY")
     list(APPEND objects $<TARGET_OBJECTS:${library}>)

@@ -18,7 +18,7 @@ SUFFIXES = {".hpp", ".cpp", ".py", ".cmake", ".md", ".toml", ".tsv", ".txt", ".s
 SELF = Path(__file__).name  # Full of planted violations.
 RESIDUE = re.compile(r"\b(FIXME|XXX|HACK)\b")
 LINK = re.compile(r"(\[(?:[^\]\[`]|`[^`]*`)*\]\()([^)\s]+)\)")
-COMMANDS = ("docs/redis.md", "src/redis/server_engine.cpp")
+COMMANDS = ("docs/redis.md", "src/redis_server/engine.cpp")
 WALKS = "docs/walks.md"
 STEP = re.compile(r"\| \d+ \| `([^`]+)` \| `(\w+)` \|")
 COUNTED = re.compile(r"(\d+) files, (\d+) changes of room\.")
@@ -78,7 +78,7 @@ def check_links(root: Path, path: Path) -> list[str]:
 
 
 def check_commands(page: str, source: str) -> list[str]:
-    """The table of commands of docs/redis.md beside that of src/redis/server_engine.cpp."""
+    """The table of commands of docs/redis.md beside that of src/redis_server/engine.cpp."""
     listed = {word.lower() for line in page.splitlines() if line.startswith("| ") for word in re.findall(r"`([A-Z]+)`", line)}
     known = set(re.findall(r'^    \{"(\w+)", ', source, re.M))
     return [f"docs/redis.md: {name.upper()} is missing in the table of commands" for name in sorted(known - listed)] + [
@@ -125,7 +125,7 @@ def self_test() -> list[str]:
         "tools/d.py": "d = 1",
     }
     planted_commands = {"docs/redis.md": "| Strings | `GET`, `SET` |\n`NO`\n",
-                        "src/redis/server_engine.cpp": '    {"del", at_least(2), 0},\n    {"get", 2, 0},\n'}
+                        "src/redis_server/engine.cpp": '    {"del", at_least(2), 0},\n    {"get", 2, 0},\n'}
     planted_walks = {WALKS: "| 1 | `b.hpp` | `once` | is there |\n| 2 | `src/d.cpp` | `twice` | is not |\n"
                             "1 files, 1 changes of room.\n| 1 | `b.hpp` | `pragma` | is not counted |\n"}
     planted_links = {"docs/e.md": "[nothing](f.md)\n", "docs/g.md": "# It\n[it](#it) [`at`](#at)\n"}

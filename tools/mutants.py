@@ -42,7 +42,7 @@ FLAGS_OF_GCC = ["--param=ggc-min-heapsize=1000000", "-ffold-simple-inlines"]
 FOLDERS = ["include", "src", "tests"]
 TOGETHER = 6  # sources of the library that are compiled at a time
 OF_OTHER_BUILDS = ("fuzz_replay", "count_at_end")  # sources of tests/support that no plain program has
-ROOMS_ASKED_FOR = ("redis", "resp3", "sim")  # of which a test that includes nothing of them needs no object
+ROOMS_ASKED_FOR = ("redis", "redis_server", "resp3", "sim")  # of which a test that includes nothing of them needs no object
 SIMULATOR = "include/fairlead/sim/"  # A test that includes nothing of it has no seeds.
 FIRST_LINES = re.compile(r"Id: +([A-Z]\d\d|[a-z]\w*)\nBug: +(.+)\nTest: +(\S+) (\S+)\n\n")
 ROW = re.compile(r"^\| ((?:papers_)?[A-Z]\d\d) \| (.+) \|$", re.M)

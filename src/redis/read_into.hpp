@@ -1,4 +1,4 @@
-// How both ends read: an operation whose error is a value, for its end is part of every session.
+// How the client reads: an operation whose error is a value, for its end is part of every session.
 #pragma once
 
 #include <fairlead/base/buffer.hpp>

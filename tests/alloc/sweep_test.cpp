@@ -13,7 +13,7 @@
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/net/timer.hpp>
 #include <fairlead/redis/connection.hpp>
-#include <fairlead/redis/server.hpp>
+#include <fairlead/redis_server/server.hpp>
 #include <fairlead/stream/read.hpp>
 #include <fairlead/stream/read_until.hpp>
 #include <fairlead/stream/write.hpp>

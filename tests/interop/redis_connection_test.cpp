@@ -3,7 +3,7 @@
 #include "redis_peer.hpp"
 
 #include <fairlead/net/timer.hpp>
-#include <fairlead/redis/server.hpp>
+#include <fairlead/redis_server/server.hpp>
 #include <fairlead/token/post.hpp>
 #include <fairlead/token/use_future.hpp>
 

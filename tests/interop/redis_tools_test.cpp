@@ -1,5 +1,5 @@
 // Redis's own tools against the embedded server.
-#include <fairlead/redis/server.hpp>
+#include <fairlead/redis_server/server.hpp>
 
 #include <fairlead/io/io_context.hpp>
 #include <support/scale.hpp>

@@ -2,6 +2,7 @@
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/timer.hpp>
+#include <fairlead/redis_server/engine.hpp>
 #include <fairlead/resp3/writer.hpp>
 #include <fairlead/sim/world.hpp>
 #include <fairlead/token/adapters.hpp>
@@ -33,6 +34,9 @@ int main() {
 
     std::string command;
     fairlead::resp3::append_command(command, "SET", "key", 42);
+    fairlead::redis::server_engine engine;
+    fairlead::redis::server_engine::client client(engine);
+    client.feed(command);
 
     fairlead::sim::world const one(7), same(7);
 
@@ -44,6 +48,7 @@ int main() {
     }
 
     bool const good = check(done, "coroutine") & check(command.starts_with("*3\r\n"), "redis") &
+                      check(client.output() == "+OK\r\n", "redis_server") &
                       check(one.digest() == same.digest(), "sim") & check(caught, "error");
     return good ? 0 : 1;
 }

@@ -4,7 +4,7 @@
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/redis/connection.hpp>
 #include <fairlead/redis/response.hpp>
-#include <fairlead/redis/server.hpp>
+#include <fairlead/redis_server/server.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/post.hpp>
 

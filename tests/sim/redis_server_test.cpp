@@ -5,7 +5,7 @@
 #include <fairlead/exec/strand.hpp>
 #include <fairlead/net/timer.hpp>
 #include <fairlead/redis/connection.hpp>
-#include <fairlead/redis/server.hpp>
+#include <fairlead/redis_server/server.hpp>
 #include <fairlead/sim/world.hpp>
 #include <fairlead/token/adapters.hpp>
 

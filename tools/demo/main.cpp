@@ -6,7 +6,7 @@
 #include "report.hpp"
 
 #include <fairlead/io/io_context.hpp>
-#include <fairlead/redis/server.hpp>
+#include <fairlead/redis_server/server.hpp>
 
 #include <cstdio>
 #include <exception>

@@ -19,7 +19,7 @@
 #include <fairlead/net/signal_set.hpp>
 #include <fairlead/net/socket_iostream.hpp>
 #include <fairlead/redis/connection.hpp>
-#include <fairlead/redis/server.hpp>
+#include <fairlead/redis_server/server.hpp>
 #include <fairlead/sim/world.hpp>
 #include <fairlead/stream/buffered_stream.hpp>
 #include <fairlead/stream/read_until.hpp>

@@ -1,7 +1,7 @@
 // Settings can be written in place wherever an operation takes them, also inside a co_await expression: g++ 12 destroys
 // an aggregate twice that is made there, if its members have destructors.
 #include <fairlead/redis/connection.hpp>
-#include <fairlead/redis/server.hpp>
+#include <fairlead/redis_server/server.hpp>
 
 #include <gtest/gtest.h>
 

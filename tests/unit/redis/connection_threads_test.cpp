@@ -5,7 +5,7 @@
 #include <fairlead/exec/strand.hpp>
 #include <fairlead/exec/thread_pool.hpp>
 #include <fairlead/io/io_context.hpp>
-#include <fairlead/redis/server.hpp>
+#include <fairlead/redis_server/server.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/block.hpp>
 #include <fairlead/token/post.hpp>

@@ -1,5 +1,5 @@
 // Commands about the connection and the server: HELLO, AUTH, CLIENT, INFO and their like.
-#include <redis/server_state.hpp>
+#include <redis_server/state.hpp>
 
 #include <algorithm>
 #include <string>

@@ -1,7 +1,7 @@
 // Clients of the embedded server's engine that type their commands as lines.
 #pragma once
 
-#include <fairlead/redis/server_engine.hpp>
+#include <fairlead/redis_server/engine.hpp>
 
 #include <gtest/gtest.h>
 

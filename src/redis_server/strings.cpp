@@ -1,5 +1,5 @@
 // Commands on strings and counters.
-#include <redis/server_state.hpp>
+#include <redis_server/state.hpp>
 
 #include <algorithm>
 #include <charconv>

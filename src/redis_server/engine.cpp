@@ -1,9 +1,9 @@
 // The engine's frame: reads requests, decides who may run what, runs it, keeps transactions. The commands themselves
 // are in the other server_*.cpp files.
-#include <fairlead/redis/server_engine.hpp>
+#include <fairlead/redis_server/engine.hpp>
 
 #include <fairlead/base/assert.hpp>
-#include <redis/server_state.hpp>
+#include <redis_server/state.hpp>
 
 #include <algorithm>
 #include <charconv>

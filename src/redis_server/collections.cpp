@@ -1,5 +1,5 @@
 // Commands on hashes, lists and sets.
-#include <redis/server_state.hpp>
+#include <redis_server/state.hpp>
 
 #include <algorithm>
 #include <iterator>

@@ -1,6 +1,6 @@
-#include <fairlead/redis/server_engine.hpp>
+#include <fairlead/redis_server/engine.hpp>
 
-#include <unit/redis/typist.hpp>
+#include <unit/redis_server/typist.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Commands about keys whatever they hold, expiry, and the patterns that choose keys.
-#include <redis/server_state.hpp>
+#include <redis_server/state.hpp>
 
 #include <algorithm>
 #include <limits>

@@ -1,5 +1,5 @@
 // Publish and subscribe, in its three kinds.
-#include <redis/server_state.hpp>
+#include <redis_server/state.hpp>
 
 #include <algorithm>
 #include <iterator>

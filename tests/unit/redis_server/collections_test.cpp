@@ -1,5 +1,5 @@
 // Where a reply is not about the engine's clock or its limits, it is what redis-server answers to the same line.
-#include <unit/redis/typist.hpp>
+#include <unit/redis_server/typist.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include <unit/redis/typist.hpp>
+#include <unit/redis_server/typist.hpp>
 
 #include <gtest/gtest.h>
 

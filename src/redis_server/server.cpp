@@ -1,7 +1,6 @@
-#include <fairlead/redis/server.hpp>
+#include <fairlead/redis_server/server.hpp>
 
-#include <redis/read_into.hpp>
-
+#include <fairlead/base/buffer.hpp>
 #include <fairlead/base/dynamic_buffer.hpp>
 #include <fairlead/base/saturated.hpp>
 #include <fairlead/coro/spawn.hpp>
@@ -22,6 +21,12 @@ namespace detail {
 namespace {
 
 using fairlead::detail::socket_core;
+
+/// Its error is a value, for the end is part of every session.
+auto read_into(socket_core const& s, mutable_buffer b) {
+    return completion_token_transform<void(error_code, std::size_t)>(
+        as_tuple, fairlead::detail::transfer(s, io::kind::receive, b.data(), b.size()));
+}
 
 constexpr std::size_t read_bytes = 64 * 1024;
 

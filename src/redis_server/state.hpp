@@ -2,7 +2,7 @@
 // command's function gets.
 #pragma once
 
-#include <fairlead/redis/server_engine.hpp>
+#include <fairlead/redis_server/engine.hpp>
 #include <fairlead/resp3/node.hpp>
 #include <fairlead/resp3/writer.hpp>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <fairlead/exec/executor.hpp>
-#include <fairlead/redis/server_engine.hpp>
+#include <fairlead/redis_server/engine.hpp>
 
 #include <cstdint>
 #include <string>
