@@ -42,7 +42,8 @@ FLAGS_OF_GCC = ["--param=ggc-min-heapsize=1000000", "-ffold-simple-inlines"]
 FOLDERS = ["include", "src", "tests"]
 TOGETHER = 6  # sources of the library that are compiled at a time
 OF_OTHER_BUILDS = ("fuzz_replay", "count_at_end")  # sources of tests/support that no plain program has
-ROOMS_ASKED_FOR = ("redis", "redis_server", "resp3", "sim")  # of which a test that includes nothing of them needs no object
+# Rooms of which a test needs no object if it includes nothing of them, nor of the rooms behind the colon, which need them.
+ROOMS_ASKED_FOR = {"redis": (), "redis_server": (), "resp3": ("redis", "redis_server"), "sim": ()}
 SIMULATOR = "include/fairlead/sim/"  # A test that includes nothing of it has no seeds.
 FIRST_LINES = re.compile(r"Id: +([A-Z]\d\d|[a-z]\w*)\nBug: +(.+)\nTest: +(\S+) (\S+)\n\n")
 ROW = re.compile(r"^\| ((?:papers_)?[A-Z]\d\d) \| (.+) \|$", re.M)
@@ -272,7 +273,8 @@ class Base:
     def needed_by(self, test: str, sources: list[str]) -> list[str]:
         beside = [p for p in sorted((self.tree / test).parent.glob("*.cpp")) if not HOLDS_TESTS.search(p.read_text())]
         asks = [*self.objects[test][1], *(p.read_text() for p in beside)]
-        rooms = [room for room in ROOMS_ASKED_FOR if not any(f"/{room}/" in each for each in asks)]
+        rooms = [room for room, users in ROOMS_ASKED_FOR.items()
+                 if not any(f"/{name}/" in each for name in (room, *users) for each in asks)]
         beside = [p.relative_to(self.tree).as_posix() for p in beside]
         return [test, *beside, *(s for s in sources if s.split("/")[1] not in rooms)]
 

@@ -1,154 +1,57 @@
 #include <redis/session_machine.hpp>
 
-#include <fairlead/resp3/error.hpp>
-#include <fairlead/resp3/writer.hpp>
-
-#include <algorithm>
-
 namespace fairlead::redis::detail {
-namespace {
 
-constexpr std::string_view default_port = "6379";
-
-bool is_port(std::string_view text) noexcept {
-    return !text.empty() && std::ranges::all_of(text, [](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-';
-    });
+session_machine::admission session_machine::begin() noexcept {
+    if (is_closed())
+        return admission::closed;
+    if (phase_ != phase::idle)
+        return admission::already_running;
+    phase_ = phase::connecting;
+    return admission::begun;
 }
 
-/// The credentials were not accepted, or none were given where some are needed.
-bool is_about_credentials(std::string_view text) noexcept {
-    return text.starts_with("WRONGPASS") || text.starts_with("NOAUTH") || text.starts_with("NOPERM") ||
-           text.starts_with("ERR invalid password") || text.starts_with("ERR Client sent AUTH");
+void session_machine::greeting_sent() noexcept {
+    FAIRLEAD_ASSERT(phase_ == phase::greeting || phase_ == phase::greeted);
+    FAIRLEAD_ASSERT(may_write());
+    phase_ = phase::greeting;
 }
 
-bool is_unknown_hello(std::string_view text) noexcept {
-    return text.starts_with("ERR unknown command") || text.starts_with("NOPROTO");
+void session_machine::opened() noexcept {
+    change(phase::greeted, phase::ready);
+    question_ = question::none;
 }
 
-} // namespace
-
-error_code parse_address(std::string_view text, server_address& address) noexcept {
-    constexpr std::string_view unix_prefix = "unix:";
-    address = {};
-    if (text.starts_with(unix_prefix)) {
-        address.host = text.substr(unix_prefix.size());
-        address.is_unix = true;
-        return address.host.empty() ? make_error_code(error::invalid_address) : error_code();
-    }
-    address.port = default_port;
-    if (text.starts_with('[')) {
-        auto const end = text.find(']');
-        if (end == text.npos)
-            return error::invalid_address;
-        address.host = text.substr(1, end - 1);
-        text.remove_prefix(end + 1);
-        if (!text.empty() && text[0] != ':')
-            return error::invalid_address;
-        if (!text.empty())
-            address.port = text.substr(1);
-    } else {
-        auto const colon = text.find(':');
-        address.host = text.substr(0, colon);
-        if (colon != text.npos)
-            address.port = text.substr(colon + 1);
-    }
-    if (address.host.empty() || address.host.find('\0') != text.npos || !is_port(address.port))
-        return error::invalid_address;
-    return {};
+bool session_machine::end() noexcept {
+    FAIRLEAD_ASSERT(is_under_way());
+    phase_ = phase::ending;
+    return writing_ != writing::under_way;
 }
 
-template <class... Arguments> void session_machine::add(Arguments const&... arguments) {
-    resp3::append_command(payload_, arguments...);
-    ++replies_;
+bool session_machine::over() noexcept {
+    FAIRLEAD_ASSERT(writing_ != writing::under_way);
+    change(phase::ending, phase::idle);
+    bool const had_failed = writing_ == writing::failed;
+    writing_ = writing::possible;
+    return had_failed;
 }
 
-session_machine::action session_machine::start(config const& cfg) {
-    config_ = &cfg;
-    phase_ = phase::hello;
-    protocol_ = resp3::version::resp3;
-    hello_unknown_ = false;
-    failure_.clear();
-    text_.clear();
-    payload_.clear();
-    replies_ = 0;
-
-    std::string_view words[7] = {"HELLO", "3"};
-    std::size_t count = 2;
-    if (!cfg.password.empty()) {
-        words[count++] = "AUTH";
-        words[count++] = cfg.username.empty() ? std::string_view("default") : cfg.username;
-        words[count++] = cfg.password;
-    }
-    if (!cfg.client_name.empty()) {
-        words[count++] = "SETNAME";
-        words[count++] = cfg.client_name;
-    }
-    resp3::append_command_header(payload_, count);
-    for (std::size_t i = 0; i != count; ++i)
-        resp3::append_argument(payload_, words[i]);
-    ++replies_;
-    if (cfg.database != 0)
-        add("SELECT", cfg.database);
-    return action::send;
-}
-
-void session_machine::refused(error_code const& ec, std::string_view text) {
-    if (failure_)
-        return; // What follows the first refusal is its consequence.
-    failure_ = ec;
-    text_.set(resp3::printable(text, 256));
-}
-
-void session_machine::on_hello(reply_view const& reply) {
-    auto const& first = reply.nodes[0];
-    if (resp3::is_error(first.kind)) {
-        if (is_unknown_hello(first.value))
-            hello_unknown_ = true;
-        else
-            refused(is_about_credentials(first.value) ? error::auth_refused : error::hello_refused, first.value);
-    } else if (first.kind != resp3::type::map) {
-        refused(error::hello_refused, "the answer to HELLO is no map");
+session_machine::next session_machine::wrote(bool is_good) noexcept {
+    FAIRLEAD_ASSERT(writing_ == writing::under_way);
+    writing_ = is_good ? writing::possible : writing::failed;
+    switch (phase_) {
+    case phase::ending: return next::finish;
+    case phase::ready: return is_good ? next::write : next::nothing;
+    case phase::greeted: return is_good ? next::greet : next::nothing;
+    default: return next::nothing;
     }
 }
 
-void session_machine::on_reply(std::size_t index, reply_view const& reply) {
-    if (phase_ == phase::hello && index == 0)
-        return on_hello(reply);
-    auto const& first = reply.nodes[0];
-    if (!resp3::is_error(first.kind) || hello_unknown_)
-        return;
-    bool const is_auth = phase_ == phase::without_hello && index == auth_at_ && !config_->password.empty();
-    refused(is_auth || is_about_credentials(first.value) ? error::auth_refused : error::hello_refused, first.value);
-}
-
-session_machine::action session_machine::next() {
-    if (phase_ == phase::hello && hello_unknown_) {
-        if (config_->allow_resp2)
-            return begin_without_hello();
-        refused(error::resp3_required, "HELLO is unknown to the server");
-    }
-    return failure_ ? action::failed : action::ready;
-}
-
-session_machine::action session_machine::begin_without_hello() {
-    phase_ = phase::without_hello;
-    protocol_ = resp3::version::resp2;
-    hello_unknown_ = false;
-    payload_.clear();
-    replies_ = 0;
-    auth_at_ = 0;
-    if (!config_->password.empty()) {
-        if (config_->username.empty())
-            add("AUTH", config_->password);
-        else
-            add("AUTH", config_->username, config_->password);
-    }
-    if (!config_->client_name.empty())
-        add("CLIENT", "SETNAME", config_->client_name);
-    if (config_->database != 0)
-        add("SELECT", config_->database);
-    return replies_ != 0 ? action::send : action::ready;
+session_machine::change_of_work session_machine::count(bool has_pending) noexcept {
+    auto const counts = phase_ == phase::idle && has_pending ? work::counted : work::none;
+    if (std::exchange(work_, counts) == counts)
+        return change_of_work::none;
+    return counts == work::counted ? change_of_work::begins : change_of_work::ends;
 }
 
 } // namespace fairlead::redis::detail

@@ -1,193 +1,327 @@
+// Every state that a connection can come to, and every event in each: the machine beside the flags that it stands for.
 #include <redis/session_machine.hpp>
-
-#include <fairlead/resp3/parser.hpp>
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <compare>
+#include <cstddef>
+#include <map>
+#include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace fairlead::test {
 
-using redis::detail::parse_address;
-using redis::detail::server_address;
 using redis::detail::session_machine;
-using action = redis::detail::session_machine::action;
-using R = redis::error;
 
 namespace {
 
-constexpr std::string_view resp3_hello = "%2\r\n+server\r\n+redis\r\n+proto\r\n:3\r\n";
+using phase = session_machine::phase;
+using admission = session_machine::admission;
+using next = session_machine::next;
+using change_of_work = session_machine::change_of_work;
 
-/// Answers the commands under way, and returns what is next.
-action answer(session_machine& s, std::initializer_list<std::string_view> replies) {
-    EXPECT_EQ(s.replies(), replies.size());
-    std::size_t index = 0;
-    for (auto const wire : replies) {
-        std::vector<resp3::node> nodes;
-        resp3::parser parser;
-        parser.parse(wire, [&](resp3::node const& n) { nodes.push_back(n); });
-        s.on_reply(index++, {nodes, nullptr});
-    }
-    return s.next();
+/// What the machine has to know, as flags. Each event is written down anew here, with no look at the machine.
+struct session_flags {
+    phase now = phase::idle;
+    bool closed = false;
+    bool counted = false;
+    bool flush_queued = false;
+    bool writing = false;
+    bool write_failed = false;
+    bool asked = false;
+    bool had_all = false;
+    bool arriving = false;
+    auto operator<=>(session_flags const&) const = default;
+
+    bool runs() const { return now != phase::idle && now != phase::ending; }
+};
+
+/// One thing that can happen. Both functions return the answer, 0 where there is none.
+struct session_event {
+    char const* name;
+    bool (*is_allowed)(session_flags const&);
+    int (*to_flags)(session_flags&);
+    int (*to_machine)(session_machine&);
+};
+
+bool always(session_flags const&) { return true; }
+bool can_write(session_flags const& f) { return !f.writing && !f.write_failed; }
+
+int count_flags(session_flags& f, bool has_pending) {
+    bool const before = f.counted;
+    f.counted = f.now == phase::idle && has_pending;
+    if (before == f.counted)
+        return int(change_of_work::none);
+    return int(f.counted ? change_of_work::begins : change_of_work::ends);
+}
+int finish_write(session_flags& f, bool is_good) {
+    f.writing = false;
+    f.write_failed = !is_good;
+    if (f.now == phase::ending)
+        return int(next::finish);
+    if (!is_good)
+        return int(next::nothing);
+    return int(f.now == phase::ready ? next::write : f.now == phase::greeted ? next::greet : next::nothing);
 }
 
-std::string readable(std::string_view payload) {
+using flags = session_flags;
+using machine = session_machine;
+
+std::vector<session_event> const session_events = {
+    {"begin", always,
+     [](flags& f) {
+         if (f.closed)
+             return int(admission::closed);
+         if (f.now != phase::idle)
+             return int(admission::already_running);
+         f.now = phase::connecting;
+         return int(admission::begun);
+     },
+     [](machine& m) { return int(m.begin()); }},
+    {"connected", [](flags const& f) { return f.now == phase::connecting; },
+     [](flags& f) {
+         f.now = phase::greeting;
+         return 0;
+     },
+     [](machine& m) {
+         m.connected();
+         return 0;
+     }},
+    {"greeting_sent",
+     [](flags const& f) { return (f.now == phase::greeting || f.now == phase::greeted) && can_write(f); },
+     [](flags& f) {
+         f.now = phase::greeting;
+         return 0;
+     },
+     [](machine& m) {
+         m.greeting_sent();
+         return 0;
+     }},
+    {"answered", always,
+     [](flags& f) {
+         if (f.now == phase::greeting)
+             f.now = phase::greeted;
+         return 0;
+     },
+     [](machine& m) {
+         m.answered();
+         return 0;
+     }},
+    {"opened", [](flags const& f) { return f.now == phase::greeted; },
+     [](flags& f) {
+         f.now = phase::ready;
+         f.asked = f.had_all = false;
+         return 0;
+     },
+     [](machine& m) {
+         m.opened();
+         return 0;
+     }},
+    {"end", [](flags const& f) { return f.runs(); },
+     [](flags& f) {
+         f.now = phase::ending;
+         return int(!f.writing);
+     },
+     [](machine& m) { return int(m.end()); }},
+    {"over", [](flags const& f) { return f.now == phase::ending && !f.writing; },
+     [](flags& f) {
+         f.now = phase::idle;
+         bool const failed = f.write_failed;
+         f.write_failed = false;
+         return int(failed);
+     },
+     [](machine& m) { return int(m.over()); }},
+    {"wants_flush", always,
+     [](flags& f) {
+         if (f.flush_queued || f.writing)
+             return 0;
+         f.flush_queued = true;
+         return 1;
+     },
+     [](machine& m) { return int(m.wants_flush()); }},
+    {"flushed", always,
+     [](flags& f) {
+         f.flush_queued = false;
+         return int(f.now == phase::ready && !f.writing);
+     },
+     [](machine& m) { return int(m.flushed()); }},
+    {"write_waits", can_write,
+     [](flags& f) {
+         f.writing = true;
+         return 0;
+     },
+     [](machine& m) {
+         m.write_waits();
+         return 0;
+     }},
+    {"write_failed", can_write,
+     [](flags& f) {
+         f.write_failed = true;
+         return 0;
+     },
+     [](machine& m) {
+         m.write_failed();
+         return 0;
+     }},
+    {"wrote well", [](flags const& f) { return f.writing; }, [](flags& f) { return finish_write(f, true); },
+     [](machine& m) { return int(m.wrote(true)); }},
+    {"wrote with an error", [](flags const& f) { return f.writing; }, [](flags& f) { return finish_write(f, false); },
+     [](machine& m) { return int(m.wrote(false)); }},
+    {"heard", always,
+     [](flags& f) {
+         f.asked = f.had_all = false;
+         return 0;
+     },
+     [](machine& m) {
+         m.heard();
+         return 0;
+     }},
+    {"asked what is under way", always,
+     [](flags& f) {
+         f.asked = true;
+         f.had_all = false;
+         return 0;
+     },
+     [](machine& m) {
+         m.asked(false);
+         return 0;
+     }},
+    {"asked what has arrived", always,
+     [](flags& f) {
+         f.asked = f.had_all = true;
+         return 0;
+     },
+     [](machine& m) {
+         m.asked(true);
+         return 0;
+     }},
+    {"close", always,
+     [](flags& f) {
+         f.closed = true;
+         return 0;
+     },
+     [](machine& m) {
+         m.close();
+         return 0;
+     }},
+    {"count some", always, [](flags& f) { return count_flags(f, true); },
+     [](machine& m) { return int(m.count(true)); }},
+    {"count none", always, [](flags& f) { return count_flags(f, false); },
+     [](machine& m) { return int(m.count(false)); }},
+    {"arrived", always,
+     [](flags& f) {
+         bool const is_first = !f.arriving;
+         f.arriving = true;
+         return int(is_first);
+     },
+     [](machine& m) { return int(m.arrived()); }},
+    {"carried out all", always,
+     [](flags& f) {
+         f.arriving = false;
+         return 0;
+     },
+     [](machine& m) { return int(m.carried_out(true)); }},
+    {"carried out some", always,
+     [](flags& f) {
+         f.arriving = true;
+         return 1;
+     },
+     [](machine& m) { return int(m.carried_out(false)); }},
+};
+
+session_event const& session_event_called(std::string_view name) {
+    for (auto const& e : session_events)
+        if (name == e.name)
+            return e;
+    throw std::out_of_range(std::string(name));
+}
+
+using session_path = std::vector<session_event const*>;
+
+std::string described(session_path const& path) {
     std::string text;
-    resp3::parser parser;
-    parser.parse(payload, [&](resp3::node const& n) {
-        if (n.depth == 0)
-            text += text.empty() ? "" : "; ";
-        else
-            text.append(text.empty() || text.ends_with("; ") ? "" : " ").append(n.value);
-    });
+    for (auto const* e : path)
+        text.append(text.empty() ? "" : ", ").append(e->name);
     return text;
+}
+
+void walk_machine(session_machine& m, session_path const& path) {
+    for (auto const* e : path)
+        e->to_machine(m);
+}
+
+void expect_same_to_see(session_machine const& m, session_flags const& f) {
+    EXPECT_EQ(m.now_in(), f.now);
+    EXPECT_EQ(m.is_ready(), f.now == phase::ready);
+    EXPECT_EQ(m.is_under_way(), f.runs());
+    EXPECT_EQ(m.is_closed(), f.closed);
+    EXPECT_EQ(m.is_writing(), f.writing);
+    EXPECT_EQ(m.may_write(), !f.writing && !f.write_failed);
+    EXPECT_EQ(m.may_go_on_greeting(), f.now == phase::greeted && !f.writing && !f.write_failed);
+    EXPECT_EQ(m.has_asked(), f.asked);
+    EXPECT_EQ(m.has_asked_what_arrived(), f.asked && f.had_all);
+}
+
+/// What cannot be seen shows in what is answered.
+void expect_same_answers(session_machine& m, session_flags f) {
+    for (auto const* const name : {"wants_flush", "arrived", "count some", "count none"}) {
+        auto const& e = session_event_called(name);
+        EXPECT_EQ(e.to_machine(m), e.to_flags(f)) << "asked afterwards: " << name;
+    }
 }
 
 } // namespace
 
-TEST(RedisSession, AsksForResp3WithEverythingInOneRoundTrip) {
-    redis::config cfg;
-    cfg.password = "secret";
-    cfg.client_name = "me";
-    cfg.database = 3;
-    session_machine s;
-    EXPECT_EQ(s.start(cfg), action::send);
-    EXPECT_EQ(readable(s.payload()), "HELLO 3 AUTH default secret SETNAME me; SELECT 3");
-    EXPECT_EQ(answer(s, {resp3_hello, "+OK\r\n"}), action::ready);
-    EXPECT_EQ(s.protocol(), resp3::version::resp3);
-}
-
-TEST(RedisSession, FallsBackToResp2WhenHelloIsUnknown) {
-    for (std::string_view refusal : {"-ERR unknown command `HELLO`, with args beginning with: `3`\r\n",
-                                     "-NOPROTO unsupported protocol version\r\n"}) {
-        redis::config cfg;
-        cfg.username = "user";
-        cfg.password = "secret";
-        cfg.client_name = "me";
-        cfg.database = 3;
-        session_machine s;
-        s.start(cfg);
-        EXPECT_EQ(answer(s, {refusal, "-NOAUTH Authentication required.\r\n"}), action::send);
-        EXPECT_EQ(readable(s.payload()), "AUTH user secret; CLIENT SETNAME me; SELECT 3");
-        EXPECT_EQ(answer(s, {"+OK\r\n", "+OK\r\n", "+OK\r\n"}), action::ready);
-        EXPECT_EQ(s.protocol(), resp3::version::resp2);
+TEST(RedisSessionStates, EachStateAnswersEachEventAsItsFlagsDo) {
+    std::map<session_flags, session_path> reached = {{session_flags(), {}}};
+    std::vector<session_flags> to_visit = {session_flags()};
+    std::set<phase> phases;
+    std::size_t steps = 0;
+    while (!to_visit.empty()) {
+        auto const from = to_visit.back();
+        to_visit.pop_back();
+        phases.insert(from.now);
+        for (auto const& e : session_events) {
+            if (!e.is_allowed(from))
+                continue;
+            ++steps;
+            auto path = reached.at(from);
+            session_machine m;
+            walk_machine(m, path);
+            auto to = from;
+            EXPECT_EQ(e.to_machine(m), e.to_flags(to)) << e.name;
+            expect_same_to_see(m, to);
+            expect_same_answers(m, to);
+            path.push_back(&e);
+            if (testing::Test::HasFailure())
+                FAIL() << "after " << described(path);
+            if (reached.try_emplace(to, path).second)
+                to_visit.push_back(to);
+        }
     }
+    EXPECT_EQ(phases.size(), 6U);
+    EXPECT_EQ(reached.size(), 864U)
+        << "all there can be: 6 phases, 3 of writing, 3 questions, and 4 that are or are not";
+    EXPECT_EQ(steps, 13'440U);
 }
 
-TEST(RedisSession, FallsBackWithoutASecondRoundTripWhenNothingIsConfigured) {
-    redis::config cfg;
-    session_machine s;
-    s.start(cfg);
-    EXPECT_EQ(answer(s, {"-ERR unknown command 'HELLO'\r\n"}), action::ready);
-    EXPECT_EQ(s.protocol(), resp3::version::resp2);
-}
-
-TEST(RedisSession, Resp2CanBeRefused) {
-    redis::config cfg;
-    cfg.allow_resp2 = false;
-    session_machine s;
-    s.start(cfg);
-    EXPECT_EQ(answer(s, {"-ERR unknown command 'HELLO'\r\n"}), action::failed);
-    EXPECT_EQ(s.failure(), R::resp3_required);
-}
-
-TEST(Catalogue, P18_RefusedCredentialsEndTheSessionWithTheServersWords) {
-    redis::config cfg;
-    cfg.password = "wrong";
-    cfg.database = 1;
-    session_machine s;
-    s.start(cfg);
-    EXPECT_EQ(answer(s, {"-WRONGPASS invalid username-password pair\r\n", "-NOAUTH Authentication required.\r\n"}),
-              action::failed);
-    EXPECT_EQ(s.failure(), R::auth_refused);
-    EXPECT_EQ(s.server_text(), "WRONGPASS invalid username-password pair");
-
-    redis::config none;
-    s.start(none);
-    EXPECT_EQ(answer(s, {"-NOAUTH HELLO must be called with the client already authenticated\r\n"}), action::failed);
-    EXPECT_EQ(s.failure(), R::auth_refused);
-}
-
-TEST(Catalogue, P18_RefusedCredentialsOfAnOldServerToo) {
-    redis::config cfg;
-    cfg.password = "wrong";
-    session_machine s;
-    s.start(cfg);
-    ASSERT_EQ(answer(s, {"-ERR unknown command 'HELLO'\r\n"}), action::send);
-    EXPECT_EQ(answer(s, {"-ERR invalid password\r\n"}), action::failed);
-    EXPECT_EQ(s.failure(), R::auth_refused);
-}
-
-TEST(RedisSession, OtherRefusalsKeepTheServersWords) {
-    redis::config cfg;
-    cfg.database = 99;
-    session_machine s;
-    s.start(cfg);
-    EXPECT_EQ(answer(s, {"-ERR max number of clients reached\r\n", "+OK\r\n"}), action::failed);
-    EXPECT_EQ(s.failure(), R::hello_refused);
-    EXPECT_EQ(s.server_text(), "ERR max number of clients reached");
-    s.start(cfg);
-    EXPECT_EQ(answer(s, {resp3_hello, "-ERR DB index is out of range\r\n"}), action::failed);
-    EXPECT_EQ(s.server_text(), "ERR DB index is out of range");
-    redis::config plain;
-    s.start(plain);
-    EXPECT_EQ(answer(s, {"+OK\r\n"}), action::failed) << "no server answers HELLO like that";
-}
-
-TEST(RedisSession, AddressesAreTakenApart) {
-    struct row {
-        std::string_view text, host, port;
-        bool is_unix;
-    };
-    for (row const& r : {row{"localhost", "localhost", "6379", false}, row{"10.0.0.1:7000", "10.0.0.1", "7000", false},
-                         row{"[::1]:7000", "::1", "7000", false}, row{"[::1]", "::1", "6379", false},
-                         row{"host:redis", "host", "redis", false}, row{"unix:/run/r.sock", "/run/r.sock", "", true}}) {
-        server_address a;
-        EXPECT_EQ(parse_address(r.text, a), error_code()) << r.text;
-        EXPECT_EQ(a.host, r.host);
-        EXPECT_EQ(a.port, r.port);
-        EXPECT_EQ(a.is_unix, r.is_unix);
-    }
-    for (std::string_view bad : {"", ":6379", "host:", "[::1", "[::1]x", "::1", "unix:", "host:6 379"}) {
-        server_address a;
-        EXPECT_EQ(parse_address(bad, a), R::invalid_address) << bad;
-    }
-}
-
-TEST(RedisErrors, EveryErrorHasASentenceThatSaysWhatToDo) {
-    for (int i = 1; i <= static_cast<int>(R::no_reply); ++i) {
-        auto const text = make_error_code(static_cast<R>(i)).message();
-        EXPECT_EQ(text.find("fairlead.redis error"), text.npos) << i;
-        EXPECT_GT(text.size(), 40U) << text;
-    }
-    EXPECT_EQ(error_code(999, redis::get_error_category()).message(), "fairlead.redis error 999");
-}
-
-TEST(RedisErrors, ConditionsGatherThem) {
-    EXPECT_TRUE(make_error_code(R::not_sent) == redis::condition::not_executed);
-    EXPECT_TRUE(make_error_code(fairlead::error::operation_aborted) == redis::condition::not_executed);
-    EXPECT_FALSE(make_error_code(R::maybe_executed) == redis::condition::not_executed);
-    EXPECT_FALSE(error_code() == redis::condition::not_executed);
-    EXPECT_TRUE(make_error_code(resp3::error::bad_length) == redis::condition::protocol_error);
-    EXPECT_TRUE(make_error_code(R::unexpected_reply) == redis::condition::protocol_error);
-    EXPECT_FALSE(make_error_code(resp3::error::not_an_integer) == redis::condition::protocol_error);
-}
-
-TEST(RedisErrors, NoErrorIsAConditionBecauseItHasItsNumber) {
-    // What was executed must never count as not executed: a program would send it again.
-    std::vector<R> const not_executed = {R::not_sent, R::not_connected, R::too_many_requests, R::refused_command,
-                                         R::response_mismatch};
-    for (int i = 1; i <= static_cast<int>(R::server_silent); ++i) {
-        auto const e = static_cast<R>(i);
-        error_code const ec = e;
-        EXPECT_EQ(ec == redis::condition::not_executed, std::ranges::count(not_executed, e) != 0) << ec.message();
-        EXPECT_EQ(ec == redis::condition::protocol_error, e == R::unexpected_reply) << ec.message();
-    }
-    for (auto const c : {redis::condition::not_executed, redis::condition::protocol_error})
-        EXPECT_GT(redis::make_error_condition(c).message().size(), 40U);
+TEST(RedisSessionStates, WhatAStateRulesOutIsABug) {
+    session_machine m;
+    EXPECT_DEATH(m.connected(), "phase_ == from") << "it is idle";
+    EXPECT_DEATH(m.greeting_sent(), "phase_ == phase::greeting");
+    EXPECT_DEATH(m.opened(), "phase_ == from");
+    EXPECT_DEATH(static_cast<void>(m.end()), "is_under_way");
+    EXPECT_DEATH(static_cast<void>(m.over()), "phase_ == from");
+    EXPECT_DEATH(static_cast<void>(m.wrote(true)), "writing::under_way");
+    m.begin();
+    m.connected();
+    EXPECT_DEATH(m.opened(), "phase_ == from") << "the replies have not come";
+    m.write_waits();
+    EXPECT_DEATH(m.write_waits(), "may_write") << "one is under way";
+    EXPECT_DEATH(m.greeting_sent(), "may_write");
+    m.end();
+    EXPECT_DEATH(static_cast<void>(m.over()), "writing::under_way");
 }
 
 } // namespace fairlead::test

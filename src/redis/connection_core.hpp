@@ -1,0 +1,255 @@
+// One connection: everything that its callers share. It performs what the machines ask for.
+//
+//     connection_requests.cpp  executions, receives, cancelling
+//     connection_threads.cpp   what other threads ask for
+//     connection_home.cpp      handlers whose executor runs no loop
+//     connection_session.cpp   connects, greets, reads, ends
+//     connection_writing.cpp   writes
+//     connection_time.cpp      time-outs
+//     connection_health.cpp    is the server well?
+#pragma once
+
+#include <redis/greeting.hpp>
+#include <redis/multiplexer.hpp>
+#include <redis/session_machine.hpp>
+#include <redis/shown.hpp>
+#include <redis/socket_transport.hpp>
+
+#include <fairlead/base/dynamic_buffer.hpp>
+#include <fairlead/io/io_context.hpp>
+#include <fairlead/net/timer.hpp>
+#include <fairlead/redis/connection.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace fairlead::redis::detail {
+
+inline constexpr std::chrono::hours for_ever(24 * 365); // A longer time might overflow.
+
+/// Performs what the machines ask for. Lives until the connection has gone and nothing is under way. One coroutine
+/// (serve) connects, greets and reads; writing needs none.
+class connection_core {
+public:
+    explicit connection_core(any_io_executor const& ex, transport* other = nullptr);
+    connection_core(connection_core const&) = delete;
+    connection_core& operator=(connection_core const&) = delete;
+
+    void retain(std::uint64_t n = one_reference) noexcept { references_.fetch_add(n, std::memory_order_relaxed); }
+    void release(std::uint64_t n = one_reference) noexcept {
+        if ((references_.fetch_sub(n, std::memory_order_acq_rel) & ~runs_elsewhere) == n)
+            delete this;
+    }
+
+    fairlead::loop& loop() noexcept { return *context_; }
+    /// Everything of the connection runs on one loop, wherever its callers are.
+    any_io_executor io_executor() noexcept { return loop_executor(&loop()); }
+    any_io_executor const& executor() const noexcept { return executor_; }
+
+    // ---- any thread
+
+    /// Starts an op at once unless another thread runs the loop, which then starts it.
+    template <class Op> void start_anywhere(Op& o) noexcept {
+        if (references_.load(std::memory_order_relaxed) >= one_message) [[unlikely]]
+            start_carefully(o);
+        else if (!context_->at_once([this, &o] { start(o); })) [[unlikely]]
+            send(o);
+    }
+    void cancel() noexcept;
+    std::size_t cancel(request const& r) noexcept;
+    /// The connection object goes.
+    void close() noexcept;
+
+    bool is_connected() const noexcept { return session_.is_ready(); }
+    resp3::version protocol() const noexcept { return protocol_; }
+    std::string server_text() const {
+        auto text = greeting_.server_text();
+        return text.empty() ? mux_.refusal() : text;
+    }
+    std::size_t pending() noexcept { return mux_.counts().pending_with(started_elsewhere_); }
+    connection_counters counters() noexcept { return mux_.counters().get(); }
+
+private:
+    struct core_op : op {
+        connection_core* core;
+    };
+    struct write_op : transport_op {
+        connection_core* core;
+    };
+    struct reference {
+        connection_core* core;
+        explicit reference(connection_core* c) noexcept : core(c) { c->retain(); }
+        reference(reference&& other) noexcept : core(std::exchange(other.core, nullptr)) {}
+        reference& operator=(reference&&) = delete;
+        ~reference() {
+            if (core)
+                core->release();
+        }
+    };
+    /// Ends the session with the coroutine, also when that is destroyed with its context.
+    struct session_end {
+        connection_core& core;
+        error_code ec = fairlead::error::operation_aborted;
+        explicit session_end(connection_core& c) noexcept : core(c) {}
+        session_end(session_end const&) = delete;
+        session_end& operator=(session_end const&) = delete;
+        ~session_end() { core.finish(ec); }
+    };
+
+    // Requests of other threads come through the inbox of the loop, in order. They wait in arrivals_ until an item of
+    // the loop carries them out. The connection changes only in its items, or while nobody runs it. The inbox may
+    // be taken by a visitor, in the middle of such an item.
+    enum class errand : unsigned { exec, receive, run, cancel, cancel_one, close };
+    /// One that is no operation.
+    struct message : outcome_record {
+        request const* about = nullptr; // is compared only: it may have gone
+        /// Of a sender without memory for a message, which waits until it has been read.
+        fairlead::detail::blocking_wait* sender = nullptr;
+        message() noexcept {}
+        void begin(connection_core* core, request const* r) noexcept {
+            outcome_record::begin(core);
+            result.flags = 0;
+            about = r;
+        }
+    };
+    static constexpr std::uint64_t one_reference = 1;
+    // One look tells whether a call is an ordinary one: no messages on their way, and an executor that runs a loop. A
+    // message is a reference, too.
+    static constexpr std::uint64_t one_message = std::uint64_t{1} << 32;
+    static constexpr std::uint64_t runs_elsewhere = std::uint64_t{1} << 63;
+
+    /// Calls f() unless another thread runs the loop, after what other threads have asked for before. False: one does.
+    template <class F> bool here(F f) noexcept {
+        return context_->at_once([this, &f] {
+            if (references_.load(std::memory_order_relaxed) >= one_message) [[unlikely]]
+                catch_up();
+            f();
+        });
+    }
+    template <class Op> FAIRLEAD_NOINLINE void start_carefully(Op& o) noexcept {
+        if (elsewhere_)
+            note_handler(o);
+        if (!here([this, &o] { start(o); }))
+            send(o);
+    }
+    void send(exec_op& o) noexcept {
+        started_elsewhere_.fetch_add(1, std::memory_order_release);
+        send(o, errand::exec);
+    }
+    void send(receive_op& o) noexcept { send(o, errand::receive); }
+    void send(run_op& o) noexcept { send(o, errand::run); }
+    void send(outcome_record& o, errand what) noexcept;
+    void send_message(errand what, request const* about) noexcept;
+    // Handlers run on the connection's executor. Where that runs no loop, an op with a handler is handed to it when it
+    // has completed; until then the executor has work. An awaited one sends its coroutine home by itself, from the
+    // loop.
+    static constexpr unsigned goes_home = 0x100; // beside the errand
+    void note_handler(op& o) noexcept;
+    bool is_to_go_home(op const& o) const noexcept { return elsewhere_ && (o.result.flags & goes_home); }
+    void complete(op& o) noexcept {
+        if (is_to_go_home(o)) [[unlikely]]
+            send_home(o);
+        else
+            loop().post(o);
+    }
+    void send_home(op& o) noexcept;
+    static void on_homing(op* base, op_mode mode);
+    static void on_arrival(fairlead::loop& l, op& o);
+    static void on_arrive(op* base, op_mode mode);
+    void catch_up() noexcept;
+    bool take_arrivals(std::size_t most) noexcept;
+    void take_arrival(outcome_record& o) noexcept;
+    void abandon_arrival(outcome_record& o);
+    static errand errand_of(op const& o) noexcept { return static_cast<errand>(o.result.flags & ~goes_home); }
+    static void done_with(message& m) noexcept;
+
+    void cancel_here() noexcept;
+    std::size_t cancel_here(request const* r) noexcept;
+    void close_here() noexcept;
+    void start(exec_op& o) noexcept;
+    void start(receive_op& o) noexcept;
+    void start(run_op& o) noexcept;
+    error_code admit(exec_op const& o, bool is_ready) const noexcept;
+
+    static awaitable<void> serve(reference self);
+    error_code begin_connecting(server_address& address);
+    std::chrono::milliseconds probe_after() const noexcept;
+    error_code greet();
+    error_code proceed(greeting::action next);
+    error_code greeted();
+    void greeted_late() noexcept;
+    error_code received(std::size_t n);
+    void pass_on(op_queue& done) noexcept;
+    void hand_out_pushes() noexcept;
+
+    void queue_flush() noexcept;
+    static void on_flush(op* base, op_mode mode);
+    void write_next() noexcept;
+    void begin_write(std::string_view bytes) noexcept;
+    static void on_written(op* base, op_mode mode);
+    bool written() noexcept;
+
+    void stop(error_code const& ec) noexcept;
+    void finish(error_code const& ec) noexcept;
+    void finish_now() noexcept;
+    void give_up_requests(bool aborted, std::size_t bytes_written) noexcept;
+    void count_work() noexcept;
+
+    void arm_timer(std::chrono::milliseconds after);
+    void arm_timer_at(steady_clock::time_point at);
+    void on_timer() noexcept;
+    std::chrono::milliseconds interval() const noexcept;
+    void check_health();
+    void note_delivery(steady_clock::time_point now) noexcept;
+    steady_clock::time_point silent_at() noexcept;
+    void ask() noexcept;
+    std::int64_t delivered_bytes() noexcept;
+    std::int64_t undelivered_bytes() noexcept;
+    std::chrono::milliseconds look_after() const noexcept;
+
+    std::atomic<std::uint64_t> references_{one_reference};
+    std::atomic<std::uint32_t> started_elsewhere_{0}; // executions, so far
+    any_io_executor executor_;
+    std::optional<fairlead::detail::executor_resumer> elsewhere_; // if the executor runs no loop of ours
+    fairlead::detail::io_loop_ref context_;
+    config cfg_;
+    multiplexer mux_;
+    session_machine session_;
+    greeting greeting_;
+    shown<resp3::version> protocol_{resp3::version::resp3};
+
+    // Is the server well? Times are those of the loop's clock.
+    steady_clock::time_point alive_at_;    // the last sign of life, or when something was asked for to get one
+    steady_clock::time_point quiet_until_; // the server was asked to pause until then
+    std::int64_t question_end_ = 0;        // in the bytes of this session: what came before the question
+    std::int64_t delivered_ = 0;           // so much of that had reached the server at the last look
+
+    op_queue arrivals_; // belongs to whoever owns the loop
+    op_queue homeward_;
+
+    run_op* run_ = nullptr;
+    op_queue receivers_;
+    error_code reason_; // why the session ends, if known before the reader sees it
+
+    socket_transport sockets_;
+    transport* stream_; // sockets_, unless another one was given
+    steady_timer timer_;
+
+    lazy_buffer in_;
+    std::size_t read_bytes_ = 0;
+    core_op flush_;
+    core_op arrive_;
+    core_op homing_;
+    message close_;
+    write_op write_;
+    exec_op hello_;
+    exec_op ping_;
+    request ping_request_;
+};
+
+} // namespace fairlead::redis::detail

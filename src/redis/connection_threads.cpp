@@ -1,0 +1,141 @@
+// Requests of other threads: they come through the inbox of the loop, and an item of it carries them out, in order.
+#include <redis/connection_core.hpp>
+
+#include <fairlead/exec/recycler.hpp>
+
+namespace fairlead::redis::detail {
+
+void connection_core::send(outcome_record& o, errand what) noexcept {
+    static constinit fairlead::detail::owner_request arrival{{}, &connection_core::on_arrival};
+    o.result.flags = static_cast<unsigned>(what) | (is_to_go_home(o) ? goes_home : 0);
+    retain(one_message); // Before it can be seen: whoever knows that it was sent finds it on its way.
+    context_->post_request(o, arrival);
+}
+
+void connection_core::send_message(errand what, request const* about) noexcept {
+    if (void* const memory = fairlead::detail::recycle_allocate_or_null(sizeof(message))) {
+        auto& m = *::new (memory) message;
+        m.begin(this, about);
+        return send(m, what);
+    }
+    fairlead::detail::blocking_wait until_read;
+    message m;
+    m.begin(this, about);
+    m.sender = &until_read;
+    send(m, what);
+    until_read.wait();
+}
+
+/// In any thread that owns the loop for a moment.
+void connection_core::on_arrival(fairlead::loop& l, op& o) {
+    auto& core = *static_cast<outcome_record&>(o).connection;
+    core.arrivals_.push_back(o);
+    if (!core.session_.arrived())
+        return;
+    core.retain();
+    l.push(core.arrive_);
+}
+
+void connection_core::on_arrive(op* base, op_mode mode) {
+    auto& core = *static_cast<core_op*>(base)->core;
+    if (mode == op_mode::complete) {
+        // Other items have their turn, too, when many requests have come.
+        constexpr std::size_t most = 256;
+        core.context_->as_owner([&core]() noexcept {
+            if (core.session_.carried_out(core.take_arrivals(most))) {
+                core.retain();
+                core.loop().push(core.arrive_);
+            }
+        });
+    } else {
+        op_queue given_up;
+        core.context_->as_owner([&]() noexcept {
+            core.session_.carried_out(true);
+            given_up.splice_back(core.arrivals_);
+        });
+        while (!given_up.empty())
+            core.abandon_arrival(static_cast<outcome_record&>(*given_up.pop_front()));
+    }
+    core.release();
+}
+
+/// Earlier requests come first, also those of this thread.
+void connection_core::catch_up() noexcept {
+    context_->take_inbox();
+    take_arrivals(static_cast<std::size_t>(-1));
+}
+
+/// Inside a section of the owner. False: there are more.
+bool connection_core::take_arrivals(std::size_t most) noexcept {
+    for (; !arrivals_.empty(); --most) {
+        if (most == 0)
+            return false;
+        take_arrival(static_cast<outcome_record&>(*arrivals_.pop_front()));
+        release(one_message); // Not the last: the caller has one.
+    }
+    return true;
+}
+
+void connection_core::take_arrival(outcome_record& o) noexcept {
+    switch (errand_of(o)) {
+    case errand::exec: return mux_.counts().arrive([&] { start(static_cast<exec_op&>(o)); });
+    case errand::receive: return start(static_cast<receive_op&>(o));
+    case errand::run: return start(static_cast<run_op&>(o));
+    case errand::cancel: cancel_here(); return done_with(static_cast<message&>(o));
+    case errand::cancel_one: cancel_here(static_cast<message&>(o).about); return done_with(static_cast<message&>(o));
+    case errand::close: return close_here();
+    }
+}
+
+void connection_core::abandon_arrival(outcome_record& o) {
+    switch (errand_of(o)) {
+    case errand::exec: mux_.counts().arrive([] {}); break;
+    case errand::receive: break;
+    case errand::run: discard_settings()(static_cast<run_op&>(o).settings); break;
+    case errand::cancel:
+    case errand::cancel_one: done_with(static_cast<message&>(o)); return release(one_message);
+    case errand::close: close_here(); return release(one_message);
+    }
+    bool const is_work = is_to_go_home(o);
+    fairlead::loop::abandon(o);
+    if (is_work)
+        elsewhere_->count_work(-1);
+    release(one_message);
+}
+
+void connection_core::done_with(message& m) noexcept {
+    if (m.sender) {
+        m.sender->finish();
+        return;
+    }
+    m.~message();
+    fairlead::detail::recycle_free(&m);
+}
+
+void connection_core::cancel() noexcept {
+    if (!here([this] { cancel_here(); }))
+        send_message(errand::cancel, nullptr);
+}
+
+std::size_t connection_core::cancel(request const& r) noexcept {
+    std::size_t n = 1;
+    if (!here([this, &r, &n] { n = cancel_here(&r); }))
+        send_message(errand::cancel_one, &r);
+    return n;
+}
+
+void connection_core::close() noexcept {
+    fairlead::detail::io_loop_ref const kept(context_); // Ours may be the last one, and we may go in there.
+    if (here([this] { close_here(); }))
+        return;
+    close_.begin(this, nullptr);
+    send(close_, errand::close);
+}
+
+void connection_core::close_here() noexcept {
+    session_.close();
+    cancel_here();
+    release();
+}
+
+} // namespace fairlead::redis::detail

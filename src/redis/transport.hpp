@@ -1,0 +1,98 @@
+// The way to a server, as the client sees it: it connects, carries bytes both ways, and closes. A stream of sockets is
+// one (socket_transport.hpp); what encrypts, or a stream of a user's, is another.
+//
+// Rules, as of a driver. Only the owner of the connection's loop calls it. At most one read and one write are under
+// way. An op that was submitted completes exactly once, through the run queue of that loop, or is abandoned with it.
+#pragma once
+
+#include <redis/address.hpp>
+
+#include <fairlead/base/buffer.hpp>
+#include <fairlead/coro/awaitable.hpp>
+#include <fairlead/io/io_loop.hpp>
+#include <fairlead/token/adapters.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+
+namespace fairlead::redis::detail {
+
+/// A read, kind::receive, brings at least one byte; a write, kind::send_all, takes all. result.n counts over all
+/// attempts.
+struct transport_op : io::io_op {
+    error_category const* category; ///< of result.error; null: the system's, as a driver reports it
+
+    transport_op() noexcept {}
+    /// Everything but run.
+    void begin(io::kind k, void* d, std::size_t n) noexcept {
+        set({}, k, d, n);
+        category = nullptr;
+    }
+    void fail(error_code const& ec) noexcept {
+        category = &ec.category();
+        result.error = ec.value();
+    }
+    error_code error() const noexcept {
+        return category ? error_code(result.error, *category) : fairlead::detail::to_error_code(result.error);
+    }
+};
+/// No descriptor need be behind it; close() ends it.
+void cancellation_of(transport_op&, loop&) = delete;
+
+class transport {
+public:
+    explicit transport(io_loop& l) noexcept : context_(l) {}
+    transport(transport const&) = delete;
+    transport& operator=(transport const&) = delete;
+    virtual ~transport() = default;
+
+    /// Where ops complete.
+    io_loop& context() const noexcept { return context_; }
+    /// Connects anew. `to` views what outlives the completion. A peer that says nothing for `probe_after`, unless that
+    /// is zero, is asked below the bytes whether it is still there.
+    virtual awaitable<error_code> connect(server_address to, std::chrono::milliseconds probe_after) = 0;
+
+    /// May an attempt be worth it, from what is known without asking the system?
+    virtual bool ready(io::kind k, std::size_t size) noexcept = 0;
+    /// True: done, the result is in the op, which stays the caller's.
+    virtual bool try_now(transport_op& o) noexcept = 0;
+    virtual void submit(transport_op& o) noexcept = 0;
+    /// All that is under way completes with an error, connecting included. It can be connected again.
+    virtual void close() noexcept = 0;
+
+    // For the health check, as far as it is known.
+
+    /// Bytes that were written, and that the peer's system has not taken yet; 0 where nobody can say.
+    virtual std::int64_t untaken_bytes() noexcept = 0;
+    /// Bytes that have come and wait to be read.
+    virtual std::int64_t unread_bytes() noexcept = 0;
+
+private:
+    io_loop& context_;
+};
+
+/// One read, to be awaited.
+struct read_from : fairlead::detail::primitive<read_from> {
+    using signature = void(error_code, std::size_t);
+    using record = transport_op;
+
+    transport* from;
+    mutable_buffer into;
+
+    read_from(transport& t, mutable_buffer b) noexcept : from(&t), into(b) {}
+    loop* home() const noexcept { return &from->context(); }
+    bool ready() const noexcept { return from->ready(io::kind::receive, into.size()); }
+    void prepare(record& o) const noexcept { o.begin(io::kind::receive, into.data(), into.size()); }
+    bool attempt(record& o) const noexcept { return from->try_now(o); }
+    void submit(record& o) const noexcept { from->submit(o); }
+    static std::tuple<error_code, std::size_t> take(record& o) noexcept { return {o.error(), o.result.n}; }
+};
+
+/// Its error is a value, for the end is part of every session.
+inline auto read_into(transport& from, mutable_buffer b) {
+    return completion_token_transform<void(error_code, std::size_t)>(as_tuple, read_from(from, b));
+}
+
+} // namespace fairlead::redis::detail
