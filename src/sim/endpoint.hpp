@@ -1,6 +1,7 @@
 // One socket of the simulated network.
 #pragma once
 
+#include "name.hpp"
 #include "pipe.hpp"
 
 #include <fairlead/exec/op.hpp>
@@ -15,32 +16,6 @@ namespace fairlead::sim {
 
 struct host_state;
 
-/// A socket address as the system lays it out.
-struct name {
-    alignas(4) unsigned char bytes[110] = {};
-    std::uint32_t size = 0;
-
-    /// 0 or an errno value.
-    int read(int family_wanted, void const* address, std::size_t address_size) noexcept;
-    int family() const noexcept;
-    std::uint16_t port() const noexcept { return static_cast<std::uint16_t>(bytes[2] << 8 | bytes[3]); }
-    void port(std::uint16_t p) noexcept {
-        bytes[2] = static_cast<unsigned char>(p >> 8);
-        bytes[3] = static_cast<unsigned char>(p);
-    }
-    bool is_any() const noexcept;
-    bool is_loopback() const noexcept;
-    void become_loopback() noexcept;
-    bool is_v4_mapped() const noexcept;
-    ip::address address() const noexcept;
-    void address(ip::address const& a) noexcept; ///< of the same family
-    /// ::ffff:a.b.c.d for an IPv4 name.
-    name mapped() const noexcept;
-    /// One socket bound to this name and one bound to the other would get in each other's way.
-    bool overlaps(name const& other) const noexcept;
-    bool operator==(name const& other) const noexcept;
-};
-
 struct option {
     int level;
     int key;
@@ -54,23 +29,6 @@ struct datagram {
 };
 
 enum class stage : std::uint8_t { fresh, listening, connecting, connected };
-
-/// The events of an endpoint, each scheduled at most once at a time; and other events.
-enum class event_kind : std::uint8_t {
-    arrive,      ///< the next segment, or the end of the stream
-    serve_read,  ///< the queue of readers is looked at
-    serve_write, ///< … of writers
-    connect,     ///< an attempt reaches the other side
-    reset,       ///< the peer's reset arrives
-    unanswered,  ///< what was sent to nobody is answered, or not
-    acknowledge, ///< an acknowledgement got lost, it is asked for again
-    abort,       ///< a late cancellation takes effect
-    probe,       ///< SO_KEEPALIVE: is the other side still there?
-    look_up,
-    datagram,
-    action,
-};
-inline constexpr std::size_t event_kinds_of_endpoint = 9;
 
 struct endpoint {
     std::uint32_t index = 0;
@@ -110,6 +68,10 @@ struct endpoint {
     bool is_over() const noexcept { return finished && end_arrived && is_stream() && !is_unix(); }
     op_queue& queue(io::kind k) noexcept { return io::is_write(k) ? writes : reads; }
     int number_option(int level, int key) const noexcept; ///< 0: not set
+    /// 0 or an errno value.
+    int set_option(int level, int key, void const* data, std::size_t size) noexcept;
+    std::size_t get_option(int level, int key, void* data, std::size_t size) noexcept;
+    std::size_t available() const noexcept; ///< bytes that a read could have
 };
 
 } // namespace fairlead::sim

@@ -1,5 +1,8 @@
-// How an operation waits: in the queue of its endpoint, until it is possible, cancelled or given up.
-#include "network.hpp"
+#include "operations.hpp"
+
+#include "connects.hpp"
+#include "datagrams.hpp"
+#include "streams.hpp"
 #include "transfer.hpp"
 
 #include <cerrno>
@@ -37,7 +40,15 @@ io::io_op* first_transfer(op_queue& queue) noexcept {
 
 } // namespace
 
-void network::complete(endpoint& e, io::io_op& o) noexcept {
+bool operations::possible(endpoint& e, io::kind k) noexcept {
+    return e.is_stream() ? streams_.possible(e, k) : datagrams_.possible(e, k);
+}
+
+bool operations::attempt(endpoint& e, io::io_op& o, bool whole) noexcept {
+    return e.is_stream() ? streams_.attempt(e, o, whole) : datagrams_.attempt(e, o);
+}
+
+void operations::complete(endpoint& e, io::io_op& o) noexcept {
     o.result.flags = 0;
     if (o.result.error)
         note(e, what::failed, static_cast<std::uint64_t>(static_cast<std::int64_t>(o.result.error)));
@@ -45,24 +56,24 @@ void network::complete(endpoint& e, io::io_op& o) noexcept {
     e.owner->context.as_loop().push(o);
 }
 
-bool network::ready(endpoint& e, io::kind k, std::size_t size) noexcept {
+bool operations::ready(endpoint& e, io::kind k, std::size_t size) noexcept {
     if (first_transfer(e.queue(k)))
         return false;
     bool const is = size == 0 || possible(e, k);
     // A kernel driver's memory of readiness is wrong in both directions, too.
     if (is)
-        return !faults.happens(rule::not_ready);
-    return faults.rate(rule::not_ready) != 0 && faults.stream(rule::not_ready).chance(64);
+        return !faults_.happens(rule::not_ready);
+    return faults_.rate(rule::not_ready) != 0 && faults_.stream(rule::not_ready).chance(64);
 }
 
-bool network::try_now(endpoint& e, io::io_op& o) noexcept {
+bool operations::try_now(endpoint& e, io::io_op& o) noexcept {
     if (first_transfer(e.queue(o.kind)) || o.kind == io::kind::connect)
         return false;
     o.stream = e.is_stream();
-    return !faults.happens(rule::not_ready) && attempt(e, o, true);
+    return !faults_.happens(rule::not_ready) && attempt(e, o, true);
 }
 
-void network::submit(host_state& m, io::io_op& o) noexcept {
+void operations::submit(host_state& m, io::io_op& o) noexcept {
     endpoint* const e = find(o.handle);
     if (!e) {
         o.result.error = EBADF;
@@ -73,7 +84,7 @@ void network::submit(host_state& m, io::io_op& o) noexcept {
     o.stream = e->is_stream();
     op_queue& queue = e->queue(o.kind);
     if (o.kind == io::kind::connect) {
-        if (int const error = start_connect(*e, o)) {
+        if (int const error = connects_.start(*e, o)) {
             done(o, error);
             return complete(*e, o);
         }
@@ -84,21 +95,21 @@ void network::submit(host_state& m, io::io_op& o) noexcept {
         queue.push_back(o);
         // There and back; nobody answers for a neighbour that does not exist.
         auto const there = e->far ? to_peer(*e) : neighbour_gives_up_ns;
-        schedule(*e, event_kind::connect, now_ + there + (e->far ? from_peer(*e) : 0));
+        schedule(*e, event_kind::connect, now() + there + (e->far ? from_peer(*e) : 0));
         return;
     }
     bool const is_first = is_wait(o.kind) || !first_transfer(queue);
-    if (is_first && !faults.happens(rule::not_ready) && attempt(*e, o, false))
+    if (is_first && !faults_.happens(rule::not_ready) && attempt(*e, o, false))
         return complete(*e, o);
     queue.push_back(o);
     if (possible(*e, o.kind) || moves_nothing(o))
         serve_soon(*e, is_write(o.kind));
 }
 
-void network::serve(endpoint& e, op_queue& queue) noexcept {
+void operations::serve(endpoint& e, op_queue& queue) noexcept {
     bool const write = &queue == &e.writes;
     auto const put_off = [&] {
-        bool const yes = faults.happens(rule::not_ready);
+        bool const yes = faults_.happens(rule::not_ready);
         if (yes) {
             note(e, what::not_yet);
             serve_soon(e, write);
@@ -128,7 +139,7 @@ void network::serve(endpoint& e, op_queue& queue) noexcept {
     }
 }
 
-void network::perform(io::io_op& o, bool may_wait) noexcept {
+void operations::perform(io::io_op& o, bool may_wait) noexcept {
     o.result = {0, 0, 0};
     endpoint* const e = find(o.handle);
     if (!e) {
@@ -138,9 +149,9 @@ void network::perform(io::io_op& o, bool may_wait) noexcept {
     o.stream = e->is_stream();
     int const not_now = may_wait ? EDEADLK : EAGAIN;
     if (o.kind == io::kind::connect) {
-        int error = start_connect(*e, o);
+        int error = connects_.start(*e, o);
         if (!error && e->is_stream()) {
-            error = establish(*e);
+            error = connects_.establish(*e);
             if (error) {
                 e->stage = stage::fresh;
                 e->remote = {};
@@ -156,7 +167,7 @@ void network::perform(io::io_op& o, bool may_wait) noexcept {
     o.result.error = not_now;
 }
 
-void network::abort(endpoint& e, io::io_op& o) noexcept {
+void operations::abort(endpoint& e, io::io_op& o) noexcept {
     op_queue::unlink(o);
     note(e, what::cancelled, static_cast<std::uint64_t>(o.kind));
     done(o, ECANCELED);
@@ -165,21 +176,21 @@ void network::abort(endpoint& e, io::io_op& o) noexcept {
 
 /// A cancellation may take its time, as io_uring's does; what completes before is the truth. Connecting ends at once:
 /// the connection would be known to nobody.
-bool network::cancel(endpoint& e, io::io_op& o) noexcept {
+bool operations::cancel(endpoint& e, io::io_op& o) noexcept {
     bool found = false;
     e.queue(o.kind).for_each([&](op& each) { found = found || &each == &o; });
     if (!found || o.result.flags == to_be_aborted)
         return false;
-    if (o.kind != io::kind::connect && faults.happens(rule::late_cancel)) {
+    if (o.kind != io::kind::connect && faults_.happens(rule::late_cancel)) {
         o.result.flags = to_be_aborted;
-        schedule(e, event_kind::abort, now_ + local_delay());
+        schedule(e, event_kind::abort, now() + links_.local_delay());
     } else {
         abort(e, o);
     }
     return true;
 }
 
-bool network::cancel(endpoint& e, void* ticket) noexcept {
+bool operations::cancel(endpoint& e, void* ticket) noexcept {
     io::io_op* found = nullptr;
     for (op_queue* q : {&e.reads, &e.writes})
         q->for_each([&](op& each) {
@@ -189,14 +200,14 @@ bool network::cancel(endpoint& e, void* ticket) noexcept {
     return found && cancel(e, *found);
 }
 
-std::size_t network::cancel_all(endpoint& e) noexcept {
+std::size_t operations::cancel_all(endpoint& e) noexcept {
     std::size_t n = 0;
     for (op_queue* q : {&e.reads, &e.writes})
         q->for_each([&](op& o) { n += cancel(e, static_cast<io::io_op&>(o)); });
     return n;
 }
 
-void network::abort_late(endpoint& e) noexcept {
+void operations::abort_late(endpoint& e) noexcept {
     for (op_queue* q : {&e.reads, &e.writes})
         q->for_each([&](op& o) {
             if (o.result.flags == to_be_aborted)
@@ -204,7 +215,7 @@ void network::abort_late(endpoint& e) noexcept {
         });
 }
 
-std::size_t network::abort_all(endpoint& e) noexcept {
+std::size_t operations::abort_all(endpoint& e) noexcept {
     std::size_t n = 0;
     for (op_queue* q : {&e.reads, &e.writes})
         for (; !q->empty(); ++n)
@@ -212,18 +223,12 @@ std::size_t network::abort_all(endpoint& e) noexcept {
     return n;
 }
 
-void network::take_pending(host_state& m, op_queue& into) noexcept {
-    for (auto const& e : endpoints_)
+void operations::take_pending(host_state const& m, op_queue& into) noexcept {
+    for (auto const& e : endpoints_.all())
         if (e->owner == &m) {
             into.splice_back(e->reads);
             into.splice_back(e->writes);
         }
-    std::erase_if(look_ups_, [&](pending_look_up const& l) {
-        if (l.asker == &m)
-            into.push_back(*l.o);
-        return l.asker == &m;
-    });
-    m.pending = 0;
 }
 
 } // namespace fairlead::sim

@@ -53,7 +53,7 @@ struct world::parts {
     /// Now if no program runs, otherwise as soon as the current turn is over.
     template <class F> void between_turns(F f) {
         if (in_turn)
-            net.at(net.now_ns(), std::move(f));
+            net.actions.at(net.now_ns(), std::move(f));
         else
             f();
     }
@@ -131,7 +131,7 @@ struct world::parts {
             n += runnable(*m);
         if (n == 0)
             return nullptr;
-        auto chosen = net.pick(n);
+        auto chosen = net.time.pick(n);
         for (auto const& m : hosts)
             if (runnable(*m) && chosen-- == 0)
                 return m.get();
@@ -140,7 +140,7 @@ struct world::parts {
 
     /// When something happens next, if nothing is runnable now.
     std::int64_t next_time() {
-        auto t = net.next_event_ns();
+        auto t = net.time.next_event_ns();
         for (auto const& m : hosts) {
             if (!m->is_up || m->is_paused || m->context.stopped())
                 continue;
@@ -157,7 +157,7 @@ struct world::parts {
     /// True: everything is done. False: the limit has come.
     bool run(std::int64_t limit_ns) {
         net.verdict = verdict::none;
-        net.steps = 0;
+        net.time.steps = 0;
         auto& first = hosts.front()->context;
         first.restart();
         // Between the turns, too, the library's clock shows the world's time.
@@ -171,11 +171,11 @@ struct world::parts {
         for (;;) {
             // As soon as what comes first is due.
             net.deliver();
-            if (net.steps > net.steps_most)
+            if (net.time.steps > net.time.steps_most)
                 fail(verdict::too_many_steps);
             if (has_servers &&
                 std::all_of(hosts.begin(), hosts.end(), [&](auto const& m) { return m->serves || is_quiet(*m); }) &&
-                !net.has_actions())
+                !net.actions.has_any())
                 return true;
             if (host_state* const m = next()) {
                 if (net.faults.happens(rule::starve)) {
@@ -186,7 +186,7 @@ struct world::parts {
                 }
                 // A busy host takes time; events that are due at one instant happen at that instant.
                 if (std::exchange(busy, true))
-                    net.pass(net.turn_time());
+                    net.time.pass(net.time.turn_time());
                 run_turn(*m);
                 if (net.verdict != verdict::none)
                     fail(net.verdict);
@@ -227,7 +227,7 @@ struct world::parts {
         auto const where = "simulated world with seed " + std::to_string(seed) + " at " + seconds(net.now_ns()) + ": ";
         auto const why = v == verdict::stuck
                              ? std::string("operations wait, but nothing is left that could complete them")
-                             : "no end after " + std::to_string(net.steps_most) + " steps";
+                             : "no end after " + std::to_string(net.time.steps_most) + " steps";
         throw std::runtime_error(where + why + "\nwaiting:\n" + net.waiting() + "last events:\n" + last_events());
     }
 
@@ -254,7 +254,7 @@ world::~world() = default;
 host& world::add(std::string_view name, detail::starter start, bool serves) {
     auto& p = *parts_;
     auto& m = p.add(name, std::move(start), serves);
-    p.net.add_name(name, m.v4, {});
+    p.net.zone.add(name, m.v4, {});
     p.start(m);
     return m.face;
 }
@@ -288,11 +288,11 @@ std::size_t world::run() {
 }
 bool world::run_for(std::chrono::nanoseconds d) {
     // At the end of time a world that waits for nothing would be stuck; one that is run for so long is just quiet.
-    return parts_->run(std::min(network::later(parts_->net.now_ns(), d), network::never_ns - 1));
+    return parts_->run(std::min(timeline::later(parts_->net.now_ns(), d), network::never_ns - 1));
 }
 
 void world::at(std::chrono::nanoseconds since_beginning, std::function<void()> action) {
-    parts_->net.at(network::later(network::beginning_ns, since_beginning), std::move(action));
+    parts_->net.actions.at(timeline::later(network::beginning_ns, since_beginning), std::move(action));
 }
 
 steady_clock::time_point world::now() const noexcept {
@@ -309,32 +309,32 @@ void world::partition(host& a, host& b) {
     partition_one_way(a, b);
     partition_one_way(b, a);
 }
-void world::partition_one_way(host& from, host& to) { parts_->net.cut(from.state_, to.state_, true); }
+void world::partition_one_way(host& from, host& to) { parts_->net.links.cut(from.state_, to.state_, true); }
 void world::isolate(host& h) {
     for (auto const& m : parts_->hosts)
         if (m.get() != &h.state_)
             partition(h, m->face);
 }
-void world::heal() { parts_->net.heal(); }
+void world::heal() { parts_->net.links.heal(); }
 void world::heal(host& a, host& b) {
-    parts_->net.cut(a.state_, b.state_, false);
-    parts_->net.cut(b.state_, a.state_, false);
+    parts_->net.links.cut(a.state_, b.state_, false);
+    parts_->net.links.cut(b.state_, a.state_, false);
 }
 void world::set_link(host& a, host& b, link_options const& o) {
     set_link_one_way(a, b, o);
     set_link_one_way(b, a, o);
 }
 void world::set_link_one_way(host& from, host& to, link_options const& o) {
-    parts_->net.set_link(from.state_, to.state_, o);
+    parts_->net.links.set(from.state_, to.state_, o);
 }
 
 void world::add_name(std::string_view name, std::string_view address, std::chrono::nanoseconds ttl) {
     error_code ec;
     auto const a = ip::make_address(address, ec);
     fairlead::detail::throw_error(ec, "sim::world::add_name");
-    parts_->net.add_name(name, a, ttl);
+    parts_->net.zone.add(name, a, ttl);
 }
-void world::remove_name(std::string_view name) { parts_->net.remove_name(name); }
+void world::remove_name(std::string_view name) { parts_->net.zone.remove(name); }
 
 // ---- faults
 
@@ -347,7 +347,7 @@ void world::set(rule r, std::uint32_t of_1024) { parts_->net.faults.set(r, of_10
 
 void world::calm() {
     auto& p = *parts_;
-    p.net.heal();
+    p.net.links.heal();
     p.net.faults.end();
     for (auto const& m : p.hosts) {
         m->starved_until_ns = 0;
@@ -378,9 +378,9 @@ std::uint64_t world::digest() const noexcept { return parts_->net.trace.digest()
 counters const& world::counts() const noexcept { return parts_->net.counts; }
 void world::note(std::string_view text) { parts_->net.trace.note(parts_->net.now_ns(), 0, text); }
 std::string world::description() const {
-    return parts_->net.faults.description() + '\n' + parts_->net.describe_links();
+    return parts_->net.faults.description() + '\n' + parts_->net.links.describe();
 }
 std::string world::last_events() const { return parts_->last_events(); }
-void world::step_limit(std::uint64_t most) noexcept { parts_->net.steps_most = most; }
+void world::step_limit(std::uint64_t most) noexcept { parts_->net.time.steps_most = most; }
 
 } // namespace fairlead::sim

@@ -1,5 +1,4 @@
-// Name look-ups: the hosts, and what a test adds.
-#include "network.hpp"
+#include "zone.hpp"
 
 #include <fairlead/io/localhost.hpp>
 #include <fairlead/net/ip.hpp>
@@ -43,20 +42,20 @@ int port_of(std::string_view text, int type, int flags, std::uint16_t& port) noe
 
 } // namespace
 
-void network::add_name(std::string_view name, ip::address const& a, std::chrono::nanoseconds ttl) {
-    zone_.push_back({std::string(name), a, ttl});
+void zone::add(std::string_view name, ip::address const& a, std::chrono::nanoseconds ttl) {
+    entries_.push_back({std::string(name), a, ttl});
 }
 
-void network::remove_name(std::string_view name) {
-    std::erase_if(zone_, [&](zone_entry const& z) { return z.name == name; });
+void zone::remove(std::string_view name) {
+    std::erase_if(entries_, [&](entry const& z) { return z.name == name; });
 }
 
-void network::resolve(host_state& m, io::resolve_op& o) noexcept {
+void zone::resolve(host_state& m, io::resolve_op& o) noexcept {
     o.result = {};
     o.failure = 0;
     o.found = nullptr;
     o.found_count = 0;
-    bool room = make_room();
+    bool room = time_.make_room();
     if (room) {
         try {
             look_ups_.reserve(look_ups_.size() + 1);
@@ -71,20 +70,22 @@ void network::resolve(host_state& m, io::resolve_op& o) noexcept {
     }
     auto const number = ++look_up_count_;
     look_ups_.push_back({number, &o, &m});
+    time_.promise(1);
     ++m.pending;
-    auto const delay = faults.happens(rule::look_up_delay) ? slow_look_up_ns : 0;
-    push(now_ + delay + local_delay(), event_kind::look_up, {number, 0});
+    auto const delay = faults_.happens(rule::look_up_delay) ? slow_look_up_ns : 0;
+    time_.push(now() + delay + links_.local_delay(), event_kind::look_up, {number, 0});
 }
 
-void network::answer(std::uint32_t number) noexcept {
+void zone::answer(std::uint32_t number) noexcept {
     auto const i =
         std::find_if(look_ups_.begin(), look_ups_.end(), [&](pending_look_up const& l) { return l.number == number; });
     if (i == look_ups_.end())
         return; // cancelled
     auto const l = *i;
     look_ups_.erase(i);
-    if (faults.happens(rule::look_up_failure)) {
-        l.o->failure = faults.stream(rule::look_up_failure).below(2) ? EAI_AGAIN : EAI_FAIL;
+    time_.take_back(1);
+    if (faults_.happens(rule::look_up_failure)) {
+        l.o->failure = faults_.stream(rule::look_up_failure).below(2) ? EAI_AGAIN : EAI_FAIL;
         note(l.asker, what::look_up_failed, number);
     } else {
         look_up(*l.asker, *l.o);
@@ -94,13 +95,14 @@ void network::answer(std::uint32_t number) noexcept {
     l.asker->context.as_loop().push(*l.o);
 }
 
-void network::cancel_resolve(io::resolve_op& o) noexcept {
+void zone::cancel(io::resolve_op& o) noexcept {
     auto const i =
         std::find_if(look_ups_.begin(), look_ups_.end(), [&](pending_look_up const& l) { return l.o == &o; });
     if (i == look_ups_.end())
         return;
     auto* const asker = i->asker;
     look_ups_.erase(i);
+    time_.take_back(1);
     o.result.error = ECANCELED;
     --asker->pending;
     asker->context.as_loop().post(o);
@@ -143,7 +145,7 @@ template <class Use> static bool each_address(std::vector<remembered_name> const
 }
 
 /// From an address to the name that the zone has for it, else its text; and to the number of the port.
-void network::look_up_name(io::resolve_op& o) noexcept {
+void zone::look_up_name(io::resolve_op& o) noexcept {
     o.name = new (std::nothrow) io::resolved_name{};
     if (!o.name) {
         o.result.error = ENOMEM;
@@ -154,9 +156,9 @@ void network::look_up_name(io::resolve_op& o) noexcept {
     std::memcpy(e.data(), o.host, std::min(e.capacity(), static_cast<std::size_t>(o.protocol)));
     auto const a = e.address();
     auto const put = [](auto& into, std::string_view text) { text.copy(into, std::min(text.size(), sizeof into - 1)); };
-    auto const known = std::find_if(zone_.begin(), zone_.end(), [&](zone_entry const& z) { return z.address == a; });
+    auto const known = std::find_if(entries_.begin(), entries_.end(), [&](entry const& z) { return z.address == a; });
     try {
-        put(o.name->host, known != zone_.end() ? known->name : a.is_loopback() ? "localhost" : a.to_string());
+        put(o.name->host, known != entries_.end() ? known->name : a.is_loopback() ? "localhost" : a.to_string());
         put(o.name->service, std::to_string(e.port()));
     } catch (std::bad_alloc const&) {
         delete o.name;
@@ -166,7 +168,15 @@ void network::look_up_name(io::resolve_op& o) noexcept {
     }
 }
 
-void network::look_up(host_state& m, io::resolve_op& o) noexcept {
+void zone::take_pending(host_state const& m, op_queue& into) noexcept {
+    time_.take_back(std::erase_if(look_ups_, [&](pending_look_up const& l) {
+        if (l.asker == &m)
+            into.push_back(*l.o);
+        return l.asker == &m;
+    }));
+}
+
+void zone::look_up(host_state& m, io::resolve_op& o) noexcept {
     std::uint16_t port = 0;
     o.result = {};
     o.found = nullptr;
@@ -183,7 +193,7 @@ void network::look_up(host_state& m, io::resolve_op& o) noexcept {
     };
     std::size_t n = 0;
     bool const known =
-        each_address(m.names, zone_, host_name, o.flags, now_, [&](ip::address const& a) { n += wanted(a); });
+        each_address(m.names, entries_, host_name, o.flags, now(), [&](ip::address const& a) { n += wanted(a); });
     if (n == 0) {
         o.failure = known ? EAI_NODATA : EAI_NONAME;
         return;
@@ -193,7 +203,7 @@ void network::look_up(host_state& m, io::resolve_op& o) noexcept {
         o.result.error = ENOMEM;
         return;
     }
-    each_address(m.names, zone_, host_name, o.flags, now_, [&](ip::address const& a) {
+    each_address(m.names, entries_, host_name, o.flags, now(), [&](ip::address const& a) {
         if (!wanted(a))
             return;
         ip::tcp::endpoint const e(a, port);
@@ -203,17 +213,17 @@ void network::look_up(host_state& m, io::resolve_op& o) noexcept {
     });
     // Remembering is worth a try, no more.
     std::chrono::nanoseconds ttl{0};
-    for (auto const& z : zone_)
+    for (auto const& z : entries_)
         if (z.name == host_name)
             ttl = ttl.count() == 0 ? z.ttl : std::min(ttl, z.ttl);
     if (ttl.count() == 0)
         return;
     try {
-        std::erase_if(m.names, [&](remembered_name const& r) { return r.until_ns <= now_; });
+        std::erase_if(m.names, [&](remembered_name const& r) { return r.until_ns <= now(); });
         if (std::any_of(m.names.begin(), m.names.end(), [&](auto const& r) { return r.name == host_name; }))
             return;
-        remembered_name r{std::string(host_name), later(now_, ttl), {}};
-        for (auto const& z : zone_)
+        remembered_name r{std::string(host_name), timeline::later(now(), ttl), {}};
+        for (auto const& z : entries_)
             if (z.name == host_name)
                 r.addresses.push_back(z.address);
         m.names.push_back(std::move(r));

@@ -1,9 +1,13 @@
-// Operations on stream sockets, and the bytes that they move: what the kernel's TCP does, as far as a program can tell.
-#include "network.hpp"
+#include "streams.hpp"
+
+#include "descriptors.hpp"
+#include "operations.hpp"
 #include "transfer.hpp"
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
+#include <utility>
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -20,7 +24,7 @@ constexpr unsigned orphan_tries_most = 8;                   // tcp_orphan_retrie
 
 /// When a segment that was lost for the n-th time is sent again.
 std::int64_t backoff(unsigned n) noexcept {
-    constexpr auto first = network::retransmission_ns;
+    constexpr auto first = retransmission_ns;
     return n > 9 ? retransmission_most_ns : std::min(first << n, retransmission_most_ns);
 }
 
@@ -35,21 +39,19 @@ std::int64_t seconds_option(endpoint const& e, int key, int usual) noexcept {
 // ---- attempts
 
 /// The other end of the connection, unless it has no memory of the connection.
-endpoint* network::living_peer(endpoint& e) noexcept {
+endpoint* streams::living_peer(endpoint& e) noexcept {
     endpoint* const p = find(e.peer);
     return p && !p->broken ? p : nullptr;
 }
 
 /// How many bytes a send could move now.
-std::uint32_t network::room(endpoint& e) noexcept {
+std::uint32_t streams::room(endpoint& e) noexcept {
     if (endpoint* const p = living_peer(e))
         return p->in.space();
     return e.is_unix() ? 0 : pipe::window - e.lost;
 }
 
-bool network::possible(endpoint& e, io::kind k) noexcept {
-    if (!e.is_stream())
-        return datagram_possible(e, k);
+bool streams::possible(endpoint& e, io::kind k) noexcept {
     switch (e.stage) {
     case stage::fresh: return true; // fails at once; to poll(2) the socket is hung up
     case stage::connecting: return k == io::kind::accept;
@@ -70,29 +72,26 @@ bool network::possible(endpoint& e, io::kind k) noexcept {
     return e.finished || peer_is_deaf || room(e) != 0;
 }
 
-std::uint32_t network::cut(std::uint32_t n, rule r) noexcept {
-    if (n < 2 || !faults.happens(r))
+std::uint32_t streams::cut(std::uint32_t n, rule r) noexcept {
+    if (n < 2 || !faults_.happens(r))
         return n;
-    auto& stream = faults.stream(r);
+    auto& stream = faults_.stream(r);
     bool const tiny = stream.chance(256);
     return 1 + stream.below(tiny ? std::min(n - 1, 16U) : n - 1);
 }
 
 /// A transfer that fails for no reason of the program. True: it did.
-bool network::break_down(endpoint& e, io::io_op& o) noexcept {
-    if (faults.happens(rule::no_buffers))
+bool streams::break_down(endpoint& e, io::io_op& o) noexcept {
+    if (faults_.happens(rule::no_buffers))
         return done(o, ENOBUFS);
-    if (!e.is_unix() && e.stage == stage::connected && !e.broken && faults.happens(rule::reset)) {
+    if (!e.is_unix() && e.stage == stage::connected && !e.broken && faults_.happens(rule::reset)) {
         break_connection(e);
         return done(o, std::exchange(e.error, 0));
     }
     return false;
 }
 
-/// True: done, the result is in the op. `whole`: an …_all op is either done or left as it was.
-bool network::attempt(endpoint& e, io::io_op& o, bool whole) noexcept {
-    if (!e.is_stream())
-        return attempt_datagram(e, o);
+bool streams::attempt(endpoint& e, io::io_op& o, bool whole) noexcept {
     switch (o.kind) {
     case io::kind::receive:
     case io::kind::receive_all: return receive(e, o, whole);
@@ -111,7 +110,7 @@ bool network::attempt(endpoint& e, io::io_op& o, bool whole) noexcept {
     return done(o, 0);
 }
 
-bool network::receive(endpoint& e, io::io_op& o, bool whole) noexcept {
+bool streams::receive(endpoint& e, io::io_op& o, bool whole) noexcept {
     bool const all = o.kind == io::kind::receive_all;
     bool const peek = o.message_flags & MSG_PEEK;
     if (break_down(e, o))
@@ -143,9 +142,9 @@ bool network::receive(endpoint& e, io::io_op& o, bool whole) noexcept {
         });
         if (!peek) {
             e.in.take(n);
-            counts.received += n;
+            counts_.received += n;
             if (endpoint* const p = living_peer(e); p && !p->writes.empty())
-                schedule(*p, event_kind::serve_write, now_ + to_peer(e));
+                schedule(*p, event_kind::serve_write, now() + to_peer(e));
         }
         note(e, what::received, n);
         if (!all || peek) {
@@ -160,7 +159,7 @@ bool network::receive(endpoint& e, io::io_op& o, bool whole) noexcept {
     }
 }
 
-bool network::send(endpoint& e, io::io_op& o, bool whole) noexcept {
+bool streams::send(endpoint& e, io::io_op& o, bool whole) noexcept {
     bool const all = o.kind == io::kind::send_all;
     if (break_down(e, o))
         return true;
@@ -189,17 +188,17 @@ bool network::send(endpoint& e, io::io_op& o, bool whole) noexcept {
             auto const most = e.far == e.owner ? n : std::max(segment_least, n / segments_of_a_send + 1);
             for (auto left = n; left != 0;) {
                 auto const size = std::min(left, most);
-                bool const again = e.far != e.owner && faults.happens(rule::loss);
-                p->in.send(size, now_ + to_peer(e, size) + (again ? retransmission_ns : 0));
+                bool const again = e.far != e.owner && faults_.happens(rule::loss);
+                p->in.send(size, now() + to_peer(e, size) + (again ? retransmission_ns : 0));
                 left -= size;
             }
             schedule(*p, event_kind::arrive, p->in.next_arrival_ns());
         } else { // Nobody lives there any more; the answer is on its way.
             e.lost += n;
             auto const there = to_peer(e, n);
-            schedule(e, event_kind::unanswered, now_ + there + from_peer(e));
+            schedule(e, event_kind::unanswered, now() + there + from_peer(e));
         }
-        counts.sent += n;
+        counts_.sent += n;
         note(e, what::sent, n);
         if (!all) {
             done(o, 0);
@@ -213,20 +212,20 @@ bool network::send(endpoint& e, io::io_op& o, bool whole) noexcept {
     }
 }
 
-bool network::accept(endpoint& e, io::io_op& o) noexcept {
+bool streams::accept(endpoint& e, io::io_op& o) noexcept {
     if (e.stage != stage::listening)
         return done(o, EINVAL);
     if (e.backlog.empty())
         return false;
-    if (faults.happens(rule::accept_error)) {
-        if (faults.stream(rule::accept_error).below(2))
+    if (faults_.happens(rule::accept_error)) {
+        if (faults_.stream(rule::accept_error).below(2))
             return done(o, EMFILE);
         endpoint& gone = *find(e.backlog.front());
         e.backlog.erase(e.backlog.begin());
         if (endpoint* const p = find(gone.peer))
             reset_later(*p);
         gone.peer = {};
-        close(gone);
+        descriptors_.close(gone);
         return done(o, ECONNABORTED);
     }
     auto const h = e.backlog.front();
@@ -244,7 +243,7 @@ bool network::accept(endpoint& e, io::io_op& o) noexcept {
 
 // ---- what arrives
 
-void network::arrive(endpoint& e) noexcept {
+void streams::arrive(endpoint& e) noexcept {
     if (e.broken || e.end_arrived)
         return;
     if (e.far != e.owner && !passes(*e.far, *e.owner)) {
@@ -256,7 +255,7 @@ void network::arrive(endpoint& e) noexcept {
             e.in.drop_flying();
             return;
         }
-        auto const again = now_ + backoff(e.tries++);
+        auto const again = now() + backoff(e.tries++);
         if (e.in.flying() != 0)
             e.in.delay(again);
         return schedule(e, event_kind::arrive, again);
@@ -265,8 +264,8 @@ void network::arrive(endpoint& e) noexcept {
     endpoint* const sender = living_peer(e);
     if (sender && e.far != e.owner && !passes(*e.owner, *e.far)) {
         if (sender->stalled_since_ns == 0)
-            sender->stalled_since_ns = now_;
-        schedule(*sender, event_kind::acknowledge, now_ + retransmission_ns);
+            sender->stalled_since_ns = now();
+        schedule(*sender, event_kind::acknowledge, now() + retransmission_ns);
     } else if (sender) {
         sender->stalled_since_ns = 0;
     }
@@ -274,112 +273,112 @@ void network::arrive(endpoint& e) noexcept {
         auto const n = e.in.arrive();
         note(e, what::arrived, n);
         if (e.in.flying() != 0)
-            schedule(e, event_kind::arrive, std::max(now_, e.in.next_arrival_ns()));
+            schedule(e, event_kind::arrive, std::max(now(), e.in.next_arrival_ns()));
         else if (e.end_sent)
-            schedule(e, event_kind::arrive, now_ + from_peer(e));
+            schedule(e, event_kind::arrive, now() + from_peer(e));
     } else if (e.end_sent) {
         e.end_arrived = true;
         note(e, what::finished);
     }
-    serve(e, e.reads);
+    operations_.serve(e, e.reads);
 }
 
 /// The sender has waited too long for an acknowledgement: its connection is over.
-bool network::gives_up(endpoint& sender) noexcept {
+bool streams::gives_up(endpoint& sender) noexcept {
     if (sender.stalled_since_ns == 0)
-        sender.stalled_since_ns = now_;
+        sender.stalled_since_ns = now();
     auto const user_ms = sender.number_option(IPPROTO_TCP, TCP_USER_TIMEOUT);
     auto const most = user_ms > 0 ? std::int64_t{1'000'000} * user_ms : gives_up_after_ns;
-    if (now_ - sender.stalled_since_ns < most)
+    if (now() - sender.stalled_since_ns < most)
         return false;
     reset(sender, ETIMEDOUT);
     return true;
 }
 
-/// The segment of this side has arrived, but the answer was lost.
-void network::acknowledge(endpoint& e) noexcept {
+void streams::acknowledge(endpoint& e) noexcept {
     if (e.broken || e.stalled_since_ns == 0)
         return;
-    if (living_peer(e) && passes(*e.owner, *e.far) && passes(*e.far, *e.owner)) {
+    if (living_peer(e) && passes_both_ways(e)) {
         e.stalled_since_ns = 0;
         e.tries = 0;
         return;
     }
     if (!gives_up(e))
-        schedule(e, event_kind::acknowledge, now_ + backoff(e.tries++));
+        schedule(e, event_kind::acknowledge, now() + backoff(e.tries++));
 }
 
-/// SO_KEEPALIVE was set, or the connection has come about.
-void network::keep_alive(endpoint& e) noexcept {
+void streams::keep_alive(endpoint& e) noexcept {
     if (e.stage == stage::connected && !e.is_unix() && e.is_stream() && e.number_option(SOL_SOCKET, SO_KEEPALIVE))
-        schedule(e, event_kind::probe, now_ + seconds_option(e, TCP_KEEPIDLE, 7'200));
+        schedule(e, event_kind::probe, now() + seconds_option(e, TCP_KEEPIDLE, 7'200));
 }
 
-/// A connection on which nothing is said is asked after from time to time.
-void network::probe(endpoint& e) noexcept {
+void streams::probe(endpoint& e) noexcept {
     if (e.broken || !e.number_option(SOL_SOCKET, SO_KEEPALIVE))
         return;
-    bool const is_answered = passes(*e.owner, *e.far) && passes(*e.far, *e.owner);
+    bool const is_answered = passes_both_ways(e);
     if (is_answered && !living_peer(e))
         return reset(e, ECONNRESET);
     if (is_answered) {
         e.probes = 0;
-        return schedule(e, event_kind::probe, now_ + seconds_option(e, TCP_KEEPIDLE, 7'200));
+        return schedule(e, event_kind::probe, now() + seconds_option(e, TCP_KEEPIDLE, 7'200));
     }
     note(e, what::lost);
     int const most = e.number_option(IPPROTO_TCP, TCP_KEEPCNT);
     if (e.probes++ == static_cast<unsigned>(most > 0 ? most : 9))
         return reset(e, ETIMEDOUT);
-    schedule(e, event_kind::probe, now_ + seconds_option(e, TCP_KEEPINTVL, 75));
+    schedule(e, event_kind::probe, now() + seconds_option(e, TCP_KEEPINTVL, 75));
 }
 
-/// Bytes were sent to a connection that the other side knows nothing of.
-void network::learn_that_nobody_is_there(endpoint& e) noexcept {
+void streams::learn_that_nobody_is_there(endpoint& e) noexcept {
     if (e.broken)
         return;
-    if (e.far == e.owner || (passes(*e.owner, *e.far) && passes(*e.far, *e.owner)))
+    if (e.far == e.owner || passes_both_ways(e))
         return reset(e, e.end_arrived && !e.is_unix() ? EPIPE : ECONNRESET);
     note(e, what::lost);
     if (!gives_up(e))
-        schedule(e, event_kind::unanswered, now_ + backoff(e.tries++));
+        schedule(e, event_kind::unanswered, now() + backoff(e.tries++));
 }
 
-/// The peer sends no more.
-void network::finish(endpoint& to) noexcept {
+void streams::finish(endpoint& to) noexcept {
     if (to.end_sent || to.broken)
         return;
     to.end_sent = true;
     if (to.in.flying() == 0)
-        schedule(to, event_kind::arrive, now_ + from_peer(to));
+        schedule(to, event_kind::arrive, now() + from_peer(to));
 }
 
-void network::reset_later(endpoint& e) noexcept {
+void streams::reset_later(endpoint& e) noexcept {
     if (e.broken)
         return;
     if (endpoint* const p = find(e.peer)) // Bytes that the peer did not take still fill its window for ever.
         e.lost = p->in.readable() + p->in.flying();
-    auto at = now_ + from_peer(e);
+    auto at = now() + from_peer(e);
     // Within one host what was sent has arrived; on its way over a network it may be lost, but never overtaken.
     if (e.is_unix() && e.in.flying() != 0)
         at = std::max(at, e.in.last_arrival_ns() + 1);
     schedule(e, event_kind::reset, at);
 }
 
-void network::reset(endpoint& e, int error) noexcept {
+void streams::reset_arrives(endpoint& e) noexcept {
+    if (!e.far || passes(*e.far, *e.owner))
+        reset(e, e.end_arrived && !e.is_unix() ? EPIPE : ECONNRESET);
+}
+
+void streams::reset(endpoint& e, int error) noexcept {
     if (e.broken)
         return;
     e.in.drop_flying();
     e.error = error;
     e.broken = true;
     e.peer = {};
-    ++counts.resets;
+    ++counts_.resets;
     note(e, what::reset, static_cast<std::uint64_t>(error));
-    serve(e, e.reads);
-    serve(e, e.writes);
+    operations_.serve(e, e.reads);
+    operations_.serve(e, e.writes);
 }
 
 /// The connection is gone for both sides, with all that was on its way.
-void network::break_connection(endpoint& e) noexcept {
+void streams::break_connection(endpoint& e) noexcept {
     if (endpoint* const p = living_peer(e))
         reset_later(*p);
     // Not reset(): its caller serves the queues.
@@ -387,10 +386,18 @@ void network::break_connection(endpoint& e) noexcept {
     e.error = ECONNRESET;
     e.broken = true;
     e.peer = {};
-    ++counts.resets;
+    ++counts_.resets;
     note(e, what::reset, ECONNRESET);
     serve_soon(e, false);
     serve_soon(e, true);
+}
+
+std::size_t streams::unacknowledged(endpoint& e) noexcept {
+    if (!e.is_stream())
+        return 0;
+    if (endpoint* const p = living_peer(e))
+        return p->in.flying() + (e.is_unix() ? p->in.readable() : 0);
+    return e.lost;
 }
 
 } // namespace fairlead::sim

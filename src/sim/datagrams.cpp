@@ -1,5 +1,6 @@
-// Datagrams: UDP, which loses, doubles and reorders between hosts, and UNIX datagrams, which do not.
-#include "network.hpp"
+#include "datagrams.hpp"
+
+#include "operations.hpp"
 #include "transfer.hpp"
 
 #include <algorithm>
@@ -37,7 +38,7 @@ bool gather(io::io_op const& o, std::size_t size, std::vector<std::byte>& into) 
 
 } // namespace
 
-bool network::datagram_possible(endpoint& e, io::kind k) noexcept {
+bool datagrams::possible(endpoint& e, io::kind k) noexcept {
     if (k == io::kind::accept || k == io::kind::receive_all || k == io::kind::send_all)
         return true; // fails at once
     if (k == io::kind::wait_error)
@@ -46,16 +47,16 @@ bool network::datagram_possible(endpoint& e, io::kind k) noexcept {
         return !e.datagrams.empty() || e.error != 0 || e.deaf;
     if (!e.is_unix() || e.stage != stage::connected)
         return true;
-    endpoint* const p = find(e.peer) ? find(e.peer) : bound_at(*e.owner, e.remote, SOCK_DGRAM, false);
+    endpoint* const p = find(e.peer) ? find(e.peer) : endpoints_.bound_at(*e.owner, e.remote, SOCK_DGRAM, false);
     return !p || p->datagrams.size() < unix_queue_most;
 }
 
-bool network::attempt_datagram(endpoint& e, io::io_op& o) noexcept {
+bool datagrams::attempt(endpoint& e, io::io_op& o) noexcept {
     switch (o.kind) {
     case io::kind::receive:
-    case io::kind::receive_from: return receive_datagram(e, o);
+    case io::kind::receive_from: return receive(e, o);
     case io::kind::send:
-    case io::kind::send_to: return send_datagram(e, o);
+    case io::kind::send_to: return send(e, o);
     case io::kind::accept:
     case io::kind::receive_all:
     case io::kind::send_all: return done(o, EOPNOTSUPP);
@@ -64,11 +65,11 @@ bool network::attempt_datagram(endpoint& e, io::io_op& o) noexcept {
     case io::kind::wait_write:
     case io::kind::wait_error: break;
     }
-    return datagram_possible(e, o.kind) && done(o, 0);
+    return possible(e, o.kind) && done(o, 0);
 }
 
-bool network::receive_datagram(endpoint& e, io::io_op& o) noexcept {
-    if (faults.happens(rule::no_buffers))
+bool datagrams::receive(endpoint& e, io::io_op& o) noexcept {
+    if (faults_.happens(rule::no_buffers))
         return done(o, ENOBUFS);
     if (e.error)
         return done(o, std::exchange(e.error, 0));
@@ -91,20 +92,20 @@ bool network::receive_datagram(endpoint& e, io::io_op& o) noexcept {
     done(o, n < first.bytes.size() ? EMSGSIZE : 0);
     o.result.n = n;
     note(e, what::received, n);
-    counts.received += n;
+    counts_.received += n;
     if (!(o.message_flags & MSG_PEEK)) {
         e.datagram_bytes -= first.bytes.size() + overhead;
         e.datagrams.pop_front();
         if (e.is_unix()) // There is room again, for whoever waits for it.
-            for (auto const& other : endpoints_)
+            for (auto const& other : endpoints_.all())
                 if (other->owner == e.owner && !other->is_stream() && !other->writes.empty())
                     serve_soon(*other, true);
     }
     return true;
 }
 
-bool network::send_datagram(endpoint& e, io::io_op& o) noexcept {
-    if (faults.happens(rule::no_buffers))
+bool datagrams::send(endpoint& e, io::io_op& o) noexcept {
+    if (faults_.happens(rule::no_buffers))
         return done(o, ENOBUFS);
     if (e.finished)
         return done(o, EPIPE);
@@ -128,11 +129,11 @@ bool network::send_datagram(endpoint& e, io::io_op& o) noexcept {
     if (e.is_unix())
         return hand_over(e, o, to, size);
     int error = 0;
-    host_state* const far = route(*e.owner, to, error);
+    host_state* const far = links_.route(*e.owner, to, error);
     if (error == ENETUNREACH)
         return done(o, error);
     if (!e.bound)
-        if (int const no_port = assign_port(e))
+        if (int const no_port = endpoints_.assign_port(e))
             return done(o, no_port);
     if (far)
         error = launch(e, to, *far, o, size);
@@ -141,17 +142,17 @@ bool network::send_datagram(endpoint& e, io::io_op& o) noexcept {
     done(o, error);
     if (!error) {
         o.result.n = size;
-        counts.sent += size;
+        counts_.sent += size;
         note(e, what::sent, size);
     }
     return true;
 }
 
 /// A UNIX datagram arrives at once, or its sender waits.
-bool network::hand_over(endpoint& e, io::io_op& o, name const& to, std::size_t size) noexcept {
+bool datagrams::hand_over(endpoint& e, io::io_op& o, name const& to, std::size_t size) noexcept {
     endpoint* p = o.kind == io::kind::send ? find(e.peer) : nullptr;
     if (!p && to.size > sizeof(sa_family_t))
-        p = bound_at(*e.owner, to, SOCK_DGRAM, false);
+        p = endpoints_.bound_at(*e.owner, to, SOCK_DGRAM, false);
     if (!p || p->deaf)
         return done(o, p ? EPIPE
                        : to.size > sizeof(sa_family_t) && to.bytes[2] != 0 && o.kind == io::kind::send_to
@@ -180,20 +181,20 @@ bool network::hand_over(endpoint& e, io::io_op& o, name const& to, std::size_t s
     p->datagram_bytes += size + overhead;
     done(o, 0);
     o.result.n = size;
-    counts.sent += size;
+    counts_.sent += size;
     note(e, what::sent, size);
     serve_soon(*p, false);
     return true;
 }
 
 /// Sends copies of a datagram on their way: none, one or two. 0 or an errno value.
-int network::launch(endpoint& e, name const& to, host_state& far, io::io_op const& o, std::size_t size) noexcept {
+int datagrams::launch(endpoint& e, name const& to, host_state& far, io::io_op const& o, std::size_t size) noexcept {
     bool const between_hosts = &far != e.owner;
-    if (between_hosts && faults.happens(rule::loss)) {
+    if (between_hosts && faults_.happens(rule::loss)) {
         note(e, what::dropped);
         return 0;
     }
-    unsigned const copies = between_hosts && faults.happens(rule::copy) ? 2 : 1;
+    unsigned const copies = between_hosts && faults_.happens(rule::copy) ? 2 : 1;
     for (unsigned i = 0; i != copies; ++i) {
         flying_datagram d;
         if (!gather(o, size, d.content.bytes))
@@ -207,9 +208,9 @@ int network::launch(endpoint& e, name const& to, host_state& far, io::io_op cons
             d.content.from.address(to.is_loopback()      ? to.address()
                                    : e.family == AF_INET ? ip::address(e.owner->v4)
                                                          : ip::address(e.owner->v6));
-        auto delay = travel(*e.owner, far, size);
-        if (between_hosts && faults.happens(rule::overtaken))
-            delay *= 2 + faults.stream(rule::overtaken).below(overtaken_by_most);
+        auto delay = links_.travel(*e.owner, far, size);
+        if (between_hosts && faults_.happens(rule::overtaken))
+            delay *= 2 + faults_.stream(rule::overtaken).below(overtaken_by_most);
         auto index = free_flying_;
         if (index == none_free) {
             try {
@@ -221,49 +222,28 @@ int network::launch(endpoint& e, name const& to, host_state& far, io::io_op cons
         } else {
             free_flying_ = flying_[index].next_free;
         }
-        ++flying_count_;
+        time_.promise(1);
         flying_[index] = std::move(d);
-        if (!make_room()) {
+        if (!time_.make_room()) {
             flying_[index].next_free = std::exchange(free_flying_, index);
-            --flying_count_;
+            time_.take_back(1);
             return ENOBUFS;
         }
-        push(now_ + delay, event_kind::datagram, {index, 0});
+        time_.push(now() + delay, event_kind::datagram, {index, 0});
     }
     return 0;
 }
 
-endpoint* network::receiver_at(host_state const& m, name const& n, name const& from) noexcept {
-    endpoint* best = nullptr;
-    for (auto const& e : endpoints_) {
-        if (e->owner != &m || e->is_stream() || !e->bound || e->is_unix())
-            continue;
-        bool const dual = e->family != n.family();
-        if (dual && e->number_option(IPPROTO_IPV6, IPV6_V6ONLY) != 0)
-            continue;
-        name const to_it = dual && n.family() == AF_INET ? n.mapped() : n;
-        if (to_it.family() != e->family || (dual && !e->local.is_any()) || !e->local.overlaps(to_it))
-            continue;
-        if (e->stage == stage::connected) { // hears its peer alone
-            if (e->remote == (dual ? from.mapped() : from))
-                return e.get();
-        } else if (!best) {
-            best = e.get();
-        }
-    }
-    return best;
-}
-
-void network::land(std::uint32_t index) noexcept {
+void datagrams::land(std::uint32_t index) noexcept {
     flying_datagram d = std::move(flying_[index]);
     flying_[index].next_free = std::exchange(free_flying_, index);
-    --flying_count_;
+    time_.take_back(1);
     bool const between_hosts = d.sender != d.receiver;
-    if (between_hosts && !(d.receiver->is_up && !way(*d.sender, *d.receiver).is_cut)) {
+    if (between_hosts && !(d.receiver->is_up && !links_.is_cut(*d.sender, *d.receiver))) {
         note(d.sender, what::dropped, d.from.index);
         return;
     }
-    endpoint* const e = receiver_at(*d.receiver, d.address, d.content.from);
+    endpoint* const e = endpoints_.receiver_at(*d.receiver, d.address, d.content.from);
     if (!e)
         return unreachable(d);
     auto const cost = d.content.bytes.size() + overhead;
@@ -281,11 +261,11 @@ void network::land(std::uint32_t index) noexcept {
     }
     e->datagram_bytes += cost;
     note(*e, what::arrived, size);
-    serve(*e, e->reads);
+    operations_.serve(*e, e->reads);
 }
 
 /// ICMP says that nobody listens there; only a connected socket is told (RFC 1122, 4.1.3.3).
-void network::unreachable(flying_datagram& d) noexcept {
+void datagrams::unreachable(flying_datagram& d) noexcept {
     endpoint* const e = find(d.from);
     note(d.sender, what::dropped, d.from.index);
     if (!e || e->stage != stage::connected || (d.sender != d.receiver && !passes(*d.receiver, *d.sender)))

@@ -1,5 +1,7 @@
-// How a connection comes about: routes, listeners, attempts that nobody answers.
-#include "network.hpp"
+#include "connects.hpp"
+
+#include "operations.hpp"
+#include "streams.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -14,25 +16,8 @@ constexpr unsigned connect_tries_most = 7; // tcp_syn_retries is 6: ETIMEDOUT af
 
 } // namespace
 
-/// Where a name leads from a host, or null. "any" becomes loopback, as the kernel has it.
-host_state* network::route(host_state& from, name& n, int& error) noexcept {
-    error = 0;
-    if (n.is_any())
-        n.become_loopback();
-    if (n.is_loopback())
-        return &from;
-    auto const wanted = n.address();
-    for (host_state* m : hosts_)
-        if (wanted == ip::address(m->v4) || wanted == ip::address(m->v6))
-            return m;
-    bool const near = n.family() == AF_INET ? n.bytes[4] == 10 && n.bytes[5] == 0
-                                            : n.bytes[8] == 0xfd && n.bytes[9] == 0 && !n.is_v4_mapped();
-    error = near ? EHOSTUNREACH : ENETUNREACH;
-    return nullptr;
-}
-
 /// Gives an unbound or any-bound socket the address from which it reaches `to`. 0 or an errno value.
-int network::go_local(endpoint& e, name const& to, host_state const* far) noexcept {
+int connects::go_local(endpoint& e, name const& to, host_state const* far) noexcept {
     if (e.local.is_any()) {
         if (!far || far != e.owner)
             e.local.address(e.family == AF_INET ? ip::address(e.owner->v4) : ip::address(e.owner->v6));
@@ -40,28 +25,12 @@ int network::go_local(endpoint& e, name const& to, host_state const* far) noexce
             e.local.address(to.address());
     }
     if (e.local.port() == 0)
-        if (int const error = assign_port(e))
+        if (int const error = endpoints_.assign_port(e))
             return error == EADDRINUSE ? EADDRNOTAVAIL : error;
     return 0;
 }
 
-/// The socket of `m` that is reached under this name: the one bound to exactly it, or one bound to any address.
-endpoint* network::bound_at(host_state const& m, name const& n, int type, bool listening) noexcept {
-    endpoint* best = nullptr;
-    for (auto const& e : endpoints_) {
-        if (e->owner != &m || e->type != type || !e->bound || (listening && e->stage != stage::listening))
-            continue;
-        if (e->local == n)
-            return e.get();
-        bool const dual = n.family() == AF_INET && e->family == AF_INET6 && e->local.is_any() &&
-                          e->local.port() == n.port() && e->number_option(IPPROTO_IPV6, IPV6_V6ONLY) == 0;
-        if (!best && (dual || (e->family == n.family() && e->local.overlaps(n))))
-            best = e.get();
-    }
-    return best;
-}
-
-void network::join(endpoint& a, endpoint& b) noexcept {
+void connects::join(endpoint& a, endpoint& b) noexcept {
     a.stage = b.stage = stage::connected;
     a.peer = b.handle();
     b.peer = a.handle();
@@ -71,14 +40,14 @@ void network::join(endpoint& a, endpoint& b) noexcept {
         a.remote = b.local;
     if (b.remote.size == 0)
         b.remote = a.local;
-    ++counts.connected;
+    ++counts_.connected;
     note(a, what::connected, b.index);
     if (a.finished) // A UNIX socket that was shut before.
-        finish(b);
-    keep_alive(a);
+        streams_.finish(b);
+    streams_.keep_alive(a);
 }
 
-int network::start_connect(endpoint& e, io::io_op const& o) noexcept {
+int connects::start(endpoint& e, io::io_op const& o) noexcept {
     if (e.stage == stage::connecting)
         return EALREADY;
     if (e.is_stream() && e.stage != stage::fresh)
@@ -90,7 +59,7 @@ int network::start_connect(endpoint& e, io::io_op const& o) noexcept {
         e.far = e.owner;
     } else {
         int error = 0;
-        e.far = route(*e.owner, n, error);
+        e.far = links_.route(*e.owner, n, error);
         if (error == ENETUNREACH)
             return error;
         if (int const no_port = go_local(e, n, e.far))
@@ -99,8 +68,8 @@ int network::start_connect(endpoint& e, io::io_op const& o) noexcept {
     e.remote = n;
     if (!e.is_stream()) {
         // A datagram socket only remembers whom it talks to.
-        if (e.is_unix() && !bound_at(*e.owner, n, SOCK_DGRAM, false)) {
-            bool const is_stream = bound_at(*e.owner, n, SOCK_STREAM, false) != nullptr;
+        if (e.is_unix() && !endpoints_.bound_at(*e.owner, n, SOCK_DGRAM, false)) {
+            bool const is_stream = endpoints_.bound_at(*e.owner, n, SOCK_STREAM, false) != nullptr;
             e.remote = {};
             return is_stream ? EPROTOTYPE : n.bytes[2] != 0 ? ENOENT : ECONNREFUSED;
         }
@@ -112,33 +81,33 @@ int network::start_connect(endpoint& e, io::io_op const& o) noexcept {
     return 0;
 }
 
-int network::establish(endpoint& e) noexcept {
+int connects::establish(endpoint& e) noexcept {
     if (!e.far)
         return EHOSTUNREACH;
     if (!e.is_unix()) {
-        if (faults.happens(rule::refuse))
+        if (faults_.happens(rule::refuse))
             return ECONNREFUSED;
-        if (faults.happens(rule::unreachable))
+        if (faults_.happens(rule::unreachable))
             return EHOSTUNREACH;
-        if (e.far != e.owner && (!passes(*e.owner, *e.far) || !passes(*e.far, *e.owner)))
+        if (e.far != e.owner && !passes_both_ways(e))
             return EAGAIN;
-        if (faults.happens(rule::unanswered))
+        if (faults_.happens(rule::unanswered))
             return EAGAIN;
     }
-    endpoint* const listener = bound_at(*e.far, e.remote, SOCK_STREAM, true);
+    endpoint* const listener = endpoints_.bound_at(*e.far, e.remote, SOCK_STREAM, true);
     if (!listener) {
         auto const same = [&](auto const& other) {
             return other->owner == e.owner && other->bound && other->local.overlaps(e.remote);
         };
         bool const is_path = e.is_unix() && e.remote.bytes[2] != 0;
-        bool const exists = !is_path || std::any_of(endpoints_.begin(), endpoints_.end(), same);
+        bool const exists = !is_path || std::any_of(endpoints_.all().begin(), endpoints_.all().end(), same);
         return exists ? ECONNREFUSED : ENOENT;
     }
     if (listener->backlog.size() > listener->backlog_most)
         return EAGAIN;
     if (e.far->descriptors >= e.far->descriptors_most)
         return EAGAIN; // The kernel would let it wait for a descriptor; here an endpoint has one from the start.
-    endpoint* const other_end = make(*e.far, listener->family, SOCK_STREAM);
+    endpoint* const other_end = endpoints_.make(*e.far, listener->family, SOCK_STREAM);
     if (!other_end)
         return EAGAIN;
     bool const dual = listener->family != e.family;
@@ -150,7 +119,7 @@ int network::establish(endpoint& e) noexcept {
     return 0;
 }
 
-void network::try_connect(endpoint& e) noexcept {
+void connects::attempt(endpoint& e) noexcept {
     io::io_op* waiting_op = nullptr;
     e.writes.for_each([&](op& o) {
         if (auto& each = static_cast<io::io_op&>(o); each.kind == io::kind::connect)
@@ -162,17 +131,17 @@ void network::try_connect(endpoint& e) noexcept {
         if (error == EAGAIN && !e.is_unix()) { // a lost SYN: again after 1, 2, 4 … seconds
             if (++e.tries < connect_tries_most) {
                 note(e, what::lost);
-                return schedule(e, event_kind::connect, now_ + (std::int64_t{1'000'000'000} << (e.tries - 1)));
+                return schedule(e, event_kind::connect, now() + (std::int64_t{1'000'000'000} << (e.tries - 1)));
             }
             error = ETIMEDOUT;
         }
         if (error) {
-            ++counts.refused;
+            ++counts_.refused;
             note(e, what::refused, static_cast<std::uint64_t>(error));
         }
         waiting_op->result = {error, 0, 0};
         op_queue::unlink(*waiting_op);
-        complete(e, *waiting_op);
+        operations_.complete(e, *waiting_op);
     }
     if (error) {
         e.stage = stage::fresh;

@@ -1,0 +1,124 @@
+#include "descriptors.hpp"
+
+#include "connects.hpp"
+#include "operations.hpp"
+#include "streams.hpp"
+
+#include <cerrno>
+
+#include <sys/socket.h>
+
+namespace fairlead::sim {
+
+int descriptors::open(host_state& m, int family, int type, io::handle& made) noexcept {
+    if (family != AF_INET && family != AF_INET6 && family != AF_UNIX)
+        return EAFNOSUPPORT;
+    if (type != SOCK_STREAM && type != SOCK_DGRAM)
+        return EPROTONOSUPPORT;
+    if (m.descriptors >= m.descriptors_most || faults_.happens(rule::no_descriptor))
+        return EMFILE;
+    if (!m.is_up)
+        return ENETDOWN; // somebody outside still holds on to what the host was
+    endpoint* const e = endpoints_.make(m, family, type);
+    if (!e)
+        return ENOMEM;
+    made = e->handle();
+    return 0;
+}
+
+int descriptors::pair(host_state& m, int family, int type, io::handle& a, io::handle& b) noexcept {
+    if (family != AF_UNIX)
+        return EOPNOTSUPP;
+    if (int const error = open(m, family, type, a))
+        return error;
+    if (int const error = open(m, family, type, b)) {
+        close(*find(a));
+        a = {};
+        return error;
+    }
+    connects_.join(*find(a), *find(b));
+    return 0;
+}
+
+void descriptors::close(endpoint& e) noexcept {
+    operations_.abort_all(e);
+    drop_backlog(e);
+    part_from_peer(e);
+    endpoints_.release(e);
+}
+
+/// As when the power fails: the peer knows nothing.
+void descriptors::vanish(endpoint& e) noexcept {
+    operations_.abort_all(e);
+    for (auto const h : e.backlog)
+        if (endpoint* const waiting_one = find(h))
+            vanish(*waiting_one);
+    e.backlog.clear();
+    // Bytes that it sent arrive, also those on their way. Bytes that were on their way to it will never be
+    // acknowledged.
+    if (endpoint* const p = find(e.peer); p && !p->broken && e.in.flying() != 0 && e.far != e.owner)
+        schedule(*p, event_kind::unanswered, now() + retransmission_ns);
+    endpoints_.release(e);
+}
+
+void descriptors::close_all(host_state& m, bool silently) noexcept {
+    for (std::size_t i = 0; i != endpoints_.all().size(); ++i)
+        if (endpoint& e = *endpoints_.all()[i]; e.owner == &m)
+            silently ? vanish(e) : close(e);
+}
+
+/// Tells the peer of a connection that this end is closing.
+void descriptors::part_from_peer(endpoint& e) noexcept {
+    endpoint* const p = find(e.peer);
+    if (!p || e.broken || e.stage != stage::connected || !e.is_stream())
+        return;
+    ::linger l{};
+    e.get_option(SOL_SOCKET, SO_LINGER, &l, sizeof l);
+    // Bytes that nobody will read any more break the connection: the peer must not believe that they were.
+    if (e.in.readable() != 0 || e.in.flying() != 0 || (!e.is_unix() && l.l_onoff && l.l_linger == 0))
+        streams_.reset_later(*p);
+    else
+        streams_.finish(*p);
+    serve_soon(*p, true);
+}
+
+void descriptors::drop_backlog(endpoint& e) noexcept {
+    for (auto const h : e.backlog)
+        if (endpoint* const waiting_one = find(h)) {
+            if (endpoint* const p = find(waiting_one->peer))
+                streams_.reset_later(*p);
+            waiting_one->peer = {};
+            close(*waiting_one);
+        }
+    e.backlog.clear();
+}
+
+int descriptors::shutdown(endpoint& e, int how) noexcept {
+    if (how != SHUT_RD && how != SHUT_WR && how != SHUT_RDWR)
+        return EINVAL;
+    if (e.stage == stage::listening && how != SHUT_WR) {
+        e.stage = stage::fresh;
+        drop_backlog(e);
+        serve_soon(e, false);
+        return 0;
+    }
+    bool const is_early = e.is_unix() && e.stage == stage::fresh; // A UNIX socket may be shut before it is connected.
+    if (!is_early && (e.stage != stage::connected || e.broken || e.is_over()))
+        return ENOTCONN;
+    endpoint* const p = e.is_stream() ? find(e.peer) : nullptr;
+    if (how != SHUT_RD && !e.finished) {
+        e.finished = true;
+        if (p)
+            streams_.finish(*p);
+        serve_soon(e, true);
+    }
+    if (how != SHUT_WR && !e.deaf) {
+        e.deaf = true;
+        serve_soon(e, false);
+        if (p)
+            serve_soon(*p, true);
+    }
+    return 0;
+}
+
+} // namespace fairlead::sim

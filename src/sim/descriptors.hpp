@@ -1,0 +1,38 @@
+// The life of a descriptor: how it is opened, shut and closed, and what its peer hears of that.
+#pragma once
+
+#include "part.hpp"
+
+namespace fairlead::sim {
+
+class connects;
+class operations;
+class streams;
+
+/// Functions that return an int return 0 or an errno value.
+class descriptors : private part {
+public:
+    descriptors(shared_state& s, operations& o, streams& t, connects& c) noexcept
+        : part(s),
+          operations_(o),
+          streams_(t),
+          connects_(c) {}
+
+    int open(host_state& m, int family, int type, io::handle& made) noexcept;
+    int pair(host_state& m, int family, int type, io::handle& a, io::handle& b) noexcept;
+    void close(endpoint& e) noexcept;
+    int shutdown(endpoint& e, int how) noexcept;
+    /// All descriptors of a host go. Silently: the power fails, nobody is told.
+    void close_all(host_state& m, bool silently) noexcept;
+
+private:
+    void vanish(endpoint& e) noexcept;
+    void drop_backlog(endpoint& e) noexcept;
+    void part_from_peer(endpoint& e) noexcept;
+
+    operations& operations_;
+    streams& streams_;
+    connects& connects_;
+};
+
+} // namespace fairlead::sim
