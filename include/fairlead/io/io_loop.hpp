@@ -2,7 +2,6 @@
 // the I/O of objects whose executor runs no loop.
 #pragma once
 
-#include <fairlead/base/at_scope_end.hpp>
 #include <fairlead/base/owned.hpp>
 #include <fairlead/exec/cancellation_type.hpp>
 #include <fairlead/exec/executor.hpp>
