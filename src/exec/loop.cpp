@@ -361,11 +361,11 @@ loop::batch loop::run_batch(std::size_t most, std::size_t& done, detail::inside_
             if (mine(only))
                 have_run(count_items.ran());
             else
-                robbed_is_back();
+                revoked_is_back();
             throw;
         }
         if (!plainly_mine(only) && !mine(only)) [[unlikely]] {
-            robbed_is_back();
+            revoked_is_back();
             return batch::lost;
         }
         if (stopped_.load(std::memory_order_relaxed)) [[unlikely]]
@@ -375,8 +375,8 @@ loop::batch loop::run_batch(std::size_t most, std::size_t& done, detail::inside_
     return batch::kept;
 }
 
-void loop::robbed_is_back() noexcept {
-    if (ownership_.robbed_is_back() && is_asleep())
+void loop::revoked_is_back() noexcept {
+    if (ownership_.revoked_is_back() && is_asleep())
         wake();
 }
 

@@ -83,7 +83,7 @@ bool ownership::take_from_busy_owner(owning_thread& t) noexcept {
     // A section that began before the barrier shows; one that begins after it sees the claim.
     bool const is_outside = park::barrier_in_all_threads() && theirs.is_outside_soon();
     if (is_outside)
-        expect_robbery();
+        expect_revocation();
     owner_.store(is_outside ? t.tag : owner, std::memory_order_seq_cst);
     return is_outside;
 }
@@ -131,9 +131,9 @@ bool ownership::take_or_wait(owning_thread& t, std::int64_t timeout_ns, bool own
     return taken || try_take(t);
 }
 
-void ownership::take_as_visitor(owning_thread& t, unsigned outer, void (*nudge)(void*), void* arg) noexcept {
+void ownership::borrow(owning_thread& t, unsigned outer, void (*nudge)(void*), void* arg) noexcept {
     waiting const until_end(waiting_);
-    visitors_.fetch_add(1, std::memory_order_seq_cst);
+    borrowers_.fetch_add(1, std::memory_order_seq_cst);
     for (;;) {
         auto const seen = turns_.load(std::memory_order_seq_cst);
         if (is_of(t) || try_take(t) || take_from_busy_owner(t))
@@ -142,14 +142,14 @@ void ownership::take_as_visitor(owning_thread& t, unsigned outer, void (*nudge)(
         waiting_outside const here(t, outer);
         park::wait(turns_, seen, retry_ns);
     }
-    visitors_.fetch_sub(1, std::memory_order_seq_cst);
+    borrowers_.fetch_sub(1, std::memory_order_seq_cst);
 }
 
-void ownership::let_visitors_in(owning_thread& t) noexcept {
+void ownership::lend(owning_thread& t) noexcept {
     waiting const until_end(waiting_);
     give_back(t);
     wake_all();
-    for (auto seen = turns_.load(std::memory_order_seq_cst); has_visitors();
+    for (auto seen = turns_.load(std::memory_order_seq_cst); has_borrowers();
          seen = turns_.load(std::memory_order_seq_cst))
         park::wait(turns_, seen, retry_ns);
 }

@@ -51,18 +51,18 @@ public:
         if (!nested_ && !l.is_bound_)
             l.ownership_.join();
         if (had_it_)
-            l.ownership_.expect_robbery();
+            l.ownership_.expect_revocation();
     }
     membership(membership const&) = delete;
     membership& operator=(membership const&) = delete;
     ~membership() {
         auto& thread = detail::this_thread;
         // The handler of the outer frame goes on as it was: with the loop only if it had it, and nobody else wants it.
-        // Without, the outer frame finds out by itself that it was robbed.
+        // Without, the outer frame finds out by itself that it was revoked.
         if (nested_) {
             bool const has_it = loop_.mine(section_);
             if (has_it && had_it_ && !loop_.ownership_.is_shared())
-                loop_.robbed_is_back();
+                loop_.revoked_is_back();
             else if (has_it)
                 loop_.disown();
         } else {
@@ -79,7 +79,7 @@ public:
 
     bool nested() const noexcept { return nested_; }
     /// The handler that calls run() is not to be waited for in there.
-    unsigned robbed() const noexcept { return had_it_ ? 1 : 0; }
+    unsigned revoked() const noexcept { return had_it_ ? 1 : 0; }
     bool owns() const noexcept { return loop_.mine(section_); }
     detail::inside_section only_section() const noexcept { return section_; }
 
@@ -368,8 +368,8 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
         if (stopped_.load(std::memory_order_acquire) || total == most)
             break;
         // 2
-        if (ownership_.has_visitors()) [[unlikely]] {
-            ownership_.let_visitors_in(detail::this_thread.owning);
+        if (ownership_.has_borrowers()) [[unlikely]] {
+            ownership_.lend(detail::this_thread.owning);
             continue;
         }
         take_inbox();
@@ -399,7 +399,7 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
                 continue;
             }
         }
-        if (!has_work(member.robbed())) {
+        if (!has_work(member.revoked())) {
             // The handler that calls us from inside run() is work of the outer one.
             if (!member.nested() && !for_whom)
                 stopped_.store(true, std::memory_order_release);
@@ -432,8 +432,9 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
         detail::recycler_flush();
         if (!fall_asleep())
             continue;
-        // Another thread may have ended the last item, or want to visit, before it could see that this one sleeps.
-        if (shared && (ownership_.has_visitors() || !has_work(member.robbed()))) {
+        // Another thread may have ended the last item, or want to borrow the loop, before it could see that this one
+        // sleeps.
+        if (shared && (ownership_.has_borrowers() || !has_work(member.revoked()))) {
             awake();
             continue;
         }
@@ -644,14 +645,14 @@ struct io_loop::question : op {
     inline static constinit detail::owner_request what{{}, &answer};
 };
 
-/// A thread wants to visit a loop, and may have bound loops itself whose visitors wait for it.
-struct io_loop::visit {
+/// A thread wants to borrow a loop, and may have bound loops itself whose borrowers wait for it.
+struct io_loop::borrowing {
     io_loop& visited;
     detail::section const& only;
 
     /// Each time before it waits. Inside of another section it may be called by somebody who is carrying out requests.
     static void goes_on(void* v) noexcept {
-        auto const& self = *static_cast<visit*>(v);
+        auto const& self = *static_cast<borrowing*>(v);
         for (auto* f = self.only.outer() == 0 ? detail::this_thread.frames : nullptr; f; f = f->outer)
             if (auto& own = of(*f->runs); own.is_bound_ && own.mine(self.only))
                 own.take_inbox();
@@ -660,16 +661,16 @@ struct io_loop::visit {
 };
 
 /// Calls f(arg) with the loop in the caller's hands, or in those of the thread that it is bound to.
-void io_loop::as_visitor(detail::section const& s, void (*f)(void*), void* arg) noexcept {
+void io_loop::as_borrower(detail::section const& s, void (*f)(void*), void* arg) noexcept {
     if (take_while_idle()) {
         f(arg);
         leave_idle();
         return;
     }
-    visit v{*this, s};
+    borrowing v{*this, s};
     auto& self = detail::this_thread.owning;
     if (!is_bound_) {
-        ownership_.take_as_visitor(self, s.outer(), &visit::goes_on, &v);
+        ownership_.borrow(self, s.outer(), &borrowing::goes_on, &v);
         take_inbox(); // In the order of arrival: what this thread has posted before comes first.
         f(arg);
         leave_idle();
@@ -687,7 +688,7 @@ void io_loop::as_visitor(detail::section const& s, void (*f)(void*), void* arg) 
         if (take_while_idle()) {
             leave_idle();
         } else {
-            visit::goes_on(&v);
+            borrowing::goes_on(&v);
             ownership_.wait_for_turn(self, s.outer(), seen, -1);
         }
     }

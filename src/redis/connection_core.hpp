@@ -103,7 +103,7 @@ private:
 
     // Requests of other threads come through the inbox of the loop, in order. They wait in arrivals_ until an item of
     // the loop carries them out. The connection changes only in its items, or while nobody runs it. The inbox may
-    // be taken by a visitor, in the middle of such an item.
+    // be taken by a borrower, in the middle of such an item.
     enum class errand : unsigned { exec, receive, run, cancel, cancel_one, close };
     /// One that is no operation.
     struct message : outcome_record {

@@ -27,7 +27,7 @@ constexpr std::size_t kept_capacity_max = 4 * 1024 * 1024;
 /// cost more than to parse the reply of a lone caller.
 class node_batch {
 public:
-    std::span<resp3::node> room() noexcept { return {reinterpret_cast<resp3::node*>(bytes_), size}; }
+    std::span<resp3::node> extra_bytes() noexcept { return {reinterpret_cast<resp3::node*>(bytes_), size}; }
 
 private:
     static_assert(std::is_aggregate_v<resp3::node> && std::is_trivially_copyable_v<resp3::node>);
@@ -351,9 +351,9 @@ multiplexer::progress multiplexer::on_bytes(std::string_view unread, op_queue& d
                 if (body_left_ != 0)
                     break;
             }
-            auto const part = parser_.parse_some(unread.substr(all.consumed), batch.room());
+            auto const part = parser_.parse_some(unread.substr(all.consumed), batch.extra_bytes());
             all.consumed += part.consumed;
-            on_nodes(batch.room().first(part.nodes), done);
+            on_nodes(batch.extra_bytes().first(part.nodes), done);
             if (!broken_ && part.what == resp3::status::failed) {
                 broken_ = part.ec;
                 refusal_.set(resp3::printable(unread.substr(all.consumed)));

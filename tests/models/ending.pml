@@ -1,11 +1,11 @@
 // Finding that a shared loop has no work left (io_loop::run_until_ns, loop::run_batch, loop::run_shared).
 //
 // Whoever runs an item without having the loop counts as work until the item has ended, after it has posted what
-// follows. It gives the loop away itself, or is robbed of it; then the robber counts it. The owner that finds its queue
+// follows. It gives the loop away itself, or another thread revokes it and counts the item. The owner that finds its queue
 // empty asks for the count first and for the inbox then: an item that ended in between has posted before. It asks
 // again when it has announced its sleep, because an item that ended just before did not see a sleeper.
 //
-// spin -a -DBROKEN: a robbed item is not counted, and run() returns with an item left.
+// spin -a -DBROKEN: a revoked item is not counted, and run() returns with an item left.
 
 #define FIRST_ITEMS 2
 #define FOLLOWING 2
@@ -17,7 +17,7 @@ bool asleep = false;
 bool wake = false;
 byte running = 0;               // items that are counted as work
 byte owner = NOBODY;
-bool in_handler[2];             // outside all sections: may be robbed
+bool in_handler[2];             // outside all sections: may be revoked
 bool stopped = false;
 byte to_follow = FOLLOWING;     // how many items will still be posted by items
 byte left = FIRST_ITEMS;        // items that are queued or running: what nobody in the program can see at a glance
@@ -53,7 +53,7 @@ proctype member(byte me) {
     do
     :: atomic { stopped && owner != me -> break }
     :: atomic { owner == NOBODY -> owner = me }
-    :: atomic { owner == 1 - me && in_handler[1 - me] -> // the other one is busy: robbed
+    :: atomic { owner == 1 - me && in_handler[1 - me] -> // the other one is busy: revoked
 #ifndef BROKEN
             running++;
 #endif

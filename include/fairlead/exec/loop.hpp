@@ -36,9 +36,8 @@ struct owner_request : op_link {
 struct run_frame {
     loop* runs;
     run_frame* outer;
-    /// What stands for the thread's section while a handler runs: 0, so that the loop can be taken from it; 1 inside
-    /// another run() of the same loop, which is not robbed, but gives the loop away by itself, and in all that runs
-    /// there.
+    /// The thread's count of sections while a handler runs. With 0 the loop can be taken from it. With 1 it cannot: inside
+    /// another run() of the same loop, and in all that runs there. The thread then gives the loop away by itself.
     unsigned section_of_handlers;
     detail::share share;
 };
@@ -242,12 +241,12 @@ protected:
     bool has_outside_work() const noexcept { return outside_work_.load(std::memory_order_acquire) > 0; }
     bool inbox_empty() const noexcept { return inbox_.load(std::memory_order_relaxed) == nullptr; }
     /// Anything on its way to the owner, who may have announced its sleep? Asks in this order: an item that another
-    /// thread runs posts before it stops counting as work. `own` robbed threads do not count: they are the caller.
+    /// thread runs posts before it stops counting as work. `own` revoked threads do not count: they are the caller.
     bool has_work_of_others(unsigned own) const noexcept {
-        return has_outside_work() || ownership_.robbed() > own || has_posts();
+        return has_outside_work() || ownership_.revoked() > own || has_posts();
     }
-    /// The item of a robbed thread has ended.
-    void robbed_is_back() noexcept;
+    /// The item of a revoked thread has ended.
+    void revoked_is_back() noexcept;
     bool is_asleep() const noexcept;
     bool has_posts() const noexcept;
 

@@ -84,22 +84,22 @@ public:
     FAIRLEAD_EXPORT bool take_or_wait(owning_thread& t, std::int64_t timeout_ns, bool owner_sleeps,
                                       void (*nudge)(void*), void* arg) noexcept;
     /// Waits until the calling thread, which is not inside run(), has the loop. Its other loops may be taken from it
-    /// meanwhile if `outer` is 0: two threads may want to visit each other.
-    FAIRLEAD_EXPORT void take_as_visitor(owning_thread& t, unsigned outer, void (*nudge)(void*), void* arg) noexcept;
-    bool has_visitors() const noexcept { return visitors_.load(std::memory_order_relaxed) != 0; }
-    /// The owner, before it sleeps or goes on: lets visitors have the loop. Returns with the loop in other hands,
+    /// meanwhile if `outer` is 0: two threads may want to borrow each other's loops.
+    FAIRLEAD_EXPORT void borrow(owning_thread& t, unsigned outer, void (*nudge)(void*), void* arg) noexcept;
+    bool has_borrowers() const noexcept { return borrowers_.load(std::memory_order_relaxed) != 0; }
+    /// The owner, before it sleeps or goes on: lends the loop to borrowers. Returns with the loop in other hands,
     /// maybe.
-    FAIRLEAD_EXPORT void let_visitors_in(owning_thread& t) noexcept;
+    FAIRLEAD_EXPORT void lend(owning_thread& t) noexcept;
     /// Threads that run an item of the loop without having it any more: the item may still start something.
-    unsigned robbed() const noexcept { return robbed_.load(std::memory_order_acquire); }
-    /// The owner may lose the loop while its item goes on: counts it as robbed beforehand.
-    void expect_robbery() noexcept { robbed_.fetch_add(1, std::memory_order_relaxed); }
+    unsigned revoked() const noexcept { return revoked_.load(std::memory_order_acquire); }
+    /// The owner may lose the loop while its item goes on: counts it as revoked beforehand.
+    void expect_revocation() noexcept { revoked_.fetch_add(1, std::memory_order_relaxed); }
     /// The item has ended, or its thread has the loop again. True: it was the last of them.
-    bool robbed_is_back() noexcept { return robbed_.fetch_sub(1, std::memory_order_seq_cst) == 1; }
+    bool revoked_is_back() noexcept { return revoked_.fetch_sub(1, std::memory_order_seq_cst) == 1; }
     /// For wait_for_turn(): to be read before the caller looks for its reason to wait.
     std::uint32_t turns() const noexcept { return turns_.load(std::memory_order_seq_cst); }
     /// Waits until the loop has been given back, or wake_all() called, after turns() was `seen`; not for long, and at
-    /// most until `timeout_ns` have passed (negative: without limit). `outer` as for take_as_visitor().
+    /// most until `timeout_ns` have passed (negative: without limit). `outer` as for borrow().
     FAIRLEAD_EXPORT void wait_for_turn(owning_thread& t, unsigned outer, std::uint32_t seen,
                                        std::int64_t timeout_ns) noexcept;
     /// Makes all that wait look for their reason.
@@ -118,8 +118,8 @@ private:
     std::atomic<std::uint32_t> turns_{0}; ///< counts how often it was given back; what waits, waits for a change
     std::atomic<std::uint32_t> waiting_{0};
     std::atomic<std::uint32_t> looking_{0}; ///< those of them that look by themselves soon
-    std::atomic<std::uint32_t> visitors_{0};
-    std::atomic<unsigned> robbed_{0};
+    std::atomic<std::uint32_t> borrowers_{0};
+    std::atomic<unsigned> revoked_{0};
 };
 
 } // namespace fairlead::detail

@@ -119,11 +119,11 @@ public:
             return f();
         using result = decltype(f());
         if constexpr (std::is_void_v<result>) {
-            as_visitor(s, &call<F>, &f);
+            as_borrower(s, &call<F>, &f);
         } else {
             result r{};
             auto into_r = [&]() noexcept { r = f(); };
-            as_visitor(s, &call<decltype(into_r)>, &into_r);
+            as_borrower(s, &call<decltype(into_r)>, &into_r);
             return r;
         }
     }
@@ -150,7 +150,7 @@ public:
             post_request(*o, request<F>::what);
         } else {
             auto at_once = [&f]() noexcept { f(true); };
-            as_visitor(s, &call<decltype(at_once)>, &at_once);
+            as_borrower(s, &call<decltype(at_once)>, &at_once);
         }
     }
 
@@ -186,8 +186,8 @@ private:
     FAIRLEAD_COLD void submit_from_outside(io::io_op& o, detail::inside_section s) noexcept;
     template <class F> static void call(void* f) noexcept { (*static_cast<F*>(f))(); }
     struct question;
-    struct visit;
-    FAIRLEAD_COLD void as_visitor(detail::section const& s, void (*f)(void*), void* arg) noexcept;
+    struct borrowing;
+    FAIRLEAD_COLD void as_borrower(detail::section const& s, void (*f)(void*), void* arg) noexcept;
     bool enter(std::int64_t until_ns, detail::blocking_wait const* for_whom) noexcept {
         return !is_bound_ || enter_alone(until_ns, for_whom);
     }

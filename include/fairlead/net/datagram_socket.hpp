@@ -98,10 +98,10 @@ template <class Endpoint> struct receive_from_slices
           flags(f) {}
     bool ready() const noexcept { return this->is_ready(io::kind::receive_from, slices.size()); }
     void prepare(record& o) const noexcept { set(o, slices.data()); }
-    std::size_t room() const noexcept { return slices.bytes(); }
-    void prepare(record& o, void* room) const noexcept {
-        slices.copy_to(room);
-        set(o, room);
+    std::size_t extra_bytes() const noexcept { return slices.bytes(); }
+    void prepare(record& o, void* extra) const noexcept {
+        slices.copy_to(extra);
+        set(o, extra);
     }
     static std::tuple<error_code, std::size_t> take(record& o) noexcept { return o.values(); }
     static std::string describe() { return "receive_from"; }
@@ -224,11 +224,11 @@ template <class Endpoint> struct send_slices_to : datagram_primitive<send_slices
           receiver(to) {}
     bool ready() const noexcept { return this->is_ready(io::kind::send_to, slices.size()); }
     void prepare(record& o) const noexcept { set(o, slices.data(), receiver.data()); }
-    std::size_t room() const noexcept { return slices.bytes() + receiver.size(); }
-    void prepare(record& o, void* room) const noexcept {
-        void* const address = slices.copy_to(room);
+    std::size_t extra_bytes() const noexcept { return slices.bytes() + receiver.size(); }
+    void prepare(record& o, void* extra) const noexcept {
+        void* const address = slices.copy_to(extra);
         std::memcpy(address, receiver.data(), receiver.size());
-        set(o, room, address);
+        set(o, extra, address);
     }
     static std::tuple<error_code, std::size_t> take(record& o) noexcept {
         return {to_error_code(o.result.error), o.result.n};

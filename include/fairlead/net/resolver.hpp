@@ -104,9 +104,9 @@ template <class Protocol> struct resolve : primitive<resolve<Protocol>> {
         return names.acceptable() ? text_of_look_up(names.host(), names.service_behind(names.host())) : "resolve";
     }
     void prepare(record& o) const noexcept { set(o, request, names.host()); }
-    std::size_t room() const noexcept { return sizeof(resolve_request) + names.size(); }
-    void prepare(record& o, void* room) const noexcept {
-        auto* const r = ::new (room) resolve_request;
+    std::size_t extra_bytes() const noexcept { return sizeof(resolve_request) + names.size(); }
+    void prepare(record& o, void* extra) const noexcept {
+        auto* const r = ::new (extra) resolve_request;
         auto* const host = reinterpret_cast<char*>(r + 1);
         names.copy_to(host);
         set(o, *r, host);
@@ -177,9 +177,9 @@ template <class Protocol> struct resolve_endpoint : primitive<resolve_endpoint<P
     resolve_endpoint(resolver_core& c, endpoint const& e) noexcept : resolver(&c), asked(e) {}
     loop* home() const noexcept { return resolver->context; }
     void prepare(record& o) const noexcept { set(o, request, asked.data()); }
-    static constexpr std::size_t room() noexcept { return sizeof(resolve_request) + sizeof(endpoint); }
-    void prepare(record& o, void* room) const noexcept {
-        auto* const r = ::new (room) resolve_request;
+    static constexpr std::size_t extra_bytes() noexcept { return sizeof(resolve_request) + sizeof(endpoint); }
+    void prepare(record& o, void* extra) const noexcept {
+        auto* const r = ::new (extra) resolve_request;
         std::memcpy(static_cast<void*>(r + 1), asked.data(), asked.size());
         set(o, *r, r + 1);
     }

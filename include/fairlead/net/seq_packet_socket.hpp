@@ -26,15 +26,15 @@ template <class Inner> struct flagged_transfer : primitive<flagged_transfer<Inne
         inner.prepare(o);
         o.out = out;
     }
-    std::size_t room() const noexcept
-        requires needs_room<Inner>
+    std::size_t extra_bytes() const noexcept
+        requires needs_extra_bytes<Inner>
     {
-        return inner.room();
+        return inner.extra_bytes();
     }
-    void prepare(record& o, void* room) const noexcept
-        requires needs_room<Inner>
+    void prepare(record& o, void* extra) const noexcept
+        requires needs_extra_bytes<Inner>
     {
-        inner.prepare(o, room);
+        inner.prepare(o, extra);
         o.out = out;
     }
     bool attempt(record& o) const noexcept { return inner.attempt(o); }

@@ -35,9 +35,9 @@ public:
     std::size_t size() const noexcept { return size_; }
     std::size_t bytes() const noexcept { return size_ * sizeof(io::slice); }
     /// Into memory that lasts as long as the operation. Returns what comes behind.
-    void* copy_to(void* room) const noexcept {
-        std::memcpy(room, data(), bytes());
-        return static_cast<io::slice*>(room) + size_;
+    void* copy_to(void* extra) const noexcept {
+        std::memcpy(extra, data(), bytes());
+        return static_cast<io::slice*>(extra) + size_;
     }
 
 private:

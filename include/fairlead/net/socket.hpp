@@ -108,10 +108,10 @@ struct sequence_transfer : primitive<sequence_transfer> {
     loop* home() const noexcept { return context; }
     bool ready() const noexcept { return context->reactor().ready(handle, kind, slices.size()); }
     void prepare(record& o) const noexcept { set(o, slices.data()); }
-    std::size_t room() const noexcept { return slices.bytes(); }
-    void prepare(record& o, void* room) const noexcept {
-        slices.copy_to(room);
-        set(o, room);
+    std::size_t extra_bytes() const noexcept { return slices.bytes(); }
+    void prepare(record& o, void* extra) const noexcept {
+        slices.copy_to(extra);
+        set(o, extra);
     }
     std::string describe() const { return name_of_kind(kind); }
     std::string describe_failed() const { return text_of_failed(name_of_kind(kind), kind, *context, handle); }
@@ -227,10 +227,10 @@ template <class Endpoint> struct connect_to : primitive<connect_to<Endpoint>> {
     loop* home() const noexcept { return socket->context; }
     void prepare(record& o) const noexcept { set(o, endpoint.data()); }
     std::string describe() const { return text_with("connect to", endpoint); }
-    static constexpr std::size_t room() noexcept { return sizeof(Endpoint); }
-    void prepare(record& o, void* room) const noexcept {
-        std::memcpy(room, endpoint.data(), endpoint.size());
-        set(o, room);
+    static constexpr std::size_t extra_bytes() noexcept { return sizeof(Endpoint); }
+    void prepare(record& o, void* extra) const noexcept {
+        std::memcpy(extra, endpoint.data(), endpoint.size());
+        set(o, extra);
     }
     void submit(record& o) const noexcept {
         if (o.result.error == 0)

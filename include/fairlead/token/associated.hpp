@@ -280,14 +280,14 @@ constexpr std::size_t block_units(std::size_t bytes) noexcept {
     return (bytes + sizeof(block_unit) - 1) / sizeof(block_unit);
 }
 
-/// The same with `room` more bytes in the block, which begin at room_behind(p).
-template <class T> void* room_behind(T* p) noexcept {
+/// The same with `extra` more bytes in the block, which begin at extra_bytes_behind(p).
+template <class T> void* extra_bytes_behind(T* p) noexcept {
     return reinterpret_cast<block_unit*>(p) + block_units(sizeof(T));
 }
-template <class T, class H, class... Args> T* allocate_with_room(H const& h, std::size_t room, Args&&... args) {
+template <class T, class H, class... Args> T* allocate_with_extra_bytes(H const& h, std::size_t extra, Args&&... args) {
     static_assert(alignof(T) <= alignof(block_unit));
     auto allocator = handler_allocator_for<block_unit>(h);
-    auto const n = block_units(sizeof(T)) + block_units(room);
+    auto const n = block_units(sizeof(T)) + block_units(extra);
     auto* const p = std::to_address(allocator.allocate(n));
     try {
         return ::new (static_cast<void*>(p)) T(std::forward<Args>(args)...);
@@ -296,10 +296,10 @@ template <class T, class H, class... Args> T* allocate_with_room(H const& h, std
         throw;
     }
 }
-template <class T, class H> void deallocate_with_room(H const& h, T* p, std::size_t room) noexcept {
+template <class T, class H> void deallocate_with_extra_bytes(H const& h, T* p, std::size_t extra) noexcept {
     auto allocator = handler_allocator_for<block_unit>(h);
     p->~T();
-    allocator.deallocate(reinterpret_cast<block_unit*>(p), block_units(sizeof(T)) + block_units(room));
+    allocator.deallocate(reinterpret_cast<block_unit*>(p), block_units(sizeof(T)) + block_units(extra));
 }
 
 } // namespace detail

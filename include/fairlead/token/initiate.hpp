@@ -176,13 +176,13 @@ template <class Handler> struct work_beside_handler<Handler, true> : executor_wo
 
 /// A primitive whose op needs memory beside its record, for a copy of what the initiation holds.
 template <class Init>
-concept needs_room = requires(Init const& i) { i.room(); };
+concept needs_extra_bytes = requires(Init const& i) { i.extra_bytes(); };
 
-template <class Init> struct room_of {
-    static constexpr std::size_t room = 0;
+template <class Init> struct extra_bytes_of {
+    static constexpr std::size_t extra = 0;
 };
-template <needs_room Init> struct room_of<Init> {
-    std::size_t room;
+template <needs_extra_bytes Init> struct extra_bytes_of<Init> {
+    std::size_t extra;
 };
 
 /// Before anything else is done with an op that has completed.
@@ -206,17 +206,17 @@ auto slot_of([[maybe_unused]] typename Init::record& o, [[maybe_unused]] Handler
 template <class Init, class Handler> struct handler_op : Init::record {
     Handler handler;
     [[no_unique_address]] work_beside_handler<Handler> work;
-    [[no_unique_address]] room_of<Init> more;
+    [[no_unique_address]] extra_bytes_of<Init> more;
 
     template <class H> handler_op(H&& h, loop* home) : handler(std::forward<H>(h)), work(handler, home) {}
 
     template <class H> static handler_op* make(H&& h, Init const& init) {
         handler_op* o;
-        if constexpr (needs_room<Init>) {
-            auto const room = init.room();
-            o = allocate_with_room<handler_op>(h, room, std::forward<H>(h), init.home());
-            o->more.room = room;
-            init.prepare(*o, room_behind(o));
+        if constexpr (needs_extra_bytes<Init>) {
+            auto const extra = init.extra_bytes();
+            o = allocate_with_extra_bytes<handler_op>(h, extra, std::forward<H>(h), init.home());
+            o->more.extra = extra;
+            init.prepare(*o, extra_bytes_behind(o));
         } else {
             o = allocate_with<handler_op>(h, std::forward<H>(h), init.home());
             init.prepare(*o);
@@ -226,8 +226,8 @@ template <class Init, class Handler> struct handler_op : Init::record {
     }
     /// `h` is the handler that was moved out.
     void give_back(Handler const& h) noexcept {
-        if constexpr (needs_room<Init>)
-            deallocate_with_room(h, this, more.room);
+        if constexpr (needs_extra_bytes<Init>)
+            deallocate_with_extra_bytes(h, this, more.extra);
         else
             deallocate_with(h, this);
     }
@@ -262,8 +262,9 @@ template <class Init, class Handler> struct handler_op : Init::record {
 ///   home()      the loop that completes it
 ///   ready()     optional: it can be tried now, and is likely to succeed. Only with attempt().
 ///   prepare(r)  fills the record (all but run); called once. The record may refer to the initiation
-///   prepare(r, room), room()  the same for an initiation that goes before its op: what the record refers to is copied
-///               into room() bytes behind it. Only for primitives that hold more than fits into the record.
+///   prepare(r, extra), extra_bytes()  the same for an initiation that goes before its op: what the record refers to is
+///   copied
+///               into extra_bytes() bytes behind it. Only for primitives that hold more than fits into the record.
 ///   attempt(r)  tries; true: done, the result is in r; false: nothing happened
 ///   submit(r)   hands the record over; it will be run exactly once, never from within this call
 ///   block(v)    optional: performs the operation in the calling thread; or block(), which returns the values
@@ -325,15 +326,15 @@ template <class Derived, class Init, class Record = typename Init::record> struc
 
     loop* home() const noexcept { return inner.home(); }
     void prepare(record& o) const noexcept { inner.prepare(o); }
-    void prepare(record& o, void* room) const noexcept
-        requires needs_room<Init>
+    void prepare(record& o, void* extra) const noexcept
+        requires needs_extra_bytes<Init>
     {
-        inner.prepare(o, room);
+        inner.prepare(o, extra);
     }
-    std::size_t room() const noexcept
-        requires needs_room<Init>
+    std::size_t extra_bytes() const noexcept
+        requires needs_extra_bytes<Init>
     {
-        return inner.room();
+        return inner.extra_bytes();
     }
     bool ready() const noexcept
         requires requires { inner.ready(); }

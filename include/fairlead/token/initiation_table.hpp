@@ -256,10 +256,10 @@ template <class Init, class... Args> struct primitive_functions
         using op_type = erased_op<Init, std::decay_t<Args>...>;
         Init& i = in(p);
         auto const handler_end =
-            op_type::handler_offset() + (h.functions->size + 15) / 16 * 16; // The room begins aligned.
+            op_type::handler_offset() + (h.functions->size + 15) / 16 * 16; // The extra bytes begin aligned.
         auto bytes = handler_end;
-        if constexpr (needs_room<Init>)
-            bytes += i.room();
+        if constexpr (needs_extra_bytes<Init>)
+            bytes += i.extra_bytes();
         auto* o = ::new (h.functions->associations->allocate(h.handler, bytes)) op_type;
         o->functions = h.functions;
         o->bytes = bytes;
@@ -267,7 +267,7 @@ template <class Init, class... Args> struct primitive_functions
         if (o->foreign)
             o->foreign->work_started();
         h.functions->move(h.handler, o->handler());
-        if constexpr (needs_room<Init>)
+        if constexpr (needs_extra_bytes<Init>)
             i.prepare(*o, reinterpret_cast<std::byte*>(o) + handler_end);
         else
             i.prepare(*o);

@@ -30,10 +30,10 @@ template <class Init> struct slotted_primitive
         base::prepare(o);
         o.slot = slot;
     }
-    void prepare(record& o, void* room) const noexcept
-        requires needs_room<Init>
+    void prepare(record& o, void* extra) const noexcept
+        requires needs_extra_bytes<Init>
     {
-        base::prepare(o, room);
+        base::prepare(o, extra);
         o.slot = slot;
     }
     static cancellation_slot slot_of(record& o) noexcept { return o.slot; }
