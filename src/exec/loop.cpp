@@ -227,7 +227,7 @@ bool detail::spend_slow() noexcept {
 }
 
 void detail::heed_requests(await_record& r) noexcept {
-    if (is_to_end(r))
+    if (r.is_to_end())
         this_thread.item.exhaust();
 }
 

@@ -34,7 +34,7 @@ void submit_asked(askable_await const& a, loop& of_op, void (*submit)(void*, awa
 void asked_await_has_ended(await_record& r) noexcept { requests_of(r).state.await_has_ended(); }
 
 bool is_refused(await_record& r) {
-    if (!is_to_end(r))
+    if (!r.is_to_end())
         return false;
     store_result(r, std::make_exception_ptr(system_error(error::make_error_code(error::operation_aborted),
                                                          "co_await of a cancelled coroutine")));

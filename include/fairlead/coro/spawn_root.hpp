@@ -8,7 +8,7 @@
 
 #include <fairlead/coro/awaitable.hpp>
 #include <fairlead/token/associated.hpp>
-#include <fairlead/token/initiate.hpp>
+#include <fairlead/token/completion.hpp>
 
 #include <concepts>
 #include <exception>

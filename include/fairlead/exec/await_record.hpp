@@ -34,8 +34,6 @@ struct chain_link {
     await_record* record;           ///< of the chain; not known before it is awaited or spawned
 
     chain_link() noexcept : owner(nullptr) {}
-    chain_link(chain_link const&) = delete;
-    chain_link& operator=(chain_link const&) = delete;
 };
 
 /// The functions of the root of a chain.
@@ -67,8 +65,6 @@ enum class chain_end : unsigned char {
 /// Takes away the rest of the item's budget if the chain is to end. The next await then does not try, and its start
 /// asks.
 FAIRLEAD_EXPORT void heed_requests(await_record& r) noexcept;
-/// Whether the chain of `r` has been asked to end early, and does. Only for records that `can_be_asked`.
-bool is_to_end(await_record& r) noexcept;
 
 } // namespace detail
 
@@ -119,13 +115,11 @@ struct await_record {
         return *reinterpret_cast<await_record*>(reinterpret_cast<std::byte*>(&o) - offset());
     }
     static constexpr std::size_t offset() noexcept { return 48; }
+    /// Whether the chain has been asked to end early, and does. Only for records that `can_be_asked`.
+    bool is_to_end() noexcept { return !(notes & goes_on) && hooks->is_asked(*this); }
 };
 static_assert(std::is_standard_layout_v<await_record>);
 static_assert(offsetof(await_record, bytes) == await_record::offset());
 static_assert(sizeof(await_record) == 240);
-
-inline bool detail::is_to_end(await_record& r) noexcept {
-    return !(r.notes & await_record::goes_on) && r.hooks->is_asked(r);
-}
 
 } // namespace fairlead

@@ -3,7 +3,7 @@
 // completion_token_transform<Signature>(token, invoker) is the customisation point (P0055R1): one overload makes a new
 // token for every operation, one line makes a new operation for every token. async_result, async_completion and
 // async_initiate (P0162R0, Asio) are offered over it and honoured by every operation of the library. None of this needs
-// an executor or a loop; how a handler becomes an op is in initiate.hpp.
+// an executor or a loop; how a handler becomes an op is in initiate.hpp, where it is called in completion.hpp.
 #pragma once
 
 #include <fairlead/base/config.hpp>

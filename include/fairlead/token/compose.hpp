@@ -7,7 +7,8 @@
 #include <fairlead/base/at_scope_end.hpp>
 #include <fairlead/exec/executor.hpp>
 #include <fairlead/token/cancellation_state.hpp>
-#include <fairlead/token/initiate.hpp>
+#include <fairlead/token/async_result.hpp>
+#include <fairlead/token/completion.hpp>
 
 #include <tuple>
 

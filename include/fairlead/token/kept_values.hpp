@@ -2,7 +2,8 @@
 // signatures, the tuple of one of them.
 #pragma once
 
-#include <fairlead/token/initiate.hpp>
+#include <fairlead/token/async_result.hpp>
+#include <fairlead/token/completion.hpp>
 
 #include <cstddef>
 #include <optional>
