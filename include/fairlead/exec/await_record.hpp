@@ -12,7 +12,6 @@
 
 #include <coroutine>
 #include <new> // launder
-#include <type_traits>
 
 namespace fairlead {
 
@@ -118,8 +117,5 @@ struct await_record {
     /// Whether the chain has been asked to end early, and does. Only for records that `can_be_asked`.
     bool is_to_end() noexcept { return !(notes & goes_on) && hooks->is_asked(*this); }
 };
-static_assert(std::is_standard_layout_v<await_record>);
-static_assert(offsetof(await_record, bytes) == await_record::offset());
-static_assert(sizeof(await_record) == 240);
 
 } // namespace fairlead
