@@ -13,7 +13,7 @@
 namespace fairlead {
 
 static_assert(std::is_standard_layout_v<await_record>);
-static_assert(offsetof(await_record, bytes) == await_record::offset());
+static_assert(offsetof(await_record, bytes) == await_record::offset);
 static_assert(sizeof(await_record) == 240);
 
 constinit thread_local FAIRLEAD_HOT_TLS detail::thread_state detail::this_thread{};

@@ -89,7 +89,6 @@ struct await_record {
     explicit await_record(detail::record_hooks const& h) noexcept
         : innermost(nullptr),
           hooks(&h),
-          executor(nullptr),
           lent(false),
           notes(0),
           state{},
@@ -111,9 +110,9 @@ struct await_record {
 
     /// The record in whose bytes `o` lies (valid for ops whose run is null).
     static await_record& of(op& o) noexcept {
-        return *reinterpret_cast<await_record*>(reinterpret_cast<std::byte*>(&o) - offset());
+        return *reinterpret_cast<await_record*>(reinterpret_cast<std::byte*>(&o) - offset);
     }
-    static constexpr std::size_t offset() noexcept { return 48; }
+    static constexpr std::size_t offset = 48;
     /// Whether the chain has been asked to end early, and does. Only for records that `can_be_asked`.
     bool is_to_end() noexcept { return !(notes & goes_on) && hooks->is_asked(*this); }
 };
