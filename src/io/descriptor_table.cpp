@@ -37,7 +37,7 @@ outcome descriptor_table::keep_both(int const (&fds)[2], nature what, handle& a,
     {
         std::lock_guard const only(mutex_);
         auto const first = take_place();
-        auto const second = take_place();
+        auto const second = first == handle::none ? first : take_place();
         if (second != handle::none) {
             a = handle_of(occupy(first, fds[0], what));
             b = handle_of(occupy(second, fds[1], what));
