@@ -28,7 +28,7 @@ public:
     std::size_t size() const noexcept { return word_ >> 56; }
     /// Looks for its first occurrence from `from` on; `n`: where that ends. False: there is none.
     FAIRLEAD_ALWAYS_INLINE bool find(std::string_view text, std::size_t from, std::size_t& n) const noexcept {
-        auto const* const at = candidate(text, from);
+        auto const* const at = first_in(text, from);
         if (at && is_at(at, text)) [[likely]] {
             n = static_cast<std::size_t>(at - text.data()) + size();
             return true;
@@ -45,7 +45,8 @@ protected:
         return std::uint64_t{static_cast<unsigned char>(c)} << 8 * at;
     }
     /// Where the first character is.
-    FAIRLEAD_ALWAYS_INLINE char const* candidate(std::string_view text, std::size_t from) const noexcept {
+    char const* candidate(std::string_view text, std::size_t from) const noexcept { return first_in(text, from); }
+    FAIRLEAD_ALWAYS_INLINE char const* first_in(std::string_view text, std::size_t from) const noexcept {
         if (text.size() <= from)
             return nullptr;
         return static_cast<char const*>(
