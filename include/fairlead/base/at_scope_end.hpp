@@ -8,7 +8,6 @@ template <class F> class [[nodiscard]] at_scope_end {
 public:
     explicit at_scope_end(F const& f) noexcept : f_(f) {}
     at_scope_end(at_scope_end const&) = delete;
-    at_scope_end& operator=(at_scope_end const&) = delete;
     ~at_scope_end() { f_(); }
 
 private:
