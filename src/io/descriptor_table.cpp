@@ -54,7 +54,7 @@ void descriptor_table::keep_accepted(io_op& o, descriptor const& acceptor) noexc
     handle h;
     auto const r = keep(static_cast<int>(o.result.n), {acceptor.is_stream(), acceptor.medium()}, h);
     o.result.error = r.error;
-    o.result.n = r.error ? 0 : std::size_t{h.generation} << 32 | h.index;
+    o.result.n = r.error ? 0 : h.packed();
 }
 
 int descriptor_table::remove(descriptor& d) noexcept {

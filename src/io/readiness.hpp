@@ -42,10 +42,6 @@ enum class doubt : std::uint8_t { none, slight, strong };
 /// makes an event, because it took memory for the datagram and gave it back. The next event is taken for that echo.
 enum class stall : std::uint8_t { none, echoes, waits };
 
-/// Waiting for readiness, which neither takes bytes nor gives any.
-constexpr bool is_wait(kind k) noexcept {
-    return k == kind::wait_read || k == kind::wait_write || k == kind::wait_error;
-}
 constexpr bool is_stream_send(kind k) noexcept { return k == kind::send || k == kind::send_all; }
 
 struct readiness_link {

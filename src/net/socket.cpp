@@ -162,8 +162,7 @@ void open_to_connect(socket_core& s, io::io_op& o, int family, int type, int pro
 }
 
 error_code hand_over(io_loop& from, std::size_t packed_handle, io_loop& to, io::handle& h) noexcept {
-    io::handle const accepted{static_cast<std::uint32_t>(packed_handle),
-                              static_cast<std::uint32_t>(packed_handle >> 32)};
+    auto const accepted = io::handle::unpacked(packed_handle);
     if (&from == &to) {
         h = accepted;
         return {};
@@ -184,7 +183,7 @@ error_code connect_pair(socket_core& a, socket_core& b, int family, int type, in
     auto const r = a.context->descriptors().pair(family, type, protocol, a.handle, other);
     if (r.error)
         return as_error(r);
-    auto const ec = hand_over(*a.context, std::size_t{other.generation} << 32 | other.index, *b.context, b.handle);
+    auto const ec = hand_over(*a.context, other.packed(), *b.context, b.handle);
     if (ec)
         a.close();
     return ec;
@@ -197,8 +196,7 @@ error_code connect_pipe(socket_core& reads, socket_core& writes) noexcept {
     auto const r = reads.context->descriptors().pipe(reads.handle, other);
     if (r.error)
         return as_error(r);
-    auto const ec =
-        hand_over(*reads.context, std::size_t{other.generation} << 32 | other.index, *writes.context, writes.handle);
+    auto const ec = hand_over(*reads.context, other.packed(), *writes.context, writes.handle);
     if (ec)
         reads.close();
     return ec;

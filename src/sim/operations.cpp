@@ -15,10 +15,6 @@ namespace {
 constexpr std::int64_t neighbour_gives_up_ns = 3'000'000'000; // nobody has that address
 constexpr unsigned to_be_aborted = 1;                         // in the flags of an op's result
 
-bool is_wait(io::kind k) noexcept {
-    return k == io::kind::wait_read || k == io::kind::wait_write || k == io::kind::wait_error;
-}
-
 /// With nothing to move, such an op is done at once. An accept has no bytes, whatever stands in its size.
 bool moves_nothing(io::io_op const& o) noexcept {
     return o.kind != io::kind::connect && o.kind != io::kind::accept && total_of(o) == 0;

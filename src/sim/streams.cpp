@@ -236,7 +236,7 @@ bool streams::accept(endpoint& e, io::io_op& o) noexcept {
         o.size = made.remote.size;
     }
     done(o, 0);
-    o.result.n = std::size_t{h.generation} << 32 | h.index;
+    o.result.n = h.packed();
     note(e, what::accepted, h.index);
     return true;
 }

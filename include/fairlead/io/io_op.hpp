@@ -17,6 +17,11 @@ struct handle {
 
     bool is_open() const noexcept { return index != none; }
     friend bool operator==(handle, handle) noexcept = default;
+    /// As the result of an accept.
+    constexpr std::size_t packed() const noexcept { return std::size_t{generation} << 32 | index; }
+    static constexpr handle unpacked(std::size_t n) noexcept {
+        return {static_cast<std::uint32_t>(n), static_cast<std::uint32_t>(n >> 32)};
+    }
 };
 
 /// The request of an io_op to a descriptor.
@@ -24,7 +29,7 @@ enum class kind : std::uint8_t {
     // Read side of a descriptor.
     receive,     ///< at least one byte
     receive_all, ///< until the buffer is full
-    accept,      ///< result.n is the new handle
+    accept,      ///< result.n is the new handle, packed
     wait_read,
     wait_error,
     receive_from, ///< a datagram_op
@@ -37,6 +42,10 @@ enum class kind : std::uint8_t {
 };
 /// Whether an op waits at the write side of its descriptor.
 constexpr bool is_write(kind k) noexcept { return k >= kind::send; }
+/// Whether it waits for readiness, and moves no bytes.
+constexpr bool is_wait(kind k) noexcept {
+    return k == kind::wait_read || k == kind::wait_write || k == kind::wait_error;
+}
 
 /// One piece of memory, laid out as the kernel's iovec.
 using slice = detail::io_slice; // laid out as the kernel's iovec
