@@ -131,8 +131,14 @@ seen_frame run_erased(loop* l, long n) {
         co_await async_os(l);
 }
 double drive(seen_frame p, loop* home) {
-    p.handle.promise().record.handle = p.handle;
-    p.handle.promise().record.home = home;
+    static constexpr detail::record_hooks never_called{};
+    await_record record(never_called); // of a chain of one coroutine
+    auto& link = p.handle.promise().link;
+    link.handle = p.handle;
+    link.parent = nullptr;
+    link.record = &record;
+    record.innermost = &link;
+    record.home = home;
     double const before = cpu_ns();
     p.handle.resume();
     while (os_first)

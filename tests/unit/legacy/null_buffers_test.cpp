@@ -221,7 +221,7 @@ TEST_F(NullBuffers, NoDatagramIsSent) {
     fill_up();
     EXPECT_EQ(a.send_to(null_buffers(), nobody, ec), 0U);
     EXPECT_EQ(ec, error::would_block);
-    extra_bytes();
+    room();
     EXPECT_EQ(a.send_to(null_buffers(), nobody), 0U);
     EXPECT_EQ(a.send(null_buffers()), 0U);
     EXPECT_EQ(b.available(), 0U);
