@@ -101,7 +101,7 @@ ssize_t write_once(int fd, io_op& o) noexcept {
     return n;
 }
 
-attempt receive(int fd, io_op& o) noexcept {
+FAIRLEAD_ALWAYS_INLINE attempt receive(int fd, io_op& o) noexcept {
     auto const wanted = total_of(o);
     if (wanted == 0 && o.stream)
         return finish(o, 0, 0);
@@ -276,7 +276,7 @@ attempt once_in_general(int fd, io_op& o) noexcept {
     case kind::receive_from: return receive_datagram(fd, o);
     case kind::send: return o.stream ? send_some(fd, o) : send_datagram(fd, o);
     case kind::send_to: return send_datagram(fd, o);
-    case kind::receive_all: return until_done(fd, o, receive);
+    case kind::receive_all: return until_done(fd, o, [](int at, io_op& part) noexcept { return receive(at, part); });
     case kind::send_all: return until_done(fd, o, send_some);
     case kind::accept: return accept(fd, o);
     case kind::connect: return connect(fd, o);

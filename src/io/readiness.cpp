@@ -25,25 +25,6 @@ void readiness::never_waits() noexcept {
     reads_on_.store(true, std::memory_order_relaxed);
 }
 
-void readiness::stream_was_read(attempt a, int error, std::size_t n, bool peeks) noexcept {
-    if (has_to_wait(a)) {
-        reads_on_.store(false, std::memory_order_relaxed); // if set, a stale mark, e.g. from before connect
-        nothing_was_read();
-        doubt_ = a == attempt::paused ? after_short_read_ : io::doubt::none;
-        return;
-    }
-    // The end comes again and again. An error says nothing of what may still be there. Peeking takes nothing out, nor
-    // does a read of no bytes.
-    if (reads_on_.load(std::memory_order_relaxed) || error || peeks || n == 0)
-        return;
-    if (a == attempt::done && !urgent_) {
-        something_was_read();
-        return;
-    }
-    nothing_was_read(); // behind what it got
-    doubt_ = urgent_ ? io::doubt::strong : after_short_read_;
-}
-
 void readiness::datagram_was_read(attempt a, int error, bool peeks) noexcept {
     if (has_to_wait(a)) {
         nothing_was_read();

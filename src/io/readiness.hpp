@@ -198,4 +198,24 @@ private:
     std::uint8_t taken_ : 2 = 0; ///< datagrams or full reads since one found nothing; counts to 2
 };
 
+/// Here, because each read of a stream that is no plain one passes through it.
+inline void readiness::stream_was_read(attempt a, int error, std::size_t n, bool peeks) noexcept {
+    if (has_to_wait(a)) {
+        reads_on_.store(false, std::memory_order_relaxed); // if set, a stale mark, e.g. from before connect
+        nothing_was_read();
+        doubt_ = a == attempt::paused ? after_short_read_ : io::doubt::none;
+        return;
+    }
+    // The end comes again and again. An error says nothing of what may still be there. Peeking takes nothing out, nor
+    // does a read of no bytes.
+    if (reads_on_.load(std::memory_order_relaxed) || error || peeks || n == 0)
+        return;
+    if (a == attempt::done && !urgent_) {
+        something_was_read();
+        return;
+    }
+    nothing_was_read(); // behind what it got
+    doubt_ = urgent_ ? io::doubt::strong : after_short_read_;
+}
+
 } // namespace fairlead::io
