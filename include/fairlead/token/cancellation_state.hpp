@@ -47,7 +47,7 @@ public:
         if (!ask_awaited(type))
             signal.emit(type);
     }
-    /// From here on until the other one returns, the op in the record cannot go.
+    /// From here on the op in the record can be asked. It stays until await_has_ended() has returned.
     void await_begins(askable_await const& a) noexcept {
         lock_.lock();
         awaited_ = a;

@@ -99,9 +99,8 @@ template <class Init, class Handler> struct handler_op : Init::record {
 ///   home()      the loop that completes it
 ///   ready()     optional: it can be tried now, and is likely to succeed. Only with attempt().
 ///   prepare(r)  fills the record (all but run); called once. The record may refer to the initiation
-///   prepare(r, extra), extra_bytes()  the same for an initiation that goes before its op: what the record refers to is
-///   copied
-///               into extra_bytes() bytes behind it. Only for primitives that hold more than fits into the record.
+///   prepare(r, extra), extra_bytes()  the same for an initiation that goes before its op. It copies what the record
+///               refers to into so many bytes behind the op. Only for primitives that hold more than fits into it.
 ///   attempt(r)  tries; true: done, the result is in r; false: nothing happened
 ///   submit(r)   hands the record over; it will be run exactly once, never from within this call
 ///   block(v)    optional: performs the operation in the calling thread; or block(), which returns the values
