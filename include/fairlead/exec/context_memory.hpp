@@ -4,11 +4,11 @@
 
 #include <fairlead/base/allocator_traits.hpp>
 #include <fairlead/base/config.hpp>
+#include <fairlead/base/copy_bytes.hpp>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -89,14 +89,14 @@ public:
         void* p = base;
         p = reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(p) + shape.alignment - 1) &
                                     ~(shape.alignment - 1));
-        std::memcpy(static_cast<std::byte*>(p) + shape.bytes, &base, sizeof base);
+        copy_bytes(static_cast<std::byte*>(p) + shape.bytes, &base, sizeof base);
         return p;
     }
     void give_back(void* p, block_shape shape) noexcept override {
         rebound a(allocator_);
         unit* base = static_cast<unit*>(p);
         if (shape.alignment > alignof(unit))
-            std::memcpy(&base, static_cast<std::byte*>(p) + shape.bytes, sizeof base);
+            copy_bytes(&base, static_cast<std::byte*>(p) + shape.bytes, sizeof base);
         std::allocator_traits<rebound>::deallocate(a, base, units(shape));
     }
 

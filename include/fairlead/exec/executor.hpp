@@ -1,6 +1,7 @@
 // Executors: where handlers run. The polymorphic wrapper, and the executor of a loop.
 #pragma once
 
+#include <fairlead/base/copy_bytes.hpp>
 #include <fairlead/exec/bad_executor.hpp>
 #include <fairlead/exec/execution_context.hpp>
 #include <fairlead/exec/executor_concept.hpp>
@@ -12,7 +13,6 @@
 #include <fairlead/exec/work_guard.hpp>
 
 #include <concepts>
-#include <cstring>
 #include <exception>
 #include <new>
 #include <type_traits>
@@ -54,7 +54,7 @@ public:
         if constexpr (detail::is_loop_pointer<target_type>) {
             static_assert(sizeof(target_type) == sizeof(loop*));
             loop* l = e.native_loop();
-            std::memcpy(storage_, &l, sizeof l);
+            detail::copy_bytes(storage_, &l, sizeof l);
         } else {
             using stored = typename detail::executor_table<target_type>::stored;
             if constexpr (requires { e.plain(); }) // So that an executor compares equal after there and back.
@@ -89,7 +89,7 @@ public:
     loop* native_loop() const noexcept {
         if (functions_ && functions_->has_loop) {
             loop* l;
-            std::memcpy(&l, storage_, sizeof l);
+            detail::copy_bytes(&l, storage_, sizeof l);
             return l;
         }
         return nullptr;
@@ -195,7 +195,7 @@ private:
         if (!functions_)
             return;
         if (functions_->native)
-            std::memcpy(storage_, other.storage_, sizeof(loop*));
+            detail::copy_bytes(storage_, other.storage_, sizeof(loop*));
         else
             functions_->copy(other.storage_, storage_);
     }
