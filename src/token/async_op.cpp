@@ -31,16 +31,23 @@ void submit_asked(askable_await const& a, loop& of_op, void (*submit)(void*, awa
     kept.await_has_begun(!goes_on);
 }
 
-void asked_await_has_ended(await_record& r) noexcept { requests_of(r).state.await_has_ended(); }
+op_mode asked_await_has_ended(await_record& r, op_mode mode) noexcept {
+    requests_of(r).state.await_has_ended();
+    return is_to_be_destroyed(r) ? op_mode::abandon : mode;
+}
 
-bool is_refused(await_record& r) {
+refusal refusal_of(await_record& r) {
+    if (is_to_be_destroyed(r)) {
+        r.hooks->abandon(&r);
+        return refusal::forever;
+    }
     if (!r.is_to_end())
-        return false;
+        return refusal::none;
     store_result(r, std::make_exception_ptr(system_error(error::make_error_code(error::operation_aborted),
                                                          "co_await of a cancelled coroutine")));
     r.state = await_state::failed;
     this_thread.item.exhaust(); // So that the next one comes here, too.
-    return true;
+    return refusal::throws;
 }
 
 void drop_await(await_record& r) noexcept {
@@ -64,6 +71,7 @@ record_hooks const foreign_hooks{
     .abandon = [](await_record* r) { foreign_handle(r).destroy(); }, // No root is known of it.
     .destroy = nullptr,
     .is_asked = nullptr,
-    .requests = nullptr};
+    .requests = nullptr,
+    .member = nullptr};
 
 } // namespace fairlead::detail

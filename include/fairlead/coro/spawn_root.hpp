@@ -91,6 +91,7 @@ public:
 private:
     using values = typename spawn_values<T>::type;
     static constexpr bool hears_requests = has_cancellation_slot<Handler>;
+    static constexpr bool is_member = requires(Handler const& h) { h.member(); };
 
     void step() {
         bool const begins = !child();
@@ -138,12 +139,18 @@ private:
             return failed(std::current_exception());
         }
     }
+    /// From here on nobody looks for this root.
+    void take_leave() noexcept {
+        if constexpr (is_member)
+            handler_.chain_has_gone();
+        if constexpr (hears_requests)
+            requests_.stop_listening();
+    }
     /// Moves everything out, gives the memory back, and only then calls: the handler finds it free.
     void finish(values&& v) {
         any_io_executor const ex = *executor;
         bool const inside = is_inside_co_spawn();
-        if constexpr (hears_requests)
-            requests_.stop_listening();
+        take_leave();
         Handler h(move_out(handler_, [this] { deallocate_with(handler_, this); }));
         ex.on_work_started(); // The root gives its count back now; the handler is still to come.
         struct finished {
@@ -167,6 +174,9 @@ private:
     static bool is_asked(await_record& r) noexcept
         requires hears_requests
     {
+        if constexpr (is_member)
+            if (is_to_be_destroyed(r))
+                return true;
         return !!requests(r).state.cancelled();
     }
     static constexpr auto requests_function() {
@@ -182,19 +192,31 @@ private:
         return f;
     }
 
+    static group_member const& member(await_record const& r) noexcept
+        requires is_member
+    {
+        return static_cast<spawned const&>(r).handler_.member();
+    }
+    static constexpr auto member_function() {
+        group_member const& (*f)(await_record const&) noexcept = nullptr;
+        if constexpr (is_member)
+            f = &member;
+        return f;
+    }
+
     static constexpr record_hooks the_hooks{
         .resume = [](await_record* r) { static_cast<spawned*>(r)->step(); },
         .abandon = &destroy_chain,
         .destroy =
             [](await_record* r) {
                 auto* self = static_cast<spawned*>(r);
-                if constexpr (hears_requests)
-                    self->requests_.stop_listening();
+                self->take_leave();
                 Handler const h(move_out(self->handler_, [self] { deallocate_with(self->handler_, self); }));
                 deallocate_with(h, self);
             },
         .is_asked = is_asked_function(),
         .requests = requests_function(),
+        .member = member_function(),
     };
 
     struct nothing {};

@@ -24,6 +24,8 @@ namespace detail {
 
 /// The requests that the coroutines of a chain have got (token/chain_requests.hpp).
 struct chain_requests;
+/// The place of a chain below a group (coro/chain_tree.hpp).
+class group_member;
 
 /// One coroutine of a chain, in its promise.
 struct chain_link {
@@ -43,6 +45,8 @@ struct record_hooks {
     // Of a root whose chain can be asked to end early:
     bool (*is_asked)(await_record&) noexcept;
     chain_requests& (*requests)(await_record&) noexcept;
+    // Of a root whose chain a group awaits:
+    group_member const& (*member)(await_record const&) noexcept;
 };
 
 enum class await_state : unsigned char {
@@ -52,6 +56,7 @@ enum class await_state : unsigned char {
     failed,    ///< an exception lies where the result would
     plain,     ///< the op in the bytes will hold the result as plain error and count: no call is needed to read it
     stored,    ///< the result lies where that of a generic operation does, whatever the operation is
+    group,     ///< several chains are awaited; the address of their group lies in the bytes
 };
 
 /// Whether what a chain awaits will never complete.

@@ -37,7 +37,7 @@ inline void take_back_bytes(await_record& r, void* p) noexcept {
     if (p != r.bytes)
         return recycle_free(p);
     r.lent = false;
-    if (r.end != chain_end::none) [[unlikely]]
+    if (r.end == chain_end::awaits_bytes) [[unlikely]]
         r.hooks->abandon(&r);
 }
 

@@ -4,7 +4,7 @@
 // there before it goes on.
 #pragma once
 
-#include <fairlead/exec/recycler.hpp>
+#include <fairlead/exec/shared_block.hpp>
 #include <fairlead/exec/short_lock.hpp>
 #include <fairlead/token/associated.hpp>
 
@@ -83,40 +83,10 @@ private:
     short_lock lock_; ///< nobody calls a handler under it
 };
 
-class chained_signal_ref {
-public:
-    constexpr chained_signal_ref() noexcept = default;
-    static chained_signal_ref make() {
-        chained_signal_ref r;
-        r.shared_ = ::new (recycle_allocate(sizeof(chained_signal))) chained_signal;
-        return r;
-    }
-    chained_signal_ref(chained_signal_ref const& other) noexcept : shared_(other.shared_) {
-        if (shared_)
-            shared_->references.fetch_add(1, std::memory_order_relaxed);
-    }
-    chained_signal_ref(chained_signal_ref&& other) noexcept : shared_(std::exchange(other.shared_, nullptr)) {}
-    chained_signal_ref& operator=(chained_signal_ref other) noexcept {
-        std::swap(shared_, other.shared_);
-        return *this;
-    }
-    ~chained_signal_ref() {
-        if (shared_ && shared_->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-            shared_->~chained_signal();
-            recycle_free(shared_);
-        }
-    }
-    explicit operator bool() const noexcept { return shared_ != nullptr; }
-    chained_signal* operator->() const noexcept { return shared_; }
-
-private:
-    chained_signal* shared_ = nullptr;
-};
-
 /// What a state installs in its parent's slot.
 template <class InFilter, class OutFilter> class chained_handler {
 public:
-    chained_handler(chained_signal_ref const& to, InFilter in, OutFilter out)
+    chained_handler(shared_block<chained_signal> const& to, InFilter in, OutFilter out)
         : to_(to),
           in_(std::move(in)),
           out_(std::move(out)) {
@@ -138,7 +108,7 @@ public:
     }
 
 private:
-    chained_signal_ref to_;
+    shared_block<chained_signal> to_;
     [[no_unique_address]] InFilter in_;
     [[no_unique_address]] OutFilter out_;
 };
@@ -161,7 +131,7 @@ public:
     template <class Slot, class InFilter, class OutFilter> cancellation_state(Slot parent, InFilter in, OutFilter out) {
         if (!parent.is_connected())
             return;
-        shared_ = detail::chained_signal_ref::make();
+        shared_ = detail::shared_block<detail::chained_signal>::make();
         parent.template emplace<detail::chained_handler<InFilter, OutFilter>>(shared_, std::move(in), std::move(out));
     }
 
@@ -202,7 +172,7 @@ public:
     void await_has_ended() const noexcept { shared_->await_has_ended(); }
 
 private:
-    detail::chained_signal_ref shared_;
+    detail::shared_block<detail::chained_signal> shared_;
 };
 
 namespace detail {

@@ -48,9 +48,16 @@ template <class In, class Out> void chain_requests::reset(In in, Out out) {
     state = fairlead::cancellation_state(parent, prompt_filter<In>{std::move(in)}, std::move(out));
 }
 
-/// The await must not begin: what it throws is its result then, and the item ends. Only for records that
-/// `can_be_asked`.
-FAIRLEAD_EXPORT bool is_refused(await_record& r);
+/// Whether an await begins.
+enum class refusal : unsigned char {
+    none,
+    throws,  ///< it does not: what it throws is its result, and the item ends
+    forever, ///< it does not, and the chain is destroyed in place of being resumed
+};
+/// Only for records that `can_be_asked`.
+FAIRLEAD_EXPORT refusal refusal_of(await_record& r);
+/// Whether the chain is to be destroyed when what it awaits has ended: its group said so.
+FAIRLEAD_EXPORT bool is_to_be_destroyed(await_record const& r) noexcept;
 
 /// As await_handler, with the slot of the chain for operations that hear requests; the result is stored whatever the
 /// operation is. A pointer, so that it fits into the lendable bytes behind the op of a read.
@@ -75,6 +82,8 @@ public:
     }
 
     void operator()(Args... args) {
+        if (is_to_be_destroyed(*record_)) [[unlikely]]
+            return; // The result goes with its arguments.
         auto& r = *std::exchange(record_, nullptr);
         store_result(r, std::tuple<Args...>(std::move(args)...));
         r.state = await_state::stored;
@@ -118,7 +127,8 @@ template <class Start> bool start_with_handler(await_record& r, Start start) {
 /// Hands the op of a primitive to its driver, by `submit(a.storage, *a.record)`. From then on it can be asked, until
 /// asked_await_has_ended().
 FAIRLEAD_EXPORT void submit_asked(askable_await const& a, loop& of_op, void (*submit)(void*, await_record&) noexcept);
-FAIRLEAD_EXPORT void asked_await_has_ended(await_record& r) noexcept;
+/// How its op is to be run: a chain that is to be destroyed abandons it.
+FAIRLEAD_EXPORT op_mode asked_await_has_ended(await_record& r, op_mode mode) noexcept;
 
 /// Starts any other operation of a chain that can be asked to end. False: do not suspend.
 template <bool Hears, class... Args>

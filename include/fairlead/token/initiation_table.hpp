@@ -62,8 +62,10 @@ template <class Functions> struct retry_op : op {
         r.state = await_state::idle;
         bool done = true;
         try {
-            bool const refused = r.notes & await_record::can_be_asked && is_refused(r);
-            done = refused || f->try_step(storage, r) == step::ready || !f->start_await(storage, r);
+            auto const refused = r.notes & await_record::can_be_asked ? refusal_of(r) : refusal::none;
+            if (refused == refusal::forever)
+                return;
+            done = refused == refusal::throws || f->try_step(storage, r) == step::ready || !f->start_await(storage, r);
         } catch (...) { // What the operation of a user throws belongs to the coroutine that awaits it.
             store_result(r, std::current_exception());
             r.state = await_state::failed;
@@ -166,8 +168,8 @@ template <class Init, class... Args> struct primitive_functions
     }
     static bool start_await(void* p, await_record& r) {
         if (r.notes & await_record::can_be_asked) [[unlikely]] {
-            if (is_refused(r))
-                return false;
+            if (auto const refused = refusal_of(r); refused != refusal::none)
+                return refused == refusal::forever;
             if constexpr (can_be_cancelled<Init>() && takes_here<Init>) {
                 if (!can_try || r.state != await_state::exhausted)
                     return start_heard<true, std::decay_t<Args>...>(&start, p, r);
@@ -223,10 +225,7 @@ template <class Init, class... Args> struct primitive_functions
         return true;
     }
     static void submit(void* p, await_record& r) noexcept { in(p).submit(r.get<record>()); }
-    static void asked_run(op* o, op_mode mode) {
-        asked_await_has_ended(await_record::of(*o));
-        awaited_run(o, mode);
-    }
+    static void asked_run(op* o, op_mode mode) { awaited_run(o, asked_await_has_ended(await_record::of(*o), mode)); }
     static void cancel(void* p, await_record& r, cancellation_type type) noexcept {
         auto& o = r.get<record>();
         auto const how = cancellation_of(o, *in(p).home());
@@ -375,8 +374,8 @@ template <class Init, class... Args> struct generic_functions
     }
     static bool start_await(void* p, await_record& r) {
         if (r.notes & await_record::can_be_asked) [[unlikely]] {
-            if (is_refused(r))
-                return false;
+            if (auto const refused = refusal_of(r); refused != refusal::none)
+                return refused == refusal::forever;
             if (!can_try || r.state != await_state::exhausted)
                 return start_heard<can_be_cancelled<Init>(), std::decay_t<Args>...>(&start, p, r);
         }

@@ -1,0 +1,43 @@
+// An object in a block of the recycler that several owners share.
+#pragma once
+
+#include <fairlead/exec/recycler.hpp>
+
+#include <atomic>
+#include <new>
+#include <utility>
+
+namespace fairlead::detail {
+
+/// One of the owners, or none. T counts them in `references`, which begins with 1.
+template <class T> class shared_block {
+public:
+    constexpr shared_block() noexcept = default;
+    static shared_block make() {
+        shared_block b;
+        b.shared_ = ::new (recycle_allocate(sizeof(T))) T;
+        return b;
+    }
+    shared_block(shared_block const& other) noexcept : shared_(other.shared_) {
+        if (shared_)
+            shared_->references.fetch_add(1, std::memory_order_relaxed);
+    }
+    shared_block(shared_block&& other) noexcept : shared_(std::exchange(other.shared_, nullptr)) {}
+    shared_block& operator=(shared_block other) noexcept {
+        std::swap(shared_, other.shared_);
+        return *this;
+    }
+    ~shared_block() {
+        if (shared_ && shared_->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+            shared_->~T();
+            recycle_free(shared_);
+        }
+    }
+    explicit operator bool() const noexcept { return shared_ != nullptr; }
+    T* operator->() const noexcept { return shared_; }
+
+private:
+    T* shared_ = nullptr;
+};
+
+} // namespace fairlead::detail

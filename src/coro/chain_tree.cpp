@@ -1,0 +1,173 @@
+#include <fairlead/coro/chain_tree.hpp>
+
+#include <exception>
+
+namespace fairlead::detail {
+namespace {
+
+constexpr int asked_in_a_turn = 64;
+
+} // namespace
+
+bool is_to_be_destroyed(await_record const& r) noexcept {
+    return r.hooks->member && r.hooks->member(r).is_to_be_destroyed();
+}
+
+chain_group::~chain_group() {
+    FAIRLEAD_ASSERT((!has_started_ || running_ == 0) && "a group outlives its members");
+    while (group_member* const m = first_)
+        m->chain_->hooks->destroy(m->chain_);
+}
+
+void chain_group::prepare(group_member& m) {
+    FAIRLEAD_ASSERT(!awaited_by_ && "a group that is awaited takes no more members");
+    m.signal_ = shared_block<member_signal>::make();
+    m.group_ = this;
+    ++running_; // The member's handler takes it back.
+}
+
+void chain_group::append(group_member& m, spawn_root& chain) noexcept {
+    m.chain_ = &chain;
+    m.previous_ = last_;
+    (last_ ? last_->next_ : first_) = &m;
+    last_ = &m;
+}
+
+void chain_group::chain_has_gone(group_member& m) noexcept {
+    chain_group& g = *m.group_;
+    g.lock_.lock();
+    m.chain_ = nullptr;
+    (m.previous_ ? m.previous_->next_ : g.first_) = m.next_;
+    (m.next_ ? m.next_->previous_ : g.last_) = m.previous_;
+    if (g.next_to_ask_ == &m)
+        g.next_to_ask_ = m.next_;
+    g.lock_.unlock();
+}
+
+bool chain_group::start_all(await_record& r) {
+    bool const can_be_asked = r.notes & await_record::can_be_asked;
+    awaited_by_ = &r;
+    if (can_be_asked)
+        if (auto const refused = refusal_of(r); refused != refusal::none)
+            return refused == refusal::forever;
+    r.make<awaited_group>().group = this;
+    r.state = await_state::group;
+    lock_.lock();
+    ++running_; // The start itself: until it is over nothing goes.
+    next_to_ask_ = first_;
+    while (group_member* const m = next_to_ask_) {
+        next_to_ask_ = m->next_;
+        lock_.unlock();
+        m->chain_->start();
+        lock_.lock();
+    }
+    has_started_ = true;
+    auto const asked = asked_;
+    bool const destroys = destroys_;
+    lock_.unlock();
+    if (!!asked)
+        begin_walk(asked, destroys);
+    if (can_be_asked) {
+        bool const goes_on = r.notes & await_record::goes_on;
+        auto const state = requests_of(r).state;
+        state.await_begins({&ask_awaited, this, &r});
+        state.await_has_begun(!goes_on);
+    }
+    if (!has_ended())
+        return true;
+    return have_all_ended(r);
+}
+
+void chain_group::rethrow_refusal() {
+    if (awaited_by_->state == await_state::failed)
+        std::rethrow_exception(take_result<std::exception_ptr>(*awaited_by_));
+}
+
+bool chain_group::has_ended() noexcept {
+    lock_.lock();
+    bool const all = --running_ == 0;
+    lock_.unlock();
+    return all;
+}
+
+/// True: the awaiting chain is destroyed in place of being resumed.
+bool chain_group::have_all_ended(await_record& r) noexcept {
+    auto mode = op_mode::complete;
+    if (r.notes & await_record::can_be_asked)
+        mode = asked_await_has_ended(r, mode);
+    r.state = await_state::idle;
+    if (mode == op_mode::abandon)
+        r.hooks->abandon(&r);
+    return mode == op_mode::abandon;
+}
+
+void chain_group::one_less() noexcept {
+    if (!has_ended() || !has_started_)
+        return;
+    await_record& r = *awaited_by_;
+    if (!have_all_ended(r))
+        loop::resume_later(r); // Members end in any thread, and deep inside others.
+}
+
+void chain_group::ask(cancellation_type type) noexcept { begin_walk(type, false); }
+void chain_group::destroy() noexcept { begin_walk(cancellation_type::all, true); }
+
+/// The verb of a group.
+void chain_group::ask_awaited(void* storage, await_record& r, cancellation_type type) noexcept {
+    static_cast<chain_group*>(storage)->begin_walk(type, is_to_be_destroyed(r));
+}
+
+void chain_group::begin_walk(cancellation_type type, bool destroys) noexcept {
+    lock_.lock();
+    asked_ = asked_ | type;
+    destroys_ |= destroys;
+    bool const goes = has_started_ && running_ != 0; // Otherwise the start does it, or all has ended.
+    bool const begins = goes && !is_walking_;
+    if (goes) {
+        next_to_ask_ = first_;
+        is_walking_ = true;
+    }
+    running_ += begins; // The group stays until its walk is over.
+    lock_.unlock();
+    if (!begins)
+        return;
+    walk_op_.group = this;
+    walk_op_.run = &walk;
+    walk_op_.cancel = nullptr;
+    awaited_by_->home->resume_soon(walk_op_);
+}
+
+void chain_group::walk(op* o, op_mode mode) {
+    auto& g = *static_cast<walk_op*>(o)->group;
+    if (mode == op_mode::abandon)
+        return g.one_less();
+    g.ask_some();
+}
+
+void chain_group::ask_some() {
+    for (int i = 0; i != asked_in_a_turn; ++i) {
+        lock_.lock();
+        group_member* const m = next_to_ask_;
+        if (!m) {
+            is_walking_ = false;
+            lock_.unlock();
+            return one_less();
+        }
+        next_to_ask_ = m->next_;
+        auto const type = asked_;
+        bool const destroys = destroys_;
+        auto const signal = m->signal_; // The member may end meanwhile.
+        lock_.unlock();
+        if (destroys)
+            signal->destroys.store(true, std::memory_order_relaxed);
+        try {
+            signal->signal.emit(type);
+        } catch (...) { // a filter of the member's
+            awaited_by_->home->resume_soon(walk_op_);
+            throw;
+        }
+    }
+    awaited_by_->home->resume_soon(walk_op_); // The rest in the next turn.
+}
+
+} // namespace fairlead::detail

@@ -1,0 +1,113 @@
+#include <fairlead/coro/chain_tree.hpp>
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace fairlead::detail {
+namespace {
+
+/// A frame begins with the function that resumes it.
+void const* function_of(std::coroutine_handle<> h) noexcept { return *static_cast<void const* const*>(h.address()); }
+
+/// Of "f(int)::f(...) [clone .actor]" the part before the arguments.
+std::string without_arguments(std::string name) {
+    std::size_t at = 0;
+    for (constexpr std::string_view unnamed = "(anonymous namespace)";;) {
+        at = name.find('(', at);
+        if (at == name.npos || name.compare(at, unnamed.size(), unnamed) != 0)
+            break;
+        at += unnamed.size();
+    }
+    if (at != name.npos)
+        name.resize(at);
+    return name;
+}
+
+/// A function that is not exported has no name at run time: then its address, for addr2line.
+std::string name_of(std::coroutine_handle<> h) {
+    void const* const function = function_of(h);
+    Dl_info found{};
+    if (dladdr(function, &found) && found.dli_sname && found.dli_saddr == function) {
+        int failed = 0;
+        char* const demangled = abi::__cxa_demangle(found.dli_sname, nullptr, nullptr, &failed);
+        std::string name(failed ? found.dli_sname : demangled);
+        std::free(demangled);
+        return without_arguments(std::move(name));
+    }
+    char address[32];
+    std::snprintf(address, sizeof address, "coroutine at %p", function);
+    return address;
+}
+
+} // namespace
+
+/// The steps of a walk over a tree, from one chain to another.
+class tree_walk {
+public:
+    static chain_group const* group_of(await_record const& r) noexcept {
+        return r.state == await_state::group ? r.get<awaited_group>().group : nullptr;
+    }
+    static group_member const* member_of(await_record const& r) noexcept {
+        return r.hooks->member ? &r.hooks->member(r) : nullptr;
+    }
+    static await_record const* above(await_record const& r) noexcept {
+        auto const* const m = member_of(r);
+        return m ? m->group_->awaited_by_ : nullptr;
+    }
+    static await_record const* first_below(await_record const& r) noexcept {
+        auto const* const g = group_of(r);
+        return g && g->first_ ? g->first_->chain_ : nullptr;
+    }
+    static await_record const* next_beside(await_record const& r) noexcept {
+        auto const* const m = member_of(r);
+        return m && m->next_ ? m->next_->chain_ : nullptr;
+    }
+
+    /// The whole of a subtree, each chain before those below it.
+    template <class F> static void visit(await_record const& top, F f) {
+        std::size_t depth = 0;
+        for (await_record const* r = &top;;) {
+            f(*r, depth);
+            if (auto const* const below = first_below(*r)) {
+                r = below;
+                ++depth;
+                continue;
+            }
+            for (;;) {
+                if (r == &top)
+                    return;
+                if (auto const* const beside = next_beside(*r)) {
+                    r = beside;
+                    break;
+                }
+                r = above(*r);
+                --depth;
+            }
+        }
+    }
+};
+
+std::string tree_below(await_record const& top) {
+    std::string text;
+    tree_walk::visit(top, [&text](await_record const& r, std::size_t depth) {
+        auto const line = [&](std::string const& what) { text += std::string(4 * depth, ' ') + what + '\n'; };
+        bool const asked = r.notes & await_record::can_be_asked && r.hooks->is_asked(const_cast<await_record&>(r));
+        auto const* const group = tree_walk::group_of(r);
+        line(std::string(group ? "a chain that awaits a group" : "a chain") + (asked ? ", asked to end" : ""));
+        for (auto const* l = r.innermost; l; l = l->parent)
+            line("  " + name_of(l->handle));
+    });
+    return text;
+}
+
+std::string whole_tree(await_record const& r) {
+    await_record const* top = &r;
+    while (auto const* const above = tree_walk::above(*top))
+        top = above;
+    return tree_below(*top);
+}
+
+} // namespace fairlead::detail
