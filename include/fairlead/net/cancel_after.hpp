@@ -7,6 +7,7 @@
 
 #include <fairlead/net/limited_primitive.hpp>
 #include <fairlead/net/timer.hpp>
+#include <fairlead/token/asked_operation.hpp>
 #include <fairlead/token/cancellation.hpp>
 #include <fairlead/token/deferred.hpp>
 #include <fairlead/token/kept_values.hpp>
@@ -80,30 +81,20 @@ private:
 
 /// An operation with its limit: the pending wait, the final handler, and what the operation completed with if it has to
 /// wait for the wait. One block of the handler's allocator, which goes when nobody needs it any more.
-template <class Handler, class Kept, class Timer> class limited_operation : public io::timer_op {
+template <class Handler, class Kept, class Timer> class limited_operation : public io::timer_op,
+                                                                            public asked_operation<Handler> {
 public:
     using values_type = typename Kept::type;
+    using asked_operation<Handler>::handler_;
 
     template <class H, class Limit> limited_operation(H&& h, io_loop_ref const& c, Limit const& limit)
-        : timer_(c, limit),
+        : asked_operation<Handler>(std::forward<H>(h)),
+          timer_(c, limit),
           context_(&timer_.core().context()),
           type_(limit.type),
-          work_(h, context_),
-          handler_(std::forward<H>(h)) {
+          work_(handler_, context_) {
         run = &limited_operation::run_it;
         cancel = reinterpret_cast<void*>(next_ticket());
-    }
-    limited_operation(limited_operation const&) = delete;
-    limited_operation& operator=(limited_operation const&) = delete;
-
-    Handler const& get() const noexcept { return handler_; }
-    cancellation_slot slot() noexcept { return signal_.slot(); }
-
-    /// Passes on what the caller asks for.
-    void chain() {
-        if constexpr (has_cancellation_slot<Handler>)
-            if (auto parent = get_associated_cancellation_slot(handler_); parent.is_connected())
-                parent.template emplace<relay>(*this);
     }
     void arm() noexcept { timer_.core().arm(*this); }
     /// For a block whose wait has not been armed.
@@ -113,7 +104,7 @@ public:
     /// before there was anybody in the slot.
     void operation_begun() {
         if (expired_.load(std::memory_order_relaxed))
-            signal_.emit(type_);
+            this->ask(type_);
         if (has_ended(start_bit))
             end_inside_start();
     }
@@ -149,15 +140,6 @@ private:
         return (ended_.fetch_or(bits, std::memory_order_acq_rel) | bits) == all_bits;
     }
 
-    struct relay {
-        limited_operation& to;
-        explicit relay(limited_operation& l) noexcept : to(l) { to.chained_.store(true, std::memory_order_relaxed); }
-        relay(relay const&) = delete;
-        relay& operator=(relay const&) = delete;
-        ~relay() { to.chained_.store(false, std::memory_order_relaxed); }
-        void operator()(cancellation_type type) { to.signal_.emit(type); }
-    };
-
     static void run_it(op* base, op_mode mode) {
         auto* const self = static_cast<limited_operation*>(static_cast<io::timer_op*>(base));
         std::exception_ptr thrown;
@@ -165,7 +147,7 @@ private:
             // A wait that there was no memory for ends at once, rather than never.
             if (mode == op_mode::complete && self->result.error != operation_canceled) {
                 self->expired_.store(true, std::memory_order_relaxed); // seen by who comes to the signal after us
-                self->signal_.emit(self->type_);
+                self->ask(self->type_);
             }
         } catch (...) {
             thrown = std::current_exception();
@@ -194,16 +176,7 @@ private:
         [[no_unique_address]] handler_work<Handler> work;
     };
     rest take_rest() noexcept {
-        if constexpr (has_cancellation_slot<Handler>) {
-            auto const ours = [this] { return chained_.load(std::memory_order_relaxed); };
-            if (ours()) {
-                auto parent = get_associated_cancellation_slot(handler_);
-                if constexpr (std::is_same_v<decltype(parent), cancellation_slot>)
-                    slot_access::clear_if(parent, ours);
-                else
-                    parent.clear();
-            }
-        }
+        this->unchain();
         rest r{std::move(handler_), std::move(work_)};
         deallocate_with(r.handler, this);
         return r;
@@ -236,36 +209,11 @@ private:
 
     limit_timer<Timer> timer_;
     io_loop* context_;
-    cancellation_signal signal_;
     cancellation_type type_;
     std::atomic<unsigned> ended_{0};
     std::atomic<bool> expired_{false};
-    std::atomic<bool> chained_{false};
     [[no_unique_address]] handler_work<Handler> work_;
     std::optional<values_type> results_;
-    Handler handler_;
-};
-
-/// The handler that the operation sees. Its associations are those of the final handler, but for the slot.
-template <class Limited, class Kept> class limited_handler {
-public:
-    using cancellation_slot_type = cancellation_slot;
-
-    explicit limited_handler(Limited* l) noexcept : limited_(l) {}
-    limited_handler(limited_handler&& other) noexcept : limited_(std::exchange(other.limited_, nullptr)) {}
-    limited_handler& operator=(limited_handler&&) = delete;
-    ~limited_handler() {
-        if (limited_)
-            limited_->operation_dropped();
-    }
-    auto const& get() const noexcept { return limited_->get(); }
-    cancellation_slot_type get_cancellation_slot() const noexcept { return limited_->slot(); }
-    template <class... Args> void operator()(Args&&... args) {
-        std::exchange(limited_, nullptr)->operation_done(Kept::make(std::forward<Args>(args)...));
-    }
-
-private:
-    Limited* limited_;
 };
 
 template <class Kept, class Initiation, class When, class Timer> struct limited_initiation {
@@ -287,7 +235,7 @@ template <class Kept, class Initiation, class When, class Timer> struct limited_
         }
         l->arm(); // before the operation, which may take long to start
         try {
-            std::move(initiation)(limited_handler<limited, Kept>(l));
+            std::move(initiation)(asked_handler<limited, Kept>(l));
         } catch (...) {
             l->operation_not_begun();
             throw;
@@ -391,10 +339,6 @@ public:
         return detail::initiate_several<First, Second, More...>(t(deferred), std::forward<Initiation>(initiation));
     }
 };
-
-template <template <class, class> class A, class L, class V, class D>
-struct associator<A, detail::limited_handler<L, V>, D>
-    : detail::pass_on<A, detail::limited_handler<L, V>, std::decay_t<decltype(std::declval<L const&>().get())>, D> {};
 
 namespace detail {
 
