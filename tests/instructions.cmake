@@ -33,11 +33,13 @@ add_test(NAME instructions/default_memory_costs_a_post_little_more COMMAND ${cou
   post)
 add_test(NAME instructions/limit_around_a_read_costs_little COMMAND ${count} $<TARGET_FILE:instructions_limits> limit)
 add_test(NAME instructions/slot_of_a_read_costs_little COMMAND ${count} $<TARGET_FILE:instructions_limits> slot)
+add_test(NAME instructions/stop_token_of_a_read_costs_little COMMAND ${count} $<TARGET_FILE:instructions_limits> stop)
 add_test(NAME instructions/read_that_can_be_asked_costs_little_more COMMAND ${count} $<TARGET_FILE:instructions_limits> asked)
 add_test(NAME instructions/read_until_costs_little_more_than_its_search COMMAND ${count} $<TARGET_FILE:instructions_forms>
   until)
 add_test(NAME papers/C04_errno_is_left_alone COMMAND ${count} $<TARGET_FILE:instructions_operations> C04)
 set_tests_properties(papers/A13_default_memory_takes_as_many_instructions_as_custom_memory
   instructions/default_memory_costs_a_post_little_more instructions/limit_around_a_read_costs_little
-  instructions/slot_of_a_read_costs_little instructions/read_that_can_be_asked_costs_little_more
+  instructions/slot_of_a_read_costs_little instructions/stop_token_of_a_read_costs_little
+  instructions/read_that_can_be_asked_costs_little_more
   instructions/read_until_costs_little_more_than_its_search papers/C04_errno_is_left_alone PROPERTIES LABELS instructions TIMEOUT 300 SKIP_RETURN_CODE 77)

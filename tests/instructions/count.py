@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counts what the papers compare, in instructions instead of time: count.py PROGRAM A13|post|C04|limit|slot|asked|until
+"""Counts what the papers compare, in instructions instead of time: count.py PROGRAM A13|post|C04|limit|slot|stop|asked|until
 
 A13   in the program of P0162 (bench/emulated/library.cpp) an operation with the library's own memory takes as many
       instructions as with an allocator as there: a block for one flow, which knows whether it is taken. Of times the
@@ -7,6 +7,7 @@ A13   in the program of P0162 (bench/emulated/library.cpp) an operation with the
 post  a post with the library's own memory takes few instructions more than with such an allocator
 limit a read with a time limit that completes at once takes few more instructions than one without
 slot  a read with a cancellation slot that completes at once takes few more, too
+stop  so does one with a stop token
 asked a read that waits takes few more instructions in a coroutine that can be asked to end
 until async_read_until that finds "\\r\\n" in the buffer takes few times as many as a bare await_ready that does
 C04   operations that succeed leave errno alone: no call of __errno_location is due to any of them
@@ -44,11 +45,11 @@ def main() -> int:
         print(f"default memory: {default:.1f} instructions for an operation, own memory: {own:.1f}, "
               f"{default - own:.1f} more; the budget is {most}")
         return 0 if default - own <= most else 1
-    if row in ("limit", "slot"):
-        other = {"limit": "read_limited", "slot": "read_slotted"}[row]
+    if row in ("limit", "slot", "stop"):
+        other = {"limit": "read_limited", "slot": "read_slotted", "stop": "read_stoppable"}[row]
         plain, more = operation("read").instructions, operation(other).instructions
         most = budgets.at_most("instructions_times", f"{other} than read")
-        print(f"a read: {plain:.1f} instructions, with a {row} {more:.1f}, {more / plain:.2f} times as many; the budget is {most}")
+        print(f"a read: {plain:.1f} instructions, with a {row}{" token" if row == "stop" else ""} {more:.1f}, {more / plain:.2f} times as many; the budget is {most}")
         return 0 if more <= most * plain else 1
     if row == "asked":
         plain, asked = operation("exchange").instructions, operation("exchange_asked").instructions

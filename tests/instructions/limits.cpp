@@ -1,13 +1,15 @@
-// What a time limit or a slot around an awaited read costs, counted with callgrind: N reads, all of which succeed. A
+// What a time limit, a slot or a stop token around an awaited read costs, counted with callgrind: N reads, all of which succeed. A
 // program of its own, for what is instantiated beside an operation decides what the compiler inlines of it.
 //
 //   limits read N              one byte of many that are there
 //   limits read_limited N      the same with a time limit
 //   limits read_slotted N      the same with a cancellation slot
+//   limits read_stoppable N    the same with a stop token
 //   limits exchange N          two coroutines that send a byte to and fro, so that each read waits: 2 N reads
 //   limits exchange_limited N  the same with time limits around the reads
 //   limits exchange_asked N    the same without limits, in coroutines that can be asked to end
 #include <fairlead/coro/spawn.hpp>
+#include <fairlead/net/bind_stop_token.hpp>
 #include <fairlead/net/cancel_after.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/stream/write.hpp>
@@ -15,6 +17,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -29,6 +32,10 @@ struct no_limit {
 cancellation_signal never_emitted;
 struct own_slot {
     static auto token() { return bind_cancellation_slot(never_emitted.slot()); }
+};
+std::stop_source never_requested;
+struct stop_token_of_its_own {
+    static auto token() { return bind_stop_token(never_requested.get_token()); }
 };
 struct hour_long_limit {
     static auto token() { return cancel_after(std::chrono::hours(1)); }
@@ -81,6 +88,8 @@ int main(int argc, char** argv) {
         start<hour_long_limit>(context, a, b, waits, n);
     else if (mode.ends_with("_slotted"))
         start<own_slot>(context, a, b, waits, n);
+    else if (mode.ends_with("_stoppable"))
+        start<stop_token_of_its_own>(context, a, b, waits, n);
     else
         start<no_limit>(context, a, b, waits, n);
     context.run();

@@ -1,6 +1,7 @@
 // Every operation with every token at run time.
 #include <papers/every_operation.hpp>
 
+#include <fairlead/net/bind_stop_token.hpp>
 #include <fairlead/net/cancel_after.hpp>
 #include <fairlead/token/cancellation.hpp>
 
@@ -8,6 +9,7 @@
 
 #include <exception>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -88,22 +90,25 @@ TEST(Papers, EveryOperationIsDeferred) {
     });
 }
 
-enum class asked { by_its_slot, by_its_limit, through_its_coroutine };
+enum class asked { by_its_slot, by_its_limit, by_its_stop_token, through_its_coroutine };
 
 /// Starts it and asks it to end. For each signature, not for each operation.
 template <class Signature>
 void start_and_ask_to_end(io_context& context, async_op<Signature> op, asked how, int& ended) {
     auto const handler = [&ended](auto const&...) { ++ended; };
     cancellation_signal signal;
+    std::stop_source source;
     switch (how) {
     case asked::by_its_slot: std::move(op)(bind_cancellation_slot(signal.slot(), handler)); break;
     case asked::by_its_limit: std::move(op)(cancel_after(1ms, handler)); break;
+    case asked::by_its_stop_token: std::move(op)(bind_stop_token(source.get_token(), handler)); break;
     case asked::through_its_coroutine:
         co_spawn(context, std::move(op), bind_cancellation_slot(signal.slot(), handler));
         context.poll(); // It waits now.
         break;
     }
     signal.emit(cancellation_type::terminal);
+    source.request_stop();
 }
 
 /// Whether it ends where nothing is there that it waits for. False: it hears no request, and says so.
@@ -123,7 +128,7 @@ bool ends_when_asked(char const* name, void (*start)(world&, asked how, int& end
     return true;
 }
 
-TEST(Papers, X5_EveryOperationHearsItsSlotAndItsLimitOrTakesNone) {
+TEST(Papers, X5_EveryOperationHearsItsSlotItsStopTokenAndItsLimitOrTakesNone) {
     std::vector<std::string> deaf;
     for_each_operation([&]<class Op>(std::type_identity<Op>) {
         auto const start = [](world& w, asked how, int& ended) {
@@ -131,6 +136,7 @@ TEST(Papers, X5_EveryOperationHearsItsSlotAndItsLimitOrTakesNone) {
         };
         bool const hears = ends_when_asked(Op::name, start, asked::by_its_slot);
         EXPECT_EQ(ends_when_asked(Op::name, start, asked::by_its_limit), hears) << Op::name;
+        EXPECT_EQ(ends_when_asked(Op::name, start, asked::by_its_stop_token), hears) << Op::name;
         EXPECT_TRUE(ends_when_asked(Op::name, start, asked::through_its_coroutine)) << Op::name;
         if (!hears)
             deaf.push_back(Op::name);

@@ -2,11 +2,12 @@
 // block.
 //
 // A stop may be requested at any time and by any thread, also between the callback's construction and the op's arrival
-// at its driver. The record notes both. Whoever comes second ends the op: the callback by the op's ticket, the start in
+// at its driver. The record notes both. The second of the two ends the op: the callback by the op's ticket, the start in
 // place. A stop that was requested before the start ends the op without a system call.
 #pragma once
 
 #include <fairlead/io/io_loop.hpp>
+#include <fairlead/net/stoppable_operation.hpp>
 #include <fairlead/token/initiate.hpp>
 
 #include <atomic>
@@ -17,69 +18,55 @@
 
 namespace fairlead::detail {
 
-/// The callback of an op, and what it asks.
-template <class Target> class stop_place {
+/// The record with a stop callback. The callback finds the op by where it lies.
+template <class Record> class stoppable_record : public Record {
 public:
-    stop_place() noexcept {} // As op.
-    void prepare(std::stop_token const& t) noexcept {
+    stoppable_record() noexcept {} // As op.
+    void prepare_to_stop(std::stop_token const& t, loop& home) noexcept {
         token_ = &t;
+        home_ = &home;
         seen_.store(0, std::memory_order_relaxed);
     }
-    bool can_be_asked() const noexcept { return token_->stop_possible(); }
-    template <class Canceller, class O> void listen(Target const& t, O& o) {
-        static_assert(sizeof(Canceller) <= sizeof canceller_);
-        ::new (static_cast<void*>(canceller_)) Canceller(t, o);
-        ask_ = [](void* c) { (*std::launder(static_cast<Canceller*>(c)))(cancellation_type::terminal); };
-        forget_ = [](void* c) noexcept { std::launder(static_cast<Canceller*>(c))->~Canceller(); };
-        ::new (static_cast<void*>(callback_)) callback(*token_, asks{this});
-    }
+    bool can_be_stopped() const noexcept { return token_->stop_possible(); }
+    void listen() { ::new (static_cast<void*>(callback_)) callback(*token_, asks{this}); }
     /// Waits for a callback that another thread is in.
     void stop_listening() noexcept {
         std::launder(reinterpret_cast<callback*>(callback_))->~callback();
-        forget_(canceller_);
+        ticket_of(*this).store(nullptr, std::memory_order_relaxed);
     }
-    bool was_asked() const noexcept { return seen_.load(std::memory_order_acquire) & asked; }
+    bool was_stopped() const noexcept { return seen_.load(std::memory_order_acquire) & stopped; }
     /// From here on the callback asks by itself. True: it came before.
-    bool is_with_driver() noexcept { return seen_.fetch_or(submitted, std::memory_order_acq_rel) & asked; }
+    bool is_with_driver() noexcept { return seen_.fetch_or(submitted, std::memory_order_acq_rel) & stopped; }
 
 private:
-    static constexpr unsigned char asked = 1;
+    static constexpr unsigned char stopped = 1;
     static constexpr unsigned char submitted = 2;
     struct asks {
-        stop_place* place;
+        stoppable_record* o;
         void operator()() noexcept {
-            if (place->seen_.fetch_or(asked, std::memory_order_acq_rel) & submitted)
-                place->ask_(place->canceller_);
+            if (o->seen_.fetch_or(stopped, std::memory_order_acq_rel) & submitted)
+                cancellation_of(*o, *o->home_).request(ticket_of(*o).load(std::memory_order_relaxed));
         }
     };
     using callback = std::stop_callback<asks>;
 
     std::stop_token const* token_; ///< of the initiation, which is there when the op begins to listen
-    void (*ask_)(void*);
-    void (*forget_)(void*) noexcept;
-    alignas(8) std::byte canceller_[sizeof(Target) + sizeof(void*)];
-    alignas(callback) std::byte callback_[sizeof(callback)];
+    loop* home_;
+    alignas(void*) std::byte callback_[56];
     std::atomic<unsigned char> seen_;
+    static_assert(sizeof(std::stop_callback<void (*)()>) <= sizeof callback_);
 };
 
-/// The place as a slot.
-template <class Target> class stop_slot {
+/// The record as the slot that its op listens to.
+template <class Record> class stop_slot {
 public:
-    explicit stop_slot(stop_place<Target>& p) noexcept : place_(&p) {}
-    bool is_connected() const noexcept { return place_->can_be_asked(); }
-    template <class Canceller, class O> void emplace(Target const& t, O& o) {
-        place_->template listen<Canceller>(t, o);
-    }
-    void clear() noexcept { place_->stop_listening(); }
+    explicit stop_slot(stoppable_record<Record>& o) noexcept : o_(o) {}
+    bool is_connected() const noexcept { return o_.can_be_stopped(); }
+    template <class Canceller, class Target, class O> void emplace(Target const&, O const&) { o_.listen(); }
+    void clear() noexcept { o_.stop_listening(); }
 
 private:
-    stop_place<Target>* place_;
-};
-
-template <class Record> using target_of = decltype(cancellation_of(std::declval<Record&>(), std::declval<loop&>()));
-
-template <class Record> struct stoppable_record : Record {
-    stop_place<target_of<Record>> stop;
+    stoppable_record<Record>& o_;
 };
 
 /// Primitives that a stop token can be put around in this way. Other operations are given a handler with a slot.
@@ -93,21 +80,31 @@ template <class Init> struct stoppable_primitive
     using base::inner;
     using typename base::record;
 
+    using hears_both = void;
+
     std::stop_token token;
 
     stoppable_primitive(Init&& i, std::stop_token&& t) : base(std::move(i)), token(std::move(t)) {}
 
     void prepare(record& o) const noexcept {
         base::prepare(o);
-        o.stop.prepare(token);
+        o.prepare_to_stop(token, *inner.home());
     }
     void prepare(record& o, void* extra) const noexcept
         requires needs_extra_bytes<Init>
     {
         base::prepare(o, extra);
-        o.stop.prepare(token);
+        o.prepare_to_stop(token, *inner.home());
     }
-    static auto slot_of(record& o) noexcept { return stop_slot<target_of<typename Init::record>>(o.stop); }
+    /// A handler that has a slot is to hear that, too: the op has room for one.
+    template <class Handler> void operator()(Handler&& handler) const {
+        if constexpr (has_cancellation_slot<std::decay_t<Handler>>)
+            stoppable_initiation<kept_values<typename Init::signature>, Init>{inner,
+                                                                              token}(std::forward<Handler>(handler));
+        else
+            base::operator()(std::forward<Handler>(handler));
+    }
+    static auto slot_of(record& o) noexcept { return stop_slot<typename Init::record>(o); }
 
     bool ready() const noexcept
         requires requires(Init const& i) { i.ready(); }
@@ -117,13 +114,13 @@ template <class Init> struct stoppable_primitive
     void submit(record& o) const noexcept {
         auto& home = io_loop::of(*inner.home());
         home.as_owner([&]() noexcept {
-            if (ends_unsubmitted && o.stop.was_asked()) {
+            if (ends_unsubmitted && o.was_stopped()) {
                 o.result = {static_cast<int>(std::errc::operation_canceled), 0, 0};
                 home.post(o);
                 return;
             }
             inner.submit(o);
-            if (o.stop.is_with_driver()) // The op is still there: the owner is here.
+            if (o.is_with_driver()) // The op is still there: the owner is here.
                 cancellation_of(o, home).end(o);
         });
     }

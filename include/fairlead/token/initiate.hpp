@@ -31,6 +31,9 @@ template <class Init> void op_has_completed([[maybe_unused]] typename Init::reco
 /// A primitive that brings the slot it listens to, in place of its handler's.
 template <class Init>
 concept has_own_slot = requires(typename Init::record& o) { Init::slot_of(o); };
+/// One that listens to its handler's slot as well, if that has one.
+template <class Init>
+concept hears_both = has_own_slot<Init> && requires { typename Init::hears_both; };
 template <class Init, class Handler>
 auto slot_of([[maybe_unused]] typename Init::record& o, [[maybe_unused]] Handler const& h) noexcept {
     if constexpr (has_own_slot<Init>)
@@ -111,6 +114,7 @@ template <class Init, class Handler> struct handler_op : Init::record {
 ///   drop(r)     static, with `drops = true`: the result will not be taken, and the record owns something
 ///   completed(r)  static, optional: called before anything else when the op has completed, by who runs its loop
 ///   slot_of(r)  static, optional: the slot that the op listens to, in place of its handler's
+///   hears_both  optional type, with slot_of(r): the call operator takes care of a handler that has a slot, too
 ///   plain_result  optional type: take(r) does no more than read error and n of the result, and needs no drop
 template <class Derived> struct primitive {
     using primitive_tag = void;

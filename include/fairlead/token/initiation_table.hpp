@@ -170,7 +170,7 @@ template <class Init, class... Args> struct primitive_functions
         if (r.notes & await_record::can_be_asked) [[unlikely]] {
             if (auto const refused = refusal_of(r); refused != refusal::none)
                 return refused == refusal::forever;
-            if constexpr (can_be_cancelled<Init>() && takes_here<Init>) {
+            if constexpr (can_be_cancelled<Init>() && (takes_here<Init> || hears_both<Init>)) {
                 if (!can_try || r.state != await_state::exhausted)
                     return start_heard<true, std::decay_t<Args>...>(&start, p, r);
             }
