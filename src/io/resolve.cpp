@@ -164,8 +164,8 @@ void deliver(resolve_op& o, answer& a) noexcept {
 }
 
 /// A look-up with its own copy of the question, because the one who asked may give up while the thread is busy.
-struct ticket {
-    ticket* next;
+struct query {
+    query* next;
     resolve_op* o; // null: nobody waits any more
     loop* l;
     int family, type, protocol, flags;
@@ -204,47 +204,47 @@ struct pool {
     static constexpr std::size_t own_count = 32; // look-ups at a time that take no memory
     std::mutex mutex;
     std::condition_variable more;
-    ticket* first = nullptr;
-    ticket** last = &first;
-    ticket own[own_count];
-    ticket* spare = nullptr; // those of its own that nobody uses
+    query* first = nullptr;
+    query** last = &first;
+    query own[own_count];
+    query* spare = nullptr; // those of its own that nobody uses
     int threads = 0;
     int idle = 0;
     int waiting = 0; // look-ups that no thread has taken yet
 
     pool() noexcept {
-        for (auto& t : own)
-            give_back(t);
+        for (auto& q : own)
+            give_back(q);
     }
     /// Null: no memory.
-    ticket* take() noexcept {
-        if (ticket* const t = spare) {
-            spare = t->next;
-            return t;
+    query* take() noexcept {
+        if (query* const q = spare) {
+            spare = q->next;
+            return q;
         }
-        return new (std::nothrow) ticket;
+        return new (std::nothrow) query;
     }
-    void give_back(ticket& t) noexcept {
-        if (std::less<>()(&t, own) || !std::less<>()(&t, own + own_count)) {
-            delete &t;
+    void give_back(query& q) noexcept {
+        if (std::less<>()(&q, own) || !std::less<>()(&q, own + own_count)) {
+            delete &q;
             return;
         }
-        t.next = spare;
-        spare = &t;
+        q.next = spare;
+        spare = &q;
     }
-    void push(ticket& t) noexcept {
-        t.next = nullptr;
-        *last = &t;
-        last = &t.next;
+    void push(query& q) noexcept {
+        q.next = nullptr;
+        *last = &q;
+        last = &q.next;
         ++waiting;
     }
-    ticket& pop() noexcept {
-        ticket& t = *first;
-        first = t.next;
+    query& pop() noexcept {
+        query& q = *first;
+        first = q.next;
         if (!first)
             last = &first;
         --waiting;
-        return t;
+        return q;
     }
     /// One more if each that is idle has its look-up already. Returns an error if there is none at all.
     int need_thread() noexcept {
@@ -279,33 +279,33 @@ struct pool {
             ++idle;
             more.wait(lock, [&] { return first != nullptr; });
             --idle;
-            ticket& t = pop();
-            if (t.o) {
+            query& q = pop();
+            if (q.o) {
                 lock.unlock();
-                answer a = t.look_up();
+                answer a = q.look_up();
                 lock.lock();
-                if (t.o) // else given up meanwhile
-                    finish(t, a);
+                if (q.o) // else given up meanwhile
+                    finish(q, a);
             }
-            give_back(t);
+            give_back(q);
         }
     }
 
 private:
     /// Under the lock: whoever gives up, or destroys the loop, waits until the op is in the inbox.
-    static void finish(ticket& t, answer& a) noexcept {
-        resolve_op& o = *std::exchange(t.o, nullptr);
+    static void finish(query& q, answer& a) noexcept {
+        resolve_op& o = *std::exchange(q.o, nullptr);
         deliver(o, a);
-        o.ticket = nullptr;
+        o.query = nullptr;
         op_queue::unlink(o);
-        t.l->drop_in(o);
-        t.l->work_finished();
+        q.l->drop_in(o);
+        q.l->work_finished();
     }
 };
 
-/// Stands for the ticket of an op that was cancelled before it was started: a slot may be asked by another thread
+/// Stands for the query of an op that was cancelled before it was started: a slot may be asked by another thread
 /// meanwhile.
-ticket given_up_storage;
+query given_up_storage;
 void* const given_up = &given_up_storage;
 
 /// Needs no memory: a context that is destroyed asks for it too, perhaps as the first one.
@@ -354,20 +354,20 @@ void resolving::start(loop& l, resolve_op& o) noexcept {
     int error = 0;
     {
         std::lock_guard lock(p.mutex);
-        bool const unwanted = std::exchange(o.ticket, nullptr) == given_up;
-        ticket* const t = p.take();
-        error = unwanted ? ECANCELED : t ? p.need_thread() : ENOMEM;
+        bool const unwanted = std::exchange(o.query, nullptr) == given_up;
+        query* const q = p.take();
+        error = unwanted ? ECANCELED : q ? p.need_thread() : ENOMEM;
         if (error == 0) {
-            t->fill(o, l);
-            p.push(*t);
-            o.ticket = t;
+            q->fill(o, l);
+            p.push(*q);
+            o.query = q;
             l.work_started();
             pending_.push_back(o);
             p.more.notify_one();
             return;
         }
-        if (t)
-            p.give_back(*t);
+        if (q)
+            p.give_back(*q);
     }
     o.result.error = error;
     l.post(o);
@@ -376,16 +376,16 @@ void resolving::start(loop& l, resolve_op& o) noexcept {
 void resolving::cancel(resolve_op& o) noexcept {
     auto& p = the_pool();
     std::lock_guard lock(p.mutex);
-    if (o.ticket == nullptr || o.ticket == given_up) {
-        o.ticket = given_up; // not started yet, or already on its way to the loop, which does not look here
+    if (o.query == nullptr || o.query == given_up) {
+        o.query = given_up; // not started yet, or already on its way to the loop, which does not look here
         return;
     }
-    auto* const t = static_cast<ticket*>(std::exchange(o.ticket, nullptr));
-    t->o = nullptr;
+    auto* const q = static_cast<query*>(std::exchange(o.query, nullptr));
+    q->o = nullptr;
     op_queue::unlink(o);
     o.result.error = ECANCELED;
-    t->l->drop_in(o); // Under the lock: as when it has been looked up.
-    t->l->work_finished();
+    q->l->drop_in(o); // Under the lock: as when it has been looked up.
+    q->l->work_finished();
 }
 
 void resolving::take_pending(op_queue& into) noexcept {
@@ -393,9 +393,9 @@ void resolving::take_pending(op_queue& into) noexcept {
     std::lock_guard lock(p.mutex);
     while (!pending_.empty()) {
         auto& o = static_cast<resolve_op&>(*pending_.pop_front());
-        auto* const t = static_cast<ticket*>(std::exchange(o.ticket, nullptr));
-        t->l->work_finished();
-        t->o = nullptr;
+        auto* const q = static_cast<query*>(std::exchange(o.query, nullptr));
+        q->l->work_finished();
+        q->o = nullptr;
         into.push_back(o);
     }
 }

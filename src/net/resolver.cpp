@@ -43,7 +43,7 @@ void prepare_names(io::resolve_op& o, look_up_names const& names, char const* ho
     o.result = {0, 0, 0};
     o.found = nullptr;
     o.found_count = 0;
-    o.ticket = nullptr;
+    o.query = nullptr;
 }
 
 void resolver_core::perform(io::resolve_op& o) noexcept {

@@ -41,7 +41,7 @@ struct resolve_op : op {
         resolved_name* name;     ///< result, reverse: from new, the receiver's
     };
     std::size_t found_count; ///< reverse: 1 or 0
-    void* ticket;            ///< the host's; null before it is started
+    void* query;             ///< the host's; null before it is started
     resolve_op() noexcept {}
 };
 

@@ -229,7 +229,7 @@ private:
         o.result = {0, 0, 0};
         o.name = nullptr;
         o.found_count = 0;
-        o.ticket = nullptr;
+        o.query = nullptr;
     }
 };
 
