@@ -1,4 +1,4 @@
-// The limit of timer.cpp: a binary heap that knows where each timer stands, or a wheel of one-millisecond slots; the
+// The limit of timer.cpp: a binary heap that knows where each timer stands, or a wheel of one-millisecond buckets; the
 // clock is read whenever a deadline is set, and each timer that ends calls a function that the compiler cannot see.
 //
 //   raw_timer heap|wheel ROW N PENDING
@@ -87,21 +87,21 @@ private:
     std::vector<id> place_;
 };
 
-/// What is more than a minute ahead stays in its slot for several turns; only rows without expiry use it.
+/// What is more than a minute ahead stays in its bucket for several turns; only rows without expiry use it.
 class wheel {
 public:
-    explicit wheel(std::size_t timers) : links_(timers + slots) {
-        for (id i = 0; i != slots; ++i)
+    explicit wheel(std::size_t timers) : links_(timers + buckets) {
+        for (id i = 0; i != buckets; ++i)
             links_[i] = {i, i};
     }
     void add(id timer, std::int64_t when) {
-        id const slot = static_cast<id>(when / ms % slots), n = timer + slots;
-        links_[n] = {slot, links_[slot].next};
-        links_[links_[slot].next].previous = n;
-        links_[slot].next = n;
+        id const bucket = static_cast<id>(when / ms % buckets), n = timer + buckets;
+        links_[n] = {bucket, links_[bucket].next};
+        links_[links_[bucket].next].previous = n;
+        links_[bucket].next = n;
     }
     void remove(id timer) {
-        auto const l = links_[timer + slots];
+        auto const l = links_[timer + buckets];
         links_[l.previous].next = l.next;
         links_[l.next].previous = l.previous;
     }
@@ -111,7 +111,7 @@ public:
     }
 
 private:
-    static constexpr id slots = 65536;
+    static constexpr id buckets = 65536;
     struct link {
         id previous, next;
     };

@@ -6,7 +6,7 @@
 //     ROW  callback_default  handlers that name no allocator
 //          callback_custom   handlers with an allocator as in the programs of P0162R0: a block for each flow, which
 //                            knows whether it is taken, and global new for what does not fit
-//          callback_slot     the same, but the block is never asked: what a compiler sees through altogether
+//          callback_unasked  the same, but the block is never asked: what a compiler sees through altogether
 //          coroutine         coroutines that await the operation
 //          own_coroutine     the same, the operation written as those of the library itself are; Fairlead alone has
 //          that use_future        a future for each operation
@@ -66,21 +66,21 @@ template <class Token> auto async_xyz(int param, Token&& token) {
 
 // ---- callbacks
 
-struct slot {
+struct block {
     alignas(std::max_align_t) std::byte bytes[128 - sizeof(bool)];
     bool is_taken = false;
 };
-template <class T, bool Asks> struct slot_allocator {
+template <class T, bool Asks> struct block_allocator {
     using value_type = T;
     template <class U> struct rebind {
-        using other = slot_allocator<U, Asks>;
+        using other = block_allocator<U, Asks>;
     };
-    slot* at;
-    explicit slot_allocator(slot* s) noexcept : at(s) {}
-    template <class U> slot_allocator(slot_allocator<U, Asks> const& o) noexcept : at(o.at) {}
+    block* at;
+    explicit block_allocator(block* s) noexcept : at(s) {}
+    template <class U> block_allocator(block_allocator<U, Asks> const& o) noexcept : at(o.at) {}
     T* allocate(std::size_t n) {
-        static_assert(sizeof(T) <= sizeof(slot::bytes));
-        if (Asks ? at->is_taken || n * sizeof(T) > sizeof(slot::bytes) : n != 1)
+        static_assert(sizeof(T) <= sizeof(block::bytes));
+        if (Asks ? at->is_taken || n * sizeof(T) > sizeof(block::bytes) : n != 1)
             return static_cast<T*>(::operator new(n * sizeof(T)));
         at->is_taken = Asks;
         return reinterpret_cast<T*>(at->bytes);
@@ -93,12 +93,12 @@ template <class T, bool Asks> struct slot_allocator {
         else
             ::operator delete(p);
     }
-    template <class U> bool operator==(slot_allocator<U, Asks> const& o) const noexcept { return at == o.at; }
-    template <class U> bool operator!=(slot_allocator<U, Asks> const& o) const noexcept { return at != o.at; }
+    template <class U> bool operator==(block_allocator<U, Asks> const& o) const noexcept { return at == o.at; }
+    template <class U> bool operator!=(block_allocator<U, Asks> const& o) const noexcept { return at != o.at; }
 };
 
 template <bool Counted> struct state {
-    slot memory;
+    block memory;
     long i = 0;
     long last;
     explicit state(long n) : last(n) {}
@@ -119,7 +119,7 @@ template <bool Counted> struct callback {
     }
 };
 template <bool Counted, bool Asks> struct custom_callback {
-    using allocator_type = slot_allocator<std::byte, Asks>;
+    using allocator_type = block_allocator<std::byte, Asks>;
     state<Counted>* self;
     allocator_type get_allocator() const noexcept { return allocator_type(&self->memory); }
     void operator()(int) {
@@ -202,7 +202,7 @@ template <bool Counted> int run(task const& t) {
         ten_times([&] { async_xyz(0, callback<Counted>{new state<Counted>(t.each())}); });
     else if (t.is("callback_custom"))
         ten_times([&] { async_xyz(0, custom_callback<Counted, true>{new state<Counted>(t.each())}); });
-    else if (t.is("callback_slot"))
+    else if (t.is("callback_unasked"))
         ten_times([&] { async_xyz(0, custom_callback<Counted, false>{new state<Counted>(t.each())}); });
     else if (t.is("coroutine"))
         ten_times([&] { asio::co_spawn(context, flow<Counted>(t.each()), asio::detached); });

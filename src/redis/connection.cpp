@@ -23,7 +23,7 @@ connection_core::connection_core(any_io_executor const& ex, transport* other)
     homing_.run = &connection_core::on_homing;
     flush_.cancel = arrive_.cancel = homing_.cancel = nullptr;
     write_.run = &connection_core::on_written;
-    ping_.first_slot = 0;
+    ping_.first_entry = 0;
     ping_request_.push("PING");
 }
 

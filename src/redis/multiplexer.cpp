@@ -12,7 +12,7 @@
 namespace fairlead::redis::detail {
 namespace {
 
-// Head room below the first slot: a handshake goes before what is already there.
+// Head room below the first entry: a handshake goes before what is already there.
 constexpr std::uint64_t first_number = std::uint64_t{1} << 32;
 
 constexpr std::size_t first_ring_size = 64;
@@ -85,46 +85,46 @@ void multiplexer::configure(config const& cfg) {
 
 bool multiplexer::add(exec_op& o) noexcept {
     auto const& r = *o.request;
-    o.first_slot = 0;
+    o.first_entry = 0;
     if (r.empty())
         return false;
-    auto const slots = slots_of(r);
+    auto const entries = entries_of(r);
     auto const bytes = r.payload().size();
     bool const is_full =
-        tail_ - head_ + slots > cfg_.requests_max || (!fill_.empty() && fill_.size() + bytes > cfg_.queued_bytes_max);
+        tail_ - head_ + entries > cfg_.requests_max || (!fill_.empty() && fill_.size() + bytes > cfg_.queued_bytes_max);
     if (is_full) {
         o.fail(error::too_many_requests);
         return false;
     }
     auto const begin = fill_.size();
     try {
-        reserve_slots(slots);
+        reserve_entries(entries);
         fill_.append(r.payload());
     } catch (...) {
         o.fail(out_of_memory());
         return false;
     }
-    put_slots(o, begin);
+    put_entries(o, begin);
     pending_.add_one();
     ++counters_.requests;
     counters_.commands += r.commands();
     return true;
 }
 
-void multiplexer::reserve_slots(std::size_t more) {
+void multiplexer::reserve_entries(std::size_t more) {
     auto const used = static_cast<std::size_t>(tail_ - head_);
     auto const wanted = used + more + 1; // one for a handshake
     if (wanted <= ring_.size())
         return;
-    std::vector<slot> larger(std::bit_ceil(wanted));
+    std::vector<entry> larger(std::bit_ceil(wanted));
     for (auto n = head_; n != tail_; ++n)
         larger[n & (larger.size() - 1)] = at(n);
     ring_.swap(larger);
 }
 
-void multiplexer::put_slots(exec_op& o, std::size_t begin) noexcept {
+void multiplexer::put_entries(exec_op& o, std::size_t begin) noexcept {
     auto const& r = *o.request;
-    o.first_slot = tail_;
+    o.first_entry = tail_;
     auto const effects = effects_of(r);
     if (r.parts().empty()) {
         at(tail_++) = {.op = &o,
@@ -156,19 +156,19 @@ unsigned char multiplexer::effects_of(request const& r) noexcept {
                                       (r.precedes() ? reserves : 0) | (r.pauses() ? pauses : 0));
 }
 
-// Where SUBSCRIBE stands in such a request, it has several slots; the last one counts.
+// Where SUBSCRIBE stands in such a request, it has several entries; the last one counts.
 std::uint32_t multiplexer::late_ms() noexcept {
     std::uint32_t sum = 0;
     for (auto n = head_; n != tail_; ++n) {
-        slot const& s = at(n);
-        if (s.is_last && !s.dead)
-            sum = s.late_ms < request::for_ever_ms - sum ? sum + s.late_ms : request::for_ever_ms;
+        entry const& e = at(n);
+        if (e.is_last && !e.dead)
+            sum = e.late_ms < request::for_ever_ms - sum ? sum + e.late_ms : request::for_ever_ms;
     }
     return sum;
 }
 
 bool multiplexer::cancel(exec_op& o) noexcept {
-    auto const n = std::max(o.first_slot, head_);
+    auto const n = std::max(o.first_entry, head_);
     if (n >= tail_ || at(n).op != &o)
         return false;
     bool const waits = n >= written_;
@@ -201,19 +201,19 @@ std::size_t multiplexer::cancel(request const* r, op_queue& done) noexcept {
 }
 
 void multiplexer::detach(exec_op& o, bool dead) noexcept {
-    for (auto n = std::max(o.first_slot, head_);; ++n) {
-        slot& s = at(n);
-        s.op = nullptr;
-        s.dead = dead;
-        dead_slots_ += dead;
-        if (s.is_last)
+    for (auto n = std::max(o.first_entry, head_);; ++n) {
+        entry& e = at(n);
+        e.op = nullptr;
+        e.dead = dead;
+        dead_entries_ += dead;
+        if (e.is_last)
             break;
     }
     pending_.remove_one();
 }
 
 void multiplexer::compact_if_worth_it() noexcept {
-    if (dead_slots_ >= 64 && dead_slots_ > (tail_ - written_) / 2)
+    if (dead_entries_ >= 64 && dead_entries_ > (tail_ - written_) / 2)
         compact();
 }
 
@@ -233,17 +233,17 @@ void multiplexer::compact() noexcept {
             continue;
         }
         std::memmove(fill_.data() + to_byte, fill_.data() + begin, end - begin);
-        at(from).op->first_slot = to;
+        at(from).op->first_entry = to;
         for (; from <= last; ++from, ++to) {
-            slot s = at(from);
-            s.begin = to_byte;
-            at(to) = s;
+            entry e = at(from);
+            e.begin = to_byte;
+            at(to) = e;
         }
         to_byte += end - begin;
     }
     fill_.resize(to_byte);
     tail_ = to;
-    dead_slots_ = 0;
+    dead_entries_ = 0;
 }
 
 // ---- generations
@@ -261,7 +261,7 @@ void multiplexer::begin_generation() noexcept {
 
 std::string_view multiplexer::begin_handshake(exec_op& o, std::string_view payload, std::size_t replies) {
     FAIRLEAD_ASSERT(head_ == written_ && !open_);
-    reserve_slots(0);
+    reserve_entries(0);
     sending_.assign(payload);
     --head_;
     at(head_) = {.op = &o,
@@ -272,7 +272,7 @@ std::string_view multiplexer::begin_handshake(exec_op& o, std::string_view paylo
                  .effects = no_effect,
                  .is_last = true,
                  .dead = false};
-    o.first_slot = sending_first_ = head_;
+    o.first_entry = sending_first_ = head_;
     pending_.add_one();
     return sending_;
 }
@@ -294,18 +294,18 @@ void multiplexer::end_generation(ending how, op_queue& done) noexcept {
     bool const keep = how.keep_waiting && !how.aborted;
     auto const end = keep ? written_ : tail_;
     for (auto n = head_; n != end; ++n) {
-        slot const& s = at(n);
-        if (!s.op || !s.is_last)
+        entry const& e = at(n);
+        if (!e.op || !e.is_last)
             continue;
-        bool const is_unsent = n >= written_ || (n >= sending_first_ && s.begin >= how.bytes_written);
-        s.op->give_up(is_unsent ? unsent : make_error_code(error::maybe_executed));
+        bool const is_unsent = n >= written_ || (n >= sending_first_ && e.begin >= how.bytes_written);
+        e.op->give_up(is_unsent ? unsent : make_error_code(error::maybe_executed));
         pending_.remove_one();
-        done.push_back(*s.op);
+        done.push_back(*e.op);
     }
     head_ = written_ = sending_first_ = end;
     if (!keep) {
         fill_.clear();
-        dead_slots_ = 0;
+        dead_entries_ = 0;
     }
     open_ = false;
     sending_.clear();
@@ -317,7 +317,7 @@ void multiplexer::end_generation(ending how, op_queue& done) noexcept {
 // ---- output
 
 std::string_view multiplexer::next_output() noexcept {
-    if (dead_slots_ != 0)
+    if (dead_entries_ != 0)
         compact();
     if (!has_output())
         return {};
@@ -508,41 +508,41 @@ void multiplexer::on_reply(reply_view const& reply, op_queue& done) {
         return;
     }
     ++replies_;
-    slot& s = at(head_);
-    if (s.kind != confirmation::none) [[unlikely]] {
+    entry& e = at(head_);
+    if (e.kind != confirmation::none) [[unlikely]] {
         // SUBSCRIBE is confirmed by pushes but refused by a reply.
         if (!resp3::is_error(reply.nodes[0].kind)) {
             broken_ = error::unexpected_reply;
             return;
         }
         refusal_.set(resp3::printable(reply.nodes[0].value, 256));
-        if (s.op)
-            s.op->fail(error::server_error, exec_op::subscription);
+        if (e.op)
+            e.op->fail(error::server_error, exec_op::subscription);
         finish_front(done);
         return;
     }
-    if (s.op) [[likely]]
-        deliver(*s.op, reply);
+    if (e.op) [[likely]]
+        deliver(*e.op, reply);
     else
         ++counters_.replies_dropped;
-    if (--s.left != 0)
+    if (--e.left != 0)
         return;
-    if (s.effects != no_effect && s.is_last) [[unlikely]]
-        correct_effects(s, reply.nodes[0]);
+    if (e.effects != no_effect && e.is_last) [[unlikely]]
+        correct_effects(e, reply.nodes[0]);
     finish_front(done);
 }
 
 /// By its last reply. A user who may not DISCARD has the transaction open still, in which all that comes next is
 /// queued: nobody can share the connection then. A MULTI that was refused has opened none.
-void multiplexer::correct_effects(slot& s, resp3::node const& last) noexcept {
+void multiplexer::correct_effects(entry& e, resp3::node const& last) noexcept {
     bool const is_refused = resp3::is_error(last.kind);
     bool const is_queued = last.kind == resp3::type::simple_string && last.value == "QUEUED";
-    if ((s.effects & closes) && (is_queued || (is_refused && last.value.starts_with("NOPERM")))) {
-        s.effects ^= opens | closes;
+    if ((e.effects & closes) && (is_queued || (is_refused && last.value.starts_with("NOPERM")))) {
+        e.effects ^= opens | closes;
         if (!cfg_.dedicated)
             broken_ = error::unexpected_reply;
-    } else if ((s.effects & opens) && is_refused && s.op && s.op->request->expected_replies() == 1) {
-        s.effects &= static_cast<unsigned char>(~opens);
+    } else if ((e.effects & opens) && is_refused && e.op && e.op->request->expected_replies() == 1) {
+        e.effects &= static_cast<unsigned char>(~opens);
     }
 }
 
@@ -560,23 +560,23 @@ void multiplexer::deliver(exec_op& o, reply_view const& reply) noexcept {
 }
 
 void multiplexer::finish_front(op_queue& done) noexcept {
-    slot const& s = at(head_);
+    entry const& e = at(head_);
     ++head_;
-    if (s.effects != no_effect && s.is_last) [[unlikely]]
-        take_effect(s);
-    if (s.op && s.is_last) {
+    if (e.effects != no_effect && e.is_last) [[unlikely]]
+        take_effect(e);
+    if (e.op && e.is_last) {
         pending_.remove_one();
-        done.push_back(*s.op);
+        done.push_back(*e.op);
     }
 }
 
-void multiplexer::take_effect(slot const& s) noexcept {
-    if (s.effects & (opens | closes))
-        in_transaction_ = s.effects & opens;
-    if (s.effects & reserves)
+void multiplexer::take_effect(entry const& e) noexcept {
+    if (e.effects & (opens | closes))
+        in_transaction_ = e.effects & opens;
+    if (e.effects & reserves)
         reserved_at_ = head_;
-    if (s.effects & pauses)
-        pause_ms_ = s.late_ms == request::for_ever_ms ? 0 : s.late_ms; // Nobody asks for 50 days: it was refused.
+    if (e.effects & pauses)
+        pause_ms_ = e.late_ms == request::for_ever_ms ? 0 : e.late_ms; // Nobody asks for 50 days: it was refused.
 }
 
 void multiplexer::on_push(std::span<resp3::node const> message, op_queue& done) {
@@ -591,10 +591,10 @@ void multiplexer::on_push(std::span<resp3::node const> message, op_queue& done) 
     }
     if (head_ == written_)
         return;
-    slot& s = at(head_);
-    if (s.kind == confirmation::none || message.size() < 2)
+    entry& e = at(head_);
+    if (e.kind == confirmation::none || message.size() < 2)
         return;
-    if (message[1].value == confirmation_names[static_cast<std::size_t>(s.kind)] && --s.left == 0)
+    if (message[1].value == confirmation_names[static_cast<std::size_t>(e.kind)] && --e.left == 0)
         finish_front(done);
 }
 

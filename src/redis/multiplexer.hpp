@@ -1,12 +1,12 @@
 // Requests to bytes, bytes to replies, in order. No sockets, no clock.
 //
-// A ring of slots, one for each request (more where SUBSCRIBE is among its commands), in the order of sending:
+// A ring of entries, one for each request (more where SUBSCRIBE is among its commands), in the order of sending:
 //
 //     head_              written_            tail_
 //      | await replies ... | wait in fill_ ... |
 //
-// A slot points at the caller's record. When a written request is given up, the pointer is cleared and the slot stays
-// as a tombstone: its replies are parsed and dropped, nobody's memory is needed, and everybody else keeps his own
+// An entry points at the caller's record. When a written request is given up, the pointer is cleared and the entry
+// stays as a tombstone: its replies are parsed and dropped, nobody's memory is needed, and everybody else keeps his own
 // reply.
 #pragma once
 
@@ -114,21 +114,21 @@ private:
     enum effect : unsigned char { no_effect = 0, opens = 1, closes = 2, reserves = 4, pauses = 8 };
     static unsigned char effects_of(request const& r) noexcept;
 
-    struct slot {
+    struct entry {
         exec_op* op;           // null: a tombstone
         std::size_t begin;     // of the request's bytes, in the buffer that holds them
         std::uint32_t left;    // replies, or confirmations
-        std::uint32_t late_ms; // of its request, in the last slot
+        std::uint32_t late_ms; // of its request, in the last entry
         confirmation kind;
-        unsigned char effects; // in the last slot
+        unsigned char effects; // in the last entry
         bool is_last;          // of its request
         bool dead;             // given up before it was written
     };
 
-    slot& at(std::uint64_t n) noexcept { return ring_[n & (ring_.size() - 1)]; }
-    void reserve_slots(std::size_t more);
-    void put_slots(exec_op& o, std::size_t begin) noexcept;
-    static std::size_t slots_of(request const& r) noexcept { return r.parts().empty() ? 1 : r.parts().size(); }
+    entry& at(std::uint64_t n) noexcept { return ring_[n & (ring_.size() - 1)]; }
+    void reserve_entries(std::size_t more);
+    void put_entries(exec_op& o, std::size_t begin) noexcept;
+    static std::size_t entries_of(request const& r) noexcept { return r.parts().empty() ? 1 : r.parts().size(); }
     void detach(exec_op& o, bool dead) noexcept;
     void compact() noexcept;
     void compact_if_worth_it() noexcept;
@@ -142,8 +142,8 @@ private:
     void on_reply(reply_view const& reply, op_queue& done);
     void deliver(exec_op& o, reply_view const& reply) noexcept;
     void finish_front(op_queue& done) noexcept;
-    void correct_effects(slot& s, resp3::node const& last) noexcept;
-    void take_effect(slot const& s) noexcept;
+    void correct_effects(entry& e, resp3::node const& last) noexcept;
+    void take_effect(entry const& e) noexcept;
     void begin_body();
     std::size_t take_body(std::string_view bytes);
     void keep_partial_message();
@@ -152,12 +152,12 @@ private:
     config cfg_;
     resp3::parser parser_;
 
-    std::vector<slot> ring_; // a power of two
+    std::vector<entry> ring_; // a power of two
     std::uint64_t head_;
     std::uint64_t written_;
     std::uint64_t tail_;
     pending_count pending_;
-    std::size_t dead_slots_ = 0; // between written_ and tail_
+    std::size_t dead_entries_ = 0; // between written_ and tail_
     bool open_ = false;
 
     // What the requests that were answered have left behind.
@@ -169,7 +169,7 @@ private:
 
     std::string fill_;
     std::string sending_;
-    std::uint64_t sending_first_; // the first slot whose bytes lie in sending_
+    std::uint64_t sending_first_; // the first entry whose bytes lie in sending_
 
     // The message under way, when it did not end with its first node.
     struct place {

@@ -109,8 +109,8 @@ struct holder : execution_context::service {
         timer.reset();
         timer_gone = true;
     }
-    struct slot {
-        explicit slot(io_context& c) : object(std::make_unique<steady_timer>(c)) {}
+    struct held_timer {
+        explicit held_timer(io_context& c) : object(std::make_unique<steady_timer>(c)) {}
         void reset() { object.reset(); }
         std::unique_ptr<steady_timer> object;
     } timer;

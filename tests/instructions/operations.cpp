@@ -3,7 +3,7 @@
 //   operations echo N             64-byte messages through a UNIX pair, awaited
 //   operations echo_callbacks N   the same with callbacks
 //   operations post N         a chain of posts whose handlers name no allocator
-//   operations post_own_memory N             the same with one slot, as in the program of P0162
+//   operations post_own_memory N             the same with one block, as in the program of P0162
 //   operations strand N                 the same through a strand
 //   operations yield N                  a coroutine that gives way
 //   operations read_until N             async_read_until that finds its delimiter in the buffer, awaited
@@ -105,38 +105,38 @@ struct canceller {
     }
 };
 
-struct one_slot {
+struct one_block {
     alignas(16) std::byte bytes[256];
     bool taken = false;
 };
-template <class T> struct slot_allocator {
+template <class T> struct block_allocator {
     using value_type = T;
-    one_slot* slot;
-    explicit slot_allocator(one_slot* s) noexcept : slot(s) {}
-    template <class U> slot_allocator(slot_allocator<U> const& o) noexcept : slot(o.slot) {}
+    one_block* memory;
+    explicit block_allocator(one_block* s) noexcept : memory(s) {}
+    template <class U> block_allocator(block_allocator<U> const& o) noexcept : memory(o.memory) {}
     T* allocate(std::size_t n)
         requires(!std::is_void_v<T>)
     {
-        if (n * sizeof(T) > sizeof slot->bytes || slot->taken)
+        if (n * sizeof(T) > sizeof memory->bytes || memory->taken)
             return static_cast<T*>(::operator new(n * sizeof(T)));
-        slot->taken = true;
-        return reinterpret_cast<T*>(slot->bytes);
+        memory->taken = true;
+        return reinterpret_cast<T*>(memory->bytes);
     }
     void deallocate(T* p, std::size_t) noexcept
         requires(!std::is_void_v<T>)
     {
-        if (reinterpret_cast<std::byte*>(p) == slot->bytes)
-            slot->taken = false;
+        if (reinterpret_cast<std::byte*>(p) == memory->bytes)
+            memory->taken = false;
         else
             ::operator delete(p);
     }
-    template <class U> bool operator==(slot_allocator<U> const& o) const noexcept { return slot == o.slot; }
+    template <class U> bool operator==(block_allocator<U> const& o) const noexcept { return memory == o.memory; }
 };
 
 struct chain {
     io_context* context;
     long left;
-    one_slot* slot; // here too, so that both chains move as many bytes
+    one_block* memory; // here too, so that both chains move as many bytes
     void operator()() {
         if (--left > 0)
             post(*context, chain(*this));
@@ -153,8 +153,8 @@ struct strand_chain {
     }
 };
 struct own_chain : chain {
-    using allocator_type = slot_allocator<void>;
-    allocator_type get_allocator() const noexcept { return allocator_type(slot); }
+    using allocator_type = block_allocator<void>;
+    allocator_type get_allocator() const noexcept { return allocator_type(memory); }
     void operator()() {
         if (--left > 0)
             post(*context, own_chain(*this));
@@ -169,7 +169,7 @@ int main(int argc, char** argv) {
     auto const is = [&](char const* mode) { return std::strcmp(argv[1], mode) == 0; };
     auto const n = std::atol(argv[2]);
     io_context context(1);
-    one_slot slot;
+    one_block memory;
     exchanger exchange_callbacks(context, n);
     line_reader lines(context, n);
     canceller timers(context, n);
@@ -178,9 +178,9 @@ int main(int argc, char** argv) {
     else if (is("echo_callbacks"))
         exchange_callbacks.next();
     else if (is("post"))
-        post(context, chain{&context, n, &slot});
+        post(context, chain{&context, n, &memory});
     else if (is("post_own_memory"))
-        post(context, own_chain{{&context, n, &slot}});
+        post(context, own_chain{{&context, n, &memory}});
     else if (is("strand"))
         strand_chain{make_strand(context), n + 1}();
     else if (is("yield"))

@@ -1,5 +1,5 @@
 // What operations allocate once everything is warm: nothing. The recycler serves blocks; global new is counted.
-#include "support/one_slot.hpp"
+#include "support/one_block.hpp"
 
 #include <support/counting_new.hpp>
 
@@ -33,8 +33,8 @@
 namespace {
 
 using namespace fairlead;
-using test::one_slot;
-using test::one_slot_allocator;
+using test::one_block;
+using test::one_block_allocator;
 using namespace std::chrono_literals;
 using fairlead::test::new_counter;
 using fairlead::test::scaled;
@@ -441,17 +441,17 @@ TEST_F(Alloc, B06_ComposedLayerOverAnAwaitLiesThereToo) {
     EXPECT_EQ(overflows, 0U);
 }
 
-// ---- A11, A12: a one-slot allocator through a long chain
+// ---- A11, A12: a one-block allocator through a long chain
 
 struct long_chain {
     io_context* context;
     local_socket* in;
     local_socket* out;
     char* byte;
-    one_slot* slot;
+    one_block* memory;
     std::uint64_t* left;
-    using allocator_type = one_slot_allocator<std::byte>;
-    allocator_type get_allocator() const noexcept { return allocator_type(slot); }
+    using allocator_type = one_block_allocator<std::byte>;
+    allocator_type get_allocator() const noexcept { return allocator_type(memory); }
     void operator()(error_code = {}, std::size_t = 0) {
         if (--*left == 0)
             return;
@@ -477,14 +477,14 @@ struct long_chain {
 };
 
 TEST_F(Alloc, A11_A12_OneSlotServesAMillionOperationsInAChain) {
-    one_slot slot;
+    one_block memory;
     auto steps = scaled(1'000'000, 50'000);
     char byte = 0;
-    post(context, long_chain{&context, &a, &b, &byte, &slot, &steps});
+    post(context, long_chain{&context, &a, &b, &byte, &memory, &steps});
     new_counter const count;
     context.run();
     EXPECT_EQ(steps, 0U);
-    EXPECT_FALSE(slot.taken);
+    EXPECT_FALSE(memory.taken);
     EXPECT_EQ(count.calls(), 0U);
 }
 

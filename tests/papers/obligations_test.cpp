@@ -1,5 +1,5 @@
 // P0162R0 §4 and §5: what an operation may do with memory, and that the model leaves its author free.
-#include "support/one_slot.hpp"
+#include "support/one_block.hpp"
 
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/io/io_context.hpp>
@@ -29,8 +29,8 @@
 namespace {
 
 using namespace fairlead;
-using test::one_slot;
-using test::one_slot_allocator;
+using test::one_block;
+using test::one_block_allocator;
 using namespace std::chrono_literals;
 using fairlead::test::new_counter;
 using fairlead::test::scaled;
@@ -114,12 +114,12 @@ TEST_F(Obligations, A13_DefaultMemoryNeedsNoMoreThanTheUsersOwn) {
         EXPECT_EQ(detail::recycler_count().fresh, fresh);
         return from_new.calls();
     };
-    one_slot slot;
+    one_block memory;
     auto const own =
-        from_new_of(posting_chain<one_slot_allocator<void>>{one_slot_allocator<void>(&slot), &context, &left});
+        from_new_of(posting_chain<one_block_allocator<void>>{one_block_allocator<void>(&memory), &context, &left});
     auto const none = from_new_of(plain_chain{&context, &left});
     EXPECT_EQ(own, 0U);
-    EXPECT_LE(slot.largest, 256U);
+    EXPECT_LE(memory.largest, 256U);
     EXPECT_EQ(none, own);
 }
 

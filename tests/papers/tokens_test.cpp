@@ -1,5 +1,5 @@
 // P0162R0 §2.1 and §2.2, P0055R1: what users may write as tokens, handlers, allocators and operations.
-#include "support/one_slot.hpp"
+#include "support/one_block.hpp"
 
 #include <papers/emulated_os.hpp>
 
@@ -26,8 +26,8 @@
 namespace {
 
 using namespace fairlead;
-using test::one_slot;
-using test::one_slot_allocator;
+using test::one_block;
+using test::one_block_allocator;
 using namespace std::chrono_literals;
 using local_socket = local::stream_protocol::socket;
 
@@ -250,29 +250,29 @@ TEST(Papers, A06_HandlersMayBeMoveOnly) {
 
 /// The paper's handler: the members are found with no specialisation of any trait.
 struct my_completion_handler {
-    typedef one_slot_allocator<void> allocator_type;
-    allocator_type get_allocator() const noexcept { return allocator_type(slot); }
+    typedef one_block_allocator<void> allocator_type;
+    allocator_type get_allocator() const noexcept { return allocator_type(memory); }
     void operator()(error_code, std::size_t = 0) { ++*calls; }
-    one_slot* slot;
+    one_block* memory;
     int* calls;
 };
 
 TEST(Papers, A07_MembersOfTheHandlerNameItsAllocator) {
     socket_pair pair;
     auto& [context, a, b, bytes] = pair;
-    static_assert(std::is_same_v<associated_allocator_t<my_completion_handler>, one_slot_allocator<void>>);
-    one_slot slot;
+    static_assert(std::is_same_v<associated_allocator_t<my_completion_handler>, one_block_allocator<void>>);
+    one_block memory;
     int calls = 0;
-    a.async_read_some(buffer(bytes), my_completion_handler{&slot, &calls});
-    EXPECT_TRUE(slot.taken);
+    a.async_read_some(buffer(bytes), my_completion_handler{&memory, &calls});
+    EXPECT_TRUE(memory.taken);
     b.write_some(buffer("x", 1));
     context.run();
     EXPECT_EQ(calls, 1);
-    EXPECT_FALSE(slot.taken);
+    EXPECT_FALSE(memory.taken);
 }
 
 struct foreign_handler {
-    one_slot* slot;
+    one_block* memory;
     int* calls;
     void operator()(error_code, std::size_t) { ++*calls; }
 };
@@ -280,9 +280,9 @@ struct foreign_handler {
 } // namespace
 
 template <class Default> struct fairlead::associated_allocator<foreign_handler, Default> {
-    using type = one_slot_allocator<void>;
-    static type get(foreign_handler const& h) noexcept { return type(h.slot); }
-    static type get(foreign_handler const& h, Default const&) noexcept { return type(h.slot); }
+    using type = one_block_allocator<void>;
+    static type get(foreign_handler const& h) noexcept { return type(h.memory); }
+    static type get(foreign_handler const& h, Default const&) noexcept { return type(h.memory); }
 };
 
 namespace {
@@ -290,15 +290,15 @@ namespace {
 TEST(Papers, A08_TraitCanBeSpecialisedForAForeignType) {
     socket_pair pair;
     auto& [context, a, b, bytes] = pair;
-    one_slot slot;
+    one_block memory;
     int calls = 0;
-    b.async_write_some(buffer("x", 1), foreign_handler{&slot, &calls});
-    EXPECT_EQ(slot.times, 1U);
+    b.async_write_some(buffer("x", 1), foreign_handler{&memory, &calls});
+    EXPECT_EQ(memory.times, 1U);
     context.run();
     EXPECT_EQ(calls, 1);
     // and through an adapter
-    b.async_write_some(buffer("x", 1), bind_executor(context, foreign_handler{&slot, &calls}));
-    EXPECT_EQ(slot.times, 2U);
+    b.async_write_some(buffer("x", 1), bind_executor(context, foreign_handler{&memory, &calls}));
+    EXPECT_EQ(memory.times, 2U);
     context.restart();
     context.run();
     EXPECT_EQ(calls, 2);
@@ -312,38 +312,38 @@ struct numbered_allocator {
 TEST(Papers, A09_BothFormsOfGetAssociatedAllocator) {
     auto plain = [] {};
     static_assert(std::is_same_v<decltype(get_associated_allocator(plain)), std::allocator<void>>);
-    one_slot slot;
-    static_assert(std::is_same_v<decltype(get_associated_allocator(plain, one_slot_allocator<void>(&slot))),
-                                 one_slot_allocator<void>>);
+    one_block memory;
+    static_assert(std::is_same_v<decltype(get_associated_allocator(plain, one_block_allocator<void>(&memory))),
+                                 one_block_allocator<void>>);
     EXPECT_EQ(get_associated_allocator(plain, numbered_allocator{7}).number, 7) << "the fallback itself, not another";
     int calls = 0;
-    my_completion_handler const own{&slot, &calls};
-    EXPECT_EQ(get_associated_allocator(own).slot, &slot);
-    EXPECT_EQ(get_associated_allocator(own, std::allocator<void>()).slot, &slot);
+    my_completion_handler const own{&memory, &calls};
+    EXPECT_EQ(get_associated_allocator(own).memory, &memory);
+    EXPECT_EQ(get_associated_allocator(own, std::allocator<void>()).memory, &memory);
 }
 
 /// A chain of operations, each started by the handler of the one before.
 template <class Start> struct chain {
-    typedef one_slot_allocator<void> allocator_type;
-    allocator_type get_allocator() const noexcept { return allocator_type(slot); }
-    one_slot* slot;
+    typedef one_block_allocator<void> allocator_type;
+    allocator_type get_allocator() const noexcept { return allocator_type(memory); }
+    one_block* memory;
     std::uint64_t* left;
     Start start;
     template <class... Args> void operator()(Args&&...) {
-        if (slot->taken)
+        if (memory->taken)
             throw std::logic_error("the memory was not given back before the handler ran");
         if (--*left)
             start(chain(*this));
     }
 };
 template <class Start> void run_chain(io_context& context, std::uint64_t n, Start start) {
-    one_slot slot;
+    one_block memory;
     std::uint64_t left = n;
-    start(chain<Start>{&slot, &left, start});
+    start(chain<Start>{&memory, &left, start});
     context.restart();
     context.run();
     EXPECT_EQ(left, 0U);
-    EXPECT_GE(slot.times, n);
+    EXPECT_GE(memory.times, n);
 }
 
 TEST(Papers, A11_MemoryIsGivenBackBeforeTheHandlerRunsInEveryOperation) {
@@ -371,15 +371,15 @@ TEST(Papers, A11_SteppingThroughAnotherExecutorUsesTheSameBlockInTurn) {
     socket_pair pair;
     auto& [context, a, b, bytes] = pair;
     io_context other;
-    one_slot slot;
+    one_block memory;
     int calls = 0;
-    b.async_write_some(buffer("x", 1), bind_executor(other, my_completion_handler{&slot, &calls}));
+    b.async_write_some(buffer("x", 1), bind_executor(other, my_completion_handler{&memory, &calls}));
     context.run();
     EXPECT_EQ(calls, 0);
-    EXPECT_TRUE(slot.taken) << "holds the handler on its way to its executor";
+    EXPECT_TRUE(memory.taken) << "holds the handler on its way to its executor";
     other.run();
     EXPECT_EQ(calls, 1);
-    EXPECT_EQ(slot.times, 2U);
+    EXPECT_EQ(memory.times, 2U);
 }
 
 /// The library's default memory, with a note of each block that an operation takes.

@@ -537,17 +537,17 @@ private:
             return in_.cancel();
         receive();
     }
-    struct slot {
+    struct received_datagram {
         std::string bytes = std::string(1000, '\0');
         udp::endpoint from{};
     };
     void receive() {
-        auto s = std::make_shared<slot>();
+        auto s = std::make_shared<received_datagram>();
         in_.async_receive_from(
             buffer(s->bytes), s->from,
             once(account, [this, s, a = alive(account)](error_code ec, std::size_t n) { received(*s, ec, n); }));
     }
-    void received(slot const& s, error_code ec, std::size_t n) {
+    void received(received_datagram const& s, error_code ec, std::size_t n) {
         if (ec) {
             account.check(ec == error::operation_aborted, "receiving fails: " + ec.message());
             account.check(n == 0, "a datagram is lost to a cancelled receive");
@@ -565,7 +565,7 @@ private:
     void end() override { co_spawn(context(), receive_the_rest(alive(account)), to_its_end()); }
     awaitable<> receive_the_rest(alive) {
         in_.cancel();
-        auto s = slot();
+        auto s = received_datagram();
         steady_timer t(context(), 60s);
         t.async_wait(once(account, [this, a = alive(account)](error_code) { in_.close(); }));
         for (;;) {

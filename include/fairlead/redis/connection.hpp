@@ -70,8 +70,8 @@ struct exec_op : outcome_record {
     redis::request const* request;
     void* object;
     deliver_function deliver;
-    std::uint64_t first_slot; ///< its place in the multiplexer's ring
-    std::uint32_t failed_at;  ///< with an error: the reply that had it, if it is one of a reply
+    std::uint64_t first_entry; ///< its place in the multiplexer's ring
+    std::uint32_t failed_at;   ///< with an error: the reply that had it, if it is one of a reply
     static constexpr std::uint32_t subscription = UINT32_MAX; ///< which has no reply but its refusal
 
     exec_op() noexcept {}

@@ -1,4 +1,4 @@
-#include "support/one_slot.hpp"
+#include "support/one_block.hpp"
 
 #include <fairlead/token/any_completion_handler.hpp>
 
@@ -32,8 +32,8 @@
 namespace {
 
 using namespace fairlead;
-using test::one_slot;
-using test::one_slot_allocator;
+using test::one_block;
+using test::one_block_allocator;
 using namespace std::chrono_literals;
 using stream = local::stream_protocol::socket;
 using read_handler = any_completion_handler<void(error_code, std::size_t)>;
@@ -123,23 +123,23 @@ TEST_F(AnyHandler, SeparatelyCompiledOperationTakesEveryToken) {
 }
 
 TEST_F(AnyHandler, MemoryIsTheHandlersOwnAndGivenBackBeforeTheCall) {
-    one_slot slot;
+    one_block memory;
     bool taken_inside = true;
-    read_handler h(
-        bind_allocator(one_slot_allocator<void>(&slot), [&](error_code, std::size_t) { taken_inside = slot.taken; }));
-    EXPECT_TRUE(slot.taken);
+    read_handler h(bind_allocator(one_block_allocator<void>(&memory),
+                                  [&](error_code, std::size_t) { taken_inside = memory.taken; }));
+    EXPECT_TRUE(memory.taken);
     h(error_code(), 1);
     EXPECT_FALSE(taken_inside);
-    EXPECT_EQ(slot.times, 1);
+    EXPECT_EQ(memory.times, 1);
     {
-        read_handler const unused(bind_allocator(one_slot_allocator<void>(&slot), [](error_code, std::size_t) {}));
-        EXPECT_TRUE(slot.taken);
+        read_handler const unused(bind_allocator(one_block_allocator<void>(&memory), [](error_code, std::size_t) {}));
+        EXPECT_TRUE(memory.taken);
     }
-    EXPECT_FALSE(slot.taken) << "also when it is never called";
+    EXPECT_FALSE(memory.taken) << "also when it is never called";
 }
 
 TEST_F(AnyHandler, AssociatedAllocatorServesOthersFromTheSameMemory) {
-    one_slot slot;
+    one_block memory;
     read_handler none;
     auto const from_nobody = get_associated_allocator(none);
     static_assert(std::same_as<std::decay_t<decltype(from_nobody)>, any_completion_handler_allocator<void>>);
@@ -147,9 +147,9 @@ TEST_F(AnyHandler, AssociatedAllocatorServesOthersFromTheSameMemory) {
     int* const p = ints.allocate(3);
     ints.deallocate(p, 3);
 
-    read_handler h(bind_allocator(one_slot_allocator<void>(&slot), [](error_code, std::size_t) {}));
+    read_handler h(bind_allocator(one_block_allocator<void>(&memory), [](error_code, std::size_t) {}));
     any_completion_handler_allocator<char> chars(get_associated_allocator(h));
-    EXPECT_THROW((void)chars.allocate(1), std::bad_alloc) << "its one slot is taken by the handler";
+    EXPECT_THROW((void)chars.allocate(1), std::bad_alloc) << "its one block is taken by the handler";
     EXPECT_TRUE(chars == get_associated_allocator(h));
 }
 
@@ -346,18 +346,18 @@ TEST_F(AnyHandler, OfSeveralSignaturesCallsItsHandlerWithEachOfThem) {
 }
 
 TEST_F(AnyHandler, OfSeveralSignaturesKeepsAssociationsAndMemory) {
-    one_slot slot;
+    one_block memory;
     std::string log;
     {
-        question_handler h(
-            bind_executor(context.get_executor(), bind_allocator(one_slot_allocator<void>(&slot), question_log{&log})));
-        EXPECT_TRUE(slot.taken);
+        question_handler h(bind_executor(context.get_executor(),
+                                         bind_allocator(one_block_allocator<void>(&memory), question_log{&log})));
+        EXPECT_TRUE(memory.taken);
         EXPECT_TRUE(get_associated_executor(h, any_io_executor()) == any_io_executor(context.get_executor()));
         h(error_code(), 1);
-        EXPECT_FALSE(slot.taken);
-        question_handler abandoned(bind_allocator(one_slot_allocator<void>(&slot), question_log{&log}));
+        EXPECT_FALSE(memory.taken);
+        question_handler abandoned(bind_allocator(one_block_allocator<void>(&memory), question_log{&log}));
     }
-    EXPECT_FALSE(slot.taken) << "a handler that is never called gives its memory back too";
+    EXPECT_FALSE(memory.taken) << "a handler that is never called gives its memory back too";
     EXPECT_EQ(log, "1 ");
 }
 
