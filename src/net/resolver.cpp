@@ -48,27 +48,27 @@ void prepare_names(io::resolve_op& o, look_up_names const& names, char const* ho
 
 void resolver_core::perform(io::resolve_op& o) noexcept {
     if (!o.failure)
-        context->host().resolve_blocking(o);
+        engine->host().resolve_blocking(o);
 }
 
 void resolver_core::start(io::resolve_op& o, resolve_request& r) noexcept {
     if (o.failure) {
-        context->post(o);
+        engine->post(o);
         return;
     }
     r.pending = &o;
-    r.context = context;
+    r.engine = engine;
     was_started = true;
-    context->as_owner([&]() noexcept {
+    engine->as_owner([&]() noexcept {
         link(requests, r);
-        context->host().resolve(o);
+        engine->host().resolve(o);
     });
 }
 
 void resolver_core::finish(resolve_request& r) noexcept {
-    if (!r.context)
+    if (!r.engine)
         return;
-    r.context->as_owner([&]() noexcept {
+    r.engine->as_owner([&]() noexcept {
         if (!r.next)
             return;
         op_queue::unlink(r);
@@ -80,29 +80,27 @@ void resolver_core::finish(resolve_request& r) noexcept {
 void resolver_core::cancel() noexcept {
     if (!std::exchange(was_started, false))
         return;
-    context->as_owner([this]() noexcept {
+    engine->as_owner([this]() noexcept {
         while (requests.next != &requests) {
             auto& r = static_cast<resolve_request&>(*requests.next);
             FAIRLEAD_ASSERT(r.pending); // It is listed as long as its op is under way.
             auto& o = *r.pending;
             finish(r);
-            context->host().cancel_resolve(o);
+            engine->host().cancel_resolve(o);
         }
     });
 }
 
-resolver_core::resolver_core(resolver_core&& other) noexcept : resolver_core(other.context) {
-    *this = std::move(other);
-}
+resolver_core::resolver_core(resolver_core&& other) noexcept : resolver_core(other.engine) { *this = std::move(other); }
 resolver_core& resolver_core::operator=(resolver_core&& other) noexcept {
     if (this == &other)
         return *this;
     cancel();
-    context = other.context;
+    engine = other.engine;
     was_started = std::exchange(other.was_started, false);
     if (!was_started)
         return *this;
-    context->as_owner([&]() noexcept {
+    engine->as_owner([&]() noexcept {
         while (other.requests.next != &other.requests) {
             auto& r = static_cast<resolve_request&>(*other.requests.next);
             op_queue::unlink(r);

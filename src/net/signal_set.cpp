@@ -12,34 +12,34 @@ static_assert(static_cast<int>(signal_set_base::flags::restart) == SA_RESTART &&
 
 signal_core::~signal_core() {
     if (source_)
-        context_->host().close_signals(*source_);
+        engine_->host().close_signals(*source_);
 }
 
 error_code signal_core::open() noexcept {
-    return source_ ? error_code() : to_error_code(context_->host().open_signals(source_).error);
+    return source_ ? error_code() : to_error_code(engine_->host().open_signals(source_).error);
 }
 error_code signal_core::add(int number, int flags) noexcept {
     if (auto const ec = open())
         return ec;
-    return to_error_code(context_->host().add_signal(*source_, number, flags).error);
+    return to_error_code(engine_->host().add_signal(*source_, number, flags).error);
 }
 error_code signal_core::remove(int number) noexcept {
     if (number <= 0)
         return error::invalid_argument;
-    return source_ ? to_error_code(context_->host().remove_signal(*source_, number).error) : error_code();
+    return source_ ? to_error_code(engine_->host().remove_signal(*source_, number).error) : error_code();
 }
 error_code signal_core::clear() noexcept {
-    return source_ ? to_error_code(context_->host().remove_signal(*source_, 0).error) : error_code();
+    return source_ ? to_error_code(engine_->host().remove_signal(*source_, 0).error) : error_code();
 }
-std::size_t signal_core::cancel() noexcept { return source_ ? context_->host().cancel_signals(*source_) : 0; }
+std::size_t signal_core::cancel() noexcept { return source_ ? engine_->host().cancel_signals(*source_) : 0; }
 
 void signal_core::wait(io::signal_op& o) noexcept {
     if (auto const ec = open()) {
         o.result = {ec.value(), 0, 0};
-        context_->post(o);
+        engine_->post(o);
         return;
     }
-    context_->host().wait_signal(*source_, o);
+    engine_->host().wait_signal(*source_, o);
 }
 
 } // namespace fairlead::detail

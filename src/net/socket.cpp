@@ -56,13 +56,13 @@ std::string text_of_failed(char const* what, io::kind k, io_loop& l, io::handle 
     return text;
 }
 void throw_failed(error_code const& ec, char const* what, io::kind k, socket_core const& s) {
-    throw_error_now(ec, text_of_failed(what, k, *s.context, s.handle).c_str());
+    throw_error_now(ec, text_of_failed(what, k, *s.engine, s.handle).c_str());
 }
 
 error_code socket_core::open(int f, int type, int protocol) noexcept {
     if (handle.is_open())
         return error::already_open;
-    auto const r = context->descriptors().open(f, type, protocol, handle);
+    auto const r = engine->descriptors().open(f, type, protocol, handle);
     if (!r.error)
         family = f;
     return as_error(r);
@@ -71,15 +71,13 @@ error_code socket_core::close() noexcept {
     if (!handle.is_open())
         return {};
     user_non_blocking = false; // It was the descriptor's.
-    return as_error(context->close(std::exchange(handle, {})));
+    return as_error(engine->close(std::exchange(handle, {})));
 }
 error_code socket_core::bind(void const* address, std::size_t size) noexcept {
-    return as_error(context->descriptors().bind(handle, address, size));
+    return as_error(engine->descriptors().bind(handle, address, size));
 }
-error_code socket_core::listen(int backlog) noexcept {
-    return as_error(context->descriptors().listen(handle, backlog));
-}
-error_code socket_core::shutdown(int how) noexcept { return as_error(context->descriptors().shutdown(handle, how)); }
+error_code socket_core::listen(int backlog) noexcept { return as_error(engine->descriptors().listen(handle, backlog)); }
+error_code socket_core::shutdown(int how) noexcept { return as_error(engine->descriptors().shutdown(handle, how)); }
 error_code socket_core::set_option(int level, int name, void const* data, std::size_t size) noexcept {
     if (is_report_aborted(level, name)) {
         int v = 0;
@@ -87,7 +85,7 @@ error_code socket_core::set_option(int level, int name, void const* data, std::s
         report_aborted = v != 0;
         return {};
     }
-    return as_error(context->descriptors().set_option(handle, level, name, data, size));
+    return as_error(engine->descriptors().set_option(handle, level, name, data, size));
 }
 error_code socket_core::get_option(int level, int name, void* data, std::size_t& size) noexcept {
     if (is_report_aborted(level, name)) {
@@ -96,35 +94,35 @@ error_code socket_core::get_option(int level, int name, void* data, std::size_t&
         size = sizeof v;
         return {};
     }
-    auto const r = context->descriptors().get_option(handle, level, name, data, size);
+    auto const r = engine->descriptors().get_option(handle, level, name, data, size);
     size = static_cast<std::size_t>(r.value);
     return as_error(r);
 }
 error_code socket_core::address(io::name_of which, void* data, std::size_t& size) noexcept {
-    auto const r = context->descriptors().address(handle, which, data, size);
+    auto const r = engine->descriptors().address(handle, which, data, size);
     size = static_cast<std::size_t>(r.value);
     return as_error(r);
 }
 error_code socket_core::adopt(int fd) noexcept {
     if (handle.is_open())
         return error::already_open;
-    return as_error(context->descriptors().adopt(fd, handle));
+    return as_error(engine->descriptors().adopt(fd, handle));
 }
 std::size_t socket_core::cancel(error_code& ec) noexcept {
     ec = {};
-    if (!handle.is_open() || context->is_retired()) {
+    if (!handle.is_open() || engine->is_retired()) {
         ec = error::bad_descriptor;
         return 0;
     }
-    return context->cancel(handle);
+    return engine->cancel(handle);
 }
 std::size_t socket_core::available(error_code& ec) noexcept {
-    auto const r = context->descriptors().available(handle);
+    auto const r = engine->descriptors().available(handle);
     ec = as_error(r);
     return ec ? 0 : static_cast<std::size_t>(r.value);
 }
 error_code socket_core::control(unsigned long command, void* data) noexcept {
-    return as_error(context->descriptors().control(handle, command, data));
+    return as_error(engine->descriptors().control(handle, command, data));
 }
 bool socket_core::at_mark(error_code& ec) noexcept {
     int is = 0;
@@ -135,25 +133,25 @@ error_code socket_core::non_blocking(bool on) noexcept {
     if (!handle.is_open())
         return error::bad_descriptor;
     user_non_blocking = on;
-    context->descriptors().native_blocking(handle, !on); // Simulated descriptors have no mode; nobody can see it.
+    engine->descriptors().native_blocking(handle, !on); // Simulated descriptors have no mode; nobody can see it.
     return {};
 }
 error_code socket_core::native_non_blocking(bool on) noexcept {
     if (!on && user_non_blocking)
         return error::invalid_argument;
-    return as_error(context->descriptors().native_blocking(handle, !on));
+    return as_error(engine->descriptors().native_blocking(handle, !on));
 }
 bool socket_core::native_non_blocking() const noexcept {
-    return handle.is_open() && !context->descriptors().is_native_blocking(handle);
+    return handle.is_open() && !engine->descriptors().is_native_blocking(handle);
 }
 int socket_core::release(error_code& ec) noexcept {
-    context->descriptors().native(handle); // The new owner finds it in the mode in which native_handle() shows it.
+    engine->descriptors().native(handle); // The new owner finds it in the mode in which native_handle() shows it.
     user_non_blocking = false;
-    auto const r = context->release(std::exchange(handle, {}));
+    auto const r = engine->release(std::exchange(handle, {}));
     ec = as_error(r);
     return ec ? -1 : static_cast<int>(r.value);
 }
-int socket_core::native() const noexcept { return handle.is_open() ? context->descriptors().native(handle) : -1; }
+int socket_core::native() const noexcept { return handle.is_open() ? engine->descriptors().native(handle) : -1; }
 
 void open_to_connect(socket_core& s, io::io_op& o, int family, int type, int protocol) noexcept {
     if (!s.handle.is_open())
@@ -180,10 +178,10 @@ error_code connect_pair(socket_core& a, socket_core& b, int family, int type, in
     if (a.handle.is_open() || b.handle.is_open())
         return error::already_open;
     io::handle other;
-    auto const r = a.context->descriptors().pair(family, type, protocol, a.handle, other);
+    auto const r = a.engine->descriptors().pair(family, type, protocol, a.handle, other);
     if (r.error)
         return as_error(r);
-    auto const ec = hand_over(*a.context, other.packed(), *b.context, b.handle);
+    auto const ec = hand_over(*a.engine, other.packed(), *b.engine, b.handle);
     if (ec)
         a.close();
     return ec;
@@ -193,10 +191,10 @@ error_code connect_pipe(socket_core& reads, socket_core& writes) noexcept {
     if (reads.handle.is_open() || writes.handle.is_open())
         return error::already_open;
     io::handle other;
-    auto const r = reads.context->descriptors().pipe(reads.handle, other);
+    auto const r = reads.engine->descriptors().pipe(reads.handle, other);
     if (r.error)
         return as_error(r);
-    auto const ec = hand_over(*reads.context, other.packed(), *writes.context, writes.handle);
+    auto const ec = hand_over(*reads.engine, other.packed(), *writes.engine, writes.handle);
     if (ec)
         reads.close();
     return ec;

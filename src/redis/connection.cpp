@@ -8,9 +8,9 @@ namespace detail {
 
 connection_core::connection_core(any_io_executor const& ex, transport* other)
     : executor_(ex),
-      context_(fairlead::detail::io_loop_for(ex)),
+      engine_(fairlead::detail::io_loop_for(ex)),
       mux_(cfg_),
-      sockets_(*context_),
+      sockets_(*engine_),
       stream_(other ? other : &sockets_),
       timer_(io_executor()) {
     if (!fairlead::detail::loop_of(executor_)) {

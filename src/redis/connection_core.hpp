@@ -46,7 +46,7 @@ public:
             delete this;
     }
 
-    fairlead::loop& loop() noexcept { return *context_; }
+    fairlead::loop& loop() noexcept { return *engine_; }
     /// Everything of the connection runs on one loop, wherever its callers are.
     any_io_executor io_executor() noexcept { return loop_executor(&loop()); }
     any_io_executor const& executor() const noexcept { return executor_; }
@@ -57,7 +57,7 @@ public:
     template <class Op> void start_anywhere(Op& o) noexcept {
         if (references_.load(std::memory_order_relaxed) >= one_message) [[unlikely]]
             start_carefully(o);
-        else if (!context_->at_once([this, &o] { start(o); })) [[unlikely]]
+        else if (!engine_->at_once([this, &o] { start(o); })) [[unlikely]]
             send(o);
     }
     void cancel() noexcept;
@@ -125,7 +125,7 @@ private:
 
     /// Calls f() unless another thread runs the loop, after what other threads have asked for before. False: one does.
     template <class F> bool here(F f) noexcept {
-        return context_->at_once([this, &f] {
+        return engine_->at_once([this, &f] {
             if (references_.load(std::memory_order_relaxed) >= one_message) [[unlikely]]
                 catch_up();
             f();
@@ -216,7 +216,7 @@ private:
     std::atomic<std::uint32_t> started_elsewhere_{0}; // executions, so far
     any_io_executor executor_;
     std::optional<fairlead::detail::executor_resumer> elsewhere_; // if the executor runs no loop of ours
-    fairlead::detail::io_loop_ref context_;
+    fairlead::detail::io_loop_ref engine_;
     config cfg_;
     multiplexer mux_;
     session_machine session_;

@@ -17,7 +17,7 @@ std::chrono::milliseconds connection_core::interval() const noexcept {
 }
 
 void connection_core::check_health() {
-    auto const now = context_->now();
+    auto const now = engine_->now();
     note_delivery(now);
     auto const due = silent_at();
     if (now >= due) {
@@ -73,7 +73,7 @@ void connection_core::ask() noexcept {
         queue_flush();
     }
     session_.asked(before == 0);
-    alive_at_ = context_->now();
+    alive_at_ = engine_->now();
     delivered_ = delivered_bytes();
     question_end_ = delivered_ + before;
 }

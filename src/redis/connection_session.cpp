@@ -102,7 +102,7 @@ error_code connection_core::proceed(greeting::action next) {
         pass_on(done);
     }
     mux_.open();
-    alive_at_ = quiet_until_ = context_->now();
+    alive_at_ = quiet_until_ = engine_->now();
     arm_timer(interval());
     write_next();
     return {};
@@ -110,7 +110,7 @@ error_code connection_core::proceed(greeting::action next) {
 
 error_code connection_core::received(std::size_t n) {
     in_.commit(n);
-    alive_at_ = context_->now();
+    alive_at_ = engine_->now();
     session_.heard();
     auto& counters = mux_.counters();
     ++counters.reads;

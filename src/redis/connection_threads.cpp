@@ -9,7 +9,7 @@ void connection_core::send(outcome_record& o, errand what) noexcept {
     static constinit fairlead::detail::owner_request arrival{{}, &connection_core::on_arrival};
     o.result.flags = static_cast<unsigned>(what) | (is_to_go_home(o) ? goes_home : 0);
     retain(one_message); // Before it can be seen: whoever knows that it was sent finds it on its way.
-    context_->post_request(o, arrival);
+    engine_->post_request(o, arrival);
 }
 
 void connection_core::send_message(errand what, request const* about) noexcept {
@@ -41,7 +41,7 @@ void connection_core::on_arrive(op* base, op_mode mode) {
     if (mode == op_mode::complete) {
         // Other items have their turn, too, when many requests have come.
         constexpr std::size_t most = 256;
-        core.context_->as_owner([&core]() noexcept {
+        core.engine_->as_owner([&core]() noexcept {
             if (core.session_.carried_out(core.take_arrivals(most))) {
                 core.retain();
                 core.loop().push(core.arrive_);
@@ -49,7 +49,7 @@ void connection_core::on_arrive(op* base, op_mode mode) {
         });
     } else {
         op_queue given_up;
-        core.context_->as_owner([&]() noexcept {
+        core.engine_->as_owner([&]() noexcept {
             core.session_.carried_out(true);
             given_up.splice_back(core.arrivals_);
         });
@@ -61,7 +61,7 @@ void connection_core::on_arrive(op* base, op_mode mode) {
 
 /// Earlier requests come first, also those of this thread.
 void connection_core::catch_up() noexcept {
-    context_->take_inbox();
+    engine_->take_inbox();
     take_arrivals(static_cast<std::size_t>(-1));
 }
 
@@ -125,7 +125,7 @@ std::size_t connection_core::cancel(request const& r) noexcept {
 }
 
 void connection_core::close() noexcept {
-    fairlead::detail::io_loop_ref const kept(context_); // Ours may be the last one, and we may go in there.
+    fairlead::detail::io_loop_ref const kept(engine_); // Ours may be the last one, and we may go in there.
     if (here([this] { close_here(); }))
         return;
     close_.begin(this, nullptr);

@@ -9,7 +9,7 @@ namespace fairlead::redis::detail {
 void connection_core::arm_timer(std::chrono::milliseconds after) {
     timer_.cancel();
     if (after > std::chrono::milliseconds::zero())
-        arm_timer_at(context_->now() + std::min<std::chrono::milliseconds>(after, for_ever));
+        arm_timer_at(engine_->now() + std::min<std::chrono::milliseconds>(after, for_ever));
 }
 
 void connection_core::arm_timer_at(steady_clock::time_point at) {
@@ -25,7 +25,7 @@ void connection_core::arm_timer_at(steady_clock::time_point at) {
 }
 
 void connection_core::on_timer() noexcept {
-    if (context_->now() < timer_.expiry())
+    if (engine_->now() < timer_.expiry())
         return; // It had expired already when it was set anew.
     try {
         using phase = session_machine::phase;

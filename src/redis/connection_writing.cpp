@@ -29,7 +29,7 @@ void connection_core::write_next() noexcept {
 void connection_core::begin_write(std::string_view bytes) noexcept {
     ++mux_.counters().writes;
     write_.begin(io::kind::send_all, const_cast<char*>(bytes.data()), bytes.size());
-    bool const is_done = context_->as_owner(
+    bool const is_done = engine_->as_owner(
         [this]() noexcept { return stream_->ready(write_.kind, write_.size) && stream_->try_now(write_); });
     if (is_done) {
         if (!written()) [[unlikely]]

@@ -94,17 +94,17 @@ void socket_transport::probe(std::chrono::milliseconds after) noexcept {
 }
 
 bool socket_transport::ready(io::kind k, std::size_t size) noexcept {
-    return context().reactor().ready(socket_->handle, k, size);
+    return engine().reactor().ready(socket_->handle, k, size);
 }
 
 bool socket_transport::try_now(transport_op& o) noexcept {
     o.handle = socket_->handle;
-    return context().reactor().try_now(o);
+    return engine().reactor().try_now(o);
 }
 
 void socket_transport::submit(transport_op& o) noexcept {
     o.handle = socket_->handle;
-    context().submit(o);
+    engine().submit(o);
 }
 
 void socket_transport::close() noexcept {
@@ -118,12 +118,12 @@ void socket_transport::close() noexcept {
 std::int64_t socket_transport::untaken_bytes() noexcept {
     int n = 0; // Where nobody can say, all that was written counts as taken.
     auto const said =
-        context().as_owner([&]() noexcept { return context().descriptors().control(socket_->handle, SIOCOUTQ, &n); });
+        engine().as_owner([&]() noexcept { return engine().descriptors().control(socket_->handle, SIOCOUTQ, &n); });
     return said.error ? 0 : n;
 }
 
 std::int64_t socket_transport::unread_bytes() noexcept {
-    return context().as_owner([this]() noexcept { return context().descriptors().available(socket_->handle).value; });
+    return engine().as_owner([this]() noexcept { return engine().descriptors().available(socket_->handle).value; });
 }
 
 } // namespace fairlead::redis::detail

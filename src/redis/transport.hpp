@@ -43,13 +43,13 @@ void cancellation_of(transport_op&, loop&) = delete;
 
 class transport {
 public:
-    explicit transport(io_loop& l) noexcept : context_(l) {}
+    explicit transport(io_loop& l) noexcept : engine_(l) {}
     transport(transport const&) = delete;
     transport& operator=(transport const&) = delete;
     virtual ~transport() = default;
 
     /// Where ops complete.
-    io_loop& context() const noexcept { return context_; }
+    io_loop& engine() const noexcept { return engine_; }
     /// Connects anew. `to` views what outlives the completion. A peer that says nothing for `probe_after`, unless that
     /// is zero, is asked below the bytes whether it is still there.
     virtual awaitable<error_code> connect(server_address to, std::chrono::milliseconds probe_after) = 0;
@@ -70,7 +70,7 @@ public:
     virtual std::int64_t unread_bytes() noexcept = 0;
 
 private:
-    io_loop& context_;
+    io_loop& engine_;
 };
 
 /// One read, to be awaited.
@@ -82,7 +82,7 @@ struct read_from : fairlead::detail::primitive<read_from> {
     mutable_buffer into;
 
     read_from(transport& t, mutable_buffer b) noexcept : from(&t), into(b) {}
-    loop* home() const noexcept { return &from->context(); }
+    loop* home() const noexcept { return &from->engine(); }
     bool ready() const noexcept { return from->ready(io::kind::receive, into.size()); }
     void prepare(record& o) const noexcept { o.begin(io::kind::receive, into.data(), into.size()); }
     bool attempt(record& o) const noexcept { return from->try_now(o); }

@@ -138,7 +138,7 @@ struct session : op_link {
                 return;
             }
             auto& core_of = core();
-            auto& reactor = core_of.context->reactor();
+            auto& reactor = core_of.engine->reactor();
             write.set(core_of.handle, io::kind::send_all, sending.data(), sending.size());
             if (reactor.ready(write.handle, write.kind, write.size) && reactor.try_now(write)) {
                 if (write.result.error)
@@ -147,7 +147,7 @@ struct session : op_link {
             }
             writing = true;
             ++references;
-            core_of.context->submit(write);
+            core_of.engine->submit(write);
         }
     }
     static void on_written(op* base, op_mode mode) {

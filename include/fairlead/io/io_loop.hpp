@@ -230,11 +230,11 @@ namespace io {
 
 /// How the ops of descriptors and timers are asked to end early (token/operation_slot.hpp).
 struct descriptor_canceller {
-    io_loop* context;
+    io_loop* engine;
     io::handle handle;
     cancellation_type accepts;
-    void request(void* ticket) const { context->cancel(handle, ticket); }
-    void end(io_op& o) const noexcept { context->reactor().cancel(o); }
+    void request(void* ticket) const { engine->cancel(handle, ticket); }
+    void end(io_op& o) const noexcept { engine->reactor().cancel(o); }
 };
 /// How this op is asked to end early, and for which types of requests.
 inline descriptor_canceller cancellation_of(io_op& o, loop& home) noexcept {
@@ -245,32 +245,32 @@ inline descriptor_canceller cancellation_of(io_op& o, loop& home) noexcept {
 }
 /// As descriptor_canceller, for an armed timer.
 struct timer_canceller {
-    io_loop* context;
+    io_loop* engine;
     timer_op* o;
     static constexpr auto accepts = cancellation_type::terminal | cancellation_type::partial | cancellation_type::total;
-    void request(void* ticket) const { context->cancel(o, ticket); }
+    void request(void* ticket) const { engine->cancel(o, ticket); }
     void end(timer_op& pending) const noexcept {
         if (pending.heap_index != timed::not_armed)
-            context->cancel(pending);
+            engine->cancel(pending);
     }
 };
 inline timer_canceller cancellation_of(timer_op& o, loop& home) noexcept { return {&io_loop::of(home), &o}; }
 /// The op lives while it is asked: it leaves the slot before it goes.
 struct signal_canceller {
-    io_loop* context;
+    io_loop* engine;
     signal_op* o;
     static constexpr auto accepts = cancellation_type::terminal | cancellation_type::partial | cancellation_type::total;
-    void request(void*) const { context->host().cancel_signal(*o); }
-    void end(signal_op& pending) const noexcept { context->host().cancel_signal(pending); }
+    void request(void*) const { engine->host().cancel_signal(*o); }
+    void end(signal_op& pending) const noexcept { engine->host().cancel_signal(pending); }
 };
 inline signal_canceller cancellation_of(signal_op& o, loop& home) noexcept { return {&io_loop::of(home), &o}; }
 /// As signal_canceller, for a look-up.
 struct resolve_canceller {
-    io_loop* context;
+    io_loop* engine;
     resolve_op* o;
     static constexpr auto accepts = cancellation_type::terminal | cancellation_type::partial | cancellation_type::total;
-    void request(void*) const { context->host().cancel_resolve(*o); }
-    void end(resolve_op& pending) const noexcept { context->host().cancel_resolve(pending); }
+    void request(void*) const { engine->host().cancel_resolve(*o); }
+    void end(resolve_op& pending) const noexcept { engine->host().cancel_resolve(pending); }
 };
 inline resolve_canceller cancellation_of(resolve_op& o, loop& home) noexcept { return {&io_loop::of(home), &o}; }
 

@@ -6,7 +6,7 @@
 namespace fairlead {
 namespace detail {
 
-/// Gives an accepted descriptor to a socket of `context`, moving it between drivers if need be.
+/// Gives an accepted descriptor to a socket of another engine, moving it between drivers if need be.
 FAIRLEAD_EXPORT error_code hand_over(io_loop& from, std::size_t packed_handle, io_loop& to, io::handle& h) noexcept;
 
 template <class Protocol, class Executor> using peer_of =
@@ -18,7 +18,7 @@ template <class Protocol, class Executor> struct accept_new : primitive<accept_n
     using endpoint_type = typename Protocol::endpoint;
     using signature = void(error_code, socket_type);
     struct record : io::io_op {
-        io_loop* context;
+        io_loop* engine;
         union {
             Executor executor; ///< from prepare() to take() or drop()
         };
@@ -35,13 +35,13 @@ template <class Protocol, class Executor> struct accept_new : primitive<accept_n
     Executor executor;
 
     accept_new(socket_core const& a, Executor const& e) noexcept : acceptor(&a), executor(e) {}
-    loop* home() const noexcept { return acceptor->context; }
+    loop* home() const noexcept { return acceptor->engine; }
     std::string describe() const { return "accept"; }
-    std::string describe(record const& o) const { return text_of_failed("accept", o.kind, *o.context, o.handle); }
-    bool ready() const noexcept { return acceptor->context->reactor().ready(acceptor->handle, io::kind::accept, 1); }
+    std::string describe(record const& o) const { return text_of_failed("accept", o.kind, *o.engine, o.handle); }
+    bool ready() const noexcept { return acceptor->engine->reactor().ready(acceptor->handle, io::kind::accept, 1); }
     void prepare(record& o) const noexcept { prepare(o, nullptr); }
     void prepare(record& o, endpoint_type* from) const noexcept {
-        o.context = acceptor->context;
+        o.engine = acceptor->engine;
         ::new (static_cast<void*>(&o.executor)) Executor(executor);
         o.endpoint = from;
         if (from)
@@ -50,15 +50,15 @@ template <class Protocol, class Executor> struct accept_new : primitive<accept_n
             o.set(acceptor->handle, io::kind::accept, nullptr, static_cast<std::size_t>(acceptor->family),
                   acceptor->report_aborted);
     }
-    bool attempt(record& o) const noexcept { return o.context->reactor().try_now(o); }
-    void submit(record& o) const noexcept { o.context->submit(o); }
+    bool attempt(record& o) const noexcept { return o.engine->reactor().try_now(o); }
+    void submit(record& o) const noexcept { o.engine->submit(o); }
     static constexpr bool drops = true;
     static void drop(record& o) noexcept { o.executor.~Executor(); }
     static std::tuple<error_code, socket_type> take(record& o) {
         socket_type s(o.executor);
         auto ec = to_error_code(o.result.error);
         if (!ec)
-            ec = hand_over(*o.context, o.result.n, *s.core().context, s.core().handle);
+            ec = hand_over(*o.engine, o.result.n, *s.core().engine, s.core().handle);
         if (!ec) {
             if (o.endpoint)
                 o.endpoint->resize(o.size);
@@ -71,7 +71,7 @@ template <class Protocol, class Executor> struct accept_new : primitive<accept_n
     std::tuple<error_code, socket_type> block(endpoint_type* from) const {
         record o;
         prepare(o, from);
-        o.context->descriptors().perform(o, !acceptor->user_non_blocking);
+        o.engine->descriptors().perform(o, !acceptor->user_non_blocking);
         return take(o);
     }
 };
@@ -105,7 +105,7 @@ template <class Protocol, class Executor> struct accept_new_from : primitive<acc
 template <class Socket, class Endpoint> struct accept_into : primitive<accept_into<Socket, Endpoint>> {
     using signature = error_signature;
     struct record : io::io_op {
-        io_loop* context;
+        io_loop* engine;
         Socket* peer;
         Endpoint* endpoint;
         int family;
@@ -118,29 +118,29 @@ template <class Socket, class Endpoint> struct accept_into : primitive<accept_in
     Endpoint* endpoint;
 
     accept_into(socket_core const& a, Socket& p, Endpoint* e) noexcept : acceptor(&a), peer(&p), endpoint(e) {}
-    loop* home() const noexcept { return acceptor->context; }
+    loop* home() const noexcept { return acceptor->engine; }
     std::string describe() const { return "accept"; }
-    std::string describe(record const& o) const { return text_of_failed("accept", o.kind, *o.context, o.handle); }
-    bool ready() const noexcept { return acceptor->context->reactor().ready(acceptor->handle, io::kind::accept, 1); }
+    std::string describe(record const& o) const { return text_of_failed("accept", o.kind, *o.engine, o.handle); }
+    bool ready() const noexcept { return acceptor->engine->reactor().ready(acceptor->handle, io::kind::accept, 1); }
     void prepare(record& o) const noexcept {
-        o.context = acceptor->context;
+        o.engine = acceptor->engine;
         o.peer = peer;
         o.endpoint = endpoint;
         o.family = acceptor->family;
         o.set(acceptor->handle, io::kind::accept, endpoint ? static_cast<void*>(endpoint->data()) : nullptr,
               endpoint ? endpoint->capacity() : 0, acceptor->report_aborted);
     }
-    bool attempt(record& o) const noexcept { return o.context->reactor().try_now(o); }
-    void submit(record& o) const noexcept { o.context->submit(o); }
+    bool attempt(record& o) const noexcept { return o.engine->reactor().try_now(o); }
+    void submit(record& o) const noexcept { o.engine->submit(o); }
     static std::tuple<error_code> take(record& o) {
         auto ec = to_error_code(o.result.error);
         if (ec)
             return {ec};
         auto& core = o.peer->core();
         io::handle h;
-        ec = hand_over(*o.context, o.result.n, *core.context, h);
+        ec = hand_over(*o.engine, o.result.n, *core.engine, h);
         if (!ec && core.handle.is_open()) {
-            core.context->close(h);
+            core.engine->close(h);
             ec = error::already_open;
         }
         if (!ec) {
@@ -154,7 +154,7 @@ template <class Socket, class Endpoint> struct accept_into : primitive<accept_in
     void block(std::tuple<error_code>& v) const {
         record o;
         prepare(o);
-        o.context->descriptors().perform(o, !acceptor->user_non_blocking);
+        o.engine->descriptors().perform(o, !acceptor->user_non_blocking);
         v = take(o);
     }
 };

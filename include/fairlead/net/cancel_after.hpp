@@ -90,9 +90,9 @@ public:
     template <class H, class Limit> limited_operation(H&& h, io_loop_ref const& c, Limit const& limit)
         : asked_operation<Handler>(std::forward<H>(h)),
           timer_(c, limit),
-          context_(&timer_.core().context()),
+          engine_(&timer_.core().engine()),
           type_(limit.type),
-          work_(handler_, context_) {
+          work_(handler_, engine_) {
         run = &limited_operation::run_it;
         cancel = reinterpret_cast<void*>(next_ticket());
     }
@@ -165,9 +165,9 @@ private:
     bool wait_is_over() noexcept {
         if (ended_.load(std::memory_order_acquire) & wait_bit)
             return true;
-        if (context_->disarm(*this))
+        if (engine_->disarm(*this))
             return true;
-        context_->cancel(this, cancel);
+        engine_->cancel(this, cancel);
         return false;
     }
     /// Gives the block back; what it held for the caller is left.
@@ -200,7 +200,7 @@ private:
     void end_inside_start() {
         if (!results_)
             return end();
-        loop_executor const ex(context_);
+        loop_executor const ex(engine_);
         values_type values(std::move(*results_));
         auto r = take_rest();
         Kept::visit(std::move(values),
@@ -208,7 +208,7 @@ private:
     }
 
     limit_timer<Timer> timer_;
-    io_loop* context_;
+    io_loop* engine_;
     cancellation_type type_;
     std::atomic<unsigned> ended_{0};
     std::atomic<bool> expired_{false};
@@ -223,10 +223,10 @@ template <class Kept, class Initiation, class When, class Timer> struct limited_
     template <class Handler> void operator()(Handler&& handler) {
         using handler_type = std::decay_t<Handler>;
         using limited = limited_operation<handler_type, Kept, Timer>;
-        io_loop_ref context;
+        io_loop_ref engine;
         if constexpr (std::is_same_v<Timer, no_timer>)
-            context = loop_for(handler);
-        auto* const l = allocate_with<limited>(handler, std::forward<Handler>(handler), context, limit);
+            engine = loop_for(handler);
+        auto* const l = allocate_with<limited>(handler, std::forward<Handler>(handler), engine, limit);
         try {
             l->chain();
         } catch (...) {

@@ -19,13 +19,13 @@ template <class Derived, class Record> struct datagram_primitive : primitive<Der
     socket_core const* socket;
 
     explicit datagram_primitive(socket_core const& s) noexcept : socket(&s) {}
-    loop* home() const noexcept { return socket->context; }
+    loop* home() const noexcept { return socket->engine; }
     bool is_ready(io::kind k, std::size_t n) const noexcept {
-        return socket->context->reactor().ready(socket->handle, k, n);
+        return socket->engine->reactor().ready(socket->handle, k, n);
     }
-    bool attempt(record& o) const noexcept { return socket->context->reactor().try_now(o); }
-    void submit(record& o) const noexcept { socket->context->submit(o); }
-    void perform(record& o) const noexcept { socket->context->descriptors().perform(o, !socket->user_non_blocking); }
+    bool attempt(record& o) const noexcept { return socket->engine->reactor().try_now(o); }
+    void submit(record& o) const noexcept { socket->engine->submit(o); }
+    void perform(record& o) const noexcept { socket->engine->descriptors().perform(o, !socket->user_non_blocking); }
     void block(std::tuple<error_code, std::size_t>& v) const noexcept {
         auto const& self = static_cast<Derived const&>(*this);
         record o;
@@ -37,12 +37,12 @@ template <class Derived, class Record> struct datagram_primitive : primitive<Der
 
 /// Receives into one buffer. The system writes the sender's address straight into the caller's endpoint.
 template <class Endpoint> struct sender_record : io::datagram_op {
-    io_loop* context; ///< The socket may be gone when somebody asks what has failed.
+    io_loop* engine; ///< The socket may be gone when somebody asks what has failed.
     Endpoint* sender;
     sender_record() noexcept {}
 
     void set_sender(io_loop* c, Endpoint& e) noexcept {
-        context = c;
+        engine = c;
         sender = &e;
         address = e.data();
         address_size = static_cast<std::uint32_t>(e.capacity());
@@ -72,13 +72,11 @@ template <class Endpoint> struct receive_from : datagram_primitive<receive_from<
     bool ready() const noexcept { return this->is_ready(io::kind::receive_from, size); }
     void prepare(record& o) const noexcept {
         o.set(this->socket->handle, io::kind::receive_from, data, size, flags);
-        o.set_sender(this->socket->context, *sender);
+        o.set_sender(this->socket->engine, *sender);
     }
     static std::tuple<error_code, std::size_t> take(record& o) noexcept { return o.values(); }
     static std::string describe() { return "receive_from"; }
-    static std::string describe(record const& o) {
-        return text_of_failed("receive_from", o.kind, *o.context, o.handle);
-    }
+    static std::string describe(record const& o) { return text_of_failed("receive_from", o.kind, *o.engine, o.handle); }
 };
 static_assert(sizeof(receive_from<ip::udp::endpoint>) <= async_op<stream_signature>::storage_size);
 
@@ -105,14 +103,12 @@ template <class Endpoint> struct receive_from_slices
     }
     static std::tuple<error_code, std::size_t> take(record& o) noexcept { return o.values(); }
     static std::string describe() { return "receive_from"; }
-    static std::string describe(record const& o) {
-        return text_of_failed("receive_from", o.kind, *o.context, o.handle);
-    }
+    static std::string describe(record const& o) { return text_of_failed("receive_from", o.kind, *o.engine, o.handle); }
 
 private:
     void set(record& o, void* all) const noexcept {
         o.set(this->socket->handle, io::kind::receive_from, all, slices.size(), flags, true);
-        o.set_sender(this->socket->context, *sender);
+        o.set_sender(this->socket->engine, *sender);
     }
 };
 
@@ -185,7 +181,7 @@ struct send_to : datagram_primitive<send_to, receiver_record> {
         if (o.address) [[likely]]
             datagram_primitive::submit(o);
         else
-            socket->context->post(o);
+            socket->engine->post(o);
     }
     void perform(record& o) const noexcept {
         if (o.address) [[likely]]

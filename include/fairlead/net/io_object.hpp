@@ -14,7 +14,7 @@ namespace fairlead::detail {
 
 /// The half of an I/O object that no template parameter changes.
 struct socket_core {
-    io_loop_ref context;
+    io_loop_ref engine;
     io::handle handle;
     int family;
     bool user_non_blocking = false;
@@ -128,7 +128,7 @@ protected:
     }
 
     explicit io_object(Executor const& e, int family = 0) : executor_(e) {
-        core_.context = io_loop_for(e);
+        core_.engine = io_loop_for(e);
         core_.family = family;
     }
     io_object(io_object&& other) noexcept : executor_(other.executor_), core_(other.core_) { other.core_.handle = {}; }

@@ -21,7 +21,7 @@ namespace detail {
 /// A look-up's place in its resolver's list, once it is on its way.
 struct resolve_request : op_link {
     io::resolve_op* pending = nullptr;
-    io_loop* context = nullptr; ///< whose owner may touch the list of requests
+    io_loop* engine = nullptr; ///< whose owner may touch the list of requests
     resolve_request() noexcept { next = prev = nullptr; }
 };
 
@@ -52,7 +52,7 @@ private:
 /// The half of a resolver that no template parameter changes.
 class resolver_core {
 public:
-    explicit resolver_core(io_loop_ref const& l) noexcept : context(l) { requests.next = requests.prev = &requests; }
+    explicit resolver_core(io_loop_ref const& l) noexcept : engine(l) { requests.next = requests.prev = &requests; }
     FAIRLEAD_EXPORT resolver_core(resolver_core&& other) noexcept;
     FAIRLEAD_EXPORT resolver_core& operator=(resolver_core&& other) noexcept;
     ~resolver_core() { cancel(); }
@@ -62,7 +62,7 @@ public:
     FAIRLEAD_EXPORT void perform(io::resolve_op& o) noexcept;
     FAIRLEAD_EXPORT static void finish(resolve_request& r) noexcept;
 
-    io_loop_ref context;
+    io_loop_ref engine;
     op_link requests;
     bool was_started = false; ///< since the last cancel(): only then can there be requests
 };
@@ -99,7 +99,7 @@ template <class Protocol> struct resolve : primitive<resolve<Protocol>> {
           family(fam),
           flags(fl),
           names(host, service) {}
-    loop* home() const noexcept { return resolver->context; }
+    loop* home() const noexcept { return resolver->engine; }
     std::string describe() const {
         return names.acceptable() ? text_of_look_up(names.host(), names.service_behind(names.host())) : "resolve";
     }
@@ -119,7 +119,7 @@ template <class Protocol> struct resolve : primitive<resolve<Protocol>> {
     }
     static std::tuple<error_code, results> take(record& o) noexcept {
         if (o.late)
-            o.request->context->host().resolve_blocking(o);
+            o.request->engine->host().resolve_blocking(o);
         auto ec = resolve_error(o);
         results r;
         if (!ec) {
@@ -175,7 +175,7 @@ template <class Protocol> struct resolve_endpoint : primitive<resolve_endpoint<P
     endpoint asked;
 
     resolve_endpoint(resolver_core& c, endpoint const& e) noexcept : resolver(&c), asked(e) {}
-    loop* home() const noexcept { return resolver->context; }
+    loop* home() const noexcept { return resolver->engine; }
     void prepare(record& o) const noexcept { set(o, request, asked.data()); }
     static constexpr std::size_t extra_bytes() noexcept { return sizeof(resolve_request) + sizeof(endpoint); }
     void prepare(record& o, void* extra) const noexcept {

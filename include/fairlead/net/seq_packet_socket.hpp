@@ -48,7 +48,7 @@ template <class Inner> struct flagged_transfer : primitive<flagged_transfer<Inne
     void block(std::tuple<error_code, std::size_t>& v) const noexcept {
         record o;
         prepare(o);
-        inner.context->descriptors().perform(o, inner.may_wait);
+        inner.engine->descriptors().perform(o, inner.may_wait);
         v = take(o);
     }
 };

@@ -18,12 +18,12 @@ namespace detail {
 /// The half of a signal set that no template parameter changes. Its driver knows of it from the first use on.
 class signal_core {
 public:
-    explicit signal_core(io_loop_ref const& l) noexcept : context_(l) {}
+    explicit signal_core(io_loop_ref const& l) noexcept : engine_(l) {}
     signal_core(signal_core const&) = delete;
     signal_core& operator=(signal_core const&) = delete;
     FAIRLEAD_EXPORT ~signal_core();
 
-    io_loop& context() const noexcept { return *context_; }
+    io_loop& engine() const noexcept { return *engine_; }
     FAIRLEAD_EXPORT error_code add(int number, int flags) noexcept;
     FAIRLEAD_EXPORT error_code remove(int number) noexcept;
     FAIRLEAD_EXPORT error_code clear() noexcept;
@@ -32,7 +32,7 @@ public:
 
 private:
     error_code open() noexcept;
-    io_loop_ref context_;
+    io_loop_ref engine_;
     io::signal_source* source_ = nullptr;
 };
 
@@ -43,7 +43,7 @@ struct signal_wait : primitive<signal_wait> {
     signal_core* set;
 
     explicit signal_wait(signal_core& s) noexcept : set(&s) {}
-    loop* home() const noexcept { return &set->context(); }
+    loop* home() const noexcept { return &set->engine(); }
     void prepare(record& o) const noexcept {
         o.cancel = nullptr;
         o.source = nullptr;

@@ -48,7 +48,7 @@ struct transfer : primitive<transfer> {
     using plain_result = void;
     using record = io::io_op;
 
-    io_loop* context;
+    io_loop* engine;
     io::handle handle;
     void* data;
     std::size_t size;
@@ -57,7 +57,7 @@ struct transfer : primitive<transfer> {
     bool may_wait;
 
     transfer(socket_core const& s, io::kind k, void* d, std::size_t n, int f = 0) noexcept
-        : context(s.context),
+        : engine(s.engine),
           handle(s.handle),
           data(d),
           size(n),
@@ -65,20 +65,20 @@ struct transfer : primitive<transfer> {
           kind(k),
           may_wait(!s.user_non_blocking) {}
 
-    loop* home() const noexcept { return context; }
-    bool ready() const noexcept { return context->reactor().ready(handle, kind, size); }
+    loop* home() const noexcept { return engine; }
+    bool ready() const noexcept { return engine->reactor().ready(handle, kind, size); }
     void prepare(record& o) const noexcept { o.set(handle, kind, data, size, flags); }
     std::string describe() const { return name_of_kind(kind); }
-    std::string describe_failed() const { return text_of_failed(name_of_kind(kind), kind, *context, handle); }
-    bool attempt(record& o) const noexcept { return context->reactor().try_now(o); }
-    void submit(record& o) const noexcept { context->submit(o); }
+    std::string describe_failed() const { return text_of_failed(name_of_kind(kind), kind, *engine, handle); }
+    bool attempt(record& o) const noexcept { return engine->reactor().try_now(o); }
+    void submit(record& o) const noexcept { engine->submit(o); }
     static std::tuple<error_code, std::size_t> take(record& o) noexcept {
         return {to_error_code(o.result.error), o.result.n};
     }
     void block(std::tuple<error_code, std::size_t>& v) const noexcept {
         record o;
         prepare(o);
-        context->descriptors().perform(o, may_wait);
+        engine->descriptors().perform(o, may_wait);
         v = take(o);
     }
 };
@@ -90,7 +90,7 @@ struct sequence_transfer : primitive<sequence_transfer> {
     using plain_result = void;
     using record = io::io_op;
 
-    io_loop* context;
+    io_loop* engine;
     io::handle handle;
     slice_list slices;
     int flags;
@@ -98,15 +98,15 @@ struct sequence_transfer : primitive<sequence_transfer> {
     bool may_wait;
 
     template <class Buffers> sequence_transfer(socket_core const& s, io::kind k, Buffers const& buffers, int f)
-        : context(s.context),
+        : engine(s.engine),
           handle(s.handle),
           slices(buffers),
           flags(f),
           kind(k),
           may_wait(!s.user_non_blocking) {}
 
-    loop* home() const noexcept { return context; }
-    bool ready() const noexcept { return context->reactor().ready(handle, kind, slices.size()); }
+    loop* home() const noexcept { return engine; }
+    bool ready() const noexcept { return engine->reactor().ready(handle, kind, slices.size()); }
     void prepare(record& o) const noexcept { set(o, slices.data()); }
     std::size_t extra_bytes() const noexcept { return slices.bytes(); }
     void prepare(record& o, void* extra) const noexcept {
@@ -114,16 +114,16 @@ struct sequence_transfer : primitive<sequence_transfer> {
         set(o, extra);
     }
     std::string describe() const { return name_of_kind(kind); }
-    std::string describe_failed() const { return text_of_failed(name_of_kind(kind), kind, *context, handle); }
-    bool attempt(record& o) const noexcept { return context->reactor().try_now(o); }
-    void submit(record& o) const noexcept { context->submit(o); }
+    std::string describe_failed() const { return text_of_failed(name_of_kind(kind), kind, *engine, handle); }
+    bool attempt(record& o) const noexcept { return engine->reactor().try_now(o); }
+    void submit(record& o) const noexcept { engine->submit(o); }
     static std::tuple<error_code, std::size_t> take(record& o) noexcept {
         return {to_error_code(o.result.error), o.result.n};
     }
     void block(std::tuple<error_code, std::size_t>& v) const noexcept {
         record o;
         prepare(o);
-        context->descriptors().perform(o, may_wait);
+        engine->descriptors().perform(o, may_wait);
         v = take(o);
     }
 
@@ -138,28 +138,28 @@ template <class... Count> struct readiness : primitive<readiness<Count...>> {
     using plain_result = void;
     using record = io::io_op;
 
-    io_loop* context;
+    io_loop* engine;
     io::handle handle;
     io::kind kind;
     bool may_wait;
 
     readiness(socket_core const& s, io::kind k) noexcept
-        : context(s.context),
+        : engine(s.engine),
           handle(s.handle),
           kind(k),
           may_wait(!s.user_non_blocking) {}
-    loop* home() const noexcept { return context; }
+    loop* home() const noexcept { return engine; }
     void prepare(record& o) const noexcept { o.set(handle, kind); }
-    void submit(record& o) const noexcept { context->submit(o); }
+    void submit(record& o) const noexcept { engine->submit(o); }
     std::string describe() const { return name_of_kind(kind); }
-    std::string describe_failed() const { return text_of_failed(name_of_kind(kind), kind, *context, handle); }
+    std::string describe_failed() const { return text_of_failed(name_of_kind(kind), kind, *engine, handle); }
     static std::tuple<error_code, Count...> take(record& o) noexcept {
         return {to_error_code(o.result.error), Count{}...};
     }
     void block(std::tuple<error_code, Count...>& v) const noexcept {
         record o;
         prepare(o);
-        context->descriptors().perform(o, may_wait);
+        engine->descriptors().perform(o, may_wait);
         v = take(o);
     }
 };
@@ -224,7 +224,7 @@ template <class Endpoint> struct connect_to : primitive<connect_to<Endpoint>> {
     mutable Endpoint endpoint;
 
     connect_to(socket_core& s, Endpoint const& e) noexcept : socket(&s), endpoint(e) {}
-    loop* home() const noexcept { return socket->context; }
+    loop* home() const noexcept { return socket->engine; }
     void prepare(record& o) const noexcept { set(o, endpoint.data()); }
     std::string describe() const { return text_with("connect to", endpoint); }
     static constexpr std::size_t extra_bytes() noexcept { return sizeof(Endpoint); }
@@ -234,9 +234,9 @@ template <class Endpoint> struct connect_to : primitive<connect_to<Endpoint>> {
     }
     void submit(record& o) const noexcept {
         if (o.result.error == 0)
-            socket->context->submit(o);
+            socket->engine->submit(o);
         else
-            socket->context->post(o);
+            socket->engine->post(o);
     }
     static std::tuple<error_code> take(record& o) noexcept { return {to_error_code(o.result.error)}; }
     void block(std::tuple<error_code>& v) const {
@@ -248,7 +248,7 @@ template <class Endpoint> struct connect_to : primitive<connect_to<Endpoint>> {
             }
         io::io_op o;
         o.set(socket->handle, io::kind::connect, endpoint.data(), endpoint.size());
-        socket->context->descriptors().perform(o, !socket->user_non_blocking);
+        socket->engine->descriptors().perform(o, !socket->user_non_blocking);
         v = take(o);
     }
 

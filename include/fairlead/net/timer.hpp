@@ -29,12 +29,12 @@ namespace detail {
 /// The half of a timer that no template parameter changes.
 class timer_core {
 public:
-    explicit timer_core(io_loop_ref l) noexcept : context_(std::move(l)) {}
+    explicit timer_core(io_loop_ref l) noexcept : engine_(std::move(l)) {}
     FAIRLEAD_EXPORT timer_core(timer_core&& other) noexcept;
     FAIRLEAD_EXPORT timer_core& operator=(timer_core&& other) noexcept;
     ~timer_core() { cancel(); }
 
-    io_loop& context() const noexcept { return *context_; }
+    io_loop& engine() const noexcept { return *engine_; }
     std::int64_t deadline_ns() const noexcept { return deadline_ns_; }
     void deadline_ns(std::int64_t t) noexcept { deadline_ns_ = t; }
     std::size_t cancel(std::size_t most = static_cast<std::size_t>(-1)) noexcept {
@@ -44,13 +44,13 @@ public:
         o.deadline_ns = deadline_ns_;
         o.waits = &waits_;
         was_armed_ = true;
-        context_->arm(o);
+        engine_->arm(o);
     }
 
 private:
     FAIRLEAD_EXPORT std::size_t cancel_armed(std::size_t most) noexcept;
     void take_over(timer_core& other) noexcept;
-    io_loop_ref context_;
+    io_loop_ref engine_;
     std::int64_t deadline_ns_ = 0;
     op_queue waits_;
     bool was_armed_ =
@@ -78,7 +78,7 @@ struct timer_wait : primitive<timer_wait> {
     timer_core* timer;
 
     explicit timer_wait(timer_core& t) noexcept : timer(&t) {}
-    loop* home() const noexcept { return &timer->context(); }
+    loop* home() const noexcept { return &timer->engine(); }
     static std::string describe() { return "wait"; }
     void prepare(record& o) const noexcept { o.cancel = nullptr; }
     void submit(record& o) const noexcept { timer->arm(o); }
@@ -86,7 +86,7 @@ struct timer_wait : primitive<timer_wait> {
         return {o.result.error == 0 ? error_code() : error_code(o.result.error, error::get_system_category())};
     }
     void block(std::tuple<error_code>& v) const noexcept {
-        bool const slept = timer->context().host().sleep_until(timer->deadline_ns());
+        bool const slept = timer->engine().host().sleep_until(timer->deadline_ns());
         v = {slept ? error_code() : error::make_error_code(error::operation_not_supported)};
     }
 };
@@ -213,12 +213,12 @@ private:
         if constexpr (is_foreign)
             return Clock::now();
         else
-            return core_.context().now();
+            return core_.engine().now();
     }
     /// From a foreign clock to the loop's.
     void translate() noexcept {
         if constexpr (is_foreign)
-            core_.deadline_ns(detail::deadline_ns(core_.context(), expiry_.at));
+            core_.deadline_ns(detail::deadline_ns(core_.engine(), expiry_.at));
     }
     Executor executor_;
     detail::timer_core core_;

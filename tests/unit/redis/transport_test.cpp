@@ -37,14 +37,14 @@ error_code storm() {
 
 class memory_transport : public redis::detail::transport {
 public:
-    memory_transport(io_loop& l, redis::server_engine& e) : transport(l), engine_(e) {}
+    memory_transport(io_loop& l, redis::server_engine& e) : transport(l), server_(e) {}
 
     awaitable<error_code> connect(server_address to, std::chrono::milliseconds probe_after) override {
         connects.emplace_back(to.host);
         probes.push_back(probe_after);
         if (on_connect)
             co_return on_connect;
-        client_.emplace(engine_);
+        client_.emplace(server_);
         co_return error_code();
     }
     bool ready(io::kind k, std::size_t) noexcept override {
@@ -68,9 +68,9 @@ public:
     }
     void submit(transport_op& o) noexcept override {
         if (try_now(o))
-            return context().post(o);
+            return engine().post(o);
         (o.kind == io::kind::send_all ? writer_ : reader_) = &o;
-        context().work_started();
+        engine().work_started();
     }
     void close() noexcept override {
         client_.reset();
@@ -123,11 +123,11 @@ private:
         return true;
     }
     void complete(transport_op& o) {
-        context().post(o);
-        context().work_finished();
+        engine().post(o);
+        engine().work_finished();
     }
 
-    redis::server_engine& engine_;
+    redis::server_engine& server_;
     std::optional<redis::server_engine::client> client_;
     transport_op* reader_ = nullptr;
     transport_op* writer_ = nullptr;
@@ -135,8 +135,8 @@ private:
 
 struct RedisTransport : testing::Test {
     io_context context{1};
-    redis::server_engine engine;
-    memory_transport wire{*fairlead::detail::io_loop_for(context.get_executor()), engine};
+    redis::server_engine server;
+    memory_transport wire{*fairlead::detail::io_loop_for(context.get_executor()), server};
     redis::detail::connection_core& core = *new redis::detail::connection_core(context.get_executor(), &wire);
     error_code ended;
     int ends = 0;
