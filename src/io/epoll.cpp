@@ -6,6 +6,7 @@
 #include <fairlead/base/assert.hpp>
 #include <fairlead/exec/loop.hpp>
 #include <fairlead/io/driver.hpp>
+#include <fairlead/io/transfer.hpp>
 
 #include <io/descriptor_table.hpp>
 #include <io/epoll_set.hpp>
@@ -18,7 +19,6 @@
 #include <io/retry_pause.hpp>
 #include <io/signals.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <utility>
@@ -35,16 +35,6 @@ constexpr std::int64_t stall_least_ns = 20'000;
 constexpr std::int64_t stall_most_ns = 1'000'000;
 constexpr std::int64_t shortage_least_ns = 5'000'000;
 constexpr std::int64_t shortage_most_ns = 100'000'000;
-
-/// A transfer with buffers that are empty.
-bool moves_nothing(io_op const& o) noexcept {
-    if (o.kind != kind::receive && o.kind != kind::receive_all && o.kind != kind::send && o.kind != kind::send_all)
-        return false;
-    if (!o.slices)
-        return o.size == 0;
-    auto const* s = static_cast<slice const*>(o.data);
-    return std::all_of(s, s + o.size, [](slice const& each) { return each.size == 0; });
-}
 
 bool is_connecting(op_queue& writes) noexcept {
     bool found = false;

@@ -1,5 +1,7 @@
 #include <io/posix.hpp>
 
+#include <fairlead/io/transfer.hpp>
+
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
@@ -12,42 +14,14 @@ namespace {
 
 constexpr int eof_value = -static_cast<int>(error::eof);
 
-/// Bytes that one call can move. No slice is empty: 0 means that nothing is left.
-std::size_t total_of(io_op const& o) noexcept {
-    if (!o.slices)
-        return o.size;
-    std::size_t total = 0;
-    auto const* s = static_cast<slice const*>(o.data);
-    for (std::size_t i = 0; i != o.size && i != slices_most; ++i)
-        total += s[i].size;
-    return total;
-}
-
 attempt finish(io_op& o, int error, std::size_t n) noexcept {
     o.result.error = error;
     o.result.n = n;
     return attempt::done;
 }
 
-/// Drops the first n bytes of what an …_all op still has to move.
-void advance(io_op& o, std::size_t n) noexcept {
-    if (!o.slices) {
-        o.data = static_cast<std::byte*>(o.data) + n;
-        o.size -= n;
-        return;
-    }
-    auto* s = static_cast<slice*>(o.data);
-    while (o.size && n >= s->size) {
-        n -= s->size;
-        ++s;
-        --o.size;
-    }
-    if (n) {
-        s->base = static_cast<std::byte*>(s->base) + n;
-        s->size -= n;
-    }
-    o.data = s;
-}
+/// Bytes that one call can move. No slice is empty: 0 means that nothing is left.
+std::size_t total_of_call(io_op const& o) noexcept { return total_of(o, slices_most); }
 
 /// Keeps SIGPIPE from the calling thread. Nothing but the mask can, where a call has no flag for it.
 class sigpipe_blocked {
@@ -102,7 +76,7 @@ ssize_t write_once(int fd, io_op& o) noexcept {
 }
 
 FAIRLEAD_ALWAYS_INLINE attempt receive(int fd, io_op& o) noexcept {
-    auto const wanted = total_of(o);
+    auto const wanted = total_of_call(o);
     if (wanted == 0 && o.stream)
         return finish(o, 0, 0);
     bool more = false;
@@ -119,7 +93,7 @@ FAIRLEAD_ALWAYS_INLINE attempt receive(int fd, io_op& o) noexcept {
 }
 
 attempt send_some(int fd, io_op& o) noexcept {
-    auto const wanted = total_of(o);
+    auto const wanted = total_of_call(o);
     if (wanted == 0 && o.stream)
         return finish(o, 0, 0);
     ssize_t const n = write_once(fd, o);
@@ -154,7 +128,7 @@ attempt receive_datagram(int fd, io_op& o) noexcept {
         return finish(o, static_cast<int>(-n), 0);
     if (!(message.msg_flags & MSG_TRUNC)) [[likely]]
         return finish(o, 0, static_cast<std::size_t>(n));
-    auto const room = total_of(o); // A caller's own MSG_TRUNC makes n the size of the datagram.
+    auto const room = total_of_call(o); // A caller's own MSG_TRUNC makes n the size of the datagram.
     return finish(o, EMSGSIZE, static_cast<std::size_t>(n) < room ? static_cast<std::size_t>(n) : room);
 }
 
@@ -197,7 +171,7 @@ template <class Some> attempt until_done(int fd, io_op& o, Some some) noexcept {
         if (o.result.error)
             return attempt::done;
         advance(o, moved);
-        if (total_of(o) == 0)
+        if (total_of_call(o) == 0)
             return a; // done_less cannot be: everything has moved
         if (a == attempt::done_less)
             return attempt::paused;

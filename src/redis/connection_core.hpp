@@ -91,15 +91,6 @@ private:
                 core->release();
         }
     };
-    /// Ends the session with the coroutine, also when that is destroyed with its context.
-    struct session_end {
-        connection_core& core;
-        error_code ec = fairlead::error::operation_aborted;
-        explicit session_end(connection_core& c) noexcept : core(c) {}
-        session_end(session_end const&) = delete;
-        session_end& operator=(session_end const&) = delete;
-        ~session_end() { core.finish(ec); }
-    };
 
     // Requests of other threads come through the inbox of the loop, in order. They wait in arrivals_ until an item of
     // the loop carries them out. The connection changes only in its items, or while nobody runs it. The inbox may

@@ -1,6 +1,7 @@
 // A session, from its start to its end: one coroutine connects, greets and reads.
 #include <redis/connection_core.hpp>
 
+#include <fairlead/base/at_scope_end.hpp>
 #include <fairlead/coro/spawn.hpp>
 
 namespace fairlead::redis::detail {
@@ -33,7 +34,8 @@ void connection_core::start(run_op& o) noexcept {
 
 awaitable<void> connection_core::serve(reference self) {
     auto& core = *self.core;
-    session_end end(core);
+    error_code reason = fairlead::error::operation_aborted; // The coroutine may be destroyed with its context.
+    fairlead::detail::at_scope_end const end([&core, &reason] { core.finish(reason); });
     server_address address;
     error_code ec = core.begin_connecting(address);
     if (!ec) {
@@ -48,7 +50,7 @@ awaitable<void> connection_core::serve(reference self) {
         auto const [read_error, n] = co_await std::move(reading);
         ec = read_error ? read_error : core.received(n);
     }
-    end.ec = ec;
+    reason = ec;
 }
 
 error_code connection_core::begin_connecting(server_address& address) {

@@ -1,5 +1,6 @@
 #include <fairlead/redis_server/server.hpp>
 
+#include <fairlead/base/at_scope_end.hpp>
 #include <fairlead/base/buffer.hpp>
 #include <fairlead/base/dynamic_buffer.hpp>
 #include <fairlead/base/saturated.hpp>
@@ -21,12 +22,6 @@ namespace detail {
 namespace {
 
 using fairlead::detail::socket_core;
-
-/// Its error is a value, for the end is part of every session.
-auto read_into(socket_core const& s, mutable_buffer b) {
-    return completion_token_transform<void(error_code, std::size_t)>(
-        as_tuple, fairlead::detail::transfer(s, io::kind::receive, b.data(), b.size()));
-}
 
 constexpr std::size_t read_bytes = 64 * 1024;
 
@@ -167,18 +162,11 @@ struct session : op_link {
 
 awaitable<void> server_core::serve(counted<session> client) {
     auto& self = *client;
-    struct closing {
-        session& s;
-        explicit closing(session& of) noexcept : s(of) {}
-        closing(closing const&) = delete;
-        closing& operator=(closing const&) = delete;
-        ~closing() { s.close(); }
-    };
-    closing const at_end(self);
+    fairlead::detail::at_scope_end const closing([&self] { self.close(); });
     lazy_buffer in;
     while (self.is_open() && !self.client.wants_close()) {
         mutable_buffer const room = in.prepare(read_bytes);
-        auto reading = read_into(self.core(), room);
+        auto reading = std::visit([&](auto& s) { return s.async_read_some(room, as_tuple); }, self.socket);
         auto const [ec, n] = co_await std::move(reading);
         if (ec)
             co_return;

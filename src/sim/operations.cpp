@@ -15,10 +15,7 @@ namespace {
 constexpr std::int64_t neighbour_gives_up_ns = 3'000'000'000; // nobody has that address
 constexpr unsigned to_be_aborted = 1;                         // in the flags of an op's result
 
-/// With nothing to move, such an op is done at once. An accept has no bytes, whatever stands in its size.
-bool moves_nothing(io::io_op const& o) noexcept {
-    return o.kind != io::kind::connect && o.kind != io::kind::accept && total_of(o) == 0;
-}
+bool is_done_at_once(endpoint const& e, io::io_op const& o) noexcept { return e.is_stream() && moves_nothing(o); }
 
 /// The op that is to move something next. Waits stand in the same queue, but neither hold up transfers nor are held up.
 io::io_op* first_transfer(op_queue& queue) noexcept {
@@ -98,7 +95,7 @@ void operations::submit(host_state& m, io::io_op& o) noexcept {
     if (is_first && !faults_.happens(rule::not_ready) && attempt(*e, o, false))
         return complete(*e, o);
     queue.push_back(o);
-    if (possible(*e, o.kind) || moves_nothing(o))
+    if (possible(*e, o.kind) || is_done_at_once(*e, o))
         serve_soon(*e, is_write(o.kind));
 }
 
@@ -123,7 +120,7 @@ void operations::serve(endpoint& e, op_queue& queue) noexcept {
         });
     while (io::io_op* const next = first_transfer(queue)) {
         io::io_op& o = *next;
-        if (o.kind == io::kind::connect || !(possible(e, o.kind) || moves_nothing(o)) || put_off())
+        if (o.kind == io::kind::connect || !(possible(e, o.kind) || is_done_at_once(e, o)) || put_off())
             return;
         if (!attempt(e, o, false)) {
             if (possible(e, o.kind))

@@ -4,6 +4,7 @@
 #include "driver.hpp"
 #include "network.hpp"
 
+#include <fairlead/base/at_scope_end.hpp>
 #include <fairlead/exec/recycler.hpp>
 #include <fairlead/net/ip.hpp>
 #include <fairlead/sim/allocations.hpp>
@@ -161,11 +162,9 @@ struct world::parts {
         auto& first = hosts.front()->context;
         first.restart();
         // Between the turns, too, the library's clock shows the world's time.
-        struct inside {
-            loop* outer;
-            explicit inside(loop& l) noexcept : outer(std::exchange(fairlead::detail::this_thread.current, &l)) {}
-            ~inside() { fairlead::detail::this_thread.current = outer; }
-        } const world_time(first.as_loop());
+        auto& current = fairlead::detail::this_thread.current;
+        loop* const outer = std::exchange(current, &first.as_loop());
+        fairlead::detail::at_scope_end const restored([&current, outer] { current = outer; });
         bool busy = false;
         bool const has_servers = std::any_of(hosts.begin(), hosts.end(), [](auto const& m) { return m->serves; });
         for (;;) {
@@ -214,11 +213,8 @@ struct world::parts {
     }
 
     void run_turn(host_state& m) {
-        struct turn {
-            bool& flag;
-            explicit turn(bool& f) noexcept : flag(f) { flag = true; }
-            ~turn() { flag = false; }
-        } const now(in_turn);
+        in_turn = true;
+        fairlead::detail::at_scope_end const turn_over([this] { in_turn = false; });
         detail::allocation_watch const watch(allocations);
         handlers += m.context.as_loop().turn();
     }

@@ -1,6 +1,7 @@
 // One or more commands that are sent together.
 #pragma once
 
+#include <fairlead/base/at_scope_end.hpp>
 #include <fairlead/resp3/writer.hpp>
 
 #include <cstddef>
@@ -126,18 +127,12 @@ public:
 private:
     template <class Range, class... Arguments>
     void push_range_of(Range const& range, std::string_view name, Arguments const&... arguments) {
-        struct restore {
-            std::string& payload;
-            std::size_t size;
-            bool done = false;
-            ~restore() {
-                if (!done)
-                    payload.resize(size);
-            }
-        } guard{payload_, payload_.size()};
+        auto const start = payload_.size();
+        auto keep = start; // of the payload, should the range throw
+        fairlead::detail::at_scope_end const cut([&] { payload_.resize(keep); });
         resp3::append_command_range(payload_, range, name, arguments...);
-        guard.done = true;
-        note(guard.size, name);
+        note(start, name);
+        keep = payload_.size();
     }
 
     /// Files the command that begins at `start` of the payload.
