@@ -25,7 +25,7 @@ private:
 
 } // namespace
 
-config_from_env::config_from_env() : prefix_("asio") {} // What programs written for Asio expect.
+config_from_env::config_from_env() : prefix_("asio") {} // Programs written for Asio expect it.
 void config_from_env::make(execution_context& c) const { make_service<environment_config>(c, prefix_); }
 
 } // namespace fairlead

@@ -1,5 +1,5 @@
-// What must be known about a command besides that one reply answers it: the only place that says so. A test compares it
-// with what a server says of its commands (tests/interop/redis_commands_test.cpp).
+// All that must be known about commands that are not answered by one reply alone; no other place has it. A test
+// compares it with what a server says of its commands (tests/interop/redis_commands_test.cpp).
 #pragma once
 
 #include <fairlead/redis/request.hpp>
@@ -169,7 +169,7 @@ public:
     explicit arguments_of(std::string_view command) noexcept : rest_(command), left_(number()) {}
 
     std::size_t left() const noexcept { return left_; }
-    /// What stands behind its last argument, once all were read.
+    /// The text behind its last argument, once all were read.
     std::string_view rest() const noexcept { return rest_; }
     std::string_view next() noexcept {
         --left_;

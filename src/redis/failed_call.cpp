@@ -1,4 +1,4 @@
-// What the exception of a failed call says: which command it was.
+// The text of a failed call's exception: the command that failed.
 #include <fairlead/redis/connection.hpp>
 
 #include <redis/commands.hpp>

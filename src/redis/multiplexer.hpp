@@ -6,8 +6,8 @@
 //      | await replies ... | wait in fill_ ... |
 //
 // An entry points at the caller's record. When a written request is given up, the pointer is cleared and the entry
-// stays as a tombstone: its replies are parsed and dropped, nobody's memory is needed, and everybody else keeps his own
-// reply.
+// stays as a tombstone. Its replies are parsed and dropped. No memory of the caller is needed, and the other requests
+// keep their own replies.
 #pragma once
 
 #include <redis/shown.hpp>
@@ -56,7 +56,7 @@ public:
 
     // ---- what the server is doing, as far as the requests tell
 
-    /// Whatever comes next is the caller's: a transaction is open, or the last command concerns the next one.
+    /// The next command has to be the caller's: a transaction is open, or the last command concerns the next one.
     bool is_reserved() const noexcept { return in_transaction_ || reserved_at_ == head_; }
     /// By how much more than usual the next reply may be late, for requests that wait in the server.
     /// O(pending requests).
@@ -74,8 +74,8 @@ public:
     void open() noexcept { open_ = true; }
     /// Fails waiting requests that need pushes, which RESP2 has not got.
     void refuse_subscriptions(op_queue& done) noexcept;
-    /// Ends the generation: requests in flight complete with maybe_executed, those not written, or behind the first
-    /// `bytes_written` of the last output, with not_sent; `aborted` turns that into operation_aborted. With
+    /// Ends the generation: requests in flight complete with maybe_executed. Those not written, or behind the first
+    /// `bytes_written` of the last output, complete with not_sent; `aborted` turns that into operation_aborted. With
     /// `keep_waiting` those that were never part of an output stay.
     struct ending {
         bool aborted = false;
@@ -106,7 +106,7 @@ public:
     generic_response& pushes() noexcept { return pushes_; }
 
     shown_counters& counters() noexcept { return counters_; }
-    /// What the server sent that no response could take: the refusal of a SUBSCRIBE, or the bytes that are no RESP.
+    /// A message of the server that no response could take: the refusal of a SUBSCRIBE, or bytes that are no RESP.
     std::string refusal() const { return refusal_.get(); }
 
 private:
@@ -160,7 +160,7 @@ private:
     std::size_t dead_entries_ = 0; // between written_ and tail_
     bool open_ = false;
 
-    // What the requests that were answered have left behind.
+    // Effects of the requests that were answered.
     bool in_transaction_ = false;
     std::uint32_t pause_ms_ = 0;
     std::uint64_t reserved_at_ = 0; // where head_ was behind a request that concerns the next one

@@ -33,7 +33,7 @@ std::uint32_t wait_of(detail::timeout where, detail::arguments_of arguments) noe
     return milliseconds_of(text, where == detail::timeout::last_s ? 1000 : 1);
 }
 
-/// What stands behind BLOCK, if that is an option: keys, groups and consumers may have that name, too. 0: nothing.
+/// The argument of the option BLOCK; keys, groups and consumers may have that name, too. 0: there is none.
 std::uint32_t block_of(detail::arguments_of arguments) noexcept {
     while (arguments.left() != 0) {
         auto const word = arguments.next();

@@ -17,7 +17,7 @@ constexpr words words_of[] = {{"subscribe", "unsubscribe", "message"},
 
 constexpr std::size_t index(subscription kind) noexcept { return static_cast<std::size_t>(kind); }
 
-// What a confirmation counts: channels and patterns together, shard channels alone.
+// The count in a confirmation: of channels and patterns together, of shard channels alone.
 std::size_t counted(server_session const& who, subscription kind) noexcept {
     return kind == subscription::shard ? who.subscribed[2].size() : who.subscribed[0].size() + who.subscribed[1].size();
 }

@@ -85,8 +85,8 @@ namespace {
 
 using any_socket = std::variant<ip::tcp::socket, local::stream_protocol::socket>;
 
-/// One client. A coroutine reads and feeds the engine; writing is one op, started whenever there is output and none is
-/// under way: by the reader, or by another client's publication.
+/// One client. A coroutine reads and feeds the engine. Writing is one op, started whenever there is output and none is
+/// under way. The reader starts it, or another client's publication does.
 struct session : op_link {
     counted<server_core> owner;
     any_socket socket;

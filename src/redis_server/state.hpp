@@ -1,5 +1,5 @@
-// What the parts of the embedded server share: values, databases, sessions, the command table and the call that each
-// command's function gets.
+// The common state of the embedded server's parts: values, databases, sessions, the command table, and the call that
+// each command's function gets.
 #pragma once
 
 #include <fairlead/redis_server/engine.hpp>
@@ -56,7 +56,7 @@ struct by_id {
 };
 using subscribers = std::map<std::string, std::set<server_session*, by_id>, std::less<>>;
 
-// Who may run a command when; see dispatch().
+// When a command may run, and for which clients; see dispatch().
 enum command_flag : unsigned {
     no_auth = 1,         // before AUTH
     in_subscription = 2, // by a RESP2 client that has subscriptions

@@ -68,7 +68,7 @@ public:
     bool has_performed() noexcept { return performed_ || !(performed_ = true); }
 
     void fork_at(int n) noexcept {
-        at_ = -n; // What is copied now goes on as the child.
+        at_ = -n; // Copies that are made now go on as the child.
         performed_ = false;
     }
     void stay(int n) noexcept { at_ = n; }

@@ -10,14 +10,14 @@
 
 namespace fairlead::redis {
 
-/// What happens to pushes that nobody receives, beyond config::pushes_max or config::push_bytes_max. Replies are never
-/// held up by them: the connection goes on reading.
+/// The fate of pushes that nobody receives, beyond config::pushes_max or config::push_bytes_max. They never hold up
+/// replies: the connection goes on reading.
 enum class push_policy : unsigned char {
     drop_oldest, ///< The older half is dropped and counted (counters::pushes_dropped).
     close,       ///< async_run ends with error::pushes_overflow.
 };
 
-/// What config and config_view have in common: all of the settings.
+/// The common part of config and config_view: all of the settings.
 template <class Text> struct basic_config {
     Text address = "127.0.0.1:6379"; ///< "host:port", "host", "[v6]:port" or "unix:/path".
     Text username{};                 ///< Empty: "default".
@@ -28,9 +28,9 @@ template <class Text> struct basic_config {
 
     std::chrono::milliseconds connect_timeout{10'000}; ///< Name look-up and connecting.
     std::chrono::milliseconds hello_timeout{10'000};   ///< From connected until the server's greeting.
-    /// After this time without a byte from the server it is sent a PING; after the same time again without a byte the
-    /// connection is closed: by default after 30 s. connection says what is not counted. Longer than whatever keeps
-    /// the server from answering, such as a script. Zero: never.
+    /// After this time without a byte from the server it is sent a PING. After the same time again without a byte the
+    /// connection is closed, by default after 30 s. The comment on connection says what is not counted. Make it longer
+    /// than anything that keeps the server from answering, such as a script. Zero: never.
     std::chrono::milliseconds health_check_interval{15'000};
 
     bool cancel_if_not_connected = false; ///< Requests made without a connection fail instead of waiting for one.
@@ -44,12 +44,12 @@ template <class Text> struct basic_config {
     push_policy pushes = push_policy::drop_oldest;
     std::size_t read_bytes_min = 16 * 1024;  ///< Asked for at first in one read,
     std::size_t read_bytes_max = 256 * 1024; ///< and at the most, once reads fill it.
-    resp3::limits limits{};                  ///< What one message of the server may be.
+    resp3::limits limits{};                  ///< Of one message of the server.
 };
 
-/// What connection::async_run takes and copies: a config, or settings written in place, `{.address = "redis:6379"}`.
-/// Its texts are those of others, so that it needs no destructor: g++ 12 destroys a temporary aggregate twice that is
-/// made inside a co_await expression.
+/// The argument of connection::async_run, which copies it: a config, or settings in place, `{.address = "redis:6379"}`.
+/// Its texts are those of others, so that it needs no destructor. With g++ 12 a temporary aggregate that is made inside
+/// a co_await expression is destroyed twice.
 using config_view = basic_config<std::string_view>;
 
 /// Settings of one's own: `config c; c.address = ...`, or `config c({.address = "redis:6379"})`.

@@ -16,7 +16,7 @@
 
 namespace fairlead::redis {
 
-/// What a connection has done so far, over all its generations. Each number is exact by itself; while the connection is
+/// The work of a connection so far, over all its generations. Each number is exact by itself; while the connection is
 /// at work they may have been read at different moments.
 struct connection_counters {
     std::uint64_t generations;     ///< Sessions that became ready.
@@ -173,22 +173,23 @@ struct run : fairlead::detail::primitive<run> {
 
 } // namespace detail
 
-/// A connection that any number of coroutines and callbacks use at the same time. What they ask for within one turn of
-/// the loop goes out in one write; replies are matched to requests in order; pushes are handed out while replies flow.
-/// A request that is cancelled, or whose response does not fit, never shifts the replies of the others.
+/// A connection that any number of coroutines and callbacks use at the same time. Their requests of one turn of the
+/// loop go out in one write. Replies are matched to requests in order, and pushes are handed out while replies flow. A
+/// request that is cancelled, or whose response does not fit, never shifts the replies of the others.
 ///
 /// A connection has one generation for each async_run: resolve, connect, HELLO (with credentials, name and database),
 /// then requests until the connection ends. It does not reconnect by itself: call async_run again, after a pause.
 ///
 /// A server from which nothing has come for a config::health_check_interval has to answer something within another
-/// one: what callers asked for, or else a PING. Otherwise async_run ends with error::server_silent. Not counted is
+/// one: the requests of callers, or else a PING. Otherwise async_run ends with error::server_silent. Not counted is
 ///   - the time in which bytes move to the server that were sent before that question: a slow upload is no silence;
-///   - the timeouts of blocking commands (BLPOP, BLMOVE, XREAD BLOCK, WAIT ...), 0 being for ever, and of CLIENT PAUSE,
-///     as far as they came from this connection.
-/// A PING is sent neither inside a transaction that is open, of which it would become part, nor behind ASKING and
-/// CLIENT CACHING, which concern the next command; WATCH and subscriptions do not keep it away. Where nothing can be
-/// asked, on a dedicated connection, TCP looks after the server's host (SO_KEEPALIVE): when that is gone, async_run
-/// ends with error::timed_out after about two intervals, in whole seconds. A server that hangs is not noticed then.
+///   - the timeouts of blocking commands (BLPOP, BLMOVE, XREAD BLOCK, WAIT ...), 0 being for ever. Those of CLIENT
+///   PAUSE
+///     are not counted either. All of this holds as far as the commands came from this connection.
+/// No PING is sent inside an open transaction, of which it would become part. Nor is one sent behind ASKING and CLIENT
+/// CACHING, which concern the next command. WATCH and subscriptions do not keep it away. Where nothing can be asked, on
+/// a dedicated connection, TCP looks after the server's host (SO_KEEPALIVE). When that is gone, async_run ends with
+/// error::timed_out after about two intervals, in whole seconds. A server that hangs is not noticed then.
 ///
 /// Handlers run on the connection's executor, unless they have one of their own; replies are converted before that, in
 /// the thread that performs the I/O. Where the executor is a pool, a strand, or one of a user's, its operations are

@@ -1,5 +1,4 @@
-// What a Redis client can report beside the errors of sockets (system), names (fairlead.netdb) and of the wire
-// (fairlead.resp3).
+// The errors of a Redis client beside those of sockets (system), names (fairlead.netdb) and the wire (fairlead.resp3).
 #pragma once
 
 #include <fairlead/base/error.hpp>
@@ -40,10 +39,10 @@ enum class error {
 
 /// The category of redis::error.
 FAIRLEAD_EXPORT error_category const& get_error_category() noexcept;
-/// What `error_code ec = redis::error::no_reply` calls, and comparisons do.
+/// For `error_code ec = redis::error::no_reply`, and for comparisons.
 inline error_code make_error_code(error e) noexcept { return {static_cast<int>(e), get_error_category()}; }
 
-/// What errors of several sources have in common: `if (ec == redis::condition::not_executed)`.
+/// A property that errors of several sources share: `if (ec == redis::condition::not_executed)`.
 enum class condition {
     not_executed = 1, ///< The commands were certainly not executed: a repetition cannot execute them twice.
     protocol_error,   ///< The server's bytes are no RESP, above a limit, or out of step.
@@ -51,7 +50,7 @@ enum class condition {
 
 /// The category of redis::condition.
 FAIRLEAD_EXPORT error_category const& get_condition_category() noexcept;
-/// What `ec == redis::condition::not_executed` calls.
+/// For `ec == redis::condition::not_executed`.
 inline error_condition make_error_condition(condition c) noexcept {
     return {static_cast<int>(c), get_condition_category()};
 }

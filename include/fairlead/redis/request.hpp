@@ -32,7 +32,7 @@ struct request_part {
     confirmation kind;
 };
 
-/// What a request does to the transaction of its connection.
+/// The effect of a request on the transaction of its connection.
 enum class transaction : unsigned char { as_it_was, left_open, closed };
 
 struct command_info;
@@ -41,7 +41,8 @@ class arguments_of;
 template <class R>
 concept argument_range = std::ranges::forward_range<R const> && !std::convertible_to<R const&, std::string_view>;
 
-/// What push() says of other arguments. A base, because clang says it twice of a member of the class itself.
+/// The error of the compiler for other arguments. A base, because clang prints it twice for a member of the class
+/// itself.
 struct refuses_arguments {
     template <class... Arguments>
         requires(!(resp3::argument<Arguments> && ...))
@@ -55,12 +56,14 @@ struct refuses_arguments {
 /// Commands to be executed together, in order, by one write: a pipeline. Arguments are serialised at once, with their
 /// lengths, so whatever they contain cannot become a command. clear() keeps the memory.
 ///
-/// SUBSCRIBE and its relatives are answered by pushes, not by replies: they count in commands() only. What breaks the
-/// order of replies on any connection (CLIENT REPLY, MONITOR, HELLO, RESET, QUIT, SYNC, SCRIPT DEBUG ...), or disturbs
-/// other callers on a shared one (SELECT, WATCH, AUTH, MULTI without EXEC in the same request, blocking commands), is
-/// noted in any spelling; async_exec then fails with error::refused_command before a byte is written. refused() says
-/// which command it was, instead() what to write. MULTI, EXEC and DISCARD with arguments count among the former:
-/// servers refuse these, but differ in whether the transaction is open afterwards.
+/// SUBSCRIBE and its relatives are answered by pushes, not by replies: they count in commands() only.
+///
+/// Two kinds of commands are noted, in any spelling. Some break the order of replies on any connection: CLIENT REPLY,
+/// MONITOR, HELLO, RESET, QUIT, SYNC, SCRIPT DEBUG and others. Some disturb other callers on a shared one: SELECT,
+/// WATCH, AUTH, MULTI without EXEC in the same request, and blocking commands. With one of them async_exec fails with
+/// error::refused_command before a byte is written. The command is refused(), and instead() says what to write. MULTI,
+/// EXEC and DISCARD with arguments are of the first kind: servers refuse these, but differ in whether the transaction
+/// is open afterwards.
 ///
 /// Threads    one at a time; while an execution is pending, none may change it
 /// Throws     bad_alloc, or what the conversion of an argument throws; the request is unchanged then
@@ -105,10 +108,10 @@ public:
     /// The first of the commands that are least fit for a shared connection, in capitals, with its subcommand if that
     /// is why: "SELECT", "CLIENT REPLY". Empty when there is none.
     FAIRLEAD_EXPORT std::string_view refused() const noexcept;
-    /// What to do instead of sending refused(). Empty when there is none.
+    /// Says what to write instead of refused(). Empty when there is nothing to say.
     FAIRLEAD_EXPORT std::string_view instead() const noexcept;
 
-    /// For the library: what follows what. Empty when all commands have replies.
+    /// For the library: the parts in their order. Empty when all commands have replies.
     std::vector<detail::request_part> const& parts() const noexcept { return parts_; }
     /// For the library: whether a transaction is open behind the last command.
     detail::transaction transaction() const noexcept { return transaction_; }

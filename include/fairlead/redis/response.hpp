@@ -28,10 +28,15 @@ struct reply_view {
 
 /// Reads the values of one reply, one after the other, into C++ types.
 ///
-/// Text goes into std::string; numbers, doubles and booleans into arithmetic types, also from text ("42", as GET gives
-/// it); null into std::optional only; arrays and sets into sequences, sets, tuples and pairs; maps into maps and into
-/// sequences of pairs. A flat array of keys and values goes into a map too, which is how RESP2 writes them. result<T>
-/// takes a T or the server's refusal. For a type of your own write, in its namespace,
+///   - Text goes into std::string.
+///   - Numbers, doubles and booleans go into arithmetic types, also from text ("42", as GET gives it).
+///   - Null goes into std::optional only.
+///   - Arrays and sets go into sequences, sets, tuples and pairs.
+///   - Maps go into maps and into sequences of pairs. A flat array of keys and values, which is a map in RESP2, does
+///   too.
+///   - result<T> takes a T or the server's refusal.
+///
+/// For a type of your own write, in its namespace,
 /// `error_code from_reply(redis::reply_reader& in, your_type& value)`, which reads with `in.read(...)`. When it throws,
 /// the request ends with error::conversion_failed.
 class reply_reader {
@@ -88,8 +93,8 @@ public:
     /// The refusal as the server put it: "WRONGTYPE Operation against ...". Its first word is a code.
     std::string const& error_text() const noexcept { return error_; }
 
-    /// Throws system_error when there is no value: error::server_error with the server's text, incompatible_type when
-    /// the reply could not be read as a T, no_reply when none came.
+    /// Throws system_error when there is no value: error::server_error with the server's text,
+    /// incompatible_type when the reply is no T, no_reply when none came.
     T& value() {
         check();
         return value_;

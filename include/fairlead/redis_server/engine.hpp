@@ -19,11 +19,11 @@ struct server_state;
 struct server_session;
 } // namespace detail
 
-/// What the embedded server allows its clients, and its clock.
+/// The limits of the embedded server for its clients, and its clock.
 struct server_engine_options {
     server_engine_options() = default; // No aggregate, as server_options.
 
-    std::string password;                                  ///< What clients have to AUTH with; empty: nothing.
+    std::string password;                                  ///< For AUTH; empty: clients need none.
     std::size_t databases = 16;                            ///< SELECT 0 to databases - 1.
     std::size_t arguments_max = 1024 * 1024;               ///< Of one command.
     std::size_t bulk_bytes_max = 512 * 1024 * 1024;        ///< Of one argument, and of a string value.
@@ -35,8 +35,8 @@ struct server_engine_options {
     std::function<std::chrono::milliseconds()> clock;
 };
 
-/// What the clients share: databases, subscriptions, the list of clients. Replies depend on the order of the bytes fed
-/// and on the clock alone: whatever has no order of its own (keys, fields, members) is listed in ascending order.
+/// The common state of the clients: databases, subscriptions, the list of clients. Replies depend on the order of the
+/// bytes fed and on the clock alone. Keys, fields and members, which have no order, are listed in ascending order.
 ///
 /// Lifetime   outlives its clients
 /// Threads    none; the engine and all of its clients are one object to a thread
@@ -56,8 +56,8 @@ private:
     std::unique_ptr<detail::server_state> state_;
 };
 
-/// One connection. The owner moves bytes: what it receives goes to feed(), what output() holds has to be sent and then
-/// erased by the owner; once wants_close() is true and output() is empty, it closes.
+/// One connection. The owner moves bytes: it feeds those that it receives to feed(), and sends and then erases those in
+/// output(). Once wants_close() is true and output() is empty, it closes.
 class FAIRLEAD_EXPORT server_engine::client {
 public:
     /// `address` is only shown in CLIENT LIST.
@@ -70,14 +70,14 @@ public:
     /// cut is fine. Does nothing once wants_close() is true.
     void feed(std::string_view bytes);
 
-    /// What has to be sent. Take it out (swap, move) before an asynchronous write: commands of other clients append.
+    /// The bytes to be sent. Take them out (swap, move) before an asynchronous write: commands of other clients append.
     std::string& output() noexcept;
     bool wants_close() const noexcept;
     std::uint64_t id() const noexcept;
 
-    /// `changed` is called when another client's commands gave this one output (a published message) or decided that it
-    /// has to close; never from this client's own feed(). It runs at the end of that other feed(), once for each, and
-    /// may destroy any client, but not call feed().
+    /// `changed` is called when another client's commands gave this one output (a published message), or decided that
+    /// it has to close. It is never called from this client's own feed(). It runs at the end of that other feed(), once
+    /// for each, and may destroy any client, but not call feed().
     void on_output(std::function<void()> changed);
 
 private:

@@ -47,7 +47,7 @@ public:
     /// For config::address: "127.0.0.1:port", or "unix:path" when it has no TCP.
     std::string address() const;
 
-    /// Closes the listening sockets and all clients. What they asked for is lost, as with a server that is killed.
+    /// Closes the listening sockets and all clients. Their requests are lost, as with a server that is killed.
     void stop() noexcept;
     /// Closes all clients; goes on listening.
     void disconnect_clients() noexcept;

@@ -155,7 +155,7 @@ public:
         return store_.size();
     }
 
-    /// What the stream's own does.
+    /// As the stream's own.
     /// Completes  (error_code ec, std::size_t n)
     /// Errors     those of the stream
     /// Cancel     as the stream's

@@ -10,8 +10,8 @@
 
 namespace fairlead {
 
-/// A buffered_read_stream and a buffered_write_stream around the same `Stream`. What has not been flushed is lost when
-/// it is closed or destroyed.
+/// A buffered_read_stream and a buffered_write_stream around the same `Stream`. Bytes that have not been flushed are
+/// lost when it is closed or destroyed.
 /// Threads    one reader plus one writer at a time, if the stream allows that; otherwise unsynchronised
 /// Source     Asio, buffered_stream
 template <class Stream> class buffered_stream : public detail::lowest_layer_of<std::remove_reference_t<Stream>> {

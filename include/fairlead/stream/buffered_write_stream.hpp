@@ -77,7 +77,7 @@ template <class Layer, class Buffers> struct buffered_write_step : buffered_writ
 } // namespace detail
 
 /// Collects small writes in a buffer, which is written to `Stream` when it is full and when it is flushed. Reads are
-/// the stream's own. What has not been flushed is lost when it is closed or destroyed.
+/// the stream's own. Bytes that have not been flushed are lost when it is closed or destroyed.
 /// Threads    one reader plus one writer at a time, if the stream allows that; otherwise unsynchronised
 /// Source     Asio, buffered_write_stream
 template <class Stream> class buffered_write_stream : public detail::stream_layer<Stream> {
@@ -135,7 +135,7 @@ public:
     std::size_t flush() { return detail::perform_buffered(flush_step{{&store_}, this}, *this, "flush", "to"); }
     std::size_t flush(error_code& ec) { return detail::perform_buffered(flush_step{{&store_}, this}, ec); }
 
-    /// What the stream's own does.
+    /// As the stream's own.
     /// Completes  (error_code ec, std::size_t n)
     /// Errors     those of the stream
     /// Cancel     as the stream's

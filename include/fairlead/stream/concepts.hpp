@@ -1,4 +1,4 @@
-// What an algorithm on streams asks of a stream.
+// The requirements of algorithms on streams.
 #pragma once
 
 #include <fairlead/base/buffer.hpp>

@@ -192,8 +192,8 @@ find_delimiter(Buffer const& data, Delimiter const& wanted, std::size_t& from, o
 
 template <class Buffer> using byte_of = buffers_iterator<typename Buffer::const_buffers_type>;
 
-/// What takes two iterators over bytes and answers with a third and whether the match ends there. Without a match the
-/// next search begins where the third one points.
+/// A function of two iterators over bytes, whose result is a third one and whether the match ends there. Without a
+/// match the next search begins where the third one points.
 template <class Match, class Buffer>
 concept match_condition_for = std::move_constructible<Match> && requires(Match& m, byte_of<Buffer> i) {
     { m(i, i) } -> std::convertible_to<std::pair<byte_of<Buffer>, bool>>;
@@ -323,8 +323,8 @@ template <template <class, class> class A, class S, class B, class W, class H, c
 struct associator<A, detail::read_until_op<S, B, W, H>, D>
     : detail::pass_on<A, detail::read_until_op<S, B, W, H>, H, D> {};
 
-/// Whether a type may be a match condition of read_until: true for functions and for what has a result_type, may be
-/// specialised, and is not asked for. What can be called like a match condition is one.
+/// Whether a type may be a match condition of read_until: true for functions and for types with a result_type. It may
+/// be specialised. The library does not ask for it: a type that can be called like a match condition is one.
 template <class T> struct is_match_condition : std::bool_constant < std::is_function_v<std::remove_pointer_t<T>> ||
     requires {
     typename T::result_type;
@@ -359,8 +359,8 @@ FAIRLEAD_ALWAYS_INLINE decltype(auto) async_read_until(Stream& stream, Buffer in
     return detail::start_read_until(stream, std::move(into), detail::character_delimiter{delimiter},
                                     std::forward<Token>(token));
 }
-/// The same until `match(begin, end)`, called with iterators over the bytes of the buffer, returns {behind, true}; with
-/// {at, false} it is asked again for what begins there, when there is more.
+/// The same until `match(begin, end)` returns {behind, true}; its arguments are iterators over the bytes of the buffer.
+/// After {at, false} it is called again with the bytes that begin there, when there are more.
 /// Allocates  a counted block
 template <async_read_stream Stream, detail::dynamic_buffer_type Buffer, detail::match_condition_for<Buffer> Match,
           class Token = detail::default_token_of<Stream>>

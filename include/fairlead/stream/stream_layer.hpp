@@ -1,4 +1,4 @@
-// What the buffered streams have in common: the stream below them, and a place for bytes on their way.
+// The common part of the buffered streams: the stream below them, and a place for bytes on their way.
 #pragma once
 
 #include <fairlead/stream/concepts.hpp>
@@ -108,8 +108,8 @@ protected:
     Stream next_layer_;
 };
 
-/// A handler of the stream below: finishes the step, of which it holds only what that takes (with it all, an awaited
-/// read would not fit into the await record), and calls the final handler.
+/// A handler of the stream below: finishes the step and calls the final handler. Of the step it holds only the part
+/// that finishing takes: with all of it, an awaited read would not fit into the await record.
 template <class End, class Handler> struct buffered_op {
     End end;
     Handler handler;

@@ -1,4 +1,5 @@
-// What reading and writing "until done" share: the buffers still to be moved, and the loop over single attempts.
+// The common part of reading and writing "until done": the buffers still to be moved, and the loop over single
+// attempts.
 #pragma once
 
 #include <fairlead/stream/completion_condition.hpp>
@@ -122,7 +123,7 @@ struct write_direction {
     }
 };
 
-/// The loop as a handler: it is the completion handler of each attempt, and brings along what the final handler brings,
+/// The loop as a handler: it is the completion handler of each attempt. It has the associations of the final handler,
 /// so that the layer needs no memory of its own (P0162R0 §5.3).
 template <class Direction, class Stream, class Rest, class Condition, class Handler> struct transfer_op
     : composed_cancellation<Handler> {

@@ -112,7 +112,7 @@ template <class Stream, class Buffer, class Condition> struct write_dynamic {
 
 template <class B>
 concept dynamic_buffer_type = dynamic_buffer_v1<B> || dynamic_buffer_v2<B>;
-/// What is to be written as buffer(x).
+/// An argument to be written as buffer(x).
 template <class T>
 concept needs_buffer =
     !const_buffer_sequence<T> && !dynamic_buffer_type<std::decay_t<T>> && requires(T const& x) { buffer(x); };
