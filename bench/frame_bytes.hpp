@@ -3,7 +3,7 @@
 
 #include <fairlead/coro/awaitable.hpp>
 
-/// What such a coroutine returns. It must not be inlined where it is called: clang then makes no frame.
+/// The result of such a coroutine. It must not be inlined where it is called: clang then makes no frame.
 struct seen_frame {
     struct promise_type : fairlead::detail::awaitable_promise_base<void> {
         static inline std::size_t bytes = 0; ///< of the frame that was made last

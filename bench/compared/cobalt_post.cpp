@@ -1,5 +1,5 @@
-// The await row of post.cpp for Boost.Cobalt, which has no yield of its own: a post with its token, to the coroutine's
-// executor, is how one gives way there.
+// The await row of post.cpp for Boost.Cobalt, which has no yield of its own. There one gives way by a post with its
+// token, to the coroutine's executor.
 //
 //   cobalt_post use_op N FLOWS
 #include <boost/asio/buffer.hpp>

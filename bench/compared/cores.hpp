@@ -1,4 +1,4 @@
-// What the programs of BM-12 that use several cores share.
+// The common part of the programs of BM-12 that use several cores.
 #pragma once
 
 #include <cstdint>

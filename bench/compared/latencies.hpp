@@ -1,4 +1,4 @@
-// What the programs of BM-9 collect and print.
+// The latencies that the programs of BM-9 collect and print.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What idle.cpp and its limit share: many open pairs, and the memory that the process itself keeps.
+// The common part of idle.cpp and its limit: many open pairs, and the memory that the process itself keeps.
 #pragma once
 
 #include "descriptors.hpp"

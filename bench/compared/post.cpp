@@ -1,4 +1,4 @@
-// What it costs to have something run later. One source for Fairlead (through the headers of fairlead::asio_compat) and
+// The cost of running a function later. One source for Fairlead (through the headers of fairlead::asio_compat) and
 // for Asio. A socket is open and waits for data, as in every program that has a reason to run a loop.
 //
 //   post ROW N FLOWS

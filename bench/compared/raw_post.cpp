@@ -57,10 +57,10 @@ struct chain : node {
     }
 };
 
-/// What a strand is at least. There are two ways in: for a function in its turn, plain stores, once it has seen that
-/// nobody else waits; for all others a lock-free stack, and the first on it queues the turn. Left out: a queue below
-/// that other threads can push to as well, shared ownership, one strand inside another, exceptions, and functions and
-/// executors of any type.
+/// The least that a strand can be. There are two ways in. A function in its turn uses plain stores, once it has seen
+/// that nobody else waits. All others push to a lock-free stack, and the first on it queues the turn. Left out are a
+/// queue below that other threads can push to as well, and shared ownership. Left out, too, are one strand inside
+/// another, exceptions, and functions and executors of any type.
 struct strand : node {
     static constexpr int functions_per_turn = 16; // The queue below has others waiting.
     static constinit thread_local strand const* innermost;

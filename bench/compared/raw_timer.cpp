@@ -1,5 +1,5 @@
-// The limit of timer.cpp: a binary heap that knows where each timer stands, or a wheel of one-millisecond buckets; the
-// clock is read whenever a deadline is set, and each timer that ends calls a function that the compiler cannot see.
+// The limit of timer.cpp: a binary heap that knows where each timer stands, or a wheel of one-millisecond buckets. The
+// clock is read whenever a deadline is set. Each timer that ends calls a function that the compiler cannot see.
 //
 //   raw_timer heap|wheel ROW N PENDING
 #include <algorithm>
@@ -87,7 +87,7 @@ private:
     std::vector<id> place_;
 };
 
-/// What is more than a minute ahead stays in its bucket for several turns; only rows without expiry use it.
+/// A timer that is more than a minute ahead stays in its bucket for several turns; only rows without expiry use it.
 class wheel {
 public:
     explicit wheel(std::size_t timers) : links_(timers + buckets) {

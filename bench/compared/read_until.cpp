@@ -1,12 +1,12 @@
-// The table of the essay on immediate completions: async_read_until on a buffer in which the delimiter always stands,
-// so that every operation is complete when it is started. Nothing is consumed, and the stream is never read from. One
-// source for Fairlead (through the headers of fairlead::asio_compat) and for Asio. Fairness is on, where there is any.
+// The table of the essay on immediate completions: async_read_until on a buffer in which the delimiter always stands.
+// So every operation is complete when it is started. Nothing is consumed, and the stream is never read from. One source
+// for Fairlead (through the headers of fairlead::asio_compat) and for Asio. Fairness is on, where there is any.
 //
 //   read_until ROW N
 //     ROW  callback, native_callback (the socket has io_context's own executor type), immediate
-//          (bind_immediate_executor), coroutine, deferred (awaited), or own (an awaited operation that is written here
-//          and says whether it is ready, as Cobalt's can; Fairlead alone has such). They look for "\r\n", as the essay
-//          does; character_coroutine and character_callback for one character
+//          (bind_immediate_executor), coroutine, deferred (awaited), or own. The last is an awaited operation that is
+//          written here and says whether it is ready, as Cobalt's can; Fairlead alone has such. They look for "\r\n",
+//          as the essay does; character_coroutine and character_callback for one character
 #include <asio.hpp>
 
 #if defined(FAIRLEAD_VERSION_MAJOR) || ASIO_VERSION >= 102700
@@ -26,7 +26,7 @@ namespace {
 using socket_type = asio::local::stream_protocol::socket;
 using native_socket = socket_type::rebind_executor<asio::io_context::executor_type>::other;
 
-/// What is looked for.
+/// The delimiter.
 struct line_end {
     static constexpr char delimiter[] = "\r\n";
 };
@@ -47,7 +47,7 @@ template <class Socket, class Wanted = line_end> struct reader {
 };
 
 #ifdef HAS_IMMEDIATE_EXECUTOR
-/// A handler may run before its operation's start returns: it then leaves it to the caller's loop to go on, as Asio
+/// A handler may run before its operation's start returns. It then leaves it to the caller's loop to go on, as Asio
 /// puts no bound to how deep one may stand in the other.
 struct immediate_reader {
     using Wanted = line_end;

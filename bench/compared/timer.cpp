@@ -1,4 +1,4 @@
-// What timers cost. One source for Fairlead (through the headers of fairlead::asio_compat) and for Asio.
+// The cost of timers. One source for Fairlead (through the headers of fairlead::asio_compat) and for Asio.
 //
 //   timer ROW N PENDING
 //     ROW      cancel       one timer after the other is made, waited for and cancelled; its handler runs each time

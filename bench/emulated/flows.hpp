@@ -1,4 +1,4 @@
-// What the programs of this folder have in common: ten flows of control that start operations, and so many triggers.
+// The common part of the programs of this folder: ten flows of control that start operations, and so many triggers.
 #pragma once
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// The benchmarks of P0162R0 §4 and P0055R1: an operation that a user makes of the emulated operating system, with what
-// the library offers for that, and ten flows that start it. One source for Fairlead (through the headers of
+// The benchmarks of P0162R0 §4 and P0055R1: an operation that a user makes of the emulated operating system, and ten
+// flows that start it. The user makes it with the means of the library. One source for Fairlead (through the headers of
 // fairlead::asio_compat) and for Asio.
 //
 //   library ROW endless|counted N
@@ -136,7 +136,7 @@ template <bool Counted> asio::awaitable<void> flow(long n) {
 }
 
 #ifdef FAIRLEAD_VERSION_MAJOR
-/// What a socket's read is made of, with the emulated operating system in the place of the driver.
+/// The parts of a socket's read, with the emulated operating system in the place of the driver.
 struct own_xyz : asio::detail::primitive<own_xyz> {
     using signature = void(int);
     struct record : asio::op {

@@ -42,8 +42,8 @@ double cpu_seconds() {
     return s(u.ru_utime) + s(u.ru_stime);
 }
 
-// ---- raw: edge-triggered, a short read is taken for a drained socket (safe here: the buffer is larger, or one message
-// is under way at a time)
+// ---- raw: edge-triggered, a short read is taken for a drained socket. That is safe here: the buffer is larger, or one
+// message is under way at a time
 
 void raw() {
     int const e = epoll_create1(0);

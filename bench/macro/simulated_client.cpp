@@ -1,7 +1,7 @@
-// How fast the simulator is, with a real client in it: one connection, 500 requests of up to 100 callers, cancels,
-// short reads and writes, resets, reconnects (see tests/sim/redis_pipelined_client.hpp). Every seed is checked as in
-// the test. Printed: seeds and events in a second of one core's time, the ratio of simulated to real time, and what
-// happened.
+// The speed of the simulator, with a real client in it (see tests/sim/redis_pipelined_client.hpp). There are one
+// connection, 500 requests of up to 100 callers, cancels, short reads and writes, resets, reconnects. Every seed is
+// checked as in the test. Printed: seeds and events in a second of one core's time, the ratio of simulated to real
+// time, and what happened.
 //
 //   bench_simulated_client [seeds] [first seed]
 #include "../../tests/sim/redis_pipelined_client.hpp"

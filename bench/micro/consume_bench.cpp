@@ -1,4 +1,4 @@
-// What does it cost to give bytes back to the buffer one element at a time, and what does it save to be lazy about it?
+// What does it cost to give bytes back to the buffer one element at a time? What does it save to be lazy about it?
 //
 //   bench_consume WAY PAIRS
 //     WAY    never   the map is parsed where it lies, nothing is given back: the limit

@@ -140,7 +140,7 @@ std::string record(std::size_t bytes, void (recorder::*reply)()) {
     return std::move(r.out);
 }
 
-/// Whatever a candidate computes goes here, so that no compiler finds it useless.
+/// The results of candidates go here, so that no compiler finds them useless.
 std::uint64_t volatile checksum;
 
 void walk(std::string_view in) {
@@ -163,7 +163,7 @@ void walk(std::string_view in) {
     checksum = sum;
 }
 
-/// What a consumer at least looks at.
+/// The parts that every consumer looks at.
 struct look {
     std::uint64_t sum = 0;
     void operator()(resp3::node const& n) { sum += n.value.size() + n.size + n.depth + static_cast<unsigned>(n.last); }

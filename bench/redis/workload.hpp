@@ -1,4 +1,4 @@
-// What all clients of the Redis benchmark do.
+// The work of all clients of the Redis benchmark.
 //
 //   PROGRAM MODE N CALLERS HOST:PORT
 //     calls    each caller in turn sets and gets a key, one request under way for each; N requests in all

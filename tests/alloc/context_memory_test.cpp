@@ -44,7 +44,7 @@ class ContextMemory : public testing::Test {
     }
 };
 
-/// What is made once for the process, and memory that operations leave to the next.
+/// Makes all that is made once for the process, and the memory that operations leave to the next.
 void warm_up(io_context& c) {
     signal_set signals(c, SIGUSR1);
     steady_timer timer(c, 0s);

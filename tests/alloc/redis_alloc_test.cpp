@@ -1,4 +1,4 @@
-// What a command costs in memory from the heap: nothing, once everything has been used once. The counters replace
+// The cost of a command in memory from the heap: nothing, once everything has been used once. The counters replace
 // operator new of the whole test program.
 
 #include <fairlead/coro/spawn.hpp>

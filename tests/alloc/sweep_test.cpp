@@ -1,6 +1,6 @@
-// No memory: each allocation of each program below fails in turn (row R04 of the failure catalogue), and what must work
-// without memory does (C15, R05). A failure may end the operation with an exception or an error; it may not leak, end
-// the process, or leave the context unusable.
+// No memory: each allocation of each program below fails in turn (row R04 of the failure catalogue). The calls that
+// must work without memory do (C15, R05). A failure may end the operation with an exception or an error; it may not
+// leak, end the process, or leave the context unusable.
 #include <alloc/failing_new.hpp>
 
 #include <fairlead/coro/spawn.hpp>
@@ -452,7 +452,7 @@ TEST(Catalogue, R04_PostedFunctions) {
         GTEST_SKIP() << "the sanitizer of this compiler keeps its own operator new";
     sweep(
         [](io_context& context, std::unique_ptr<kept>&) {
-            // What a handler has captured moves with it without a new block.
+            // The captures of a handler move with it without a new block.
             auto const function = [] { return [captured = std::string(100, 'x')] {}; };
             post(context, function());
             defer(context, function());

@@ -1,5 +1,5 @@
-// A driver in front of the machine's own, for what one cannot ask a machine to do in a test: clocks that jump, a
-// process that was stopped for a while, waiting that is interrupted.
+// A driver in front of the machine's own. It does things that a test cannot ask of a machine. Clocks jump, the process
+// was stopped for a while, and waiting is interrupted.
 #pragma once
 
 #include <fairlead/io/driver.hpp>
@@ -12,7 +12,7 @@
 
 namespace fairlead::test {
 
-/// What the test bends; outlives the driver.
+/// The things that the test bends; outlives the driver.
 struct bend {
     std::atomic<std::int64_t> ahead_ns{0};    ///< of the steady clock; handlers of several threads may move it
     bool stands = false;                      ///< the machine's clock counts for nothing: time is what the test adds
@@ -85,7 +85,7 @@ private:
     std::int64_t const began_ns_ = machine_.now_ns();
 };
 
-/// What a bent backend consists of. The base of the driver, so that it is there before it.
+/// The parts of a bent backend. The base of the driver, so that it is there before it.
 struct bent_parts {
     bend& bent;
     fairlead::detail::owned<io::driver> machine = io::make_driver();

@@ -200,7 +200,8 @@ TEST(Catalogue, F01_ItemGetsNoMoreThanThePublishedUnits) {
 /// each.
 constexpr std::uint64_t units_between_looks = std::uint64_t{fairness::batches_per_poll + 1} * fairness::batch_items *
                                               static_cast<std::uint64_t>(fairness::units_most);
-/// What a busy coroutine does where somebody waits for a look at the driver: enough, at every scale, to go beyond that.
+/// The rounds of a busy coroutine where somebody waits for a look at the driver: enough, at every scale, to go beyond
+/// that.
 constexpr std::uint64_t units_of_a_busy_one = 4 * units_between_looks;
 
 TEST(Papers, D20_D21_QuietSocketIsServedWhileABusyOneNeverWaits) {
@@ -439,8 +440,8 @@ struct computing_context {
         }
         self.over = true;
     }
-    /// The worst lateness of some timers, one after the other. They are expired after a slice and one handler at most,
-    /// and then wait for what is queued before them: a handler, or an item of many parts, which has a slice, too.
+    /// The worst lateness of some timers, one after the other. They are expired after a slice and one handler at most.
+    /// Then they wait for the item that is queued before them: a handler, or one of many parts, which has a slice, too.
     std::int64_t lateness() {
         co_spawn(context, tick(*this, 20), detached);
         context.run();
@@ -619,8 +620,8 @@ TEST(Catalogue, F01_X9_HandlersInsideOneAnotherMakeTimersNoLater) {
 
 TEST(Catalogue, F02_X9_TurnsThatDrainTheQueueCountTimeToo) {
     computing_context c;
-    // Each of many timers computes when it is due, and all are due at the same times: a turn has all of them, and the
-    // next one comes when they are through.
+    // Each of many timers computes when it is due, and all are due at the same times. So a turn has all of them, and
+    // the next one comes when they are through.
     constexpr std::int64_t length = 1'000'000;
     std::vector<std::unique_ptr<steady_timer>> timers;
     std::function<void(steady_timer&)> go = [&](steady_timer& t) {
@@ -638,7 +639,7 @@ TEST(Catalogue, F02_X9_TurnsThatDrainTheQueueCountTimeToo) {
             c.compute(10'000);
         return until > 0;
     };
-    // What is due at the same time stands in the queue, before the tick or behind it.
+    // The timers that are due at the same time stand in the queue, before the tick or behind it.
     EXPECT_LE(c.lateness(), fairness::slice_ns + 41 * length);
     auto const polls = c.context.counters().polls, items = c.context.counters().items;
     EXPECT_GE(polls + 100, items) << "after each long handler the driver has its turn";
@@ -684,7 +685,7 @@ TEST(Catalogue, F05_StormOfConnectionsLeavesTheEstablishedOnesTheirTurn) {
         [](ip::tcp::acceptor& from, std::uint64_t& n) -> awaitable<void> {
             co_await from.async_accept(); // The driver completes it, not the budget.
             ++n;
-            co_await this_coro::yield(); // What follows begins an item of its own.
+            co_await this_coro::yield(); // Here begins an item of its own.
             for (; n != storm; ++n)
                 co_await from.async_accept();
         }(acceptor, accepted),

@@ -23,8 +23,8 @@
 
 namespace {
 
-// The thread sanitizer starts no threads after a fork; a thread that allocates during it leaves the child of the
-// address sanitizer with a lock that nobody gives back.
+// The thread sanitizer starts no threads after a fork. With the address sanitizer a thread that allocates during a fork
+// leaves the child with a lock that nobody gives back.
 #ifdef FAIRLEAD_ASAN
 constexpr bool sanitizer_minds_threads = true;
 #else
@@ -68,7 +68,7 @@ TEST(Catalogue, S01_ChildAndParentGoOnWithTheirOwnSockets) {
     context.poll();
 
     EXPECT_TRUE(child_succeeds(context, [&] {
-        // What the child does to its registrations must not be done to the parent's.
+        // The child changes its registrations, and must not change the parent's.
         parents.close();
         parents_peer.close();
         context.poll();

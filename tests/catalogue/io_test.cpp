@@ -220,7 +220,7 @@ TEST(Catalogue, E03_BusyLoopReadsOnBehindAPassedDescriptor) {
     EXPECT_EQ(r.got, "abcdefg");
 }
 
-// What a doubt costs: one call for each socket once it is quiet, and then none.
+// The cost of a doubt: one call for each socket once it is quiet, and then none.
 TEST(Catalogue, E03_QuietSocketIsDoubtedOnce) {
     local_pair p;
     reader<64, local_socket> r(p.a);

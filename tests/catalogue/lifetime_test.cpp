@@ -264,8 +264,8 @@ TEST(Catalogue, M04_X8_DriverStaysUntilWhoeverWakesItHasDone) {
     EXPECT_EQ(gone.wait_for(0s), std::future_status::ready);
 }
 
-// The same with closing: many sockets of a context that goes are closed by the thread that ran their coroutines. What
-// this shows is for the thread sanitizer to see.
+// The same with closing: many sockets of a context that goes are closed by the thread that ran their coroutines. The
+// thread sanitizer is the judge.
 TEST(Catalogue, M05_X8_ObjectsOfAContextThatGoesAreClosedByAnotherThread) {
     for (auto rounds = test::scaled(50, 10); rounds != 0; --rounds) {
         auto going = std::make_unique<io_context>();
@@ -626,7 +626,7 @@ struct throws_when_moved {
     void operator()() const { ADD_FAILURE() << "it could not be moved"; }
 };
 
-/// What throws on its way to the call goes through run(), and takes the operation's block with it.
+/// A handler that throws on its way to the call goes through run(), and takes the operation's block with it.
 template <class Start> void expect_no_leak(io_context& context, Start start) {
     auto const held = std::make_shared<int>();
     int moves = 1'000;

@@ -1,4 +1,4 @@
-// What moves, what is moved onto, and what is only borrowed for a moment: more rows M of the failure catalogue.
+// Objects that move, are moved onto, or are only borrowed for a moment: more rows M of the failure catalogue.
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/acceptor.hpp>
@@ -48,7 +48,7 @@ std::size_t open_descriptors() {
 // ---- frames
 
 TEST(Catalogue, M01_NobodyHoldsTheHandleOfACoroutineThatRuns) {
-    // What could destroy a frame whose operation is under way: a copy, a handle, an operation that is started twice.
+    // These could destroy a frame whose operation is under way: a copy, a handle, an operation that is started twice.
     static_assert(!std::is_copy_constructible_v<awaitable<void>> && !std::is_copy_assignable_v<awaitable<void>>);
     static_assert(!std::is_convertible_v<awaitable<void>, std::coroutine_handle<>>);
     static_assert(!std::is_copy_constructible_v<async_op<void(error_code)>>);

@@ -1,6 +1,6 @@
-// Rows P, F and X of the failure catalogue that need a server which does the worst at the worst moment: a simulated
-// one, mostly played by hand. Every row runs in many worlds, which cut reads and writes anywhere and run things in any
-// order.
+// Rows P, F and X of the failure catalogue that need a server which does the worst at the worst moment. It is a
+// simulated one, mostly played by hand. Every row runs in many worlds, which cut reads and writes anywhere and run
+// things in any order.
 #include <gtest/gtest.h>
 
 #include <sim/redis_scene.hpp>
@@ -679,7 +679,7 @@ TEST(Catalogue, F10_GiantReplyDelaysItsOwnConnectionOnly) {
     // Replies come in order, so whoever shares the connection waits; timers and other connections do not.
     std::string const giant(4'000'000, 'g');
     sim::for_each_seed(worlds() / 5 + 1, [&](sim::world& w) {
-        w.set(sim::rule::starve, 0); // Who gets no turn is late whatever others do.
+        w.set(sim::rule::starve, 0); // A host without a turn is late whatever others do.
         auto const server = std::make_shared<shadow_redis>(w.seed());
         auto& redis = w.add_server("redis", [server](sim::host& h) { return server->serve(h.context()); });
         auto& app = w.add_host("app", [&w, &giant](sim::host& h) {

@@ -29,7 +29,7 @@ protected:
         return typename Transport::protocol::acceptor(c, t.free_address());
     }
 };
-// What only some transports have.
+// Tests of properties that only some transports have.
 class TcpAcceptors : public Acceptors {};
 class Tcp6Acceptors : public Acceptors {};
 class LocalAcceptors : public Acceptors {};

@@ -26,7 +26,7 @@ protected:
         settle();
     }
 };
-// What only some transports have.
+// Tests of properties that only some transports have.
 class TcpCancellingOne : public CancellingOne {};
 
 TEST_P(CancellingOne, ReadEndsAndTheOneBehindItGoesOn) {

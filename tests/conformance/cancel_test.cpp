@@ -45,7 +45,7 @@ protected:
         }
     };
 };
-// What only some transports have.
+// Tests of properties that only some transports have.
 class TcpCancelling : public Cancelling {};
 
 TEST_P(Cancelling, CancelAbortsEveryKindOfOperationAndNoneInsideTheCall) {

@@ -39,7 +39,7 @@ protected:
         return got;
     }
 };
-// What only some transports have.
+// Tests of properties that only some transports have.
 class UdpDatagrams : public Datagrams {};
 class LocalDatagrams : public Datagrams {};
 
@@ -187,7 +187,7 @@ TEST_P(Datagrams, SeveralBuffersMakeAndTakeOneDatagram) {
 TEST_P(UdpDatagrams, TooLargeOnesAreNotSent) {
     over_udp([&](auto const& t) {
         ip::udp::socket a(context(), t.free_address()), b(context(), t.free_address());
-        // What is too large for a UNIX socket depends on the machine's settings.
+        // The largest size of a UNIX socket depends on the machine's settings.
         auto const outcome = [&](std::size_t size) {
             std::string const text(size, 'l');
             completion sent;

@@ -10,7 +10,7 @@
 namespace fairlead::conformance {
 namespace {
 
-/// What the tests of this folder ask for.
+/// The differences that the tests of this folder ask for.
 std::set<std::string> asked_for() {
     std::set<std::string> ids;
     for (auto const& entry : std::filesystem::directory_iterator(FAIRLEAD_SOURCE_DIR "/tests/conformance")) {

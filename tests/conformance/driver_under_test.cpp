@@ -21,7 +21,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The machine's own sockets. Whatever takes longer than the patience is lost.
+/// The machine's own sockets. An operation that takes longer than the patience is lost.
 class kernel_world final : public world {
     static constexpr auto patience = 10s;
 

@@ -1,7 +1,7 @@
-// What a test of this suite knows of the driver it is about: a world that holds a context, and how to run it.
+// The view that a test of this suite has of its driver: a world that holds a context, and how to run it.
 //
 // A body is written once, in each_world(), connected() or over_transport(). It runs in each world that the driver has
-// to offer: one on a kernel driver, several seeds in the simulator. What is particular to a driver stands in
+// to offer: one on a kernel driver, several seeds in the simulator. The particulars of a driver stand in
 // driver_under_test.cpp; another driver is another line of the table there. Where drivers may differ, a body asks
 // differs(), which looks into differences.md.
 #pragma once
@@ -43,8 +43,8 @@ public:
     virtual std::size_t run() = 0;
     /// Runs one handler; false: nothing more happens, although something waits.
     virtual bool run_one() = 0;
-    /// Runs what can run without waiting for anything far away. What is pending may stay so. For expecting that
-    /// something has not happened; what must have happened is waited for with run() or run_until().
+    /// Runs all that can run without waiting for anything far away. Pending operations may stay so. For expecting that
+    /// something has not happened; wait with run() or run_until() for a thing that must have happened.
     virtual void settle() = 0;
 };
 
@@ -58,15 +58,15 @@ std::vector<driver_under_test> const& drivers();
 
 enum class transport : std::uint8_t { none, tcp_v4, tcp_v6, local, udp_v4, udp_v6, local_datagram };
 
-/// What a test is about.
+/// The subject of a test.
 struct subject {
     driver_under_test const* driver;
     conformance::transport transport;
 };
 void PrintTo(subject const& s, std::ostream* os);
 std::string name_of(testing::TestParamInfo<subject> const& info);
-/// For INSTANTIATE_TEST_SUITE_P: each driver by itself, with each kind of stream, and of datagram. What a transport
-/// does not have is a suite of its own: a test that returns at once for one would count as passed there.
+/// For INSTANTIATE_TEST_SUITE_P: each driver by itself, with each kind of stream, and of datagram. Tests that a
+/// transport cannot have are a suite of their own: a test that returns at once for one would count as passed there.
 std::vector<subject> every_driver_and(std::initializer_list<transport> transports);
 std::vector<subject> every_driver();
 std::vector<subject> every_driver_and_stream();
@@ -125,7 +125,7 @@ struct local_datagram_transport {
 template <class Socket> constexpr bool is_tcp =
     std::is_same_v<typename std::remove_cvref_t<Socket>::protocol_type, ip::tcp>;
 
-/// What an operation completed with; outlives it.
+/// The result of an operation; outlives it.
 struct completion {
     int count = 0;
     error_code ec;
@@ -234,7 +234,7 @@ protected:
     }
 
     /// Whether differences.md lets the driver under test differ in this point. The test fails when there is no such
-    /// point. Whoever asks then expects what the row says, so that a row without a difference does not last.
+    /// point. The test that asks then expects what the row says, so that a row without a difference does not last.
     bool differs(std::string_view id);
 
 private:

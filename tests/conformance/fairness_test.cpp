@@ -19,9 +19,9 @@ using fairlead::test::scaled;
 
 class Fairness : public stream_conformance_test {
 protected:
-    /// What an item may do: complete the operation that it had waited for, and so many at once.
+    /// The work that an item may do: complete the operation that it had waited for, and so many at once.
     static constexpr std::uint64_t units_of_an_item = fairness::units_most + 1U;
-    /// What somebody who is always ready does at the most while the driver is not looked at.
+    /// The most that somebody who is always ready does while the driver is not looked at.
     static constexpr std::uint64_t units_between_polls =
         std::uint64_t{fairness::batches_per_poll + 1} * fairness::batch_items * units_of_an_item;
     static constexpr std::uint64_t items_between_polls =
@@ -166,7 +166,7 @@ TEST_P(Fairness, TwoSocketsThatAreAlwaysReadyShareTheTurns) {
                 while (units[mine] != end) {
                     co_await s.async_receive(buffer(&c, 1), socket_base::message_peek);
                     ++units[mine];
-                    // What is behind the first read, which fills its buffer, the driver has to be asked for.
+                    // For the bytes behind the first read, which fills its buffer, the driver has to be asked.
                     auto& most_now = units[mine] < 3 ? at_first[mine] : most[mine];
                     if (units[1 - mine] != end)
                         most_now = std::max(most_now, units[1 - mine] - others);

@@ -214,7 +214,7 @@ TEST_P(Lifetimes, ExceptionOfAHandlerLeavesRunAndNothingElseIsLost) {
 // ---- the end of the context
 
 TEST_P(Lifetimes, ContextDestroyedWithEverythingPendingGivesUpEveryHandlerOnce) {
-    // What the operations refer to outlives the context; the objects live in the handlers.
+    // The memory that the operations refer to outlives the context; the objects live in the handlers.
     char bytes[16];
     std::string text;
     std::string const much(3'000'000, 'm');

@@ -113,7 +113,7 @@ TEST_P(Resolvers, LocalhostIsThisMachine) {
     });
 }
 
-// Whatever the machine's files and name servers say of them, and where it has none.
+// This holds whatever the machine's files and name servers say of them, and where it has none.
 TEST_P(Resolvers, LocalhostAndNamesBelowItAreLoopbackWithoutAskingAnybody) {
     each_world([&] {
         for (auto const* name : {"localhost", "LocalHost", "localhost.", "a.localhost", "a.b.LOCALHOST."}) {

@@ -7,7 +7,7 @@ namespace fairlead::conformance {
 namespace {
 
 class StreamEnds : public stream_conformance_test {};
-// What only some transports have.
+// Tests of properties that only some transports have.
 class TcpStreamEnds : public StreamEnds {};
 class LocalStreamEnds : public StreamEnds {};
 

@@ -14,7 +14,7 @@ namespace fairlead::conformance {
 namespace {
 
 class Streams : public stream_conformance_test {};
-// What only some transports have.
+// Tests of properties that only some transports have.
 class LocalStreams : public Streams {};
 
 // ---- bytes

@@ -10,7 +10,7 @@
 
 namespace fairlead::conformance {
 
-/// What suites about streams have in common.
+/// The common part of suites about streams.
 class stream_conformance_test : public conformance_test {
 protected:
     /// Lets `from` send `text` and `to` receive it.
@@ -33,7 +33,7 @@ protected:
         while (to.available() != text.size())
             settle();
     }
-    /// What the next read of one byte ends with.
+    /// The error of the next read of one byte.
     template <class Socket> error_code read_error(Socket& s) {
         char c;
         completion read;

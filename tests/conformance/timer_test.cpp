@@ -20,7 +20,7 @@ class Timers : public conformance_test {
 protected:
     steady_clock::time_point now() { return context().now(); }
 
-    /// What a wait of a millisecond with such a limit completes with.
+    /// The error of a wait of a millisecond with such a limit.
     template <class Limit> error_code limited(Limit const& limit, steady_timer::duration wait = 1ms) {
         steady_timer timer(context(), wait);
         completion waited;
@@ -357,7 +357,7 @@ TEST_P(Timers, WaitThatHasExpiredCanNoLongerBeCancelled) {
         steady_timer first(context(), now() - 2s), second(context(), now() - 1s);
         completion done[2];
         std::size_t cancelled = 99;
-        // Whichever runs first finds the other one expired.
+        // The one that runs first finds the other one expired.
         first.async_wait([&](error_code ec) {
             done[0].handler()(ec);
             if (done[1].count == 0)

@@ -1,4 +1,4 @@
-// What users of Asio rely on: initiation and completion, the loop, executors, coroutines.
+// Facts that users of Asio rely on: initiation and completion, the loop, executors, coroutines.
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/exec/strand.hpp>
 #include <fairlead/exec/thread_pool.hpp>

@@ -1,4 +1,4 @@
-// What programs rely on, by number: streams, sockets and names.
+// Facts that programs rely on, by number: streams, sockets and names.
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/connect.hpp>
@@ -48,7 +48,7 @@ struct tcp_pair {
     }
 };
 
-/// What a completion said.
+/// The values of a completion.
 struct outcome {
     int calls = 0;
     error_code ec;

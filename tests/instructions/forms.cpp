@@ -1,6 +1,6 @@
-// What an operation costs in each usual way to write it: in instructions, counted with callgrind, and in blocks of
-// memory. A program of its own: what is instantiated beside an operation decides what the compiler inlines of it, and
-// here it is as much as in a program that has many operations.
+// The cost of an operation in each usual way to write it: in instructions, counted with callgrind, and in blocks of
+// memory. A program of its own: the templates instantiated beside an operation decide which parts of it are inlined.
+// Here it is as many as in a program that has many operations.
 //
 //   forms FORM N     N operations, which all succeed
 //   forms all N      of each form three parts: one operation, N, and 2 N of them

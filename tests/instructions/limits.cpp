@@ -1,5 +1,5 @@
-// What a time limit, a slot or a stop token around an awaited read costs, counted with callgrind: N reads, all of which succeed. A
-// program of its own, for what is instantiated beside an operation decides what the compiler inlines of it.
+// The cost of a time limit, a slot or a stop token around an awaited read, counted with callgrind: N reads, all of which
+// succeed. A program of its own: the templates instantiated beside an operation decide which parts of it are inlined.
 //
 //   limits read N              one byte of many that are there
 //   limits read_limited N      the same with a time limit

@@ -1,4 +1,4 @@
-// What is counted with callgrind: N operations, all of which succeed.
+// The subject of callgrind: N operations, all of which succeed.
 //
 //   operations echo N             64-byte messages through a UNIX pair, awaited
 //   operations echo_callbacks N   the same with callbacks

@@ -1,4 +1,4 @@
-// What src/redis/commands.hpp says of commands, beside what a real server says of its own, and does.
+// The facts of src/redis/commands.hpp beside those that a real server tells of its commands, and its behaviour.
 
 #include "real_redis.hpp"
 
@@ -80,8 +80,8 @@ command_info const* find(std::string_view name) {
     return found && found->what == role::container ? nullptr : found;
 }
 
-/// Commands that servers flag, and that nevertheless answer once, at once, and leave the connection as it was, or
-/// change of it what callers that share it may change.
+/// Commands that servers flag, and that nevertheless answer once, at once. They leave the connection as it was, or
+/// change only such properties of it as callers that share it may change.
 constexpr std::string_view harmless_containers[] = {
     "ACL",      // users and their rights; a connection keeps its own
     "COMMAND",  // descriptions
@@ -148,7 +148,7 @@ bool is_harmless(std::string_view name) {
            std::ranges::count(harmless_containers, name.substr(0, name.find(' '))) != 0;
 }
 
-/// What a server says of a command that may concern more than its one reply.
+/// The flags of a command, by the server, that may concern more than its one reply.
 std::string suspicion(server_command const& c) {
     std::string all;
     for (auto const* word : {"blocking", "noscript", "no_multi", "no_auth", "pubsub", "@connection", "@transaction",
@@ -222,7 +222,7 @@ TEST_F(RealRedisCommands, TheTableSaysOfCommandsWhatTheServerSays) {
 
 namespace {
 
-/// What CLIENT INFO says of a connection, without what changes by itself.
+/// The text of CLIENT INFO for a connection, without the fields that change by themselves.
 std::string state_of(std::string_view info) {
     std::string state;
     for (std::size_t at = 0; at < info.size();) {
@@ -301,7 +301,7 @@ awaitable<error_code> send_all(redis::connection& conn, std::vector<std::vector<
     co_return ec;
 }
 
-/// Whatever one caller sends, what another one sets is set.
+/// A caller's SET holds, whatever another caller sends.
 awaitable<void> be_a_neighbour(redis::connection& conn, std::vector<std::vector<std::string>> commands) {
     auto sending = send_all(conn, std::move(commands));
     EXPECT_EQ(co_await std::move(sending), redis::error::refused_command);

@@ -1,4 +1,4 @@
-// What the exceptions of failed calls say.
+// The texts of failed calls' exceptions.
 
 #include "redis_peer.hpp"
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view old_hello = "-ERR unknown command 'HELLO'\r\n";
 
-/// What the call says when it is awaited and fails.
+/// The text of the exception when the call is awaited and fails.
 template <class Response>
 awaitable<std::string> failure_of(redis::connection& conn, redis::request const& req, Response& resp) {
     try {

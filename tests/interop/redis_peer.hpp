@@ -1,4 +1,4 @@
-// What the tests of the Redis connection talk to: servers that a test plays byte by byte.
+// The peers of the Redis connection in tests: servers that a test plays byte by byte.
 #pragma once
 
 #include <fairlead/coro/spawn.hpp>
@@ -118,7 +118,7 @@ private:
     script_function script_;
 };
 
-/// What async_run or async_exec completed with.
+/// The result of async_run or async_exec.
 struct outcome {
     error_code ec;
     std::size_t n = 0;

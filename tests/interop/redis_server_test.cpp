@@ -54,7 +54,7 @@ awaitable<std::string> ask_echo(redis::connection& conn) {
     co_return reply;
 }
 
-/// What breaks shared connections elsewhere: each of these, then a command that must get its own reply.
+/// Commands that break shared connections elsewhere: each of these, then a command that must get its own reply.
 awaitable<void> probe(redis::connection& conn) {
     redis::generic_response any;
     std::string reply;
@@ -216,7 +216,7 @@ awaitable<void> move_large_values(redis::connection& conn) {
     EXPECT_TRUE(std::get<1>(resp).value() == value);
 }
 
-/// What the callers of a counter know about it.
+/// The knowledge that the callers of a counter have of it.
 struct ledger {
     redis::connection* conn;
     long done = 0;

@@ -1,4 +1,4 @@
-// What operations allocate once everything is warm: nothing. The recycler serves blocks; global new is counted.
+// Allocations of operations once everything is warm: none. The recycler serves blocks; global new is counted.
 #include "support/one_block.hpp"
 
 #include <support/counting_new.hpp>

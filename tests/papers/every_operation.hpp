@@ -1,5 +1,5 @@
 // Every operation that there is, by the expression that starts it, and a place where each can complete without an
-// error. tests/operations.tsv lists them for readers and tools; a test keeps the two lists equal.
+// error. The table tests/operations.tsv lists them for readers and tools; a test keeps the two lists equal.
 #pragma once
 
 #include <fairlead/coro/spawn.hpp>

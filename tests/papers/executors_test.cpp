@@ -80,7 +80,7 @@ template <class T> struct cost_allocator {
     template <class U> bool operator==(cost_allocator<U> const& o) const noexcept { return of == o.of; }
 };
 
-/// What a program writes around an executor, of which the library knows nothing.
+/// A program's own executor around another one, of which the library knows nothing.
 struct users_executor {
     io_context::executor_type below;
     execution_context& context() const noexcept { return below.context(); }

@@ -84,8 +84,7 @@ TEST_F(PapersImmediate, D14_ReadReentrantUnwindsItsStackEverySixteenthTime) {
 }
 
 // D15: the essay's six downsides of being called inline. Four of them belong to the defaults: without a word of the
-// program nothing is nested, so that nothing has to be broken, bound or chosen; what is left are rescheduling and
-// monopoly.
+// program nothing is nested. So nothing has to be broken, bound or chosen. Rescheduling and monopoly are left.
 
 void read_by_default(reader& r) {
     auto const cont = [&r](auto, auto) {

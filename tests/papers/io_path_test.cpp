@@ -47,7 +47,7 @@ struct SequencesOf : testing::TestWithParam<std::size_t> {
     SequencesOf() : a(context), b(context), out(GetParam()), in(out.text.size(), '.') { local::connect_pair(a, b); }
     std::vector<const_buffer> from() const { return out.over<const_buffer>(out.text); }
     std::vector<mutable_buffer> into() { return out.over<mutable_buffer>(in); }
-    /// What one call can move: the system takes 1,024 buffers at most.
+    /// The buffers that one call can move: the system takes 1,024 buffers at most.
     std::size_t at_once() const {
         auto const all = from();
         std::size_t n = 0;

@@ -48,7 +48,7 @@ struct owning_callback {
     }
 };
 
-/// What a completion brings may own memory, which is the caller's, and a function that is spawned has a frame.
+/// The values of a completion may own memory, which is the caller's, and a function that is spawned has a frame.
 template <class Op> inline constexpr bool others_take_memory =
     std::is_same_v<typename Op::signature, void(error_code, tcp::resolver::results_type)> ||
     std::is_same_v<Op, spawn_function>;
@@ -65,7 +65,7 @@ void expect_memory_of_the_handler(char const* name, void (*prepare)(world&), voi
         w.context.poll();
         w.context.restart();
         prepare(w);
-        detail::recycler_trim(); // What is taken of it has to come from operator new, then.
+        detail::recycler_trim(); // Blocks that are taken of it have to come from operator new, then.
         test::new_counter const from_new;
         start(w, owning_callback{&good, &m});
         EXPECT_EQ(from_new.calls(), 0U) << "taken elsewhere when it started";

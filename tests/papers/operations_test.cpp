@@ -44,7 +44,7 @@ TEST(Papers, A20_EitherOfTwoOperationsRuns) {
 /// Starts an operation in one form; adds one to `good` when it completed without an error.
 using starter = void (*)(world&, int& good);
 
-/// What does not depend on the form stands here, compiled once instead of for each operation with each token.
+/// The part that does not depend on the form stands here, compiled once instead of for each operation with each token.
 void expect_good(char const* name, void (*prepare)(world&), starter start) {
     SCOPED_TRACE(name);
     int good = 0;

@@ -1,4 +1,4 @@
-// What the essay on costs draws from its analysis for a client of Redis: rows D9 to D12. The server is our own, on the
+// Conclusions of the essay on costs for a client of Redis: rows D9 to D12. The server is our own, on the
 // same context; the client counts its reads and writes itself.
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/io/io_context.hpp>

@@ -39,7 +39,7 @@ namespace paper {
 
 struct promise_token {};
 
-/// What an operation with such a token returns: filled in later.
+/// The result of an operation with such a token: filled in later.
 template <class... Args> struct outcome {
     std::shared_ptr<std::optional<std::tuple<Args...>>> values;
 };
@@ -129,7 +129,7 @@ TEST(Papers, A01_InitiatingFunctionHasThePapersForm) {
     context.run();
     EXPECT_EQ(got, 1U);
     EXPECT_EQ(future.get(), 2U);
-    // What stands between buffers and token is passed on.
+    // Arguments between buffers and token are passed on.
     b.write_some(buffer("w", 1));
     s.async_receive(buffer(bytes), socket_base::message_peek, [&](error_code, std::size_t n) { got = n; });
     context.restart();

@@ -1,4 +1,4 @@
-// What datagram operations allocate once everything is warm: nothing. As in allocations_test.cpp, for sockets that send
+// Allocations of datagram operations once everything is warm: none. As in allocations_test.cpp, for sockets that send
 // to themselves.
 #include <support/counting_new.hpp>
 

@@ -1,5 +1,5 @@
-// Row B12: each short name is the asynchronous function, and takes every call form: awaited, blocking with an exception
-// and with an error code, a callback, a future.
+// Row B12: each short name is the asynchronous function, and takes every call form. These are awaited, blocking with an
+// exception and with an error code, a callback, a future.
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/stream/buffered_stream.hpp>
@@ -42,7 +42,7 @@ struct place {
     static const_buffer out() { return buffer("wxyz", 4); }
 };
 
-/// What an await does not take: the error code comes first, whatever follows.
+/// A signature that an await does not take: the error code comes first, whatever follows.
 struct callback {
     int* good;
     template <class... Rest> void operator()(error_code ec, Rest const&...) const { *good += ec ? 0 : 1; }

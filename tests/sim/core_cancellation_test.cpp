@@ -1,5 +1,5 @@
-// Requests through slots at every moment, under many seeds: each operation ends once, with operation_aborted only if it
-// was asked for what it honours, and no request that came in time is lost; nor is a byte.
+// Requests through slots at every moment, under many seeds. Each operation ends once, with operation_aborted only if it
+// was asked for a type that it honours. No request that came in time is lost; nor is a byte.
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/cancel_after.hpp>

@@ -1,6 +1,6 @@
-// What becomes of operations when their objects are moved, destroyed or used again, in whatever order and under many
-// seeds, also from inside the operations' own handlers; and of operations that users compose so that they meet in one
-// another.
+// The ends of operations whose objects are moved, destroyed or used again, in whatever order and under many seeds. That
+// also happens from inside the operations' own handlers. The same for operations that users compose so that they meet
+// in one another.
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/datagram_socket.hpp>
@@ -347,7 +347,7 @@ private:
     void end() override {
         acceptor_->close();
         accepted_.clear();
-        // Whoever is still accepted lets go of it: see accepted().
+        // A peer that is still accepted lets go of it: see accepted().
         co_spawn(context(), drop_late_ones(alive(account)), to_its_end());
     }
     awaitable<> drop_late_ones(alive) {
@@ -461,7 +461,7 @@ private:
     void answered(question& q, bool is_known, error_code ec, std::size_t found) {
         account.check(!q.is_over, "a look-up completes twice");
         q.is_over = true;
-        // What was given up may have been answered already, if it stood in the queue.
+        // A request that was given up may have been answered already, if it stood in the queue.
         account.check(!q.is_given_up || turn() <= q.given_up_in_turn + 1, "a look-up goes on that was given up");
         if (ec == error::operation_aborted)
             account.check(q.is_given_up && found == 0, "a look-up is aborted that nobody gave up");
@@ -663,7 +663,7 @@ private:
         }
     }
     void end() override {
-        // Who still waits goes home: his coroutine is destroyed, as nothing will ever complete it.
+        // A caller that still waits goes home: its coroutine is destroyed, as nothing will ever complete it.
         co_spawn(context(), send_home(alive(account)), to_its_end());
     }
     awaitable<> send_home(alive) {

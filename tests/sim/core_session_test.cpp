@@ -1,5 +1,5 @@
-// Sockets of every kind at work between two hosts, under many seeds: every byte in its place, every operation over once
-// and with the truth, whoever cancels, moves or destroys whatever meanwhile.
+// Sockets of every kind at work between two hosts, under many seeds. Every byte is in its place, and every operation is
+// over once and with the truth, whoever cancels, moves or destroys whatever meanwhile.
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/connect.hpp>
@@ -100,7 +100,7 @@ struct talk {
 using talk_ptr = std::shared_ptr<talk>;
 
 class session {
-    /// What becomes of a coroutine: it ends, and without an exception.
+    /// The end of a coroutine: it ends, and without an exception.
     auto to_its_end() {
         return once(account, [this, a = alive(account)](std::exception_ptr e) {
             account.check(!e, "a coroutine of the test throws");
@@ -516,7 +516,7 @@ private:
                 account.check(peer_ec || peer == tcp::endpoint(server_.address(), port), "connected to somebody else");
                 break;
             }
-            t->socket.close(); // What is left of a failed attempt.
+            t->socket.close(); // It may be left of a failed attempt.
         }
         ++connected_;
         auto const first = static_cast<unsigned char>(number);

@@ -1,5 +1,5 @@
-// Who runs when, under many seeds: timers against a model of them, posts in their order, busy ones that leave others
-// their turn, exceptions that leave nothing behind but themselves.
+// The order of handlers, under many seeds: timers against a model of them, posts in their order, busy ones that leave
+// others their turn. Exceptions leave nothing behind but themselves.
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/exec/executor.hpp>
 #include <fairlead/net/acceptor.hpp>
@@ -44,7 +44,7 @@ steady_clock::time_point at_ns(std::int64_t ns) { return steady_clock::time_poin
 // ---- timers
 
 /// Does at random what can be done to timers, and knows what has to come of it. In a turn of the simulator the clock
-/// stands still and due timers expire first, so that the model knows exactly which waits can still be cancelled.
+/// stands still and due timers expire first. So the model knows exactly which waits can still be cancelled.
 class timers_and_model {
 public:
     explicit timers_and_model(world& w)
@@ -314,7 +314,7 @@ private:
             auto const more_before = ran_inside_;
             bool const any = queued_ != next_;
             auto const n = below(2) ? context().poll_one() : context().poll();
-            // What a run inside the nested one has run is not counted again.
+            // Handlers that a run inside the nested one has run are not counted again.
             account.check(next_ - before == n + (ran_inside_ - more_before), "poll() does not tell how many it ran");
             account.check(!any || n != 0, "poll() runs nothing of what is queued");
             ran_inside_ += n;
@@ -555,7 +555,7 @@ TEST(CoreTurns, StormOfConnectionsLeavesOthersTheirTurn) {
         ledger l(w);
         w.set(rule::not_ready, 0); // every one of them is there at once
         ip::tcp::acceptor a(w.context(), ip::tcp::endpoint(ip::address_v4::loopback(), 0));
-        // Who was out of budget when there was one more may find that somebody else has taken it.
+        // One that was out of budget when there was one more may find that somebody else has taken it.
         auto const n = w.choose("connections", 1, 700), acceptors = w.choose("acceptors", 1, 3);
         std::vector<ip::tcp::socket> clients;
         for (std::uint64_t i = 0; i != n; ++i)
@@ -608,7 +608,7 @@ struct start_that_throws {
     template <class Handler> void operator()(Handler&&) const { throw planned(); }
 };
 
-/// Whatever runs handlers, and coroutines too, with some that throw.
+/// All that runs handlers, and coroutines too, with some that throw.
 class throwers {
 public:
     explicit throwers(world& w) : account(w), world_(w), a_(w.context()), b_(w.context()) {

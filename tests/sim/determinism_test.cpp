@@ -22,7 +22,7 @@ TEST(SimDeterminism, SameSeedIsTheSameTownTwice) {
 }
 
 TEST(SimDeterminism, ThousandTownsAreTheSameWithEveryCompilerAndBuildType) {
-    // A change of the simulator, of the turn or of an operation's steps changes this: that is no fault, but a reason to
+    // A change of the simulator, of the turn or of an operation's steps changes this. That is no fault, but a reason to
     // say so in the commit. A difference between two builds of one commit is a fault.
     std::uint64_t all = 0;
     for (std::uint64_t seed = 1; seed <= 1000; ++seed)

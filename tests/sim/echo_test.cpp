@@ -180,7 +180,7 @@ TEST(SimEcho, AnotherSeedIsAnotherRun) {
 }
 
 TEST(SimEcho, DigestIsTheSameWithEveryCompilerAndBuildType) {
-    // A change of the simulator, of the turn or of an operation's steps changes these: that is no fault, but a reason
+    // A change of the simulator, of the turn or of an operation's steps changes these. That is no fault, but a reason
     // to say so in the commit. A difference between two builds of one commit is a fault.
     EXPECT_EQ(run_echo(1, 8, 60'000).digest, 7300824631471442012U);
     EXPECT_EQ(run_echo(2, 8, 60'000).digest, 10514970068640105732U);

@@ -394,7 +394,7 @@ TEST(SimLinks, LostAcknowledgementsEndTheConnectionOfTheSender) {
         co_await pause_for(1s);
         seen = co_await exchange(s, "hello");
     });
-    w.at(500ms, [&] { w.partition_one_way(server, app); }); // What is sent arrives, the answer does not.
+    w.at(500ms, [&] { w.partition_one_way(server, app); }); // A message arrives, its answer does not.
     w.run();
     EXPECT_EQ(seen, error::timed_out);
     EXPECT_GE(w.elapsed(), 3s);
@@ -461,7 +461,7 @@ TEST(SimLinks, ListenerForBothFamiliesAcceptsFromBoth) {
 
 // ---- rules
 
-/// What a connection attempt and an exchange end with when one rule always applies.
+/// The first error of a connection attempt or of an exchange, when one rule always applies.
 error_code under_rule(rule r, std::uint32_t of_1024, world& w) {
     without_chance(w);
     error_code first;

@@ -1,7 +1,7 @@
-// What every run of the core has to keep, whatever happens in it: an account of operations, memory, frames and stack.
+// The promises of every run of the core, whatever happens in it: an account of operations, memory, frames and stack.
 //
-// An operation completes once, or it is given up once when its context goes; the memory of its handler is returned
-// before the handler runs; a frame or handler is destroyed as often as it was made; the stack does not grow.
+// An operation completes once, or it is given up once when its context goes. The memory of its handler is returned
+// before the handler runs. A frame or handler is destroyed as often as it was made. The stack does not grow.
 #pragma once
 
 #include <fairlead/sim/world.hpp>
@@ -31,7 +31,7 @@ public:
             end_everything();
     }
 
-    /// What runs there counts, too.
+    /// Operations on that host count, too.
     void covers(sim::host& h) { hosts_.push_back(&h); }
     /// Destroys all that is pending on these hosts and in the world's own context. Nothing completes any more.
     void end_everything() {
@@ -107,7 +107,7 @@ private:
         return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
     }
 
-    // What sixteen handlers inside one another take in a build for debugging with a sanitizer, several times over.
+    // The stack of sixteen handlers inside one another in a build for debugging with a sanitizer, several times over.
     static constexpr std::size_t stack_most = 256 * 1024;
     enum class state : unsigned char { pending, completed, given_up };
     struct entry {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr auto slack = 50ms; // for messages under way and turns
 
-/// What a server played by hand was sent.
+/// The bytes that were sent to a server played by hand.
 struct server_past {
     int pings = 0;
     int misplaced = 0; // PINGs where the next command was the caller's

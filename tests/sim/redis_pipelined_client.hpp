@@ -1,7 +1,7 @@
 // The workload by which simulators are compared: one connection, 500 requests of many callers, cancels, short reads and
-// writes, resets, reconnects. It counts as little as it can, so that seeds are cheap; what it does count are the two
-// faults that clients really had: a cancelled request's reply that goes to the next one, and a queue of old requests
-// that survives a reconnect.
+// writes, resets, reconnects. It counts as little as it can, so that seeds are cheap. It counts two faults that
+// clients really had: a cancelled request's reply goes to the next one, or old requests survive a
+// reconnect.
 //
 // Shared by a test and a benchmark.
 #pragma once

@@ -102,7 +102,7 @@ inline std::string bulk(std::string_view text) {
 }
 inline constexpr std::string_view news = ">3\r\n$7\r\nmessage\r\n$4\r\nnews\r\n$5\r\nhello\r\n";
 
-/// What the server does on its connection number `generation`; at its end the connection is closed.
+/// The script of the server on its connection number `generation`; at its end the connection is closed.
 using script = std::function<awaitable<void>(hand&, int generation)>;
 
 inline awaitable<void> play(io_context& context, script const& s) {

@@ -1,5 +1,5 @@
-// The client and the library's own server in a simulated world: callers come, give up and repeat, the server drops its
-// clients, every read and write is cut anywhere. The same seed is the same run.
+// The client and the library's own server in a simulated world. Callers come, give up and repeat. The server drops its
+// clients, and every read and write is cut anywhere. The same seed is the same run.
 
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/exec/strand.hpp>
@@ -25,7 +25,7 @@ namespace fairlead::test {
 
 namespace {
 
-/// What all coroutines of one run share.
+/// The common state of all coroutines of one run.
 struct history {
     history(sim::world& w, std::uint64_t seed) : context(w.context()), random(seed), server(context), conn(context) {}
 

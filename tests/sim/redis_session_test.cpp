@@ -1,4 +1,4 @@
-// The client's session in a simulated world where everything goes wrong that a seed can think of: callers come, give up
+// The client's session in a simulated world where everything goes wrong that a seed can think of. Callers come, give up
 // and repeat, hosts die and return, links are cut, the server lies. A ledger knows what was asked for and what was
 // done, and objects at once.
 //
@@ -22,10 +22,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What became of a request, as its caller knows it.
+/// The end of a request, as its caller knows it.
 enum class fate : std::uint8_t { pending, done, not_executed, unknown, abandoned };
 
-/// Who asked for what, what the server did, and what the callers were told. Outlives all processes.
+/// The requests of each caller, the server's actions, and the answers to callers. Outlives all processes.
 class ledger : public shadow_listener {
 public:
     struct command {
@@ -133,7 +133,7 @@ public:
         return text;
     }
 
-    /// What the server's data must say, when nothing happens any more.
+    /// The state that the server's data must have, when nothing happens any more.
     void audit(shadow_redis const& server) {
         std::map<std::string, std::int64_t> increments;
         for (auto const& [key, text] : server.data()) {
@@ -198,7 +198,7 @@ private:
 struct does_not_convert {};
 error_code from_reply(redis::reply_reader&, does_not_convert&) { throw std::runtime_error("a program's own trouble"); }
 
-/// What a seed decides about a client.
+/// The choices of a seed about a client.
 struct client_options {
     unsigned number = 0;
     std::uint64_t callers = 0, requests = 0;
@@ -515,7 +515,7 @@ private:
     bool ending_ = false;
 };
 
-/// What all programs of a world share; kept by them, because they outlive the test's body.
+/// The common state of all programs of a world; kept by them, because they outlive the test's body.
 struct session_world {
     explicit session_world(std::uint64_t seed) : server(seed, &book) {}
     ledger book;
@@ -573,7 +573,7 @@ void disturb(sim::world& w, std::vector<sim::host*> const& hosts, shadow_redis& 
         w.at(begin, [&w, &redis, &app] { w.partition_one_way(redis, app); });
         return w.at(end, [&w, &redis, &app] { w.heal(app, redis); });
     case 5: w.at(begin, [&app] { app.pause(); }); return w.at(end, [&app] { app.resume(); });
-    case 6: // Whoever was there is told nothing more; what it asked for may still be done.
+    case 6: // A caller of before is told nothing more; its request may still be done.
         if (hosts.size() == 2)
             return w.at(begin, [&server] { server.drop_clients(); });
         w.at(begin, [&h = *hosts[2], is_crash] { is_crash ? h.crash() : h.kill(); });

@@ -1,7 +1,7 @@
 // A Redis server for tests: a shadow of the real one that remembers what it did, and misbehaves on demand.
 //
-// It shares no code with the client but the parser and the writer of resp3, so that what it remembers can be held
-// against what the client says. It runs on ordinary sockets, on a simulated host as on a real context. Data and memory
+// It shares no code with the client but the parser and the writer of resp3. So its memory can be held against the
+// client's words. It runs on ordinary sockets, on a simulated host as on a real context. Data and memory
 // belong to the object, not to the process: they outlive a kill, a crash and a restart of the host.
 //
 // Commands carry tags: a last argument "#7.2" says that this is command 2 of request 7. Where Redis takes no more
@@ -57,7 +57,7 @@ inline std::string tag_text(std::uint64_t request, std::uint32_t index) {
     return '#' + std::to_string(request) + '.' + std::to_string(index);
 }
 
-/// What follows the digits is padding.
+/// Characters behind the digits are padding.
 inline tag read_tag(std::string_view text) {
     tag t;
     if (text.empty() || text[0] != '#')
@@ -69,7 +69,8 @@ inline tag read_tag(std::string_view text) {
     return std::from_chars(request.ptr + 1, end, t.index).ec == std::errc() ? t : tag{};
 }
 
-/// What the client was given, as the shadow notes what it gave: "OK", "-ERR …", "_" for null, "[2 a b" for an array.
+/// The replies that the client was given, in the shadow's notation: "OK", "-ERR …", "_" for null, "[2 a b" for an
+/// array.
 inline std::vector<std::string> canonical(redis::generic_response const& replies) {
     std::vector<std::string> lines;
     bool begins = true;

@@ -20,7 +20,7 @@
 
 namespace fairlead::test {
 
-/// What the programs of a town saw.
+/// The observations of a town's programs.
 struct town_report {
     int rounds = 0;
     int answered = 0;

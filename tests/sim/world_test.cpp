@@ -1,4 +1,4 @@
-// What a program sees of the simulated world: time, connections and how they end, names, and the way it says "stuck".
+// The simulated world as a program sees it: time, connections and how they end, names, and the way it says "stuck".
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/exec/executor.hpp>
 #include <fairlead/net/acceptor.hpp>
@@ -358,7 +358,7 @@ TEST(SimWorld, OperationsStartedBeforeRunCanBeCancelledBeforeRun) {
     for (std::uint64_t seed = 1; seed <= world_seeds; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         world w(seed);
-        w.set(sim::rule::late_cancel, 0); // What ends a late one before it is cancelled may be the peer's closing.
+        w.set(sim::rule::late_cancel, 0); // The peer's closing may end a late one before it is cancelled.
         stream_protocol::socket a(w.context()), b(w.context());
         local::connect_pair(a, b);
         char c;

@@ -1,10 +1,10 @@
 // Threads against the library: threads [SECONDS [SEED]]
 //
-// Each round makes a context (or two, or a pool), lets several threads run it, and does everything at once that threads
-// may do at once: coroutines and callbacks talk over sockets behind strands, timers expire and are cancelled, signals
-// of cancellation are emitted from other threads, posts cross contexts, handlers throw, run() is stopped and resumed,
-// and contexts go with everything pending. What is started must end exactly once, and no byte may differ. Meant for the
-// thread sanitizer; without SECONDS it does a few rounds, as a test.
+// Each round makes a context (or two, or a pool), and lets several threads run it. It does everything at once that
+// threads may do at once. Coroutines and callbacks talk over sockets behind strands. Timers expire and are cancelled,
+// and signals of cancellation are emitted from other threads. Posts cross contexts, handlers throw, run() is stopped
+// and resumed, and contexts go with everything pending. Each operation must end exactly once, and no byte may differ.
+// Meant for the thread sanitizer; without SECONDS it does a few rounds, as a test.
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/exec/strand.hpp>
 #include <fairlead/exec/thread_pool.hpp>
@@ -36,7 +36,7 @@ using namespace fairlead;
 using namespace std::chrono_literals;
 using local_socket = local::stream_protocol::socket;
 
-/// What a round started and what ended; all threads count here.
+/// The numbers of operations that a round started and that ended; all threads count here.
 struct tally {
     std::atomic<std::uint64_t> started{0}, ended{0}, dropped{0}, bytes{0}, cancelled{0}, thrown{0}, wrong{0};
     void expect(bool good) { wrong += !good; }

@@ -18,7 +18,7 @@
 
 namespace fairlead::test {
 
-/// What a test wants to know; outlives the driver.
+/// The facts that a test wants to know; outlives the driver.
 struct completion_log {
     std::atomic<std::thread::id> runner{};     ///< set by the test while this thread is inside run()
     std::atomic<unsigned> calls_of_others{0};  ///< meanwhile, to functions for the owner

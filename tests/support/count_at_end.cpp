@@ -1,5 +1,5 @@
-// Part of builds that measure coverage. gcov writes what it counted when a process exits; here also when it is ended by
-// an assertion, which calls abort(), or by _exit(), as processes are that a test forks.
+// Part of builds that measure coverage. The counts of gcov are written when a process exits. Here they are written,
+// too, when it is ended by an assertion, which calls abort(), or by _exit(), as processes are that a test forks.
 extern "C" {
 void __gcov_dump();
 

@@ -42,7 +42,7 @@ void end_the_test(int) noexcept {
     ::_exit(124); // as timeout(1): no handler, no sanitizer's report after this one
 }
 
-/// A timer of the kernel whose signal comes only when it is too late: until then no thread and no call is disturbed,
+/// A timer of the kernel whose signal comes only when it is too late. Until then no thread and no call is disturbed,
 /// and neither fork() nor exec() hands it on.
 class deadline final : public testing::EmptyTestEventListener {
 public:

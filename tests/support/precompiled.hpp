@@ -1,4 +1,4 @@
-// What every test file needs, parsed once. A test still includes what it uses.
+// The headers that every test file needs, parsed once. A test still includes the headers that it uses.
 #pragma once
 
 #include <gtest/gtest.h>

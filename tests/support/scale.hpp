@@ -1,5 +1,5 @@
-// How much work a test does: FAIRLEAD_TEST_SCALE in the environment, 1 by default, shrinks the counts of long tests
-// (continuous integration under a sanitizer: 0.05) and enlarges them for a soak.
+// The amount of work of a test. FAIRLEAD_TEST_SCALE in the environment is 1 by default. It shrinks the counts of long
+// tests (continuous integration under a sanitizer: 0.05) and enlarges them for a soak.
 #pragma once
 
 #include <algorithm>

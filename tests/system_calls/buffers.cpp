@@ -1,4 +1,4 @@
-// What one_buffer.py looks at: how a buffer, or a sequence of them, is handed to the system.
+// The subject of one_buffer.py: how a buffer, or a sequence of them, is handed to the system.
 //
 //   buffers tcp|unix single|sequence N     moves 4 N messages of 64 bytes through a connection, in each way that there
 //   is

@@ -1,4 +1,4 @@
-// What check.py counts the system calls of: 64-byte messages echoed between 50 UNIX pairs.
+// The program whose system calls check.py counts: 64-byte messages echoed between 50 UNIX pairs.
 //
 //   echo callbacks|coroutines MESSAGES BUFFER_BYTES       prints how many messages were received
 #include <fairlead/coro/spawn.hpp>

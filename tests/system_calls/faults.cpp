@@ -1,5 +1,5 @@
-// What inject.py lets system calls fail of. Each program does its thing twice, since what failed once must be good
-// afterwards, and prints the two errors: "0 0" when nobody noticed anything.
+// The programs whose system calls inject.py lets fail. Each does its thing twice, since a call that failed once must be
+// good afterwards. It prints the two errors: "0 0" when nobody noticed anything.
 //
 //   faults PROGRAM
 #include <fairlead/coro/spawn.hpp>

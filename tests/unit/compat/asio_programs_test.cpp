@@ -331,7 +331,7 @@ TEST(AsioCompat, OperationDeclaredWithTheMacros) {
     EXPECT_EQ(async_seven(asio::use_future).get(), 7);
 }
 
-/// What programs forward in handlers around those of others.
+/// The members that programs forward in handlers around those of others.
 struct around {
     std::function<void()> inside;
     void operator()() { inside(); }

@@ -1,4 +1,4 @@
-// What Asio's headers bring along, whichever of them it is: programs that include nothing else compile.
+// The names that Asio's headers bring along, whichever of them it is: programs that include nothing else compile.
 #include <asio/steady_timer.hpp>
 
 namespace {

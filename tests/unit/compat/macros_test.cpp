@@ -1,4 +1,4 @@
-// What programs say before they include Asio, with a value or without one, and what they spell by its macros.
+// Macros that programs define before they include Asio, with a value or without one, and those of Asio that they use.
 #define ASIO_STANDALONE
 #define ASIO_HAS_STD_CHRONO
 #define ASIO_HAS_MOVE

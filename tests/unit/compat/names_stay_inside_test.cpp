@@ -1,5 +1,5 @@
-// What the compatibility headers add to the namespace does not come with the library's own headers: that this compiles
-// is the test. Each name below would be ambiguous, or is a macro, if it did.
+// The names that the compatibility headers add to the namespace do not come with the library's own headers. The test is
+// that this compiles. Each name below would be ambiguous, or is a macro, if it did.
 #include <fairlead/base/buffers_iterator.hpp>
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/exec/strand.hpp>

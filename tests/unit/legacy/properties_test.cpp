@@ -372,7 +372,7 @@ TEST(AnyIoExecutor, AVariantOfALoopsExecutorIsStillKnownForALoop) {
 
 // ---- executors and properties of users
 
-/// What a user's executor is in Asio's own words: no member context(), values that its type knows, one that it takes.
+/// A user's executor in Asio's own words: no member context(), values that its type knows, one that it takes.
 class asios_executor {
 public:
     explicit asios_executor(io_context& c, bool tracked = false) noexcept : context_(&c), tracked_(tracked) {}

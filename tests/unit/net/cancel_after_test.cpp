@@ -96,7 +96,7 @@ TEST_F(CancelAfter, LimitsAnOperationThatWasDeferred) {
     EXPECT_EQ(count, 4);
 }
 
-/// What a program writes around an executor: not known to the library, with a context that is.
+/// A program's own executor around another one: not known to the library, with a context that is.
 struct around_context {
     io_context* home;
     execution_context& context() const { return *home; }

@@ -409,7 +409,7 @@ TEST(DatagramSocket, BurstsWhileTheLoopIsBusyWakeTheReceiver) {
         }(p, most, received),
         [](std::exception_ptr e) { EXPECT_FALSE(e); });
     auto const send = [&](auto& self) -> void {
-        if (sent - received < 100) // What waits in the socket must not fill it.
+        if (sent - received < 100) // Waiting datagrams must not fill the socket.
             for (std::size_t left = sent % 4 + 1; left != 0 && sent != most; --left, ++sent)
                 p.b.send(buffer("x", 1));
         if (sent != most)

@@ -116,7 +116,8 @@ TEST(LocalEndpoint, ResizeTakesWhateverTheSystemMayAnswer) {
     EXPECT_EQ(resized(3).size(), 4u);
     EXPECT_EQ(resized(109).path(), std::string(107, 'x'));
     EXPECT_EQ(resized(109).size(), 110u);
-    EXPECT_EQ(reinterpret_cast<char const*>(resized(109).data())[109], '\0'); // What size() counts must be there.
+    EXPECT_EQ(reinterpret_cast<char const*>(resized(109).data())[109],
+              '\0'); // The bytes that size() counts must be there.
     EXPECT_EQ(resized(110).path(), std::string(108, 'x'));
     EXPECT_EQ(resized(110).size(), 110u);
     EXPECT_EQ(resized(111).path(), std::string(108, 'x')); // Linux, for a path that another program bound without NUL.

@@ -1,4 +1,4 @@
-// What all sockets have in common, where it is not the business of one kind of them.
+// The common behaviour of all sockets, where it is not the business of one kind of them.
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/connect.hpp>

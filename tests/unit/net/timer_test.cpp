@@ -343,8 +343,8 @@ TEST(SteadyTimer, RandomOperationsAgreeWithAModel) {
                 ++started;
                 ++expected_fired;
                 t.async_wait([&](error_code ec) { ++(ec ? aborted : fired); });
-                // It is due but not yet queued: another step before the timers are looked at may still cancel it, so
-                // the model keeps its hands off by moving the wait to a timer of its own.
+                // It is due but not yet queued: another step before the timers are looked at may still cancel it. So
+                // the model leaves it alone, by moving the wait to a timer of its own.
                 {
                     auto own = std::make_shared<steady_timer>(std::move(t));
                     own->async_wait([own](error_code) {});

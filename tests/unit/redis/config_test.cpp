@@ -1,5 +1,5 @@
-// Settings can be written in place wherever an operation takes them, also inside a co_await expression: g++ 12 destroys
-// an aggregate twice that is made there, if its members have destructors.
+// Settings can be written in place wherever an operation takes them, also inside a co_await expression. With g++ 12 an
+// aggregate that is made there is destroyed twice, if its members have destructors.
 #include <fairlead/redis/connection.hpp>
 #include <fairlead/redis_server/server.hpp>
 

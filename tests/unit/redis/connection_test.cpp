@@ -1,4 +1,4 @@
-// What can be done to a connection while nobody runs its context.
+// Calls of a connection while nobody runs its context.
 #include <fairlead/redis/connection.hpp>
 
 #include <fairlead/coro/spawn.hpp>

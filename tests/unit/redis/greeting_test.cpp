@@ -155,7 +155,7 @@ TEST(RedisErrors, ConditionsGatherThem) {
 }
 
 TEST(RedisErrors, NoErrorIsAConditionBecauseItHasItsNumber) {
-    // What was executed must never count as not executed: a program would send it again.
+    // A request that was executed must never count as not executed: a program would send it again.
     std::vector<R> const not_executed = {R::not_sent, R::not_connected, R::too_many_requests, R::refused_command,
                                          R::response_mismatch};
     for (int i = 1; i <= static_cast<int>(R::server_silent); ++i) {

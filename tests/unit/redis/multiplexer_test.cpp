@@ -489,7 +489,7 @@ TEST(Multiplexer, LossOfARequestOutweighsTheRefusalOfAPartOfIt) {
 }
 
 TEST(Catalogue, P05_PushInTheMiddleOfExecNeverShiftsReplies) {
-    // What redis-server 7.0 sends when a transaction publishes to a channel of its own connection.
+    // The bytes that redis-server 7.0 sends when a transaction publishes to a channel of its own connection.
     std::string const wire = "+OK\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n*3\r\n:1\r\n" + std::string(message_push) +
                              ":1\r\n:2\r\n" + bulk("mine");
     for (std::size_t cut = 0; cut <= wire.size(); ++cut) {

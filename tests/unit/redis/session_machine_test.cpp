@@ -21,7 +21,7 @@ using admission = session_machine::admission;
 using next = session_machine::next;
 using change_of_work = session_machine::change_of_work;
 
-/// What the machine has to know, as flags. Each event is written down anew here, with no look at the machine.
+/// The machine's state, as flags. Each event is written down anew here, with no look at the machine.
 struct session_flags {
     phase now = phase::idle;
     bool closed = false;
@@ -263,7 +263,7 @@ void expect_same_to_see(session_machine const& m, session_flags const& f) {
     EXPECT_EQ(m.has_asked_what_arrived(), f.asked && f.had_all);
 }
 
-/// What cannot be seen shows in what is answered.
+/// State that cannot be seen shows in the answers.
 void expect_same_answers(session_machine& m, session_flags f) {
     for (auto const* const name : {"wants_flush", "arrived", "count some", "count none"}) {
         auto const& e = session_event_called(name);

@@ -514,7 +514,7 @@ TEST(ServerRequests, AnyCutGivesTheSameReplies) {
 }
 
 TEST(ServerRequests, ChangedBytesNeverBreakTheReplies) {
-    // Whatever comes in, what goes out is RESP.
+    // The output is RESP, whatever comes in.
     std::string const good = long_conversation();
     std::uint64_t state = 5;
     for (int round = 0; round != 3000; ++round) {

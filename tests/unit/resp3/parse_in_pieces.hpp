@@ -53,7 +53,7 @@ struct parse_result {
     error_code ec;
     std::size_t consumed = 0;
     bool is_idle = true;
-    std::string broken_promise; ///< What the parser said about its own progress and did not keep.
+    std::string broken_promise; ///< A statement of the parser about its own progress that it did not keep.
 
     friend bool operator==(parse_result const&, parse_result const&) = default;
     friend std::ostream& operator<<(std::ostream& out, parse_result const& r) {
@@ -79,9 +79,9 @@ inline cuts every(std::size_t bytes, std::string_view input) {
 /// For parse_in_pieces(): no body is claimed.
 inline constexpr std::uint64_t claim_none = UINT64_MAX;
 
-/// Each read gets memory of its own that holds nothing but the unread bytes, so a sanitizer sees a view that is too
+/// Each read gets memory of its own that holds nothing but the unread bytes. So a sanitizer sees a view that is too
 /// long or too old. Bodies of `claim_min` bytes or more that are not all there are claimed, as a client does with large
-/// ones: the result is to be the same.
+/// ones. The result is to be the same.
 inline parse_result parse_in_pieces(std::string_view input, cuts const& ends, resp3::limits const& bounds = {},
                                     std::size_t batch_size = 8, std::uint64_t claim_min = claim_none) {
     parse_result result;
@@ -165,8 +165,8 @@ inline resp3::limits tight_limits() {
             .message_bytes_max = 120};
 }
 
-/// What the fuzzer checks of one input: cut in any way, handed over in batches of any size, and whoever takes the
-/// bodies, it is the same input. Returns what went wrong, or an empty text.
+/// The fuzzer's check of one input. It is the same input when it is cut in any way and handed over in batches of any
+/// size, whoever takes the bodies. Returns what went wrong, or an empty text.
 inline std::string find_disagreement(std::string_view input) {
     std::uint64_t state = 0xcbf29ce484222325; // FNV-1a of the input decides where it is cut
     for (char const c : input)

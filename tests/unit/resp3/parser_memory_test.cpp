@@ -38,7 +38,7 @@ using fairlead::resp3::limits;
 using fairlead::resp3::node;
 using fairlead::resp3::parser;
 
-/// What one run of a piece of code allocated.
+/// The allocations of one run of a piece of code.
 struct cost {
     std::uint64_t count;
     std::uint64_t bytes;

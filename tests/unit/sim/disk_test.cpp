@@ -67,7 +67,7 @@ TEST(SimDisk, CrashLosesWhatWasNotSyncedAndNothingElse) {
         auto const left = content(d, "log");
         EXPECT_EQ(left.substr(0, 8), "durable ");
         seen.insert(left.substr(8));
-        h.crash(); // What was found after the first is on the disk.
+        h.crash(); // The data found after the first is on the disk.
         EXPECT_EQ(content(d, "log"), left);
     }
     for (auto const* possible : {"", "a", "ab", "abc", "abcd"})

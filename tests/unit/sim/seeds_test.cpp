@@ -141,7 +141,7 @@ TEST_F(SimSeeds, FailureIsMadeSmall) {
     auto const text = report_of(100, reordered);
     EXPECT_TRUE(contains(text, "faults=1")) << text;
     EXPECT_TRUE(contains(text, "callers=3")) << text;
-    // What it prints to replay does fail, and with less it does not.
+    // The settings that it prints to replay do fail, and with less they do not.
     set("SIM_SHRINK", "0");
     auto const from = text.find("SIM_SEED=") + 9;
     set("SIM_SEED", std::to_string(std::stoull(text.substr(from))).c_str());

@@ -1,4 +1,4 @@
-// What a person reads of a simulated run: a line for each event, in words.
+// The trace of a simulated run as a person reads it: a line for each event, in words.
 #include <sim/trace.hpp>
 
 #include <gtest/gtest.h>

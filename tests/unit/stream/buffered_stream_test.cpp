@@ -47,7 +47,7 @@ static_assert(!is_read_buffered<socket_type>::value && !is_write_buffered<int>::
 struct BufferedStream : testing::Test {
     BufferedStream() { local::connect_pair(near, far); }
     void arrives(std::string_view text) { EXPECT_EQ(far.write_some(buffer(text)), text.size()); }
-    /// What has come to the other side, without waiting.
+    /// The bytes that have come to the other side, without waiting.
     std::string sent() {
         char text[256];
         error_code would_block;
@@ -469,7 +469,7 @@ awaitable<void> answer(both_stream& s) {
             co_return;
         std::string rest;
         auto const length = co_await async_read_until(s, dynamic_buffer(rest), "\n");
-        // What was read too far belongs to the next line, but there is none before this one is answered.
+        // Bytes that were read too far belong to the next line, but there is none before this one is answered.
         EXPECT_EQ(length, rest.size());
         std::array<const_buffer, 2> const both{buffer("LINE", 4), buffer(rest)};
         co_await async_write(s, both);

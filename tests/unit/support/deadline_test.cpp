@@ -13,7 +13,7 @@ namespace {
 
 using fairlead::test::waiting_for;
 
-/// What this program says when it runs one of the tests below, and its status.
+/// The output of this program when it runs one of the tests below, and its status.
 std::string said_by(std::string const& test, int& status) {
     // Where this run is one part of the program's tests, the one that hangs need not be in the same part.
     std::string const command = "env -u GTEST_TOTAL_SHARDS -u GTEST_SHARD_INDEX -u GTEST_SHARD_STATUS_FILE "
