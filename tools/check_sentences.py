@@ -21,8 +21,8 @@ from pathlib import Path
 WORDS_MAX = 25
 LIST = Path("tools/sentences.tsv")
 PAGES = ("*.md", "docs/**/*.md", "examples/*.md", "tests/**/*.md", "bench/*.md")
-SOURCES = ("include/**/*.hpp", "src/**/*.hpp", "src/**/*.cpp", "examples/*.?pp")
-NOT_READ = ("docs/benchmarks-runs.md", "docs/papers.md")
+SOURCES = ("include/**/*.hpp", "src/**/*.?pp", "examples/*.?pp", "bench/**/*.?pp", "tests/**/*.?pp")
+NOT_READ = ("docs/benchmarks-runs.md",)
 TITLE = re.compile(r"(?:self |state )?(?:Completes|Errors|Cancel|Immediate|Lifetime|Threads|Allocates|Source|Throws|offers)  +")
 COMMENT = re.compile(r"(///?<?)(?: (.*)|$)")
 ITEM = re.compile(r"^(?:[-*]|\d+\.) +")

@@ -33,7 +33,7 @@ struct OperationAsAwaitable : testing::Test {
     char bytes[16] = {};
 };
 
-// What Asio's programs write, where use_awaitable returns an awaitable.
+// As in programs for Asio, where use_awaitable returns an awaitable.
 awaitable<std::size_t> read_some(stream& s, mutable_buffer into) { return s.async_read_some(into, use_awaitable); }
 awaitable<void> pause(steady_timer& t) { return t.async_wait(use_awaitable); }
 awaitable<std::tuple<error_code, std::size_t>> read_tuple(stream& s, mutable_buffer into) {

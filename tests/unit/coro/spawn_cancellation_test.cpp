@@ -409,7 +409,7 @@ TEST_F(SpawnCancellation, AwaitsOfPrimitivesThatCanBeEndedTakeNoBlocks) {
     std::uint64_t before = 0;
     int reads_begun = 0;
     auto const reads = [&]() -> awaitable<void> {
-        co_await near.async_read_some(buffer(&byte, 1)); // What is allocated once has been.
+        co_await near.async_read_some(buffer(&byte, 1)); // Blocks that are allocated once have been.
         before = in_use();
         ++reads_begun;
         co_await near.async_read_some(buffer(&byte, 1));

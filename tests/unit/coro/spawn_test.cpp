@@ -125,7 +125,7 @@ TEST(SpawnDeathTest, Y5_AnEmptyAwaitableSaysWhatItIs) {
         "this awaitable has no coroutine: it was never given one, or moved or spawned before");
 }
 
-/// What is thrown by `function`, as text.
+/// The exception of `function`, as text.
 template <class Function> std::string thrown_by(Function function) {
     try {
         function();
@@ -134,7 +134,7 @@ template <class Function> std::string thrown_by(Function function) {
     }
     return "nothing";
 }
-/// What awaiting `a` throws, as text.
+/// The exception of awaiting `a`, as text.
 std::string thrown_by(io_context& ctx, awaitable<void> a) {
     ctx.restart();
     co_spawn(ctx, std::move(a), rethrow);

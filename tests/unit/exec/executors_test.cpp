@@ -596,7 +596,7 @@ TEST(Papers, C06_StrandOfAContextWithSeveralThreads) {
     b.join();
 }
 
-/// What programs write around an executor, to count or to log: all that it is given goes to the one below.
+/// A program's own executor around another one, to count or to log: all that it is given goes to the one below.
 template <class Below> struct forwarding {
     Below below;
     execution_context& context() const { return query(below, execution::context); }

@@ -60,7 +60,7 @@ TEST(Share, IsTakenOverOnlyWhileItsThreadIsOutsideOfSections) {
     EXPECT_EQ(all.take_over(queue, nullptr), shares::found::nothing);
 }
 
-// What one thread pushes and pops, and the other one takes over, is each seen once.
+// Items that one thread pushes and pops, and the other one takes over, are each seen once.
 TEST(Share, LosesNothingToThoseThatTakeItOver) {
     if (!shares::are_possible())
         GTEST_SKIP() << "the system refuses membarrier(2)";

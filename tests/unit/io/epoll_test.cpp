@@ -1,4 +1,4 @@
-// What the epoll driver concludes from an attempt. Its rules for datagrams are tested with their sockets.
+// The conclusions of the epoll driver from an attempt. Its rules for datagrams are tested with their sockets.
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/stream_socket.hpp>
 

@@ -1,6 +1,6 @@
-// The inference about readiness, against a model of a socket: every sequence of what its peer, its reader and its loop
-// may do, up to some length. A reader never waits for ever while something is there, no loop spins, and the number of
-// calls in vain has a bound.
+// The inference about readiness, against a model of a socket. Its peer, its reader and its loop go through every
+// sequence of their actions, up to some length. A reader never waits for ever while something is there, no loop spins,
+// and the number of calls in vain has a bound.
 #include <io/late_checks.hpp>
 #include <io/readiness.hpp>
 
@@ -24,7 +24,7 @@ struct no_guard {
     ~no_guard() {} // A variable of it is used.
 };
 
-/// What the kernel knows of a socket that is read from. Datagrams have a byte each.
+/// The kernel's knowledge of a socket that is read from. Datagrams have a byte each.
 struct socket_model {
     int bytes = 0;
     int stop = 0; ///< > 0: so many bytes before something that a read does not cross

@@ -32,7 +32,7 @@ int system_look_up(char const* host, char const* service, addrinfo const* hints,
 /// Ordered neither by family nor by number.
 constexpr std::initializer_list<char const*> several = {"192.0.2.9", "2001:db8::2", "192.0.2.1", "2001:db8::1"};
 
-/// Whoever looks up "four.test" waits here for three others.
+/// Each look-up of "four.test" waits here for three others.
 struct {
     std::mutex mutex;
     std::condition_variable changed;
@@ -46,7 +46,7 @@ int wait_for_four() {
     return four.changed.wait_for(lock, std::chrono::seconds(10), [] { return four.inside >= 4; }) ? 0 : EAI_AGAIN;
 }
 
-/// What the system was asked for last.
+/// The last question to the system.
 addrinfo asked{};
 int asked_flags = 0;
 

@@ -637,8 +637,8 @@ TEST(SeveralThreads, X9_TimersAndSocketsHaveTheirTurnBesideHandlersThatCompute) 
     runners(context, 2).join();
     ASSERT_EQ(late.size(), 2U * ticks);
     std::sort(late.begin(), late.end());
-    // Before its turn come what is queued already and what both threads are in the middle of; an item more for each
-    // of the three steps of a round.
+    // Before its turn come the items that are queued already, and those that both threads are in the middle of. An item
+    // more for each of the three steps of a round.
     EXPECT_LE(late[late.size() * 3 / 4], 4 * (busy + 2) * ms);
 }
 
@@ -672,7 +672,7 @@ TEST(SeveralThreads, X9_LongQueuesMakeTimersNoLater) {
     runners(context, 2).join();
     ASSERT_EQ(late.size(), static_cast<std::size_t>(ticks));
     std::sort(late.begin(), late.end());
-    // What each thread is in the middle of when the slice ends, and what it takes while the other one looks around.
+    // The item that each thread runs when the slice ends, and the one that it takes while the other one looks around.
     EXPECT_LE(late[ticks / 2], fairness::slice_ns + 8 * length);
 }
 
