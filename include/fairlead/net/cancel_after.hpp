@@ -361,9 +361,9 @@ inline constexpr no_timer* own_timer = nullptr;
 /// Lifetime   a timer of the caller outlives the completion, or is moved; waits on it end when the operation starts,
 ///            and cancelling it lifts the limit
 /// Threads    as the operation
-/// Allocates  nothing more, where a socket, an acceptor, a descriptor, a timer or a signal set performs the operation.
-///            One block from the handler's allocator for a composed operation, a look-up, an accept that makes the
-///            socket. One, too, for a limit by the caller's timer or a foreign clock, and for a limit around a limit
+/// Allocates  nothing more around an operation of a socket, an acceptor, a descriptor, a resolver, a timer, a signal
+///            set. One block from the handler's allocator for a composed operation. One, too, for a limit by the
+///            caller's timer or a foreign clock, and for a limit around a limit
 template <class Rep, class Period>
 auto cancel_after(std::chrono::duration<Rep, Period> const& d, cancellation_type type = cancellation_type::terminal) {
     return detail::make_limit(detail::limit_after{d}, type, detail::own_timer);

@@ -2,7 +2,11 @@
 
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/exec/strand.hpp>
+#include <fairlead/net/acceptor.hpp>
+#include <fairlead/net/bind_stop_token.hpp>
+#include <fairlead/net/ip.hpp>
 #include <fairlead/net/local.hpp>
+#include <fairlead/net/resolver.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/sim/world.hpp>
 #include <fairlead/stream/read.hpp>
@@ -44,7 +48,7 @@ struct own_clock {
 
 /// A world with a connected pair; its clock is virtual and exact.
 class CancelAfter : public testing::Test {
-protected:
+public:
     CancelAfter() { local::connect_pair(near, far); }
     std::chrono::nanoseconds since() const { return world.now() - begin; }
     auto store() {
@@ -532,6 +536,50 @@ TEST_F(CancelAfter, OneBlockOfTheHandlersAllocatorWhichIsFreeAgainInTheHandler) 
     world.run();
     EXPECT_EQ(books.taken, 1);
     EXPECT_EQ(count, 1);
+}
+
+TEST_F(CancelAfter, TheLimitOfAnAcceptOrALookUpLiesBesideItToo) {
+    ip::tcp::acceptor acceptor(context, ip::tcp::endpoint(ip::address_v4::loopback(), 0));
+    ip::tcp::resolver resolver(context);
+    account books;
+    auto const handler = [&] {
+        return cancel_after(
+            1s, bind_allocator(counting_allocator<int>(&books), [&](error_code, auto const&...) { ++count; }));
+    };
+    acceptor.async_accept(handler());
+    EXPECT_EQ(books.taken, 1);
+    resolver.async_resolve("a.name.that.nobody.has", "80", handler());
+    EXPECT_EQ(books.taken, 2);
+    world.run();
+    EXPECT_EQ(count, 2);
+    EXPECT_EQ(books.taken, 2);
+}
+
+TEST_F(CancelAfter, AwaitsWithALimitASlotOrAStopTokenStayInTheirRecord) {
+    struct coroutine {
+        static awaitable<void> run(CancelAfter& t, cancellation_slot slot, std::stop_token stop) {
+            auto const aborted = [&t](error_code ec) { t.count += ec == error::operation_aborted; };
+            auto const quiet = as_tuple(use_await);
+            ip::tcp::acceptor acceptor(t.context, ip::tcp::endpoint(ip::address_v4::loopback(), 0));
+            ip::tcp::resolver resolver(t.context);
+            auto const before = detail::this_thread.record_overflows;
+            for (int i = 0; i != 20; ++i) {
+                aborted(std::get<0>(co_await t.near.async_read_some(buffer(&t.byte, 1), cancel_after(1ms, quiet))));
+                aborted(std::get<0>(co_await acceptor.async_accept(cancel_after(1ms, quiet))));
+                co_await resolver.async_resolve("a.name.that.nobody.has", "80", cancel_after(1ms, quiet));
+                co_await async_write(t.far, buffer(&t.byte, 1));
+                co_await t.near.async_read_some(buffer(&t.byte, 1), bind_cancellation_slot(slot));
+                co_await async_write(t.far, buffer(&t.byte, 1));
+                co_await t.near.async_read_some(buffer(&t.byte, 1), bind_stop_token(stop));
+            }
+            EXPECT_EQ(detail::this_thread.record_overflows, before);
+        }
+    };
+    cancellation_signal signal;
+    std::stop_source source;
+    co_spawn(context, coroutine::run(*this, signal.slot(), source.get_token()), rethrow);
+    world.run();
+    EXPECT_EQ(count, 40);
 }
 
 TEST_F(CancelAfter, ComposedOperationTakesABlockForItsLimitToo) {
