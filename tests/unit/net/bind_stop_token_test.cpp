@@ -109,6 +109,22 @@ TEST_F(BindStopToken, AStopBeforeTheStartLeavesWhatIsThere) {
     EXPECT_EQ(near.available(), 3U);
 }
 
+TEST(BindStopTokenOfSockets, AStopBeforeTheStartWritesNothing) {
+    io_context context;
+    local_socket a(context), b(context);
+    local::connect_pair(a, b);
+    std::stop_source source;
+    source.request_stop();
+    error_code seen;
+    a.async_write_some(buffer("abc", 3), bind_stop_token(source.get_token(), [&](error_code ec, std::size_t n) {
+                           seen = ec;
+                           EXPECT_EQ(n, 0U);
+                       }));
+    context.run();
+    EXPECT_EQ(seen, error::operation_aborted);
+    EXPECT_EQ(b.available(), 0U);
+}
+
 TEST_F(BindStopToken, AnAwaitUnderAStopTriesNothing) {
     struct coroutine {
         static awaitable<void> run(BindStopToken& t, error_code& seen) {
