@@ -68,7 +68,7 @@ public:
         else
             return completion_token_transform<Signature>(
                 std::move(b.token), detail::stoppable_initiation<detail::kept_values<Signature>, init>{
-                                        std::forward<Initiation>(initiation), std::move(b.stop)});
+                                        {std::forward<Initiation>(initiation)}, std::move(b.stop)});
     }
 };
 template <class Token, class First, class Second, class... More>
@@ -80,7 +80,7 @@ public:
         detail::expect_cancellable(initiation);
         return detail::initiate_several<First, Second, More...>(
             std::move(b.token), detail::stoppable_initiation<kept, std::decay_t<Initiation>>{
-                                    std::forward<Initiation>(initiation), std::move(b.stop)});
+                                    {std::forward<Initiation>(initiation)}, std::move(b.stop)});
     }
 };
 template <class Signature> class async_result<partial_stop_token_binder, Signature> {

@@ -10,6 +10,7 @@
 #include <fairlead/token/asked_operation.hpp>
 #include <fairlead/token/cancellation.hpp>
 #include <fairlead/token/deferred.hpp>
+#include <fairlead/token/initiation_around.hpp>
 #include <fairlead/token/kept_values.hpp>
 
 #include <atomic>
@@ -216,8 +217,9 @@ private:
     std::optional<values_type> results_;
 };
 
-template <class Kept, class Initiation, class When, class Timer> struct limited_initiation {
-    Initiation initiation;
+template <class Kept, class Initiation, class When, class Timer> struct limited_initiation
+    : initiation_around<Initiation> {
+    using initiation_around<Initiation>::initiation;
     time_limit<When, Timer> limit;
 
     template <class Handler> void operator()(Handler&& handler) {
@@ -241,21 +243,6 @@ template <class Kept, class Initiation, class When, class Timer> struct limited_
             throw;
         }
         l->operation_begun();
-    }
-    auto get_executor() const noexcept
-        requires names_executor<Initiation>
-    {
-        return executor_of(initiation);
-    }
-    std::string describe() const
-        requires requires { initiation.describe(); }
-    {
-        return initiation.describe();
-    }
-    std::string describe_failed() const
-        requires requires { initiation.describe_failed(); }
-    {
-        return initiation.describe_failed();
     }
 
 private:
@@ -308,7 +295,7 @@ public:
         else
             return completion_token_transform<Signature>(
                 std::move(t.token), detail::limited_initiation<detail::kept_values<Signature>, init, When, Timer>{
-                                        std::forward<Initiation>(initiation), t.limit});
+                                        {std::forward<Initiation>(initiation)}, t.limit});
     }
 };
 template <class Token, class When, class Timer, class First, class Second, class... More>
@@ -321,7 +308,7 @@ public:
         detail::expect_cancellable(initiation);
         return detail::initiate_several<First, Second, More...>(
             std::move(t.token), detail::limited_initiation<kept, std::decay_t<Initiation>, When, Timer>{
-                                    std::forward<Initiation>(initiation), t.limit});
+                                    {std::forward<Initiation>(initiation)}, t.limit});
     }
 };
 template <class When, class Timer, class Signature> class async_result<partial_time_limit<When, Timer>, Signature> {

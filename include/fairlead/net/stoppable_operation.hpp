@@ -4,6 +4,7 @@
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/asked_operation.hpp>
 #include <fairlead/token/cancellation.hpp>
+#include <fairlead/token/initiation_around.hpp>
 #include <fairlead/token/kept_values.hpp>
 
 #include <atomic>
@@ -91,8 +92,8 @@ private:
     std::optional<values_type> results_;
 };
 
-template <class Kept, class Initiation> struct stoppable_initiation {
-    Initiation initiation;
+template <class Kept, class Initiation> struct stoppable_initiation : initiation_around<Initiation> {
+    using initiation_around<Initiation>::initiation;
     std::stop_token token;
 
     template <class Handler> void operator()(Handler&& handler) {
@@ -112,21 +113,6 @@ template <class Kept, class Initiation> struct stoppable_initiation {
             throw;
         }
         o->operation_begun(kept);
-    }
-    auto get_executor() const noexcept
-        requires names_executor<Initiation>
-    {
-        return executor_of(initiation);
-    }
-    std::string describe() const
-        requires requires { initiation.describe(); }
-    {
-        return initiation.describe();
-    }
-    std::string describe_failed() const
-        requires requires { initiation.describe_failed(); }
-    {
-        return initiation.describe_failed();
     }
 };
 

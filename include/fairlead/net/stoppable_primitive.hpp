@@ -2,8 +2,8 @@
 // block.
 //
 // A stop may be requested at any time and by any thread, also between the callback's construction and the op's arrival
-// at its driver. The record notes both. The second of the two ends the op: the callback by the op's ticket, the start in
-// place. A stop that was requested before the start ends the op without a system call.
+// at its driver. The record notes both. The second of the two ends the op: the callback by the op's ticket, the start
+// in place. A stop that was requested before the start ends the op without a system call.
 #pragma once
 
 #include <fairlead/io/io_loop.hpp>
@@ -99,7 +99,7 @@ template <class Init> struct stoppable_primitive
     /// A handler that has a slot is to hear that, too: the op has room for one.
     template <class Handler> void operator()(Handler&& handler) const {
         if constexpr (has_cancellation_slot<std::decay_t<Handler>>)
-            stoppable_initiation<kept_values<typename Init::signature>, Init>{inner,
+            stoppable_initiation<kept_values<typename Init::signature>, Init>{{inner},
                                                                               token}(std::forward<Handler>(handler));
         else
             base::operator()(std::forward<Handler>(handler));

@@ -1,0 +1,30 @@
+// What an initiation around another one passes on: where it runs, and what its await says of an error.
+#pragma once
+
+#include <fairlead/token/async_result.hpp>
+
+#include <string>
+
+namespace fairlead::detail {
+
+template <class Initiation> struct initiation_around {
+    Initiation initiation;
+
+    auto get_executor() const noexcept
+        requires names_executor<Initiation>
+    {
+        return executor_of(initiation);
+    }
+    std::string describe() const
+        requires requires { initiation.describe(); }
+    {
+        return initiation.describe();
+    }
+    std::string describe_failed() const
+        requires requires { initiation.describe_failed(); }
+    {
+        return initiation.describe_failed();
+    }
+};
+
+} // namespace fairlead::detail
