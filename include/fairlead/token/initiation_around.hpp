@@ -1,4 +1,4 @@
-// What an initiation around another one passes on: where it runs, and what its await says of an error.
+// An initiation around another one. It passes on where that one runs, and the text of its errors.
 #pragma once
 
 #include <fairlead/token/async_result.hpp>
