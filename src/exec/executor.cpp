@@ -2,6 +2,9 @@
 
 namespace fairlead {
 
+constinit detail::executor_functions const detail::executor_table_of<loop_executor>::compiled =
+    executor_table<loop_executor>::functions;
+
 [[noreturn]] void detail::throw_no_context() { throw bad_executor(); }
 
 char const* bad_executor::what() const noexcept {

@@ -49,7 +49,7 @@ public:
 
     /// For handlers, whose executors need no context; context() throws bad_executor then.
     template <class E> any_io_executor(detail::any_executor_at_all, E&& e)
-        : functions_(&detail::executor_table<std::decay_t<E>>::functions) {
+        : functions_(detail::executor_table_of<std::decay_t<E>>::functions) {
         using target_type = std::decay_t<E>;
         if constexpr (detail::is_loop_pointer<target_type>) {
             static_assert(sizeof(target_type) == sizeof(loop*));
@@ -266,6 +266,11 @@ protected:
 };
 
 namespace detail {
+
+template <> struct executor_table_of<loop_executor> {
+    FAIRLEAD_EXPORT static executor_functions const compiled; ///< in the library
+    static constexpr executor_functions const* functions = &compiled;
+};
 
 /// True when every executor of this type runs a loop of the library.
 template <class E> inline constexpr bool always_loop = has_loop<E> && !std::derived_from<E, any_io_executor>;

@@ -104,12 +104,27 @@ template <class E> struct executor_table {
             return false;
     }
     static void queue(void const* p, op_function f) { queue_function(in(p), std::move(f)); }
-    static constexpr executor_functions functions{is_loop_pointer<E>, (begins_with_loop<E> && fits_any_io_executor<E>),
-                                                  &copy, &destroy, &equal, &execute, &type, &context, &work, &runs_here,
-                                                  &target, &queue, requires {typename E::takes_properties;
-}, property_hook<E>::functions
-}; // namespace detail
-}; // namespace fairlead
+    static constexpr bool is_of_the_library = requires { typename E::takes_properties; };
+    static constexpr executor_functions functions{is_loop_pointer<E>,
+                                                  (begins_with_loop<E> && fits_any_io_executor<E>),
+                                                  &copy,
+                                                  &destroy,
+                                                  &equal,
+                                                  &execute,
+                                                  &type,
+                                                  &context,
+                                                  &work,
+                                                  &runs_here,
+                                                  &target,
+                                                  &queue,
+                                                  is_of_the_library,
+                                                  property_hook<E>::functions};
+};
+
+/// The table of an executor, wherever it is compiled.
+template <class E> struct executor_table_of {
+    static constexpr executor_functions const* functions = &executor_table<E>::functions;
+};
 
 } // namespace detail
 } // namespace fairlead

@@ -112,6 +112,11 @@ private:
     io_loop* loop_;
 };
 
+template <> struct detail::executor_table_of<io_context::executor_type> {
+    FAIRLEAD_EXPORT static executor_functions const compiled; ///< in the library
+    static constexpr executor_functions const* functions = &compiled;
+};
+
 inline io_context::executor_type::executor_type(io_context& c) noexcept : loop_executor(&c.as_loop()) {}
 /// The base of services that only an io_context can have: their constructor may take io_context&.
 class FAIRLEAD_EXPORT io_context::service : public execution_context::service {

@@ -38,10 +38,12 @@ private:
 /// object and ends with the context.
 FAIRLEAD_EXPORT io_loop_ref io_loop_of_context(execution_context& c);
 
-template <class Executor> io_loop_ref io_loop_for(Executor const& e) {
+template <class Executor> io_loop_ref find_io_loop(Executor const& e) {
     if (loop* const l = loop_of(e))
         return io_loop_ref(io_loop::of(*l));
     return io_loop_of_context(context_of(e));
 }
+template <class Executor> io_loop_ref io_loop_for(Executor const& e) { return find_io_loop(e); }
+template <> FAIRLEAD_EXPORT io_loop_ref io_loop_for(any_io_executor const& e); ///< compiled in the library
 
 } // namespace fairlead::detail
