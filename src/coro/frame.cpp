@@ -1,4 +1,4 @@
-#include <fairlead/coro/frame.hpp>
+#include <fairlead/coro/awaitable.hpp>
 
 #include <cstdio>
 #include <cstdlib>
@@ -12,5 +12,12 @@ void frame_is_misplaced() noexcept {
                stderr);
     std::abort();
 }
+
+void failure_of_coroutine::keep() noexcept {
+    ::new (static_cast<void*>(&error_)) std::exception_ptr(std::current_exception());
+    failed_ = true;
+}
+void failure_of_coroutine::forget() noexcept { error_.~exception_ptr(); }
+void failure_of_coroutine::rethrow() const { std::rethrow_exception(error_); }
 
 } // namespace fairlead::detail

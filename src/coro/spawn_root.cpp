@@ -1,4 +1,4 @@
-#include <fairlead/coro/spawn_root.hpp>
+#include <fairlead/coro/spawn.hpp>
 
 namespace fairlead::detail {
 namespace {
@@ -58,5 +58,8 @@ void destroy_chain(await_record* r) noexcept {
     o.cancel = nullptr;
     r->home->resume_soon(o);
 }
+
+template <> template <> void spawn_awaitable::operator()(detached_handler&& handler) { start(std::move(handler)); }
+template <> template <> void spawn_awaitable::operator()(rethrow_t const& handler) { start(handler); }
 
 } // namespace fairlead::detail

@@ -4,7 +4,6 @@
 #include <fairlead/coro/frame.hpp>
 
 #include <optional>
-#include <variant>
 
 namespace fairlead {
 
@@ -26,13 +25,36 @@ concept blocking_future = requires(F& f) {
     f.get();
 };
 
+/// The exception of a coroutine, if there is one.
+class failure_of_coroutine {
+public:
+    failure_of_coroutine() noexcept {}
+    failure_of_coroutine(failure_of_coroutine const&) = delete;
+    failure_of_coroutine& operator=(failure_of_coroutine const&) = delete;
+    ~failure_of_coroutine() {
+        if (failed_) [[unlikely]]
+            forget();
+    }
+    /// Keeps the current exception.
+    FAIRLEAD_EXPORT void keep() noexcept;
+    void rethrow_if_failed() const {
+        if (failed_) [[unlikely]]
+            rethrow();
+    }
+
+private:
+    FAIRLEAD_EXPORT void forget() noexcept;
+    [[noreturn]] FAIRLEAD_EXPORT void rethrow() const;
+
+    bool failed_ = false;
+    union {
+        std::exception_ptr error_;
+    };
+};
+
 template <class T> class awaitable_promise_base : public promise_base, public frame_memory {
 public:
-    awaitable_promise_base() noexcept {}
-    ~awaitable_promise_base() {
-        if (failed_)
-            error_.~exception_ptr();
-    }
+    awaitable_promise_base() noexcept = default;
     awaitable_promise_base(awaitable_promise_base const&) = delete;
     awaitable_promise_base& operator=(awaitable_promise_base const&) = delete;
 
@@ -59,20 +81,13 @@ public:
                      "await_suspend() and await_resume()")
     refused_await<std::type_identity<void>> await_transform(A&&) const;
 
-    void unhandled_exception() noexcept {
-        ::new (static_cast<void*>(&error_)) std::exception_ptr(std::current_exception());
-        failed_ = true;
-    }
+    void unhandled_exception() noexcept { failure_.keep(); }
 
 protected:
-    void rethrow_if_failed() {
-        if (failed_) [[unlikely]]
-            std::rethrow_exception(error_);
-    }
-    bool failed_ = false;
-    union {
-        std::exception_ptr error_;
-    };
+    void rethrow_if_failed() const { failure_.rethrow_if_failed(); }
+
+private:
+    failure_of_coroutine failure_;
 };
 
 template <class T> class awaitable_promise final : public awaitable_promise_base<T> {

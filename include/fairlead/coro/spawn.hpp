@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fairlead/coro/spawn_root.hpp>
+#include <fairlead/token/detached.hpp>
 
 namespace fairlead {
 namespace detail {
@@ -18,13 +19,18 @@ template <class T, class Function> struct spawn_initiation {
 
     any_io_executor get_executor() const noexcept { return executor; }
 
-    template <class Handler> void operator()(Handler&& handler) {
+    template <class Handler> void operator()(Handler&& handler) { start(std::forward<Handler>(handler)); }
+    template <class Handler> void start(Handler&& handler) {
         if (!executor)
             throw bad_executor();
         using root = spawned<T, Function, std::decay_t<Handler>>;
         allocate_with<root>(handler, executor, std::move(function), std::forward<Handler>(handler))->start();
     }
 };
+
+// Coroutines without a result whose end nobody hears of: compiled once, in the library.
+using spawn_awaitable = spawn_initiation<void, give_awaitable<void>>;
+template <> template <> FAIRLEAD_EXPORT void spawn_awaitable::operator()(detached_handler&&);
 
 template <class T> struct awaitable_result;
 template <class T> struct awaitable_result<awaitable<T>> {
@@ -105,6 +111,8 @@ struct rethrow_t {
 };
 /// `co_spawn(ctx, f(), rethrow)`
 inline constexpr rethrow_t rethrow{};
+
+template <> template <> FAIRLEAD_EXPORT void detail::spawn_awaitable::operator()(rethrow_t const&);
 
 /// Nothing else is spawned.
 template <class Where, class What, class... Token>
