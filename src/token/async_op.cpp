@@ -2,6 +2,23 @@
 
 namespace fairlead::detail {
 
+void throw_named(error_code const& ec, std::string (*describe)(void const*, await_record const&), void const* storage,
+                 await_record const& record) {
+    throw_error_now(ec, describe ? describe(storage, record).c_str() : "co_await");
+}
+template <>
+void take_with<void(error_code)>(initiation_functions<error_code> const* f, void* storage, await_record& r) {
+    instantiate_take<void(error_code)>(f, storage, r);
+}
+template <> std::size_t take_with<void(error_code, std::size_t)>(initiation_functions<error_code, std::size_t> const* f,
+                                                                 void* storage, await_record& r) {
+    return instantiate_take<void(error_code, std::size_t)>(f, storage, r);
+}
+void throw_failed(await_record& r) {
+    r.state = await_state::idle;
+    std::rethrow_exception(take_result<std::exception_ptr>(r));
+}
+
 void finish_await(await_record& r) {
     auto& thread = this_thread;
     if (thread.starting == &r) {

@@ -97,47 +97,53 @@ FAIRLEAD_ALWAYS_INLINE auto unwrap(std::tuple<First, Rest...>&& v, Name name = {
                 name.raise(std::get<0>(v));
         } else if (std::get<0>(v) != no_error)
             disposition_traits<First>::throw_exception(std::move(std::get<0>(v)));
-        return std::apply([](First&, Rest&... rest) { return unwrap_rest(std::tuple<Rest...>(std::move(rest)...)); },
-                          v);
+        if constexpr (sizeof...(Rest) == 1)
+            return std::get<1>(std::move(v));
+        else
+            return std::apply(
+                [](First&, Rest&... rest) { return unwrap_rest(std::tuple<Rest...>(std::move(rest)...)); }, v);
     } else {
         return unwrap_rest(std::move(v));
     }
 }
 template <class Name = unnamed_operation> void unwrap(std::tuple<>&&, Name = {}) noexcept {}
 
-template <class Signature> struct awaited {
-    using type = decltype(unwrap(std::declval<values_of<Signature>>()));
-};
+/// The type of that. Asking unwrap() for it would instantiate unwrap().
+template <class Rest> struct unwrapped_rest : std::type_identity<Rest> {};
+template <> struct unwrapped_rest<std::tuple<>> : std::type_identity<void> {};
+template <class Only> struct unwrapped_rest<std::tuple<Only>> : std::type_identity<Only> {};
+template <class Values> struct unwrapped : unwrapped_rest<Values> {};
+template <disposition First, class... Rest> struct unwrapped<std::tuple<First, Rest...>>
+    : unwrapped_rest<std::tuple<Rest...>> {};
+template <class Signature> struct awaited : unwrapped<values_of<Signature>> {};
 template <class Signature> using awaited_t = typename awaited<Signature>::type;
 
 /// What reads and writes return that are refused. The compiler shows the name.
 struct refused_transfer : refused_token<void(error_code, std::size_t)> {};
 
-template <class Functions> [[noreturn]] FAIRLEAD_COLD void
-throw_named(error_code const& ec, Functions const* functions, void const* storage, await_record const& record) {
-    throw_error_now(ec, functions->describe ? functions->describe(storage, record).c_str() : "co_await");
-}
+/// `describe` may be null.
+[[noreturn]] FAIRLEAD_EXPORT void throw_named(error_code const& ec,
+                                              std::string (*describe)(void const*, await_record const&),
+                                              void const* storage, await_record const& record);
 /// Throws the error of an awaited operation with its name. Never has an address: what does not throw stores nothing.
 template <class Functions> struct operation_name {
     Functions const* functions;
     void const* storage;
     await_record const& record;
     [[noreturn]] FAIRLEAD_ALWAYS_INLINE void raise(error_code const& ec) const {
-        throw_named(ec, functions, storage, record);
+        throw_named(ec, functions->describe, storage, record);
     }
 };
 
-[[noreturn]] FAIRLEAD_COLD inline void throw_failed(await_record& r) {
-    r.state = await_state::idle;
-    std::rethrow_exception(take_result<std::exception_ptr>(r));
-}
+[[noreturn]] FAIRLEAD_EXPORT void throw_failed(await_record& r);
 
 /// The result of a finished await that is not plain, or no success.
-template <class Signature, class Functions> auto take_with(Functions const* f, void* storage, await_record& r) {
+template <class Signature, class Functions>
+awaited_t<Signature> instantiate_take(Functions const* f, void* storage, await_record& r) {
     using values = values_of<Signature>;
     if constexpr (plain_values<values>)
         if (r.state == await_state::plain)
-            throw_named(to_error_code(r.get<op>().result.error), f, storage, r);
+            throw_named(to_error_code(r.get<op>().result.error), f->describe, storage, r);
     if (r.state == await_state::failed) [[unlikely]]
         throw_failed(r);
     if constexpr (!std::is_same_v<values, std::tuple<>>) { // No operation without values has anything to clean up.
@@ -146,6 +152,16 @@ template <class Signature, class Functions> auto take_with(Functions const* f, v
         return unwrap(f->take(storage, r), operation_name<Functions>{f, storage, r});
     }
 }
+
+/// The same, wherever it is instantiated: for the common signatures in the library.
+template <class Signature, class Functions>
+awaited_t<Signature> take_with(Functions const* f, void* storage, await_record& r) {
+    return instantiate_take<Signature>(f, storage, r);
+}
+template <>
+FAIRLEAD_EXPORT void take_with<void(error_code)>(initiation_functions<error_code> const*, void*, await_record&);
+template <> FAIRLEAD_EXPORT std::size_t
+take_with<void(error_code, std::size_t)>(initiation_functions<error_code, std::size_t> const*, void*, await_record&);
 
 /// The result of a finished await. After the suspension the compiler no longer knows which operation it was, so the
 /// common kinds of result are read here rather than through a call.

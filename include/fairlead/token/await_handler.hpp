@@ -87,11 +87,12 @@ template <class Values> void store_result(await_record& r, Values&& v) {
 /// An error code was just written as two words: copied as one of 16 bytes, it would wait for both to reach the cache.
 template <class Values> Values move_by_words(Values& v) { return Values(std::move(v)); }
 template <class... Rest> std::tuple<error_code, Rest...> move_by_words(std::tuple<error_code, Rest...>& v) {
-    return std::apply(
-        [](error_code const& ec, Rest&... rest) {
-            return std::tuple<error_code, Rest...>(error_code(ec.value(), ec.category()), std::move(rest)...);
-        },
-        v);
+    error_code const& first = std::get<0>(v);
+    error_code const ec(first.value(), first.category());
+    if constexpr (sizeof...(Rest) == 1)
+        return std::tuple<error_code, Rest...>(ec, std::get<1>(std::move(v)));
+    else
+        return std::apply([&ec](error_code&, Rest&... rest) { return std::tuple(ec, std::move(rest)...); }, v);
 }
 template <class Values> Values take_result(await_record& r) {
     void* place = r.bytes + result_offset;
