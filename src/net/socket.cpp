@@ -45,6 +45,20 @@ std::string text_of_name(io_loop& l, io::handle h, io::name_of which) {
 
 } // namespace
 
+std::string text_with(char const* what, endpoint_ref e) {
+    std::string text(what);
+    if (auto const name = e.text(e.endpoint); !name.empty())
+        text.append(" ").append(name);
+    return text;
+}
+void throw_error_at(error_code const& ec, char const* what, endpoint_ref e) {
+    throw_error_now(ec, text_with(what, e).c_str());
+}
+void throw_about_option(error_code const& ec, char const* what, int level, int name) {
+    auto const text = what + (" (level " + std::to_string(level)) + ", option " + std::to_string(name) + ')';
+    throw_error_now(ec, text.c_str());
+}
+
 std::string text_of_failed(char const* what, io::kind k, io_loop& l, io::handle h) {
     std::string text(what);
     bool const reads = k == io::kind::receive || k == io::kind::receive_all;

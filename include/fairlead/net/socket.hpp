@@ -13,18 +13,32 @@
 namespace fairlead {
 namespace detail {
 
+/// An endpoint of a type that the library does not know; `text` may be empty.
+struct endpoint_ref {
+    void const* endpoint;
+    std::string (*text)(void const*);
+};
+FAIRLEAD_EXPORT std::string text_with(char const* what, endpoint_ref e);
+[[noreturn]] FAIRLEAD_EXPORT void throw_error_at(error_code const& ec, char const* what, endpoint_ref e);
+
+template <class Endpoint> endpoint_ref refer_to(Endpoint const& endpoint) noexcept {
+    return {&endpoint, [](void const* p) -> std::string {
+                auto const& e = *static_cast<Endpoint const*>(p);
+                if constexpr (requires { e.to_string(); })
+                    return e.to_string();
+                else if constexpr (requires { e.path(); })
+                    return e.path();
+                else
+                    return {};
+            }};
+}
 /// "bind to 127.0.0.1:80", for the message of an error.
 template <class Endpoint> FAIRLEAD_COLD std::string text_with(char const* what, Endpoint const& e) {
-    std::string text(what);
-    if constexpr (requires { text += e.to_string(); })
-        text += ' ' + e.to_string();
-    else if constexpr (requires { text += e.path(); })
-        text += ' ' + e.path();
-    return text;
+    return text_with(what, refer_to(e));
 }
 template <class Endpoint>
 [[noreturn]] FAIRLEAD_COLD void throw_error_at(error_code const& ec, char const* what, Endpoint const& e) {
-    throw_error_now(ec, text_with(what, e).c_str());
+    throw_error_at(ec, what, refer_to(e));
 }
 constexpr char const* name_of_kind(io::kind k) noexcept {
     using enum io::kind;
@@ -191,6 +205,8 @@ template <class Token, class Buffers> inline constexpr bool nothrow_transfer =
 
 [[noreturn]] FAIRLEAD_EXPORT void throw_failed(error_code const& ec, char const* what, io::kind k,
                                                socket_core const& s);
+/// Options have no names here, only numbers.
+[[noreturn]] FAIRLEAD_EXPORT void throw_about_option(error_code const& ec, char const* what, int level, int name);
 
 /// In the calling thread.
 template <class Buffers>
@@ -477,13 +493,10 @@ protected:
         e.resize(size);
         return e;
     }
-    /// Options have no names here, only numbers.
     template <class Option>
     [[noreturn]] FAIRLEAD_COLD void throw_about_option(error_code const& ec, char const* what, Option const& o) const {
         auto const p = protocol();
-        auto const text =
-            what + (" (level " + std::to_string(o.level(p))) + ", option " + std::to_string(o.name(p)) + ')';
-        detail::throw_error_now(ec, text.c_str());
+        detail::throw_about_option(ec, what, o.level(p), o.name(p));
     }
     /// Of an operation on a socket that has a name already, as far as that can be asked for.
     [[noreturn]] FAIRLEAD_COLD void throw_error_here(error_code const& ec, char const* what) const {
