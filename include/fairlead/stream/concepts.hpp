@@ -13,6 +13,12 @@ struct stream_handler_archetype {
 
 } // namespace detail
 
+/// Starts nothing. Otherwise asking a stream of ours would instantiate an operation.
+template <class Signature> class async_result<detail::stream_handler_archetype, Signature> {
+public:
+    template <class Initiation> static void initiate(Initiation&&, detail::stream_handler_archetype const&) {}
+};
+
 /// async_read_some(buffers, token) with void(error_code, size_t), and an executor.
 template <class S>
 concept async_read_stream = requires(S& s, mutable_buffer b, detail::stream_handler_archetype h) {
