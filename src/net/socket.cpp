@@ -73,6 +73,20 @@ void throw_failed(error_code const& ec, char const* what, io::kind k, socket_cor
     throw_error_now(ec, text_of_failed(what, k, *s.engine, s.handle).c_str());
 }
 
+void listen_at(socket_core& s, listening const& where) {
+    throw_error(s.open(where.family, where.type, where.protocol), "open");
+    if (where.reuse) {
+        socket_base::reuse_address const on(true);
+        int const level = on.level(where.family), name = on.name(where.family);
+        if (auto const ec = s.set_option(level, name, on.data(where.family), on.size(where.family)))
+            throw_about_option(ec, "set_option", level, name);
+    }
+    if (auto const ec = s.bind(where.address, where.size))
+        throw_error_at(ec, "bind to", where.shown);
+    if (auto const ec = s.listen(socket_base::max_listen_connections))
+        throw_failed(ec, "listen", io::kind::accept, s);
+}
+
 error_code socket_core::open(int f, int type, int protocol) noexcept {
     if (handle.is_open())
         return error::already_open;

@@ -165,7 +165,21 @@ concept peer_protocol = std::convertible_to<Protocol, P>;
 
 using accept_tcp = accept_new<ip::tcp, any_io_executor>;
 
-FAIRLEAD_COMPILED_ELSEWHERE(accept_tcp, error_code, accept_tcp::socket_type);
+FAIRLEAD_COMPILED_PRIMITIVE(accept_tcp, error_code, accept_tcp::socket_type);
+template <> FAIRLEAD_EXPORT accept_tcp::socket_type
+take_with<accept_tcp::signature>(initiation_functions<error_code, accept_tcp::socket_type> const*, void*,
+                                 await_record&);
+
+/// Protocol and address of an acceptor that is set up.
+struct listening {
+    int family, type, protocol;
+    void const* address;
+    std::size_t size;
+    bool reuse;
+    endpoint_ref shown; ///< for the message of an error
+};
+/// Opens, binds and listens.
+FAIRLEAD_EXPORT void listen_at(socket_core& s, listening const& where);
 
 } // namespace detail
 
@@ -363,11 +377,9 @@ private:
         return s;
     }
     void set_up(endpoint_type const& local, bool reuse) {
-        this->open(local.protocol());
-        if (reuse)
-            this->set_option(socket_base::reuse_address(true));
-        this->bind(local);
-        listen();
+        auto const p = local.protocol();
+        detail::listen_at(
+            core_, {p.family(), p.type(), p.protocol(), local.data(), local.size(), reuse, detail::refer_to(local)});
     }
 };
 

@@ -307,8 +307,8 @@ Socket&& checked(Socket&& other) {
     return std::forward<Socket>(other);
 }
 
-FAIRLEAD_COMPILED_ELSEWHERE(transfer, error_code, std::size_t);
-FAIRLEAD_COMPILED_ELSEWHERE(wait_ready, error_code);
+FAIRLEAD_COMPILED_PRIMITIVE(transfer, error_code, std::size_t);
+FAIRLEAD_COMPILED_PRIMITIVE(wait_ready, error_code);
 
 } // namespace detail
 

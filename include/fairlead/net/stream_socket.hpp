@@ -11,7 +11,7 @@ namespace fairlead {
 namespace detail {
 
 using connect_tcp = connect_to<ip::tcp::endpoint>;
-FAIRLEAD_COMPILED_ELSEWHERE(connect_tcp, error_code);
+FAIRLEAD_COMPILED_PRIMITIVE(connect_tcp, error_code);
 
 } // namespace detail
 

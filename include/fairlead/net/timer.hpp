@@ -92,7 +92,7 @@ struct timer_wait : primitive<timer_wait> {
 };
 static_assert(sizeof(timer_wait) == 8);
 
-FAIRLEAD_COMPILED_ELSEWHERE(timer_wait, error_code);
+FAIRLEAD_COMPILED_PRIMITIVE(timer_wait, error_code);
 
 } // namespace detail
 

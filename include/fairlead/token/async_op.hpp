@@ -192,29 +192,20 @@ class [[nodiscard("the operation starts only when it is awaited or called with a
 public:
     using signature = R(Args...);
     using values = std::tuple<std::decay_t<Args>...>;
-    static constexpr std::size_t storage_size = 40;
+    static constexpr std::size_t storage_size = detail::initiation_storage;
 
-    template <class Init> static constexpr bool inside =
-        sizeof(Init) <= storage_size && alignof(Init) <= 8 && std::is_nothrow_move_constructible_v<Init>;
+    template <class Init> static constexpr bool inside = detail::lies_inside<Init>;
 
     template <class Init>
         requires(!std::same_as<std::decay_t<Init>, async_op>)
     FAIRLEAD_ALWAYS_INLINE explicit async_op(Init&& init) noexcept(inside<std::decay_t<Init>>) {
         using init_type = std::decay_t<Init>;
         void* place = storage_;
-        if constexpr (inside<init_type>) {
+        if constexpr (inside<init_type>)
             ::new (place) init_type(std::forward<Init>(init));
-            if constexpr (detail::primitive_initiation<init_type>)
-                functions_ = &detail::primitive_functions<init_type, Args...>::functions;
-            else
-                functions_ = &detail::generic_functions<init_type, Args...>::functions;
-        } else {
+        else
             ::new (place) detail::boxed_initiation<init_type>(std::in_place, std::forward<Init>(init));
-            if constexpr (detail::primitive_initiation<init_type>)
-                functions_ = &detail::boxed_functions<detail::primitive_functions, init_type, Args...>::functions;
-            else
-                functions_ = &detail::boxed_functions<detail::generic_functions, init_type, Args...>::functions;
-        }
+        functions_ = detail::table_of<init_type, Args...>::functions;
     }
     async_op(async_op&& other) noexcept : functions_(other.functions_) {
         if (functions_->relocate)

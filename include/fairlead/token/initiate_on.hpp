@@ -59,14 +59,15 @@ template <class Primitive, class Executor> struct primitive_elsewhere {
     }
 };
 
-// What becomes of a primitive elsewhere, once its handler is erased or a coroutine, does not depend on the program: the
-// library has it compiled for the common ones (net/elsewhere.cpp). Given are the primitive and the arguments with which
-// it completes. These are specialisations because clang hides instantiations, whatever their declaration says.
-#define FAIRLEAD_COMPILED_ELSEWHERE(PRIMITIVE, ...)                                                                    \
-    template <> template <>                                                                                            \
-    FAIRLEAD_EXPORT void primitive_elsewhere<PRIMITIVE, any_io_executor>::operator()(boxed_handler<__VA_ARGS__>&&);    \
-    template <> template <>                                                                                            \
-    FAIRLEAD_EXPORT void primitive_elsewhere<PRIMITIVE, any_io_executor>::operator()(await_handler<__VA_ARGS__>&&)
+// What becomes of a primitive, once it is awaited or its handler is erased, does not depend on the program: the library
+// has it compiled for the common ones (net/primitives.cpp). Given are the primitive and the arguments with which it
+// completes. These are specialisations because clang hides instantiations, whatever their declaration says.
+#define FAIRLEAD_COMPILED_PRIMITIVE(PRIMITIVE, ...)                                                                    \
+    FAIRLEAD_COMPILED_TABLE(PRIMITIVE, __VA_ARGS__);                                                                   \
+    using PRIMITIVE##_elsewhere = primitive_elsewhere<PRIMITIVE, any_io_executor>;                                     \
+    FAIRLEAD_COMPILED_TABLE(PRIMITIVE##_elsewhere, __VA_ARGS__);                                                       \
+    template <> template <> FAIRLEAD_EXPORT void PRIMITIVE##_elsewhere::operator()(boxed_handler<__VA_ARGS__>&&);      \
+    template <> template <> FAIRLEAD_EXPORT void PRIMITIVE##_elsewhere::operator()(await_handler<__VA_ARGS__>&&)
 
 /// An initiation that is given its handler erased: what a handler costs in code is not paid twice.
 template <class Initiation, class Signature> struct erasing_initiation;

@@ -479,4 +479,33 @@ template <template <class, class...> class Base, class Init, class... Args> stru
                                               can_be_cancelled<Init>()};
 };
 
+/// The room in an async_op. A larger initiation lies in a block.
+inline constexpr std::size_t initiation_storage = 40;
+template <class Init> inline constexpr bool lies_inside =
+    sizeof(Init) <= initiation_storage && alignof(Init) <= 8 && std::is_nothrow_move_constructible_v<Init>;
+
+/// The table of an initiation in an async_op, instantiated here.
+template <class Init, class... Args> consteval initiation_functions<Args...> const& instantiate_table() {
+    if constexpr (lies_inside<Init> && primitive_initiation<Init>)
+        return primitive_functions<Init, Args...>::functions;
+    else if constexpr (lies_inside<Init>)
+        return generic_functions<Init, Args...>::functions;
+    else if constexpr (primitive_initiation<Init>)
+        return boxed_functions<primitive_functions, Init, Args...>::functions;
+    else
+        return boxed_functions<generic_functions, Init, Args...>::functions;
+}
+/// The same, wherever it is instantiated.
+template <class Init, class... Args> struct table_of {
+    static constexpr initiation_functions<Args...> const* functions = &instantiate_table<Init, Args...>();
+};
+
+// A table that does not depend on the program is compiled once, in the library (net/primitives.cpp). Given are the
+// initiation and the arguments with which it completes.
+#define FAIRLEAD_COMPILED_TABLE(INITIATION, ...)                                                                       \
+    template <> struct table_of<INITIATION, __VA_ARGS__> {                                                             \
+        FAIRLEAD_EXPORT static initiation_functions<__VA_ARGS__> const compiled;                                       \
+        static constexpr initiation_functions<__VA_ARGS__> const* functions = &compiled;                               \
+    }
+
 } // namespace fairlead::detail
