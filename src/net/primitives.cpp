@@ -12,9 +12,6 @@
     template <> template <> void PRIMITIVE##_elsewhere::operator()(boxed_handler<__VA_ARGS__>&& handler) {             \
         start(std::move(handler));                                                                                     \
     }                                                                                                                  \
-    template <> template <> void PRIMITIVE##_elsewhere::operator()(await_handler<__VA_ARGS__>&& handler) {             \
-        start(std::move(handler));                                                                                     \
-    }                                                                                                                  \
     COMPILE_TABLE(PRIMITIVE, __VA_ARGS__)                                                                              \
     COMPILE_TABLE(PRIMITIVE##_elsewhere, __VA_ARGS__)
 

@@ -66,8 +66,7 @@ template <class Primitive, class Executor> struct primitive_elsewhere {
     FAIRLEAD_COMPILED_TABLE(PRIMITIVE, __VA_ARGS__);                                                                   \
     using PRIMITIVE##_elsewhere = primitive_elsewhere<PRIMITIVE, any_io_executor>;                                     \
     FAIRLEAD_COMPILED_TABLE(PRIMITIVE##_elsewhere, __VA_ARGS__);                                                       \
-    template <> template <> FAIRLEAD_EXPORT void PRIMITIVE##_elsewhere::operator()(boxed_handler<__VA_ARGS__>&&);      \
-    template <> template <> FAIRLEAD_EXPORT void PRIMITIVE##_elsewhere::operator()(await_handler<__VA_ARGS__>&&)
+    template <> template <> FAIRLEAD_EXPORT void PRIMITIVE##_elsewhere::operator()(boxed_handler<__VA_ARGS__>&&)
 
 /// An initiation that is given its handler erased: what a handler costs in code is not paid twice.
 template <class Initiation, class Signature> struct erasing_initiation;
