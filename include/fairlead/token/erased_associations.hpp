@@ -103,6 +103,15 @@ template <class Handler> struct association_table {
     static constexpr association_functions functions{&allocate, &deallocate, &executor, &immediate_executor};
 };
 
+/// Handlers that bring nothing along, as most do, share one table, which is compiled in the library.
+template <class Handler>
+concept brings_nothing = takes_from_recycler<Handler> && !has_own_executor<Handler> && !has_immediate_executor<Handler>;
+struct no_associations {
+    FAIRLEAD_EXPORT static void deallocate(void const* handler, void* block, std::size_t bytes) noexcept;
+    FAIRLEAD_EXPORT static association_functions const functions;
+};
+template <brings_nothing Handler> struct association_table<Handler> : no_associations {};
+
 /// The allocator of a handler of unknown type; without a handler the recycler.
 template <class T> class erased_allocator {
 public:

@@ -23,6 +23,8 @@ template <class... Args> struct erased_handler_functions {
     cancellation_slot (*slot)(void* handler) noexcept;              ///< null: it has none
 };
 
+inline loop* no_foreign_loop(void*, loop*) noexcept { return nullptr; }
+
 template <class Handler, class... Args> struct erased_handler_table {
     static Handler& in(void* p) noexcept { return *static_cast<Handler*>(p); }
 
@@ -42,12 +44,20 @@ template <class Handler, class... Args> struct erased_handler_table {
     }
     static void abandon(void* handler, void* block, std::size_t bytes) { take_out(handler, block, bytes); }
     static loop* foreign_loop(void* handler, loop* operation) noexcept {
-        if constexpr (has_own_executor<Handler>) {
-            loop* l = loop_of(get_associated_executor(in(handler)));
-            return l == operation ? nullptr : l;
-        } else {
-            return nullptr;
-        }
+        loop* l = loop_of(get_associated_executor(in(handler)));
+        return l == operation ? nullptr : l;
+    }
+    static constexpr auto foreign_loop_function() {
+        if constexpr (has_own_executor<Handler>)
+            return &foreign_loop;
+        else
+            return &no_foreign_loop;
+    }
+    static constexpr auto complete_function() {
+        if constexpr (has_own_executor<Handler>)
+            return &complete;
+        else
+            return &invoke;
     }
     static constexpr bool has_slot =
         std::is_same_v<associated_cancellation_slot_t<Handler, no_cancellation_slot>, cancellation_slot>;
@@ -62,9 +72,14 @@ template <class Handler, class... Args> struct erased_handler_table {
             f = &slot;
         return f;
     }
-    static constexpr erased_handler_functions<Args...> functions{
-        sizeof(Handler), &association_table<Handler>::functions, &move, &complete, &invoke, &abandon, &foreign_loop,
-        slot_function()};
+    static constexpr erased_handler_functions<Args...> functions{sizeof(Handler),
+                                                                 &association_table<Handler>::functions,
+                                                                 &move,
+                                                                 complete_function(),
+                                                                 &invoke,
+                                                                 &abandon,
+                                                                 foreign_loop_function(),
+                                                                 slot_function()};
 };
 
 /// A handler of unknown type, borrowed until it is moved.
