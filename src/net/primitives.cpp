@@ -5,7 +5,7 @@
 #include <fairlead/net/timer.hpp>
 
 #define COMPILE_TABLE(INITIATION, ...)                                                                                 \
-    constinit initiation_functions<__VA_ARGS__> const table_of<INITIATION, __VA_ARGS__>::compiled =                    \
+    constinit initiation_functions<__VA_ARGS__> const compiled_table<INITIATION, __VA_ARGS__>::functions =             \
         instantiate_table<INITIATION, __VA_ARGS__>();
 
 #define COMPILE_PRIMITIVE(PRIMITIVE, ...)                                                                              \

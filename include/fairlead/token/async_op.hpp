@@ -205,7 +205,7 @@ public:
             ::new (place) init_type(std::forward<Init>(init));
         else
             ::new (place) detail::boxed_initiation<init_type>(std::in_place, std::forward<Init>(init));
-        functions_ = detail::table_of<init_type, Args...>::functions;
+        functions_ = detail::find_table<init_type, Args...>();
     }
     async_op(async_op&& other) noexcept : functions_(other.functions_) {
         if (functions_->relocate)

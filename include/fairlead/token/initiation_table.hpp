@@ -484,7 +484,7 @@ inline constexpr std::size_t initiation_storage = 40;
 template <class Init> inline constexpr bool lies_inside =
     sizeof(Init) <= initiation_storage && alignof(Init) <= 8 && std::is_nothrow_move_constructible_v<Init>;
 
-/// The table of an initiation in an async_op, instantiated here.
+/// The table of an initiation, instantiated here.
 template <class Init, class... Args> consteval initiation_functions<Args...> const& instantiate_table() {
     if constexpr (lies_inside<Init> && primitive_initiation<Init>)
         return primitive_functions<Init, Args...>::functions;
@@ -495,17 +495,25 @@ template <class Init, class... Args> consteval initiation_functions<Args...> con
     else
         return boxed_functions<generic_functions, Init, Args...>::functions;
 }
-/// The same, wherever it is instantiated.
-template <class Init, class... Args> struct table_of {
-    static constexpr initiation_functions<Args...> const* functions = &instantiate_table<Init, Args...>();
-};
-
 // A table that does not depend on the program is compiled once, in the library (net/primitives.cpp). Given are the
 // initiation and the arguments with which it completes.
+template <class Init, class... Args> struct compiled_table {};
 #define FAIRLEAD_COMPILED_TABLE(INITIATION, ...)                                                                       \
-    template <> struct table_of<INITIATION, __VA_ARGS__> {                                                             \
-        FAIRLEAD_EXPORT static initiation_functions<__VA_ARGS__> const compiled;                                       \
-        static constexpr initiation_functions<__VA_ARGS__> const* functions = &compiled;                               \
+    template <> struct compiled_table<INITIATION, __VA_ARGS__> {                                                       \
+        FAIRLEAD_EXPORT static initiation_functions<__VA_ARGS__> const functions;                                      \
     }
+
+/// The table of an initiation in an async_op, wherever it is compiled.
+template <class Init, class... Args> consteval initiation_functions<Args...> const* find_table() {
+#ifdef __OPTIMIZE__ // An optimiser that sees the table of a primitive calls its functions directly.
+    constexpr bool is_to_be_seen = primitive_initiation<Init>;
+#else
+    constexpr bool is_to_be_seen = false;
+#endif
+    if constexpr (!is_to_be_seen && requires { compiled_table<Init, Args...>::functions; })
+        return &compiled_table<Init, Args...>::functions;
+    else
+        return &instantiate_table<Init, Args...>();
+}
 
 } // namespace fairlead::detail
