@@ -106,8 +106,8 @@ attempt send_some(int fd, io_op& o) noexcept {
     return finish(o, static_cast<int>(-n), 0);
 }
 
-/// One datagram, whole. What its buffers cannot hold is gone, and said so. There is no shorter call that says it for
-/// every protocol.
+/// One datagram, whole. The bytes that its buffers cannot hold are gone, and it says so. There is no shorter call that
+/// says it for every protocol.
 attempt receive_datagram(int fd, io_op& o) noexcept {
     slice one{o.data, o.size};
     msghdr message{};

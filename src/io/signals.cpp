@@ -63,7 +63,7 @@ signal_hub& signal_hub::of_process() noexcept {
 void signal_hub::before_fork() noexcept { registration::mutex().lock(); }
 void signal_hub::after_fork_in_parent() noexcept { registration::mutex().unlock(); }
 void signal_hub::after_fork_in_child() noexcept {
-    // A signal of the child must not wake the parent up. Who waits in the child asks for wake_fd() again.
+    // A signal of the child must not wake the parent up. A loop that waits in the child asks for wake_fd() again.
     if (wakes.load(std::memory_order_relaxed) >= 0) {
         int const fresh = open_wake_fd();
         int const shared = wakes.exchange(fresh, std::memory_order_relaxed);
@@ -147,7 +147,7 @@ int signal_hub::add(signal_source& s, int number, int flags) noexcept {
     if (number < 1 || number > signals::number_most)
         return EINVAL;
     std::lock_guard const lock(registration::mutex());
-    collect(); // What came before is not for this set.
+    collect(); // Signals that came before are not for this set.
     auto& r = registration::of(number);
     bool const conflicts = r.sets != 0 && flags != -1 && r.flags != -1 && flags != r.flags;
     if (conflicts)

@@ -34,7 +34,7 @@ public:
     signal_hub& operator=(signal_hub const&) = delete;
     static signal_hub& of_process() noexcept;
 
-    /// What becomes readable, with an edge, whenever a signal has come. Errors: minus an errno value.
+    /// The descriptor that becomes readable, with an edge, whenever a signal has come. Errors: minus an errno value.
     int wake_fd() noexcept;
     void dispatch() noexcept;
 

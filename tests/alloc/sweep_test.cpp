@@ -12,6 +12,7 @@
 #include <fairlead/net/resolver.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/net/timer.hpp>
+#include <fairlead/operation/compose.hpp>
 #include <fairlead/redis/connection.hpp>
 #include <fairlead/redis_server/server.hpp>
 #include <fairlead/stream/read.hpp>
@@ -19,7 +20,6 @@
 #include <fairlead/stream/write.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/co_composed.hpp>
-#include <fairlead/token/compose.hpp>
 #include <fairlead/token/post.hpp>
 #include <fairlead/token/use_future.hpp>
 

@@ -8,6 +8,7 @@
 #include <fairlead/net/signal_set.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/net/timer.hpp>
+#include <fairlead/operation/compose.hpp>
 #include <fairlead/sim/world.hpp>
 #include <fairlead/stream/read.hpp>
 #include <fairlead/stream/read_until.hpp>
@@ -15,7 +16,6 @@
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/append.hpp>
 #include <fairlead/token/co_composed.hpp>
-#include <fairlead/token/compose.hpp>
 #include <fairlead/token/consign.hpp>
 #include <fairlead/token/post.hpp>
 

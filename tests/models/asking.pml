@@ -1,5 +1,5 @@
-// Asking what a chain of coroutines awaits to end early (token/chain_requests.hpp, chained_signal of
-// token/cancellation_state.hpp).
+// Asking what a chain of coroutines awaits to end early (operation/chain_requests.hpp, chained_signal of
+// operation/cancellation_state.hpp).
 //
 // The state of a chain says under its lock which op is awaited. Whoever asks calls the op's verb under that lock; the
 // verb sends the op's ticket to the owner of the driver. The owner takes the lock before it runs the op, so the op is

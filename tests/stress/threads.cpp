@@ -13,11 +13,11 @@
 #include <fairlead/net/connect.hpp>
 #include <fairlead/net/resolver.hpp>
 #include <fairlead/net/timer.hpp>
+#include <fairlead/operation/cancellation_signal.hpp>
 #include <fairlead/sim/random.hpp>
 #include <fairlead/stream/read.hpp>
 #include <fairlead/stream/write.hpp>
 #include <fairlead/token/bind_cancellation_slot.hpp>
-#include <fairlead/token/cancellation_signal.hpp>
 #include <fairlead/token/post.hpp>
 
 #include <atomic>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <fairlead/token/associated.hpp>
+#include <fairlead/operation/associated.hpp>
 
 #include <asio/detail/executors.hpp>
 #include <asio/fairlead.hpp>

@@ -1,5 +1,5 @@
 #pragma once
 
-#include <fairlead/token/associator.hpp>
+#include <fairlead/operation/associator.hpp>
 
 #include <asio/detail/config.hpp>

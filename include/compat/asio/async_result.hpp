@@ -1,5 +1,5 @@
 #pragma once
 
-#include <fairlead/token/async_operation.hpp>
+#include <fairlead/operation/async_operation.hpp>
 
 #include <asio/fairlead.hpp>

@@ -2,7 +2,7 @@
 
 #include <fairlead/base/disposition.hpp>
 #include <fairlead/coro/awaitable.hpp>
-#include <fairlead/token/async_op.hpp>
+#include <fairlead/operation/async_op.hpp>
 #include <fairlead/token/post_function.hpp>
 
 #include <asio/detail/executors.hpp>

@@ -1,5 +1,5 @@
 #pragma once
 
-#include <fairlead/token/cancellation_signal.hpp>
+#include <fairlead/operation/cancellation_signal.hpp>
 
 #include <asio/fairlead.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <fairlead/token/cancellation_state.hpp>
+#include <fairlead/operation/cancellation_state.hpp>
 
 #include <asio/detail/executors.hpp>
 #include <asio/fairlead.hpp>

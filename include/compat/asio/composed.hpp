@@ -1,6 +1,6 @@
 #pragma once
 
-#include <fairlead/token/compose.hpp>
+#include <fairlead/operation/compose.hpp>
 
 #include <asio/detail/executors.hpp>
 #include <asio/detail/inside.hpp>

@@ -1,5 +1,5 @@
 #pragma once
 
-#include <fairlead/token/default_token.hpp>
+#include <fairlead/operation/default_token.hpp>
 
 #include <asio/fairlead.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <fairlead/token/async_op.hpp>
+#include <fairlead/operation/async_op.hpp>
 #include <fairlead/token/deferred.hpp>
 
 #include <asio/detail/executors.hpp>

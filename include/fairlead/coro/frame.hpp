@@ -4,8 +4,8 @@
 #include <fairlead/coro/this_coro.hpp>
 #include <fairlead/exec/loop.hpp>
 #include <fairlead/exec/recycler.hpp>
-#include <fairlead/token/async_op.hpp>
-#include <fairlead/token/chain_requests.hpp>
+#include <fairlead/operation/async_op.hpp>
+#include <fairlead/operation/chain_requests.hpp>
 
 #include <coroutine>
 #include <exception>

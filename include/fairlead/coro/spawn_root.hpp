@@ -7,8 +7,8 @@
 #pragma once
 
 #include <fairlead/coro/awaitable.hpp>
-#include <fairlead/token/associated.hpp>
-#include <fairlead/token/completion.hpp>
+#include <fairlead/operation/associated.hpp>
+#include <fairlead/operation/completion.hpp>
 
 #include <concepts>
 #include <exception>

@@ -22,7 +22,7 @@ struct await_record;
 
 namespace detail {
 
-/// The requests that the coroutines of a chain have got (token/chain_requests.hpp).
+/// The requests that the coroutines of a chain have got (operation/chain_requests.hpp).
 struct chain_requests;
 /// The place of a chain below a group (coro/chain_tree.hpp).
 class group_member;

@@ -228,7 +228,7 @@ private:
 
 namespace io {
 
-/// How the ops of descriptors and timers are asked to end early (token/operation_slot.hpp).
+/// How the ops of descriptors and timers are asked to end early (operation/operation_slot.hpp).
 struct descriptor_canceller {
     io_loop* engine;
     io::handle handle;

@@ -6,9 +6,9 @@
 
 #include <fairlead/net/stoppable_operation.hpp>
 #include <fairlead/net/stoppable_primitive.hpp>
+#include <fairlead/operation/kept_values.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/deferred.hpp>
-#include <fairlead/token/kept_values.hpp>
 
 #include <stop_token>
 #include <utility>

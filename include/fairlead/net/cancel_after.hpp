@@ -7,11 +7,11 @@
 
 #include <fairlead/net/limited_primitive.hpp>
 #include <fairlead/net/timer.hpp>
-#include <fairlead/token/asked_operation.hpp>
+#include <fairlead/operation/asked_operation.hpp>
+#include <fairlead/operation/initiation_around.hpp>
+#include <fairlead/operation/kept_values.hpp>
 #include <fairlead/token/cancellation.hpp>
 #include <fairlead/token/deferred.hpp>
-#include <fairlead/token/initiation_around.hpp>
-#include <fairlead/token/kept_values.hpp>
 
 #include <atomic>
 #include <exception>

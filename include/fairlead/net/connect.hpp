@@ -2,8 +2,8 @@
 #pragma once
 
 #include <fairlead/net/stream_socket.hpp>
+#include <fairlead/operation/cancellation_state.hpp>
 #include <fairlead/token/adapters.hpp>
-#include <fairlead/token/cancellation_state.hpp>
 
 #include <concepts>
 #include <iterator>

@@ -4,7 +4,7 @@
 #include <fairlead/base/buffer.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/io/io_loop_for.hpp>
-#include <fairlead/token/async_op.hpp>
+#include <fairlead/operation/async_op.hpp>
 #include <fairlead/token/block.hpp>
 #include <fairlead/token/initiate_on.hpp>
 

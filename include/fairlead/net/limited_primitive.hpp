@@ -3,7 +3,7 @@
 #pragma once
 
 #include <fairlead/io/io_loop.hpp>
-#include <fairlead/token/initiate.hpp>
+#include <fairlead/operation/initiate.hpp>
 
 #include <cstdint>
 #include <type_traits>

@@ -5,7 +5,7 @@
 #include <fairlead/io/io_loop_for.hpp>
 #include <fairlead/net/fwd.hpp>
 #include <fairlead/net/signal_set_base.hpp>
-#include <fairlead/token/async_op.hpp>
+#include <fairlead/operation/async_op.hpp>
 #include <fairlead/token/initiate_on.hpp>
 
 namespace fairlead {

@@ -1,11 +1,11 @@
 // A generic operation that a stop token can end: it is given a handler with a slot, to which the stop callback emits.
 #pragma once
 
+#include <fairlead/operation/asked_operation.hpp>
+#include <fairlead/operation/initiation_around.hpp>
+#include <fairlead/operation/kept_values.hpp>
 #include <fairlead/token/adapters.hpp>
-#include <fairlead/token/asked_operation.hpp>
 #include <fairlead/token/cancellation.hpp>
-#include <fairlead/token/initiation_around.hpp>
-#include <fairlead/token/kept_values.hpp>
 
 #include <atomic>
 #include <optional>

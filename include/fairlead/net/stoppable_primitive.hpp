@@ -8,7 +8,7 @@
 
 #include <fairlead/io/io_loop.hpp>
 #include <fairlead/net/stoppable_operation.hpp>
-#include <fairlead/token/initiate.hpp>
+#include <fairlead/operation/initiate.hpp>
 
 #include <atomic>
 #include <new>

@@ -8,7 +8,7 @@
 #include <fairlead/io/io_loop_for.hpp>
 #include <fairlead/net/fwd.hpp>
 #include <fairlead/net/wait_traits.hpp>
-#include <fairlead/token/async_op.hpp>
+#include <fairlead/operation/async_op.hpp>
 #include <fairlead/token/block.hpp>
 #include <fairlead/token/initiate_on.hpp>
 

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <fairlead/exec/executor.hpp>
+#include <fairlead/operation/async_op.hpp>
 #include <fairlead/redis/config.hpp>
 #include <fairlead/redis/request.hpp>
 #include <fairlead/redis/response.hpp>
 #include <fairlead/resp3/node.hpp>
-#include <fairlead/token/async_op.hpp>
 
 #include <cstddef>
 #include <cstdint>

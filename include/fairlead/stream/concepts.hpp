@@ -2,7 +2,7 @@
 #pragma once
 
 #include <fairlead/base/buffer.hpp>
-#include <fairlead/token/async_op.hpp>
+#include <fairlead/operation/async_op.hpp>
 
 namespace fairlead {
 namespace detail {

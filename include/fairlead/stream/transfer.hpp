@@ -2,12 +2,12 @@
 // attempts.
 #pragma once
 
+#include <fairlead/operation/cancellation_state.hpp>
 #include <fairlead/stream/completion_condition.hpp>
 #include <fairlead/stream/concepts.hpp>
 #include <fairlead/stream/stream_error.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/block.hpp>
-#include <fairlead/token/cancellation_state.hpp>
 
 #include <span>
 

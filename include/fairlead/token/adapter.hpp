@@ -1,9 +1,9 @@
-// What tokens that are made of tokens are written with: the operation under an adapter, the adapter for several
-// signatures, and how an adapted handler passes on what the one inside it brings along.
+// The parts of tokens that are made of tokens: the operation under an adapter, and the adapter for several signatures.
+// An adapted handler passes on the associations of the one inside it.
 #pragma once
 
-#include <fairlead/token/associator.hpp>
-#include <fairlead/token/async_result.hpp>
+#include <fairlead/operation/associator.hpp>
+#include <fairlead/operation/async_result.hpp>
 
 #include <type_traits>
 #include <utility>
@@ -34,20 +34,6 @@ template <class Initiation, class Wrap> struct wrapped_initiation {
         requires requires { wrap.template try_as<Values>(initiation); }
     {
         return wrap.template try_as<Values>(initiation);
-    }
-};
-
-template <template <class, class> class Associator, class Adapter, class Inner, class Default> struct pass_on {
-    using type = typename Associator<Inner, Default>::type;
-    static decltype(auto) get(Adapter const& a) noexcept { return Associator<Inner, Default>::get(inner(a)); }
-    static decltype(auto) get(Adapter const& a, Default const& d) noexcept {
-        return Associator<Inner, Default>::get(inner(a), d);
-    }
-    static Inner const& inner(Adapter const& a) noexcept {
-        if constexpr (requires { a.get(); })
-            return a.get();
-        else
-            return a.handler;
     }
 };
 

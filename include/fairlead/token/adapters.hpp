@@ -1,8 +1,8 @@
 // Tokens made of tokens: as_tuple, redirect_error, bind_executor, bind_allocator.
 #pragma once
 
+#include <fairlead/operation/async_op.hpp>
 #include <fairlead/token/adapter.hpp>
-#include <fairlead/token/async_op.hpp>
 #include <fairlead/token/detached.hpp>
 #include <fairlead/token/tuple_adapter.hpp>
 
@@ -167,7 +167,7 @@ public:
 
 namespace detail {
 
-/// What std::unary_function and its like said of a function, which binders pass on.
+/// The types that std::unary_function and its like gave a function. Binders pass them on.
 template <class T> struct result_of_target {};
 template <class T>
     requires requires { typename T::result_type; }
@@ -227,7 +227,7 @@ private:
 
 } // namespace detail
 
-/// What bind_executor makes.
+/// The result of bind_executor.
 template <class T, class Executor> class executor_binder : public detail::bound_target<T> {
 public:
     using executor_type = Executor;
@@ -239,7 +239,7 @@ public:
 private:
     Executor executor_;
 };
-/// What bind_allocator makes.
+/// The result of bind_allocator.
 template <class T, class Allocator> class allocator_binder : public detail::bound_target<T> {
 public:
     using allocator_type = Allocator;
@@ -251,7 +251,7 @@ public:
 private:
     Allocator allocator_;
 };
-/// What bind_immediate_executor makes.
+/// The result of bind_immediate_executor.
 template <class T, class Executor> class immediate_executor_binder : public detail::bound_target<T> {
 public:
     using immediate_executor_type = Executor;
@@ -280,11 +280,11 @@ private:
 
 } // namespace detail
 
-/// What bind_executor(e) makes: it stands for the default token, or binds the one that it is called with.
+/// The result of bind_executor(e): it stands for the default token, or binds the one that it is called with.
 template <class Executor> using partial_executor_binder = detail::partial_binder<executor_binder, Executor>;
-/// What bind_allocator(a) makes.
+/// The result of bind_allocator(a).
 template <class Allocator> using partial_allocator_binder = detail::partial_binder<allocator_binder, Allocator>;
-/// What bind_immediate_executor(e) makes.
+/// The result of bind_immediate_executor(e).
 template <class Executor> using partial_immediate_executor_binder =
     detail::partial_binder<immediate_executor_binder, Executor>;
 
@@ -298,7 +298,7 @@ public:
 };
 
 /// The handler runs on `e` when its operation completes at once: inside the initiating function if `e` runs there, at
-/// most 16 deep; beyond that, and in all other cases, it is queued. Without a handler or token it binds the default
+/// most 16 deep. Beyond that, and in all other cases, it is queued. Without a handler or token it binds the default
 /// one.
 template <execution::executor Executor, class T> auto bind_immediate_executor(Executor const& e, T&& t) {
     return immediate_executor_binder<std::decay_t<T>, Executor>(e, std::forward<T>(t));

@@ -1,8 +1,8 @@
 // any_completion_handler: a handler of any type behind one type, so that an operation can be compiled once.
 #pragma once
 
-#include <fairlead/token/completion.hpp>
-#include <fairlead/token/erased_handler.hpp>
+#include <fairlead/operation/completion.hpp>
+#include <fairlead/operation/erased_handler.hpp>
 
 #include <cstddef>
 #include <functional> // bad_function_call

@@ -1,12 +1,12 @@
 // bind_cancellation_slot: a handler or token with a cancellation slot of its own.
 #pragma once
 
+#include <fairlead/operation/slotted_primitive.hpp>
 #include <fairlead/token/adapters.hpp>
-#include <fairlead/token/slotted_primitive.hpp>
 
 namespace fairlead {
 
-/// What bind_cancellation_slot makes.
+/// The result of bind_cancellation_slot.
 template <class T, class Slot = cancellation_slot> class cancellation_slot_binder : public detail::bound_target<T> {
 public:
     using cancellation_slot_type = Slot;
@@ -19,7 +19,7 @@ private:
     Slot slot_;
 };
 
-/// What bind_cancellation_slot(s) makes: it stands for the default token, or binds the one that it is called with.
+/// The result of bind_cancellation_slot(s): it stands for the default token, or binds the one that it is called with.
 template <class Slot> using partial_cancellation_slot_binder = detail::partial_binder<cancellation_slot_binder, Slot>;
 
 /// The operation hears through `s` that it is to end early. Works with handlers and with tokens; without either it

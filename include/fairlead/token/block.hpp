@@ -1,12 +1,12 @@
 // block: perform the operation in the calling thread and return its result. block[ec]: the error into ec.
 #pragma once
 
-#include <fairlead/token/async_op.hpp>
+#include <fairlead/operation/async_op.hpp>
 
 namespace fairlead {
 
-/// Token: the initiating function waits and returns the result (P0055R1). No loop need run. What the library does by
-/// itself is done in the calling thread, and no loop is used; any other operation is started, and the calling thread
+/// Token: the initiating function waits and returns the result (P0055R1). No loop need run. Operations of the
+/// library are done in the calling thread, and no loop is used. Any other operation is started. The calling thread then
 /// runs the loops that it is handed to, unless other threads are inside their run(). Not to be called inside a loop's
 /// thread (resource_deadlock_would_occur).
 struct block_t {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <fairlead/exec/cancellation_type.hpp>
-#include <fairlead/token/associated.hpp>
+#include <fairlead/operation/associated.hpp>
+#include <fairlead/operation/cancellation_signal.hpp>
+#include <fairlead/operation/cancellation_state.hpp>
 #include <fairlead/token/bind_cancellation_slot.hpp>
-#include <fairlead/token/cancellation_signal.hpp>
-#include <fairlead/token/cancellation_state.hpp>

@@ -22,8 +22,8 @@
 // handler that resumes the coroutine, where the handler of the whole wants to run.
 #pragma once
 
+#include <fairlead/operation/compose.hpp>
 #include <fairlead/token/adapters.hpp>
-#include <fairlead/token/compose.hpp>
 
 #include <coroutine>
 #include <exception>
@@ -36,7 +36,7 @@ namespace detail {
 template <class Executors, class Handler, class... Signatures> class co_composed_promise;
 template <class Executors, class Handler, class... Signatures> class co_composed_state;
 
-/// What is to be done once the coroutine has suspended, by whoever resumed it: the frame may go in there.
+/// The work after the coroutine has suspended, for its resumer: the frame may go in there.
 struct after_suspension {
     void (*function)(void*, bool initiating) = nullptr;
     void* argument = nullptr;
@@ -49,7 +49,7 @@ public:
     std::tuple<Args...> values;
 };
 
-/// What a signature that begins with an error completes with when the operation was cancelled; others do not.
+/// The values for a cancelled operation whose signature begins with an error; others have none.
 template <class Signature> struct cancelled_values {
     static constexpr bool exist = false;
 };
@@ -107,7 +107,7 @@ template <class Derived, class First, class Second, class... Rest> struct co_ret
 
 template <class State, class Signature> struct co_cancels_with;
 template <class State, class R, class... Args> struct co_cancels_with<State, R(Args...)> {
-    /// What the operation completes with, instead of starting a step, once it has been cancelled.
+    /// The values with which the operation completes, instead of starting a step, once it has been cancelled.
     void on_cancellation_complete_with(Args... args) {
         static_cast<State&>(*this).cancel_with(std::tuple<std::decay_t<Args>...>(std::forward<Args>(args)...));
     }
@@ -400,10 +400,11 @@ template <template <class, class> class A, class P, class... Args, class D>
 struct associator<A, detail::co_composed_slot_handler<P, Args...>, D>
     : detail::pass_on<A, detail::co_composed_slot_handler<P, Args...>, typename P::handler_type, D> {};
 
-/// Makes an initiation of a coroutine, for async_initiate. `implementation(state, args...)` returns void; it is called
-/// with the arguments of async_initiate, awaits operations made with `deferred`, and ends with `co_return {args...}`,
-/// or with `co_yield state.complete(args...)`, in its midst too. If no signature is named only the latter is possible,
-/// and nothing is known to complete with on cancellation. What the arguments refer to outlives the operation. state
+/// Makes an initiation of a coroutine, for async_initiate. `implementation(state, args...)` returns void. It is called
+/// with the arguments of async_initiate, and awaits operations made with `deferred`. It ends with `co_return
+/// {args...}`, or with `co_yield state.complete(args...)`, in its midst too. If no signature is named only the latter
+/// is possible, and nothing is known to complete with on cancellation. The arguments' referents outlive the operation.
+/// state
 /// offers  complete, get_io_executor, get_cancellation_state, cancelled, reset_cancellation_state(filters...),
 ///               throw_if_cancelled, complete_if_cancelled, on_cancellation_complete_with
 /// Errors     an exception that leaves the coroutine leaves the initiating function or run(); no handler is called

@@ -3,8 +3,8 @@
 // Each step is an async_op, so the type of a whole sequence is that of its last step and says nothing of the others.
 #pragma once
 
+#include <fairlead/operation/async_operation.hpp>
 #include <fairlead/token/adapters.hpp>
-#include <fairlead/token/async_operation.hpp>
 
 namespace fairlead {
 

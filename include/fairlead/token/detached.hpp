@@ -1,8 +1,8 @@
 // detached: nobody waits for the operation.
 #pragma once
 
-#include <fairlead/token/async_result.hpp>
-#include <fairlead/token/default_token.hpp>
+#include <fairlead/operation/async_result.hpp>
+#include <fairlead/operation/default_token.hpp>
 
 #include <utility>
 

@@ -2,7 +2,7 @@
 // already.
 #pragma once
 
-#include <fairlead/token/async_op.hpp>
+#include <fairlead/operation/async_op.hpp>
 
 #include <optional>
 

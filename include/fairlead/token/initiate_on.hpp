@@ -4,8 +4,8 @@
 // one compare. Everywhere else (a strand, a pool, an executor of the user's) the handler is given the executor.
 #pragma once
 
+#include <fairlead/operation/async_op.hpp>
 #include <fairlead/token/adapters.hpp>
-#include <fairlead/token/async_op.hpp>
 
 #include <type_traits>
 #include <utility>

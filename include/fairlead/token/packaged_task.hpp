@@ -1,7 +1,7 @@
 // std::packaged_task as a completion handler: the initiating function returns its future.
 #pragma once
 
-#include <fairlead/token/async_result.hpp>
+#include <fairlead/operation/async_result.hpp>
 
 #include <future>
 #include <utility>

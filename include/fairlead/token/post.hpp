@@ -1,10 +1,10 @@
 // post, dispatch, defer: run a function, or resume the caller, on an executor.
 #pragma once
 
-#include <fairlead/token/async_result.hpp> // First: its refusals are then shown with few lines about headers.
+#include <fairlead/operation/async_result.hpp> // First: its refusals are then shown with few lines about headers.
 
-#include <fairlead/token/async_op.hpp>
-#include <fairlead/token/initiate.hpp>
+#include <fairlead/operation/async_op.hpp>
+#include <fairlead/operation/initiate.hpp>
 
 namespace fairlead {
 namespace detail {
@@ -140,8 +140,8 @@ template <class Executor, class Token> inline constexpr bool nothrow_post =
 
 } // namespace detail
 
-/// Runs the handler on `ex`, never before post returns. A coroutine that awaits it goes on at home, not on `ex`. What
-/// is to run there is a function to post (token/post_function.hpp), or a coroutine to co_spawn.
+/// Runs the handler on `ex`, never before post returns. A coroutine that awaits it goes on at home, not on `ex`. To
+/// run something there, post a function (token/post_function.hpp), or co_spawn a coroutine.
 /// Completes  ()
 /// Errors     none
 /// Cancel     none
@@ -183,8 +183,8 @@ template <detail::names_place Token = use_await_t> decltype(auto) defer(Token&& 
     return post(std::forward<Token>(token));
 }
 
-/// As post, but the handler runs inside this call when the caller already runs on `ex`, or when `ex` is a user's
-/// executor whose execute() runs functions inside the call.
+/// As post, but the handler runs inside this call when the caller already runs on `ex`. So it does when `ex` is a
+/// user's executor whose execute() runs functions inside the call.
 /// Immediate  when the caller runs on `ex`, or `ex` runs functions inside the call
 /// Allocates  nothing when the caller runs on `ex`; otherwise the handler's block
 /// Source     Networking TS [async.dispatch]

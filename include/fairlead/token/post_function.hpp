@@ -54,7 +54,7 @@ concept work_function = not_a_place<F> && std::invocable<std::decay_t<F>>;
 
 } // namespace detail
 
-/// Runs `function` on `ex`, never before post returns, and completes with its result on the handler's executor: while a
+/// Runs `function` on `ex`, never before post returns, and completes with its result on the handler's executor. While a
 /// pool computes, the loop of a coroutine goes on.
 /// Completes  () when `function` returns nothing, otherwise (R result)
 /// Errors     none; what `function` throws leaves the run() of `ex`, and the operation is abandoned

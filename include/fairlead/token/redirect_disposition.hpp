@@ -72,7 +72,7 @@ private:
 
 } // namespace detail
 
-/// What redirect_disposition(token, d) makes.
+/// The result of redirect_disposition(token, d).
 template <class Token, disposition Disposition> struct redirect_disposition_t {
     Token token;
     Disposition& target;

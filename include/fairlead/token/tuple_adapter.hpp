@@ -1,9 +1,9 @@
 // The completion arguments as one tuple: what as_tuple (token/adapters.hpp) and as_single are made of.
 #pragma once
 
+#include <fairlead/operation/default_token.hpp>
+#include <fairlead/operation/tried.hpp>
 #include <fairlead/token/adapter.hpp>
-#include <fairlead/token/default_token.hpp>
-#include <fairlead/token/tried.hpp>
 
 #include <concepts>
 #include <tuple>
@@ -15,7 +15,7 @@ namespace fairlead {
 namespace detail {
 
 template <class Init, class Adapt>
-struct adapted_primitive; // token/initiate.hpp, which every primitive is written with
+struct adapted_primitive; // operation/initiate.hpp, which every primitive is written with
 
 struct tuple_adapt {
     template <class S> struct signature_for;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <fairlead/exec/recycler.hpp>
-#include <fairlead/token/async_op.hpp>
+#include <fairlead/operation/async_op.hpp>
 
 #include <cstddef>
 #include <functional>
@@ -44,7 +44,7 @@ private:
 /// `std::future<std::size_t> f = socket.async_read_some(buf, use_future);`
 inline constexpr use_future_t<> use_future{};
 
-/// What use_future(function) makes.
+/// The result of use_future(function).
 template <class Function, class Allocator> class packaged_future {
 public:
     template <class F> constexpr packaged_future(F&& f, Allocator const& a)

@@ -1,6 +1,6 @@
 // Fails: nodiscard|warn_unused_result
 #include <fairlead/io/io_context.hpp>
-#include <fairlead/token/async_op.hpp>
+#include <fairlead/operation/async_op.hpp>
 #include <fairlead/token/post.hpp>
 
 void forget(fairlead::io_context& context) {

@@ -1,6 +1,6 @@
 // Fails: an operation is started once: std::move\(op\)\(token\)
 #include <fairlead/io/io_context.hpp>
-#include <fairlead/token/async_op.hpp>
+#include <fairlead/operation/async_op.hpp>
 #include <fairlead/token/post.hpp>
 
 void start(fairlead::io_context& context) {

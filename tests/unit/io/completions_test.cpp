@@ -5,10 +5,10 @@
 #include <fairlead/net/local.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/net/timer.hpp>
+#include <fairlead/operation/cancellation_signal.hpp>
 #include <fairlead/stream/read.hpp>
 #include <fairlead/stream/write.hpp>
 #include <fairlead/token/bind_cancellation_slot.hpp>
-#include <fairlead/token/cancellation_signal.hpp>
 #include <fairlead/token/post.hpp>
 #include <fairlead/token/use_future.hpp>
 

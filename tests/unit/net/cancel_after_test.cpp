@@ -8,13 +8,13 @@
 #include <fairlead/net/local.hpp>
 #include <fairlead/net/resolver.hpp>
 #include <fairlead/net/stream_socket.hpp>
+#include <fairlead/operation/compose.hpp>
 #include <fairlead/sim/world.hpp>
 #include <fairlead/stream/read.hpp>
 #include <fairlead/stream/write.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/any_completion_handler.hpp>
 #include <fairlead/token/bind_cancellation_slot.hpp>
-#include <fairlead/token/compose.hpp>
 #include <fairlead/token/post.hpp>
 #include <fairlead/token/use_future.hpp>
 

@@ -5,10 +5,10 @@
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/timer.hpp>
+#include <fairlead/operation/cancellation_signal.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/any_completion_handler.hpp>
 #include <fairlead/token/bind_cancellation_slot.hpp>
-#include <fairlead/token/cancellation_signal.hpp>
 #include <fairlead/token/post.hpp>
 
 #include <gtest/gtest.h>

@@ -10,10 +10,10 @@
 #include <fairlead/net/resolver.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/net/timer.hpp>
+#include <fairlead/operation/cancellation_signal.hpp>
 #include <fairlead/stream/write.hpp>
 #include <fairlead/token/append.hpp>
 #include <fairlead/token/bind_cancellation_slot.hpp>
-#include <fairlead/token/cancellation_signal.hpp>
 #include <fairlead/token/deferred.hpp>
 #include <fairlead/token/immediate.hpp>
 #include <fairlead/token/post.hpp>

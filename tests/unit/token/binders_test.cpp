@@ -12,8 +12,8 @@
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/legacy/with_properties.hpp>
 #include <fairlead/net/timer.hpp>
+#include <fairlead/operation/compose.hpp>
 #include <fairlead/token/any_completion_handler.hpp>
-#include <fairlead/token/compose.hpp>
 #include <fairlead/token/post.hpp>
 
 #include <gtest/gtest.h>

@@ -7,9 +7,9 @@
 #include <fairlead/net/cancel_after.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/net/timer.hpp>
+#include <fairlead/operation/compose.hpp>
 #include <fairlead/stream/read.hpp>
 #include <fairlead/stream/write.hpp>
-#include <fairlead/token/compose.hpp>
 #include <fairlead/token/deferred.hpp>
 #include <fairlead/token/post.hpp>
 

@@ -1,6 +1,6 @@
 #include "support/users_executor.hpp"
 
-#include <fairlead/token/compose.hpp>
+#include <fairlead/operation/compose.hpp>
 
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/io/io_context.hpp>

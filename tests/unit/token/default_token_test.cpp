@@ -1,6 +1,6 @@
 #include "support/users_executor.hpp"
 
-#include <fairlead/token/default_token.hpp>
+#include <fairlead/operation/default_token.hpp>
 
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/io/io_context.hpp>

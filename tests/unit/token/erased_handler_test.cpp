@@ -1,7 +1,7 @@
 #include "support/counting_allocator.hpp"
 #include "support/users_executor.hpp"
 
-#include <fairlead/token/erased_handler.hpp>
+#include <fairlead/operation/erased_handler.hpp>
 
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/stream_socket.hpp>

@@ -5,8 +5,8 @@
 #include <fairlead/net/local.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/net/timer.hpp>
+#include <fairlead/operation/compose.hpp>
 #include <fairlead/token/block.hpp>
-#include <fairlead/token/compose.hpp>
 #include <fairlead/token/deferred.hpp>
 #include <fairlead/token/post.hpp>
 #include <fairlead/token/use_future.hpp>

@@ -1,12 +1,12 @@
 // Operations that complete with one of several signatures.
-#include <fairlead/token/initiate.hpp>
+#include <fairlead/operation/initiate.hpp>
 
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/timer.hpp>
+#include <fairlead/operation/compose.hpp>
 #include <fairlead/token/append.hpp>
 #include <fairlead/token/bind_cancellation_slot.hpp>
 #include <fairlead/token/co_composed.hpp>
-#include <fairlead/token/compose.hpp>
 #include <fairlead/token/consign.hpp>
 #include <fairlead/token/deferred.hpp>
 #include <fairlead/token/post.hpp>

@@ -1,4 +1,4 @@
-#include <fairlead/token/async_operation.hpp>
+#include <fairlead/operation/async_operation.hpp>
 
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/stream_socket.hpp>

@@ -15,10 +15,10 @@
 #include <fairlead/legacy/config.hpp>
 #include <fairlead/legacy/null_buffers.hpp>
 #include <fairlead/legacy/wrapped_handler.hpp>
-#include <fairlead/token/associated.hpp>
-#include <fairlead/token/async_operation.hpp>
-#include <fairlead/token/cancellation_state.hpp>
-#include <fairlead/token/default_token.hpp>
+#include <fairlead/operation/associated.hpp>
+#include <fairlead/operation/async_operation.hpp>
+#include <fairlead/operation/cancellation_state.hpp>
+#include <fairlead/operation/default_token.hpp>
 #include <fairlead/token/deferred.hpp>
 #include <fairlead/token/post.hpp>
 

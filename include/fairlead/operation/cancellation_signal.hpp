@@ -1,7 +1,7 @@
 // Asking one operation to end early: a signal, and the slot through which the operation hears of it.
 //
 // The caller owns a signal and gives its slot to an operation (bind_cancellation_slot). The operation installs a
-// handler in the slot and takes it out again before it completes. What is emitted while no handler is installed is
+// handler in the slot and takes it out again before it completes. A request while no handler is installed is
 // forgotten.
 #pragma once
 
@@ -42,8 +42,8 @@ struct slot_access;
 /// Emits requests to whoever has installed a handler in its slot.
 /// Threads    any thread may emit, also while the operation is completing; creating and destroying is for one thread
 ///            that nobody else gets in the way of
-/// Lifetime   an operation that is still pending when its signal goes cannot be cancelled any more, and otherwise does
-///            not care, as long as its completion and the signal's end are not in two threads at the same time
+/// Lifetime   an operation that is still pending when its signal goes cannot be cancelled any more, and goes on. Its
+///            completion and the signal's end are not in two threads at the same time
 /// Allocates  a block of the recycler for the handler in the slot, which it keeps for the next one
 class cancellation_signal {
 public:
@@ -56,8 +56,8 @@ public:
     }
 
     /// Calls the handler in the slot, if there is one. It may clear or fill the slot, and destroy the signal. Do not
-    /// emit inside the initiating function of the operation that is meant; and a handler of your own must not wait for
-    /// a thread that may be at the same signal.
+    /// emit inside the initiating function of the operation that is meant. A handler of your own must not wait for a
+    /// thread that may be at the same signal.
     /// Throws     what the handler throws; those of the library throw nothing
     void emit(cancellation_type type) {
         use const mine(*this);
@@ -118,7 +118,7 @@ private:
     use* uses_ = nullptr;                      ///< the innermost use of that thread
 };
 
-/// What an operation sees of a signal; a pointer. Default-constructed it belongs to no signal.
+/// A signal as an operation sees it; a pointer. Default-constructed it belongs to no signal.
 class cancellation_slot {
 public:
     constexpr cancellation_slot() noexcept = default;

@@ -2,7 +2,7 @@
 // completes with a signature, which can be asked for.
 #pragma once
 
-#include <fairlead/token/async_result.hpp>
+#include <fairlead/operation/async_result.hpp>
 
 namespace fairlead {
 

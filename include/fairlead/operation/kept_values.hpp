@@ -1,9 +1,9 @@
-// What an operation completed with, kept until its handler can be called: a tuple, and where the operation has several
-// signatures, the tuple of one of them.
+// The values of a completion, kept until the handler can be called: a tuple. Where the operation has several
+// signatures, it is the tuple of one of them.
 #pragma once
 
-#include <fairlead/token/async_result.hpp>
-#include <fairlead/token/completion.hpp>
+#include <fairlead/operation/async_result.hpp>
+#include <fairlead/operation/completion.hpp>
 
 #include <cstddef>
 #include <optional>

@@ -1,10 +1,10 @@
-// What a handler of unknown type brings along: one table of functions for each type of handler, an allocator and an
-// executor that go through it.
+// The associations of a handler of unknown type. Each type of handler has one table of functions; an allocator and an
+// executor go through it.
 #pragma once
 
 #include <fairlead/base/allocator_traits.hpp>
 #include <fairlead/exec/recycler.hpp>
-#include <fairlead/token/associated.hpp>
+#include <fairlead/operation/associated.hpp>
 
 #include <cstddef>
 
@@ -52,7 +52,8 @@ public:
     bool running_in_this_thread() const noexcept { return !executor_ || executor_.running_in_this_thread(); }
     explicit operator bool() const noexcept { return static_cast<bool>(executor_); }
     any_io_executor const& get() const noexcept { return executor_; }
-    /// What any_io_executor and its like keep of this: the executor inside, so that it compares equal to itself.
+    /// The part of this that any_io_executor and its like keep: the executor inside, so that it compares equal to
+    /// itself.
     any_io_executor const* plain() const noexcept { return executor_ ? &executor_ : nullptr; }
     std::type_info const& target_type() const noexcept { return executor_.target_type(); }
     template <class E> E const* target() const noexcept { return executor_.target<E>(); }

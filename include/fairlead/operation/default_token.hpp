@@ -46,7 +46,7 @@ template <class Executor, class Token> struct executor_naming : Executor {
     executor_naming(E const& e) noexcept(std::is_nothrow_constructible_v<Executor, E const&>) : Executor(e) {}
 };
 
-/// What every token that can be a default derives from. Token must be complete only where a member is used.
+/// Base of every token that can be a default. Token must be complete only where a member is used.
 template <class Token> struct can_be_default {
     template <class Executor> using executor_with_default = executor_naming<Executor, Token>;
 

@@ -1,7 +1,7 @@
-#include <fairlead/token/cancellation_signal.hpp>
+#include <fairlead/operation/cancellation_signal.hpp>
 
 #include <fairlead/exec/recycler.hpp>
-#include <fairlead/token/operation_slot.hpp>
+#include <fairlead/operation/operation_slot.hpp>
 
 namespace fairlead {
 

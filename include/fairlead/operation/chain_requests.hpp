@@ -3,18 +3,18 @@
 // been asked.
 //
 // A chain that nobody can ask pays nothing for it. In one that can be asked, an operation that is ready completes at
-// once as ever: its item has no budget left when there is a request, so that the next await comes here.
+// once as ever. Its item has no budget left when there is a request, so that the next await comes here.
 #pragma once
 
-#include <fairlead/token/await_handler.hpp>
-#include <fairlead/token/cancellation_state.hpp>
-#include <fairlead/token/erased_handler.hpp>
+#include <fairlead/operation/await_handler.hpp>
+#include <fairlead/operation/cancellation_state.hpp>
+#include <fairlead/operation/erased_handler.hpp>
 
 #include <utility>
 
 namespace fairlead::detail {
 
-/// What the coroutines of a chain have been asked for; in its root.
+/// The requests to the coroutines of a chain; in its root.
 struct chain_requests {
     cancellation_slot parent;           ///< of the handler that was given to co_spawn
     fairlead::cancellation_state state; ///< whose slot the awaited operation is given
@@ -32,8 +32,7 @@ struct chain_requests {
 /// Only for records that `can_be_asked`.
 inline chain_requests& requests_of(await_record& r) noexcept { return r.hooks->requests(r); }
 
-/// A filter that also ends what the thread has left of its item: the coroutine that runs in it may be the one that is
-/// asked.
+/// A filter that also ends the rest of the thread's item: the coroutine that runs in it may be the one that is asked.
 template <class Filter> struct prompt_filter {
     [[no_unique_address]] Filter filter;
     cancellation_type operator()(cancellation_type type) const {

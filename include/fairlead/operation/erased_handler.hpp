@@ -2,8 +2,8 @@
 // operation. For operations that were made before they met their handler.
 #pragma once
 
-#include <fairlead/token/erased_associations.hpp>
-#include <fairlead/token/initiate.hpp>
+#include <fairlead/operation/erased_associations.hpp>
+#include <fairlead/operation/initiate.hpp>
 
 #include <cstddef>
 #include <utility>
@@ -122,8 +122,8 @@ template <class Init, class... Args> struct erased_op : Init::record {
     }
 };
 
-/// A handler in a block of its own, from its own allocator; or none. What a generic initiation is given when its
-/// async_op is called with a token, and the inside of any_completion_handler.
+/// A handler in a block of its own, from its own allocator; or none. It is given to a generic initiation when its
+/// async_op is called with a token, and is the inside of any_completion_handler.
 template <class... Args> class boxed_handler {
 public:
     boxed_handler() noexcept : functions_(nullptr), block_(nullptr) {}

@@ -2,7 +2,7 @@
 // once, with its op in the await record.
 #pragma once
 
-#include <fairlead/token/initiate.hpp>
+#include <fairlead/operation/initiate.hpp>
 
 #include <utility>
 

@@ -1,7 +1,7 @@
 // An initiation around another one. It passes on where that one runs, and the text of its errors.
 #pragma once
 
-#include <fairlead/token/async_result.hpp>
+#include <fairlead/operation/async_result.hpp>
 
 #include <string>
 

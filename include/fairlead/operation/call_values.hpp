@@ -8,7 +8,7 @@
 namespace fairlead::detail {
 
 /// As std::apply without a result. That is four functions for each handler and each list of values, and a program
-/// compiles them for every operation that it starts; nearly all completions have at most two values.
+/// compiles them for every operation that it starts. Nearly all completions have at most two values.
 template <class Handler, class Values> void call_with_values(Handler&& handler, Values&& values) {
     constexpr auto count = std::tuple_size_v<std::remove_reference_t<Values>>;
     if constexpr (count > 2)

@@ -1,9 +1,9 @@
 // Primitives: the operations of the library, from whose initiations the op of a driver or of a timer is made.
 #pragma once
 
-#include <fairlead/token/async_result.hpp>
-#include <fairlead/token/completion.hpp>
-#include <fairlead/token/operation_slot.hpp>
+#include <fairlead/operation/async_result.hpp>
+#include <fairlead/operation/completion.hpp>
+#include <fairlead/operation/operation_slot.hpp>
 
 #include <string>
 #include <tuple>
@@ -96,7 +96,7 @@ template <class Init, class Handler> struct handler_op : Init::record {
     }
 };
 
-/// What every library primitive derives its initiation from. A primitive Init has
+/// Base of the initiation of every library primitive. A primitive Init has
 ///   signature   its completion signature
 ///   record      its op (derived from op, at most await_record::lendable bytes)
 ///   home()      the loop that completes it
@@ -109,8 +109,8 @@ template <class Init, class Handler> struct handler_op : Init::record {
 ///   block(v)    optional: performs the operation in the calling thread; or block(), which returns the values
 ///   take(r)     static: the arguments of the completion, from the result in r
 ///   take_here(r)  instead, for those who still have the initiation: an await. A handler is then called by operator()
-///   describe()  optional: what an await that throws says of itself; describe_failed() when it may take a while, since
-///               it is asked for errors that are thrown only; or describe(r), which sees what has failed
+///   describe()  optional: the text of an await that throws. Another form is describe(r), which sees the record that
+///               has failed. A third is describe_failed(), which may take a while: only errors that are thrown ask for it
 ///   drop(r)     static, with `drops = true`: the result will not be taken, and the record owns something
 ///   completed(r)  static, optional: called before anything else when the op has completed, by who runs its loop
 ///   slot_of(r)  static, optional: the slot that the op listens to, in place of its handler's
@@ -155,7 +155,7 @@ private:
     }
 };
 
-/// What a primitive around another one passes on. Record: that of the one inside, or derived from it.
+/// The members that a primitive around another one passes on. Record: that of the one inside, or derived from it.
 template <class Derived, class Init, class Record = typename Init::record> struct around_primitive
     : primitive<Derived> {
     using record = Record;

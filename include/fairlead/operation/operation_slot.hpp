@@ -1,13 +1,13 @@
 // How a primitive of the library listens to the slot of its handler.
 //
-// An op that can be asked to end early has a ticket, a number that no other op ever has, in its `cancel` field. Who
-// asks need not know whether the op still exists: in the thread that owns the loop, or by a message to it, the driver
-// looks through what is pending for the ticket. Before the handler runs the op takes itself out of the slot.
+// An op that can be asked to end early has a ticket, a number that no other op ever has, in its `cancel` field. A
+// thread that asks need not know whether the op still exists. In the thread that owns the loop, or by a message to it,
+// the driver looks for the ticket among the pending ops. Before the handler runs the op takes itself out of the slot.
 #pragma once
 
 #include <fairlead/base/error.hpp>
-#include <fairlead/token/associated.hpp>
-#include <fairlead/token/initiation_traits.hpp>
+#include <fairlead/operation/associated.hpp>
+#include <fairlead/operation/initiation_traits.hpp>
 
 #include <cstdint>
 
@@ -29,7 +29,7 @@ template <class I> void expect_cancellable(I const& initiation) {
             throw_not_cancellable();
 }
 
-/// What an op installs in a slot.
+/// The handler that an op installs in a slot.
 template <class Target> class op_canceller {
 public:
     op_canceller(Target const& t, op& o) noexcept : target_(t), op_(o) {}

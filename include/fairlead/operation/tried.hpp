@@ -26,8 +26,8 @@ inline error_code to_error_code(int e) noexcept {
 template <class Values> inline constexpr bool plain_values =
     std::is_same_v<Values, std::tuple<error_code>> || std::is_same_v<Values, std::tuple<error_code, std::size_t>>;
 
-// The forms in which an operation says whether its result is there: `bool try_step(op_result&)` of the library's own,
-// by error and count, nothing but numbers to carry; `try_step_as<Values>()` of adapters; `try_step()`.
+// The forms in which an operation says whether its result is there. The library's own have `bool try_step(op_result&)`:
+// error and count, nothing but numbers to carry. Adapters have `try_step_as<Values>()`, all others `try_step()`.
 template <class I>
 concept tries_plainly = requires(I& i, op_result& r) {
     { i.try_step(r) } -> std::same_as<bool>;

@@ -1,5 +1,5 @@
-// What a completion handler brings along: its allocator, its executors and its cancellation slot, found by member or by
-// specialised trait.
+// The associations of a completion handler: its allocator, its executors and its cancellation slot. They are found by
+// member or by specialised trait.
 //
 // Source: P0162R0 §2.2 (allocator), §5.3 (executor); Networking TS [async.assoc].
 #pragma once
@@ -7,8 +7,8 @@
 #include <fairlead/base/allocator_traits.hpp>
 #include <fairlead/exec/executor.hpp>
 #include <fairlead/exec/inline_executor.hpp>
-#include <fairlead/token/associator.hpp>
-#include <fairlead/token/cancellation_signal.hpp>
+#include <fairlead/operation/associator.hpp>
+#include <fairlead/operation/cancellation_signal.hpp>
 
 #include <cstddef>
 #include <type_traits>
@@ -88,8 +88,8 @@ struct executor_member {
 
 } // namespace detail
 
-/// Where a handler runs: on what its member get_executor() returns, else on what its associator says, else on the
-/// second argument: operations ask with that of their object. May be specialised.
+/// The executor on which a handler runs: the result of its member get_executor(), else that of its associator.
+/// Otherwise it is the second argument; operations ask with that of their object. May be specialised.
 template <class T, class Executor> struct associated_executor
     : decltype(detail::choose_association<associated_executor, detail::executor_member, T, Executor>())::type {};
 
@@ -112,8 +112,8 @@ associated_executor_t<T, typename Context::executor_type> get_associated_executo
     return associated_executor<T, typename Context::executor_type>::get(t, c.get_executor());
 }
 
-/// Work on the executor of an object, or of a handler; `fallback` (an executor or context) stands in for one that the
-/// handler does not name. A guard of an inline_executor keeps nothing.
+/// Work on the executor of an object, or of a handler. If the handler names none, `fallback` (an executor or context)
+/// stands in. A guard of an inline_executor keeps nothing.
 template <class T>
     requires(!execution::executor<T> && !execution_context_type<T>)
 executor_work_guard<associated_executor_t<T>> make_work_guard(T const& t) {
@@ -274,7 +274,7 @@ template <class T, class H> void deallocate_with(H const& h, T* p) noexcept {
     }
 }
 
-/// What blocks of a size that only the program knows are counted in.
+/// The unit of blocks whose size only the program knows.
 using block_unit = std::max_align_t;
 constexpr std::size_t block_units(std::size_t bytes) noexcept {
     return (bytes + sizeof(block_unit) - 1) / sizeof(block_unit);

@@ -1,5 +1,5 @@
-// What initiations say of themselves, beside being called with a handler, and how it is asked for: whether their
-// operation hears requests to end early, where it runs, whether the calling thread can perform it.
+// The properties of initiations, and the functions that ask for them. Does the operation hear requests to end early?
+// Where does it run? Can the calling thread perform it?
 #pragma once
 
 #include <fairlead/exec/cancellation_type.hpp>
@@ -14,8 +14,8 @@ class loop_executor;
 namespace detail {
 
 /// Records that can be asked to end early have a function `cancellation_of(record, loop)`, found by their namespace. It
-/// returns what knows how: `accepts`, the types that are honoured, `request(ticket)` for any thread, and `end(record)`
-/// for the owner of the loop while the op lives, pending or not.
+/// returns an object with three members. `accepts` are the types that are honoured. `request(ticket)` is for any
+/// thread, and `end(record)` for the owner of the loop while the op lives, pending or not.
 template <class Record>
 concept cancellable_record = requires(Record& r, loop& l) {
     { cancellation_of(r, l).accepts } -> std::convertible_to<cancellation_type>;
@@ -70,7 +70,7 @@ Values perform_blocking(I& i) {
     }
 }
 
-// ---- primitives (token/initiate.hpp)
+// ---- primitives (operation/initiate.hpp)
 
 template <class Init>
 concept primitive_initiation = requires { typename Init::primitive_tag; };

@@ -1,4 +1,4 @@
-#include <fairlead/token/erased_associations.hpp>
+#include <fairlead/operation/erased_associations.hpp>
 
 namespace fairlead::detail {
 namespace {

@@ -4,10 +4,9 @@
 // allocator, and what its slot is asked for is passed on.
 #pragma once
 
-#include <fairlead/token/adapter.hpp>
-#include <fairlead/token/associated.hpp>
-#include <fairlead/token/cancellation_signal.hpp>
-#include <fairlead/token/completion.hpp>
+#include <fairlead/operation/associated.hpp>
+#include <fairlead/operation/cancellation_signal.hpp>
+#include <fairlead/operation/completion.hpp>
 
 #include <atomic>
 #include <type_traits>

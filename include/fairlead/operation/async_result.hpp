@@ -1,13 +1,13 @@
 // How a caller's wish (the token) becomes a handler: what initiating functions are written with, and tokens.
 //
-// completion_token_transform<Signature>(token, invoker) is the customisation point (P0055R1): one overload makes a new
-// token for every operation, one line makes a new operation for every token. async_result, async_completion and
-// async_initiate (P0162R0, Asio) are offered over it and honoured by every operation of the library. None of this needs
-// an executor or a loop; how a handler becomes an op is in initiate.hpp, where it is called in completion.hpp.
+// The customisation point is completion_token_transform<Signature>(token, invoker) (P0055R1). One overload makes a new
+// token for every operation, one line makes a new operation for every token. The names async_result, async_completion
+// and async_initiate (P0162R0, Asio) are offered over it and honoured by every operation of the library. None of this
+// needs an executor or a loop. In initiate.hpp a handler becomes an op; in completion.hpp it is called.
 #pragma once
 
 #include <fairlead/base/config.hpp>
-#include <fairlead/token/initiation_traits.hpp>
+#include <fairlead/operation/initiation_traits.hpp>
 
 #include <concepts>
 #include <type_traits>
@@ -38,17 +38,17 @@ concept completion_handler_for = std::move_constructible<std::decay_t<H>> &&
 
 namespace detail {
 
-/// What every function says that meets a last argument which is no token. Those that users' calls reach first ask, so
-/// that the compiler shows that call and little else.
+/// The error for a last argument that is no token. The functions that users' calls reach first ask, so that the
+/// compiler shows that call and little else.
 #define FAIRLEAD_NO_TOKEN                                                                                              \
     "the last argument is neither a completion token nor a function that takes the arguments of the completion "       \
     "signature (see \"Completes\" in the operation's documentation); for an error_code write redirect_error(ec), or "  \
     "await with as_tuple"
 
-/// What co_await yields of an operation (token/async_op.hpp).
+/// The result of co_await of an operation (operation/async_op.hpp).
 template <class Signature> struct awaited;
 
-/// What a refused call returns: something to await, so that the compiler says no more.
+/// The result of a refused call: something to await, so that the compiler says no more.
 template <class Awaited> struct refused_await {
     static bool await_ready() noexcept;
     static void await_suspend(auto) noexcept;
@@ -78,8 +78,8 @@ public:
 
 } // namespace detail
 
-/// What becomes of a token. The primary template takes the token itself as the handler (a callback). Specialise it for
-/// a token of your own with either
+/// Makes a handler and a result of a token. The primary template takes the token itself as the handler (a callback).
+/// Specialise it for a token of your own with either
 ///   - `template <class Initiation> static auto initiate(Initiation&&, Token, Args...)`, calling
 ///     `initiation(handler, args...)` when and if the operation is to start; or
 ///   - the form of P0162R0: `completion_handler_type` constructed from the token, `return_type`, a constructor from an
@@ -96,7 +96,7 @@ struct any_initiation {
     template <class... T> void operator()(T&&...) const {}
 };
 
-/// A token that starts nothing: what it returns names the signature (token/async_operation.hpp).
+/// A token that starts nothing: what it returns names the signature (operation/async_operation.hpp).
 struct signature_probe {};
 
 /// Given to completion_token_transform only to see whether there is an overload for a token. The library's is none.
@@ -171,14 +171,14 @@ template <class Token, class Signature> consteval bool is_token_for() {
 
 } // namespace detail
 
-/// What an operation with this signature (each of them) takes as its last argument.
+/// The last argument of an operation with this signature (each of them).
 template <class T, class... Signatures>
 concept completion_token_for = (detail::is_token_for<T, Signatures>() && ...);
 
 namespace detail {
 
 /// An initiation with the arguments that its caller passed, as one function of the handler. Like every initiation it is
-/// called at most once and gives away what it holds, also as an lvalue: tokens of users call it by its name.
+/// called at most once and gives its members away, also as an lvalue, since tokens of users call it.
 template <class Initiation, class Call> struct bound_initiation {
     static constexpr bool is_cancellable = can_be_cancelled<Initiation>();
 
@@ -222,8 +222,8 @@ decltype(auto) initiate_several(Token&& token, Initiation&& initiation) {
     }
 }
 
-/// How an adapter of tokens adapts any signature, for operations with several: `signature<S>` of the inner token,
-/// `wrap(adapter)` of the handler; the inner token is found by `inner(adapter)`. Specialised beside each adapter.
+/// An adapter of tokens for any signature, for operations with several. It has `signature<S>` of the inner token and
+/// `wrap(adapter)` of the handler. The inner token is found by `inner(adapter)`. Specialised beside each adapter.
 template <class Token> struct adapter_of;
 template <class Token>
 concept token_adapter = requires(Token& t) {
@@ -231,7 +231,7 @@ concept token_adapter = requires(Token& t) {
     adapter_of<Token>::inner(t);
 };
 
-/// What most adapters have: the signature stays, and the token inside is called `token`.
+/// The common case of adapters: the signature stays, and the token inside is called `token`.
 struct adapter_of_handler {
     template <class S> using signature = S;
     template <class Token> static auto&& inner(Token& t) noexcept {
@@ -250,8 +250,8 @@ struct adapter_of_handler {
 ///   - `get_executor()`: where the operation completes when its handler names no executor;
 ///   - `std::optional<std::tuple<Args...>> try_step()`: the result, if it is there. A coroutine that awaits the
 ///   operation
-///     then goes on without suspending. It is asked for within the budget of its turn only (exec/budget.hpp), so what
-///     it takes is never held by a coroutine that has to give way, and no loop of such operations starves others;
+///     then goes on without suspending. It is asked for within the budget of its turn only (exec/budget.hpp). So a
+///     coroutine that has to give way never holds a result, and no loop of such operations starves others;
 ///   - `void block(std::tuple<Args...>&)`: performs the operation in the calling thread, when the token says block.
 /// Completes  when `initiation` calls its handler, once, with what `Signature` says
 /// Errors     those of `initiation`

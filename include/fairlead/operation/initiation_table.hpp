@@ -4,10 +4,10 @@
 // it to the driver. That of any other initiation gives it a handler (await_handler.hpp) and lets it do as it likes.
 #pragma once
 
-#include <fairlead/token/chain_requests.hpp>
-#include <fairlead/token/erased_handler.hpp>
-#include <fairlead/token/initiate.hpp>
-#include <fairlead/token/tried.hpp>
+#include <fairlead/operation/chain_requests.hpp>
+#include <fairlead/operation/erased_handler.hpp>
+#include <fairlead/operation/initiate.hpp>
+#include <fairlead/operation/tried.hpp>
 
 namespace fairlead::detail {
 
@@ -34,8 +34,8 @@ template <class... Args> struct initiation_functions {
 /// Those of an operation that has been started, or moved away.
 template <class... Args> inline constexpr initiation_functions<Args...> no_functions{};
 
-/// Initiations that say what they do, for the message of an error: "connect to 127.0.0.1:80"; or, when they are asked
-/// with the record, what has failed of it.
+/// Initiations that describe themselves, for the message of an error: "connect to 127.0.0.1:80". Asked with the record,
+/// they describe the part that has failed.
 template <class Init>
 concept describes_record = requires(Init const& i, typename Init::record const& r) {
     { i.describe(r) } -> std::same_as<std::string>;
@@ -66,7 +66,7 @@ template <class Functions> struct retry_op : op {
             if (refused == refusal::forever)
                 return;
             done = refused == refusal::throws || f->try_step(storage, r) == step::ready || !f->start_await(storage, r);
-        } catch (...) { // What the operation of a user throws belongs to the coroutine that awaits it.
+        } catch (...) { // An exception of a user's operation belongs to the coroutine that awaits it.
             store_result(r, std::current_exception());
             r.state = await_state::failed;
         }
@@ -83,7 +83,7 @@ template <class Functions> struct retry_op : op {
     }
 };
 
-/// What tables of all kinds have in common: the initiation lies in the storage.
+/// The common part of tables of all kinds: the initiation lies in the storage.
 template <class Init, class Values> struct stored_initiation {
     static constexpr bool can_block = detail::can_block<Init, Values>;
 
@@ -202,7 +202,7 @@ template <class Init, class... Args> struct primitive_functions
         i.submit(o); // The coroutine may be running again before this returns: nothing of the frame is touched below.
         return true;
     }
-    /// Instead of null, for records that own something which must not be lost when they are abandoned, and for those
+    /// Instead of null, for records that own something which must not be lost when they are abandoned. Also for those
     /// that have to hear when they have completed.
     static void awaited_run(op* o, op_mode mode) {
         o->run = nullptr;
@@ -291,7 +291,7 @@ template <class Init, class... Args> struct primitive_functions
                                               can_be_cancelled<Init>()};
 };
 
-/// Keeps a result that is read in the same breath. What is plain is left where no call is needed to read it.
+/// Keeps a result that is read in the same breath. A plain result is left where no call is needed to read it.
 template <class Values> void store_at_once(await_record& r, Values&& v) {
     if constexpr (plain_values<Values>) {
         if (!std::get<0>(v)) [[likely]] {

@@ -1,15 +1,15 @@
-// What an initiating function returns for use_await (the default token) and deferred: one type per completion
+// The result of an initiating function with use_await (the default token) and deferred: one type for each completion
 // signature.
 //
-// The type says nothing about the operation behind it (P0162R0 §5.4), and awaiting allocates nothing (P0055R1): the
-// value holds just the erased initiation, the operation's record lies with the awaiting coroutines.
+// The type says nothing about the operation behind it (P0162R0 §5.4), and awaiting allocates nothing (P0055R1). The
+// value holds just the erased initiation; the operation's record lies with the awaiting coroutines.
 #pragma once
 
 #include <fairlead/base/disposition_traits.hpp>
 #include <fairlead/base/error.hpp>
-#include <fairlead/token/default_token.hpp>
-#include <fairlead/token/initiation_table.hpp>
-#include <fairlead/token/wait_for.hpp>
+#include <fairlead/operation/default_token.hpp>
+#include <fairlead/operation/initiation_table.hpp>
+#include <fairlead/operation/wait_for.hpp>
 
 #include <coroutine>
 #include <exception>
@@ -26,7 +26,7 @@ struct use_await_t : detail::can_be_default<use_await_t> {
 inline constexpr use_await_t use_await{};
 
 /// Asio's name for the same thing. A template, because Asio's programs write `use_awaitable_t<>` and
-/// `use_awaitable_t<Executor>`, which an alias of use_await_t would not allow; the executor changes nothing here, since
+/// `use_awaitable_t<Executor>`, which an alias of use_await_t would not allow. The executor changes nothing here, since
 /// an operation is awaited on whatever executor the coroutine has.
 template <class Executor = any_io_executor> struct use_awaitable_t : detail::can_be_default<use_awaitable_t<Executor>> {
     constexpr use_awaitable_t() noexcept = default;
@@ -40,13 +40,13 @@ template <class Function> class deferred_function;
 class deferred_conditional;
 
 /// Token: the initiating function returns an async_op that starts when it is called with another token, or awaited.
-/// What it makes of functions and values is in token/deferred.hpp.
+/// Its use with functions and values is in token/deferred.hpp.
 struct deferred_t : detail::can_be_default<deferred_t> {
     constexpr deferred_t() noexcept = default;
 
     /// A token: the operation is followed by the one that `function` returns for its results.
     template <class Function> constexpr deferred_function<std::decay_t<Function>> operator()(Function&& function) const;
-    /// What is deferred already stays as it is.
+    /// An operation that is deferred already stays as it is.
     template <class Signature> async_op<Signature> operator()(async_op<Signature>&& op) const noexcept;
     template <class Function>
     constexpr deferred_function<Function> operator()(deferred_function<Function> function) const;
@@ -60,14 +60,14 @@ inline constexpr deferred_t deferred{};
 
 namespace detail {
 
-/// What co_await yields of the arguments: errors thrown, one value bare, several as a tuple.
+/// The result of co_await for these arguments: errors thrown, one value bare, several as a tuple.
 template <class... Rest> auto unwrap_rest(std::tuple<Rest...>&& rest) {
     if constexpr (sizeof...(Rest) == 1)
         return std::get<0>(std::move(rest));
     else if constexpr (sizeof...(Rest) > 1)
         return std::move(rest);
 }
-/// What an operation says of itself before it is started.
+/// The properties of an operation before it is started.
 template <class Initiation> std::string describe_call([[maybe_unused]] Initiation const& i, char const* otherwise) {
     if constexpr (requires { i.describe(); })
         return i.describe();
@@ -118,7 +118,7 @@ template <disposition First, class... Rest> struct unwrapped<std::tuple<First, R
 template <class Signature> struct awaited : unwrapped<values_of<Signature>> {};
 template <class Signature> using awaited_t = typename awaited<Signature>::type;
 
-/// What reads and writes return that are refused. The compiler shows the name.
+/// The result of reads and writes that are refused. The compiler shows the name.
 struct refused_transfer : refused_token<void(error_code, std::size_t)> {};
 
 /// `describe` may be null.
@@ -163,7 +163,7 @@ FAIRLEAD_EXPORT void take_with<void(error_code)>(initiation_functions<error_code
 template <> FAIRLEAD_EXPORT std::size_t
 take_with<void(error_code, std::size_t)>(initiation_functions<error_code, std::size_t> const*, void*, await_record&);
 
-/// The result of a finished await. After the suspension the compiler no longer knows which operation it was, so the
+/// The result of a finished await. After the suspension the compiler no longer knows which operation it was. So the
 /// common kinds of result are read here rather than through a call.
 template <class Signature, class Op> FAIRLEAD_ALWAYS_INLINE auto resume_with(Op& o, await_record& r) {
     using values = values_of<Signature>;
@@ -184,9 +184,9 @@ template <class Signature> class foreign_awaiter;
 
 } // namespace detail
 
-/// An operation that has not started. Awaited it starts, with its state in the await record; called with a token it
-/// starts as the initiating function would have with that token; destroyed it never starts.
-/// Movable until started. Threads: as the object it was made from.
+/// An operation that has not started. Awaited it starts, with its state in the await record. Called with a token it
+/// starts as the initiating function would have with that token. Destroyed it never starts. Movable until started.
+/// Threads: as the object it was made from.
 template <class R, class... Args>
 class [[nodiscard("the operation starts only when it is awaited or called with a token")]] async_op<R(Args...)> {
 public:

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <fairlead/base/at_scope_end.hpp>
-#include <fairlead/token/associated.hpp>
-#include <fairlead/token/call_values.hpp>
+#include <fairlead/operation/associated.hpp>
+#include <fairlead/operation/call_values.hpp>
 
 #include <tuple>
 #include <type_traits>

@@ -6,17 +6,17 @@
 
 #include <fairlead/base/at_scope_end.hpp>
 #include <fairlead/exec/executor.hpp>
-#include <fairlead/token/cancellation_state.hpp>
-#include <fairlead/token/async_result.hpp>
-#include <fairlead/token/completion.hpp>
+#include <fairlead/operation/async_result.hpp>
+#include <fairlead/operation/cancellation_state.hpp>
+#include <fairlead/operation/completion.hpp>
 
 #include <tuple>
 
 namespace fairlead {
 namespace detail {
 
-/// What composed operations of users offer to their implementation: a state chained to the slot of the handler, of
-/// which nothing is left when it has none. Terminal requests only, until reset.
+/// The cancellation part of users' composed operations: a state chained to the slot of the handler. It is empty when
+/// the handler has no slot. Terminal requests only, until reset.
 template <class Handler, bool = has_cancellation_slot<Handler>> class composition_state {
 public:
     explicit composition_state(Handler const&) noexcept {}
@@ -165,7 +165,7 @@ private:
         auto const ex = work_.first();
         state::unchain(handler_);
         Handler handler(std::move(handler_));
-        // What is queued for the handler counts as work itself.
+        // A completion that is queued for the handler counts as work itself.
         if (initiating) {
             at_scope_end const release([this] { work_.reset(); });
             complete_composed(true, ex, handler, std::forward<Values>(values));

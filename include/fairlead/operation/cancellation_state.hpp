@@ -6,7 +6,7 @@
 
 #include <fairlead/exec/shared_block.hpp>
 #include <fairlead/exec/short_lock.hpp>
-#include <fairlead/token/associated.hpp>
+#include <fairlead/operation/associated.hpp>
 
 namespace fairlead {
 
@@ -34,7 +34,7 @@ struct askable_await {
     cancellation_type asked = cancellation_type::none; ///< since it began
 };
 
-/// What a state and the handler in its parent's slot share, in a block of the recycler.
+/// The common part of a state and the handler in its parent's slot, in a block of the recycler.
 class chained_signal {
 public:
     cancellation_signal signal;
@@ -83,7 +83,7 @@ private:
     short_lock lock_; ///< nobody calls a handler under it
 };
 
-/// What a state installs in its parent's slot.
+/// The handler that a state installs in its parent's slot.
 template <class InFilter, class OutFilter> class chained_handler {
 public:
     chained_handler(shared_block<chained_signal> const& to, InFilter in, OutFilter out)
@@ -99,7 +99,7 @@ public:
     void operator()(cancellation_type type) {
         auto const in = in_(type);
         auto const out = out_(in);
-        auto to = to_; // Whoever hears of it may clear the slot that holds this.
+        auto to = to_; // The handler of the request may clear the slot that holds this.
         auto before = to->cancelled.load(std::memory_order_relaxed);
         while (!to->cancelled.compare_exchange_weak(before, before | in, std::memory_order_relaxed)) {
         }
@@ -137,7 +137,7 @@ public:
 
     /// For the steps. Belongs to no signal when the parent does not.
     cancellation_slot slot() const noexcept { return shared_ ? shared_->signal.slot() : cancellation_slot(); }
-    /// What has been asked for.
+    /// The types of the requests so far.
     cancellation_type cancelled() const noexcept {
         return shared_ ? shared_->cancelled.load(std::memory_order_relaxed) : cancellation_type::none;
     }
@@ -177,7 +177,7 @@ private:
 
 namespace detail {
 
-/// What a composed operation of the library derives from, to hear requests in every step and between them. Costs
+/// Base of the library's composed operations, to hear requests in every step and between them. Costs
 /// nothing when the handler has no slot.
 template <class Handler, bool = has_cancellation_slot<Handler>> class composed_cancellation {
 public:

@@ -1,4 +1,4 @@
-#include <fairlead/token/async_op.hpp>
+#include <fairlead/operation/async_op.hpp>
 
 namespace fairlead::detail {
 
