@@ -295,12 +295,16 @@ template <class E> void execute_op(E const& e, op& o) {
 }
 /// As execute_op(), but an executor without a loop dispatches the op, which may then run inside the call.
 template <class E> void dispatch_op(E const& e, op& o) {
-    if constexpr (has_loop<E>)
-        if (loop* l = e.native_loop()) {
-            l->post(o);
-            return;
-        }
-    dispatch_function(e, op_function(o));
+    if constexpr (always_loop<E>) {
+        e.native_loop()->post(o);
+    } else {
+        if constexpr (has_loop<E>)
+            if (loop* l = e.native_loop()) {
+                l->post(o);
+                return;
+            }
+        dispatch_function(e, op_function(o));
+    }
 }
 
 /// The home of coroutines whose executor runs no loop of ours.
