@@ -217,8 +217,11 @@ void io_loop::share_driver(bool on) noexcept {
         is_driver_shared_ = on;
 }
 
+/// An item of another thread starts something before it stops counting as work. Hence what is pending is looked at
+/// after the others, too.
 bool io_loop::has_work(unsigned own) noexcept {
-    return !local_.empty() || reactor_->pending() != 0 || !timers_->heap.empty() || has_work_of_others(own);
+    auto const waits = [this] { return reactor_->pending() != 0 || !timers_->heap.empty(); };
+    return !local_.empty() || waits() || has_work_of_others(own) || waits();
 }
 
 void io_loop::expire_timers(std::int64_t now) noexcept {
