@@ -9,6 +9,7 @@
 #include <ctime>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
+#include <sys/single_threaded.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -53,10 +54,23 @@ void wait(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::int64_t tim
 void wake_one(std::atomic<std::uint32_t>& word) noexcept { wake(word, 1); }
 void wake_all(std::atomic<std::uint32_t>& word) noexcept { wake(word, INT_MAX); }
 
+namespace {
+std::atomic<bool> barriers_are_prepared{false};
+}
+
+bool can_have_barriers() noexcept {
+    // With other threads about, the system waits here until each of its processors has changed tasks.
+    static bool const can = [] {
+        bool const registered = ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+        barriers_are_prepared.store(true, std::memory_order_release);
+        return registered;
+    }();
+    return can;
+}
+bool are_barriers_prepared() noexcept { return barriers_are_prepared.load(std::memory_order_acquire); }
+bool is_single_threaded() noexcept { return __libc_single_threaded; }
 bool barrier_in_all_threads() noexcept {
-    // Not before it is needed: a process that never shares a loop never registers.
-    static bool const can = ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
-    return can && ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
+    return can_have_barriers() && ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
 }
 
 namespace {

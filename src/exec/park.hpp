@@ -16,6 +16,13 @@ void wake_all(std::atomic<std::uint32_t>& word) noexcept;
 
 /// Every running thread of the process passes a memory barrier before this returns. False: the system cannot.
 bool barrier_in_all_threads() noexcept;
+/// Asks the system for such barriers. That is quick before the process has a second thread. Later it takes some
+/// milliseconds, in which this waits.
+bool can_have_barriers() noexcept;
+/// They have been asked for, or it has been in vain.
+bool are_barriers_prepared() noexcept;
+/// The process may have had no second thread yet.
+bool is_single_threaded() noexcept;
 
 /// The time, where no driver tells it. Tests put a clock of their own in the place of the system's.
 std::int64_t now_ns() noexcept;

@@ -56,6 +56,12 @@ shares::found shares::take_over(op_queue& into, share const* own) noexcept {
     return result;
 }
 
+void shares::prepare_early() noexcept {
+    if (!park::are_barriers_prepared() && park::is_single_threaded())
+        park::can_have_barriers();
+}
+void shares::prepare() noexcept { park::can_have_barriers(); }
+bool shares::are_prepared() noexcept { return park::are_barriers_prepared(); }
 bool shares::are_possible() noexcept {
     static bool const can = park::barrier_in_all_threads();
     return can;

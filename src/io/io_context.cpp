@@ -13,8 +13,11 @@ std::int64_t limit_ns(std::int64_t deadline_ns) noexcept { return std::max<std::
 
 } // namespace
 
-io_context::io_context() : io_context(io::make_driver()) {}
-io_context::io_context(int) : io_context(io::make_driver()) {}
+io_context::io_context() : io_context(-1) {}
+io_context::io_context(int concurrency_hint) : io_context(io::make_driver()) {
+    if (concurrency_hint != 1)
+        detail::shares::prepare_early();
+}
 io_context::io_context(detail::owned<io::driver> d) : loop_(io_loop::make(*this, std::move(d))) {}
 io_context::io_context(detail::context_memory_ref memory)
     : execution_context(std::move(memory)),

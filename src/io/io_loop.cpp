@@ -49,7 +49,7 @@ public:
         had_it_ = nested_ && l.mine(section_);
         detail::this_thread.frames = &frame_;
         if (!nested_ && !l.is_bound_)
-            l.ownership_.join();
+            join();
         if (had_it_)
             l.ownership_.expect_revocation();
     }
@@ -110,6 +110,13 @@ public:
     }
 
 private:
+    /// The first thread goes on by itself while the second one waits for what sharing needs.
+    void join() noexcept {
+        if (loop_.ownership_.has_members())
+            detail::shares::prepare();
+        loop_.ownership_.join();
+    }
+
     io_loop& loop_;
     bool nested_;
     detail::run_frame frame_;

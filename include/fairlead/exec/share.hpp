@@ -66,6 +66,12 @@ public:
     };
     /// Moves what stands in all shares but `own` to `into`.
     FAIRLEAD_EXPORT found take_over(op_queue& into, share const* own) noexcept;
+    /// Several threads may run loops soon. Does what they need while that takes a microsecond: before the process has a
+    /// second thread. Afterwards it takes some milliseconds, and is left to the second thread of a loop.
+    FAIRLEAD_EXPORT static void prepare_early() noexcept;
+    /// A second thread is about to run a loop.
+    FAIRLEAD_EXPORT static void prepare() noexcept;
+    FAIRLEAD_EXPORT static bool are_prepared() noexcept;
     /// False: there can be no shares, because nobody could take them over.
     FAIRLEAD_EXPORT static bool are_possible() noexcept;
 

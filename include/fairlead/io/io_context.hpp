@@ -35,7 +35,8 @@ public:
     using count_type = std::size_t;
 
     io_context();
-    /// `concurrency_hint` is taken and not needed: a loop finds out by itself how many threads run it.
+    /// A loop finds out by itself how many threads run it. With a hint of 1 it prepares nothing for a second one, whose
+    /// first run() may then take some milliseconds to begin.
     explicit io_context(int concurrency_hint);
     /// With a driver of one's own, e.g. a simulated one.
     explicit io_context(detail::owned<io::driver> driver);

@@ -29,6 +29,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <sys/single_threaded.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -299,6 +300,18 @@ TEST(SeveralThreads, HandlerWaitsForWhatItHasPosted) {
             });
         EXPECT_EQ(runners(context, 2).join(), 6U);
     }
+}
+
+// Later, with a second thread about, that would take some milliseconds.
+TEST(SeveralThreads, AreMadeReadyForByAContextThatIsToHaveThem) {
+    if (detail::shares::are_prepared())
+        GTEST_SKIP() << "another test was here before";
+    io_context for_one(1);
+    EXPECT_FALSE(detail::shares::are_prepared());
+    io_context for_two(2);
+    if (!__libc_single_threaded)
+        GTEST_SKIP() << "the process has other threads already";
+    EXPECT_TRUE(detail::shares::are_prepared());
 }
 
 TEST(SeveralThreads, NestedRunRunsWhatStandsBehindItsHandler) {
