@@ -78,8 +78,18 @@ bool loop::take_while_idle() noexcept {
     return false;
 }
 
+void loop::leave_to_others(bool at_once) noexcept {
+    is_anything_queued_.store(!local_.empty(), std::memory_order_relaxed);
+    disown(at_once);
+}
+
+void loop::watch(std::int64_t timeout_ns) noexcept {
+    is_anything_queued_.store(false, std::memory_order_relaxed);
+    ownership_.give_back_and_watch(detail::this_thread.owning, timeout_ns);
+}
+
 void loop::step_back() noexcept {
-    disown(false);
+    leave_to_others(false);
     for (int i = 0; i != 100; ++i)
         detail::park::pause();
 }
@@ -332,18 +342,18 @@ void loop::run_outside(op& o) {
     }
 }
 
-detail::budget& loop::begin_stretch(std::size_t most) noexcept {
+detail::budget& loop::begin_stretch(detail::pace const& pace, std::size_t most) noexcept {
     auto& item = detail::this_thread.item;
-    item.items = static_cast<unsigned>(std::min<std::size_t>(most, pace_.items()));
+    item.items = static_cast<unsigned>(std::min<std::size_t>(most, pace.items()));
     item.functions = 0;
     item.given_up = 0;
-    item.first = pace_.first_units();
-    item.slice_end_ns = pace_.slice_end_ns();
+    item.first = pace.first_units();
+    item.slice_end_ns = pace.slice_end_ns();
     return item;
 }
 
 loop::batch loop::run_batch(std::size_t most, std::size_t& done, detail::inside_section only) {
-    auto& item = begin_stretch(most);
+    auto& item = begin_stretch(pace_, most);
     struct count {
         detail::budget const& item;
         std::size_t& done;
@@ -395,25 +405,55 @@ void loop::close_share(detail::share& s) noexcept {
     shares_.close(s);
 }
 
+bool loop::is_better_alone() noexcept {
+    auto const& of_share = detail::this_thread.frames->share.pace();
+    bool const was = is_kept_;
+    is_kept_ = !local_.empty() && (was ? pace_.is_tiny() : of_share.is_tiny());
+    if (is_kept_ && !was)
+        pace_ = of_share;
+    return is_kept_;
+}
+
+// After which a thread that has been woken has come, if it has a processor.
+constexpr std::int64_t waking_takes_ns = 100'000;
+
+/// Owner: moves items from the queue to the share, at most so many. If a thread is idle, it leaves it half of what is
+/// there, as long as that takes longer than waking it. Returns how many are in the share, and whether another thread is
+/// to be woken for the rest.
+unsigned loop::take_share(detail::share& share, unsigned most, bool& leaves_some) noexcept {
+    unsigned n = 0;
+    for (; n != most && !local_.empty(); ++n)
+        share.push(*local_.pop_front());
+    // Counting brings the items of another thread to this one's processor.
+    constexpr unsigned enough = 8;
+    auto const left = local_.count_up_to(enough);
+    bool const is_anybody_idle = ownership_.members() > shares_.count() + 1;
+    bool const is_worth_it = share.lasts() ? !share.pace().is_tiny() : share.pace().is_worth_waking(n + left);
+    if (is_anybody_idle && is_worth_it && left != enough)
+        for (auto const own = std::max((n + left) / 2, 1U); n > own; --n)
+            local_.push_front(*share.pop_back());
+    leaves_some = !local_.empty() && is_worth_it;
+    return n;
+}
+
 unsigned loop::run_share(std::size_t most, std::size_t& done, detail::inside_section) {
     auto& thread = detail::this_thread;
     auto& share = thread.frames->share;
-    auto& item = begin_stretch(std::min<std::size_t>(most - done, fairness::items_of_share));
-    auto const first_units = item.first;
+    auto& pace = share.pace();
+    auto const began = clock_ns();
+    pace.rest();
+    pace.look(began);
+    auto& item = begin_stretch(pace, most - done);
     // Handlers inside another run() of this loop have a section around them: nobody could take their share over.
     bool const is_open = thread.frames->section_of_handlers == 0 && detail::shares::are_possible();
-    unsigned n = 0;
-    for (unsigned const allowed = is_open ? item.items : 1; n != allowed && !local_.empty(); ++n)
-        share.push(*local_.pop_front());
-    // Half of what is there, if the other half is worth a second thread.
-    if (local_.empty() && n > 1 && pace_.is_worth_waking(n))
-        for (unsigned const half = n / 2; n != half; --n)
-            local_.push_front(*share.pop_back());
-    item.items = n;
-    unsigned const stretch = std::max(n, 1U);
-    have_run(n);
+    auto const of_share = pace.is_worth_waking(fairness::items_of_share) ? fairness::items_of_share : item.items;
+    bool leaves_some = false;
+    unsigned const taken = take_share(share, is_open ? std::min(item.items, of_share) : 1, leaves_some);
+    item.items = taken;
+    have_run(taken);
     // What the items are about to start is not known yet: no other thread may find that there is no work left.
     outside_work_.fetch_add(1, std::memory_order_relaxed);
+    share.gets_on();
     if (is_open)
         shares_.open(share);
     detail::at_scope_end const under_way([this, &share] {
@@ -422,14 +462,19 @@ unsigned loop::run_share(std::size_t most, std::size_t& done, detail::inside_sec
         if (outside_work_.fetch_sub(1, std::memory_order_seq_cst) == 1 && is_asleep())
             wake();
     });
-    disown(!local_.empty() || item.first == 0);
-    unsigned stretches_left = 4;
-    for (unsigned functions = 0;;) {
+    // An owner of nothing but the driver is of use if the next item may take long.
+    leave_to_others(leaves_some || item.first == 0);
+    // A thread that was woken for the rest needs some time to come.
+    auto const patient_until = leaves_some ? began + waking_takes_ns : began;
+    share.set_lasts(false);
+    unsigned have_had_turns = 0;
+    for (;;) {
+        unsigned const allowed = item.items;
         while (item.items != 0) {
             op* const o = share.pop();
             if (!o)
                 break;
-            item.fill(first_units);
+            item.fill(item.first);
             --item.items;
             bool const is_handler = o->cancel != not_a_handler();
             done += is_handler;
@@ -442,18 +487,35 @@ unsigned loop::run_share(std::size_t most, std::size_t& done, detail::inside_sec
             }
             item.functions -= !is_handler;
             if (done == most || stopped_.load(std::memory_order_relaxed))
-                return functions + item.functions;
+                break;
         }
-        functions += std::exchange(item.functions, 0U);
-        if (take_soon()) {
-            share.move_to(local_);
-            return functions;
+        auto const ran = allowed - item.items - item.given_up;
+        have_had_turns += ran;
+        pace.ran(ran);
+        bool const is_over = share.empty() || done == most || stopped_.load(std::memory_order_relaxed);
+        if (is_over && pace.is_sure())
+            break;
+        auto const now = clock_ns();
+        pace.look(now);
+        share.gets_on();
+        if (is_over)
+            break;
+        bool const is_queued = is_anything_queued_.load(std::memory_order_relaxed) && now >= patient_until;
+        if (is_queued || has_posts() || now >= pace.slice_end_ns()) {
+            share.set_lasts(now >= pace.slice_end_ns());
+            if (take_soon()) {
+                share.move_to(local_);
+                break;
+            }
+            // An owner that sleeps leaves nobody else waiting. Otherwise what is left has to stand behind what is
+            // queued.
+            if (!is_asleep())
+                break;
+            pace.begin_slice(now);
         }
-        // An owner that sleeps leaves nobody else waiting. Otherwise what is left has to stand behind what is queued.
-        if (share.empty() || (!is_asleep() && (stretch == 1 || --stretches_left == 0)))
-            return functions;
-        item.items = stretch;
+        begin_stretch(pace, most - done);
     }
+    return have_had_turns > taken ? have_had_turns - taken : 0;
 }
 
 void loop::abandon(op& o) {

@@ -91,11 +91,28 @@ bool ownership::take_from_busy_owner(owning_thread& t) noexcept {
 bool ownership::change_sharing(bool on) noexcept {
     is_shared_.store(on, std::memory_order_seq_cst);
     // Somebody who has come this very moment may have read the old promise.
-    if (!on && members_.load(std::memory_order_seq_cst) > 1) {
+    if (!on && !is_kept_.load(std::memory_order_relaxed) && members_.load(std::memory_order_seq_cst) > 1) {
         is_shared_.store(true, std::memory_order_seq_cst);
         return true;
     }
     return on;
+}
+
+/// One of the others has to watch. Those that went to sleep while the owner slept do not.
+bool ownership::keep(bool on) noexcept {
+    if (is_kept_.load(std::memory_order_relaxed) != on)
+        is_kept_.store(on, std::memory_order_relaxed);
+    if (!on)
+        return false;
+    beats_.store(beats_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    if (is_shared_.load(std::memory_order_relaxed))
+        is_shared_.store(false,
+                         std::memory_order_seq_cst); // A thread that waits from here on reads this, or shows below.
+    if (waiting_.load(std::memory_order_seq_cst) != 0 && looking_.load(std::memory_order_seq_cst) == 0) {
+        turns_.fetch_add(1, std::memory_order_seq_cst);
+        park::wake_one(turns_);
+    }
+    return true;
 }
 
 /// A claim on the calling thread is decided soon, one way or the other.
@@ -110,13 +127,14 @@ bool ownership::take_or_wait(owning_thread& t, std::int64_t timeout_ns, bool own
     waiting const until_end(waiting_);
     auto const seen = turns_.load(std::memory_order_seq_cst);
     bool taken = try_take(t);
-    for (int i = 0; i != looks && !taken && !owner_sleeps; ++i) {
+    bool const shared = is_shared_.load(std::memory_order_seq_cst);
+    bool const kept = !shared && is_kept_.load(std::memory_order_relaxed);
+    for (int i = 0; i != looks && !taken && !owner_sleeps && !kept; ++i) {
         park::pause();
         taken = is_free() && try_take(t);
     }
     if (!taken && timeout_ns != 0) {
-        bool const shared = is_shared_.load(std::memory_order_seq_cst);
-        if (!shared) {
+        if (!shared && !kept) {
             taken = take_from_busy_owner(t);
             if (!taken)
                 nudge(arg);
@@ -125,7 +143,13 @@ bool ownership::take_or_wait(owning_thread& t, std::int64_t timeout_ns, bool own
             park::wait(turns_, seen, timeout_ns);
         } else if (!taken) {
             waiting const looking(looking_);
-            park::wait(turns_, seen, timeout_ns < 0 || timeout_ns > retry_ns ? retry_ns : timeout_ns);
+            auto const beat = beats_.load(std::memory_order_relaxed);
+            bool const for_long = timeout_ns < 0 || timeout_ns >= retry_ns;
+            park::wait(turns_, seen, for_long ? retry_ns : timeout_ns);
+            bool const is_stuck = kept && for_long && is_kept_.load(std::memory_order_relaxed) &&
+                                  beats_.load(std::memory_order_relaxed) == beat &&
+                                  turns_.load(std::memory_order_relaxed) == seen;
+            taken = is_stuck && take_from_busy_owner(t);
         }
     }
     return taken || try_take(t);
@@ -158,6 +182,15 @@ void ownership::wait_for_turn(owning_thread& t, unsigned outer, std::uint32_t se
     waiting const until_end(waiting_);
     waiting_outside const here(t, outer);
     park::wait(turns_, seen, timeout_ns < 0 || timeout_ns > retry_ns ? retry_ns : timeout_ns);
+}
+
+// It has seen the count of turns before it gives the loop back: the next one to do so does not go unnoticed.
+void ownership::give_back_and_watch(owning_thread const& t, std::int64_t timeout_ns) noexcept {
+    waiting const until_end(waiting_);
+    waiting const looking(looking_);
+    auto const seen = turns_.load(std::memory_order_seq_cst);
+    give_back(t, false);
+    park::wait(turns_, seen, timeout_ns > retry_ns ? retry_ns : timeout_ns);
 }
 
 void ownership::wake_all() noexcept {

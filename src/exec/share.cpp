@@ -29,6 +29,21 @@ void shares::close(share& s) noexcept {
     open_.fetch_sub(1, std::memory_order_relaxed);
 }
 
+bool shares::come_back_soon(std::int64_t now) noexcept {
+    std::lock_guard const only(mutex_);
+    bool soon = first_ != nullptr;
+    for (share* s = first_; s; s = s->next_) {
+        auto const stretches = s->stretches_.load(std::memory_order_relaxed);
+        if (stretches != s->seen_stretches_) {
+            s->seen_stretches_ = stretches;
+            s->seen_ns_ = now;
+        }
+        if (s->is_long_.load(std::memory_order_relaxed) || now - s->seen_ns_ >= stuck_ns)
+            soon = false;
+    }
+    return soon;
+}
+
 shares::found shares::take_over(op_queue& into, share const* own) noexcept {
     std::lock_guard const only(mutex_);
     bool any = false;

@@ -19,6 +19,8 @@ namespace fairlead {
 namespace {
 // After which a thread that could not see whether others have left something for it looks again.
 constexpr std::int64_t look_again_ns = 100'000;
+// Of an idle thread whose loop others look after.
+constexpr std::int64_t watch_ns = 1'000'000;
 // Of an idle thread while others are at work, some microseconds apart, before it sleeps.
 constexpr unsigned idle_looks = 16;
 } // namespace
@@ -61,7 +63,7 @@ public:
         // Without, the outer frame finds out by itself that it was revoked.
         if (nested_) {
             bool const has_it = loop_.mine(section_);
-            if (has_it && had_it_ && !loop_.ownership_.is_shared())
+            if (has_it && had_it_ && !loop_.ownership_.is_shared([] { return false; }))
                 loop_.revoked_is_back();
             else if (has_it)
                 loop_.disown();
@@ -338,21 +340,22 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
     // However late it is, one that is ready has its turn.
     auto const is_to_end = [&](std::int64_t now) { return total != 0 && is_late(now); };
     unsigned looks_left = idle_looks;
-    unsigned functions_of_strands = 0; // that ran while another thread may have had the loop
+    unsigned ran_beside = 0; // that ran while another thread may have had the loop
     for (;;) {
         if (!member.owns() && !member.take(until_ns))
             break;
-        if (functions_of_strands != 0) [[unlikely]]
-            have_run(std::exchange(functions_of_strands, 0U));
+        if (ran_beside != 0) [[unlikely]]
+            have_run(std::exchange(ran_beside, 0U));
         if (for_whom && for_whom->is_over()) [[unlikely]]
             break;
-        bool const shared = ownership_.is_shared();
+        bool is_kept = false;
+        bool const shared = ownership_.is_shared([&] { return is_kept = is_better_alone(); });
         // Whoever takes a few items at a time comes through here often, and might never get as far as the driver. Nor
         // might several threads with a queue that never ends.
         if ((std::exchange(is_first, false) || pace_.is_due()) && !local_.empty()) {
             take_inbox();
             look_around();
-            if (is_driver_shared_ && !shared)
+            if (is_driver_shared_ && !shared && ownership_.members() < 2)
                 share_driver(false);
         }
         // 1
@@ -363,7 +366,7 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
                 if (!is_driver_shared_)
                     share_driver(true);
                 looks_left = idle_looks;
-                functions_of_strands = run_share(until_ns > 0 ? total + 1 : most, total, member.only_section());
+                ran_beside = run_share(until_ns > 0 ? total + 1 : most, total, member.only_section());
                 if (stopped() || total == most || (until_ns > 0 && is_late(host_->now_ns())))
                     break;
                 continue;
@@ -383,7 +386,7 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
             continue;
         }
         take_inbox();
-        if (!local_.empty()) {
+        if (!local_.empty() || is_kept) { // Before it sleeps, the others have to know that they share the loop.
             if (is_to_end(look_around()))
                 break;
             continue;
@@ -437,6 +440,10 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
             reactor_->poll(0);
             if (local_.empty() && inbox_empty())
                 step_back();
+            continue;
+        }
+        if (shared && others_come_back_soon()) {
+            watch(wait_until < 0 ? watch_ns : std::clamp<std::int64_t>(wait_until - host_->now_ns(), 0, watch_ns));
             continue;
         }
         detail::recycler_flush();

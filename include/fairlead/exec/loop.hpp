@@ -36,8 +36,9 @@ struct owner_request : op_link {
 struct run_frame {
     loop* runs;
     run_frame* outer;
-    /// The thread's count of sections while a handler runs. With 0 the loop can be taken from it. With 1 it cannot: inside
-    /// another run() of the same loop, and in all that runs there. The thread then gives the loop away by itself.
+    /// The thread's count of sections while a handler runs. With 0 the loop can be taken from it. With 1 it cannot:
+    /// inside another run() of the same loop, and in all that runs there. The thread then gives the loop away by
+    /// itself.
     unsigned section_of_handlers;
     detail::share share;
 };
@@ -212,12 +213,18 @@ protected:
         turns_owed_ -= items < turns_owed_ ? items : turns_owed_;
     }
     /// Owner, inside its only section; the queue is not empty. Takes a share of it, gives the loop away, and runs the
-    /// share, which counts in `done`. Takes the loop back if it is free by then. Returns how many functions of strands
-    /// there were beyond the first of each.
+    /// share and what its items post, which counts in `done`. While nothing else is queued that may go on for a slice.
+    /// Takes the loop back if it is free by then. Returns how many have had their turn beyond those that were taken.
     unsigned run_share(std::size_t most, std::size_t& done, detail::inside_section only);
     bool has_shares() const noexcept { return shares_.are_open(); }
+    /// Owner, inside run() with others: is it quicker alone? Then there is no share to be had of what is queued.
+    FAIRLEAD_COLD bool is_better_alone() noexcept;
     /// Owner: gives the loop away for some microseconds, without waking anybody.
     void step_back() noexcept;
+    /// Owner, with nothing to do while other threads have shares and come back soon: leaves the loop to them, at most
+    /// for so long.
+    void watch(std::int64_t timeout_ns) noexcept;
+    bool others_come_back_soon() noexcept { return shares_.come_back_soon(clock_ns()); }
     /// Owner: moves what stands in the shares of other threads to the queue.
     detail::shares::found take_over_shares() noexcept {
         return shares_.take_over(local_, &detail::this_thread.frames->share);
@@ -275,14 +282,17 @@ protected:
     detail::shares shares_;
     detail::rundown rundown_; ///< threads that are not inside run(): their last looks
 
-    /// Changed by the owner: to false only while nobody has a share.
-    bool is_driver_shared_ = false;
+    bool is_driver_shared_ = false; ///< changed by the owner, to false only while no other thread is inside run()
+    bool is_kept_ = false;          ///< the last answer of is_better_alone()
 
 private:
     friend bool detail::spend_slow() noexcept;
     FAIRLEAD_COLD bool has_share_of_driver() const noexcept;
     /// Owner: what the thread may do before the next look at the clock.
-    detail::budget& begin_stretch(std::size_t most) noexcept;
+    detail::budget& begin_stretch(detail::pace const& pace, std::size_t most) noexcept;
+    unsigned take_share(detail::share& share, unsigned most, bool& leaves_some) noexcept;
+    /// Owner, with threads that have shares: gives the loop away, and lets them know whether anything is queued.
+    void leave_to_others(bool at_once) noexcept;
     FAIRLEAD_NOINLINE static void run_outside_alone(op& o);
     bool is_running_further_out(detail::run_frame const& f) const noexcept;
     FAIRLEAD_COLD void post_from_outside(op& o, detail::inside_section s) noexcept;
@@ -304,6 +314,8 @@ private:
     static char not_a_handler_;
 
     std::atomic<std::uint64_t> yields_[3]{}; ///< budget, deadline, remote
+    /// What was left in the queue when the loop was last given away: then a share ends after one turn of each item.
+    std::atomic<bool> is_anything_queued_{false};
     alignas(64) std::atomic<op*> inbox_{nullptr};
     std::atomic<std::int64_t> outside_work_{0};
 };

@@ -108,6 +108,13 @@ public:
         o.next->prev = o.prev;
     }
 
+    /// How many there are, but it counts no further than `most`.
+    unsigned count_up_to(unsigned most) const noexcept {
+        unsigned n = 0;
+        for (op_link const* l = head_.next; l != &head_ && n != most; l = l->next)
+            ++n;
+        return n;
+    }
     /// Calls f(op&) for each op in order; f may unlink the op it is given.
     template <class F> void for_each(F f) {
         for (op_link* l = head_.next; l != &head_;) {

@@ -69,10 +69,13 @@ public:
         return members_.compare_exchange_strong(none, 1, std::memory_order_seq_cst);
     }
     void leave() noexcept { members_.fetch_sub(1, std::memory_order_seq_cst); }
-    bool has_members() const noexcept { return members_.load(std::memory_order_acquire) != 0; }
-    /// The owner asks: is the loop to be given away around each item? The answer is a promise to those that wait.
-    bool is_shared() noexcept {
-        bool const others = members_.load(std::memory_order_relaxed) > 1;
+    bool has_members() const noexcept { return members() != 0; }
+    unsigned members() const noexcept { return members_.load(std::memory_order_acquire); }
+    /// The owner asks: is the loop to be given away around each item? The answer is a promise to those that wait. With
+    /// other threads inside, `keeps()` says whether to keep it all the same. Then the others watch whether the owner
+    /// gets on. One of them takes the loop if not.
+    template <class F> bool is_shared(F keeps) noexcept {
+        bool const others = members_.load(std::memory_order_relaxed) > 1 && !keep(keeps());
         if (others != is_shared_.load(std::memory_order_relaxed)) [[unlikely]]
             return change_sharing(others);
         return others;
@@ -102,12 +105,16 @@ public:
     /// most until `timeout_ns` have passed (negative: without limit). `outer` as for borrow().
     FAIRLEAD_EXPORT void wait_for_turn(owning_thread& t, unsigned outer, std::uint32_t seen,
                                        std::int64_t timeout_ns) noexcept;
+    /// Gives the loop back. Then waits until somebody gives it back with something for the caller to do; not for long,
+    /// and at most until `timeout_ns` have passed.
+    FAIRLEAD_EXPORT void give_back_and_watch(owning_thread const& t, std::int64_t timeout_ns) noexcept;
     /// Makes all that wait look for their reason.
     FAIRLEAD_EXPORT void wake_all() noexcept;
 
 private:
     FAIRLEAD_EXPORT FAIRLEAD_COLD bool is_still_of(owning_thread const& t) const noexcept;
     FAIRLEAD_EXPORT FAIRLEAD_COLD bool change_sharing(bool on) noexcept;
+    FAIRLEAD_EXPORT FAIRLEAD_COLD bool keep(bool on) noexcept;
     static constexpr std::uintptr_t claimed = 1;
     static void mark(owning_thread& t) noexcept { t.tag = reinterpret_cast<std::uintptr_t>(&t); }
     bool take_from_busy_owner(owning_thread& t) noexcept;
@@ -115,6 +122,8 @@ private:
     std::atomic<std::uintptr_t> owner_{0}; ///< null, an owning_thread, or one marked as claimed
     std::atomic<unsigned> members_{0};
     std::atomic<bool> is_shared_{false};
+    std::atomic<bool> is_kept_{false};    ///< although there are others
+    std::atomic<unsigned> beats_{0};      ///< of an owner that keeps it
     std::atomic<std::uint32_t> turns_{0}; ///< counts how often it was given back; what waits, waits for a change
     std::atomic<std::uint32_t> waiting_{0};
     std::atomic<std::uint32_t> looking_{0}; ///< those of them that look by themselves soon

@@ -28,6 +28,8 @@ public:
     int first_units() const noexcept { return first_units_; }
     /// Is the clock to be looked at before another item runs?
     bool is_due() const noexcept { return left_ == 0; }
+    /// Items are short, and nothing has to be measured yet.
+    bool is_sure() const noexcept { return most_ == fairness::batch_items && !is_due(); }
     bool is_measuring() const noexcept { return looked_ns_ != 0; }
     std::int64_t slice_end_ns() const noexcept { return slice_end_ns_; } ///< 0: no slice has begun
 
@@ -47,6 +49,8 @@ public:
     bool is_worth_waking(unsigned items) const noexcept {
         return static_cast<std::int64_t>(items) * took_ns_ >= waking_ns * judged_;
     }
+    /// Do items take no longer than a cache line that changes processors, a few times?
+    bool is_tiny() const noexcept { return judged_ >= unmeasured_most && took_ns_ < tiny_ns * judged_; }
     void begin_slice(std::int64_t now) noexcept { slice_end_ns_ = now + fairness::slice_ns; }
     /// From here on time passes in which nothing runs. As long as items are short, what ran unmeasured still counts.
     void rest() noexcept {
@@ -78,6 +82,7 @@ private:
     }
 
     static constexpr std::int64_t waking_ns = 20'000;
+    static constexpr std::int64_t tiny_ns = 150;
 
     std::int64_t took_ns_ = 0; ///< by those that were judged last
     unsigned judged_ = 1;

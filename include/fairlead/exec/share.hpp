@@ -5,13 +5,18 @@
 // wait for an item behind it. So an idle thread takes over the shares of others, as it would take a loop
 // (ownership.hpp). It claims them and makes every thread of the process pass a memory barrier. Then it empties the
 // shares of those threads that are in no section.
+//
+// While nothing else is queued a share lasts, up to a slice of time. As long as items are short and get on, the threads
+// with shares come back soon. So an idle thread need not look after the loop meanwhile.
 #pragma once
 
 #include <fairlead/exec/op.hpp>
 #include <fairlead/exec/ownership.hpp>
+#include <fairlead/exec/pace.hpp>
 #include <fairlead/exec/short_lock.hpp>
 
 #include <atomic>
+#include <cstdint>
 
 namespace fairlead::detail {
 
@@ -33,6 +38,16 @@ public:
     }
     op* pop_back() noexcept { return own().pop_back(); }
     void move_to(op_queue& into) noexcept { into.splice_back(own()); }
+    /// How long its thread's items take.
+    detail::pace& pace() noexcept { return pace_; }
+    /// After a look at the clock: for those that ask whether the thread comes back soon.
+    void gets_on() noexcept {
+        stretches_.store(stretches_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        is_long_.store(pace_.first_units() == 0, std::memory_order_relaxed);
+    }
+    /// The last one took a whole slice, and there was still something in it: its items post others.
+    bool lasts() const noexcept { return lasts_; }
+    void set_lasts(bool to) noexcept { lasts_ = to; }
 
 private:
     op_queue& own() noexcept {
@@ -46,7 +61,14 @@ private:
     owning_thread const& thread_;
     std::atomic<bool> is_claimed_{false};
     bool is_open_ = false;
+    bool lasts_ = false;
+    std::atomic<bool> is_long_{true}; ///< an item may take as long as a slice
+    std::atomic<unsigned> stretches_{0};
+    detail::pace pace_;
+    // Those who look at it, one at a time:
     share* next_ = nullptr;
+    unsigned seen_stretches_ = 0;
+    std::int64_t seen_ns_ = 0; ///< when they last saw that it had got on
 };
 
 /// The open shares of a loop. Any thread.
@@ -57,7 +79,13 @@ public:
     FAIRLEAD_EXPORT void close(share& s) noexcept;
 
     /// Does any thread have one just now?
-    bool are_open() const noexcept { return open_.load(std::memory_order_relaxed) != 0; }
+    bool are_open() const noexcept { return count() != 0; }
+    unsigned count() const noexcept { return open_.load(std::memory_order_relaxed); }
+
+    /// Is any open, and are all of them of threads that will come back within a slice, as far as one can see? An item
+    /// that takes unusually long shows after `stuck_ns`.
+    FAIRLEAD_EXPORT bool come_back_soon(std::int64_t now) noexcept;
+    static constexpr std::int64_t stuck_ns = 500'000;
 
     enum class found : unsigned char {
         nothing, ///< what their threads post from here on they post knowing what the caller has announced before

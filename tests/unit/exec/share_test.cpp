@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <thread>
 
 namespace {
@@ -58,6 +60,42 @@ TEST(Share, IsTakenOverOnlyWhileItsThreadIsOutsideOfSections) {
     all.close(own);
     EXPECT_FALSE(s.is_open());
     EXPECT_EQ(all.take_over(queue, nullptr), shares::found::nothing);
+}
+
+/// Its items have taken so long as of the last look at the clock.
+void run_items(share& s, unsigned items, std::int64_t each_ns, std::int64_t& now) {
+    for (unsigned left = items; left != 0;) {
+        unsigned const n = std::min(left, std::max(s.pace().items(), 1U));
+        s.pace().ran(n);
+        now += n * each_ns;
+        s.pace().look(now);
+        left -= n;
+    }
+    s.gets_on();
+}
+
+TEST(Share, ThreadsWithShortItemsComeBackSoonAsLongAsTheyGetOn) {
+    shares all;
+    detail::owning_thread one, other;
+    share s(one), t(other);
+    std::int64_t now = 1'000'000;
+    EXPECT_FALSE(all.come_back_soon(now)) << "nobody has a share";
+    s.pace().look(now);
+    s.gets_on();
+    all.open(s);
+    EXPECT_FALSE(all.come_back_soon(now)) << "nothing is known of its items";
+    run_items(s, 100, 1'000, now);
+    EXPECT_TRUE(all.come_back_soon(now));
+    EXPECT_TRUE(all.come_back_soon(now + shares::stuck_ns - 1));
+    EXPECT_FALSE(all.come_back_soon(now + shares::stuck_ns)) << "it has not got on since";
+    run_items(s, 1, 1'000, now);
+    EXPECT_TRUE(all.come_back_soon(now + shares::stuck_ns));
+    all.open(t);
+    EXPECT_FALSE(all.come_back_soon(now)) << "the other one's items may be long";
+    all.close(t);
+    run_items(s, 1, fairness::slice_ns, now);
+    EXPECT_FALSE(all.come_back_soon(now)) << "an item took a slice";
+    all.close(s);
 }
 
 // Items that one thread pushes and pops, and the other one takes over, are each seen once.

@@ -302,6 +302,43 @@ TEST(SeveralThreads, HandlerWaitsForWhatItHasPosted) {
     }
 }
 
+// Many short handlers: one thread keeps the context to itself, until a handler waits for the other thread.
+TEST(SeveralThreads, HandlerThatWaitsAfterManyShortOnesIsHelped) {
+    io_context context;
+    std::latch inside(2), over(2);
+    int left = 200'000;
+    std::function<void()> again = [&] {
+        if (--left > 0)
+            return post(context, again);
+        post(context, [&] { over.count_down(); });
+        over.arrive_and_wait();
+    };
+    std::atomic<int> ran{0};
+    for (int i = 0; i != 2; ++i)
+        post(context, [&] {
+            inside.arrive_and_wait(); // From here on two threads share the context.
+            if (ran.fetch_add(1) == 0)
+                again();
+        });
+    runners(context, 2).join();
+    EXPECT_EQ(left, 0);
+}
+
+// Handlers that take no time and post nothing: a thread takes many at a time as soon as it knows that.
+TEST(SeveralThreads, TakeManyShortHandlersAtATime) {
+    test::bend b;
+    b.stands = true;
+    io_context context(std::make_unique<test::bent_driver>(b));
+    constexpr std::size_t short_ones = 10'000;
+    std::latch inside(2);
+    for (int i = 0; i != 2; ++i)
+        post(context, [&] { inside.arrive_and_wait(); }); // From here on two threads share the context.
+    for (std::size_t i = 0; i != short_ones; ++i)
+        post(context, [] {});
+    EXPECT_EQ(runners(context, 2).join(), 2 + short_ones);
+    EXPECT_LT(context.counters().turns, short_ones / 2);
+}
+
 // Later, with a second thread about, that would take some milliseconds.
 TEST(SeveralThreads, AreMadeReadyForByAContextThatIsToHaveThem) {
     if (detail::shares::are_prepared())
