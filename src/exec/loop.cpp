@@ -21,7 +21,7 @@ constinit thread_local FAIRLEAD_HOT_TLS detail::thread_state detail::this_thread
 namespace {
 
 // The inbox is a stack whose head is null (the owner is awake and has seen all), a list, or this mark: the owner
-// sleeps. Keeping the mark in the head lets producer and sleeper agree with one compare-and-swap each, and only the
+// sleeps. Keeping the mark in the head lets producer and sleeper agree with one compare-and-swap each. Only the
 // producer that replaces the mark pays for a wake-up.
 op asleep_storage;
 op* const asleep = &asleep_storage;
@@ -451,7 +451,8 @@ unsigned loop::run_share(std::size_t most, std::size_t& done, detail::inside_sec
     unsigned const taken = take_share(share, is_open ? std::min(item.items, of_share) : 1, leaves_some);
     item.items = taken;
     have_run(taken);
-    // What the items are about to start is not known yet: no other thread may find that there is no work left.
+    // The operations that the items are about to start are not known yet: no other thread may find that there is no
+    // work left.
     outside_work_.fetch_add(1, std::memory_order_relaxed);
     share.gets_on();
     if (is_open)
@@ -534,7 +535,7 @@ void loop::abandon(op& o) {
 bool loop::abandon_queued() {
     bool const came = take_inbox(); // Requests are carried out: what they start is pending then.
     op_queue all;
-    all.splice_back(local_); // What the abandoned ones queue waits for the next pass, the ends of chains too.
+    all.splice_back(local_); // Ops that the abandoned ones queue wait for the next pass, the ends of chains too.
     bool const any = came || !all.empty();
     while (!all.empty())
         abandon(*all.pop_front());

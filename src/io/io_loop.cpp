@@ -181,7 +181,7 @@ template <class Last> void io_loop::abandon_all_and(Last last) noexcept {
     {
         membership member(*this);
         member.take(-1);
-        // What is given up may start something new, or close sockets whose ops then are to be given up too.
+        // Ops that are given up may start something new, or close sockets whose ops then are to be given up too.
         do {
             reactor_->take_pending(local_);
             host_->take_pending(local_);
@@ -273,8 +273,8 @@ std::int64_t io_loop::look_around() noexcept {
     return now;
 }
 
-/// Whatever is queued would make them later still, by the length of the queue. But none goes ahead of one that was due
-/// before it, and those that went ahead let as many others have a turn: until then the next ones stay in the heap.
+/// The items in the queue would make them later still, by the length of the queue. But none goes ahead of one that was
+/// due before it, and those that went ahead let as many others have a turn. Until then the next ones stay in the heap.
 void io_loop::expire_timers_ahead(std::int64_t now) noexcept {
     if (turns_owed_ != 0)
         return;
@@ -350,8 +350,8 @@ std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocki
             break;
         bool is_kept = false;
         bool const shared = ownership_.is_shared([&] { return is_kept = is_better_alone(); });
-        // Whoever takes a few items at a time comes through here often, and might never get as far as the driver. Nor
-        // might several threads with a queue that never ends.
+        // A caller that takes a few items at a time comes through here often, and might never get as far as the driver.
+        // Nor might several threads with a queue that never ends.
         if ((std::exchange(is_first, false) || pace_.is_due()) && !local_.empty()) {
             take_inbox();
             look_around();
@@ -519,7 +519,7 @@ std::size_t io_loop::turn() {
 }
 
 void io_loop::stop() noexcept {
-    detail::rundown::guard const here(rundown_); // Whoever sees it may end the loop.
+    detail::rundown::guard const here(rundown_); // A thread that sees it may end the loop.
     stopped_.store(true, std::memory_order_release);
     if (detail::section const s; !mine(s))
         wake();
@@ -585,7 +585,7 @@ void io_loop::cancel(io::timer_op& o) noexcept {
 
 bool io_loop::arm(io::op_limit& l, std::int64_t deadline_ns) noexcept { return timers_->heap.insert(l, deadline_ns); }
 
-// Whoever has the loop may be about to look at the op: the caller waits until that is over.
+// The thread that has the loop may be about to look at the op: the caller waits until that is over.
 void io_loop::disarm(io::op_limit& l) noexcept {
     as_owner([&]() noexcept {
         if (l.heap_index != io::timed::not_armed)
@@ -611,7 +611,7 @@ bool io_loop::disarm(io::timer_op& o) noexcept {
 /// `find(known_to_live)` cancels the op if it is pending.
 template <class Find> void io_loop::cancel_one(Find find) noexcept {
     on_owner([this, find](bool here) {
-        // What another thread has started may still be in the inbox. A message came behind it.
+        // An op that another thread has started may still be in the inbox. A message came behind it.
         if (!find(here) && here && take_inbox())
             find(true);
     });

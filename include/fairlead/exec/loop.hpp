@@ -1,6 +1,6 @@
 // A run queue with one owner at a time, an inbox for all other threads, and the fairness budget.
 //
-// io_context adds the driver and the timers. This part knows nothing of the world: it asks for the time and for a
+// io_context adds the driver and the timers. This part knows nothing of the world. It asks for the time and for a
 // wake-up through two functions of the derived class, on cold paths only.
 #pragma once
 
@@ -26,8 +26,8 @@ class loop;
 
 namespace detail {
 
-/// Stands in the way back of an op that is in the inbox, where it is no place in a list: the owner does this with the
-/// op in place of queueing it.
+/// Stands in the `prev` link of an op that is in the inbox, where that is no place in a list. The owner does this with
+/// the op in place of queueing it.
 struct owner_request : op_link {
     void (*carry_out)(loop& owned, op& o);
 };
@@ -43,7 +43,7 @@ struct run_frame {
     detail::share share;
 };
 
-/// What a thread knows about itself.
+/// The state of a thread, for itself.
 struct thread_state {
     loop* current;                  ///< whose run() the thread is inside of, the innermost; its clock is the thread's
     run_frame* frames;              ///< all of them, the innermost first
@@ -133,14 +133,14 @@ public:
         else
             post_from_outside(o, s);
     }
-    /// The same for callers that hold a lock: never waits for another thread, which might want the lock. What this
-    /// thread posts next may come first.
+    /// The same for callers that hold a lock: never waits for another thread, which might want the lock. The next
+    /// post of this thread may come first.
     void drop_in(op& o) noexcept;
     void resume_soon(op& o) noexcept override { post(o); }
     loop* as_loop() noexcept final { return this; }
 
-    /// For a thread that waits for something this loop has to do: runs an item if no thread is inside run(), and waits
-    /// for one until `w` is over or `timeout_ns` (negative: without limit) have passed. False: another thread runs the
+    /// For a thread that waits for something this loop has to do. Runs an item if no thread is inside run(). Waits for
+    /// one until `w` is over or `timeout_ns` (negative: without limit) have passed. False: another thread runs the
     /// loop, or there is no work.
     virtual bool drive(detail::blocking_wait const& w, std::int64_t timeout_ns) = 0;
     /// Marks an op, in `cancel`, that belongs to a driver and does not count as a handler. When it runs, it counts
@@ -163,7 +163,7 @@ public:
     }
 
     yield_counters yields() const noexcept;
-    /// Whose executors run this loop.
+    /// The context whose executors run this loop.
     execution_context& context() const noexcept { return context_; }
 
     /// Resumes the innermost coroutine of the chain, and whomever the trampoline names after it, within the budget.
@@ -202,7 +202,7 @@ protected:
     /// Makes a sleeping owner look at its inbox. Any thread.
     virtual void wake() noexcept = 0;
 
-    /// What run_batch has left of the loop.
+    /// Whether the thread still has the loop after run_batch.
     enum class batch : unsigned char { kept, lost };
     /// Owner, inside its only section: runs up to `most` items and at most one batch, and counts them in `done`. Lost:
     /// another thread has taken the loop while a handler ran.
@@ -257,10 +257,10 @@ protected:
     bool is_asleep() const noexcept;
     bool has_posts() const noexcept;
 
-    /// Takes the loop for a moment, to act at once as its owner, with what came before in the run queue; give it back
-    /// with leave_idle(). Inside a section that lasts until then. False: a thread is inside run(), use the inbox.
+    /// Takes the loop for a moment, to act at once as its owner, with all that came before in the run queue. Give it
+    /// back with leave_idle(). Inside a section that lasts until then. False: a thread is inside run(), use the inbox.
     bool take_while_idle() noexcept;
-    /// Whoever calls run() next may find all that it was to do, and end the loop.
+    /// The next caller of run() may find all that it was to do, and end the loop.
     void leave_idle() noexcept {
         detail::rundown::guard const here(rundown_);
         disown();
@@ -314,7 +314,7 @@ private:
     static char not_a_handler_;
 
     std::atomic<std::uint64_t> yields_[3]{}; ///< budget, deadline, remote
-    /// What was left in the queue when the loop was last given away: then a share ends after one turn of each item.
+    /// As of the last time that the loop was given away. While it is, a share ends after one turn of each item.
     std::atomic<bool> is_anything_queued_{false};
     alignas(64) std::atomic<op*> inbox_{nullptr};
     std::atomic<std::int64_t> outside_work_{0};

@@ -1,14 +1,14 @@
-// Whose a loop is: who may touch its queue, its timers and its driver.
+// The owner of a loop: the thread that may touch its queue, its timers and its driver.
 //
 // One thread at a time owns a loop. A thread that is alone inside run() keeps it, also while it runs handlers, and so
 // pays for no lock and no atomic read-modify-write. When a second thread joins run(), the loop is shared. A thread
 // then takes a share of the items and gives the loop away before it runs them (share.hpp).
 //
-// The second thread may come while the owner is inside a handler, which may even be waiting for what only the second
-// one can do. It then takes the loop away: it marks the owner as claimed, makes every thread of the process pass a
-// memory barrier (membarrier(2)), and has the loop as soon as the owner is in no section. The owner pays two plain
-// stores for each section; asking is the joiner's business. Where the system has no membarrier, the joiner waits until
-// the handler has returned.
+// The second thread may come while the owner is inside a handler. The handler may even be waiting for something that
+// only the second one can do. That one then takes the loop away: it marks the owner as claimed, and makes every thread
+// of the process pass a memory barrier (membarrier(2)). It has the loop as soon as the owner is in no section. The
+// owner pays two plain stores for each section; asking is the joiner's business. Where the system has no membarrier,
+// the joiner waits until the handler has returned.
 #pragma once
 
 #include <fairlead/base/assert.hpp>
@@ -19,7 +19,7 @@
 
 namespace fairlead::detail {
 
-/// What stands for a thread in here. While it is in a section (1, not 0), what the thread owns stays its own.
+/// Stands for a thread in here. While it is in a section (1, not 0), the loops that the thread owns stay its own.
 struct owning_thread {
     /// The thread's mark as an owner: where this lies, once it has taken a loop. A field costs one load to compare
     /// with, the address of a thread-local three instructions.
@@ -101,8 +101,8 @@ public:
     bool revoked_is_back() noexcept { return revoked_.fetch_sub(1, std::memory_order_seq_cst) == 1; }
     /// For wait_for_turn(): to be read before the caller looks for its reason to wait.
     std::uint32_t turns() const noexcept { return turns_.load(std::memory_order_seq_cst); }
-    /// Waits until the loop has been given back, or wake_all() called, after turns() was `seen`; not for long, and at
-    /// most until `timeout_ns` have passed (negative: without limit). `outer` as for borrow().
+    /// Waits until the loop has been given back, or wake_all() called, after turns() was `seen`. It waits not for long,
+    /// and at most until `timeout_ns` have passed (negative: without limit). `outer` as for borrow().
     FAIRLEAD_EXPORT void wait_for_turn(owning_thread& t, unsigned outer, std::uint32_t seen,
                                        std::int64_t timeout_ns) noexcept;
     /// Gives the loop back. Then waits until somebody gives it back with something for the caller to do; not for long,

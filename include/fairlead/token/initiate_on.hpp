@@ -59,8 +59,8 @@ template <class Primitive, class Executor> struct primitive_elsewhere {
     }
 };
 
-// What becomes of a primitive, once it is awaited or its handler is erased, does not depend on the program: the library
-// has it compiled for the common ones (net/primitives.cpp). Given are the primitive and the arguments with which it
+// The functions of a primitive that is awaited, or whose handler is erased, do not depend on the program. The library has
+// them compiled for the common ones (net/primitives.cpp). Given are the primitive and the arguments with which it
 // completes. These are specialisations because clang hides instantiations, whatever their declaration says.
 #define FAIRLEAD_COMPILED_PRIMITIVE(PRIMITIVE, ...)                                                                    \
     FAIRLEAD_COMPILED_TABLE(PRIMITIVE, __VA_ARGS__);                                                                   \

@@ -1,4 +1,4 @@
-// Whose a loop is while several threads are inside run().
+// The owner of a loop while several threads are inside run().
 #include <fairlead/exec/ownership.hpp>
 #include <fairlead/exec/share.hpp>
 
