@@ -91,7 +91,7 @@ bool ownership::take_from_busy_owner(owning_thread& t) noexcept {
 bool ownership::change_sharing(bool on) noexcept {
     is_shared_.store(on, std::memory_order_seq_cst);
     // Somebody who has come this very moment may have read the old promise.
-    if (!on && !is_kept_.load(std::memory_order_relaxed) && members_.load(std::memory_order_seq_cst) > 1) {
+    if (!on && members_.load(std::memory_order_seq_cst) > 1) {
         is_shared_.store(true, std::memory_order_seq_cst);
         return true;
     }

@@ -339,6 +339,26 @@ TEST(SeveralThreads, TakeManyShortHandlersAtATime) {
     EXPECT_LT(context.counters().turns, short_ones / 2);
 }
 
+// A handler of a microsecond that posts the next one, and nothing else: its thread need not come back for each.
+TEST(SeveralThreads, ComeBackSeldomWhileNothingElseIsQueued) {
+    test::bend b;
+    b.stands = true;
+    io_context context(std::make_unique<test::bent_driver>(b));
+    constexpr std::size_t length = 10'000;
+    std::latch inside(2);
+    std::size_t left = length;
+    std::function<void()> again = [&] {
+        b.ahead_ns += 1'000;
+        if (--left != 0)
+            post(context, again);
+    };
+    for (int i = 0; i != 2; ++i)
+        post(context, [&] { inside.arrive_and_wait(); }); // From here on two threads share the context.
+    post(context, again);
+    EXPECT_EQ(runners(context, 2).join(), 2 + length);
+    EXPECT_LT(context.counters().turns, length / 2);
+}
+
 // Later, with a second thread about, that would take some milliseconds.
 TEST(SeveralThreads, AreMadeReadyForByAContextThatIsToHaveThem) {
     if (detail::shares::are_prepared())
