@@ -46,11 +46,9 @@ public:
         left_then_ = left_;
     }
     /// Would so many items take long enough for another thread to be woken?
-    bool is_worth_waking(unsigned items) const noexcept {
-        return static_cast<std::int64_t>(items) * took_ns_ >= waking_ns * judged_;
-    }
+    FAIRLEAD_EXPORT bool is_worth_waking(unsigned items) const noexcept;
     /// Do items take no longer than a cache line that changes processors, a few times?
-    bool is_tiny() const noexcept { return judged_ >= unmeasured_most && took_ns_ < tiny_ns * judged_; }
+    FAIRLEAD_EXPORT bool is_tiny() const noexcept;
     void begin_slice(std::int64_t now) noexcept { slice_end_ns_ = now + fairness::slice_ns; }
     /// From here on time passes in which nothing runs. As long as items are short, what ran unmeasured still counts.
     void rest() noexcept {
@@ -80,9 +78,6 @@ private:
         most_ = left_ = most;
         first_units_ = static_cast<int>(smaller(most - 1, fairness::units_least));
     }
-
-    static constexpr std::int64_t waking_ns = 20'000;
-    static constexpr std::int64_t tiny_ns = 150;
 
     std::int64_t took_ns_ = 0; ///< by those that were judged last
     unsigned judged_ = 1;

@@ -111,4 +111,23 @@ TEST(Pace, TurnsOfShortItemsBetweenSleepsAreMeasuredOnceABatch) {
     EXPECT_EQ(p.first_units(), 0);
 }
 
+TEST(Pace, TinyItemsAreKnownBySixteenOfThem) {
+    pace p;
+    std::int64_t now = 1'000'000'000;
+    auto const run = [&](unsigned items, std::int64_t length) {
+        p.ran(items);
+        now += items * length;
+        p.look(now);
+    };
+    p.look(now);
+    for (unsigned n = 1; n != 16; n *= 2) {
+        run(n, 10);
+        EXPECT_FALSE(p.is_tiny()) << n;
+    }
+    run(16, 149);
+    EXPECT_TRUE(p.is_tiny());
+    run(16, 150);
+    EXPECT_FALSE(p.is_tiny());
+}
+
 } // namespace
