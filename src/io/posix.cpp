@@ -305,4 +305,37 @@ bool poll_misled(int fd, io_op& o) noexcept {
     return true;
 }
 
+attempt receive_rest(int fd, io_op& o, ssize_t n) noexcept {
+    if (n < 0)
+        n = errno == EINTR ? recv(fd, o.data, o.size, o.message_flags) : -errno;
+    if (n > 0) {
+        o.result.n = static_cast<std::size_t>(n);
+        return o.result.n < o.size ? attempt::done_less : attempt::done;
+    }
+    if (n == -EAGAIN)
+        return attempt::again;
+    o.result.error = n == 0 ? -static_cast<int>(error::eof) : static_cast<int>(-n);
+    return attempt::done;
+}
+
+attempt send_rest(int fd, io_op& o, ssize_t n) noexcept {
+    if (n < 0)
+        n = errno == EINTR ? send(fd, o.data, o.size, o.message_flags) : -errno;
+    if (n >= 0) {
+        auto const moved = static_cast<std::size_t>(n);
+        o.result.n += moved;
+        if (moved == o.size)
+            return attempt::done;
+        if (o.kind == kind::send)
+            return attempt::done_less;
+        o.data = static_cast<std::byte*>(o.data) + moved;
+        o.size -= moved;
+        return attempt::again;
+    }
+    if (n == -EAGAIN)
+        return attempt::again;
+    o.result.error = static_cast<int>(-n);
+    return attempt::done;
+}
+
 } // namespace fairlead::io::posix

@@ -73,35 +73,24 @@ bool sleep_until(std::int64_t until_ns, std::int64_t (*now_ns)() noexcept) noexc
 /// Does the op's system call once, without waiting and without looking at what is known of the descriptor.
 attempt once_in_general(int fd, io_op& o) noexcept;
 
-/// One buffer that is not empty, of a stream: what nearly every operation is, hence inline.
+/// The rest of receive_one and send_one, after a first call that returned `n`.
+attempt receive_rest(int fd, io_op& o, ssize_t n) noexcept;
+attempt send_rest(int fd, io_op& o, ssize_t n) noexcept;
+
+/// One buffer that is not empty, of a stream, as nearly every operation has; hence inline.
 inline attempt receive_one(int fd, io_op& o) noexcept {
-    ssize_t const n = recv(fd, o.data, o.size, o.message_flags);
-    if (n > 0) [[likely]] {
-        o.result.n = static_cast<std::size_t>(n);
-        return o.result.n < o.size ? attempt::done_less : attempt::done;
-    }
-    if (n == -EAGAIN)
-        return attempt::again;
-    o.result.error = n == 0 ? -static_cast<int>(error::eof) : static_cast<int>(-n);
-    return attempt::done;
+    ssize_t const n = ::recv(fd, o.data, o.size, o.message_flags | MSG_DONTWAIT);
+    if (n <= 0) [[unlikely]]
+        return receive_rest(fd, o, n);
+    o.result.n = static_cast<std::size_t>(n);
+    return o.result.n < o.size ? attempt::done_less : attempt::done;
 }
 /// The same for writing; also a datagram on a connected socket, of which never a part is taken.
 inline attempt send_one(int fd, io_op& o) noexcept {
-    ssize_t const n = send(fd, o.data, o.size, o.message_flags);
-    if (n >= 0) [[likely]] {
-        auto const moved = static_cast<std::size_t>(n);
-        o.result.n += moved;
-        if (moved == o.size) [[likely]]
-            return attempt::done;
-        if (o.kind == kind::send)
-            return attempt::done_less;
-        o.data = static_cast<std::byte*>(o.data) + moved;
-        o.size -= moved;
-        return attempt::again;
-    }
-    if (n == -EAGAIN)
-        return attempt::again;
-    o.result.error = static_cast<int>(-n);
+    ssize_t const n = ::send(fd, o.data, o.size, o.message_flags | MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (n < 0 || static_cast<std::size_t>(n) != o.size) [[unlikely]]
+        return send_rest(fd, o, n);
+    o.result.n += static_cast<std::size_t>(n);
     return attempt::done;
 }
 

@@ -9,6 +9,7 @@
 #include <fairlead/exec/inline_executor.hpp>
 #include <fairlead/operation/associator.hpp>
 #include <fairlead/operation/cancellation_signal.hpp>
+#include <fairlead/operation/pass_on.hpp>
 
 #include <cstddef>
 #include <type_traits>
