@@ -135,7 +135,8 @@ double drive(seen_frame p, loop* home) {
                                                .abandon = nullptr,
                                                .destroy = nullptr,
                                                .is_asked = nullptr,
-                                               .requests = nullptr};
+                                               .requests = nullptr,
+                                               .member = nullptr};
     await_record record(ends); // of a chain of one coroutine
     auto& link = p.handle.promise().link;
     link.handle = p.handle;

@@ -4,6 +4,7 @@
 
 #include <fairlead/operation/associator.hpp>
 #include <fairlead/operation/async_result.hpp>
+#include <fairlead/operation/pass_on.hpp>
 
 #include <type_traits>
 #include <utility>
