@@ -49,7 +49,7 @@ def main() -> int:
         other = {"limit": "read_limited", "slot": "read_slotted", "stop": "read_stoppable"}[row]
         plain, more = operation("read").instructions, operation(other).instructions
         most = budgets.at_most("instructions_times", f"{other} than read")
-        print(f"a read: {plain:.1f} instructions, with a {row}{" token" if row == "stop" else ""} {more:.1f}, {more / plain:.2f} times as many; the budget is {most}")
+        print(f"a read: {plain:.1f} instructions, with a {row} {more:.1f}, {more / plain:.2f} times as many; the budget is {most}")
         return 0 if more <= most * plain else 1
     if row == "asked":
         plain, asked = operation("exchange").instructions, operation("exchange_asked").instructions
