@@ -136,7 +136,8 @@ double drive(seen_frame p, loop* home) {
                                                .destroy = nullptr,
                                                .is_asked = nullptr,
                                                .requests = nullptr,
-                                               .member = nullptr};
+                                               .member = nullptr,
+                                               .is_to_be_destroyed = nullptr};
     await_record record(ends); // of a chain of one coroutine
     auto& link = p.handle.promise().link;
     link.handle = p.handle;

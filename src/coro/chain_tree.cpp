@@ -9,10 +9,6 @@ constexpr int asked_in_a_turn = 64;
 
 } // namespace
 
-bool is_to_be_destroyed(await_record const& r) noexcept {
-    return r.hooks->member && r.hooks->member(r).is_to_be_destroyed();
-}
-
 chain_group::~chain_group() {
     FAIRLEAD_ASSERT((!has_started_ || running_ == 0) && "a group outlives its members");
     while (group_member* const m = first_)

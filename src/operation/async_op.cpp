@@ -89,6 +89,7 @@ record_hooks const foreign_hooks{
     .destroy = nullptr,
     .is_asked = nullptr,
     .requests = nullptr,
-    .member = nullptr};
+    .member = nullptr,
+    .is_to_be_destroyed = nullptr};
 
 } // namespace fairlead::detail

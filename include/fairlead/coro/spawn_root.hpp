@@ -204,6 +204,13 @@ private:
         return f;
     }
 
+    static constexpr auto is_to_be_destroyed_function() {
+        bool (*f)(await_record const&) noexcept = nullptr;
+        if constexpr (is_member)
+            f = [](await_record const& r) noexcept { return member(r).is_to_be_destroyed(); };
+        return f;
+    }
+
     static constexpr record_hooks the_hooks{
         .resume = [](await_record* r) { static_cast<spawned*>(r)->step(); },
         .abandon = &destroy_chain,
@@ -217,6 +224,7 @@ private:
         .is_asked = is_asked_function(),
         .requests = requests_function(),
         .member = member_function(),
+        .is_to_be_destroyed = is_to_be_destroyed_function(),
     };
 
     struct nothing {};

@@ -47,6 +47,7 @@ struct record_hooks {
     chain_requests& (*requests)(await_record&) noexcept;
     // Of a root whose chain a group awaits:
     group_member const& (*member)(await_record const&) noexcept;
+    bool (*is_to_be_destroyed)(await_record const&) noexcept;
 };
 
 enum class await_state : unsigned char {

@@ -56,7 +56,9 @@ enum class refusal : unsigned char {
 /// Only for records that `can_be_asked`.
 FAIRLEAD_EXPORT refusal refusal_of(await_record& r);
 /// Whether the chain is to be destroyed when what it awaits has ended: its group said so.
-FAIRLEAD_EXPORT bool is_to_be_destroyed(await_record const& r) noexcept;
+inline bool is_to_be_destroyed(await_record const& r) noexcept {
+    return r.hooks->is_to_be_destroyed && r.hooks->is_to_be_destroyed(r);
+}
 
 /// As await_handler, with the slot of the chain for operations that hear requests; the result is stored whatever the
 /// operation is. A pointer, so that it fits into the lendable bytes behind the op of a read.
