@@ -141,6 +141,7 @@ public:
     }
 
     group_member const& member() const noexcept { return *member_; }
+    bool is_to_be_destroyed() const noexcept { return member_->is_to_be_destroyed(); }
     void chain_has_gone() noexcept { chain_group::chain_has_gone(*member_); }
     cancellation_slot_type get_cancellation_slot() const noexcept { return member_->signal_->signal.slot(); }
     template <class... Values> void operator()(Values... values) {

@@ -207,7 +207,9 @@ private:
     static constexpr auto is_to_be_destroyed_function() {
         bool (*f)(await_record const&) noexcept = nullptr;
         if constexpr (is_member)
-            f = [](await_record const& r) noexcept { return member(r).is_to_be_destroyed(); };
+            f = [](await_record const& r) noexcept {
+                return static_cast<spawned const&>(r).handler_.is_to_be_destroyed();
+            };
         return f;
     }
 
