@@ -54,6 +54,8 @@ op_mode asked_await_has_ended(await_record& r, op_mode mode) noexcept {
 }
 
 refusal refusal_of(await_record& r) {
+    if (!r.hooks->is_asked(r)) [[likely]] // Nor is it to be destroyed.
+        return refusal::none;
     if (is_to_be_destroyed(r)) {
         r.hooks->abandon(&r);
         return refusal::forever;

@@ -82,6 +82,8 @@ public:
         if constexpr (hears_requests)
             if (requests_.listen(get_associated_cancellation_slot(handler_)))
                 notes |= can_be_asked;
+        if constexpr (is_member_of_group)
+            notes |= is_member;
     }
     ~spawned() {
         if (child())
@@ -91,7 +93,7 @@ public:
 private:
     using values = typename spawn_values<T>::type;
     static constexpr bool hears_requests = has_cancellation_slot<Handler>;
-    static constexpr bool is_member = requires(Handler const& h) { h.member(); };
+    static constexpr bool is_member_of_group = requires(Handler const& h) { h.member(); };
 
     void step() {
         bool const begins = !child();
@@ -141,7 +143,7 @@ private:
     }
     /// From here on nobody looks for this root.
     void take_leave() noexcept {
-        if constexpr (is_member)
+        if constexpr (is_member_of_group)
             handler_.chain_has_gone();
         if constexpr (hears_requests)
             requests_.stop_listening();
@@ -174,7 +176,7 @@ private:
     static bool is_asked(await_record& r) noexcept
         requires hears_requests
     {
-        if constexpr (is_member)
+        if constexpr (is_member_of_group)
             if (is_to_be_destroyed(r))
                 return true;
         return !!requests(r).state.cancelled();
@@ -193,20 +195,20 @@ private:
     }
 
     static group_member const& member(await_record const& r) noexcept
-        requires is_member
+        requires is_member_of_group
     {
         return static_cast<spawned const&>(r).handler_.member();
     }
     static constexpr auto member_function() {
         group_member const& (*f)(await_record const&) noexcept = nullptr;
-        if constexpr (is_member)
+        if constexpr (is_member_of_group)
             f = &member;
         return f;
     }
 
     static constexpr auto is_to_be_destroyed_function() {
         bool (*f)(await_record const&) noexcept = nullptr;
-        if constexpr (is_member)
+        if constexpr (is_member_of_group)
             f = [](await_record const& r) noexcept {
                 return static_cast<spawned const&>(r).handler_.is_to_be_destroyed();
             };

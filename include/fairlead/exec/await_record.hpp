@@ -91,6 +91,7 @@ struct await_record {
     static constexpr unsigned char is_foreign = 1;   ///< the op belongs to a loop that is not home, which counts it
     static constexpr unsigned char can_be_asked = 2; ///< somebody may ask the chain to end early
     static constexpr unsigned char goes_on = 4;      ///< awaits begin also when the chain has been asked to end
+    static constexpr unsigned char is_member = 8;    ///< a group awaits the chain
 
     explicit await_record(detail::record_hooks const& h) noexcept
         : innermost(nullptr),

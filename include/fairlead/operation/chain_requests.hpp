@@ -57,7 +57,7 @@ enum class refusal : unsigned char {
 FAIRLEAD_EXPORT refusal refusal_of(await_record& r);
 /// Whether the chain is to be destroyed when what it awaits has ended: its group said so.
 inline bool is_to_be_destroyed(await_record const& r) noexcept {
-    return r.hooks->is_to_be_destroyed && r.hooks->is_to_be_destroyed(r);
+    return r.notes & await_record::is_member && r.hooks->is_to_be_destroyed(r);
 }
 
 /// As await_handler, with the slot of the chain for operations that hear requests; the result is stored whatever the
