@@ -96,7 +96,7 @@ template <class Init> struct stoppable_primitive
         base::prepare(o, extra);
         o.prepare_to_stop(token, *inner.home());
     }
-    /// A handler that has a slot is to hear that, too: the op has room for one.
+    /// With a handler that has a slot it is a generic operation, which hears both. The op has room for one slot.
     template <class Handler> void operator()(Handler&& handler) const {
         if constexpr (has_cancellation_slot<std::decay_t<Handler>>)
             stoppable_initiation<kept_values<typename Init::signature>, Init>{{inner},
