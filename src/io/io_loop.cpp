@@ -1,5 +1,6 @@
 #include <fairlead/io/io_loop.hpp>
 
+#include <fairlead/base/at_scope_end.hpp>
 #include <fairlead/io/clock.hpp>
 
 #include <io/timer_heap.hpp>
@@ -12,8 +13,10 @@
 namespace fairlead {
 
 // One turn, numbered as in ARCHITECTURE.md:
-//   1 run a bounded batch of the queue   2 take what other threads posted   3 expire timers
-//   4 poll the driver: wait, or only look
+//   1 run a bounded batch of the queue, or a share        run_items
+//   2 lend the loop, and take what other threads posted   attend_to_others
+//   3 expire timers                                       expire_due_timers
+//   4 poll the driver: wait, or only look                 poll_driver
 // Handlers run in step 1 and nowhere else.
 
 namespace {
@@ -293,19 +296,6 @@ void io_loop::look_at_driver(std::int64_t now) noexcept {
     reactor_->poll(0);
 }
 
-/// A batch like any other, but for a look at the clock after each item: whoever gives a time returns within one of it.
-template <class IsLate> loop::batch io_loop::run_batch_until(IsLate is_late, std::size_t most, std::size_t& total,
-                                                             detail::inside_section only) {
-    for (unsigned n = 0; n != fairness::batch_items && total != most && !local_.empty(); ++n) {
-        if (run_batch(1, total, only) == batch::lost)
-            return batch::lost;
-        auto const now = look_at_clock();
-        if (stopped() || is_late(now) || now >= pace_.slice_end_ns())
-            break;
-    }
-    return batch::kept;
-}
-
 /// A bound loop has one thread inside run(). False: there is no reason to wait for its end any more.
 bool io_loop::enter_alone(std::int64_t until_ns, detail::blocking_wait const* for_whom) noexcept {
     if (is_running_this())
@@ -324,153 +314,224 @@ bool io_loop::enter_alone(std::int64_t until_ns, detail::blocking_wait const* fo
     }
 }
 
+/// How a step of a turn ends.
+enum class io_loop::next : unsigned char {
+    go_on, ///< with the next step
+    again, ///< with another turn
+    leave, ///< with the end of run()
+};
+
+/// A call of run(), or of turn(): what it is to do, and how far it has come.
+struct io_loop::run_state {
+    membership& member;
+    std::size_t most;
+    std::int64_t until_ns;
+    detail::blocking_wait const* for_whom;
+    std::size_t total = 0;
+    bool looks_first = false; ///< around, before it runs the first items
+    unsigned looks_left = idle_looks;
+    unsigned ran_beside = 0; ///< items, while another thread may have had the loop
+
+    // Of this turn.
+    bool is_shared = false;
+    bool is_kept = false;    ///< not shared, although other threads are inside run()
+    std::int64_t now_ns = 0; ///< as of step 3, where there is a time limit
+
+    bool is_late(std::int64_t now) const noexcept { return until_ns > 0 && now >= until_ns; }
+    /// However late it is, one that is ready has its turn.
+    bool is_to_end(std::int64_t now) const noexcept { return total != 0 && is_late(now); }
+};
+
 /// After enter(). Without work the loop is stopped; but not by one who only waits for something, and returns also when
 /// that is over.
 std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocking_wait const* for_whom) {
     membership member(*this);
+    run_state r{member, most, until_ns, for_whom};
+    r.looks_first = most != std::numeric_limits<std::size_t>::max();
+    detail::at_scope_end const count_items(
+        [this, &r] { counters_items_.fetch_add(r.total, std::memory_order_relaxed); });
+    while (begin_turn(r)) {
+        auto then = run_items(r); // 1
+        if (then == next::go_on)
+            then = attend_to_others(r); // 2
+        if (then == next::go_on)
+            then = expire_due_timers(r); // 3
+        if (then == next::go_on)
+            then = poll_driver(r); // 4
+        if (then == next::leave)
+            break;
+    }
+    return r.total;
+}
+
+/// Takes the loop for a turn. False: there is no reason for another one.
+bool io_loop::begin_turn(run_state& r) noexcept {
+    if (!r.member.owns() && !r.member.take(r.until_ns))
+        return false;
+    if (r.ran_beside != 0) [[unlikely]]
+        have_run(std::exchange(r.ran_beside, 0U));
+    if (r.for_whom && r.for_whom->is_over()) [[unlikely]]
+        return false;
+    r.is_kept = false;
+    r.is_shared = ownership_.is_shared([&] { return r.is_kept = is_better_alone(); });
+    // A caller that takes a few items at a time comes through here often, and might never get as far as the driver.
+    // Nor might several threads with a queue that never ends.
+    if (r.looks_first || pace_.is_due()) {
+        r.looks_first = false;
+        if (!local_.empty())
+            look_around_first(r);
+    }
+    ++counters_.turns;
+    return true;
+}
+
+void io_loop::look_around_first(run_state const& r) noexcept {
+    take_inbox();
+    look_around();
+    if (is_driver_shared_ && !r.is_shared && ownership_.members() < 2)
+        share_driver(false);
+}
+
+/// Step 1.
+io_loop::next io_loop::run_items(run_state& r) {
+    auto left = batch::kept;
+    if (!local_.empty()) {
+        reactor_->arrange(local_);
+        if (r.is_shared)
+            return run_shared_items(r);
+        auto const only = r.member.only_section();
+        left = r.until_ns > 0 ? run_batch_until(r, only) : run_batch(r.most - r.total, r.total, only);
+    }
+    if (stopped() || r.total == r.most)
+        return next::leave;
+    return left == batch::lost ? next::again : next::go_on;
+}
+
+/// A batch like any other, but for a look at the clock after each item: whoever gives a time returns within one of it.
+loop::batch io_loop::run_batch_until(run_state& r, detail::inside_section only) {
+    for (unsigned n = 0; n != fairness::batch_items && r.total != r.most && !local_.empty(); ++n) {
+        if (run_batch(1, r.total, only) == batch::lost)
+            return batch::lost;
+        auto const now = look_at_clock();
+        if (stopped() || r.is_late(now) || now >= pace_.slice_end_ns())
+            break;
+    }
+    return batch::kept;
+}
+
+/// A share, while others have the loop.
+io_loop::next io_loop::run_shared_items(run_state& r) {
+    if (!is_driver_shared_)
+        share_driver(true);
+    r.looks_left = idle_looks;
+    r.ran_beside = run_share(r.until_ns > 0 ? r.total + 1 : r.most, r.total, r.member.only_section());
+    bool const is_over = stopped() || r.total == r.most || (r.until_ns > 0 && r.is_late(host_->now_ns()));
+    return is_over ? next::leave : next::again;
+}
+
+/// Step 2.
+io_loop::next io_loop::attend_to_others(run_state const& r) noexcept {
+    if (ownership_.has_borrowers()) [[unlikely]] {
+        ownership_.lend(detail::this_thread.owning);
+        return next::again;
+    }
+    take_inbox();
+    if (local_.empty() && !r.is_kept)
+        return next::go_on;
+    // Before it sleeps, the others have to know that they share the loop.
+    return r.is_to_end(look_around()) ? next::leave : next::again;
+}
+
+/// Step 3.
+io_loop::next io_loop::expire_due_timers(run_state& r) noexcept {
     auto& heap = timers_->heap;
-    std::size_t total = 0;
-    struct count_items {
-        io_loop& l;
-        std::size_t const& total;
-        ~count_items() { l.counters_items_.fetch_add(total, std::memory_order_relaxed); }
-    } const at_end{*this, total};
-    bool is_first = most != std::numeric_limits<std::size_t>::max();
-    auto const is_late = [until_ns](std::int64_t now) { return until_ns > 0 && now >= until_ns; };
-    // However late it is, one that is ready has its turn.
-    auto const is_to_end = [&](std::int64_t now) { return total != 0 && is_late(now); };
-    unsigned looks_left = idle_looks;
-    unsigned ran_beside = 0; // that ran while another thread may have had the loop
-    for (;;) {
-        if (!member.owns() && !member.take(until_ns))
-            break;
-        if (ran_beside != 0) [[unlikely]]
-            have_run(std::exchange(ran_beside, 0U));
-        if (for_whom && for_whom->is_over()) [[unlikely]]
-            break;
-        bool is_kept = false;
-        bool const shared = ownership_.is_shared([&] { return is_kept = is_better_alone(); });
-        // A caller that takes a few items at a time comes through here often, and might never get as far as the driver.
-        // Nor might several threads with a queue that never ends.
-        if ((std::exchange(is_first, false) || pace_.is_due()) && !local_.empty()) {
-            take_inbox();
-            look_around();
-            if (is_driver_shared_ && !shared && ownership_.members() < 2)
-                share_driver(false);
-        }
-        // 1
-        ++counters_.turns;
-        if (!local_.empty()) {
-            reactor_->arrange(local_);
-            if (shared) {
-                if (!is_driver_shared_)
-                    share_driver(true);
-                looks_left = idle_looks;
-                ran_beside = run_share(until_ns > 0 ? total + 1 : most, total, member.only_section());
-                if (stopped() || total == most || (until_ns > 0 && is_late(host_->now_ns())))
-                    break;
-                continue;
-            }
-            auto const left = until_ns > 0 ? run_batch_until(is_late, most, total, member.only_section())
-                                           : run_batch(most - total, total, member.only_section());
-            if (stopped() || total == most)
-                break;
-            if (left == batch::lost)
-                continue;
-        }
-        if (stopped_.load(std::memory_order_acquire) || total == most)
-            break;
-        // 2
-        if (ownership_.has_borrowers()) [[unlikely]] {
-            ownership_.lend(detail::this_thread.owning);
-            continue;
-        }
-        take_inbox();
-        if (!local_.empty() || is_kept) { // Before it sleeps, the others have to know that they share the loop.
-            if (is_to_end(look_around()))
-                break;
-            continue;
-        }
-        // 3
-        std::int64_t now = 0;
-        if (!heap.empty() || until_ns > 0 || pace_.is_measuring()) {
-            // A deadline that had passed when the program last read the clock needs no other look. That one counts
-            // once.
-            now = seen_ns_.load(std::memory_order_relaxed);
-            if (pace_.is_measuring())
-                now = look_at_clock();
-            else if (until_ns > 0 || heap.first_deadline() > now)
-                now = host_->now_ns();
-            seen_ns_.store(0, std::memory_order_relaxed);
-            expire_timers(now);
-            if (!local_.empty()) {
-                // A timer that is due again as soon as it has expired is a way of being busy, too.
-                if (is_time_to_look(now))
-                    look_at_driver(now);
-                if (is_to_end(now))
-                    break;
-                continue;
-            }
-        }
-        if (!has_work(member.revoked())) {
-            // The handler that calls us from inside run() is work of the outer one.
-            if (!member.nested() && !for_whom)
-                stopped_.store(true, std::memory_order_release);
-            break;
-        }
-        // 4
-        batches_since_poll_ = 0;
-        pace_.rest();
-        ++counters_.polls;
-        if (until_ns == 0 || is_late(now)) {
-            reactor_->poll(0);
-            take_inbox();
-            if (shared && local_.empty())
-                take_over_shares();
-            if (local_.empty() || is_to_end(now))
-                break;
-            continue;
-        }
-        std::int64_t wait_until = until_ns;
-        if (!heap.empty() && (wait_until < 0 || heap.first_deadline() < wait_until))
-            wait_until = heap.first_deadline();
-        // The threads that have shares start what this one would be woken for at once.
-        if (shared && has_shares() && looks_left != 0) {
-            --looks_left;
-            reactor_->poll(0);
-            if (local_.empty() && inbox_empty())
-                step_back();
-            continue;
-        }
-        if (shared && others_come_back_soon()) {
-            watch(wait_until < 0 ? watch_ns : std::clamp<std::int64_t>(wait_until - host_->now_ns(), 0, watch_ns));
-            continue;
-        }
-        detail::recycler_flush();
-        if (!fall_asleep())
-            continue;
-        // Another thread may have ended the last item, or want to borrow the loop, before it could see that this one
-        // sleeps.
-        if (shared && (ownership_.has_borrowers() || !has_work(member.revoked()))) {
-            awake();
-            continue;
-        }
-        if (shared) {
-            auto const found = take_over_shares();
-            if (found == detail::shares::found::something) {
-                awake();
-                continue;
-            }
-            if (found == detail::shares::found::unknown) {
-                auto const soon = host_->now_ns() + look_again_ns;
-                wait_until = wait_until < 0 ? soon : std::min(wait_until, soon);
-            }
-        }
+    if (heap.empty() && r.until_ns <= 0 && !pace_.is_measuring())
+        return next::go_on;
+    // A deadline that had passed when the program last read the clock needs no other look. That one counts once.
+    auto now = seen_ns_.load(std::memory_order_relaxed);
+    if (pace_.is_measuring())
+        now = look_at_clock();
+    else if (r.until_ns > 0 || heap.first_deadline() > now)
+        now = host_->now_ns();
+    seen_ns_.store(0, std::memory_order_relaxed);
+    r.now_ns = now;
+    expire_timers(now);
+    if (local_.empty())
+        return next::go_on;
+    // A timer that is due again as soon as it has expired is a way of being busy, too.
+    if (is_time_to_look(now))
+        look_at_driver(now);
+    return r.is_to_end(now) ? next::leave : next::again;
+}
+
+/// Step 4. Where nothing is left to wait for, it stops the loop instead.
+io_loop::next io_loop::poll_driver(run_state& r) noexcept {
+    if (!has_work(r.member.revoked())) {
+        // The handler that calls us from inside run() is work of the outer one.
+        if (!r.member.nested() && !r.for_whom)
+            stopped_.store(true, std::memory_order_release);
+        return next::leave;
+    }
+    batches_since_poll_ = 0;
+    pace_.rest();
+    ++counters_.polls;
+    if (r.until_ns == 0 || r.is_late(r.now_ns))
+        return poll_once(r);
+    auto& heap = timers_->heap;
+    auto wait_until = r.until_ns;
+    if (!heap.empty() && (wait_until < 0 || heap.first_deadline() < wait_until))
+        wait_until = heap.first_deadline();
+    if (!r.is_shared || !leave_it_to_others(r, wait_until))
+        sleep(r, wait_until);
+    return next::again;
+}
+
+/// The time is over, but items that are ready run.
+io_loop::next io_loop::poll_once(run_state const& r) noexcept {
+    reactor_->poll(0);
+    take_inbox();
+    if (r.is_shared && local_.empty())
+        take_over_shares();
+    return local_.empty() || r.is_to_end(r.now_ns) ? next::leave : next::again;
+}
+
+/// Threads with shares may soon start what this one would be woken for. False: none of them does.
+bool io_loop::leave_it_to_others(run_state& r, std::int64_t wait_until) noexcept {
+    if (has_shares() && r.looks_left != 0) {
+        --r.looks_left;
+        reactor_->poll(0);
+        if (local_.empty() && inbox_empty())
+            step_back();
+        return true;
+    }
+    if (!others_come_back_soon())
+        return false;
+    watch(wait_until < 0 ? watch_ns : std::clamp<std::int64_t>(wait_until - host_->now_ns(), 0, watch_ns));
+    return true;
+}
+
+void io_loop::sleep(run_state const& r, std::int64_t wait_until) noexcept {
+    detail::recycler_flush();
+    if (!fall_asleep())
+        return;
+    if (!r.is_shared || may_sleep_beside_others(r, wait_until)) {
         ++counters_.sleeps;
         reactor_->poll(wait_until);
-        awake();
     }
-    return total;
+    awake();
+}
+
+/// Another thread may have ended the last item, or want to borrow the loop, before it could see that this one sleeps.
+/// Brings `wait_until` forward if a share could not be looked at.
+bool io_loop::may_sleep_beside_others(run_state const& r, std::int64_t& wait_until) noexcept {
+    if (ownership_.has_borrowers() || !has_work(r.member.revoked()))
+        return false;
+    auto const found = take_over_shares();
+    if (found == detail::shares::found::unknown) {
+        auto const soon = host_->now_ns() + look_again_ns;
+        wait_until = wait_until < 0 ? soon : std::min(wait_until, soon);
+    }
+    return found != detail::shares::found::something;
 }
 
 bool io_loop::drive(detail::blocking_wait const& w, std::int64_t timeout_ns) {
@@ -503,19 +564,18 @@ std::size_t io_loop::turn() {
     if (!member.take(-1))
         return 0;
     ++counters_.turns;
-    take_inbox();
+    take_inbox(); // 2
     if (!timers_->heap.empty())
-        expire_timers(host_->now_ns());
+        expire_timers(host_->now_ns()); // 3
     if (local_.empty())
         return 0;
-    reactor_->arrange(local_);
+    run_state r{member, std::numeric_limits<std::size_t>::max(), -1, nullptr};
     pace_.rest();
     pace_.trust(); // A simulated clock stands still: the batch is as long as it may be.
     look_at_clock();
-    std::size_t n = 0;
-    run_batch(std::numeric_limits<std::size_t>::max(), n, member.only_section());
-    counters_items_.fetch_add(n, std::memory_order_relaxed);
-    return n;
+    run_items(r); // 1
+    counters_items_.fetch_add(r.total, std::memory_order_relaxed);
+    return r.total;
 }
 
 void io_loop::stop() noexcept {

@@ -157,6 +157,8 @@ public:
 private:
     class membership;
     struct timers;
+    struct run_state;
+    enum class next : unsigned char;
 
     /// A function for the owner, in a block of the recycler. It is no operation, and never runs as one.
     template <class F> struct request : op {
@@ -198,8 +200,19 @@ private:
     template <class Find> void cancel_one(Find find) noexcept;
     template <class Last> void abandon_all_and(Last last) noexcept;
     std::size_t run(std::size_t most, std::int64_t until_ns, detail::blocking_wait const* for_whom);
-    template <class IsLate>
-    batch run_batch_until(IsLate is_late, std::size_t most, std::size_t& total, detail::inside_section only);
+    // A turn of run(). Where the loop sleeps between two messages, each of them pays for all that is inlined here.
+    FAIRLEAD_ALWAYS_INLINE bool begin_turn(run_state& r) noexcept;
+    void look_around_first(run_state const& r) noexcept;
+    FAIRLEAD_ALWAYS_INLINE next run_items(run_state& r);
+    next run_shared_items(run_state& r);
+    batch run_batch_until(run_state& r, detail::inside_section only);
+    FAIRLEAD_ALWAYS_INLINE next attend_to_others(run_state const& r) noexcept;
+    FAIRLEAD_ALWAYS_INLINE next expire_due_timers(run_state& r) noexcept;
+    FAIRLEAD_ALWAYS_INLINE next poll_driver(run_state& r) noexcept;
+    next poll_once(run_state const& r) noexcept;
+    bool leave_it_to_others(run_state& r, std::int64_t wait_until) noexcept;
+    FAIRLEAD_ALWAYS_INLINE void sleep(run_state const& r, std::int64_t wait_until) noexcept;
+    bool may_sleep_beside_others(run_state const& r, std::int64_t& wait_until) noexcept;
     void share_driver(bool on) noexcept;
     bool has_work(unsigned own) noexcept;
     void expire_timers(std::int64_t now) noexcept;
