@@ -55,7 +55,11 @@ struct budget {
         units = n;
         granted = n == 0 ? 1 : n; // what is granted next is as much again
     }
-    bool take() noexcept { return --units >= 0; }
+    bool take() noexcept {
+        // Unsigned: else clang compares the old number, which it then keeps beside the new one.
+        units = static_cast<int>(static_cast<unsigned>(units) - 1);
+        return units >= 0;
+    }
     /// Until the next item is dequeued.
     void exhaust() noexcept {
         units = 0;

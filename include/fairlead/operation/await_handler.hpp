@@ -110,11 +110,13 @@ template <class Values> Values take_result(await_record& r) {
     }
 }
 
-/// As spend(), for a chain. A coroutine of another library that awaits outside any loop has no budget to keep.
+/// As spend_slow() and spend(), for a chain. A coroutine of another library that awaits outside any loop has no budget
+/// to keep.
+inline bool spend_more_for(await_record const& r) noexcept { return !r.home || spend_slow(); }
 inline bool spend_for(await_record const& r) noexcept {
     if (this_thread.item.take()) [[likely]]
         return true;
-    return !r.home || spend_slow();
+    return spend_more_for(r);
 }
 
 /// Ends the await of `r`, whose result is stored. Called by the operation, in whatever thread it ends.

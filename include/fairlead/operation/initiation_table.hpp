@@ -87,7 +87,9 @@ template <class Functions> struct retry_op : op {
 template <class Init, class Values> struct stored_initiation {
     static constexpr bool can_block = detail::can_block<Init, Values>;
 
-    static Init& in(void* p) noexcept { return *std::launder(static_cast<Init*>(p)); }
+    /// Without std::launder, behind which g++ reads again what the coroutine has just written: the storage of an
+    /// async_op holds one initiation only, from its construction on.
+    static Init& in(void* p) noexcept { return *static_cast<Init*>(p); }
     static void relocate(void* from, void* to) noexcept {
         ::new (to) Init(std::move(in(from)));
         in(from).~Init();
@@ -346,28 +348,43 @@ template <class Init, class... Args> struct generic_functions
     }
     FAIRLEAD_ALWAYS_INLINE static step try_step(void* p, await_record& r) {
         if constexpr (can_try) {
-            Init& i = in(p);
-            if (!spend_for(r)) {
-                r.state = await_state::exhausted;
-                return step::not_ready;
-            }
-            if constexpr (tries_plainly<Init>) {
-                bool const done = i.try_step(r.make<op>().result);
-                r.state = done ? await_state::plain : await_state::idle;
-                if (done)
-                    return step::ready;
-            } else {
-                r.state = await_state::idle;
-                auto const tried = [&i] {
-                    if constexpr (tries_as<Init, values>)
-                        return i.template try_step_as<values>();
-                    else
-                        return i.try_step();
-                };
-                if (auto v = tried()) {
-                    store_at_once(r, values(std::move(*v)));
-                    return step::ready;
-                }
+            if (this_thread.item.take()) [[likely]]
+                return attempt(p, r);
+            return try_after_spending(p, r);
+        }
+        return step::not_ready;
+    }
+    /// try_step where the units are used up. Not inlined: spend_slow() may write to any memory, as far as the compiler
+    /// knows. An attempt behind both ways would read the whole initiation again.
+    FAIRLEAD_NOINLINE static step try_after_spending(void* p, await_record& r)
+        requires can_try
+    {
+        if (!spend_more_for(r)) {
+            r.state = await_state::exhausted;
+            return step::not_ready;
+        }
+        return attempt(p, r);
+    }
+    FAIRLEAD_ALWAYS_INLINE static step attempt(void* p, await_record& r)
+        requires can_try
+    {
+        Init& i = in(p);
+        if constexpr (tries_plainly<Init>) {
+            bool const done = i.try_step(r.make<op>().result);
+            r.state = done ? await_state::plain : await_state::idle;
+            if (done)
+                return step::ready;
+        } else {
+            r.state = await_state::idle;
+            auto const tried = [&i] {
+                if constexpr (tries_as<Init, values>)
+                    return i.template try_step_as<values>();
+                else
+                    return i.try_step();
+            };
+            if (auto v = tried()) {
+                store_at_once(r, values(std::move(*v)));
+                return step::ready;
             }
         }
         return step::not_ready;

@@ -29,7 +29,9 @@ public:
     /// Looks for its first occurrence from `from` on; `n`: where that ends. False: there is none.
     FAIRLEAD_ALWAYS_INLINE bool find(std::string_view text, std::size_t from, std::size_t& n) const noexcept {
         auto const* const at = first_in(text, from);
-        if (at && is_at(at, text)) [[likely]] {
+        if (!at)
+            return find_empty(from, n);
+        if (is_at(at, text)) [[likely]] {
             n = static_cast<std::size_t>(at - text.data()) + size();
             return true;
         }
@@ -51,6 +53,11 @@ protected:
             return nullptr;
         return static_cast<char const*>(
             std::memchr(text.data() + from, static_cast<unsigned char>(word_), text.size() - from));
+    }
+    /// For a text without the first character: the empty delimiter alone is in it.
+    bool find_empty(std::size_t from, std::size_t& n) const noexcept {
+        n = from;
+        return size() == 0;
     }
     /// Rare ways are not inlined: the rest then has few registers to save.
     FAIRLEAD_NOINLINE std::size_t find_beyond(char const* at, std::string_view text, std::size_t from) const noexcept {
@@ -83,8 +90,11 @@ public:
         : short_delimiter(word_of(s, std::make_index_sequence<Length>())) {}
     FAIRLEAD_ALWAYS_INLINE bool find(std::string_view text, std::size_t from, std::size_t& n) const noexcept {
         auto const* const at = candidate(text, from);
-        if (at && Length <= static_cast<std::size_t>(text.data() + text.size() - at) &&
-            word_at(at, std::make_index_sequence<Length>()) == word()) [[likely]] {
+        if (!at)
+            return find_empty(from, n);
+        // Where the compilers know the word, what is left of the second line is one comparison of the characters.
+        if (Length <= static_cast<std::size_t>(text.data() + text.size() - at) &&
+            (characters_at(at, std::make_index_sequence<Length>()) ^ word()) == word_of_number(Length)) [[likely]] {
             n = static_cast<std::size_t>(at - text.data()) + Length;
             return true;
         }
@@ -94,13 +104,13 @@ public:
 
 private:
     template <std::size_t... I>
-    FAIRLEAD_ALWAYS_INLINE static std::uint64_t word_at(char const* at, std::index_sequence<I...>) noexcept {
-        return (word_of_character(at[I], I) | ...) | word_of_number(Length);
+    FAIRLEAD_ALWAYS_INLINE static std::uint64_t characters_at(char const* at, std::index_sequence<I...>) noexcept {
+        return (word_of_character(at[I], I) | ...);
     }
     template <std::size_t... I>
     FAIRLEAD_ALWAYS_INLINE static std::uint64_t word_of(char const* s, std::index_sequence<I...> all) noexcept {
         if ((s[I] && ...)) [[likely]]
-            return word_at(s, all);
+            return characters_at(s, all) | word_of_number(Length);
         return short_delimiter(std::string_view(s)).word();
     }
 };
