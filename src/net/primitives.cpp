@@ -1,5 +1,5 @@
 // The common primitives as awaits and as operations on executors that run no loop of ours: compiled once for all
-// programs (token/initiate_on.hpp).
+// programs (operation/initiate_on.hpp).
 #include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/socket.hpp>
 #include <fairlead/net/timer.hpp>

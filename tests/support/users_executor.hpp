@@ -19,6 +19,19 @@ template <class Context> struct counting_executor {
     bool operator==(counting_executor const&) const = default;
 };
 
+/// What an executor of the library becomes when an object with this type of executor takes over another one.
+template <class Below> struct counting_conversion {
+    static inline int count = 0;
+    Below below;
+    counting_conversion(Below const& e) noexcept : below(e) {}
+    execution_context& context() const noexcept { return below.context(); }
+    template <class F> void execute(F&& f) const {
+        ++count;
+        below.execute(std::forward<F>(f));
+    }
+    bool operator==(counting_conversion const&) const = default;
+};
+
 /// Runs functions at once. Without a context it is good for handlers, not for I/O objects.
 struct executor_without_context {
     int* count;

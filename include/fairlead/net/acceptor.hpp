@@ -263,15 +263,13 @@ public:
     decltype(auto) async_accept(Token&& token = {}) noexcept(
         detail::nothrow_token<std::decay_t<Token>, detail::accept_new<Protocol, Executor>>) {
         using init = detail::accept_new<Protocol, Executor>;
-        return detail::initiate_on<typename init::signature>(this->executor_, std::forward<Token>(token),
-                                                             init(core_, executor_));
+        return detail::initiate_on<typename init::signature>(*this, std::forward<Token>(token), init(core_, executor_));
     }
     /// The same with a socket on another executor.
     template <io_executor E, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_accept(E const& e, Token&& token = {}) {
         using init = detail::accept_new<Protocol, E>;
-        return detail::initiate_on<typename init::signature>(this->executor_, std::forward<Token>(token),
-                                                             init(core_, e));
+        return detail::initiate_on<typename init::signature>(*this, std::forward<Token>(token), init(core_, e));
     }
     template <execution_context_type Context, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_accept(Context& c, Token&& token = {}) {
@@ -285,8 +283,7 @@ public:
     template <io_executor E, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_accept(E const& e, endpoint_type& from, Token&& token = {}) {
         using init = detail::accept_new_from<Protocol, E>;
-        return detail::initiate_on<typename init::signature>(this->executor_, std::forward<Token>(token),
-                                                             init(core_, e, from));
+        return detail::initiate_on<typename init::signature>(*this, std::forward<Token>(token), init(core_, e, from));
     }
     template <execution_context_type Context, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_accept(Context& c, endpoint_type& from, Token&& token = {}) {
@@ -300,16 +297,14 @@ public:
     decltype(auto) async_accept(basic_socket<P, E>& peer, Token&& token = {}) noexcept(
         detail::nothrow_token<std::decay_t<Token>, detail::accept_into<basic_socket<P, E>, endpoint_type>>) {
         using init = detail::accept_into<basic_socket<P, E>, endpoint_type>;
-        return detail::initiate_on<void(error_code)>(this->executor_, std::forward<Token>(token),
-                                                     init(core_, peer, nullptr));
+        return detail::initiate_on<void(error_code)>(*this, std::forward<Token>(token), init(core_, peer, nullptr));
     }
     /// The same; the peer's address goes into `from`, which outlives the completion.
     template <detail::peer_protocol<Protocol> P, class E, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_accept(basic_socket<P, E>& peer, endpoint_type& from, Token&& token = {}) noexcept(
         detail::nothrow_token<std::decay_t<Token>, detail::accept_into<basic_socket<P, E>, endpoint_type>>) {
         using init = detail::accept_into<basic_socket<P, E>, endpoint_type>;
-        return detail::initiate_on<void(error_code)>(this->executor_, std::forward<Token>(token),
-                                                     init(core_, peer, &from));
+        return detail::initiate_on<void(error_code)>(*this, std::forward<Token>(token), init(core_, peer, &from));
     }
 
     // Accepting in the calling thread: into a socket of the caller's, or into a new one, on this executor or another.

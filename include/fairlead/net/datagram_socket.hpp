@@ -342,7 +342,7 @@ public:
     decltype(auto) async_receive_from(Buffers const& into, endpoint_type& sender, message_flags flags,
                                       Token&& token = {}) noexcept(nothrow_receive_from<Token, Buffers>) {
         return detail::initiate_on<void(error_code, std::size_t)>(
-            this->executor_, std::forward<Token>(token), detail::make_receive_from(core_, into, sender, flags));
+            *this, std::forward<Token>(token), detail::make_receive_from(core_, into, sender, flags));
     }
 
     /// As async_receive_from, without asking who sent it: for connected sockets.
@@ -382,7 +382,7 @@ public:
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_send_to(Buffers const& from, endpoint_type const& receiver, message_flags flags,
                                  Token&& token = {}) noexcept(nothrow_send_to<Token, Buffers>) {
-        return detail::initiate_on<void(error_code, std::size_t)>(this->executor_, std::forward<Token>(token),
+        return detail::initiate_on<void(error_code, std::size_t)>(*this, std::forward<Token>(token),
                                                                   detail::make_send_to(core_, from, receiver, flags));
     }
 
@@ -460,7 +460,7 @@ private:
     template <class Token, class Buffers>
     decltype(auto) transfer(io::kind k, Buffers const& buffers, message_flags flags,
                             std::remove_reference_t<Token>& token) noexcept(nothrow<Token, Buffers>) {
-        return detail::initiate_on<void(error_code, std::size_t)>(this->executor_, std::forward<Token>(token),
+        return detail::initiate_on<void(error_code, std::size_t)>(*this, std::forward<Token>(token),
                                                                   detail::make_transfer(core_, k, buffers, flags));
     }
     template <class Init> static std::size_t perform(error_code& ec, Init const& init) {

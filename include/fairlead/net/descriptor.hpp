@@ -68,7 +68,7 @@ public:
     template <class Token = default_completion_token_t<Executor>> decltype(auto)
     async_wait(wait_type what,
                Token&& token = {}) noexcept(detail::nothrow_token<std::decay_t<Token>, detail::wait_ready>) {
-        return detail::initiate_on<void(error_code)>(this->executor_, std::forward<Token>(token),
+        return detail::initiate_on<void(error_code)>(*this, std::forward<Token>(token),
                                                      detail::wait_ready(core_, detail::kind_of(what)));
     }
     void wait(wait_type what) {
@@ -123,7 +123,7 @@ public:
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>> decltype(auto)
     async_read_some(Buffers const& into, Token&& token = {}) noexcept(detail::nothrow_transfer<Token, Buffers>) {
         return detail::initiate_on<void(error_code, std::size_t)>(
-            this->executor_, std::forward<Token>(token), detail::make_transfer(core_, io::kind::receive, into));
+            *this, std::forward<Token>(token), detail::make_transfer(core_, io::kind::receive, into));
     }
     /// Writes at least one byte of `from`.
     /// Completes  (error_code ec, std::size_t n)
@@ -138,7 +138,7 @@ public:
     /// Source     man 2 writev
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>> decltype(auto)
     async_write_some(Buffers const& from, Token&& token = {}) noexcept(detail::nothrow_transfer<Token, Buffers>) {
-        return detail::initiate_on<void(error_code, std::size_t)>(this->executor_, std::forward<Token>(token),
+        return detail::initiate_on<void(error_code, std::size_t)>(*this, std::forward<Token>(token),
                                                                   detail::make_transfer(core_, io::kind::send, from));
     }
 

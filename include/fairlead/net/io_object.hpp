@@ -5,8 +5,9 @@
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/io/io_loop_for.hpp>
 #include <fairlead/operation/async_op.hpp>
+#include <fairlead/operation/initiate_on.hpp>
+#include <fairlead/token/adapters.hpp>
 #include <fairlead/token/block.hpp>
-#include <fairlead/token/initiate_on.hpp>
 
 #include <utility>
 
@@ -14,11 +15,11 @@ namespace fairlead::detail {
 
 /// The half of an I/O object that no template parameter changes.
 struct socket_core {
-    io_loop_ref engine;
-    io::handle handle;
-    int family;
+    [[no_unique_address]] io_loop_ref engine; ///< its last bytes have room for the two flags
     bool user_non_blocking = false;
     bool report_aborted = false;
+    int family;
+    io::handle handle;
 
     FAIRLEAD_EXPORT error_code open(int family, int type, int protocol) noexcept;
     FAIRLEAD_EXPORT error_code close() noexcept;
@@ -39,6 +40,7 @@ struct socket_core {
     FAIRLEAD_EXPORT int release(error_code& ec) noexcept;
     FAIRLEAD_EXPORT int native() const noexcept;
 };
+static_assert(sizeof(socket_core) == 24);
 
 /// Owns a descriptor, or none. Closed when it is destroyed: pending operations complete with operation_aborted.
 /// A function that takes an `error_code&` and has no other result returns that error, so that an `if` can ask it.
@@ -99,6 +101,8 @@ public:
 
     /// For the library's own algorithms.
     socket_core& core() noexcept { return core_; }
+    /// For initiate_on().
+    bool runs_handlers() const noexcept { return core_.engine.runs_handlers(); }
 
 protected:
     // Objects that read and write say this of arguments that are no buffers.
@@ -135,6 +139,7 @@ protected:
     template <class E> explicit io_object(io_object<E>&& other) noexcept
         : executor_(other.get_executor()),
           core_(other.core()) {
+        core_.engine.note_executor(executor_);
         other.core().handle = {};
     }
     io_object& operator=(io_object&& other) noexcept {

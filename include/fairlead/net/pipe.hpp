@@ -80,7 +80,7 @@ public:
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>> decltype(auto)
     async_read_some(Buffers const& into, Token&& token = {}) noexcept(detail::nothrow_transfer<Token, Buffers>) {
         return detail::initiate_on<void(error_code, std::size_t)>(
-            this->executor_, std::forward<Token>(token), detail::make_transfer(core_, io::kind::receive, into));
+            *this, std::forward<Token>(token), detail::make_transfer(core_, io::kind::receive, into));
     }
     template <mutable_buffer_sequence Buffers> std::size_t read_some(Buffers const& into) {
         return detail::perform_transfer("read_some", core_, io::kind::receive, into);
@@ -131,7 +131,7 @@ public:
     /// Source     man 7 pipe
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>> decltype(auto)
     async_write_some(Buffers const& from, Token&& token = {}) noexcept(detail::nothrow_transfer<Token, Buffers>) {
-        return detail::initiate_on<void(error_code, std::size_t)>(this->executor_, std::forward<Token>(token),
+        return detail::initiate_on<void(error_code, std::size_t)>(*this, std::forward<Token>(token),
                                                                   detail::make_transfer(core_, io::kind::send, from));
     }
     template <const_buffer_sequence Buffers> std::size_t write_some(Buffers const& from) {

@@ -62,9 +62,9 @@ public:
     FAIRLEAD_EXPORT void perform(io::resolve_op& o) noexcept;
     FAIRLEAD_EXPORT static void finish(resolve_request& r) noexcept;
 
-    io_loop_ref engine;
+    [[no_unique_address]] io_loop_ref engine; ///< its last bytes have room for the flag
+    bool was_started = false;                 ///< since the last cancel(): only then can there be requests
     op_link requests;
-    bool was_started = false; ///< since the last cancel(): only then can there be requests
 };
 
 struct resolve_record : io::resolve_op {
@@ -259,9 +259,13 @@ public:
         requires(!std::same_as<E, Executor> && std::convertible_to<E, Executor>)
     basic_resolver(basic_resolver<Protocol, E>&& other) noexcept
         : executor_(other.executor_),
-          core_(std::move(other.core_)) {}
+          core_(std::move(other.core_)) {
+        core_.engine.note_executor(executor_);
+    }
 
     executor_type get_executor() const noexcept { return executor_; }
+    /// For initiate_on().
+    bool runs_handlers() const noexcept { return core_.engine.runs_handlers(); }
     /// Pending look-ups complete with operation_aborted at once, whatever the name service does.
     void cancel() { core_.cancel(); }
 
@@ -288,7 +292,7 @@ public:
     template <class Token = default_completion_token_t<Executor>>
     decltype(auto) async_resolve(std::string_view host, std::string_view service, flags f, Token&& token = {}) {
         using init = detail::resolve<Protocol>;
-        return detail::initiate_on<typename init::signature>(this->executor_, std::forward<Token>(token),
+        return detail::initiate_on<typename init::signature>(*this, std::forward<Token>(token),
                                                              init(core_, host, service, detail::os::af_unspec, f));
     }
     /// The same for one version of the protocol only.
@@ -301,7 +305,7 @@ public:
     template <class Token = default_completion_token_t<Executor>> decltype(auto)
     async_resolve(Protocol const& p, std::string_view host, std::string_view service, flags f, Token&& token = {}) {
         using init = detail::resolve<Protocol>;
-        return detail::initiate_on<typename init::signature>(this->executor_, std::forward<Token>(token),
+        return detail::initiate_on<typename init::signature>(*this, std::forward<Token>(token),
                                                              init(core_, host, service, p.family(), f));
     }
     /// The same in reverse: the names of an endpoint, in one entry. A host or service without a name keeps its number.
@@ -310,8 +314,7 @@ public:
     template <class Token = default_completion_token_t<Executor>>
     decltype(auto) async_resolve(endpoint_type const& e, Token&& token = {}) {
         using init = detail::resolve_endpoint<Protocol>;
-        return detail::initiate_on<typename init::signature>(this->executor_, std::forward<Token>(token),
-                                                             init(core_, e));
+        return detail::initiate_on<typename init::signature>(*this, std::forward<Token>(token), init(core_, e));
     }
 
     // Look-ups in the calling thread.

@@ -115,7 +115,7 @@ public:
     decltype(auto) async_send(Buffers const& from, message_flags flags,
                               Token&& token = {}) noexcept(detail::nothrow_transfer<Token, Buffers>) {
         return detail::initiate_on<void(error_code, std::size_t)>(
-            this->executor_, std::forward<Token>(token), detail::make_transfer(core_, io::kind::send, from, flags));
+            *this, std::forward<Token>(token), detail::make_transfer(core_, io::kind::send, from, flags));
     }
     /// Receives a packet; `out_flags` gets message_end_of_record and what else recvmsg(2) says. 0 bytes are a packet of
     /// none, or the end.
@@ -136,7 +136,7 @@ public:
     }
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>> decltype(auto)
     async_receive(Buffers const& into, message_flags in_flags, message_flags& out_flags, Token&& token = {}) {
-        return detail::initiate_on<void(error_code, std::size_t)>(this->executor_, std::forward<Token>(token),
+        return detail::initiate_on<void(error_code, std::size_t)>(*this, std::forward<Token>(token),
                                                                   receiving(into, in_flags, out_flags));
     }
 

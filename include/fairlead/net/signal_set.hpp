@@ -6,7 +6,8 @@
 #include <fairlead/net/fwd.hpp>
 #include <fairlead/net/signal_set_base.hpp>
 #include <fairlead/operation/async_op.hpp>
-#include <fairlead/token/initiate_on.hpp>
+#include <fairlead/operation/initiate_on.hpp>
+#include <fairlead/token/adapters.hpp>
 
 namespace fairlead {
 
@@ -24,6 +25,7 @@ public:
     FAIRLEAD_EXPORT ~signal_core();
 
     io_loop& engine() const noexcept { return *engine_; }
+    bool runs_handlers() const noexcept { return engine_.runs_handlers(); }
     FAIRLEAD_EXPORT error_code add(int number, int flags) noexcept;
     FAIRLEAD_EXPORT error_code remove(int number) noexcept;
     FAIRLEAD_EXPORT error_code clear() noexcept;
@@ -132,9 +134,11 @@ public:
     /// Source     man 7 signal
     template <class Token = default_completion_token_t<Executor>> decltype(auto)
     async_wait(Token&& token = {}) noexcept(detail::nothrow_token<std::decay_t<Token>, detail::signal_wait>) {
-        return detail::initiate_on<void(error_code, int)>(this->executor_, std::forward<Token>(token),
+        return detail::initiate_on<void(error_code, int)>(*this, std::forward<Token>(token),
                                                           detail::signal_wait(core_));
     }
+    /// For initiate_on().
+    bool runs_handlers() const noexcept { return core_.runs_handlers(); }
 
 private:
     Executor executor_;

@@ -368,7 +368,7 @@ public:
     template <class Token = default_completion_token_t<Executor>>
     decltype(auto) async_connect(endpoint_type const& peer, Token&& token = {}) noexcept(
         detail::nothrow_token<std::decay_t<Token>, detail::connect_to<endpoint_type>>) {
-        return detail::initiate_on<void(error_code)>(this->executor_, std::forward<Token>(token),
+        return detail::initiate_on<void(error_code)>(*this, std::forward<Token>(token),
                                                      detail::connect_to<endpoint_type>(core_, peer));
     }
     void connect(endpoint_type const& peer) {
@@ -454,7 +454,7 @@ public:
     template <class Token = default_completion_token_t<Executor>> decltype(auto)
     async_wait(wait_type what,
                Token&& token = {}) noexcept(detail::nothrow_token<std::decay_t<Token>, detail::wait_ready>) {
-        return detail::initiate_on<void(error_code)>(this->executor_, std::forward<Token>(token),
+        return detail::initiate_on<void(error_code)>(*this, std::forward<Token>(token),
                                                      detail::wait_ready(core_, detail::kind_of(what)));
     }
     void wait(wait_type what) {

@@ -1,7 +1,7 @@
 // Stream sockets: reading, writing and connecting.
 #pragma once
 
-#include <fairlead/token/initiate_on.hpp> // First: its refusals are then shown with few lines about headers.
+#include <fairlead/operation/initiate_on.hpp> // First: its refusals are then shown with few lines about headers.
 
 #include <fairlead/net/ip.hpp>
 #include <fairlead/net/local.hpp>
@@ -75,7 +75,7 @@ public:
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>> decltype(auto)
     async_read_some(Buffers const& into, Token&& token = {}) noexcept(detail::nothrow_transfer<Token, Buffers>) {
         return detail::initiate_on<void(error_code, std::size_t)>(
-            this->executor_, std::forward<Token>(token), detail::make_transfer(core_, io::kind::receive, into, 0));
+            *this, std::forward<Token>(token), detail::make_transfer(core_, io::kind::receive, into, 0));
     }
     /// As async_read_some, with flags.
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
@@ -83,13 +83,13 @@ public:
     decltype(auto) async_receive(Buffers const& into,
                                  Token&& token = {}) noexcept(detail::nothrow_transfer<Token, Buffers>) {
         return detail::initiate_on<void(error_code, std::size_t)>(
-            this->executor_, std::forward<Token>(token), detail::make_transfer(core_, io::kind::receive, into, 0));
+            *this, std::forward<Token>(token), detail::make_transfer(core_, io::kind::receive, into, 0));
     }
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_receive(Buffers const& into, message_flags flags,
                                  Token&& token = {}) noexcept(detail::nothrow_transfer<Token, Buffers>) {
         return detail::initiate_on<void(error_code, std::size_t)>(
-            this->executor_, std::forward<Token>(token), detail::make_transfer(core_, io::kind::receive, into, flags));
+            *this, std::forward<Token>(token), detail::make_transfer(core_, io::kind::receive, into, flags));
     }
 
     /// Writes at least one byte of `from`.
@@ -105,7 +105,7 @@ public:
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>> decltype(auto)
     async_write_some(Buffers const& from, Token&& token = {}) noexcept(detail::nothrow_transfer<Token, Buffers>) {
         return detail::initiate_on<void(error_code, std::size_t)>(
-            this->executor_, std::forward<Token>(token), detail::make_transfer(core_, io::kind::send, from, 0));
+            *this, std::forward<Token>(token), detail::make_transfer(core_, io::kind::send, from, 0));
     }
     /// As async_write_some, with flags.
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
@@ -113,13 +113,13 @@ public:
     decltype(auto) async_send(Buffers const& from,
                               Token&& token = {}) noexcept(detail::nothrow_transfer<Token, Buffers>) {
         return detail::initiate_on<void(error_code, std::size_t)>(
-            this->executor_, std::forward<Token>(token), detail::make_transfer(core_, io::kind::send, from, 0));
+            *this, std::forward<Token>(token), detail::make_transfer(core_, io::kind::send, from, 0));
     }
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_send(Buffers const& from, message_flags flags,
                               Token&& token = {}) noexcept(detail::nothrow_transfer<Token, Buffers>) {
         return detail::initiate_on<void(error_code, std::size_t)>(
-            this->executor_, std::forward<Token>(token), detail::make_transfer(core_, io::kind::send, from, flags));
+            *this, std::forward<Token>(token), detail::make_transfer(core_, io::kind::send, from, flags));
     }
 
     template <mutable_buffer_sequence Buffers> std::size_t read_some(Buffers const& into) {

@@ -9,8 +9,9 @@
 #include <fairlead/net/fwd.hpp>
 #include <fairlead/net/wait_traits.hpp>
 #include <fairlead/operation/async_op.hpp>
+#include <fairlead/operation/initiate_on.hpp>
+#include <fairlead/token/adapters.hpp>
 #include <fairlead/token/block.hpp>
-#include <fairlead/token/initiate_on.hpp>
 
 #include <fairlead/base/durations.hpp>
 
@@ -35,6 +36,8 @@ public:
     ~timer_core() { cancel(); }
 
     io_loop& engine() const noexcept { return *engine_; }
+    bool runs_handlers() const noexcept { return engine_.runs_handlers(); }
+    template <class Executor> void note_executor(Executor const& e) noexcept { engine_.note_executor(e); }
     std::int64_t deadline_ns() const noexcept { return deadline_ns_; }
     void deadline_ns(std::int64_t t) noexcept { deadline_ns_ = t; }
     std::size_t cancel(std::size_t most = static_cast<std::size_t>(-1)) noexcept {
@@ -50,12 +53,13 @@ public:
 private:
     FAIRLEAD_EXPORT std::size_t cancel_armed(std::size_t most) noexcept;
     void take_over(timer_core& other) noexcept;
-    io_loop_ref engine_;
-    std::int64_t deadline_ns_ = 0;
-    op_queue waits_;
+    [[no_unique_address]] io_loop_ref engine_; ///< its last bytes have room for the flag
     bool was_armed_ =
         false; ///< since the last cancel(): only then can there be waits, and whoever owns the loop has them
+    std::int64_t deadline_ns_ = 0;
+    op_queue waits_;
 };
+static_assert(sizeof(timer_core) == 40);
 
 /// A clock whose times mean nothing to a timer of `Clock`.
 template <class Other, class Clock>
@@ -137,7 +141,9 @@ public:
     basic_waitable_timer(basic_waitable_timer<Clock, WaitTraits, E>&& other) noexcept
         : executor_(other.executor_),
           core_(std::move(other.core_)),
-          expiry_(other.expiry_) {}
+          expiry_(other.expiry_) {
+        core_.note_executor(executor_);
+    }
 
     executor_type get_executor() const noexcept { return executor_; }
 
@@ -185,8 +191,7 @@ public:
     template <class Token = default_completion_token_t<Executor>> decltype(auto)
     async_wait(Token&& token = {}) noexcept(detail::nothrow_token<std::decay_t<Token>, detail::timer_wait>) {
         translate();
-        return detail::initiate_on<void(error_code)>(this->executor_, std::forward<Token>(token),
-                                                     detail::timer_wait(core_));
+        return detail::initiate_on<void(error_code)>(*this, std::forward<Token>(token), detail::timer_wait(core_));
     }
     void wait() {
         error_code ec;
@@ -200,6 +205,8 @@ public:
         ec = std::get<0>(v);
     }
 
+    /// For initiate_on().
+    bool runs_handlers() const noexcept { return core_.runs_handlers(); }
     /// For the library's own algorithms, which start a wait with it: its deadline is on the loop's clock.
     detail::timer_core& core() noexcept {
         translate();

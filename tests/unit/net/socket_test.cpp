@@ -7,6 +7,7 @@
 #include <fairlead/sim/world.hpp>
 
 #include <fairlead/token/use_future.hpp>
+#include <support/users_executor.hpp>
 
 #include <gtest/gtest.h>
 
@@ -79,6 +80,24 @@ public:
 private:
     int value_;
 };
+
+TEST(Socket, TakenOverByAnotherTypeOfExecutorCallsItsHandlersThere) {
+    using native = io_context::executor_type;
+    using users = test::counting_conversion<native>;
+    io_context context;
+    basic_datagram_socket<udp, native> first(context, udp::endpoint(ip::address_v4::loopback(), 0));
+    basic_datagram_socket<udp, users> second(std::move(first));
+    ip::basic_resolver<udp, native> first_resolver(context);
+    ip::basic_resolver<udp, users> second_resolver(std::move(first_resolver));
+    users::count = 0;
+    second.async_wait(socket_base::wait_write, [](error_code ec) { EXPECT_FALSE(ec); });
+    context.run();
+    EXPECT_EQ(users::count, 1);
+    second_resolver.async_resolve("127.0.0.1", "80", [](error_code ec, auto const&) { EXPECT_FALSE(ec); });
+    context.restart();
+    context.run();
+    EXPECT_EQ(users::count, 2);
+}
 
 TEST(Socket, TakesOptionsThatProgramsDefine) {
     tcp_pair p;

@@ -4,6 +4,7 @@
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/post.hpp>
 #include <support/scale.hpp>
+#include <support/users_executor.hpp>
 
 #include <gtest/gtest.h>
 
@@ -32,6 +33,18 @@ TEST(SteadyTimer, WaitThatIsPastCompletesWithSuccessButNeverInline) {
     EXPECT_FALSE(done);
     EXPECT_EQ(context.run(), 1U);
     EXPECT_TRUE(done);
+}
+
+TEST(SteadyTimer, TakenOverByAnotherTypeOfExecutorCallsItsHandlersThere) {
+    using native = io_context::executor_type;
+    using users = test::counting_conversion<native>;
+    io_context context;
+    basic_waitable_timer<steady_clock, wait_traits<steady_clock>, native> first(context, 0s);
+    basic_waitable_timer<steady_clock, wait_traits<steady_clock>, users> second(std::move(first));
+    users::count = 0;
+    second.async_wait([](error_code ec) { EXPECT_FALSE(ec); });
+    context.run();
+    EXPECT_EQ(users::count, 1);
 }
 
 TEST(SteadyTimer, NeverFiresEarly) {

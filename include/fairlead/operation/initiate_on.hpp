@@ -1,11 +1,11 @@
 // Starting a primitive for an I/O object: its handler runs on the object's executor unless it names another one.
 //
-// Where that executor runs a loop of ours, which is the loop of the primitive, there is nothing to do, and this costs
-// one compare. Everywhere else (a strand, a pool, an executor of the user's) the handler is given the executor.
+// Where that executor runs a loop of ours, which is the loop of the primitive, there is nothing to do. The type of the
+// executor says so, or the object knows it since it was made (io/io_loop_for.hpp): that costs one test. Everywhere else
+// (a strand, a pool, an executor of the user's) the handler is given the executor.
 #pragma once
 
 #include <fairlead/operation/async_op.hpp>
-#include <fairlead/token/adapters.hpp>
 
 #include <type_traits>
 #include <utility>
@@ -59,8 +59,8 @@ template <class Primitive, class Executor> struct primitive_elsewhere {
     }
 };
 
-// The functions of a primitive that is awaited, or whose handler is erased, do not depend on the program. The library has
-// them compiled for the common ones (net/primitives.cpp). Given are the primitive and the arguments with which it
+// The functions of a primitive that is awaited, or whose handler is erased, do not depend on the program. The library
+// has them compiled for the common ones (net/primitives.cpp). Given are the primitive and the arguments with which it
 // completes. These are specialisations because clang hides instantiations, whatever their declaration says.
 #define FAIRLEAD_COMPILED_PRIMITIVE(PRIMITIVE, ...)                                                                    \
     FAIRLEAD_COMPILED_TABLE(PRIMITIVE, __VA_ARGS__);                                                                   \
@@ -84,8 +84,30 @@ template <class Initiation, class R, class... Args> struct erasing_initiation<In
     auto get_executor() const noexcept { return executor_of(initiation); }
 };
 
-template <class Signature, class Executor, class Token, class Primitive> decltype(auto)
-initiate_on(Executor const& ex, Token&& token,
+/// Starts a primitive whose handler is given the executor of the object.
+template <class Signature, class Object, class Token, class Primitive>
+FAIRLEAD_ALWAYS_INLINE decltype(auto) initiate_elsewhere(Object const& object, Token&& token, Primitive&& primitive) {
+    using elsewhere = primitive_elsewhere<std::decay_t<Primitive>, typename Object::executor_type>;
+    if constexpr (completion_handler_for<std::decay_t<Token>, Signature>) // Other tokens may ask for the executor.
+        return completion_token_transform<Signature>(
+            std::forward<Token>(token),
+            erasing_initiation<elsewhere, Signature>{{std::forward<Primitive>(primitive), object.get_executor()}});
+    else
+        return completion_token_transform<Signature>(
+            std::forward<Token>(token), elsewhere{std::forward<Primitive>(primitive), object.get_executor()});
+}
+/// As initiate_elsewhere(), for a primitive that fits into registers. Inline it would copy the executor into the frame
+/// of each coroutine that awaits in a loop (clang). A larger primitive lies in the frame when its address is passed on.
+template <class Signature, class Object, class Token, class Primitive> FAIRLEAD_NOINLINE decltype(auto)
+call_initiate_elsewhere(Object const& object, Token&& token,
+                        Primitive primitive) noexcept(nothrow_token<std::decay_t<Token>, Primitive>) {
+    return initiate_elsewhere<Signature>(object, std::forward<Token>(token), std::move(primitive));
+}
+
+/// Starts `primitive` for `object`. The object has an executor. It says by runs_handlers() whether a handler is on that
+/// executor when it is called where its op completes.
+template <class Signature, class Object, class Token, class Primitive> decltype(auto)
+initiate_on(Object const& object, Token&& token,
             Primitive&& primitive) noexcept(nothrow_token<std::decay_t<Token>, std::decay_t<Primitive>>) {
     using primitive_type = std::decay_t<Primitive>;
     if constexpr (!token_check<std::decay_t<Token>, Signature>::valid) {
@@ -93,20 +115,17 @@ initiate_on(Executor const& ex, Token&& token,
     } else if constexpr (no_token<Token, Signature> && !own_overload::present<Token, Signature>) {
         static_assert(!sizeof(std::decay_t<Token>), FAIRLEAD_NO_TOKEN);
         return refused_token<Signature>();
-    } else if constexpr (always_loop<Executor>) {
+    } else if constexpr (always_loop<typename Object::executor_type>) {
         return completion_token_transform<Signature>(std::forward<Token>(token), std::forward<Primitive>(primitive));
     } else {
-        using elsewhere = primitive_elsewhere<primitive_type, Executor>;
-        if (loop_of(ex)) [[likely]]
+        if (object.runs_handlers()) [[likely]]
             return completion_token_transform<Signature>(std::forward<Token>(token),
                                                          std::forward<Primitive>(primitive));
-        if constexpr (completion_handler_for<std::decay_t<Token>, Signature>) // Other tokens may ask for the executor.
-            return completion_token_transform<Signature>(
-                std::forward<Token>(token),
-                erasing_initiation<elsewhere, Signature>{{std::forward<Primitive>(primitive), ex}});
+        if constexpr (std::is_trivially_copyable_v<primitive_type> && sizeof(primitive_type) <= 2 * sizeof(void*))
+            return call_initiate_elsewhere<Signature>(object, std::forward<Token>(token), primitive_type(primitive));
         else
-            return completion_token_transform<Signature>(std::forward<Token>(token),
-                                                         elsewhere{std::forward<Primitive>(primitive), ex});
+            return initiate_elsewhere<Signature>(object, std::forward<Token>(token),
+                                                 std::forward<Primitive>(primitive));
     }
 }
 
