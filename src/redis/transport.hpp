@@ -25,9 +25,12 @@ struct transport_op : io::io_op {
     error_category const* category; ///< of result.error; null: the system's, as a driver reports it
 
     transport_op() noexcept {}
-    /// Everything but run.
+    /// Everything but run; also when the op is used again.
     void begin(io::kind k, void* d, std::size_t n) noexcept {
-        set({}, k, d, n);
+        result = {0, 0, 0};
+        kind = k;
+        data = d;
+        size = n;
         category = nullptr;
     }
     void fail(error_code const& ec) noexcept {

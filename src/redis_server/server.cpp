@@ -110,6 +110,7 @@ struct session : op_link {
         prev = owner->sessions.prev;
         prev->next = next->prev = this;
         client.on_output([this] { flush(); });
+        write.kind = io::kind::send_all;
         write.run = &session::on_written;
         write.self = this;
     }
@@ -134,7 +135,10 @@ struct session : op_link {
             }
             auto& core_of = core();
             auto& reactor = core_of.engine->reactor();
-            write.set(core_of.handle, io::kind::send_all, sending.data(), sending.size());
+            write.result = {0, 0, 0};
+            write.handle = core_of.handle;
+            write.data = sending.data();
+            write.size = sending.size();
             if (reactor.ready(write.handle, write.kind, write.size) && reactor.try_now(write)) {
                 if (write.result.error)
                     return close();

@@ -58,7 +58,8 @@ enum class medium : std::uint8_t {
     file,        ///< anything else: so, too, and a read may end early: at a line of a terminal, for instance
 };
 
-/// A pending operation on a descriptor.
+/// A pending operation on a descriptor. Its maker names descriptor, kind, bytes and run. A new op has no bytes and no
+/// flags, and nobody can ask it to end.
 struct io_op : op {
     io::handle handle;
     void* data; ///< bytes; array of `slice` when `slices` is set; address for connect; address to fill, or null, for
@@ -70,19 +71,9 @@ struct io_op : op {
     bool stream;       ///< 0 bytes mean end of stream; the driver's
     io::medium medium; ///< the driver's
 
-    io_op() noexcept {}
-    /// Everything but run. result.n counts from here on, over all attempts.
-    void set(io::handle h, io::kind k, void* d = nullptr, std::size_t n = 0, int flags = 0,
-             bool are_slices = false) noexcept {
-        result = {0, 0, 0};
+    io_op() noexcept : data(nullptr), size(0), message_flags(0), slices(false), medium(io::medium::socket) {
+        result = {0, 0, 0}; // n counts from here on, over all attempts
         cancel = nullptr;
-        handle = h;
-        data = d;
-        size = n;
-        message_flags = flags;
-        kind = k;
-        slices = are_slices;
-        medium = io::medium::socket;
     }
 };
 static_assert(sizeof(io_op) == 80);

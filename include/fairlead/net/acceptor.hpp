@@ -44,11 +44,11 @@ template <class Protocol, class Executor> struct accept_new : primitive<accept_n
         o.engine = acceptor->engine;
         ::new (static_cast<void*>(&o.executor)) Executor(executor);
         o.endpoint = from;
-        if (from)
-            o.set(acceptor->handle, io::kind::accept, from->data(), from->capacity(), acceptor->report_aborted);
-        else // Without memory for it the size of the address is nobody's.
-            o.set(acceptor->handle, io::kind::accept, nullptr, static_cast<std::size_t>(acceptor->family),
-                  acceptor->report_aborted);
+        o.handle = acceptor->handle;
+        o.kind = io::kind::accept;
+        o.data = from ? static_cast<void*>(from->data()) : nullptr; // Without it the size of the address is nobody's.
+        o.size = from ? from->capacity() : static_cast<std::size_t>(acceptor->family);
+        o.message_flags = acceptor->report_aborted;
     }
     bool attempt(record& o) const noexcept { return o.engine->reactor().try_now(o); }
     void submit(record& o) const noexcept { o.engine->submit(o); }
@@ -127,8 +127,13 @@ template <class Socket, class Endpoint> struct accept_into : primitive<accept_in
         o.peer = peer;
         o.endpoint = endpoint;
         o.family = acceptor->family;
-        o.set(acceptor->handle, io::kind::accept, endpoint ? static_cast<void*>(endpoint->data()) : nullptr,
-              endpoint ? endpoint->capacity() : 0, acceptor->report_aborted);
+        o.handle = acceptor->handle;
+        o.kind = io::kind::accept;
+        if (endpoint) {
+            o.data = endpoint->data();
+            o.size = endpoint->capacity();
+        }
+        o.message_flags = acceptor->report_aborted;
     }
     bool attempt(record& o) const noexcept { return o.engine->reactor().try_now(o); }
     void submit(record& o) const noexcept { o.engine->submit(o); }

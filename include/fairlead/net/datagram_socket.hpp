@@ -71,7 +71,11 @@ template <class Endpoint> struct receive_from : datagram_primitive<receive_from<
           flags(f) {}
     bool ready() const noexcept { return this->is_ready(io::kind::receive_from, size); }
     void prepare(record& o) const noexcept {
-        o.set(this->socket->handle, io::kind::receive_from, data, size, flags);
+        o.handle = this->socket->handle;
+        o.kind = io::kind::receive_from;
+        o.data = data;
+        o.size = size;
+        o.message_flags = flags;
         o.set_sender(this->socket->engine, *sender);
     }
     static std::tuple<error_code, std::size_t> take(record& o) noexcept { return o.values(); }
@@ -107,7 +111,12 @@ template <class Endpoint> struct receive_from_slices
 
 private:
     void set(record& o, void* all) const noexcept {
-        o.set(this->socket->handle, io::kind::receive_from, all, slices.size(), flags, true);
+        o.handle = this->socket->handle;
+        o.kind = io::kind::receive_from;
+        o.data = all;
+        o.size = slices.size();
+        o.slices = true;
+        o.message_flags = flags;
         o.set_sender(this->socket->engine, *sender);
     }
 };
@@ -163,7 +172,11 @@ struct send_to : datagram_primitive<send_to, receiver_record> {
 
     bool ready() const noexcept { return is_ready(io::kind::send_to, size); }
     void prepare(record& o) const noexcept {
-        o.set(socket->handle, io::kind::send_to, const_cast<void*>(data), size, flags);
+        o.handle = socket->handle;
+        o.kind = io::kind::send_to;
+        o.data = const_cast<void*>(data);
+        o.size = size;
+        o.message_flags = flags;
         o.address = o.bytes;
         o.address_size = address_size;
         if (!is_v6()) {
@@ -233,7 +246,12 @@ template <class Endpoint> struct send_slices_to : datagram_primitive<send_slices
 
 private:
     void set(record& o, void* all, void* address) const noexcept {
-        o.set(this->socket->handle, io::kind::send_to, all, slices.size(), flags, true);
+        o.handle = this->socket->handle;
+        o.kind = io::kind::send_to;
+        o.data = all;
+        o.size = slices.size();
+        o.slices = true;
+        o.message_flags = flags;
         o.address = address;
         o.address_size = static_cast<std::uint32_t>(receiver.size());
     }

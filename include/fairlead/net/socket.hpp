@@ -81,7 +81,13 @@ struct transfer : primitive<transfer> {
 
     loop* home() const noexcept { return engine; }
     bool ready() const noexcept { return engine->reactor().ready(handle, kind, size); }
-    void prepare(record& o) const noexcept { o.set(handle, kind, data, size, flags); }
+    void prepare(record& o) const noexcept {
+        o.handle = handle;
+        o.kind = kind;
+        o.data = data;
+        o.size = size;
+        o.message_flags = flags;
+    }
     std::string describe() const { return name_of_kind(kind); }
     std::string describe_failed() const { return text_of_failed(name_of_kind(kind), kind, *engine, handle); }
     bool attempt(record& o) const noexcept { return engine->reactor().try_now(o); }
@@ -142,7 +148,14 @@ struct sequence_transfer : primitive<sequence_transfer> {
     }
 
 private:
-    void set(record& o, void* all) const noexcept { o.set(handle, kind, all, slices.size(), flags, true); }
+    void set(record& o, void* all) const noexcept {
+        o.handle = handle;
+        o.kind = kind;
+        o.data = all;
+        o.size = slices.size();
+        o.slices = true;
+        o.message_flags = flags;
+    }
 };
 
 /// Readiness, or anything else that has no buffer and completes with an error only. With a `Count`, which is 0, it
@@ -163,7 +176,10 @@ template <class... Count> struct readiness : primitive<readiness<Count...>> {
           kind(k),
           may_wait(!s.user_non_blocking) {}
     loop* home() const noexcept { return engine; }
-    void prepare(record& o) const noexcept { o.set(handle, kind); }
+    void prepare(record& o) const noexcept {
+        o.handle = handle;
+        o.kind = kind;
+    }
     void submit(record& o) const noexcept { engine->submit(o); }
     std::string describe() const { return name_of_kind(kind); }
     std::string describe_failed() const { return text_of_failed(name_of_kind(kind), kind, *engine, handle); }
@@ -263,14 +279,19 @@ template <class Endpoint> struct connect_to : primitive<connect_to<Endpoint>> {
                 return;
             }
         io::io_op o;
-        o.set(socket->handle, io::kind::connect, endpoint.data(), endpoint.size());
+        o.handle = socket->handle;
+        o.kind = io::kind::connect;
+        o.data = endpoint.data();
+        o.size = endpoint.size();
         socket->engine->descriptors().perform(o, !socket->user_non_blocking);
         v = take(o);
     }
 
 private:
     void set(record& o, void* address) const noexcept {
-        o.set({}, io::kind::connect, address, endpoint.size());
+        o.kind = io::kind::connect;
+        o.data = address;
+        o.size = endpoint.size();
         auto const p = endpoint.protocol();
         open_to_connect(*socket, o, p.family(), p.type(), p.protocol());
     }

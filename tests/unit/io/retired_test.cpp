@@ -175,7 +175,8 @@ TEST(RetiredDriver, HasNothingAndDoesNothing) {
     auto const driver = io::make_retired_driver({});
     EXPECT_EQ(driver->reactor().pending(), 0U);
     io::io_op op;
-    op.set({}, io::kind::receive, nullptr, 1);
+    op.kind = io::kind::receive;
+    op.size = 1;
     EXPECT_FALSE(driver->reactor().ready({}, io::kind::receive, 1) || driver->reactor().try_now(op) ||
                  driver->reactor().cancel(op));
     EXPECT_FALSE(driver->reactor().cancel(io::handle{}, nullptr));

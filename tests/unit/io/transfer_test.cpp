@@ -17,8 +17,13 @@ struct TransferOfBytes : testing::Test {
     io::io_op one, many;
 
     TransferOfBytes() {
-        one.set({}, kind::send_all, bytes.data(), bytes.size());
-        many.set({}, kind::send_all, slices.data(), slices.size(), 0, true);
+        one.kind = kind::send_all;
+        one.data = bytes.data();
+        one.size = bytes.size();
+        many.kind = kind::send_all;
+        many.data = slices.data();
+        many.size = slices.size();
+        many.slices = true;
     }
     io::slice const& first() const { return *static_cast<io::slice const*>(many.data); }
 };
@@ -70,12 +75,14 @@ TEST_F(TransferOfBytes, MovesNothingIfItIsATransferAndAllItsBuffersAreEmpty) {
     many.size = 0;
     EXPECT_TRUE(io::moves_nothing(many));
     for (auto const k : {kind::receive, kind::receive_all, kind::send, kind::send_all}) {
-        one.set({}, k);
+        one.kind = k;
+        one.size = 0;
         EXPECT_TRUE(io::moves_nothing(one));
     }
     for (auto const k : {kind::accept, kind::connect, kind::wait_read, kind::wait_write, kind::wait_error,
                          kind::receive_from, kind::send_to}) {
-        one.set({}, k);
+        one.kind = k;
+        one.size = 0;
         EXPECT_FALSE(io::moves_nothing(one));
     }
 }

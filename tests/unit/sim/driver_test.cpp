@@ -26,7 +26,11 @@ struct probe : io_op {
     int completed = 0;
     int abandoned = 0;
     probe(io::handle h, io::kind k, void* d = nullptr, std::size_t n = 0, bool are_slices = false) noexcept {
-        set(h, k, d, n, 0, are_slices);
+        handle = h;
+        kind = k;
+        data = d;
+        size = n;
+        slices = are_slices;
         run = [](op* o, op_mode m) {
             auto& self = static_cast<probe&>(*o);
             ++(m == op_mode::complete ? self.completed : self.abandoned);
