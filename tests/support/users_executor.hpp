@@ -19,7 +19,7 @@ template <class Context> struct counting_executor {
     bool operator==(counting_executor const&) const = default;
 };
 
-/// What an executor of the library becomes when an object with this type of executor takes over another one.
+/// Executors of type `Below` convert to it. For objects that take over one with another type of executor.
 template <class Below> struct counting_conversion {
     static inline int count = 0;
     Below below;

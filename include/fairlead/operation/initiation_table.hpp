@@ -87,7 +87,7 @@ template <class Functions> struct retry_op : op {
 template <class Init, class Values> struct stored_initiation {
     static constexpr bool can_block = detail::can_block<Init, Values>;
 
-    /// Without std::launder, behind which g++ reads again what the coroutine has just written: the storage of an
+    /// Without std::launder, behind which g++ reads again what the coroutine has just written. The storage of an
     /// async_op holds one initiation only, from its construction on.
     static Init& in(void* p) noexcept { return *static_cast<Init*>(p); }
     static void relocate(void* from, void* to) noexcept {
