@@ -46,7 +46,7 @@ class Operation:
 
 
 def declarations(text: str):
-    """Yields (line, scope, statement, docstring) for what stands in public scopes: no detail, no function's body."""
+    """Yields (line, scope, statement, docstring) for what stands in public scopes: no impl, no detail, no function's body."""
     scopes: list[tuple[str, bool]] = []  # name and whether its members are public
     statement, doc, begun = "", [], 1
     parentheses, in_macro = 0, False
@@ -93,7 +93,7 @@ def code_of(text: str) -> str:
 
 def scope_of(statement: str) -> tuple[str, bool]:
     if found := re.search(r"\bnamespace ([\w:]*)", statement):
-        return found[1], bool(found[1]) and not re.search(r"detail\b", found[1])
+        return found[1], bool(found[1]) and not re.search(r"(impl|detail)\b", found[1])
     head = re.sub(r"^template ?<.*?>(?= ?(class|struct|requires)\b(?! \w+[,>]))", "", " ".join(statement.split()))
     if found := re.search(r"\b(class|struct) (?:FAIRLEAD_\w+ |\[\[[^\]]*\]\] )*(\w+)", head):
         return found[2], found[1] == "struct"

@@ -6,7 +6,7 @@
     tools/check_names.py --self-test      plants every kind of name without a comment and expects it to be found
 
 A public name is a class, an enumeration, an alias, a concept, a function or a variable of a namespace below
-include/fairlead that is not called detail, or a macro FAIRLEAD_*. Of several declarations one has the comment.
+include/fairlead that is called neither impl nor detail, or a macro FAIRLEAD_*. Of several declarations one has the comment.
 Operators, specialisations and overloads that refuse their arguments belong to what they are of. Macros that programs
 have no use for stand in OWN_MACROS.
 """
@@ -93,7 +93,7 @@ def names_of(where: str, text: str) -> list[Name]:
             namespaces.add(f"{scope}::{found[1]}".removeprefix("::"))
         elif statement.startswith("using fairlead::"):  # The same thing under a second name.
             continue
-        elif scope in namespaces and not re.search(r"detail\b", scope) and (named := named_by(statement)):
+        elif scope in namespaces and not re.search(r"(impl|detail)\b", scope) and (named := named_by(statement)):
             end = next(n for n in range(line - 1, len(lines)) if re.search("[;{]", code_of(lines[n])))
             is_forward = named[0] == "type" and re.search("[;{]", code_of(lines[end]))[0] == ";"
             is_documented = bool(doc) or "///<" in lines[end]

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Holds the include graph of include/ and src/ to the table in tools/rooms.toml.
+"""Holds the include graph of include/ and src/, and its namespaces, to the table in tools/rooms.toml.
+
+What the files of a room share lies in the room's namespace (`impl::<room>`, or `impl` of the room's public namespace). A namespace `detail` has the secrets
+of one file: nobody else names them.
 
     tools/check_rooms.py [--root DIR]     prints one line per violation; exit status 1 if there is one
     tools/check_rooms.py --self-test      plants every kind of violation and expects it to be found
@@ -14,6 +17,12 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 FOR_PROGRAMS_ONLY = {"legacy"}  # What no room may be granted, so that nobody pays for it without asking.
+SECRET = re.compile(r"(?<!asio::)(?<!asio_)\bdetail::(?:\w+::)*(\w+)")
+OF_A_ROOM = re.compile(r"\b(?:fairlead::)?impl::(\w+)::")
+NAMESPACE = re.compile(r"^(?:inline )?namespace ([\w:]+) \{(.*)")
+SECRETS = re.compile(r"^namespace (?:\w+::)*detail \{\n((?:[^\n]*;[^\n]*\n)+(?=\}$)|.*?(?=^\} // namespace (?:\w+::)*detail$))",
+                     re.S | re.M)
+DECLARATION = re.compile(r"((template <.*> ?)?((class|struct) \w+;.*)?|//.*)$")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -53,11 +62,44 @@ class Checker:
             return
         else:
             allowed = {room, *self.rooms[room]}
+        self.check_namespaces(path, where, room, allowed)
         for number, line in enumerate(path.read_text().splitlines(), 1):
             if found := INCLUDE.match(line):
                 problem = self.problem(inside.as_posix(), where, room, allowed, public, found[1], found[2])
                 if problem:
                     self.violations.append(f"{where}:{number}: {problem}")
+
+    def check_namespaces(self, path: Path, where: str, room: str | None, allowed: set[str]):
+        lines = path.read_text().splitlines()
+        own = self.secrets_of(path)
+        for number, line in enumerate(lines, 1):
+            code = re.sub(r'//.*|"(?:\\.|[^"\\])*"', "", line)
+            for found in SECRET.finditer(code):
+                if not re.search(rf"\b{found[1]}\b", own):
+                    self.violations.append(f"{where}:{number}: detail::{found[1]} is no secret of this file")
+            for found in OF_A_ROOM.finditer(code):
+                if found[1] in self.rooms and found[1] not in allowed | self.forward_of(lines):
+                    self.violations.append(f"{where}:{number}: {room or where} may not name impl::{found[1]} (rooms.toml)")
+            opened = NAMESPACE.match(code)
+            if opened and (named := re.search(r"\bimpl::(\w+)$", opened[1])) and named[1] != room \
+                    and not self.only_declares(lines, number):
+                self.violations.append(f"{where}:{number}: {named[1]} is another room; only declarations of its types stand here")
+
+    def secrets_of(self, path: Path) -> str:
+        """The text of the namespaces `detail` of a file, and of the header that its source belongs to."""
+        header = self.root / "include/fairlead" / path.relative_to(self.root).parts[1] / f"{path.stem}.hpp"
+        text = path.read_text() + (header.read_text() if path.suffix == ".cpp" and header.exists() else "")
+        return "\n".join(found[1] for found in SECRETS.finditer(text))
+
+    @staticmethod
+    def only_declares(lines: list[str], number: int) -> bool:
+        end = next((n for n in range(number, len(lines)) if lines[n].startswith("}")), len(lines))
+        return all(DECLARATION.match(line.strip()) for line in lines[number:end])
+
+    def forward_of(self, lines: list[str]) -> set[str]:
+        """The rooms above, of whose types the file has declarations."""
+        opened = ((number, NAMESPACE.match(line)) for number, line in enumerate(lines, 1))
+        return {found[1].rpartition("::")[2] for number, found in opened if found and self.only_declares(lines, number)}
 
     def problem(self, inside, where, room, allowed, public, quote, target) -> str | None:
         """Why the file at `where` must not include `target`; None when it may."""
@@ -105,6 +147,10 @@ def self_test(table: dict) -> list[str]:
         "include/fairlead/legacy/a.hpp": "#include <fairlead/net/a.hpp>\n",
         "include/fairlead/net/a.hpp": "#include <fairlead/io/a.hpp>\n",
         "include/fairlead/io/a.hpp": "",
+        "include/fairlead/exec/names.hpp": "namespace fairlead::impl::operation {\n/// A thing.\nstruct thing;\n}\n"
+                                           "namespace fairlead::impl::exec {\nimpl::operation::thing* a();\nint b();\n}\n"
+                                           "namespace fairlead {\nnamespace detail {\nint c();\n} // namespace detail\nint d = detail::c();\n}\n",
+        "src/exec/names.cpp": "namespace fairlead::detail {\n}\nint e = fairlead::detail::c() + asio::detail::f();\n",
         "src/io/posix.hpp": "#include <sys/socket.h>\n",
         "src/io/uring.cpp": "#include <liburing.h>\n",
         "src/io/near.cpp": '#include "posix.hpp"\n',
@@ -127,6 +173,10 @@ def self_test(table: dict) -> list[str]:
         "src/net/raid.cpp": '#include "io/posix.hpp"\n',
         "src/net/ring.cpp": "#include <liburing.h>\n",
         "include/fairlead/net/older.hpp": "#include <fairlead/legacy/a.hpp>\n",
+        "include/fairlead/exec/curious.hpp": "int f = detail::c();\n",
+        "src/exec/curious.cpp": "int f = fairlead::detail::c();\n",
+        "include/fairlead/exec/above.hpp": "int f = impl::token::c();\n",
+        "include/fairlead/exec/guest.hpp": "namespace fairlead::impl::base {\nint g();\n}\n",
     }
     failures = []
     with tempfile.TemporaryDirectory() as folder:

@@ -137,7 +137,7 @@ def filtered(text: str) -> str:
             line, union_end = "", line.replace("union {", "};")
         elif line == union_end:
             line, union_end = "", None
-        elif line.startswith("template <> struct fairlead::detail::"):  # doxygen knows no alias of a namespace.
+        elif line.startswith("template <> struct fairlead::impl::"):  # doxygen knows no alias of a namespace.
             line = ""
         elif heading and line.startswith("//"):
             line = f"/// {escaped(line[2:].strip())}"
@@ -209,7 +209,7 @@ using m::k::code;
         int x;
     };
 }
-template <> struct fairlead::detail::error_codes::is_x<int> : std::true_type {};
+template <> struct fairlead::impl::base::error_codes::is_x<int> : std::true_type {};
 """
 REST = "<tr><th>Cancel</th><td>none; `*this` and `*that`</td></tr>" + "".join(
     f"<tr><th>{title}</th><td>-</td></tr>" for title in ("Lifetime", "Threads", "Allocates")) + "</table>"

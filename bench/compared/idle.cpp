@@ -52,10 +52,10 @@ struct root_block {
     std::size_t& bytes;
     explicit root_block(std::size_t& b) noexcept : bytes(b) {}
     bool await_ready() const noexcept { return false; }
-    bool await_suspend(std::coroutine_handle<asio::detail::awaitable_promise<void>> h) noexcept {
-        using asio::detail::recycler;
-        auto* const root = static_cast<asio::detail::spawn_root*>(h.promise().link.record);
-        bytes = asio::detail::block_of(root)->size_class * recycler::step;
+    bool await_suspend(std::coroutine_handle<asio::impl::coro::awaitable_promise<void>> h) noexcept {
+        using asio::impl::exec::recycler;
+        auto* const root = static_cast<asio::impl::coro::spawn_root*>(h.promise().link.record);
+        bytes = asio::impl::exec::block_of(root)->size_class * recycler::step;
         return false;
     }
     void await_resume() const noexcept {}
@@ -66,7 +66,7 @@ asio::awaitable<void> look_at_root(std::size_t& bytes) {
 }
 
 template <class Socket> void list_parts(asio::io_context& context, bool with_coroutines) {
-    using asio::detail::recycler;
+    using asio::impl::exec::recycler;
     std::printf("socket %zu bytes, message %zu; blocks have a header of %zu bytes and are rounded up to %zu\n",
                 sizeof(Socket), sizeof(message), recycler::header, recycler::step);
     if (!with_coroutines)
@@ -76,7 +76,7 @@ template <class Socket> void list_parts(asio::io_context& context, bool with_cor
     asio::co_spawn(context, look_at_root(root), asio::detached);
     context.run();
     context.restart();
-    using promise = asio::detail::awaitable_promise<void>;
+    using promise = asio::impl::coro::awaitable_promise<void>;
     std::printf("frame %zu bytes, of it promise %zu\n", frame, sizeof(promise));
     std::printf("co_spawn's own part: a block of %zu bytes, of it await record %zu, of it lent to operations %zu\n",
                 root, sizeof(asio::await_record), asio::await_record::lendable);

@@ -137,7 +137,7 @@ template <bool Counted> asio::awaitable<void> flow(long n) {
 
 #ifdef FAIRLEAD_VERSION_MAJOR
 /// The parts of a socket's read, with the emulated operating system in the place of the driver.
-struct own_xyz : asio::detail::primitive<own_xyz> {
+struct own_xyz : asio::impl::operation::primitive<own_xyz> {
     using signature = void(int);
     struct record : asio::op {
         struct from_os : operation {
@@ -158,7 +158,7 @@ struct own_xyz : asio::detail::primitive<own_xyz> {
             if (self->run)
                 self->run(self, asio::op_mode::complete);
             else
-                asio::detail::this_thread.current->resume_op(*self);
+                asio::impl::exec::this_thread.current->resume_op(*self);
         };
     }
     void submit(record& r) const noexcept { os_xyz(param, &r.os); }

@@ -96,7 +96,7 @@ struct concrete_awaiter : os_op {
     void await_resume() const noexcept {}
 };
 /// The same as an operation of the library's kind.
-struct os_operation : detail::primitive<os_operation> {
+struct os_operation : impl::operation::primitive<os_operation> {
     using signature = void();
     struct record : op {
         os_op os;
@@ -131,13 +131,13 @@ seen_frame run_erased(loop* l, long n) {
         co_await async_os(l);
 }
 double drive(seen_frame p, loop* home) {
-    static constexpr detail::record_hooks ends{.resume = [](await_record*) {},
-                                               .abandon = nullptr,
-                                               .destroy = nullptr,
-                                               .is_asked = nullptr,
-                                               .requests = nullptr,
-                                               .member = nullptr,
-                                               .is_to_be_destroyed = nullptr};
+    static constexpr impl::exec::record_hooks ends{.resume = [](await_record*) {},
+                                                   .abandon = nullptr,
+                                                   .destroy = nullptr,
+                                                   .is_asked = nullptr,
+                                                   .requests = nullptr,
+                                                   .member = nullptr,
+                                                   .is_to_be_destroyed = nullptr};
     await_record record(ends); // of a chain of one coroutine
     auto& link = p.handle.promise().link;
     link.handle = p.handle;
@@ -151,7 +151,7 @@ double drive(seen_frame p, loop* home) {
         os_trigger();
     double const spent = cpu_ns() - before;
     p.handle.destroy();
-    detail::this_thread.next = nullptr; // The concrete awaiter has resumed it without the trampoline.
+    impl::exec::this_thread.next = nullptr; // The concrete awaiter has resumed it without the trampoline.
     return spent / static_cast<double>(iterations);
 }
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace fairlead::detail {
+namespace fairlead::impl::base {
 
 void assertion_failed(char const* fact, char const* file, int line) noexcept {
     std::fprintf(stderr, "fairlead: assertion failed: %s (%s:%d)\n", fact, file, line);
@@ -19,4 +19,4 @@ void system_call_refused(char const* call, int error) noexcept {
     std::abort();
 }
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::base

@@ -15,9 +15,9 @@ namespace fairlead {
 // An array of any of these is handed to the kernel as it is.
 template <typename T> constexpr bool is_like_iovec = sizeof(T) == sizeof(iovec) && alignof(T) == alignof(iovec) &&
                                                      std::is_standard_layout_v<T> && std::is_trivially_copyable_v<T>;
-static_assert(is_like_iovec<const_buffer> && is_like_iovec<mutable_buffer> && is_like_iovec<detail::io_slice>);
-static_assert(offsetof(detail::io_slice, base) == offsetof(iovec, iov_base));
-static_assert(offsetof(detail::io_slice, size) == offsetof(iovec, iov_len));
+static_assert(is_like_iovec<const_buffer> && is_like_iovec<mutable_buffer> && is_like_iovec<impl::base::io_slice>);
+static_assert(offsetof(impl::base::io_slice, base) == offsetof(iovec, iov_base));
+static_assert(offsetof(impl::base::io_slice, size) == offsetof(iovec, iov_len));
 
 static_assert(dynamic_buffer_v1<dynamic_container_buffer<std::string>>);
 static_assert(dynamic_buffer_v2<dynamic_container_buffer<std::string>>);
@@ -25,7 +25,7 @@ static_assert(dynamic_buffer_v1<dynamic_lazy_buffer> && dynamic_buffer_v2<dynami
 static_assert(sizeof(dynamic_container_buffer<std::string>) == 3 * sizeof(void*));
 static_assert(sizeof(dynamic_lazy_buffer) == sizeof(void*));
 
-void detail::throw_buffer_too_long() { throw std::length_error("dynamic_buffer: beyond max_size()"); }
+void impl::base::throw_buffer_too_long() { throw std::length_error("dynamic_buffer: beyond max_size()"); }
 
 namespace {
 
@@ -36,7 +36,7 @@ constexpr std::size_t storage_min = 512;
 } // namespace
 
 lazy_buffer::lazy_buffer(lazy_buffer_options options) noexcept
-    : max_size_(detail::limited(options.max_size, storage_max)),
+    : max_size_(impl::base::limited(options.max_size, storage_max)),
       offset_threshold_(options.offset_threshold) {}
 
 lazy_buffer::~lazy_buffer() { ::operator delete(storage_); }
@@ -61,7 +61,7 @@ void lazy_buffer::rotate() noexcept {
 void lazy_buffer::make_room_by_moving(std::size_t n) {
     std::size_t const used = size();
     if (max_size_ - used < n)
-        detail::throw_buffer_too_long();
+        impl::base::throw_buffer_too_long();
 
     // Moving is paid for by the bytes consumed since the last move: at least a quarter of what is moved. With less in
     // front the storage is nearly full, and moving at every call would cost more than new storage does.

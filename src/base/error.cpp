@@ -63,6 +63,6 @@ error_category const& get_addrinfo_category() noexcept {
 
 } // namespace error
 
-void detail::throw_error_now(error_code const& ec, char const* what) { throw system_error(ec, what); }
+void impl::base::throw_error_now(error_code const& ec, char const* what) { throw system_error(ec, what); }
 
 } // namespace fairlead

@@ -2,7 +2,7 @@
 
 #include <exception>
 
-namespace fairlead::detail {
+namespace fairlead::impl::coro {
 namespace {
 
 constexpr int asked_in_a_turn = 64;
@@ -17,7 +17,7 @@ chain_group::~chain_group() {
 
 void chain_group::prepare(group_member& m) {
     FAIRLEAD_ASSERT(!awaited_by_ && "a group that is awaited takes no more members");
-    m.signal_ = shared_block<member_signal>::make();
+    m.signal_ = exec::shared_block<member_signal>::make();
     m.group_ = this;
     ++running_; // The member's handler takes it back.
 }
@@ -44,10 +44,10 @@ bool chain_group::start_all(await_record& r) {
     bool const can_be_asked = r.notes & await_record::can_be_asked;
     awaited_by_ = &r;
     if (can_be_asked)
-        if (auto const refused = refusal_of(r); refused != refusal::none)
-            return refused == refusal::forever;
+        if (auto const refused = operation::refusal_of(r); refused != operation::refusal::none)
+            return refused == operation::refusal::forever;
     r.make<awaited_group>().group = this;
-    r.state = await_state::group;
+    r.state = exec::await_state::group;
     lock_.lock();
     ++running_; // The start itself: until it is over nothing goes.
     next_to_ask_ = first_;
@@ -65,7 +65,7 @@ bool chain_group::start_all(await_record& r) {
         begin_walk(asked, destroys);
     if (can_be_asked) {
         bool const goes_on = r.notes & await_record::goes_on;
-        auto const state = requests_of(r).state;
+        auto const state = operation::requests_of(r).state;
         state.await_begins({&ask_awaited, this, &r});
         state.await_has_begun(!goes_on);
     }
@@ -75,8 +75,8 @@ bool chain_group::start_all(await_record& r) {
 }
 
 void chain_group::rethrow_refusal() {
-    if (awaited_by_->state == await_state::failed)
-        std::rethrow_exception(take_result<std::exception_ptr>(*awaited_by_));
+    if (awaited_by_->state == exec::await_state::failed)
+        std::rethrow_exception(operation::take_result<std::exception_ptr>(*awaited_by_));
 }
 
 bool chain_group::has_ended() noexcept {
@@ -90,8 +90,8 @@ bool chain_group::has_ended() noexcept {
 bool chain_group::have_all_ended(await_record& r) noexcept {
     auto mode = op_mode::complete;
     if (r.notes & await_record::can_be_asked)
-        mode = asked_await_has_ended(r, mode);
-    r.state = await_state::idle;
+        mode = operation::asked_await_has_ended(r, mode);
+    r.state = exec::await_state::idle;
     if (mode == op_mode::abandon)
         r.hooks->abandon(&r);
     return mode == op_mode::abandon;
@@ -110,7 +110,7 @@ void chain_group::destroy() noexcept { begin_walk(cancellation_type::all, true);
 
 /// The verb of a group.
 void chain_group::ask_awaited(void* storage, await_record& r, cancellation_type type) noexcept {
-    static_cast<chain_group*>(storage)->begin_walk(type, is_to_be_destroyed(r));
+    static_cast<chain_group*>(storage)->begin_walk(type, operation::is_to_be_destroyed(r));
 }
 
 void chain_group::begin_walk(cancellation_type type, bool destroys) noexcept {
@@ -166,4 +166,4 @@ void chain_group::ask_some() {
     awaited_by_->home->resume_soon(walk_op_); // The rest in the next turn.
 }
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::coro

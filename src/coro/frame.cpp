@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-namespace fairlead::detail {
+namespace fairlead::impl::coro {
 
 void frame_is_misplaced() noexcept {
     std::fputs("fairlead: the compiler has laid out a coroutine so that it cannot be resumed (a defect of g++ 12). It "
@@ -20,4 +20,4 @@ void failure_of_coroutine::keep() noexcept {
 void failure_of_coroutine::forget() noexcept { error_.~exception_ptr(); }
 void failure_of_coroutine::rethrow() const { std::rethrow_exception(error_); }
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::coro

@@ -1,13 +1,13 @@
 #include <fairlead/coro/spawn.hpp>
 
-namespace fairlead::detail {
+namespace fairlead::impl::coro {
 namespace {
 
 /// One frame after the other. If each destroyed the frame that it awaits, the stack would have to be as deep as the
 /// chain is long.
 void destroy_from_the_innermost(await_record& r) {
-    for (chain_link* l = r.innermost; l;) {
-        chain_link* const parent = l->parent;
+    for (exec::chain_link* l = r.innermost; l;) {
+        exec::chain_link* const parent = l->parent;
         *l->owner = nullptr;
         l->handle.destroy();
         l = parent;
@@ -17,7 +17,7 @@ void destroy_from_the_innermost(await_record& r) {
 
 } // namespace
 
-spawn_root::spawn_root(any_io_executor const& e, record_hooks const& h) noexcept
+spawn_root::spawn_root(any_io_executor const& e, exec::record_hooks const& h) noexcept
     : await_record(h),
       executor_(e),
       elsewhere_(executor_) {
@@ -34,7 +34,7 @@ spawn_root::~spawn_root() {
 void spawn_root::start() {
     home->count_work(+1);
     is_counted_ = true;
-    auto& thread = this_thread;
+    auto& thread = exec::this_thread;
     if (thread.depth < 16 && home->runs_here()) {
         auto const* outer = thread.starting;
         bool const dropped = thread.dropped;
@@ -48,9 +48,9 @@ void spawn_root::start() {
 }
 
 void destroy_chain(await_record* r) noexcept {
-    if (r->end == chain_end::queued)
+    if (r->end == exec::chain_end::queued)
         return;
-    r->end = r->lent ? chain_end::awaits_bytes : chain_end::queued;
+    r->end = r->lent ? exec::chain_end::awaits_bytes : exec::chain_end::queued;
     if (r->lent)
         return;
     op& o = r->make<op>();
@@ -59,7 +59,9 @@ void destroy_chain(await_record* r) noexcept {
     r->home->resume_soon(o);
 }
 
-template <> template <> void spawn_awaitable::operator()(detached_handler&& handler) { start(std::move(handler)); }
+template <> template <> void spawn_awaitable::operator()(token::detached_handler&& handler) {
+    start(std::move(handler));
+}
 template <> template <> void spawn_awaitable::operator()(rethrow_t const& handler) { start(handler); }
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::coro

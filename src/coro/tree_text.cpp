@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-namespace fairlead::detail {
+namespace fairlead::impl::coro {
 namespace {
 
 /// A frame begins with the function that resumes it.
@@ -48,7 +48,7 @@ std::string name_of(std::coroutine_handle<> h) {
 class tree_walk {
 public:
     static chain_group const* group_of(await_record const& r) noexcept {
-        return r.state == await_state::group ? r.get<awaited_group>().group : nullptr;
+        return r.state == exec::await_state::group ? r.get<awaited_group>().group : nullptr;
     }
     static group_member const* member_of(await_record const& r) noexcept {
         return r.hooks->member ? &r.hooks->member(r) : nullptr;
@@ -110,4 +110,4 @@ std::string whole_tree(await_record const& r) {
     return tree_below(*top);
 }
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::coro

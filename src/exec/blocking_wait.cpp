@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace fairlead::detail {
+namespace fairlead::impl::exec {
 namespace {
 
 // With several loops to drive, none may be slept in for long.
@@ -65,4 +65,4 @@ void blocking_wait::wait() {
         std::rethrow_exception(std::exchange(thrown_, nullptr));
 }
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::exec

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace fairlead::detail {
+namespace fairlead::impl::exec {
 namespace {
 
 /// Stands before a part. As large as the strictest alignment among the parts, which keep threads off each other's
@@ -51,4 +51,4 @@ void in_context_memory::operator delete(void* p) noexcept {
     give_memory_back(memory.get(), place, {all, alignof(origin)});
 }
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::exec

@@ -7,33 +7,34 @@
 namespace fairlead {
 
 /// Of one context, made with its first service. The youngest service stands first.
-struct detail::service_registry : detail::in_context_memory {
+struct impl::exec::service_registry : impl::exec::in_context_memory {
     using service = execution_context::service;
 
     std::mutex mutex;
     service* youngest = nullptr;
 
-    service* find(service_kind kind) const noexcept {
+    service* find(impl::exec::service_kind kind) const noexcept {
         for (service* s = youngest; s; s = s->older_)
             if (kind.id ? s->id_ == kind.id : s->type_ && *s->type_ == *kind.type)
                 return s;
         return nullptr;
     }
-    void insert(service& s, service_kind kind) noexcept {
+    void insert(service& s, impl::exec::service_kind kind) noexcept {
         s.id_ = kind.id;
         s.type_ = kind.type;
         s.older_ = youngest;
         youngest = &s;
     }
 
-    static service_registry* of(std::atomic<service_registry*> const& place) noexcept {
+    static impl::exec::service_registry* of(std::atomic<impl::exec::service_registry*> const& place) noexcept {
         return place.load(std::memory_order_acquire);
     }
-    static service_registry& made_in(std::atomic<service_registry*>& place, context_memory_ref const& memory) {
+    static impl::exec::service_registry& made_in(std::atomic<impl::exec::service_registry*>& place,
+                                                 impl::exec::context_memory_ref const& memory) {
         if (auto* const there = of(place))
             return *there;
-        auto made = std::unique_ptr<service_registry>(new (memory) service_registry);
-        service_registry* expected = nullptr;
+        auto made = std::unique_ptr<impl::exec::service_registry>(new (memory) impl::exec::service_registry);
+        impl::exec::service_registry* expected = nullptr;
         if (place.compare_exchange_strong(expected, made.get(), std::memory_order_acq_rel, std::memory_order_acquire))
             return *made.release(); // The context's now.
         return *expected;
@@ -52,21 +53,22 @@ execution_context::service_maker::~service_maker() = default;
 namespace {
 
 struct destroyer {
-    void operator()(execution_context::service* s) const noexcept { detail::service_access::destroy(s); }
+    void operator()(execution_context::service* s) const noexcept { impl::exec::service_access::destroy(s); }
 };
 using owner = std::unique_ptr<execution_context::service, destroyer>;
 
 } // namespace
 
-void detail::service_access::destroy(service* s) noexcept {
+void impl::exec::service_access::destroy(service* s) noexcept {
     if (s->destroy_)
         s->destroy_(s);
     else
         delete s;
 }
 
-execution_context::service& detail::service_access::use(execution_context& c, service_kind kind, factory make) {
-    auto& registry = service_registry::made_in(c.services_, c.memory_);
+execution_context::service& impl::exec::service_access::use(execution_context& c, impl::exec::service_kind kind,
+                                                            factory make) {
+    auto& registry = impl::exec::service_registry::made_in(c.services_, c.memory_);
     {
         std::lock_guard const lock(registry.mutex);
         if (service* const found = registry.find(kind))
@@ -81,25 +83,25 @@ execution_context::service& detail::service_access::use(execution_context& c, se
     return *made.release();
 }
 
-bool detail::service_access::has(execution_context& c, service_kind kind) noexcept {
-    auto* const registry = service_registry::of(c.services_);
+bool impl::exec::service_access::has(execution_context& c, impl::exec::service_kind kind) noexcept {
+    auto* const registry = impl::exec::service_registry::of(c.services_);
     if (!registry)
         return false;
     std::lock_guard const lock(registry->mutex);
     return registry->find(kind) != nullptr;
 }
 
-void detail::service_access::add(execution_context& c, service_kind kind, service* s) {
+void impl::exec::service_access::add(execution_context& c, impl::exec::service_kind kind, service* s) {
     if (&s->owner_ != &c)
         throw invalid_service_owner();
-    auto& registry = service_registry::made_in(c.services_, c.memory_);
+    auto& registry = impl::exec::service_registry::made_in(c.services_, c.memory_);
     std::lock_guard const lock(registry.mutex);
     if (registry.find(kind))
         throw service_already_exists();
     registry.insert(*s, kind);
 }
 
-void detail::service_access::add_made(execution_context& c, service_kind kind, service* s) {
+void impl::exec::service_access::add_made(execution_context& c, impl::exec::service_kind kind, service* s) {
     owner made(s);
     add(c, kind, s);
     static_cast<void>(made.release()); // The context's now.
@@ -113,7 +115,7 @@ execution_context::~execution_context() {
 }
 
 void execution_context::shutdown() noexcept {
-    auto* const registry = detail::service_registry::of(services_);
+    auto* const registry = impl::exec::service_registry::of(services_);
     if (!registry)
         return;
     // A service that is shut down may use others, even ones that are made only then.
@@ -133,7 +135,7 @@ void execution_context::shutdown() noexcept {
 }
 
 void execution_context::destroy() noexcept {
-    auto* const registry = detail::service_registry::of(services_);
+    auto* const registry = impl::exec::service_registry::of(services_);
     if (!registry)
         return;
     for (;;) {
@@ -147,7 +149,7 @@ void execution_context::destroy() noexcept {
         }
         if (!next)
             break;
-        detail::service_access::destroy(next);
+        impl::exec::service_access::destroy(next);
     }
     services_.store(nullptr, std::memory_order_relaxed);
     delete registry;
@@ -157,7 +159,7 @@ void execution_context::on_fork(fork_event) {}
 
 void execution_context::notify_fork(fork_event event) {
     std::vector<service*> youngest_first;
-    if (auto* const registry = detail::service_registry::of(services_)) {
+    if (auto* const registry = impl::exec::service_registry::of(services_)) {
         std::lock_guard const lock(registry->mutex);
         for (service* s = registry->youngest; s; s = s->older_)
             youngest_first.push_back(s);

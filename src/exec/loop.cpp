@@ -16,7 +16,7 @@ static_assert(std::is_standard_layout_v<await_record>);
 static_assert(offsetof(await_record, bytes) == await_record::offset);
 static_assert(sizeof(await_record) == 240);
 
-constinit thread_local FAIRLEAD_HOT_TLS detail::thread_state detail::this_thread{};
+constinit thread_local FAIRLEAD_HOT_TLS impl::exec::thread_state impl::exec::this_thread{};
 
 namespace {
 
@@ -32,7 +32,7 @@ op* next_in_inbox(op& o) noexcept { return static_cast<op*>(o.next); }
 class outside_section {
 public:
     outside_section() noexcept {
-        auto& thread = detail::this_thread;
+        auto& thread = impl::exec::this_thread;
         std::atomic_signal_fence(std::memory_order_seq_cst);
         thread.owning.sections.store(thread.frames->section_of_handlers, std::memory_order_release);
         std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -41,7 +41,7 @@ public:
     outside_section& operator=(outside_section const&) = delete;
     ~outside_section() {
         std::atomic_signal_fence(std::memory_order_seq_cst);
-        detail::this_thread.owning.sections.store(1, std::memory_order_relaxed);
+        impl::exec::this_thread.owning.sections.store(1, std::memory_order_relaxed);
         std::atomic_signal_fence(std::memory_order_seq_cst);
     }
 };
@@ -52,7 +52,7 @@ loop::~loop() = default;
 
 char loop::not_a_handler_;
 
-bool loop::is_running_further_out(detail::run_frame const& f) const noexcept {
+bool loop::is_running_further_out(impl::exec::run_frame const& f) const noexcept {
     for (auto const* outer = f.outer; outer; outer = outer->outer)
         if (outer->runs == this)
             return true;
@@ -65,12 +65,12 @@ yield_counters loop::yields() const noexcept {
 }
 
 bool loop::take_while_idle() noexcept {
-    if (detail::this_thread.waits) [[unlikely]]
-        detail::this_thread.waits->note(*this);
+    if (impl::exec::this_thread.waits) [[unlikely]]
+        impl::exec::this_thread.waits->note(*this);
     // Another thread that has taken it for a moment gives it back within a few instructions. Going by the inbox
     // meanwhile would let the next post of this thread, which finds the loop free, overtake this one.
     while (!ownership_.has_members()) {
-        if (ownership_.is_free() && ownership_.try_take(detail::this_thread.owning)) {
+        if (ownership_.is_free() && ownership_.try_take(impl::exec::this_thread.owning)) {
             take_inbox();
             return true;
         }
@@ -85,21 +85,21 @@ void loop::leave_to_others(bool at_once) noexcept {
 
 void loop::watch(std::int64_t timeout_ns) noexcept {
     is_anything_queued_.store(false, std::memory_order_relaxed);
-    ownership_.give_back_and_watch(detail::this_thread.owning, timeout_ns);
+    ownership_.give_back_and_watch(impl::exec::this_thread.owning, timeout_ns);
 }
 
 void loop::step_back() noexcept {
     leave_to_others(false);
     for (int i = 0; i != 100; ++i)
-        detail::park::pause();
+        impl::exec::park::pause();
 }
 
 /// Most owners keep the loop for a moment only.
 bool loop::take_soon() noexcept {
     for (int i = 0; i != 100; ++i) {
-        if (ownership_.is_free() && ownership_.try_take(detail::this_thread.owning))
+        if (ownership_.is_free() && ownership_.try_take(impl::exec::this_thread.owning))
             return true;
-        detail::park::pause();
+        impl::exec::park::pause();
     }
     return false;
 }
@@ -117,7 +117,7 @@ void loop::push_inbox(op& o) noexcept {
 
 void loop::push_inbox_and_wake(op& o) noexcept {
     // Something else may wake the owner before we do, and the op may be the last it was there for.
-    detail::rundown::guard const here(rundown_);
+    impl::exec::rundown::guard const here(rundown_);
     op* head = inbox_.load(std::memory_order_relaxed);
     do
         o.next = head == asleep ? nullptr : head;
@@ -126,14 +126,14 @@ void loop::push_inbox_and_wake(op& o) noexcept {
         wake();
 }
 
-void loop::post_from_outside(op& o, detail::inside_section s) noexcept {
+void loop::post_from_outside(op& o, impl::exec::inside_section s) noexcept {
     if (mine(s)) {
         local_.push_back(o);
         return;
     }
     // An owner that sleeps would not look into a share.
     if (has_share_here() && !is_asleep()) {
-        detail::this_thread.frames->share.push(o);
+        impl::exec::this_thread.frames->share.push(o);
         return;
     }
     if (take_while_idle()) {
@@ -146,7 +146,7 @@ void loop::post_from_outside(op& o, detail::inside_section s) noexcept {
 }
 
 void loop::drop_in(op& o) noexcept {
-    detail::section const s;
+    impl::exec::section const s;
     if (mine(s)) {
         local_.push_back(o);
         return;
@@ -155,7 +155,7 @@ void loop::drop_in(op& o) noexcept {
     push_inbox(o);
 }
 
-void loop::post_request(op& o, detail::owner_request& what) noexcept {
+void loop::post_request(op& o, impl::exec::owner_request& what) noexcept {
     o.prev = &what;
     push_inbox(o);
 }
@@ -176,7 +176,7 @@ bool loop::take_inbox() noexcept {
     while (in_order) {
         op* following = next_in_inbox(*in_order);
         if (in_order->prev)
-            static_cast<detail::owner_request*>(in_order->prev)->carry_out(*this, *in_order);
+            static_cast<impl::exec::owner_request*>(in_order->prev)->carry_out(*this, *in_order);
         else
             local_.push_back(*in_order);
         in_order = following;
@@ -203,20 +203,20 @@ void loop::awake() noexcept {
 }
 
 void loop::last_work_finished() noexcept {
-    detail::section const s;
+    impl::exec::section const s;
     if (mine(s)) {
         outside_work_.fetch_sub(1, std::memory_order_acq_rel);
         return;
     }
     // The owner may sleep with nothing left to wait for: let it look. A spurious wake-up is harmless. If it does not
     // sleep it may find that by itself, and the loop may end, before we have woken it.
-    detail::rundown::guard const here(rundown_);
+    impl::exec::rundown::guard const here(rundown_);
     if (outside_work_.fetch_sub(1, std::memory_order_acq_rel) == 1)
         wake();
 }
 
-bool detail::spend_slow() noexcept {
-    auto& thread = this_thread;
+bool impl::exec::spend_slow() noexcept {
+    auto& thread = impl::exec::this_thread;
     auto& item = thread.item;
     loop* const l = thread.current;
     enum cause { budget, deadline, remote } why;
@@ -241,16 +241,16 @@ bool detail::spend_slow() noexcept {
     return false;
 }
 
-void detail::heed_requests(await_record& r) noexcept {
+void impl::exec::heed_requests(await_record& r) noexcept {
     if (r.is_to_end())
-        this_thread.item.exhaust();
+        impl::exec::this_thread.item.exhaust();
 }
 
 void loop::yield(await_record& r) noexcept {
     op& o = r.make<op>();
     o.run = nullptr;
     o.cancel = nullptr;
-    auto* const f = detail::this_thread.frames;
+    auto* const f = impl::exec::this_thread.frames;
     if (f && f->runs == r.home) [[likely]]
         f->runs->post(o);
     else
@@ -265,12 +265,12 @@ void loop::resume_later(await_record& r) noexcept {
 }
 
 void loop::resume_rest() {
-    auto& thread = detail::this_thread;
+    auto& thread = impl::exec::this_thread;
     do {
         await_record* r = std::exchange(thread.next, nullptr);
         // Calling and finishing children takes part in the budget: a loop over children that never suspend would
         // otherwise stay in here for ever.
-        if (!detail::spend()) {
+        if (!impl::exec::spend()) {
             resume_later(*r);
             return;
         }
@@ -292,7 +292,7 @@ void loop::resume_at(resumer* here, await_record& r, op& o) {
         here->count_work(-1);
     }
     if (r.notes & await_record::can_be_asked)
-        detail::heed_requests(r);
+        impl::exec::heed_requests(r);
     resume_chain(r);
 }
 
@@ -301,10 +301,10 @@ namespace {
 /// Something that an executor which is no loop runs in a thread of its own: an item, measured if that is due.
 class outside_item {
 public:
-    explicit outside_item(detail::thread_state& thread) noexcept : thread_(thread) {
+    explicit outside_item(impl::exec::thread_state& thread) noexcept : thread_(thread) {
         thread.is_outside = true;
         if (thread.outside.is_due())
-            thread.outside.look(detail::park::now_ns());
+            thread.outside.look(impl::exec::park::now_ns());
         thread.item = {.items = thread.outside.items() - 1, .slice_end_ns = thread.outside.slice_end_ns()};
         thread.item.fill(thread.item.first = thread.outside.first_units());
     }
@@ -313,25 +313,25 @@ public:
     ~outside_item() {
         thread_.outside.ran(1 + thread_.item.functions);
         if (thread_.outside.is_measuring()) {
-            thread_.outside.look(detail::park::now_ns());
+            thread_.outside.look(impl::exec::park::now_ns());
             thread_.outside.rest();
         }
         thread_.is_outside = false;
     }
 
 private:
-    detail::thread_state& thread_;
+    impl::exec::thread_state& thread_;
 };
 
 } // namespace
 
 void loop::run_outside_alone(op& o) {
-    outside_item const whole(detail::this_thread);
+    outside_item const whole(impl::exec::this_thread);
     run_outside(o);
 }
 
 void loop::run_outside(op& o) {
-    auto const& thread = detail::this_thread;
+    auto const& thread = impl::exec::this_thread;
     if (!thread.frames && !thread.is_outside)
         return run_outside_alone(o);
     if (o.run) {
@@ -342,8 +342,8 @@ void loop::run_outside(op& o) {
     }
 }
 
-detail::budget& loop::begin_stretch(detail::pace const& pace, std::size_t most) noexcept {
-    auto& item = detail::this_thread.item;
+impl::exec::budget& loop::begin_stretch(impl::exec::pace const& pace, std::size_t most) noexcept {
+    auto& item = impl::exec::this_thread.item;
     item.items = static_cast<unsigned>(std::min<std::size_t>(most, pace.items()));
     item.functions = 0;
     item.given_up = 0;
@@ -352,10 +352,10 @@ detail::budget& loop::begin_stretch(detail::pace const& pace, std::size_t most) 
     return item;
 }
 
-loop::batch loop::run_batch(std::size_t most, std::size_t& done, detail::inside_section only) {
+loop::batch loop::run_batch(std::size_t most, std::size_t& done, impl::exec::inside_section only) {
     auto& item = begin_stretch(pace_, most);
     struct count {
-        detail::budget const& item;
+        impl::exec::budget const& item;
         std::size_t& done;
         unsigned const allowed = item.items;
         unsigned ran() const noexcept { return allowed - item.items - item.given_up; }
@@ -397,7 +397,7 @@ void loop::revoked_is_back() noexcept {
 
 bool loop::has_share_of_driver() const noexcept { return has_share_here() && is_driver_shared_; }
 
-void loop::close_share(detail::share& s) noexcept {
+void loop::close_share(impl::exec::share& s) noexcept {
     while (op* const o = s.pop()) {
         o->prev = nullptr;
         push_inbox(*o);
@@ -406,7 +406,7 @@ void loop::close_share(detail::share& s) noexcept {
 }
 
 bool loop::is_better_alone() noexcept {
-    auto const& of_share = detail::this_thread.frames->share.pace();
+    auto const& of_share = impl::exec::this_thread.frames->share.pace();
     bool const was = is_kept_;
     is_kept_ = !local_.empty() && (was ? pace_.is_tiny() : of_share.is_tiny());
     if (is_kept_ && !was)
@@ -420,7 +420,7 @@ constexpr std::int64_t waking_takes_ns = 100'000;
 /// Owner: moves items from the queue to the share, at most so many. If a thread is idle, it leaves it half of what is
 /// there, as long as that takes longer than waking it. Returns how many are in the share, and whether another thread is
 /// to be woken for the rest.
-unsigned loop::take_share(detail::share& share, unsigned most, bool& leaves_some) noexcept {
+unsigned loop::take_share(impl::exec::share& share, unsigned most, bool& leaves_some) noexcept {
     unsigned n = 0;
     for (; n != most && !local_.empty(); ++n)
         share.push(*local_.pop_front());
@@ -436,8 +436,8 @@ unsigned loop::take_share(detail::share& share, unsigned most, bool& leaves_some
     return n;
 }
 
-unsigned loop::run_share(std::size_t most, std::size_t& done, detail::inside_section) {
-    auto& thread = detail::this_thread;
+unsigned loop::run_share(std::size_t most, std::size_t& done, impl::exec::inside_section) {
+    auto& thread = impl::exec::this_thread;
     auto& share = thread.frames->share;
     auto& pace = share.pace();
     auto const began = clock_ns();
@@ -445,7 +445,7 @@ unsigned loop::run_share(std::size_t most, std::size_t& done, detail::inside_sec
     pace.look(began);
     auto& item = begin_stretch(pace, most - done);
     // Handlers inside another run() of this loop have a section around them: nobody could take their share over.
-    bool const is_open = thread.frames->section_of_handlers == 0 && detail::shares::are_possible();
+    bool const is_open = thread.frames->section_of_handlers == 0 && impl::exec::shares::are_possible();
     auto const of_share = pace.is_worth_waking(fairness::items_of_share) ? fairness::items_of_share : item.items;
     bool leaves_some = false;
     unsigned const taken = take_share(share, is_open ? std::min(item.items, of_share) : 1, leaves_some);
@@ -457,7 +457,7 @@ unsigned loop::run_share(std::size_t most, std::size_t& done, detail::inside_sec
     share.gets_on();
     if (is_open)
         shares_.open(share);
-    detail::at_scope_end const under_way([this, &share] {
+    impl::base::at_scope_end const under_way([this, &share] {
         if (share.is_open())
             close_share(share);
         if (outside_work_.fetch_sub(1, std::memory_order_seq_cst) == 1 && is_asleep())

@@ -2,7 +2,7 @@
 
 #include <exec/park.hpp>
 
-namespace fairlead::detail {
+namespace fairlead::impl::exec {
 namespace {
 
 // How often a joiner looks again before it lets the processor go. Sections are short, but for the loop's own.
@@ -198,4 +198,4 @@ void ownership::wake_all() noexcept {
     park::wake_all(turns_);
 }
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::exec

@@ -1,6 +1,6 @@
 #include <fairlead/exec/pace.hpp>
 
-namespace fairlead::detail {
+namespace fairlead::impl::exec {
 namespace {
 
 constexpr std::int64_t waking_ns = 20'000;
@@ -13,4 +13,4 @@ bool pace::is_worth_waking(unsigned items) const noexcept {
 }
 bool pace::is_tiny() const noexcept { return judged_ >= unmeasured_most && took_ns_ < tiny_ns * judged_; }
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::exec

@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace fairlead::detail::park {
+namespace fairlead::impl::exec::park {
 namespace {
 
 std::uint32_t* address(std::atomic<std::uint32_t>& word) noexcept {
@@ -27,7 +27,7 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
 void wake(std::atomic<std::uint32_t>& word, std::uint32_t most) noexcept {
     // Refused, somebody would sleep for ever. But who has been woken by then may have gone, with the memory.
     if (futex(word, FUTEX_WAKE_PRIVATE, most, nullptr) < 0 && errno != EFAULT) [[unlikely]]
-        system_call_refused("futex", errno);
+        base::system_call_refused("futex", errno);
 }
 
 } // namespace
@@ -45,7 +45,7 @@ void wait(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::int64_t tim
     // A wake-up, a change before it slept, a signal, the end of the time: the caller looks. It would look for ever
     // without a pause if the system refused to let it sleep.
     if (r != 0 && errno != EAGAIN && errno != EINTR && errno != ETIMEDOUT) [[unlikely]]
-        system_call_refused("futex", errno);
+        base::system_call_refused("futex", errno);
     if (FAIRLEAD_TSAN) {
         timespec const at_once{};
         ::nanosleep(&at_once, nullptr);
@@ -96,4 +96,4 @@ void give_way() noexcept { std::this_thread::yield(); }
 thread start_thread(std::function<void()> f) { return std::thread(std::move(f)); }
 std::size_t processors() noexcept { return std::thread::hardware_concurrency(); }
 
-} // namespace fairlead::detail::park
+} // namespace fairlead::impl::exec::park

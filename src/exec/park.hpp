@@ -7,7 +7,7 @@
 #include <functional>
 #include <thread>
 
-namespace fairlead::detail::park {
+namespace fairlead::impl::exec::park {
 
 /// Sleeps while `word` is `seen`, at most `timeout_ns` (negative: no limit). May return for no reason.
 void wait(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::int64_t timeout_ns) noexcept;
@@ -37,4 +37,4 @@ using thread = std::thread;
 thread start_thread(std::function<void()> f);
 std::size_t processors() noexcept;
 
-} // namespace fairlead::detail::park
+} // namespace fairlead::impl::exec::park

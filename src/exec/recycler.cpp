@@ -3,7 +3,7 @@
 #include <atomic>
 #include <mutex>
 
-namespace fairlead::detail {
+namespace fairlead::impl::exec {
 
 constinit recycler no_recycler;
 constinit thread_local FAIRLEAD_HOT_TLS last_freed_blocks this_thread_last_freed;
@@ -226,4 +226,4 @@ recycler_counters recycler_count() noexcept {
     return c;
 }
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::exec

@@ -2,7 +2,7 @@
 
 #include <exec/park.hpp>
 
-namespace fairlead::detail {
+namespace fairlead::impl::exec {
 
 void rundown::wait() const noexcept {
     // Nobody can be asked to wake us: that would be one more look at what is about to go.
@@ -14,4 +14,4 @@ void rundown::wait() const noexcept {
     }
 }
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::exec

@@ -4,7 +4,7 @@
 
 #include <mutex>
 
-namespace fairlead::detail {
+namespace fairlead::impl::exec {
 
 void share::wait_for_end_of_claim() const noexcept {
     while (is_claimed_.load(std::memory_order_acquire))
@@ -82,4 +82,4 @@ bool shares::are_possible() noexcept {
     return can;
 }
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::exec

@@ -2,7 +2,7 @@
 
 #include <exec/park.hpp>
 
-namespace fairlead::detail {
+namespace fairlead::impl::exec {
 
 void short_lock::lock_soon() noexcept {
     do {
@@ -15,4 +15,4 @@ void short_lock::lock_soon() noexcept {
     } while (is_locked_.exchange(true, std::memory_order_acquire));
 }
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::exec

@@ -44,7 +44,7 @@ bool strand_core::is_running_here() const noexcept {
 // Held for a few instructions only.
 void strand_core::lock() noexcept {
     while (is_locked_.test_and_set(std::memory_order_acquire))
-        park::pause();
+        impl::exec::park::pause();
 }
 
 void strand_core::enqueue(op& o) noexcept {
@@ -89,7 +89,7 @@ void strand_core::run_turn(op* base, op_mode mode) {
     }
     /// Also when a function throws: what waits behind it has its turn.
     bool is_over = false;
-    at_scope_end const end([&core, &is_over] {
+    impl::base::at_scope_end const end([&core, &is_over] {
         if (is_over)
             core.release();
         else
@@ -97,7 +97,7 @@ void strand_core::run_turn(op* base, op_mode mode) {
     });
     turn const here(core);
     for (int i = 0; i != functions_per_turn; ++i) {
-        if (i != 0 && !this_thread.item.take_item()) // The first is what the turn itself stands for below.
+        if (i != 0 && !impl::exec::this_thread.item.take_item()) // The first is what the turn itself stands for below.
             return;
         op* const o = core.next();
         if (!o) {

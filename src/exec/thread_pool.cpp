@@ -11,7 +11,7 @@
 #include <vector>
 
 namespace fairlead {
-namespace detail {
+namespace impl::exec {
 
 /// The queues of a pool. Each worker takes in turn from its own queue and from what came from outside. Now and then, or
 /// where both are empty, it takes half of another worker's queue. A worker that finds nothing anywhere parks. A thread
@@ -131,7 +131,7 @@ private:
             bool const others_first = ++turn % 4 == 0 && std::exchange(owes_a_look, false);
             op* const o = take(own, turn % 2 != 0, others_first);
             if (o) {
-                at_scope_end const item([this] { work(-1); });
+                base::at_scope_end const item([this] { work(-1); });
                 loop::run_outside(*o);
                 continue;
             }
@@ -262,18 +262,18 @@ pool* make_pool(execution_context& context, std::size_t threads) {
 }
 
 } // namespace
-} // namespace detail
+} // namespace impl::exec
 
-thread_pool::thread_pool() : thread_pool(detail::default_threads()) {}
-thread_pool::thread_pool(std::size_t threads) : pool_(detail::make_pool(*this, threads)) {}
+thread_pool::thread_pool() : thread_pool(impl::exec::default_threads()) {}
+thread_pool::thread_pool(std::size_t threads) : pool_(impl::exec::make_pool(*this, threads)) {}
 thread_pool::thread_pool(std::size_t threads, service_maker const& initial) : thread_pool(threads) {
     initial.make(*this);
 }
-thread_pool::thread_pool(detail::context_memory_ref memory)
-    : thread_pool(std::move(memory), detail::default_threads()) {}
-thread_pool::thread_pool(detail::context_memory_ref memory, std::size_t threads)
+thread_pool::thread_pool(impl::exec::context_memory_ref memory)
+    : thread_pool(std::move(memory), impl::exec::default_threads()) {}
+thread_pool::thread_pool(impl::exec::context_memory_ref memory, std::size_t threads)
     : execution_context(std::move(memory)),
-      pool_(detail::make_pool(*this, threads)) {}
+      pool_(impl::exec::make_pool(*this, threads)) {}
 thread_pool::~thread_pool() {
     stop();
     pool_->join();
@@ -285,7 +285,7 @@ void thread_pool::stop() noexcept { pool_->stop(); }
 void thread_pool::join() { pool_->join(); }
 void thread_pool::attach() { pool_->attach(); }
 
-system_context::system_context() : pool_(detail::make_pool(*this, detail::default_threads())) {}
+system_context::system_context() : pool_(impl::exec::make_pool(*this, impl::exec::default_threads())) {}
 system_context::~system_context() {
     pool_->stop();
     pool_->join();

@@ -30,8 +30,8 @@ enum class native_mode : std::uint8_t {
 struct descriptor : readiness {
     /// See native_modes.
     std::atomic<native_mode> native{native_mode::not_asked_for};
-    fairlead::detail::short_lock lock; ///< while the loop is shared
-    std::atomic<int> fd{-1};           ///< -1: the place is free
+    fairlead::impl::exec::short_lock lock; ///< while the loop is shared
+    std::atomic<int> fd{-1};               ///< -1: the place is free
     std::atomic<std::uint32_t> generation{0};
     std::uint32_t index = 0;
     std::uint32_t next_place = handle::none; ///< in use or free; the table's
@@ -55,7 +55,7 @@ public:
     static constexpr std::size_t chunk_size = 256;
     static constexpr std::size_t chunks_most = 8192; // two million descriptors
 
-    explicit descriptor_table(fairlead::detail::context_memory* memory) noexcept : memory_(memory) {}
+    explicit descriptor_table(fairlead::impl::exec::context_memory* memory) noexcept : memory_(memory) {}
     descriptor_table(descriptor_table const&) = delete;
     descriptor_table& operator=(descriptor_table const&) = delete;
     /// Closes what is open.
@@ -118,7 +118,7 @@ private:
     std::mutex mutex_;
     std::uint32_t free_ = handle::none;
     list in_use_;
-    fairlead::detail::context_allocator<descriptor> const memory_;
+    fairlead::impl::exec::context_allocator<descriptor> const memory_;
     std::size_t chunk_count_ = 0;
     std::atomic<descriptor*> chunks_[chunks_most]{};
 };

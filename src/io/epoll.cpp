@@ -51,7 +51,7 @@ io_op* op_with(descriptor& d, void* ticket) noexcept {
     io_op* found = nullptr;
     for (op_queue* q : {&d.reads, &d.writes, &d.waits})
         q->for_each([&](op& each) {
-            if (fairlead::detail::has_ticket(each, ticket))
+            if (fairlead::impl::exec::has_ticket(each, ticket))
                 found = &static_cast<io_op&>(each);
         });
     return found;
@@ -60,7 +60,7 @@ io_op* op_with(descriptor& d, void* ticket) noexcept {
 /// While the loop is shared, nobody else holds what this one locks. Otherwise it does nothing.
 class held {
 public:
-    held(bool is_shared, fairlead::detail::short_lock& l) noexcept : lock_(is_shared ? &l : nullptr) {
+    held(bool is_shared, fairlead::impl::exec::short_lock& l) noexcept : lock_(is_shared ? &l : nullptr) {
         if (lock_) [[unlikely]]
             lock_->lock();
     }
@@ -72,14 +72,14 @@ public:
     }
 
 private:
-    fairlead::detail::short_lock* const lock_;
+    fairlead::impl::exec::short_lock* const lock_;
 };
 
 class epoll_reactor final : public reactor, public watcher, public signal_watcher {
 public:
-    explicit epoll_reactor(fairlead::detail::context_memory* memory) : table_(memory), news_(memory) {
+    explicit epoll_reactor(fairlead::impl::exec::context_memory* memory) : table_(memory), news_(memory) {
         if (int const e = set_.open())
-            detail::throw_error({e, error::get_system_category()}, "epoll_create1");
+            fairlead::impl::base::throw_error({e, error::get_system_category()}, "epoll_create1");
     }
 
     descriptor_table& table() noexcept { return table_; }
@@ -312,8 +312,8 @@ private:
     std::uint64_t system_calls_ = 0;
     std::atomic<std::size_t> pending_shared_{0}; ///< beyond those that pending_ counts
     std::atomic<std::uint64_t> system_calls_shared_{0};
-    std::int64_t turn_began_ns_ = 0;     ///< under lists_
-    fairlead::detail::short_lock lists_; ///< while the loop is shared
+    std::int64_t turn_began_ns_ = 0;         ///< under lists_
+    fairlead::impl::exec::short_lock lists_; ///< while the loop is shared
     late_checks checks_;
     retry_pause stall_{stall_least_ns, stall_most_ns};
     retry_pause shortage_{shortage_least_ns, shortage_most_ns};
@@ -575,7 +575,7 @@ template <bool Shared> int epoll_reactor::harvest(std::int64_t until_ns) noexcep
                       ? set_.wait_ms(events, events_most, static_cast<int>(late_checks::moment_ns / 1'000'000))
                       : set_.wait(events, events_most, until_ns);
     if (n < 0 && errno != EINTR) [[unlikely]] // A loop that went on would only turn, and nothing would ever happen.
-        fairlead::detail::system_call_refused("epoll_wait", errno);
+        fairlead::impl::base::system_call_refused("epoll_wait", errno);
     for (int i = 0; i < n; ++i) {
         auto const mark = events[i].data.u64;
         if (mark >= signal_mark) [[unlikely]] {
@@ -741,11 +741,11 @@ void epoll_reactor::spread(descriptor& d, epoll_event const& e) noexcept {
 }
 void epoll_reactor::run_news(op* base, op_mode mode) {
     auto& self = *static_cast<news*>(base);
-    fairlead::detail::section const s;
+    fairlead::impl::exec::section const s;
     static_cast<epoll_reactor*>(self.reactor)->attend(self, mode);
 }
 [[gnu::noinline]] void epoll_reactor::attend(news& told, op_mode mode) noexcept {
-    ++fairlead::detail::this_thread.item.functions;
+    ++fairlead::impl::exec::this_thread.item.functions;
     auto& d = *told.of;
     {
         auto const only = hold(d);
@@ -763,20 +763,20 @@ struct epoll_parts {
     kernel_descriptors doors{of_ops.table(), of_ops.modes(), of_ops};
     machine here{of_ops};
 
-    explicit epoll_parts(fairlead::detail::context_memory* memory) : of_ops(memory) {}
+    explicit epoll_parts(fairlead::impl::exec::context_memory* memory) : of_ops(memory) {}
 };
 
-class epoll_driver final : epoll_parts, public driver, public fairlead::detail::in_context_memory {
+class epoll_driver final : epoll_parts, public driver, public fairlead::impl::exec::in_context_memory {
 public:
-    explicit epoll_driver(fairlead::detail::context_memory* memory)
+    explicit epoll_driver(fairlead::impl::exec::context_memory* memory)
         : epoll_parts(memory),
           driver(of_ops, doors, here) {}
 };
 
 } // namespace
 
-fairlead::detail::owned<driver> make_driver(fairlead::detail::context_memory_ref const& memory) {
-    return fairlead::detail::owned<driver>(new (memory) epoll_driver(memory.get()));
+fairlead::impl::base::owned<driver> make_driver(fairlead::impl::exec::context_memory_ref const& memory) {
+    return fairlead::impl::base::owned<driver>(new (memory) epoll_driver(memory.get()));
 }
 
 } // namespace fairlead::io

@@ -58,7 +58,7 @@ void epoll_set::wake() noexcept {
     std::uint64_t const one = 1;
     ssize_t const r = posix::restarted([&] { return ::write(waker_, &one, sizeof one); });
     if (r < 0) [[unlikely]] // after 2^64 - 2 wake-ups at the soonest; a lost one would be waited for without a word
-        fairlead::detail::system_call_refused("write (eventfd)", static_cast<int>(-r));
+        fairlead::impl::base::system_call_refused("write (eventfd)", static_cast<int>(-r));
 }
 
 int epoll_set::wait_until(epoll_event* events, int most, std::int64_t until_ns) noexcept {

@@ -16,12 +16,12 @@ std::int64_t limit_ns(std::int64_t deadline_ns) noexcept { return std::max<std::
 io_context::io_context() : io_context(-1) {}
 io_context::io_context(int concurrency_hint) : io_context(io::make_driver()) {
     if (concurrency_hint != 1)
-        detail::shares::prepare_early();
+        impl::exec::shares::prepare_early();
 }
-io_context::io_context(detail::owned<io::driver> d) : loop_(io_loop::make(*this, std::move(d))) {}
-io_context::io_context(detail::context_memory_ref memory)
+io_context::io_context(impl::base::owned<io::driver> d) : loop_(io_loop::make(*this, std::move(d))) {}
+io_context::io_context(impl::exec::context_memory_ref memory)
     : execution_context(std::move(memory)),
-      loop_(io_loop::make(*this, io::make_driver(detail::service_access::memory_of(*this)))) {}
+      loop_(io_loop::make(*this, io::make_driver(impl::exec::service_access::memory_of(*this)))) {}
 io_context::io_context(service_maker const& initial, int concurrency_hint) : io_context(concurrency_hint) {
     initial.make(*this);
 }
@@ -38,7 +38,7 @@ void io_context::service::shutdown() {}
 
 void io_context::on_fork(fork_event event) {
     if (auto const r = loop_->notify_fork(event); r.error)
-        detail::throw_error({r.error, error::get_system_category()}, "io_context::notify_fork");
+        impl::base::throw_error({r.error, error::get_system_category()}, "io_context::notify_fork");
 }
 
 std::size_t io_context::run() { return loop_->run_until_ns(all, -1); }

@@ -28,7 +28,7 @@ constexpr std::int64_t watch_ns = 1'000'000;
 constexpr unsigned idle_looks = 16;
 } // namespace
 
-struct io_loop::timers : detail::in_context_memory {
+struct io_loop::timers : impl::exec::in_context_memory {
     explicit timers(execution_context& context) noexcept : heap(context) {}
     io::timer_heap heap;
 };
@@ -41,18 +41,18 @@ public:
     explicit membership(io_loop& l) noexcept
         : loop_(l),
           nested_(l.is_running_this()),
-          frame_{&l, detail::this_thread.frames,
-                 nested_ ? 1U : detail::this_thread.owning.sections.load(std::memory_order_relaxed),
-                 detail::share(detail::this_thread.owning)},
-          outer_(std::exchange(detail::this_thread.current, &l)),
-          depth_(std::exchange(detail::this_thread.depth, 0U)),
-          item_(detail::this_thread.item) {
+          frame_{&l, impl::exec::this_thread.frames,
+                 nested_ ? 1U : impl::exec::this_thread.owning.sections.load(std::memory_order_relaxed),
+                 impl::exec::share(impl::exec::this_thread.owning)},
+          outer_(std::exchange(impl::exec::this_thread.current, &l)),
+          depth_(std::exchange(impl::exec::this_thread.depth, 0U)),
+          item_(impl::exec::this_thread.item) {
         // The share behind the handler that calls us is to be run in here, or by the loop's owner.
         for (auto* f = nested_ ? frame_.outer : nullptr; f; f = f->outer)
             if (f->runs == &l && f->share.is_open())
                 l.close_share(f->share);
         had_it_ = nested_ && l.mine(section_);
-        detail::this_thread.frames = &frame_;
+        impl::exec::this_thread.frames = &frame_;
         if (!nested_ && !l.is_bound_)
             join();
         if (had_it_)
@@ -61,7 +61,7 @@ public:
     membership(membership const&) = delete;
     membership& operator=(membership const&) = delete;
     ~membership() {
-        auto& thread = detail::this_thread;
+        auto& thread = impl::exec::this_thread;
         // The handler of the outer frame goes on as it was: with the loop only if it had it, and nobody else wants it.
         // Without, the outer frame finds out by itself that it was revoked.
         if (nested_) {
@@ -86,11 +86,11 @@ public:
     /// The handler that calls run() is not to be waited for in there.
     unsigned revoked() const noexcept { return had_it_ ? 1 : 0; }
     bool owns() const noexcept { return loop_.mine(section_); }
-    detail::inside_section only_section() const noexcept { return section_; }
+    impl::exec::inside_section only_section() const noexcept { return section_; }
 
     /// False: there is no reason to wait for the loop any more.
     bool take(std::int64_t until_ns) noexcept {
-        auto& self = detail::this_thread.owning;
+        auto& self = impl::exec::this_thread.owning;
         while (!loop_.mine(section_) && !loop_.ownership_.try_take(self)) {
             if (loop_.stopped())
                 return false;
@@ -110,7 +110,7 @@ public:
     }
     static void nudge(void* l) noexcept {
         auto& loop = *static_cast<io_loop*>(l);
-        detail::rundown::guard const here(loop.rundown_); // The owner may be about to exchange its driver.
+        impl::exec::rundown::guard const here(loop.rundown_); // The owner may be about to exchange its driver.
         loop.wake();
     }
 
@@ -118,24 +118,24 @@ private:
     /// The first thread goes on by itself while the second one waits for what sharing needs.
     void join() noexcept {
         if (loop_.ownership_.has_members())
-            detail::shares::prepare();
+            impl::exec::shares::prepare();
         loop_.ownership_.join();
     }
 
     io_loop& loop_;
     bool nested_;
-    detail::run_frame frame_;
+    impl::exec::run_frame frame_;
     loop* outer_;
     unsigned depth_;
-    detail::budget item_;
+    impl::exec::budget item_;
     bool had_it_;
-    detail::section section_; // The last: everything else happens inside it.
+    impl::exec::section section_; // The last: everything else happens inside it.
 };
 
-io_loop* io_loop::make(execution_context& context, detail::owned<io::driver> d) {
-    return new (detail::service_access::memory_of(context)) io_loop(context, std::move(d));
+io_loop* io_loop::make(execution_context& context, impl::base::owned<io::driver> d) {
+    return new (impl::exec::service_access::memory_of(context)) io_loop(context, std::move(d));
 }
-io_loop::io_loop(execution_context& context, detail::owned<io::driver> d)
+io_loop::io_loop(execution_context& context, impl::base::owned<io::driver> d)
     : loop(context),
       driver_(std::move(d)),
       reactor_(&driver_->reactor()),
@@ -143,8 +143,8 @@ io_loop::io_loop(execution_context& context, detail::owned<io::driver> d)
       host_(&driver_->host()),
       is_bound_(reactor_->is_bound()),
       waker_(reactor_),
-      retired_(io::make_retired_driver(detail::service_access::memory_of(context))),
-      timers_(new(detail::service_access::memory_of(context)) timers(context)) {
+      retired_(io::make_retired_driver(impl::exec::service_access::memory_of(context))),
+      timers_(new(impl::exec::service_access::memory_of(context)) timers(context)) {
     attach(*driver_);
 }
 void io_loop::attach(io::driver& d) noexcept {
@@ -218,7 +218,7 @@ std::int64_t io_loop::now_ns() noexcept {
 }
 
 steady_clock::time_point steady_clock::now() noexcept {
-    if (loop* l = detail::this_thread.current)
+    if (loop* l = impl::exec::this_thread.current)
         return at_ns(io_loop::of(*l).now_ns());
     return std::chrono::steady_clock::now();
 }
@@ -297,7 +297,7 @@ void io_loop::look_at_driver(std::int64_t now) noexcept {
 }
 
 /// A bound loop has one thread inside run(). False: there is no reason to wait for its end any more.
-bool io_loop::enter_alone(std::int64_t until_ns, detail::blocking_wait const* for_whom) noexcept {
+bool io_loop::enter_alone(std::int64_t until_ns, impl::exec::blocking_wait const* for_whom) noexcept {
     if (is_running_this())
         return true;
     for (;;) {
@@ -309,7 +309,7 @@ bool io_loop::enter_alone(std::int64_t until_ns, detail::blocking_wait const* fo
         auto const left = until_ns < 0 ? until_ns : until_ns - clock_ns();
         if (until_ns >= 0 && left <= 0)
             return false;
-        auto& self = detail::this_thread.owning;
+        auto& self = impl::exec::this_thread.owning;
         ownership_.wait_for_turn(self, self.sections, seen, left);
     }
 }
@@ -326,7 +326,7 @@ struct io_loop::run_state {
     membership& member;
     std::size_t most;
     std::int64_t until_ns;
-    detail::blocking_wait const* for_whom;
+    impl::exec::blocking_wait const* for_whom;
     std::size_t total = 0;
     bool looks_first = false; ///< around, before it runs the first items
     unsigned looks_left = idle_looks;
@@ -344,11 +344,11 @@ struct io_loop::run_state {
 
 /// After enter(). Without work the loop is stopped; but not by one who only waits for something, and returns also when
 /// that is over.
-std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, detail::blocking_wait const* for_whom) {
+std::size_t io_loop::run(std::size_t most, std::int64_t until_ns, impl::exec::blocking_wait const* for_whom) {
     membership member(*this);
     run_state r{member, most, until_ns, for_whom};
     r.looks_first = most != std::numeric_limits<std::size_t>::max();
-    detail::at_scope_end const count_items(
+    impl::base::at_scope_end const count_items(
         [this, &r] { counters_items_.fetch_add(r.total, std::memory_order_relaxed); });
     while (begin_turn(r)) {
         auto then = run_items(r); // 1
@@ -408,7 +408,7 @@ io_loop::next io_loop::run_items(run_state& r) {
 }
 
 /// A batch like any other, but for a look at the clock after each item: whoever gives a time returns within one of it.
-loop::batch io_loop::run_batch_until(run_state& r, detail::inside_section only) {
+loop::batch io_loop::run_batch_until(run_state& r, impl::exec::inside_section only) {
     for (unsigned n = 0; n != fairness::batch_items && r.total != r.most && !local_.empty(); ++n) {
         if (run_batch(1, r.total, only) == batch::lost)
             return batch::lost;
@@ -432,7 +432,7 @@ io_loop::next io_loop::run_shared_items(run_state& r) {
 /// Step 2.
 io_loop::next io_loop::attend_to_others(run_state const& r) noexcept {
     if (ownership_.has_borrowers()) [[unlikely]] {
-        ownership_.lend(detail::this_thread.owning);
+        ownership_.lend(impl::exec::this_thread.owning);
         return next::again;
     }
     take_inbox();
@@ -511,7 +511,7 @@ bool io_loop::leave_it_to_others(run_state& r, std::int64_t wait_until) noexcept
 }
 
 void io_loop::sleep(run_state const& r, std::int64_t wait_until) noexcept {
-    detail::recycler_flush();
+    impl::exec::recycler_flush();
     if (!fall_asleep())
         return;
     if (!r.is_shared || may_sleep_beside_others(r, wait_until)) {
@@ -527,14 +527,14 @@ bool io_loop::may_sleep_beside_others(run_state const& r, std::int64_t& wait_unt
     if (ownership_.has_borrowers() || !has_work(r.member.revoked()))
         return false;
     auto const found = take_over_shares();
-    if (found == detail::shares::found::unknown) {
+    if (found == impl::exec::shares::found::unknown) {
         auto const soon = host_->now_ns() + look_again_ns;
         wait_until = wait_until < 0 ? soon : std::min(wait_until, soon);
     }
-    return found != detail::shares::found::something;
+    return found != impl::exec::shares::found::something;
 }
 
-bool io_loop::drive(detail::blocking_wait const& w, std::int64_t timeout_ns) {
+bool io_loop::drive(impl::exec::blocking_wait const& w, std::int64_t timeout_ns) {
     if (has_own_thread_ || ownership_.has_members())
         return false;
     // Whether run() would return at once is between those who call it.
@@ -579,9 +579,9 @@ std::size_t io_loop::turn() {
 }
 
 void io_loop::stop() noexcept {
-    detail::rundown::guard const here(rundown_); // A thread that sees it may end the loop.
+    impl::exec::rundown::guard const here(rundown_); // A thread that sees it may end the loop.
     stopped_.store(true, std::memory_order_release);
-    if (detail::section const s; !mine(s))
+    if (impl::exec::section const s; !mine(s))
         wake();
     ownership_.wake_all();
 }
@@ -605,12 +605,12 @@ template <class Op, void (io_loop::*Start)(Op&) noexcept> void io_loop::hand_in(
     constexpr auto start = [](loop& owned, op& handed_in) {
         (static_cast<io_loop&>(owned).*Start)(static_cast<Op&>(handed_in));
     };
-    static constinit detail::owner_request what{{}, start};
+    static constinit impl::exec::owner_request what{{}, start};
     post_request(o, what);
 }
 
 void io_loop::submit_here(io::io_op& o) noexcept { reactor_->submit(o); }
-void io_loop::submit_from_outside(io::io_op& o, detail::inside_section s) noexcept {
+void io_loop::submit_from_outside(io::io_op& o, impl::exec::inside_section s) noexcept {
     if (mine(s))
         submit_here(o);
     else if (has_share_here() && is_driver_shared_)
@@ -629,7 +629,7 @@ void io_loop::arm_here(io::timer_op& o) noexcept {
 }
 
 void io_loop::arm(io::timer_op& o) noexcept {
-    detail::section const s;
+    impl::exec::section const s;
     if (mine(s)) [[likely]]
         arm_here(o);
     else
@@ -654,7 +654,7 @@ void io_loop::disarm(io::op_limit& l) noexcept {
 }
 
 bool io_loop::disarm(io::timer_op& o) noexcept {
-    detail::section const s;
+    impl::exec::section const s;
     bool const taken = !mine(s) && take_while_idle();
     if (!taken && !mine(s))
         return false;
@@ -682,7 +682,7 @@ void io_loop::cancel(io::handle h, void* ticket) noexcept {
 void io_loop::cancel(io::timer_op* o, void* ticket) noexcept {
     cancel_one([this, o, ticket](bool known_to_live) {
         bool const found = known_to_live ? o->heap_index != io::timer_op::not_armed
-                                         : timers_->heap.contains(o) && detail::has_ticket(*o, ticket);
+                                         : timers_->heap.contains(o) && impl::exec::has_ticket(*o, ticket);
         if (found)
             cancel(*o);
         return found;
@@ -719,18 +719,18 @@ struct io_loop::question : op {
         self.is_answered.store(true, std::memory_order_release); // It is gone.
         static_cast<io_loop&>(owned).ownership_.wake_all();
     }
-    inline static constinit detail::owner_request what{{}, &answer};
+    inline static constinit impl::exec::owner_request what{{}, &answer};
 };
 
 /// A thread wants to borrow a loop, and may have bound loops itself whose borrowers wait for it.
 struct io_loop::borrowing {
     io_loop& visited;
-    detail::section const& only;
+    impl::exec::section const& only;
 
     /// Each time before it waits. Inside of another section it may be called by somebody who is carrying out requests.
     static void goes_on(void* v) noexcept {
         auto const& self = *static_cast<borrowing*>(v);
-        for (auto* f = self.only.outer() == 0 ? detail::this_thread.frames : nullptr; f; f = f->outer)
+        for (auto* f = self.only.outer() == 0 ? impl::exec::this_thread.frames : nullptr; f; f = f->outer)
             if (auto& own = of(*f->runs); own.is_bound_ && own.mine(self.only))
                 own.take_inbox();
         membership::nudge(&self.visited);
@@ -738,14 +738,14 @@ struct io_loop::borrowing {
 };
 
 /// Calls f(arg) with the loop in the caller's hands, or in those of the thread that it is bound to.
-void io_loop::as_borrower(detail::section const& s, void (*f)(void*), void* arg) noexcept {
+void io_loop::as_borrower(impl::exec::section const& s, void (*f)(void*), void* arg) noexcept {
     if (take_while_idle()) {
         f(arg);
         leave_idle();
         return;
     }
     borrowing v{*this, s};
-    auto& self = detail::this_thread.owning;
+    auto& self = impl::exec::this_thread.owning;
     if (!is_bound_) {
         ownership_.borrow(self, s.outer(), &borrowing::goes_on, &v);
         take_inbox(); // In the order of arrival: what this thread has posted before comes first.

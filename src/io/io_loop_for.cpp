@@ -7,7 +7,7 @@
 #include <memory>
 #include <thread>
 
-namespace fairlead::detail {
+namespace fairlead::io::impl {
 namespace {
 
 /// Performs the I/O of a context whose threads run no loop of ours. Handlers do not run here: they are handed to their
@@ -16,7 +16,7 @@ class background_io final : public execution_context::service {
 public:
     explicit background_io(execution_context& c)
         : service(c),
-          loop_(io_loop::make(c, io::make_driver(service_access::memory_of(c)))),
+          loop_(io_loop::make(c, io::make_driver(fairlead::impl::exec::service_access::memory_of(c)))),
           work_(*loop_) {
         loop_->has_own_thread();
         thread_ = running();
@@ -37,7 +37,7 @@ private:
     }
     void notify_fork(execution_context::fork_event event) override {
         if (auto const r = loop_->notify_fork(event); r.error)
-            throw_error({r.error, error::get_system_category()}, "notify_fork");
+            fairlead::impl::base::throw_error({r.error, error::get_system_category()}, "notify_fork");
         if (event == execution_context::fork_prepare) {
             end(); // A thread would not be there in the child.
         } else {
@@ -69,10 +69,11 @@ private:
 io_loop_ref io_loop_of_context(execution_context& c) {
     if (auto* const context = dynamic_cast<io_context*>(&c))
         return io_loop_ref(context->as_loop());
-    if (loop* const l = this_thread.current; l && !io_loop::of(*l).host().has_threads())
-        throw_error_now(error::make_error_code(error::operation_not_supported),
-                        "I/O object: a simulated world has no threads; use the executor of its io_context");
+    if (loop* const l = fairlead::impl::exec::this_thread.current; l && !io_loop::of(*l).host().has_threads())
+        fairlead::impl::base::throw_error_now(
+            error::make_error_code(error::operation_not_supported),
+            "I/O object: a simulated world has no threads; use the executor of its io_context");
     return io_loop_ref(use_service<background_io>(c).loop());
 }
 
-} // namespace fairlead::detail
+} // namespace fairlead::io::impl

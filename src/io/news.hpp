@@ -25,7 +25,7 @@ struct news : op {
 /// Owner, but for heard().
 class all_news {
 public:
-    explicit all_news(fairlead::detail::context_memory* memory) noexcept : memory_(memory), table_memory_(memory) {}
+    explicit all_news(fairlead::impl::exec::context_memory* memory) noexcept : memory_(memory), table_memory_(memory) {}
     all_news(all_news const&) = delete;
     all_news& operator=(all_news const&) = delete;
     ~all_news() {
@@ -92,8 +92,8 @@ private:
         return true;
     }
 
-    fairlead::detail::context_allocator<news> const memory_;
-    fairlead::detail::context_allocator<news*> const table_memory_;
+    fairlead::impl::exec::context_allocator<news> const memory_;
+    fairlead::impl::exec::context_allocator<news*> const table_memory_;
     news** chunks_ = nullptr;
     std::size_t chunk_count_ = 0; ///< beyond the last that is there
     std::atomic<std::size_t> queued_{0};

@@ -14,7 +14,7 @@ class retired_driver final : public reactor,
                              public descriptors,
                              public host,
                              public driver,
-                             public fairlead::detail::in_context_memory {
+                             public fairlead::impl::exec::in_context_memory {
 public:
     retired_driver() noexcept : driver(*this, *this, *this) {}
 
@@ -88,8 +88,8 @@ private:
 
 } // namespace
 
-fairlead::detail::owned<driver> make_retired_driver(fairlead::detail::context_memory_ref const& memory) {
-    return fairlead::detail::owned<driver>(new (memory) retired_driver);
+fairlead::impl::base::owned<driver> make_retired_driver(fairlead::impl::exec::context_memory_ref const& memory) {
+    return fairlead::impl::base::owned<driver>(new (memory) retired_driver);
 }
 
 } // namespace fairlead::io

@@ -131,7 +131,7 @@ void signal_hub::dispatch() noexcept {
 signal_source* signal_hub::open(loop& l) noexcept {
     signal_source* s;
     try {
-        s = new (fairlead::detail::service_access::memory_of(l.context())) signal_source(l);
+        s = new (fairlead::impl::exec::service_access::memory_of(l.context())) signal_source(l);
     } catch (...) {
         return nullptr;
     }

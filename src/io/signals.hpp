@@ -11,7 +11,7 @@ constexpr int number_most = 64;
 }
 
 /// The signals of one set: which it wants, and what came while nobody waited.
-class signal_source : op_link, fairlead::detail::in_context_memory {
+class signal_source : op_link, fairlead::impl::exec::in_context_memory {
 public:
     signal_source(signal_source const&) = delete;
     signal_source& operator=(signal_source const&) = delete;

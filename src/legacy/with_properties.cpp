@@ -4,17 +4,17 @@
 #include <fairlead/legacy/inline_properties.hpp>
 #include <fairlead/legacy/with_properties.hpp>
 
-namespace fairlead::detail {
+namespace fairlead::impl::legacy {
 namespace {
 
-executor_properties with(executor_properties p, any_property asked) noexcept {
+executor_properties with(executor_properties p, exec::any_property asked) noexcept {
     switch (asked) {
-    case any_property::never: p.set(execution::blocking.never); break;
-    case any_property::possibly: p.set(execution::blocking.possibly); break;
-    case any_property::untracked: p.set(execution::outstanding_work.untracked); break;
-    case any_property::tracked: p.set(execution::outstanding_work.tracked); break;
-    case any_property::fork: p.set(execution::relationship.fork); break;
-    case any_property::continuation: p.set(execution::relationship.continuation); break;
+    case exec::any_property::never: p.set(execution::blocking.never); break;
+    case exec::any_property::possibly: p.set(execution::blocking.possibly); break;
+    case exec::any_property::untracked: p.set(execution::outstanding_work.untracked); break;
+    case exec::any_property::tracked: p.set(execution::outstanding_work.tracked); break;
+    case exec::any_property::fork: p.set(execution::relationship.fork); break;
+    case exec::any_property::continuation: p.set(execution::relationship.continuation); break;
     }
     return p;
 }
@@ -40,7 +40,11 @@ template <class... E> any_io_executor change_one(types<E...>, any_io_executor e,
 
 } // namespace
 
-executor_properties properties_of_any::of(any_io_executor const& e) {
+} // namespace fairlead::impl::legacy
+
+namespace fairlead::impl {
+
+legacy::executor_properties exec::properties_of_any::of(any_io_executor const& e) {
     auto const& functions = e.check();
     if (functions.properties) {
         auto const numbers = functions.properties->query(e.storage_);
@@ -48,7 +52,7 @@ executor_properties properties_of_any::of(any_io_executor const& e) {
                 execution::relationship_t::numbered(numbers.relationship),
                 execution::outstanding_work_t::numbered(numbers.work)};
     }
-    executor_properties p;
+    legacy::executor_properties p;
     if (functions.of_the_library)
         return p;
     // It knows none: then it has the first value of each, which promises least.
@@ -61,14 +65,14 @@ executor_properties properties_of_any::of(any_io_executor const& e) {
     return p;
 }
 
-any_io_executor properties_of_any::changed(any_io_executor const& e, any_property asked) {
+any_io_executor exec::properties_of_any::changed(any_io_executor const& e, any_property asked) {
     auto const& functions = e.check();
     if (functions.properties)
         return functions.properties->prefer(e.storage_, asked);
-    auto const p = with({}, asked);
-    if (!functions.of_the_library || p == executor_properties())
+    auto const p = legacy::with({}, asked);
+    if (!functions.of_the_library || p == legacy::executor_properties())
         return e;
-    return change_one(named(), e, p);
+    return legacy::change_one(legacy::named(), e, p);
 }
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl

@@ -11,7 +11,7 @@
 
 namespace fairlead {
 
-namespace detail {
+namespace impl::net {
 namespace {
 
 using words_type = std::array<unsigned, 8>;
@@ -228,12 +228,12 @@ char* print_address(ip::address const& a, char* to) noexcept {
     return a.is_v4() ? print_address(a.to_v4(), to) : print_address(a.to_v6(), to);
 }
 
-} // namespace detail
+} // namespace impl::net
 
-void detail::throw_error_of(error_code const& ec, std::string_view what, std::string_view text) {
+void impl::net::throw_error_of(error_code const& ec, std::string_view what, std::string_view text) {
     constexpr std::size_t shown_most = 64;
     if (ec)
-        throw_error_now(ec, std::string(what).append(1, ' ').append(text.substr(0, shown_most)).c_str());
+        impl::base::throw_error_now(ec, std::string(what).append(1, ' ').append(text.substr(0, shown_most)).c_str());
 }
 
 namespace ip {
@@ -253,23 +253,23 @@ address_v6 address::to_v6() const {
 }
 
 std::string address_v4::to_string() const {
-    char text[detail::text_max_v4];
-    return {text, detail::print_address(*this, text)};
+    char text[impl::net::text_max_v4];
+    return {text, impl::net::print_address(*this, text)};
 }
 
 std::string address_v6::to_string() const {
-    char text[detail::text_max_v6];
-    return {text, detail::print_address(*this, text)};
+    char text[impl::net::text_max_v6];
+    return {text, impl::net::print_address(*this, text)};
 }
 
 std::string address::to_string() const { return is_v6_ ? v6_.to_string() : v4_.to_string(); }
 
 address_v4 make_address_v4(std::string_view text, error_code& ec) noexcept {
-    return detail::or_invalid(detail::parse_v4(text), ec);
+    return impl::net::or_invalid(impl::net::parse_v4(text), ec);
 }
 
 address_v6 make_address_v6(std::string_view text, error_code& ec) noexcept {
-    return detail::or_invalid(detail::parse_v6(text), ec);
+    return impl::net::or_invalid(impl::net::parse_v6(text), ec);
 }
 
 address make_address(std::string_view text, error_code& ec) noexcept {
@@ -282,21 +282,21 @@ address make_address(std::string_view text, error_code& ec) noexcept {
 address_v4 make_address_v4(std::string_view text) {
     error_code ec;
     address_v4 const a = make_address_v4(text, ec);
-    detail::throw_error_of(ec, "make_address_v4", text);
+    impl::net::throw_error_of(ec, "make_address_v4", text);
     return a;
 }
 
 address_v6 make_address_v6(std::string_view text) {
     error_code ec;
     address_v6 const a = make_address_v6(text, ec);
-    detail::throw_error_of(ec, "make_address_v6", text);
+    impl::net::throw_error_of(ec, "make_address_v6", text);
     return a;
 }
 
 address make_address(std::string_view text) {
     error_code ec;
     address const a = make_address(text, ec);
-    detail::throw_error_of(ec, "make_address", text);
+    impl::net::throw_error_of(ec, "make_address", text);
     return a;
 }
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace fairlead::detail {
+namespace fairlead::impl::net {
 
 // "255.255.255.255", and "ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255%4294967295".
 constexpr std::size_t text_max_v4 = 15;
@@ -21,4 +21,4 @@ char* print_number(unsigned n, char* to) noexcept;
 /// Throws `ec`, if it is set, with what was to be done with which text. Of a long one the beginning is enough.
 void throw_error_of(error_code const& ec, std::string_view what, std::string_view text);
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::net

@@ -21,7 +21,7 @@ generic_endpoint::generic_endpoint(void const* address, std::size_t size, int pr
 
 void generic_endpoint::resize(std::size_t size) {
     if (size > size_max)
-        throw_error(error::invalid_argument, "endpoint");
+        impl::base::throw_error(error::invalid_argument, "endpoint");
     size_ = static_cast<std::uint32_t>(size);
 }
 

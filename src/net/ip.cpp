@@ -8,7 +8,7 @@
 
 #include <netinet/in.h>
 
-namespace fairlead::detail {
+namespace fairlead::impl::net {
 
 static_assert(sizeof(ip_endpoint) == 28 && std::is_trivially_copyable_v<ip_endpoint>);
 static_assert(sizeof(ip::tcp::endpoint) == 28 && std::is_trivially_copyable_v<ip::tcp::endpoint>);
@@ -39,7 +39,7 @@ ip_endpoint::ip_endpoint(ip::address const& address, std::uint16_t port_number) 
 
 void ip_endpoint::resize(std::size_t size) {
     if (size > sizeof bytes_)
-        throw_error(error::invalid_argument, "endpoint");
+        base::throw_error(error::invalid_argument, "endpoint");
 }
 
 ip::address ip_endpoint::address() const noexcept {
@@ -82,4 +82,4 @@ std::strong_ordering operator<=>(ip_endpoint const& a, ip_endpoint const& b) noe
     return by_address != 0 ? by_address : a.port() <=> b.port();
 }
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::net

@@ -24,9 +24,9 @@ local_endpoint::local_endpoint() noexcept : bytes_{AF_UNIX, {}} {}
 local_endpoint::local_endpoint(std::string_view path) : local_endpoint() {
     bool const is_abstract = path.starts_with('\0');
     if (path.size() > (is_abstract ? path_max : path_max - 1))
-        throw_error_of(error::name_too_long, "local endpoint", path);
+        impl::net::throw_error_of(error::name_too_long, "local endpoint", path);
     if (!is_abstract && path.find('\0') != path.npos)
-        throw_error_of(error::invalid_argument, "local endpoint", path); // up to that NUL
+        impl::net::throw_error_of(error::invalid_argument, "local endpoint", path); // up to that NUL
     std::copy(path.begin(), path.end(), bytes_.path);
     length_ = static_cast<std::uint16_t>(path.size());
 }
@@ -34,7 +34,7 @@ local_endpoint::local_endpoint(std::string_view path) : local_endpoint() {
 void local_endpoint::resize(std::size_t size) {
     // For a path that fills sun_path Linux counts a NUL beyond it, which it did not write.
     if (size > path_offset + path_max + 1)
-        throw_error(error::invalid_argument, "endpoint");
+        impl::base::throw_error(error::invalid_argument, "endpoint");
     std::size_t const written = std::clamp(size, path_offset, path_offset + path_max) - path_offset;
     bool const is_abstract = written != 0 && bytes_.path[0] == '\0';
     length_ = static_cast<std::uint16_t>(is_abstract ? written : ::strnlen(bytes_.path, written));

@@ -47,13 +47,13 @@ network_v6 make_network_v6(std::string_view text, error_code& ec) noexcept {
 network_v4 make_network_v4(std::string_view text) {
     error_code ec;
     auto const n = make_network_v4(text, ec);
-    fairlead::detail::throw_error_of(ec, "make_network_v4", text);
+    impl::net::throw_error_of(ec, "make_network_v4", text);
     return n;
 }
 network_v6 make_network_v6(std::string_view text) {
     error_code ec;
     auto const n = make_network_v6(text, ec);
-    fairlead::detail::throw_error_of(ec, "make_network_v6", text);
+    impl::net::throw_error_of(ec, "make_network_v6", text);
     return n;
 }
 

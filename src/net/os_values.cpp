@@ -6,7 +6,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-namespace os = fairlead::detail::os;
+namespace os = fairlead::impl::net::os;
 
 static_assert(os::af_unspec == AF_UNSPEC && os::af_unix == AF_UNIX);
 static_assert(os::af_inet == AF_INET && os::af_inet6 == AF_INET6);

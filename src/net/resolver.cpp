@@ -4,7 +4,7 @@
 
 #include <netdb.h>
 
-namespace fairlead::detail {
+namespace fairlead::impl::net {
 
 static_assert(ip::resolver_base::passive == AI_PASSIVE && ip::resolver_base::canonical_name == AI_CANONNAME &&
               ip::resolver_base::numeric_host == AI_NUMERICHOST && ip::resolver_base::v4_mapped == AI_V4MAPPED &&
@@ -133,22 +133,22 @@ error_code resolve_error(io::resolve_op const& o) noexcept {
     }
 }
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::net
 
 namespace fairlead::ip {
 
 std::string host_name(error_code& ec) {
     char name[256];
-    loop* const l = fairlead::detail::this_thread.current;
+    loop* const l = impl::exec::this_thread.current;
     auto const r =
         l ? io_loop::of(*l).host().host_name(name, sizeof name) : io::host::system_host_name(name, sizeof name);
-    ec = fairlead::detail::to_error_code(r.error);
+    ec = impl::operation::to_error_code(r.error);
     return ec ? std::string() : std::string(name);
 }
 std::string host_name() {
     error_code ec;
     auto name = host_name(ec);
-    fairlead::detail::throw_error(ec, "host_name");
+    impl::base::throw_error(ec, "host_name");
     return name;
 }
 

@@ -16,20 +16,21 @@ signal_core::~signal_core() {
 }
 
 error_code signal_core::open() noexcept {
-    return source_ ? error_code() : to_error_code(engine_->host().open_signals(source_).error);
+    return source_ ? error_code() : impl::operation::to_error_code(engine_->host().open_signals(source_).error);
 }
 error_code signal_core::add(int number, int flags) noexcept {
     if (auto const ec = open())
         return ec;
-    return to_error_code(engine_->host().add_signal(*source_, number, flags).error);
+    return impl::operation::to_error_code(engine_->host().add_signal(*source_, number, flags).error);
 }
 error_code signal_core::remove(int number) noexcept {
     if (number <= 0)
         return error::invalid_argument;
-    return source_ ? to_error_code(engine_->host().remove_signal(*source_, number).error) : error_code();
+    return source_ ? impl::operation::to_error_code(engine_->host().remove_signal(*source_, number).error)
+                   : error_code();
 }
 error_code signal_core::clear() noexcept {
-    return source_ ? to_error_code(engine_->host().remove_signal(*source_, 0).error) : error_code();
+    return source_ ? impl::operation::to_error_code(engine_->host().remove_signal(*source_, 0).error) : error_code();
 }
 std::size_t signal_core::cancel() noexcept { return source_ ? engine_->host().cancel_signals(*source_) : 0; }
 

@@ -12,10 +12,10 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-namespace fairlead::detail {
+namespace fairlead::impl::net {
 namespace {
 
-error_code as_error(io::outcome const& r) noexcept { return to_error_code(r.error); }
+error_code as_error(io::outcome const& r) noexcept { return operation::to_error_code(r.error); }
 
 /// The one option that the library keeps itself.
 bool is_report_aborted(int level, int name) noexcept {
@@ -52,11 +52,11 @@ std::string text_with(char const* what, endpoint_ref e) {
     return text;
 }
 void throw_error_at(error_code const& ec, char const* what, endpoint_ref e) {
-    throw_error_now(ec, text_with(what, e).c_str());
+    base::throw_error_now(ec, text_with(what, e).c_str());
 }
 void throw_about_option(error_code const& ec, char const* what, int level, int name) {
     auto const text = what + (" (level " + std::to_string(level)) + ", option " + std::to_string(name) + ')';
-    throw_error_now(ec, text.c_str());
+    base::throw_error_now(ec, text.c_str());
 }
 
 std::string text_of_failed(char const* what, io::kind k, io_loop& l, io::handle h) {
@@ -70,11 +70,11 @@ std::string text_of_failed(char const* what, io::kind k, io_loop& l, io::handle 
     return text;
 }
 void throw_failed(error_code const& ec, char const* what, io::kind k, socket_core const& s) {
-    throw_error_now(ec, text_of_failed(what, k, *s.engine, s.handle).c_str());
+    base::throw_error_now(ec, text_of_failed(what, k, *s.engine, s.handle).c_str());
 }
 
 void listen_at(socket_core& s, listening const& where) {
-    throw_error(s.open(where.family, where.type, where.protocol), "open");
+    base::throw_error(s.open(where.family, where.type, where.protocol), "open");
     if (where.reuse) {
         socket_base::reuse_address const on(true);
         int const level = on.level(where.family), name = on.name(where.family);
@@ -195,11 +195,11 @@ error_code hand_over(io_loop& from, std::size_t packed_handle, io_loop& to, io::
     }
     auto const fd = from.release(accepted);
     if (fd.error)
-        return to_error_code(fd.error);
+        return operation::to_error_code(fd.error);
     auto const adopted = to.descriptors().adopt(static_cast<int>(fd.value), h);
     if (adopted.error)
         from.descriptors().discard(static_cast<int>(fd.value)); // It was nobody's.
-    return to_error_code(adopted.error);
+    return operation::to_error_code(adopted.error);
 }
 
 error_code connect_pair(socket_core& a, socket_core& b, int family, int type, int protocol) noexcept {
@@ -228,4 +228,4 @@ error_code connect_pipe(socket_core& reads, socket_core& writes) noexcept {
     return ec;
 }
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::net

@@ -6,7 +6,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-namespace fairlead::detail {
+namespace fairlead::impl::net {
 
 static_assert(sizeof(socket_base::linger) == sizeof(::linger) && sizeof(int) == sizeof(::linger::l_onoff));
 static_assert(offsetof(::linger, l_onoff) == 0 && offsetof(::linger, l_linger) == sizeof(int));
@@ -18,4 +18,4 @@ static_assert(sizeof(ipv6_mreq) == 20);
 void throw_option_size() { throw std::length_error("socket option: value of unexpected size"); }
 void throw_option_range() { throw std::out_of_range("multicast hops: not within 0 to 255"); }
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::net

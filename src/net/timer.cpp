@@ -1,6 +1,6 @@
 #include <fairlead/net/timer.hpp>
 
-namespace fairlead::detail {
+namespace fairlead::impl::net {
 
 std::size_t timer_core::cancel_armed(std::size_t most) noexcept {
     // At once, also from outside the loop: the timer may be gone when this has returned.
@@ -34,4 +34,4 @@ timer_core& timer_core::operator=(timer_core&& other) noexcept {
     return *this;
 }
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::net

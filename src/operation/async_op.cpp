@@ -1,10 +1,10 @@
 #include <fairlead/operation/async_op.hpp>
 
-namespace fairlead::detail {
+namespace fairlead::impl::operation {
 
 void throw_named(error_code const& ec, std::string (*describe)(void const*, await_record const&), void const* storage,
                  await_record const& record) {
-    throw_error_now(ec, describe ? describe(storage, record).c_str() : "co_await");
+    base::throw_error_now(ec, describe ? describe(storage, record).c_str() : "co_await");
 }
 template <>
 void take_with<void(error_code)>(initiation_functions<error_code> const* f, void* storage, await_record& r) {
@@ -15,12 +15,12 @@ template <> std::size_t take_with<void(error_code, std::size_t)>(initiation_func
     return instantiate_take<void(error_code, std::size_t)>(f, storage, r);
 }
 void throw_failed(await_record& r) {
-    r.state = await_state::idle;
+    r.state = exec::await_state::idle;
     std::rethrow_exception(take_result<std::exception_ptr>(r));
 }
 
 void finish_await(await_record& r) {
-    auto& thread = this_thread;
+    auto& thread = exec::this_thread;
     if (thread.starting == &r) {
         thread.starting = nullptr; // Completed inside its own start: whoever started it goes on.
         return;
@@ -37,7 +37,7 @@ void submit_asked(askable_await const& a, loop& of_op, void (*submit)(void*, awa
     auto& state = requests_of(*a.record).state;
     bool const goes_on = a.record->notes & await_record::goes_on;
     state.await_begins(a);
-    section const s;
+    exec::section const s;
     if (of_op.plainly_mine(s)) { // In this section nobody else runs the op.
         submit(a.storage, *a.record);
         state.await_has_begun(!goes_on);
@@ -64,13 +64,13 @@ refusal refusal_of(await_record& r) {
         return refusal::none;
     store_result(r, std::make_exception_ptr(system_error(error::make_error_code(error::operation_aborted),
                                                          "co_await of a cancelled coroutine")));
-    r.state = await_state::failed;
-    this_thread.item.exhaust(); // So that the next one comes here, too.
+    r.state = exec::await_state::failed;
+    exec::this_thread.item.exhaust(); // So that the next one comes here, too.
     return refusal::throws;
 }
 
 void drop_await(await_record& r) noexcept {
-    auto& thread = this_thread;
+    auto& thread = exec::this_thread;
     if (thread.starting == &r) {
         thread.starting = nullptr;
         thread.dropped = true;
@@ -85,7 +85,7 @@ std::coroutine_handle<>& foreign_handle(await_record* r) noexcept { return stati
 
 } // namespace
 
-record_hooks const foreign_hooks{
+exec::record_hooks const foreign_hooks{
     .resume = [](await_record* r) { foreign_handle(r).resume(); },
     .abandon = [](await_record* r) { foreign_handle(r).destroy(); }, // No root is known of it.
     .destroy = nullptr,
@@ -94,4 +94,4 @@ record_hooks const foreign_hooks{
     .member = nullptr,
     .is_to_be_destroyed = nullptr};
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::operation

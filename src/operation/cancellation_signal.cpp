@@ -25,18 +25,19 @@ void cancellation_signal::release() noexcept {
     for (use* u = uses_; u; u = u->outer_)
         u->gone_ = true;
     remove();
-    detail::recycle_free(block_);
+    impl::exec::recycle_free(block_);
 }
 
 void cancellation_signal::make_room(std::size_t bytes) {
     if (block_)
-        detail::recycle_free(std::exchange(block_, nullptr));
-    block_ = static_cast<detail::slot_block*>(detail::recycle_allocate(sizeof(detail::slot_block) + bytes));
+        impl::exec::recycle_free(std::exchange(block_, nullptr));
+    block_ = static_cast<impl::operation::slot_block*>(
+        impl::exec::recycle_allocate(sizeof(impl::operation::slot_block) + bytes));
     block_->installed = nullptr;
     block_->capacity = bytes;
 }
 
-namespace detail {
+namespace impl::operation {
 namespace {
 
 constexpr std::uint64_t tickets_at_once = 1 << 16;
@@ -59,5 +60,5 @@ std::uint64_t next_ticket() noexcept {
     return mine.next++;
 }
 
-} // namespace detail
+} // namespace impl::operation
 } // namespace fairlead

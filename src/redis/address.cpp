@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace fairlead::redis::detail {
+namespace fairlead::redis::impl {
 namespace {
 
 constexpr std::string_view default_port = "6379";
@@ -47,4 +47,4 @@ error_code parse_address(std::string_view text, server_address& address) noexcep
     return {};
 }
 
-} // namespace fairlead::redis::detail
+} // namespace fairlead::redis::impl

@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-namespace fairlead::redis::detail {
+namespace fairlead::redis::impl {
 
 /// config::address, taken apart. Views the text it was made from.
 struct server_address {
@@ -16,4 +16,4 @@ struct server_address {
 /// Errors  error::invalid_address
 error_code parse_address(std::string_view text, server_address& address) noexcept;
 
-} // namespace fairlead::redis::detail
+} // namespace fairlead::redis::impl

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace fairlead::redis::detail {
+namespace fairlead::redis::impl {
 
 using fitness = request::fitness;
 
@@ -193,4 +193,4 @@ private:
     std::size_t left_;
 };
 
-} // namespace fairlead::redis::detail
+} // namespace fairlead::redis::impl

@@ -4,16 +4,16 @@
 #include <redis/connection_core.hpp>
 
 namespace fairlead::redis {
-namespace detail {
+namespace impl {
 
 connection_core::connection_core(any_io_executor const& ex, transport* other)
     : executor_(ex),
-      engine_(fairlead::detail::io_loop_for(ex)),
+      engine_(io::impl::io_loop_for(ex)),
       mux_(cfg_),
       sockets_(*engine_),
       stream_(other ? other : &sockets_),
       timer_(io_executor()) {
-    if (!fairlead::detail::loop_of(executor_)) {
+    if (!fairlead::impl::exec::loop_of(executor_)) {
         elsewhere_.emplace(executor_);
         references_.fetch_or(runs_elsewhere, std::memory_order_relaxed);
     }
@@ -34,9 +34,9 @@ void start(connection_core& c, run_op& o) noexcept { c.start_anywhere(o); }
 void discard_settings::operator()(config* c) const noexcept { delete c; }
 settings_of_run keep_settings(config_view const& cfg) { return settings_of_run(new config(cfg)); }
 
-} // namespace detail
+} // namespace impl
 
-connection::connection(any_io_executor const& ex) : core_(new detail::connection_core(ex)) {}
+connection::connection(any_io_executor const& ex) : core_(new impl::connection_core(ex)) {}
 connection::~connection() {
     if (core_)
         core_->close();

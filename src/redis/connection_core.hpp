@@ -28,7 +28,7 @@
 #include <string>
 #include <utility>
 
-namespace fairlead::redis::detail {
+namespace fairlead::redis::impl {
 
 inline constexpr std::chrono::hours for_ever(24 * 365); // A longer time might overflow.
 
@@ -100,7 +100,7 @@ private:
     struct message : outcome_record {
         request const* about = nullptr; // is compared only: it may have gone
         /// Of a sender without memory for a message, which waits until it has been read.
-        fairlead::detail::blocking_wait* sender = nullptr;
+        fairlead::impl::exec::blocking_wait* sender = nullptr;
         message() noexcept {}
         void begin(connection_core* core, request const* r) noexcept {
             outcome_record::begin(core);
@@ -206,8 +206,8 @@ private:
     std::atomic<std::uint64_t> references_{one_reference};
     std::atomic<std::uint32_t> started_elsewhere_{0}; // executions, so far
     any_io_executor executor_;
-    std::optional<fairlead::detail::executor_resumer> elsewhere_; // if the executor runs no loop of ours
-    fairlead::detail::io_loop_ref engine_;
+    std::optional<fairlead::impl::exec::executor_resumer> elsewhere_; // if the executor runs no loop of ours
+    io::impl::io_loop_ref engine_;
     config cfg_;
     multiplexer mux_;
     session_machine session_;
@@ -243,4 +243,4 @@ private:
     request ping_request_;
 };
 
-} // namespace fairlead::redis::detail
+} // namespace fairlead::redis::impl

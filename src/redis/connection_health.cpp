@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace fairlead::redis::detail {
+namespace fairlead::redis::impl {
 
 std::chrono::milliseconds connection_core::interval() const noexcept {
     return std::min<std::chrono::milliseconds>(cfg_.health_check_interval, for_ever);
@@ -90,4 +90,4 @@ std::int64_t connection_core::undelivered_bytes() noexcept {
            static_cast<std::int64_t>((session_.is_writing() ? write_.size : 0) + mux_.waiting_bytes());
 }
 
-} // namespace fairlead::redis::detail
+} // namespace fairlead::redis::impl

@@ -1,11 +1,11 @@
 // The way of completed ops to the handlers' executor, where that runs no loop of ours.
 #include <redis/connection_core.hpp>
 
-namespace fairlead::redis::detail {
+namespace fairlead::redis::impl {
 
 void connection_core::note_handler(op& o) noexcept {
     // A thread that blocks for the op may be the only one that the executor has.
-    auto const* const waits = fairlead::detail::this_thread.waits;
+    auto const* const waits = fairlead::impl::exec::this_thread.waits;
     bool const has_handler = o.run && !(waits && waits->is_starting());
     o.result.flags = has_handler ? goes_home : 0;
     if (has_handler)
@@ -37,4 +37,4 @@ void connection_core::on_homing(op* base, op_mode mode) {
     core.release();
 }
 
-} // namespace fairlead::redis::detail
+} // namespace fairlead::redis::impl

@@ -1,7 +1,7 @@
 // Executions and receives: taken in, handed their results, cancelled, given up; and what of them is work of the loop.
 #include <redis/connection_core.hpp>
 
-namespace fairlead::redis::detail {
+namespace fairlead::redis::impl {
 
 error_code connection_core::admit(exec_op const& o, bool is_ready) const noexcept {
     if (o.category)
@@ -110,4 +110,4 @@ void connection_core::count_work() noexcept {
         loop().work_finished();
 }
 
-} // namespace fairlead::redis::detail
+} // namespace fairlead::redis::impl

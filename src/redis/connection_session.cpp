@@ -4,7 +4,7 @@
 #include <fairlead/base/at_scope_end.hpp>
 #include <fairlead/coro/spawn.hpp>
 
-namespace fairlead::redis::detail {
+namespace fairlead::redis::impl {
 
 void connection_core::start(run_op& o) noexcept {
     settings_of_run settings(o.settings);
@@ -28,14 +28,14 @@ void connection_core::start(run_op& o) noexcept {
         co_spawn(io_executor(), serve(reference(this)), detached);
     } catch (...) {
         if (run_ == &o && session_.now_in() == session_machine::phase::connecting)
-            finish(fairlead::detail::code_of(std::errc::not_enough_memory));
+            finish(fairlead::impl::base::code_of(std::errc::not_enough_memory));
     }
 }
 
 awaitable<void> connection_core::serve(reference self) {
     auto& core = *self.core;
     error_code reason = fairlead::error::operation_aborted; // The coroutine may be destroyed with its context.
-    fairlead::detail::at_scope_end const end([&core, &reason] { core.finish(reason); });
+    fairlead::impl::base::at_scope_end const end([&core, &reason] { core.finish(reason); });
     server_address address;
     error_code ec = core.begin_connecting(address);
     if (!ec) {
@@ -140,7 +140,7 @@ void connection_core::greeted_late() noexcept {
         if (auto const ec = greeted())
             stop(ec);
     } catch (...) {
-        stop(fairlead::detail::code_of(std::errc::not_enough_memory));
+        stop(fairlead::impl::base::code_of(std::errc::not_enough_memory));
     }
 }
 
@@ -173,4 +173,4 @@ void connection_core::finish_now() noexcept {
     }
 }
 
-} // namespace fairlead::redis::detail
+} // namespace fairlead::redis::impl

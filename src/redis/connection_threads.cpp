@@ -3,22 +3,22 @@
 
 #include <fairlead/exec/recycler.hpp>
 
-namespace fairlead::redis::detail {
+namespace fairlead::redis::impl {
 
 void connection_core::send(outcome_record& o, errand what) noexcept {
-    static constinit fairlead::detail::owner_request arrival{{}, &connection_core::on_arrival};
+    static constinit fairlead::impl::exec::owner_request arrival{{}, &connection_core::on_arrival};
     o.result.flags = static_cast<unsigned>(what) | (is_to_go_home(o) ? goes_home : 0);
     retain(one_message); // Before it can be seen: whoever knows that it was sent finds it on its way.
     engine_->post_request(o, arrival);
 }
 
 void connection_core::send_message(errand what, request const* about) noexcept {
-    if (void* const memory = fairlead::detail::recycle_allocate_or_null(sizeof(message))) {
+    if (void* const memory = fairlead::impl::exec::recycle_allocate_or_null(sizeof(message))) {
         auto& m = *::new (memory) message;
         m.begin(this, about);
         return send(m, what);
     }
-    fairlead::detail::blocking_wait until_read;
+    fairlead::impl::exec::blocking_wait until_read;
     message m;
     m.begin(this, about);
     m.sender = &until_read;
@@ -109,7 +109,7 @@ void connection_core::done_with(message& m) noexcept {
         return;
     }
     m.~message();
-    fairlead::detail::recycle_free(&m);
+    fairlead::impl::exec::recycle_free(&m);
 }
 
 void connection_core::cancel() noexcept {
@@ -125,7 +125,7 @@ std::size_t connection_core::cancel(request const& r) noexcept {
 }
 
 void connection_core::close() noexcept {
-    fairlead::detail::io_loop_ref const kept(engine_); // Ours may be the last one, and we may go in there.
+    io::impl::io_loop_ref const kept(engine_); // Ours may be the last one, and we may go in there.
     if (here([this] { close_here(); }))
         return;
     close_.begin(this, nullptr);
@@ -138,4 +138,4 @@ void connection_core::close_here() noexcept {
     release();
 }
 
-} // namespace fairlead::redis::detail
+} // namespace fairlead::redis::impl

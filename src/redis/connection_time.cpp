@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
-namespace fairlead::redis::detail {
+namespace fairlead::redis::impl {
 
 void connection_core::arm_timer(std::chrono::milliseconds after) {
     timer_.cancel();
@@ -37,8 +37,8 @@ void connection_core::on_timer() noexcept {
         default: break;
         }
     } catch (...) {
-        stop(fairlead::detail::code_of(std::errc::not_enough_memory));
+        stop(fairlead::impl::base::code_of(std::errc::not_enough_memory));
     }
 }
 
-} // namespace fairlead::redis::detail
+} // namespace fairlead::redis::impl

@@ -2,7 +2,7 @@
 // When it is done, the next one takes all that has come meanwhile.
 #include <redis/connection_core.hpp>
 
-namespace fairlead::redis::detail {
+namespace fairlead::redis::impl {
 
 void connection_core::queue_flush() noexcept {
     if (!session_.wants_flush())
@@ -69,4 +69,4 @@ bool connection_core::written() noexcept {
     return false;
 }
 
-} // namespace fairlead::redis::detail
+} // namespace fairlead::redis::impl

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace fairlead::redis::detail {
+namespace fairlead::redis::impl {
 namespace {
 
 constexpr std::size_t name_shown_max = 32;
@@ -66,4 +66,4 @@ std::string describe_failed(exec_op const& o) {
     return what;
 }
 
-} // namespace fairlead::redis::detail
+} // namespace fairlead::redis::impl

@@ -3,7 +3,7 @@
 #include <fairlead/resp3/error.hpp>
 #include <fairlead/resp3/writer.hpp>
 
-namespace fairlead::redis::detail {
+namespace fairlead::redis::impl {
 namespace {
 
 /// The credentials were not accepted, or none were given where some are needed.
@@ -111,4 +111,4 @@ greeting::action greeting::begin_without_hello() {
     return replies_ != 0 ? action::send : action::ready;
 }
 
-} // namespace fairlead::redis::detail
+} // namespace fairlead::redis::impl

@@ -18,7 +18,7 @@
 #include <string>
 #include <string_view>
 
-namespace fairlead::redis::detail {
+namespace fairlead::redis::impl {
 
 class greeting {
 public:
@@ -60,4 +60,4 @@ private:
     shown_text text_;
 };
 
-} // namespace fairlead::redis::detail
+} // namespace fairlead::redis::impl

@@ -9,7 +9,7 @@
 #include <span>
 #include <type_traits>
 
-namespace fairlead::redis::detail {
+namespace fairlead::redis::impl {
 namespace {
 
 // Head room below the first entry: a handshake goes before what is already there.
@@ -49,7 +49,7 @@ resp3::limits limits_of(config const& cfg) noexcept {
     return l;
 }
 
-error_code out_of_memory() noexcept { return fairlead::detail::code_of(std::errc::not_enough_memory); }
+error_code out_of_memory() noexcept { return fairlead::impl::base::code_of(std::errc::not_enough_memory); }
 
 } // namespace
 
@@ -598,4 +598,4 @@ void multiplexer::on_push(std::span<resp3::node const> message, op_queue& done) 
         finish_front(done);
 }
 
-} // namespace fairlead::redis::detail
+} // namespace fairlead::redis::impl

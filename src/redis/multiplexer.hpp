@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace fairlead::redis::detail {
+namespace fairlead::redis::impl {
 
 /// As connection_counters.
 struct shown_counters {
@@ -193,4 +193,4 @@ private:
     shown_counters counters_;
 };
 
-} // namespace fairlead::redis::detail
+} // namespace fairlead::redis::impl

@@ -8,8 +8,8 @@ namespace fairlead::redis {
 
 namespace {
 
-using detail::role;
-using detail::transaction;
+using impl::role;
+using impl::transaction;
 
 /// A timeout as it stands in a command; what is none is taken for the longest, for the server will refuse it at once.
 std::uint32_t milliseconds_of(std::string_view text, double unit_ms) noexcept {
@@ -20,29 +20,29 @@ std::uint32_t milliseconds_of(std::string_view text, double unit_ms) noexcept {
     return is_limit ? static_cast<std::uint32_t>(n) + 1 : request::for_ever_ms;
 }
 
-std::uint32_t wait_of(detail::timeout where, detail::arguments_of arguments) noexcept {
-    if (where == detail::timeout::none || arguments.left() == 0)
+std::uint32_t wait_of(impl::timeout where, impl::arguments_of arguments) noexcept {
+    if (where == impl::timeout::none || arguments.left() == 0)
         return request::for_ever_ms;
     auto text = arguments.next();
-    if (where == detail::timeout::first_s)
+    if (where == impl::timeout::first_s)
         return milliseconds_of(text, 1000);
-    if (where == detail::timeout::after_subcommand_ms)
+    if (where == impl::timeout::after_subcommand_ms)
         return milliseconds_of(arguments.left() != 0 ? arguments.next() : "", 1);
     while (arguments.left() != 0)
         text = arguments.next();
-    return milliseconds_of(text, where == detail::timeout::last_s ? 1000 : 1);
+    return milliseconds_of(text, where == impl::timeout::last_s ? 1000 : 1);
 }
 
 /// The argument of the option BLOCK; keys, groups and consumers may have that name, too. 0: there is none.
-std::uint32_t block_of(detail::arguments_of arguments) noexcept {
+std::uint32_t block_of(impl::arguments_of arguments) noexcept {
     while (arguments.left() != 0) {
         auto const word = arguments.next();
-        bool const is_group = detail::equals_capitals(word, "GROUP"); // before its name and that of the consumer
+        bool const is_group = impl::equals_capitals(word, "GROUP"); // before its name and that of the consumer
         for (int names = is_group ? 2 : 0; names != 0 && arguments.left() != 0; --names)
             arguments.next();
-        if (detail::equals_capitals(word, "STREAMS"))
+        if (impl::equals_capitals(word, "STREAMS"))
             return 0;
-        if (detail::equals_capitals(word, "BLOCK"))
+        if (impl::equals_capitals(word, "BLOCK"))
             return milliseconds_of(arguments.left() != 0 ? arguments.next() : "", 1);
     }
     return 0;
@@ -57,7 +57,7 @@ void request::clear() noexcept {
     refused_ = nullptr;
     instead_ = {};
     fitness_ = fitness::shared;
-    transaction_ = transaction::as_it_was;
+    transaction_ = impl::transaction::as_it_was;
     has_effects_ = pauses_ = false;
     late_ms_ = 0;
     precedes_at_ = 0;
@@ -70,37 +70,37 @@ std::string_view request::refused() const noexcept {
 }
 
 std::string_view request::instead() const noexcept {
-    return !refused_ && leaves_open() ? detail::advice::one_request : instead_;
+    return !refused_ && leaves_open() ? impl::advice::one_request : instead_;
 }
 
 void request::note(std::size_t start, std::string_view name) {
-    if (detail::may_be_found(name) || !parts_.empty()) [[unlikely]]
+    if (impl::may_be_found(name) || !parts_.empty()) [[unlikely]]
         return note_special(start, name);
     ++commands_;
     ++replies_;
 }
 
 void request::note_special(std::size_t start, std::string_view name) {
-    detail::arguments_of arguments(std::string_view(payload_).substr(start));
+    impl::arguments_of arguments(std::string_view(payload_).substr(start));
     arguments.next();
-    auto const* known = detail::find_command(name);
-    if (known && known->what == role::container)
-        known = arguments.left() != 0 ? detail::find_command(name, detail::arguments_of(arguments).next()) : nullptr;
-    bool const is_confirmed = known && known->what == role::confirmed;
+    auto const* known = impl::find_command(name);
+    if (known && known->what == impl::role::container)
+        known = arguments.left() != 0 ? impl::find_command(name, impl::arguments_of(arguments).next()) : nullptr;
+    bool const is_confirmed = known && known->what == impl::role::confirmed;
 
     auto const before = parts_.size();
     try {
         if (is_confirmed) {
             if (parts_.empty() && replies_ != 0)
-                parts_.push_back({static_cast<std::uint32_t>(replies_), detail::confirmation::none});
+                parts_.push_back({static_cast<std::uint32_t>(replies_), impl::confirmation::none});
             // Without arguments UNSUBSCRIBE is confirmed at least once; SUBSCRIBE is answered by an error.
             auto const count = static_cast<std::uint32_t>(std::max<std::size_t>(arguments.left(), 1));
             parts_.push_back({count, known->confirmed_by});
         } else if (!parts_.empty()) {
-            if (parts_.back().kind == detail::confirmation::none)
+            if (parts_.back().kind == impl::confirmation::none)
                 ++parts_.back().count;
             else
-                parts_.push_back({1, detail::confirmation::none});
+                parts_.push_back({1, impl::confirmation::none});
         }
     } catch (...) {
         parts_.resize(before);
@@ -114,41 +114,41 @@ void request::note_special(std::size_t start, std::string_view name) {
         note_effects(*known, arguments);
 }
 
-void request::note_effects(detail::command_info const& known, detail::arguments_of arguments) noexcept {
+void request::note_effects(impl::command_info const& known, impl::arguments_of arguments) noexcept {
     std::uint32_t late_ms = 0;
     switch (known.what) {
-    case role::opens:
-    case role::closes:
+    case impl::role::opens:
+    case impl::role::closes:
         if (arguments.left() != 0)
-            return refuse(known, fitness::never, detail::advice::no_arguments);
-        transaction_ = known.what == role::opens ? transaction::left_open : transaction::closed;
+            return refuse(known, fitness::never, impl::advice::no_arguments);
+        transaction_ = known.what == impl::role::opens ? impl::transaction::left_open : impl::transaction::closed;
         has_effects_ = true;
         break;
-    case role::confirmed:
+    case impl::role::confirmed:
         // Its answer would be +QUEUED, and the confirmation a push in the place of an element.
         if (leaves_open())
-            return refuse(known, fitness::never, detail::advice::outside);
+            return refuse(known, fitness::never, impl::advice::outside);
         break;
-    case role::precedes:
+    case impl::role::precedes:
         precedes_at_ = commands_;
         has_effects_ = true;
         break;
-    case role::blocks: late_ms = wait_of(known.wait, arguments); break;
-    case role::reads_stream: late_ms = block_of(arguments); break;
-    case role::pauses:
+    case impl::role::blocks: late_ms = wait_of(known.wait, arguments); break;
+    case impl::role::reads_stream: late_ms = block_of(arguments); break;
+    case impl::role::pauses:
         late_ms = wait_of(known.wait, arguments);
         has_effects_ = pauses_ = true;
         break;
-    case role::plain:
-    case role::container: break;
+    case impl::role::plain:
+    case impl::role::container: break;
     }
     if (!leaves_open()) // Inside a transaction nothing waits.
         late_ms_ = late_ms < for_ever_ms - late_ms_ ? late_ms_ + late_ms : for_ever_ms;
-    if (late_ms != 0 || known.what != role::reads_stream)
+    if (late_ms != 0 || known.what != impl::role::reads_stream)
         refuse(known, known.fit, known.instead);
 }
 
-void request::refuse(detail::command_info const& known, fitness fit, std::string_view instead) noexcept {
+void request::refuse(impl::command_info const& known, fitness fit, std::string_view instead) noexcept {
     if (fit <= fitness_)
         return;
     fitness_ = fit;

@@ -78,7 +78,7 @@ std::size_t generic_response::drop_older_half() noexcept {
     return dropped;
 }
 
-namespace detail {
+namespace impl {
 
 void throw_no_value(error why, std::string_view server_text) {
     constexpr std::size_t shown_bytes_max = 256;
@@ -172,5 +172,5 @@ error_code deliver_generic(void* object, std::size_t, reply_view const& reply) {
     return {};
 }
 
-} // namespace detail
+} // namespace impl
 } // namespace fairlead::redis

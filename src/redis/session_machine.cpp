@@ -1,6 +1,6 @@
 #include <redis/session_machine.hpp>
 
-namespace fairlead::redis::detail {
+namespace fairlead::redis::impl {
 
 session_machine::admission session_machine::begin() noexcept {
     if (is_closed())
@@ -54,4 +54,4 @@ session_machine::change_of_work session_machine::count(bool has_pending) noexcep
     return counts == work::counted ? change_of_work::begins : change_of_work::ends;
 }
 
-} // namespace fairlead::redis::detail
+} // namespace fairlead::redis::impl

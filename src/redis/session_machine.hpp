@@ -17,7 +17,7 @@
 
 #include <utility>
 
-namespace fairlead::redis::detail {
+namespace fairlead::redis::impl {
 
 class session_machine {
 public:
@@ -145,4 +145,4 @@ private:
     arrivals arrivals_ = arrivals::none;
 };
 
-} // namespace fairlead::redis::detail
+} // namespace fairlead::redis::impl

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-namespace fairlead::redis::detail {
+namespace fairlead::redis::impl {
 
 /// A reader sees everything that the writer did before.
 template <class T> class shown {
@@ -95,4 +95,4 @@ private:
     std::uint64_t to_add_ = one;
 };
 
-} // namespace fairlead::redis::detail
+} // namespace fairlead::redis::impl

@@ -11,7 +11,7 @@
 #include <netinet/tcp.h>
 #include <sys/ioctl.h>
 
-namespace fairlead::redis::detail {
+namespace fairlead::redis::impl {
 namespace {
 
 bool is_numeric(server_address const& address, ip::tcp::endpoint& endpoint) {
@@ -27,7 +27,7 @@ bool is_numeric(server_address const& address, ip::tcp::endpoint& endpoint) {
 }
 
 template <int Name> using tcp_number =
-    fairlead::detail::integer_option<fairlead::detail::option_key<IPPROTO_TCP, Name>>;
+    fairlead::impl::net::integer_option<fairlead::impl::net::option_key<IPPROTO_TCP, Name>>;
 
 } // namespace
 
@@ -126,4 +126,4 @@ std::int64_t socket_transport::unread_bytes() noexcept {
     return engine().as_owner([this]() noexcept { return engine().descriptors().available(socket_->handle).value; });
 }
 
-} // namespace fairlead::redis::detail
+} // namespace fairlead::redis::impl

@@ -6,7 +6,7 @@
 #include <fairlead/net/resolver.hpp>
 #include <fairlead/net/stream_socket.hpp>
 
-namespace fairlead::redis::detail {
+namespace fairlead::redis::impl {
 
 class socket_transport final : public transport {
 public:
@@ -26,8 +26,8 @@ private:
     ip::tcp::socket tcp_;
     local::stream_protocol::socket unix_;
     ip::tcp::resolver resolver_;
-    fairlead::detail::socket_core* socket_ = nullptr; // of the one that was connected last
-    bool is_open_ = false;                            // or to be opened
+    fairlead::impl::net::socket_core* socket_ = nullptr; // of the one that was connected last
+    bool is_open_ = false;                               // or to be opened
 };
 
-} // namespace fairlead::redis::detail
+} // namespace fairlead::redis::impl

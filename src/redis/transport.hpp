@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <tuple>
 
-namespace fairlead::redis::detail {
+namespace fairlead::redis::impl {
 
 /// A read, kind::receive, brings at least one byte; a write, kind::send_all, takes all. result.n counts over all
 /// attempts.
@@ -38,7 +38,7 @@ struct transport_op : io::io_op {
         result.error = ec.value();
     }
     error_code error() const noexcept {
-        return category ? error_code(result.error, *category) : fairlead::detail::to_error_code(result.error);
+        return category ? error_code(result.error, *category) : fairlead::impl::operation::to_error_code(result.error);
     }
 };
 /// No descriptor need be behind it; close() ends it.
@@ -77,7 +77,7 @@ private:
 };
 
 /// One read, to be awaited.
-struct read_from : fairlead::detail::primitive<read_from> {
+struct read_from : fairlead::impl::operation::primitive<read_from> {
     using signature = void(error_code, std::size_t);
     using record = transport_op;
 
@@ -98,4 +98,4 @@ inline auto read_into(transport& from, mutable_buffer b) {
     return completion_token_transform<void(error_code, std::size_t)>(as_tuple, read_from(from, b));
 }
 
-} // namespace fairlead::redis::detail
+} // namespace fairlead::redis::impl

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-namespace fairlead::redis::detail::commands {
+namespace fairlead::redis::server_impl::commands {
 namespace {
 
 std::string const* find_field(hash_value const* hash, std::string_view field) {
@@ -382,4 +382,4 @@ void spop(call& c) {
         c.changed(c.args[1]);
 }
 
-} // namespace fairlead::redis::detail::commands
+} // namespace fairlead::redis::server_impl::commands

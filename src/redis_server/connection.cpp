@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-namespace fairlead::redis::detail::commands {
+namespace fairlead::redis::server_impl::commands {
 namespace {
 
 constexpr std::string_view redis_version = "7.2.0"; // whose commands and wording these are
@@ -414,4 +414,4 @@ void debug(call& c) {
     choose(c, subcommands);
 }
 
-} // namespace fairlead::redis::detail::commands
+} // namespace fairlead::redis::server_impl::commands

@@ -12,7 +12,7 @@
 #include <utility>
 
 namespace fairlead::redis {
-namespace detail {
+namespace server_impl {
 namespace {
 
 namespace c = commands;
@@ -673,9 +673,9 @@ void commands::unwatch(call& c) {
     c.ok();
 }
 
-} // namespace detail
+} // namespace server_impl
 
-server_engine::server_engine(server_engine_options options) : state_(std::make_unique<detail::server_state>()) {
+server_engine::server_engine(server_engine_options options) : state_(std::make_unique<server_impl::server_state>()) {
     FAIRLEAD_ASSERT(options.databases > 0);
     state_->options = std::move(options);
     state_->databases.resize(state_->options.databases);
@@ -688,16 +688,16 @@ std::size_t server_engine::client_count() const noexcept { return state_->sessio
 std::uint64_t server_engine::commands_run() const noexcept { return state_->commands_run; }
 
 server_engine::client::client(server_engine& engine, std::string_view address)
-    : session_(std::make_unique<detail::server_session>(*engine.state_)) {
+    : session_(std::make_unique<server_impl::server_session>(*engine.state_)) {
     session_->id = ++engine.state_->last_id;
     session_->address = address;
     session_->created_at = engine.state_->now();
-    detail::reset_session(*session_);
+    server_impl::reset_session(*session_);
     engine.state_->sessions.emplace(session_->id, session_.get());
 }
 
 server_engine::client::~client() {
-    detail::server_state& server = session_->server;
+    server_impl::server_state& server = session_->server;
     server.unwatch(*session_);
     server.unsubscribe_all(*session_);
     server.sessions.erase(session_->id);
@@ -705,7 +705,7 @@ server_engine::client::~client() {
 }
 
 void server_engine::client::feed(std::string_view bytes) {
-    detail::server_session& self = *session_;
+    server_impl::server_session& self = *session_;
     if (self.closing)
         return;
     // Requests are read where they are; only what is left of the last one moves into `input`.
@@ -713,7 +713,7 @@ void server_engine::client::feed(std::string_view bytes) {
     if (has_rest)
         self.input += bytes;
     std::string_view const unread = has_rest ? std::string_view(self.input) : bytes;
-    std::size_t const used = detail::request_reader(self, unread).serve_all();
+    std::size_t const used = server_impl::request_reader(self, unread).serve_all();
     if (self.closing) {
         self.input = {};
     } else {
@@ -725,7 +725,7 @@ void server_engine::client::feed(std::string_view bytes) {
         for (auto& piece : self.pieces)
             piece.at -= used;
     }
-    detail::tell_dirty(self.server); // Last: it may destroy *this.
+    server_impl::tell_dirty(self.server); // Last: it may destroy *this.
 }
 
 std::string& server_engine::client::output() noexcept { return session_->output; }

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace fairlead::redis::detail {
+namespace fairlead::redis::server_impl {
 namespace {
 
 // The class behind a '[' at pattern[p]: whether it has `byte`; p moves behind it. One that is never closed ends with
@@ -286,4 +286,4 @@ void persist(call& c) {
 }
 
 } // namespace commands
-} // namespace fairlead::redis::detail
+} // namespace fairlead::redis::server_impl

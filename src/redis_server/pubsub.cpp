@@ -5,7 +5,7 @@
 #include <iterator>
 #include <string>
 
-namespace fairlead::redis::detail::commands {
+namespace fairlead::redis::server_impl::commands {
 namespace {
 
 struct words {
@@ -144,4 +144,4 @@ void pubsub(call& c) {
         c.unknown_subcommand();
 }
 
-} // namespace fairlead::redis::detail::commands
+} // namespace fairlead::redis::server_impl::commands

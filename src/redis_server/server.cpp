@@ -21,7 +21,7 @@ namespace fairlead::redis {
 namespace detail {
 namespace {
 
-using fairlead::detail::socket_core;
+using fairlead::impl::net::socket_core;
 
 constexpr std::size_t read_bytes = 64 * 1024;
 
@@ -118,7 +118,7 @@ struct session : op_link {
     session& operator=(session const&) = delete;
     ~session() { op_queue::unlink(*this); }
 
-    socket_core& core() noexcept {
+    fairlead::impl::net::socket_core& core() noexcept {
         return std::visit([](auto& s) -> socket_core& { return s.core(); }, socket);
     }
     void close() noexcept { core().close(); }
@@ -166,7 +166,7 @@ struct session : op_link {
 
 awaitable<void> server_core::serve(counted<session> client) {
     auto& self = *client;
-    fairlead::detail::at_scope_end const closing([&self] { self.close(); });
+    fairlead::impl::base::at_scope_end const closing([&self] { self.close(); });
     lazy_buffer in;
     while (self.is_open() && !self.client.wants_close()) {
         mutable_buffer const room = in.prepare(read_bytes);
@@ -247,12 +247,12 @@ server::server(any_io_executor const& ex, server_options options)
     : core_(new detail::server_core(ex, std::move(options))) {
     detail::counted<detail::server_core> keep(core_); // Frees it if this throws.
     if (!core_->options.engine.clock) {
-        auto const l = fairlead::detail::io_loop_for(ex);
-        auto const offset =
-            fairlead::detail::difference(std::chrono::nanoseconds(l->host().wall_ns()), l->now().time_since_epoch());
+        auto const l = io::impl::io_loop_for(ex);
+        auto const offset = fairlead::impl::base::difference(std::chrono::nanoseconds(l->host().wall_ns()),
+                                                             l->now().time_since_epoch());
         core_->options.engine.clock = [l, offset] {
             return std::chrono::duration_cast<std::chrono::milliseconds>(
-                fairlead::detail::sum(l->now().time_since_epoch(), offset));
+                fairlead::impl::base::sum(l->now().time_since_epoch(), offset));
         };
     }
     core_->engine.emplace(core_->options.engine);

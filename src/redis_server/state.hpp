@@ -22,7 +22,7 @@
 #include <variant>
 #include <vector>
 
-namespace fairlead::redis::detail {
+namespace fairlead::redis::server_impl {
 
 struct server_state;
 struct server_session;
@@ -355,4 +355,4 @@ void unwatch(call&);
 void watch(call&);
 } // namespace commands
 
-} // namespace fairlead::redis::detail
+} // namespace fairlead::redis::server_impl

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-namespace fairlead::redis::detail::commands {
+namespace fairlead::redis::server_impl::commands {
 namespace {
 
 // Replaces whatever is at `key`.
@@ -309,4 +309,4 @@ void msetnx(call& c) {
     c.number(1);
 }
 
-} // namespace fairlead::redis::detail::commands
+} // namespace fairlead::redis::server_impl::commands

@@ -74,7 +74,7 @@ void append_clean_line(std::string& out, char kind, std::string_view text) {
 
 } // namespace
 
-void detail::append_command_texts(std::string& out, std::string_view const* texts, std::size_t count) {
+void resp3::impl::append_command_texts(std::string& out, std::string_view const* texts, std::size_t count) {
     std::size_t bytes = head_bytes_max;
     for (std::size_t i = 0; i != count; ++i)
         bytes += head_bytes_max + texts[i].size() + 2;

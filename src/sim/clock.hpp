@@ -16,7 +16,7 @@ public:
     }
     std::int64_t wall_ns(std::int64_t world_ns) const noexcept {
         std::chrono::nanoseconds const right(946'684'800'000'000'000 + steady_ns(world_ns)); // from 2000 on
-        return fairlead::detail::sum(right, wall_offset_).count();
+        return fairlead::impl::base::sum(right, wall_offset_).count();
     }
     /// A time of the world at which the steady clock shows at least `host_ns`.
     std::int64_t world_ns(std::int64_t host_ns) const noexcept {
@@ -34,7 +34,7 @@ public:
         world_base_ = world_ns;
         ppm_ = ppm;
     }
-    void jump(std::chrono::nanoseconds by) noexcept { wall_offset_ = fairlead::detail::sum(wall_offset_, by); }
+    void jump(std::chrono::nanoseconds by) noexcept { wall_offset_ = fairlead::impl::base::sum(wall_offset_, by); }
 
 private:
     std::int64_t drifted(std::int64_t d) const noexcept {

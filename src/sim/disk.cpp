@@ -7,7 +7,7 @@
 namespace fairlead::sim {
 namespace {
 
-error_code failed(std::errc e) noexcept { return fairlead::detail::code_of(e); }
+error_code failed(std::errc e) noexcept { return fairlead::impl::base::code_of(e); }
 
 struct change {
     std::uint64_t offset;

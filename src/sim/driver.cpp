@@ -136,8 +136,8 @@ private:
 
 } // namespace
 
-fairlead::detail::owned<io::driver> make_driver(network& n, host_state& m) {
-    return fairlead::detail::owned<io::driver>(new sim_driver(n, m));
+fairlead::impl::base::owned<io::driver> make_driver(network& n, host_state& m) {
+    return fairlead::impl::base::owned<io::driver>(new sim_driver(n, m));
 }
 
 } // namespace fairlead::sim

@@ -6,6 +6,6 @@
 namespace fairlead::sim {
 
 /// Both outlive the driver.
-fairlead::detail::owned<io::driver> make_driver(network& n, host_state& m);
+fairlead::impl::base::owned<io::driver> make_driver(network& n, host_state& m);
 
 } // namespace fairlead::sim

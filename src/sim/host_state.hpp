@@ -27,7 +27,7 @@ struct remembered_name {
 enum class deed : std::uint8_t { kill, crash, restart, pause, resume };
 
 struct host_state {
-    host_state(network& n, std::uint32_t number, std::string_view called, detail::starter program, bool serves_others);
+    host_state(network& n, std::uint32_t number, std::string_view called, impl::starter program, bool serves_others);
     ~host_state();
 
     bool may_run(std::int64_t now_ns) const noexcept { return is_up && !is_paused && starved_until_ns <= now_ns; }
@@ -38,7 +38,7 @@ struct host_state {
     std::string name;
     ip::address_v4 v4;
     ip::address_v6 v6;
-    detail::starter start;
+    impl::starter start;
     std::function<void(deed)> act; ///< the world's
     bool serves;                   ///< the world does not wait for it
     bool is_up = true;

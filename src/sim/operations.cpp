@@ -187,7 +187,7 @@ bool operations::cancel(endpoint& e, void* ticket) noexcept {
     io::io_op* found = nullptr;
     for (op_queue* q : {&e.reads, &e.writes})
         q->for_each([&](op& each) {
-            if (fairlead::detail::has_ticket(each, ticket))
+            if (fairlead::impl::exec::has_ticket(each, ticket))
                 found = &static_cast<io::io_op&>(each);
         });
     return found && cancel(e, *found);

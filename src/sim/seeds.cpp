@@ -22,7 +22,7 @@
 
 extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*)());
 
-namespace fairlead::sim::detail {
+namespace fairlead::sim::impl {
 namespace {
 
 std::string from_environment(char const* name) {
@@ -476,4 +476,4 @@ seeds_summary run_seeds(seeds_test const& t) {
     return sum;
 }
 
-} // namespace fairlead::sim::detail
+} // namespace fairlead::sim::impl

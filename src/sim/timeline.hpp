@@ -49,7 +49,7 @@ public:
 
     /// A time that is never, or later, is never.
     static std::int64_t later(std::int64_t at_ns, std::chrono::nanoseconds by) noexcept {
-        return std::min(fairlead::detail::sum(std::chrono::nanoseconds(at_ns), by).count(), never_ns);
+        return std::min(fairlead::impl::base::sum(std::chrono::nanoseconds(at_ns), by).count(), never_ns);
     }
 
     std::int64_t now_ns() const noexcept { return now_; }

@@ -18,9 +18,9 @@
 
 namespace fairlead::sim {
 
-constinit thread_local detail::allocations* detail::watched_allocations = nullptr;
+constinit thread_local impl::allocations* sim::impl::watched_allocations = nullptr;
 
-host_state::host_state(network& n, std::uint32_t number, std::string_view called, detail::starter program,
+host_state::host_state(network& n, std::uint32_t number, std::string_view called, impl::starter program,
                        bool serves_others)
     : net(n),
       face(*this),
@@ -42,7 +42,7 @@ host_state::~host_state() = default;
 struct world::parts {
     parts(std::uint64_t s, std::string_view settings) : seed(s), net(s, settings), own(s, 1000) {}
 
-    host_state& add(std::string_view name, detail::starter start, bool serves) {
+    host_state& add(std::string_view name, impl::starter start, bool serves) {
         hosts.push_back(std::make_unique<host_state>(net, static_cast<std::uint32_t>(hosts.size()), name,
                                                      std::move(start), serves));
         auto& m = *hosts.back();
@@ -162,9 +162,9 @@ struct world::parts {
         auto& first = hosts.front()->context;
         first.restart();
         // Between the turns, too, the library's clock shows the world's time.
-        auto& current = fairlead::detail::this_thread.current;
+        auto& current = fairlead::impl::exec::this_thread.current;
         loop* const outer = std::exchange(current, &first.as_loop());
-        fairlead::detail::at_scope_end const restored([&current, outer] { current = outer; });
+        fairlead::impl::base::at_scope_end const restored([&current, outer] { current = outer; });
         bool busy = false;
         bool const has_servers = std::any_of(hosts.begin(), hosts.end(), [](auto const& m) { return m->serves; });
         for (;;) {
@@ -214,8 +214,8 @@ struct world::parts {
 
     void run_turn(host_state& m) {
         in_turn = true;
-        fairlead::detail::at_scope_end const turn_over([this] { in_turn = false; });
-        detail::allocation_watch const watch(allocations);
+        fairlead::impl::base::at_scope_end const turn_over([this] { in_turn = false; });
+        impl::allocation_watch const watch(allocations);
         handlers += m.context.as_loop().turn();
     }
 
@@ -234,7 +234,7 @@ struct world::parts {
     std::uint64_t seed;
     network net;
     random_stream own;
-    detail::allocations allocations;
+    impl::allocations allocations;
     bool in_turn = false;
     std::size_t handlers = 0;
     std::vector<std::unique_ptr<host_state>> hosts; // go before the network
@@ -247,7 +247,7 @@ world::~world() = default;
 
 // ---- hosts
 
-host& world::add(std::string_view name, detail::starter start, bool serves) {
+host& world::add(std::string_view name, impl::starter start, bool serves) {
     auto& p = *parts_;
     auto& m = p.add(name, std::move(start), serves);
     p.net.zone.add(name, m.v4, {});
@@ -327,7 +327,7 @@ void world::set_link_one_way(host& from, host& to, link_options const& o) {
 void world::add_name(std::string_view name, std::string_view address, std::chrono::nanoseconds ttl) {
     error_code ec;
     auto const a = ip::make_address(address, ec);
-    fairlead::detail::throw_error(ec, "sim::world::add_name");
+    fairlead::impl::base::throw_error(ec, "sim::world::add_name");
     parts_->net.zone.add(name, a, ttl);
 }
 void world::remove_name(std::string_view name) { parts_->net.zone.remove(name); }
@@ -355,7 +355,7 @@ void world::calm() {
 }
 
 void world::fail_allocation(std::uint64_t n) noexcept {
-    fairlead::detail::recycler_trim(); // Blocks of earlier runs must not decide which allocation is the n-th.
+    fairlead::impl::exec::recycler_trim(); // Blocks of earlier runs must not decide which allocation is the n-th.
     parts_->allocations.fail_at(n);
 }
 bool world::allocation_has_failed() const noexcept { return parts_->allocations.has_failed(); }

@@ -180,15 +180,15 @@ TEST(RedisAllocations, ReceivingAPushAddsNothingToWhatTheServerAllocates) {
 // A length is a claim: what is allocated follows the bytes that really came.
 TEST(RedisAllocations, AHostileLengthAllocatesNoMoreThanAFewTimesWhatCame) {
     for (std::string_view head : {"$500000000\r\n", "*100000000\r\n", "%100000000\r\n", "*2\r\n:1\r\n$500000000\r\n"}) {
-        redis::detail::multiplexer mux{redis::config{}};
+        redis::impl::multiplexer mux{redis::config{}};
         redis::request req;
         req.push("GET", "k");
         redis::generic_response resp;
-        redis::detail::exec_op o;
+        redis::impl::exec_op o;
         o.begin(nullptr);
         o.request = &req;
         o.object = &resp;
-        o.deliver = &redis::detail::deliver_generic;
+        o.deliver = &redis::impl::deliver_generic;
         mux.begin_generation();
         mux.open();
         ASSERT_TRUE(mux.add(o));

@@ -82,14 +82,14 @@ awaitable<void> prove_usable(io_context& context, int& done) {
 
 /// Forgets what the recycler has in store, so that blocks come from operator new again. Leaks; for a process that ends.
 void forget_stored_blocks() {
-    using holds = detail::last_freed_blocks::holds;
-    for (auto& place : detail::this_thread_last_freed.of_class)
+    using holds = impl::exec::last_freed_blocks::holds;
+    for (auto& place : impl::exec::this_thread_last_freed.of_class)
         if (place.now == holds::block) {
             --live_blocks;
             place = {nullptr, holds::nothing};
         }
-    auto* const r = detail::this_thread_recycler;
-    for (std::size_t i = 0; i != detail::recycler::classes; ++i) {
+    auto* const r = impl::exec::this_thread_recycler;
+    for (std::size_t i = 0; i != impl::exec::recycler::classes; ++i) {
         live_blocks -= static_cast<long>(r->count_[i]);
         r->free_[i] = nullptr;
         r->count_[i] = 0;

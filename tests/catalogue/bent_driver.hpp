@@ -88,7 +88,7 @@ private:
 /// The parts of a bent backend. The base of the driver, so that it is there before it.
 struct bent_parts {
     bend& bent;
-    fairlead::detail::owned<io::driver> machine = io::make_driver();
+    fairlead::impl::base::owned<io::driver> machine = io::make_driver();
     bent_reactor reactor{bent, machine->reactor()};
     bent_host host{bent, machine->host()};
 

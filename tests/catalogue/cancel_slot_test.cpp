@@ -144,7 +144,7 @@ TEST(Catalogue, C03_RequestFollowsAnOperationThatIsStillOnItsWay) {
         post(context, [&] { guard.reset(); });
         // By the loop's own thread, before it has taken the wait in.
         std::atomic<bool> asked{false};
-        context.as_loop().post(*detail::function_op<std::function<void()>>::make(std::function<void()>([&] {
+        context.as_loop().post(*impl::exec::function_op<std::function<void()>>::make(std::function<void()>([&] {
             its.emit(cancellation_type::terminal);
             asked = true;
         })));

@@ -364,14 +364,14 @@ TEST(Catalogue, M06_HandlerDestroysTheObjectItRunsOn) {
 
 TEST(Catalogue, M07_NoAwaiterIsAnAggregate) {
     // g++ 12 destroys an awaiter that was initialised as an aggregate twice.
-    static_assert(!std::is_aggregate_v<detail::op_awaiter<void(error_code)>>);
-    static_assert(!std::is_aggregate_v<detail::op_awaiter<void()>>);
-    static_assert(!std::is_aggregate_v<detail::foreign_awaiter<void(error_code, std::size_t)>>);
-    static_assert(!std::is_aggregate_v<detail::child_awaiter<int>>);
-    static_assert(!std::is_aggregate_v<detail::yield_awaiter>);
-    static_assert(!std::is_aggregate_v<detail::yield_if_due_awaiter>);
-    static_assert(!std::is_aggregate_v<detail::executor_awaiter>);
-    static_assert(!std::is_aggregate_v<detail::promise_base::final_awaiter>);
+    static_assert(!std::is_aggregate_v<impl::operation::op_awaiter<void(error_code)>>);
+    static_assert(!std::is_aggregate_v<impl::operation::op_awaiter<void()>>);
+    static_assert(!std::is_aggregate_v<impl::operation::foreign_awaiter<void(error_code, std::size_t)>>);
+    static_assert(!std::is_aggregate_v<impl::coro::child_awaiter<int>>);
+    static_assert(!std::is_aggregate_v<impl::coro::yield_awaiter>);
+    static_assert(!std::is_aggregate_v<impl::coro::yield_if_due_awaiter>);
+    static_assert(!std::is_aggregate_v<impl::coro::executor_awaiter>);
+    static_assert(!std::is_aggregate_v<impl::coro::promise_base::final_awaiter>);
     static_assert(!std::is_aggregate_v<async_op<void()>>);
     static_assert(!std::is_aggregate_v<awaitable<int>>);
 }

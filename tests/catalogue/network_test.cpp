@@ -283,7 +283,7 @@ TEST(Catalogue, N03_EachAnswerOfTheNameServiceHasAnErrorOfItsOwn) {
         o.result = {};
         o.failure = failure;
         o.found_count = 0;
-        auto const ec = detail::resolve_error(o);
+        auto const ec = impl::net::resolve_error(o);
         EXPECT_TRUE(ec);
         seen.emplace(ec.category().name(), ec.value());
         ++answers;
@@ -292,13 +292,13 @@ TEST(Catalogue, N03_EachAnswerOfTheNameServiceHasAnErrorOfItsOwn) {
     io::resolve_op o;
     o.result = {};
     o.failure = EAI_AGAIN;
-    EXPECT_EQ(detail::resolve_error(o), error::host_not_found_try_again);
+    EXPECT_EQ(impl::net::resolve_error(o), error::host_not_found_try_again);
     o.failure = EAI_NONAME;
-    EXPECT_EQ(detail::resolve_error(o), error::host_not_found);
+    EXPECT_EQ(impl::net::resolve_error(o), error::host_not_found);
     o.failure = EAI_FAIL;
-    EXPECT_EQ(detail::resolve_error(o), error::no_recovery);
+    EXPECT_EQ(impl::net::resolve_error(o), error::no_recovery);
     o.result.error = EMFILE;
-    EXPECT_EQ(detail::resolve_error(o), error::no_descriptors) << "the system's own error counts first";
+    EXPECT_EQ(impl::net::resolve_error(o), error::no_descriptors) << "the system's own error counts first";
 }
 
 TEST(Catalogue, N05_DeadAddressesAreTriedInOrderAndTheLastErrorIsReported) {

@@ -26,7 +26,7 @@ class kernel_world final : public world {
     static constexpr auto patience = 10s;
 
 public:
-    kernel_world(detail::owned<io::driver> d, char const* name) : context_(std::move(d)), name_(name) {}
+    kernel_world(impl::base::owned<io::driver> d, char const* name) : context_(std::move(d)), name_(name) {}
 
     io_context& context() noexcept override { return context_; }
     std::string description() const override { return name_; }
@@ -55,7 +55,7 @@ std::unique_ptr<world> make_epoll_world(std::uint64_t) {
 /// One whose ops complete in poll() and nowhere else, and which is bound to its thread.
 std::unique_ptr<world> make_completion_world(std::uint64_t) {
     static fairlead::test::completion_log log;
-    return std::make_unique<kernel_world>(detail::owned<io::driver>(new fairlead::test::completion_driver(log)),
+    return std::make_unique<kernel_world>(impl::base::owned<io::driver>(new fairlead::test::completion_driver(log)),
                                           "completions");
 }
 std::uint64_t one_world() { return 1; }

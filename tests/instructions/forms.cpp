@@ -124,8 +124,8 @@ struct form {
             w.context.run();
         } else {
             chain c{w, n, start};
-            post(w.context, [&c] {       // Outside of the loop nothing is immediate.
-                detail::recycler_trim(); // The block of this post is none of theirs.
+            post(w.context, [&c] {           // Outside of the loop nothing is immediate.
+                impl::exec::recycler_trim(); // The block of this post is none of theirs.
                 c.next();
             });
             w.context.run();
@@ -225,7 +225,7 @@ std::string name_of(form const& f) {
 }
 std::uint64_t blocks_of(form const& f, long n) {
     world w;
-    detail::recycler_trim();
+    impl::exec::recycler_trim();
     auto const first = this_thread_recycler_counters().fresh;
     f.run(w, n);
     return this_thread_recycler_counters().fresh - first;

@@ -16,8 +16,8 @@ namespace fairlead::test {
 
 namespace {
 
-using redis::detail::command_info;
-using redis::detail::role;
+using redis::impl::command_info;
+using redis::impl::role;
 using fitness = redis::request::fitness;
 
 /// A command, or one of a container's, as COMMAND describes it.
@@ -42,7 +42,7 @@ void read_command(redis::generic_response const& all, std::size_t& i, std::vecto
         auto const n = all[i];
         if (field == 0) {
             c.name = n.value;
-            std::ranges::transform(c.name, c.name.begin(), redis::detail::capital);
+            std::ranges::transform(c.name, c.name.begin(), redis::impl::capital);
             std::ranges::replace(c.name, '|', ' ');
         }
         if (field == 1)
@@ -75,8 +75,8 @@ awaitable<void> ask_for_commands(redis::connection& conn, std::vector<server_com
 command_info const* find(std::string_view name) {
     auto const space = name.find(' ');
     auto const* const found = space == name.npos
-                                  ? redis::detail::find_command(name)
-                                  : redis::detail::find_command(name.substr(0, space), name.substr(space + 1));
+                                  ? redis::impl::find_command(name)
+                                  : redis::impl::find_command(name.substr(0, space), name.substr(space + 1));
     return found && found->what == role::container ? nullptr : found;
 }
 
@@ -190,11 +190,10 @@ TEST_F(RealRedisCommands, TheTableSaysOfCommandsWhatTheServerSays) {
     for (auto const& c : commands_) {
         auto const* const known = find(c.name);
         auto const what = known ? known->what : role::plain;
-        if (c.is_container && std::ranges::any_of(redis::detail::commands,
+        if (c.is_container && std::ranges::any_of(redis::impl::commands,
                                                   [&](auto& each) { return each.name.starts_with(c.name + ' '); })) {
-            EXPECT_TRUE(
-                std::ranges::any_of(redis::detail::commands,
-                                    [&](auto& each) { return each.name == c.name && each.what == role::container; }))
+            EXPECT_TRUE(std::ranges::any_of(
+                redis::impl::commands, [&](auto& each) { return each.name == c.name && each.what == role::container; }))
                 << c.name << " has subcommands: it needs an entry of its own with role::container";
         }
         if (c.has("blocking")) {
@@ -214,7 +213,7 @@ TEST_F(RealRedisCommands, TheTableSaysOfCommandsWhatTheServerSays) {
             EXPECT_TRUE(known && known->fit != fitness::shared) << c.name << " comes before the login";
         }
     }
-    for (auto const& each : redis::detail::commands)
+    for (auto const& each : redis::impl::commands)
         EXPECT_TRUE(std::ranges::count(of_some_servers, each.name) != 0 ||
                     std::ranges::any_of(commands_, [&](auto& c) { return c.name == each.name; }))
             << each.name << " is no command of the server: is it misspelt?";

@@ -1,4 +1,4 @@
-// Taking a loop from an owner that is busy with a handler (src/exec/ownership.cpp, detail::section).
+// Taking a loop from an owner that is busy with a handler (src/exec/ownership.cpp, impl::exec::section).
 //
 // The owner's counter of sections is written with plain stores, which lie in a store buffer before they reach memory;
 // its read of who owns the loop may come before. The joiner marks the owner as claimed, has all store buffers written

@@ -42,7 +42,7 @@ int main() {
 
     bool caught = false;
     try {
-        fairlead::detail::throw_error(fairlead::error::eof, "read");
+        fairlead::impl::base::throw_error(fairlead::error::eof, "read");
     } catch (fairlead::system_error const& e) {
         caught = e.code() == fairlead::error::eof;
     }

@@ -77,11 +77,11 @@ struct Alloc : testing::Test {
                 for (std::uint64_t i = 0; i != warm_up; ++i)
                     co_await m();
                 t.counter = new_counter();
-                auto const before = detail::this_thread.record_overflows;
+                auto const before = impl::exec::this_thread.record_overflows;
                 for (std::uint64_t i = 0; i != measured; ++i)
                     co_await m();
                 t.allocated = t.counter.calls();
-                t.overflows = detail::this_thread.record_overflows - before;
+                t.overflows = impl::exec::this_thread.record_overflows - before;
             }(*this, make),
             [](std::exception_ptr e) {
                 if (e)
@@ -393,10 +393,10 @@ TEST_F(Alloc, B06_RecordOfAPendingAwaitLiesWithItsCoroutines) {
         range* root;
         explicit root_probe(range* r) noexcept : root(r) {}
         bool await_ready() const noexcept { return false; }
-        bool await_suspend(std::coroutine_handle<detail::awaitable_promise<void>> h) noexcept {
+        bool await_suspend(std::coroutine_handle<impl::coro::awaitable_promise<void>> h) noexcept {
             auto const* p = reinterpret_cast<std::byte const*>(h.promise().link.record);
-            auto const* block = reinterpret_cast<detail::recycler_block const*>(p - detail::recycler::header);
-            *root = {p, detail::recycler::payload_bytes(block->size_class)};
+            auto const* block = reinterpret_cast<impl::exec::recycler_block const*>(p - impl::exec::recycler::header);
+            *root = {p, impl::exec::recycler::payload_bytes(block->size_class)};
             return false;
         }
         void await_resume() const noexcept {}

@@ -117,11 +117,11 @@ template <class Executor> cost of_callbacks(io_context& context, objects<Executo
 }
 template <class Executor> cost of_awaits(io_context& context, objects<Executor>& o) {
     cost c;
-    auto const before = detail::this_thread.record_overflows;
+    auto const before = impl::exec::this_thread.record_overflows;
     co_spawn(context, objects<Executor>::awaits(o), [](std::exception_ptr e) { EXPECT_FALSE(e); });
     context.restart();
     c.items = context.run();
-    c.frame_overflows = detail::this_thread.record_overflows - before;
+    c.frame_overflows = impl::exec::this_thread.record_overflows - before;
     return c;
 }
 

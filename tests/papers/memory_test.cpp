@@ -65,7 +65,7 @@ void expect_memory_of_the_handler(char const* name, void (*prepare)(world&), voi
         w.context.poll();
         w.context.restart();
         prepare(w);
-        detail::recycler_trim(); // Blocks that are taken of it have to come from operator new, then.
+        impl::exec::recycler_trim(); // Blocks that are taken of it have to come from operator new, then.
         test::new_counter const from_new;
         start(w, owning_callback{&good, &m});
         EXPECT_EQ(from_new.calls(), 0U) << "taken elsewhere when it started";

@@ -105,13 +105,13 @@ TEST_F(Obligations, A13_DefaultMemoryNeedsNoMoreThanTheUsersOwn) {
         context.restart();
         context.run();
         left = scaled(100'000, 1'000);
-        auto const fresh = detail::recycler_count().fresh;
+        auto const fresh = impl::exec::recycler_count().fresh;
         new_counter const from_new;
         post(context, chain);
         context.restart();
         context.run();
         EXPECT_EQ(left, 0U);
-        EXPECT_EQ(detail::recycler_count().fresh, fresh);
+        EXPECT_EQ(impl::exec::recycler_count().fresh, fresh);
         return from_new.calls();
     };
     one_block memory;
@@ -130,9 +130,10 @@ TEST_F(Obligations, A13_DefaultMemoryIsThatOfTheOperationBefore) {
         io_context* context;
         std::vector<void const*>* where;
         void operator()() {
-            void* const p = detail::recycle_allocate(sizeof(detail::handler_op<detail::loop_post, chain>));
+            void* const p =
+                impl::exec::recycle_allocate(sizeof(impl::operation::handler_op<impl::token::loop_post, chain>));
             where->push_back(p);
-            detail::recycle_free(p);
+            impl::exec::recycle_free(p);
             if (where->size() != 50)
                 post(*context, chain(*this));
         }

@@ -36,12 +36,12 @@ struct DatagramAlloc : testing::Test {
             [](DatagramAlloc& t, Make& m, std::uint64_t& out) -> awaitable<void> {
                 for (int i = 0; i != warm_up; ++i)
                     co_await m(i);
-                auto const before = detail::this_thread.record_overflows;
+                auto const before = impl::exec::this_thread.record_overflows;
                 new_counter const counter;
                 for (int i = 0; i != measured; ++i)
                     co_await m(i);
                 out = counter.calls();
-                t.overflows = detail::this_thread.record_overflows - before;
+                t.overflows = impl::exec::this_thread.record_overflows - before;
                 if (t.partner)
                     t.partner->cancel();
             }(*this, make, allocated),
@@ -58,9 +58,9 @@ struct DatagramAlloc : testing::Test {
         {
             auto const warm = make();
         }
-        auto const before = detail::recycler_count().cached;
+        auto const before = impl::exec::recycler_count().cached;
         auto const o = make();
-        return before - detail::recycler_count().cached;
+        return before - impl::exec::recycler_count().cached;
     }
 
     io_context context;

@@ -89,7 +89,7 @@ awaitable<error_code> exchange(tcp::socket& s, std::string text) {
     co_return not_read;
 }
 
-using user_timeout = detail::integer_option<detail::option_key<IPPROTO_TCP, TCP_USER_TIMEOUT>>;
+using user_timeout = impl::net::integer_option<impl::net::option_key<IPPROTO_TCP, TCP_USER_TIMEOUT>>;
 
 // ---- hosts
 

@@ -90,9 +90,14 @@ private:
         completion_log& log;
 
         copy(io::io_op& o, completion_log& l) : original(&o), log(l) {
-            set(o.handle, o.kind, o.data, o.size, o.message_flags, o.slices);
+            handle = o.handle;
+            kind = o.kind;
+            data = o.data;
+            size = o.size;
+            message_flags = o.message_flags;
+            slices = o.slices;
             run = nullptr;
-            cancel = detail::ticket_of(o).load(std::memory_order_relaxed);
+            cancel = impl::exec::ticket_of(o).load(std::memory_order_relaxed);
             if (auto* const d = datagram())
                 address = d->address, address_size = d->address_size;
             ++log.copies;
@@ -116,7 +121,7 @@ private:
     public:
         done_queue() : loop(context_) {}
         op_queue& all() noexcept { return local_; }
-        bool drive(detail::blocking_wait const&, std::int64_t) override { return false; }
+        bool drive(impl::exec::blocking_wait const&, std::int64_t) override { return false; }
 
     private:
         std::int64_t clock_ns() noexcept override { return 0; }
@@ -146,7 +151,7 @@ private:
 
 /// The base of the driver, so that the parts are there before it.
 struct completion_parts {
-    fairlead::detail::owned<io::driver> machine = io::make_driver();
+    fairlead::impl::base::owned<io::driver> machine = io::make_driver();
     completion_reactor reactor;
 
     explicit completion_parts(completion_log& l) : reactor(l, machine->reactor()) {}

@@ -3,7 +3,7 @@
 
 #include <fairlead/base/config.hpp>
 
-namespace fairlead::detail {
+namespace fairlead::impl::base {
 
 /// Prints the failed fact with its place and aborts. Never returns.
 [[noreturn]] FAIRLEAD_EXPORT void assertion_failed(char const* fact, char const* file, int line) noexcept;
@@ -11,12 +11,12 @@ namespace fairlead::detail {
 /// wait for ever. Prints the refused call and the reason, and aborts.
 [[noreturn]] FAIRLEAD_EXPORT void system_call_refused(char const* call, int error) noexcept;
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::base
 
 /// Cheap facts; on in every build unless FAIRLEAD_NO_ASSERT is defined for the library and the program alike.
 #ifndef FAIRLEAD_NO_ASSERT
 #define FAIRLEAD_ASSERT(fact)                                                                                          \
-    (static_cast<bool>(fact) ? void(0) : ::fairlead::detail::assertion_failed(#fact, __FILE__, __LINE__))
+    (static_cast<bool>(fact) ? void(0) : ::fairlead::impl::base::assertion_failed(#fact, __FILE__, __LINE__))
 #else
 #define FAIRLEAD_ASSERT(fact) void(0)
 #endif

@@ -1,7 +1,7 @@
 // Something that is done when a block is left, by an exception too.
 #pragma once
 
-namespace fairlead::detail {
+namespace fairlead::impl::base {
 
 /// Calls f() when it goes.
 template <class F> class [[nodiscard]] at_scope_end {
@@ -14,4 +14,4 @@ private:
     F f_;
 };
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::base

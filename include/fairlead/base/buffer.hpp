@@ -11,7 +11,7 @@
 #include <utility> // tuple_size
 
 namespace fairlead {
-namespace detail {
+namespace impl::base {
 
 template <typename T>
 concept single_byte = sizeof(T) == 1 && std::is_trivially_copyable_v<T> && !std::is_volatile_v<T>;
@@ -28,7 +28,7 @@ concept byte_span = has_shape_of_span<S> && requires(S const& s) {
     s.subspan(0, 0);
 };
 
-} // namespace detail
+} // namespace impl::base
 
 class const_buffer;
 
@@ -38,7 +38,7 @@ public:
     constexpr mutable_buffer() noexcept = default;
     constexpr mutable_buffer(void* data, std::size_t size) noexcept : data_(data), size_(size) {}
     /// The bytes of a std::span, or of one of the program's own.
-    template <detail::byte_span<void*> Span> constexpr mutable_buffer(Span const& bytes) noexcept
+    template <impl::base::byte_span<void*> Span> constexpr mutable_buffer(Span const& bytes) noexcept
         : data_(bytes.data()),
           size_(bytes.size()) {}
 
@@ -68,7 +68,7 @@ public:
     constexpr const_buffer(void const* data, std::size_t size) noexcept : data_(data), size_(size) {}
     constexpr const_buffer(mutable_buffer const& b) noexcept : data_(b.data()), size_(b.size()) {}
     /// The bytes of a std::span, or of one of the program's own.
-    template <detail::byte_span<void const*> Span> constexpr const_buffer(Span const& bytes) noexcept
+    template <impl::base::byte_span<void const*> Span> constexpr const_buffer(Span const& bytes) noexcept
         : data_(bytes.data()),
           size_(bytes.size()) {}
 
@@ -95,7 +95,7 @@ private:
 
 // ---- buffer(): a view of memory that a container, an array or a pointer names -------------------------------------
 
-namespace detail {
+namespace impl::base {
 
 template <typename T, typename Buffer>
 concept is_buffer = std::convertible_to<std::remove_cvref_t<T> const*, Buffer const*>;
@@ -152,15 +152,16 @@ template <typename C> constexpr auto make_buffer(C& container, std::size_t max_s
 
 inline constexpr std::size_t no_limit = static_cast<std::size_t>(-1);
 
-} // namespace detail
+} // namespace impl::base
 
 /// The same buffer, at most max_size bytes of it.
 [[nodiscard]] constexpr mutable_buffer buffer(mutable_buffer const& b,
-                                              std::size_t max_size = detail::no_limit) noexcept {
-    return {b.data(), detail::limited(b.size(), max_size)};
+                                              std::size_t max_size = impl::base::no_limit) noexcept {
+    return {b.data(), impl::base::limited(b.size(), max_size)};
 }
-[[nodiscard]] constexpr const_buffer buffer(const_buffer const& b, std::size_t max_size = detail::no_limit) noexcept {
-    return {b.data(), detail::limited(b.size(), max_size)};
+[[nodiscard]] constexpr const_buffer buffer(const_buffer const& b,
+                                            std::size_t max_size = impl::base::no_limit) noexcept {
+    return {b.data(), impl::base::limited(b.size(), max_size)};
 }
 
 /// size bytes from data on.
@@ -169,34 +170,36 @@ inline constexpr std::size_t no_limit = static_cast<std::size_t>(-1);
 
 /// The elements of an array, at most max_size bytes of them. A string literal counts with its final NUL.
 template <typename T, std::size_t N>
-    requires detail::buffer_element<T>
-[[nodiscard]] constexpr detail::buffer_for<T> buffer(T (&data)[N], std::size_t max_size = detail::no_limit) noexcept {
-    return detail::make_buffer(data, N, max_size);
+    requires impl::base::buffer_element<T>
+[[nodiscard]] constexpr impl::base::buffer_for<T> buffer(T (&data)[N],
+                                                         std::size_t max_size = impl::base::no_limit) noexcept {
+    return impl::base::make_buffer(data, N, max_size);
 }
 
 /// The elements of a container with data(), or with contiguous iterators, at most max_size bytes of them. They are
 /// trivially copyable. Mutable if the container gives mutable access: not for const containers and string views.
 /// Lifetime   the buffer refers to the container's memory; whatever invalidates its pointers invalidates the buffer
-template <detail::buffer_container C>
-    requires(!detail::is_view<C>)
-[[nodiscard]] constexpr auto buffer(C& data FAIRLEAD_LIFETIMEBOUND, std::size_t max_size = detail::no_limit) noexcept {
-    return detail::make_buffer(data, max_size);
+template <impl::base::buffer_container C>
+    requires(!impl::base::is_view<C>)
+[[nodiscard]] constexpr auto buffer(C& data FAIRLEAD_LIFETIMEBOUND,
+                                    std::size_t max_size = impl::base::no_limit) noexcept {
+    return impl::base::make_buffer(data, max_size);
 }
 template <typename C>
-    requires(detail::buffer_container<C const> && !detail::is_view<C>)
+    requires(impl::base::buffer_container<C const> && !impl::base::is_view<C>)
 [[nodiscard]] constexpr auto buffer(C const& data FAIRLEAD_LIFETIMEBOUND,
-                                    std::size_t max_size = detail::no_limit) noexcept {
-    return detail::make_buffer(data, max_size);
+                                    std::size_t max_size = impl::base::no_limit) noexcept {
+    return impl::base::make_buffer(data, max_size);
 }
-template <detail::buffer_container View>
-    requires detail::is_view<View>
-[[nodiscard]] constexpr auto buffer(View data, std::size_t max_size = detail::no_limit) noexcept {
-    return detail::make_buffer(data, max_size);
+template <impl::base::buffer_container View>
+    requires impl::base::is_view<View>
+[[nodiscard]] constexpr auto buffer(View data, std::size_t max_size = impl::base::no_limit) noexcept {
+    return impl::base::make_buffer(data, max_size);
 }
 
 // ---- Sequences ----------------------------------------------------------------------------------------------------
 
-namespace detail {
+namespace impl::base {
 
 /// Writable memory is also readable. For the compiler these are two conversions.
 template <typename T, typename Buffer>
@@ -234,15 +237,15 @@ template <typename S> constexpr auto sequence_edge(S const& s, std::ptrdiff_t at
         return at_end != 0 ? s.end() : s.begin();
 }
 
-} // namespace detail
+} // namespace impl::base
 
 /// One const_buffer (or what converts to it), or a bidirectional range of such.
 template <typename S>
-concept const_buffer_sequence = detail::buffer_sequence<std::remove_cvref_t<S>, const_buffer>;
+concept const_buffer_sequence = impl::base::buffer_sequence<std::remove_cvref_t<S>, const_buffer>;
 
 /// One mutable_buffer (or what converts to it), or a bidirectional range of such.
 template <typename S>
-concept mutable_buffer_sequence = detail::buffer_sequence<std::remove_cvref_t<S>, mutable_buffer>;
+concept mutable_buffer_sequence = impl::base::buffer_sequence<std::remove_cvref_t<S>, mutable_buffer>;
 
 /// The messages of functions that are given something else.
 #define FAIRLEAD_NO_BUFFERS                                                                                            \
@@ -260,15 +263,15 @@ template <typename S> struct is_mutable_buffer_sequence : std::bool_constant<mut
 /// Iterators over a sequence; a single buffer is a sequence of one.
 template <const_buffer_sequence S>
 [[nodiscard]] constexpr auto buffer_sequence_begin(S const& s FAIRLEAD_LIFETIMEBOUND) noexcept {
-    return detail::sequence_edge(s, 0);
+    return impl::base::sequence_edge(s, 0);
 }
 /// The end of the same.
 template <const_buffer_sequence S>
 [[nodiscard]] constexpr auto buffer_sequence_end(S const& s FAIRLEAD_LIFETIMEBOUND) noexcept {
-    return detail::sequence_edge(s, 1);
+    return impl::base::sequence_edge(s, 1);
 }
 
-namespace detail {
+namespace impl::base {
 
 template <typename S> constexpr std::size_t static_extent() noexcept {
     if constexpr (buffer_like<S const&, const_buffer>)
@@ -325,20 +328,20 @@ inline std::size_t copy_one(mutable_buffer const& target, const_buffer const& so
     return n;
 }
 
-} // namespace detail
+} // namespace impl::base
 
 /// Bytes in the whole sequence.
 template <const_buffer_sequence S> [[nodiscard]] constexpr std::size_t buffer_size(S const& s) noexcept {
     std::size_t total = 0;
     auto const end = buffer_sequence_end(s);
     for (auto it = buffer_sequence_begin(s); it != end; ++it)
-        total += detail::as_buffer<const_buffer>(*it).size();
+        total += impl::base::as_buffer<const_buffer>(*it).size();
     return total;
 }
 
 /// Copies as many bytes as both sequences have, at most max_size, and returns how many. They must not overlap.
-template <mutable_buffer_sequence Target, const_buffer_sequence Source>
-std::size_t buffer_copy(Target const& target, Source const& source, std::size_t max_size = detail::no_limit) noexcept {
+template <mutable_buffer_sequence Target, const_buffer_sequence Source> std::size_t
+buffer_copy(Target const& target, Source const& source, std::size_t max_size = impl::base::no_limit) noexcept {
     auto to = buffer_sequence_begin(target);
     auto from = buffer_sequence_begin(source);
     auto const to_end = buffer_sequence_end(target);
@@ -348,10 +351,10 @@ std::size_t buffer_copy(Target const& target, Source const& source, std::size_t 
     std::size_t total = 0;
     while (total != max_size) {
         for (; space.size() == 0 && to != to_end; ++to)
-            space = detail::as_buffer<mutable_buffer>(*to);
+            space = impl::base::as_buffer<mutable_buffer>(*to);
         for (; bytes.size() == 0 && from != from_end; ++from)
-            bytes = detail::as_buffer<const_buffer>(*from);
-        std::size_t const n = detail::copy_one(space, buffer(bytes, max_size - total));
+            bytes = impl::base::as_buffer<const_buffer>(*from);
+        std::size_t const n = impl::base::copy_one(space, buffer(bytes, max_size - total));
         if (n == 0)
             break;
         space += n;
@@ -364,7 +367,7 @@ std::size_t buffer_copy(Target const& target, Source const& source, std::size_t 
 // ---- Dynamic buffers: memory that grows. The models are in base/dynamic_buffer.hpp
 // -----------------------------------
 
-namespace detail {
+namespace impl::base {
 
 template <typename T>
 concept dynamic_buffer_base = requires(T& t, T const& c, std::size_t n) {
@@ -376,12 +379,12 @@ concept dynamic_buffer_base = requires(T& t, T const& c, std::size_t n) {
     t.consume(n);
 };
 
-} // namespace detail
+} // namespace impl::base
 
 /// Moved into the operation: prepare() gives space, commit() turns its front into data(), consume() drops from there.
 template <typename T>
 concept dynamic_buffer_v1 =
-    std::move_constructible<T> && detail::dynamic_buffer_base<T> && requires(T& t, T const& c, std::size_t n) {
+    std::move_constructible<T> && impl::base::dynamic_buffer_base<T> && requires(T& t, T const& c, std::size_t n) {
         { c.data() } -> std::convertible_to<typename T::const_buffers_type>;
         { t.prepare(n) } -> std::convertible_to<typename T::mutable_buffers_type>;
         t.commit(n);
@@ -390,7 +393,7 @@ concept dynamic_buffer_v1 =
 /// A copyable reference to storage elsewhere: grow() and shrink() at the end, consume() at the front.
 template <typename T>
 concept dynamic_buffer_v2 =
-    std::copy_constructible<T> && detail::dynamic_buffer_base<T> && requires(T& t, T const& c, std::size_t n) {
+    std::copy_constructible<T> && impl::base::dynamic_buffer_base<T> && requires(T& t, T const& c, std::size_t n) {
         { t.data(n, n) } -> std::convertible_to<typename T::mutable_buffers_type>;
         { c.data(n, n) } -> std::convertible_to<typename T::const_buffers_type>;
         t.grow(n);

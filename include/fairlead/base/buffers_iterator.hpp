@@ -40,12 +40,12 @@ private:
 /// passes over the buffers in between.
 template <class Buffers, class ByteType = char> class buffers_iterator {
     using buffer_type = std::conditional_t<mutable_buffer_sequence<Buffers>, mutable_buffer, const_buffer>;
-    static constexpr bool is_single = detail::buffer_like<Buffers const&, const_buffer>;
+    static constexpr bool is_single = impl::base::buffer_like<Buffers const&, const_buffer>;
     static auto edge(Buffers const& buffers, bool at_end) noexcept {
         if constexpr (is_single)
-            return detail::single_iterator<buffer_type>(detail::as_buffer<buffer_type>(buffers), at_end);
+            return detail::single_iterator<buffer_type>(impl::base::as_buffer<buffer_type>(buffers), at_end);
         else
-            return detail::sequence_edge(buffers, at_end);
+            return impl::base::sequence_edge(buffers, at_end);
     }
     using buffer_iterator = decltype(edge(std::declval<Buffers const&>(), false));
     using byte_type = std::conditional_t<mutable_buffer_sequence<Buffers>, ByteType, std::add_const_t<ByteType>>;
@@ -128,9 +128,9 @@ public:
 private:
     explicit buffers_iterator(Buffers const& buffers) : current_(edge(buffers, false)), end_(edge(buffers, true)) {}
 
-    std::size_t size() const noexcept { return detail::as_buffer<buffer_type>(*current_).size(); }
+    std::size_t size() const noexcept { return impl::base::as_buffer<buffer_type>(*current_).size(); }
     byte_type* bytes() const noexcept {
-        return static_cast<byte_type*>(detail::as_buffer<buffer_type>(*current_).data());
+        return static_cast<byte_type*>(impl::base::as_buffer<buffer_type>(*current_).data());
     }
     /// `offset_` is 0 afterwards, and `position_` the caller's business.
     void next_buffer() noexcept {

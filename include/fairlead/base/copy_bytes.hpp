@@ -5,9 +5,11 @@
 
 #include <cstddef>
 
-namespace fairlead::detail {
+namespace fairlead::impl::base {
 
 /// The two must not overlap.
-FAIRLEAD_ALWAYS_INLINE void copy_bytes(void* to, void const* from, std::size_t n) noexcept { __builtin_memcpy(to, from, n); }
+FAIRLEAD_ALWAYS_INLINE void copy_bytes(void* to, void const* from, std::size_t n) noexcept {
+    __builtin_memcpy(to, from, n);
+}
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::base

@@ -8,12 +8,12 @@
 
 namespace fairlead {
 
-namespace detail {
+namespace impl::base {
 
 /// Throws length_error: an operation would have made a dynamic buffer larger than its max_size().
 [[noreturn]] FAIRLEAD_EXPORT void throw_buffer_too_long();
 
-} // namespace detail
+} // namespace impl::base
 
 /// A string or vector of bytes that somebody else owns, as a dynamic buffer of both versions. The first prepare()
 /// chooses version 1. From then on size() counts the committed bytes, and the container also holds the prepared ones.
@@ -27,20 +27,20 @@ public:
     using mutable_buffers_type = mutable_buffer;
 
     explicit dynamic_container_buffer(Container& container FAIRLEAD_LIFETIMEBOUND,
-                                      std::size_t max_size = detail::no_limit) noexcept
+                                      std::size_t max_size = impl::base::no_limit) noexcept
         : container_(&container),
           max_size_(max_size) {}
 
     std::size_t size() const noexcept {
-        return committed_ != detail::no_limit ? committed_ : detail::limited(container_->size(), max_size_);
+        return committed_ != impl::base::no_limit ? committed_ : impl::base::limited(container_->size(), max_size_);
     }
     std::size_t max_size() const noexcept { return max_size_; }
-    std::size_t capacity() const noexcept { return detail::limited(container_->capacity(), max_size_); }
+    std::size_t capacity() const noexcept { return impl::base::limited(container_->capacity(), max_size_); }
 
     /// Not more than the container has, whoever has made it shorter.
     const_buffer data() const noexcept {
         return {container_->data(),
-                detail::limited(container_->size(), committed_ != detail::no_limit ? committed_ : max_size_)};
+                impl::base::limited(container_->size(), committed_ != impl::base::no_limit ? committed_ : max_size_)};
     }
     mutable_buffer prepare(std::size_t n) {
         std::size_t const start = size();
@@ -51,7 +51,7 @@ public:
     }
     void commit(std::size_t n) {
         std::size_t const start = size();
-        committed_ = start + detail::limited(n, container_->size() - start);
+        committed_ = start + impl::base::limited(n, container_->size() - start);
         container_->resize(committed_);
     }
 
@@ -65,23 +65,23 @@ public:
         check_room(n);
         container_->resize(size() + n);
     }
-    void shrink(std::size_t n) { container_->resize(size() - detail::limited(n, size())); }
+    void shrink(std::size_t n) { container_->resize(size() - impl::base::limited(n, size())); }
 
     void consume(std::size_t n) {
-        std::size_t const count = detail::limited(n, size());
+        std::size_t const count = impl::base::limited(n, size());
         container_->erase(container_->begin(), container_->begin() + static_cast<std::ptrdiff_t>(count));
-        if (committed_ != detail::no_limit)
+        if (committed_ != impl::base::no_limit)
             committed_ -= count;
     }
 
 private:
     void check_room(std::size_t n) const {
         if (size() > max_size_ || max_size_ - size() < n)
-            detail::throw_buffer_too_long();
+            impl::base::throw_buffer_too_long();
     }
 
     Container* container_;
-    std::size_t committed_ = detail::no_limit; // no_limit: nothing was prepared yet, the container's size counts.
+    std::size_t committed_ = impl::base::no_limit; // no_limit: nothing was prepared yet, the container's size counts.
     std::size_t max_size_;
 };
 
@@ -96,19 +96,19 @@ template <typename Elem, typename Allocator> using dynamic_vector_buffer =
 template <typename Elem, typename Traits, typename Allocator>
 [[nodiscard]] dynamic_string_buffer<Elem, Traits, Allocator>
 dynamic_buffer(std::basic_string<Elem, Traits, Allocator>& data FAIRLEAD_LIFETIMEBOUND,
-               std::size_t max_size = detail::no_limit) noexcept {
+               std::size_t max_size = impl::base::no_limit) noexcept {
     return dynamic_string_buffer<Elem, Traits, Allocator>(data, max_size);
 }
 template <typename Elem, typename Allocator> [[nodiscard]] dynamic_vector_buffer<Elem, Allocator>
 dynamic_buffer(std::vector<Elem, Allocator>& data FAIRLEAD_LIFETIMEBOUND,
-               std::size_t max_size = detail::no_limit) noexcept {
+               std::size_t max_size = impl::base::no_limit) noexcept {
     return dynamic_vector_buffer<Elem, Allocator>(data, max_size);
 }
 
 /// How large a lazy_buffer may become, and how rarely it moves its bytes.
 struct lazy_buffer_options {
-    std::size_t max_size = detail::no_limit;  ///< Most bytes that size() may reach.
-    std::size_t offset_threshold = 16 * 1024; ///< Most consumed bytes to leave in front; 0 moves at every consume().
+    std::size_t max_size = impl::base::no_limit; ///< Most bytes that size() may reach.
+    std::size_t offset_threshold = 16 * 1024;    ///< Most consumed bytes to leave in front; 0 moves at every consume().
 };
 
 /// Owns contiguous bytes for reading and parsing. A call of consume() only advances an offset. Once the offset is
@@ -137,7 +137,7 @@ public:
     std::size_t size() const noexcept { return end_ - begin_; }
     std::size_t max_size() const noexcept { return max_size_; }
     /// The size that is possible before the bytes must move.
-    std::size_t capacity() const noexcept { return detail::limited(capacity_ - begin_, max_size_); }
+    std::size_t capacity() const noexcept { return impl::base::limited(capacity_ - begin_, max_size_); }
 
     const_buffer data() const noexcept { return {storage_ + begin_, size()}; }
     mutable_buffer data(std::size_t pos, std::size_t n) noexcept {
@@ -150,7 +150,7 @@ public:
         prepared_ = n;
         return {storage_ + end_, n};
     }
-    void commit(std::size_t n) noexcept { end_ += detail::limited(n, std::exchange(prepared_, 0)); }
+    void commit(std::size_t n) noexcept { end_ += impl::base::limited(n, std::exchange(prepared_, 0)); }
 
     void grow(std::size_t n) {
         make_room(n);
@@ -159,11 +159,11 @@ public:
     }
     void shrink(std::size_t n) noexcept {
         prepared_ = 0;
-        end_ -= detail::limited(n, size());
+        end_ -= impl::base::limited(n, size());
     }
     void consume(std::size_t n) noexcept {
         prepared_ = 0;
-        begin_ += detail::limited(n, size());
+        begin_ += impl::base::limited(n, size());
         if (begin_ == end_)
             begin_ = end_ = 0; // Nothing to move, and no rotation: the usual end of a batch.
         else if (begin_ > offset_threshold_)

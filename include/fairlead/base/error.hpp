@@ -11,7 +11,7 @@
 
 namespace fairlead {
 
-namespace detail {
+namespace impl::base {
 
 /// Where error codes come from: for specialisations, which an alias of a single name does not allow.
 #if FAIRLEAD_BOOST_ERROR_CODE
@@ -22,24 +22,24 @@ namespace error_codes = std;
 using errc_t = std::errc;
 #endif
 
-} // namespace detail
+} // namespace impl::base
 
 /// The standard library's, or Boost's (FAIRLEAD_BOOST_ERROR_CODE): so are the four names below.
-using detail::error_codes::error_category;
+using impl::base::error_codes::error_category;
 /// The result of an operation. True when it holds an error.
-using detail::error_codes::error_code;
+using impl::base::error_codes::error_code;
 /// To be compared with codes of several sources.
-using detail::error_codes::error_condition;
+using impl::base::error_codes::error_condition;
 /// A function: the category of errno values.
-using detail::error_codes::system_category;
+using impl::base::error_codes::system_category;
 /// Thrown in place of an error code; code() has it.
-using detail::error_codes::system_error;
+using impl::base::error_codes::system_error;
 
-namespace detail {
+namespace impl::base {
 
 inline error_code code_of(std::errc e) noexcept { return make_error_code(static_cast<errc_t>(e)); }
 
-} // namespace detail
+} // namespace impl::base
 
 namespace error {
 
@@ -111,7 +111,7 @@ FAIRLEAD_EXPORT error_category const& get_netdb_category() noexcept;
 /// The category of addrinfo_errors.
 FAIRLEAD_EXPORT error_category const& get_addrinfo_category() noexcept;
 /// The category of basic_errors: system_category().
-inline error_category const& get_system_category() noexcept { return detail::error_codes::system_category(); }
+inline error_category const& get_system_category() noexcept { return impl::base::error_codes::system_category(); }
 
 /// Called by `error_code ec = error::eof`, and by comparisons.
 inline error_code make_error_code(basic_errors e) noexcept { return {static_cast<int>(e), get_system_category()}; }
@@ -121,7 +121,7 @@ inline error_code make_error_code(addrinfo_errors e) noexcept { return {static_c
 
 } // namespace error
 
-namespace detail {
+namespace impl::base {
 
 /// Throws system_error(ec, what) when ec is set: the one way in which a throwing overload fails.
 [[noreturn]] FAIRLEAD_EXPORT void throw_error_now(error_code const& ec, char const* what);
@@ -130,11 +130,14 @@ inline void throw_error(error_code const& ec, char const* what) {
         throw_error_now(ec, what);
 }
 
-} // namespace detail
+} // namespace impl::base
 } // namespace fairlead
 
-template <> struct fairlead::detail::error_codes::is_error_code_enum<fairlead::error::basic_errors> : std::true_type {};
-template <> struct fairlead::detail::error_codes::is_error_code_enum<fairlead::error::misc_errors> : std::true_type {};
-template <> struct fairlead::detail::error_codes::is_error_code_enum<fairlead::error::netdb_errors> : std::true_type {};
-template <> struct fairlead::detail::error_codes::is_error_code_enum<fairlead::error::addrinfo_errors>
+template <> struct fairlead::impl::base::error_codes::is_error_code_enum<fairlead::error::basic_errors>
+    : std::true_type {};
+template <> struct fairlead::impl::base::error_codes::is_error_code_enum<fairlead::error::misc_errors>
+    : std::true_type {};
+template <> struct fairlead::impl::base::error_codes::is_error_code_enum<fairlead::error::netdb_errors>
+    : std::true_type {};
+template <> struct fairlead::impl::base::error_codes::is_error_code_enum<fairlead::error::addrinfo_errors>
     : std::true_type {};

@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace fairlead::detail {
+namespace fairlead::impl::base {
 
 /// As std::optional: it can be filled, asked, and moved into what it is returned to.
 template <class T> class maybe {
@@ -40,4 +40,4 @@ private:
     bool has_value_ = false;
 };
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::base

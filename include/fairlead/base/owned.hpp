@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace fairlead::detail {
+namespace fairlead::impl::base {
 
 /// Deletes what it points to, once. T is complete where one is destroyed or given another value.
 template <class T> class owned {
@@ -36,4 +36,4 @@ private:
     T* p_ = nullptr;
 };
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::base

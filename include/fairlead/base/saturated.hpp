@@ -7,7 +7,7 @@
 
 #include <fairlead/base/saturated_sum.hpp>
 
-namespace fairlead::detail {
+namespace fairlead::impl::base {
 
 template <class, class> inline constexpr bool are_one_unit = false;
 template <class T> inline constexpr bool are_one_unit<T, T> = true;
@@ -47,4 +47,4 @@ constexpr To saturated(Duration<Rep, Period> const& d) noexcept {
 template <class Duration, class To>
 concept other_duration = !are_one_unit<Duration, To> && requires(void (*take)(To), Duration const& d) { take(d); };
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::base

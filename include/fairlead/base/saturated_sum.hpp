@@ -1,7 +1,7 @@
 // Sums and differences of times that end at the ends of their type, for headers that need nothing of <chrono>.
 #pragma once
 
-namespace fairlead::detail {
+namespace fairlead::impl::base {
 
 /// `t` and `d` later. T: a duration or a time point.
 template <class T, class Duration> constexpr T sum(T const& t, Duration const& d) noexcept {
@@ -20,4 +20,4 @@ template <class Duration> constexpr Duration difference(Duration const& a, Durat
     return a - b;
 }
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::base

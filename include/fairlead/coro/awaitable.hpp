@@ -11,7 +11,7 @@ template <class T> class basic_awaitable;
 /// The second parameter is for Asio's programs and changes nothing: a coroutine runs on any executor.
 template <class T = void, class Executor = any_io_executor> using awaitable = basic_awaitable<T>;
 
-namespace detail {
+namespace impl::coro {
 
 template <class T> class awaitable_promise;
 template <class T> class child_awaiter;
@@ -74,12 +74,12 @@ public:
     template <blocking_future A>
     FAIRLEAD_REFUSED("a future cannot be awaited, for it blocks its thread: co_await the operation itself, without "
                      "use_future, which is for callers that are no coroutines")
-    refused_await<std::type_identity<decltype(std::declval<A&>().get())>> await_transform(A&&) const;
+    operation::refused_await<std::type_identity<decltype(std::declval<A&>().get())>> await_transform(A&&) const;
     template <class A>
         requires(!blocking_future<A> && !requires(A& a) { a.await_resume(); })
     FAIRLEAD_REFUSED("this cannot be awaited: co_await takes operations, awaitables, and what has await_ready(), "
                      "await_suspend() and await_resume()")
-    refused_await<std::type_identity<void>> await_transform(A&&) const;
+    operation::refused_await<std::type_identity<void>> await_transform(A&&) const;
 
     void unhandled_exception() noexcept { failure_.keep(); }
 
@@ -130,7 +130,7 @@ public:
     void take() { this->rethrow_if_failed(); }
 };
 
-} // namespace detail
+} // namespace impl::coro
 
 /// A coroutine that has not started. Awaiting it starts it on the awaiting coroutine's executor; co_spawn starts it on
 /// one of the caller's choice. Destroyed unstarted, it never runs.
@@ -139,7 +139,7 @@ template <class T> class [[nodiscard("a coroutine runs only when it is awaited o
 public:
     using value_type = T;
     using executor_type = any_io_executor;
-    using promise_type = detail::awaitable_promise<T>;
+    using promise_type = impl::coro::awaitable_promise<T>;
 
     /// None: valid() is false, and there is nothing to await.
     basic_awaitable() noexcept = default;
@@ -147,7 +147,7 @@ public:
     /// A coroutine that awaits `op`, for where the type is written out: `awaitable<std::size_t> a =
     /// s.async_read_some(b);`
     template <class Signature>
-        requires std::same_as<detail::awaited_t<Signature>, T>
+        requires std::same_as<impl::operation::awaited_t<Signature>, T>
     basic_awaitable(async_op<Signature> op);
     basic_awaitable& operator=(basic_awaitable&& other) noexcept {
         basic_awaitable taken(std::move(other));
@@ -162,8 +162,8 @@ public:
 
 private:
     friend promise_type;
-    friend class detail::child_awaiter<T>;
-    friend detail::awaitable_access;
+    friend class impl::coro::child_awaiter<T>;
+    friend impl::coro::awaitable_access;
     explicit basic_awaitable(std::coroutine_handle<promise_type> h) noexcept : handle_(h) {}
     promise_type& promise() const noexcept {
         return std::coroutine_handle<promise_type>::from_address(handle_.address()).promise();
@@ -171,7 +171,7 @@ private:
     std::coroutine_handle<> handle_;
 };
 
-namespace detail {
+namespace impl::coro {
 
 /// For what awaits a coroutine without being one.
 struct awaitable_access {
@@ -199,14 +199,14 @@ public:
     void await_suspend(std::coroutine_handle<>) noexcept {
         FAIRLEAD_ASSERT(child_.valid() &&
                         "this awaitable has no coroutine: it was never given one, or moved or awaited before");
-        chain_link& callee = child_.promise().link;
-        chain_link& caller = parent_.link;
+        exec::chain_link& callee = child_.promise().link;
+        exec::chain_link& caller = parent_.link;
         await_record* const record = caller.record;
         callee.parent = &caller;
         callee.owner = &child_.handle_;
         callee.record = record;
         record->innermost = &callee;
-        this_thread.next = record;
+        exec::this_thread.next = record;
     }
     T await_resume() {
         // The child's frame goes before the caller continues, so that its next call finds the block again.
@@ -240,10 +240,10 @@ inline awaitable<void> awaitable_promise<void>::get_return_object() noexcept {
 
 template <class T, class Signature> awaitable<T> await_op(async_op<Signature> op) { co_return co_await std::move(op); }
 
-} // namespace detail
+} // namespace impl::coro
 
 template <class T> template <class Signature>
-    requires std::same_as<detail::awaited_t<Signature>, T>
-basic_awaitable<T>::basic_awaitable(async_op<Signature> op) : basic_awaitable(detail::await_op<T>(std::move(op))) {}
+    requires std::same_as<impl::operation::awaited_t<Signature>, T>
+basic_awaitable<T>::basic_awaitable(async_op<Signature> op) : basic_awaitable(impl::coro::await_op<T>(std::move(op))) {}
 
 } // namespace fairlead

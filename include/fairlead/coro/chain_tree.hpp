@@ -16,7 +16,7 @@
 #include <optional>
 #include <string>
 
-namespace fairlead::detail {
+namespace fairlead::impl::coro {
 
 class chain_group;
 
@@ -45,7 +45,7 @@ private:
     group_member* next_ = nullptr;
     group_member* previous_ = nullptr;
     spawn_root* chain_ = nullptr; ///< null when it has ended
-    shared_block<member_signal> signal_;
+    exec::shared_block<member_signal> signal_;
 };
 
 /// A member with what its chain ends with.
@@ -118,7 +118,7 @@ private:
     bool has_started_ = false;
     bool is_walking_ = false;
     bool destroys_ = false;
-    short_lock lock_; ///< nobody calls anything under it
+    exec::short_lock lock_; ///< nobody calls anything under it
     walk_op walk_op_;
 };
 
@@ -158,7 +158,7 @@ template <class T> void chain_group::add(member_of<T>& m, any_io_executor const&
     using root = spawned<T, give_awaitable<T>, member_handler<T>>;
     prepare(m);
     member_handler<T> handler(m);
-    append(m, *allocate_with<root>(handler, e, give_awaitable<T>{std::move(a)}, std::move(handler)));
+    append(m, *operation::allocate_with<root>(handler, e, give_awaitable<T>{std::move(a)}, std::move(handler)));
 }
 
 /// The tree below a chain, one line for each coroutine, the innermost of a chain first. Called where everything below
@@ -167,4 +167,4 @@ FAIRLEAD_EXPORT std::string tree_below(await_record const& r);
 /// The whole tree that the chain is in.
 FAIRLEAD_EXPORT std::string whole_tree(await_record const& r);
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::coro

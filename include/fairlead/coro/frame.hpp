@@ -12,7 +12,7 @@
 
 namespace fairlead {
 
-namespace detail {
+namespace impl::coro {
 
 /// Says what is wrong with the coroutine, and aborts.
 [[noreturn]] FAIRLEAD_EXPORT void frame_is_misplaced() noexcept;
@@ -20,12 +20,12 @@ namespace detail {
 /// Frames come from the thread's recycler.
 struct frame_memory {
     static void* operator new(std::size_t bytes) {
-        void* const p = recycle_allocate(bytes);
+        void* const p = exec::recycle_allocate(bytes);
         if constexpr (!FAIRLEAD_COMPILER_CLANG)
-            this_thread.newest_frame = p;
+            exec::this_thread.newest_frame = p;
         return p;
     }
-    static void operator delete(void* p, std::size_t bytes) noexcept { recycle_free_sized(p, bytes); }
+    static void operator delete(void* p, std::size_t bytes) noexcept { exec::recycle_free_sized(p, bytes); }
 };
 
 struct yield_awaiter {
@@ -43,7 +43,7 @@ struct yield_if_due_awaiter {
     explicit yield_if_due_awaiter(await_record& r) noexcept : record(r) {}
     yield_if_due_awaiter(yield_if_due_awaiter const&) = delete;
     yield_if_due_awaiter& operator=(yield_if_due_awaiter const&) = delete;
-    bool await_ready() noexcept { return spend(); }
+    bool await_ready() noexcept { return exec::spend(); }
     void await_suspend(std::coroutine_handle<>) noexcept { loop::yield(record); }
     void await_resume() const noexcept {}
 };
@@ -68,14 +68,14 @@ template <class Value> struct value_awaiter {
 
 /// The part of a promise that does not depend on the coroutine's result, nor on where its frame lives.
 struct promise_base {
-    chain_link link;
+    exec::chain_link link;
 
     /// g++ 12 misplaces the condition of an if, while, do or switch with a co_await inside. It stands before everything
     /// else in the frame, if the coroutine has no variable of its own by then. The handle then points into the middle,
     /// and resuming would call the wrong address. (Copies of arguments may have made other coroutines meanwhile.)
     template <class Promise> void remember(std::coroutine_handle<Promise> h) noexcept {
         if constexpr (!FAIRLEAD_COMPILER_CLANG) {
-            auto const* const begin = static_cast<std::byte const*>(this_thread.newest_frame);
+            auto const* const begin = static_cast<std::byte const*>(exec::this_thread.newest_frame);
             auto const* const claimed = static_cast<std::byte const*>(h.address());
             if (claimed != begin && claimed - begin == alignof(Promise)) [[unlikely]]
                 frame_is_misplaced();
@@ -91,20 +91,20 @@ struct promise_base {
         constexpr final_awaiter() noexcept {}
         bool await_ready() const noexcept { return false; }
         template <class Promise> void await_suspend(std::coroutine_handle<Promise> h) const noexcept {
-            chain_link const& ended = h.promise().link;
+            exec::chain_link const& ended = h.promise().link;
             ended.record->innermost = ended.parent;
-            this_thread.next = ended.record;
+            exec::this_thread.next = ended.record;
         }
         void await_resume() const noexcept {}
     };
     final_awaiter final_suspend() const noexcept { return {}; }
 
-    template <class Signature> op_awaiter<Signature> await_transform(async_op<Signature>&& o) noexcept {
-        return op_awaiter<Signature>(o, *link.record);
+    template <class Signature> operation::op_awaiter<Signature> await_transform(async_op<Signature>&& o) noexcept {
+        return operation::op_awaiter<Signature>(o, *link.record);
     }
-    template <class Signature> op_awaiter<Signature> await_transform(async_op<Signature>& o) noexcept {
+    template <class Signature> operation::op_awaiter<Signature> await_transform(async_op<Signature>& o) noexcept {
         static_assert(!sizeof(o), "an operation is awaited once: co_await std::move(op)");
-        return op_awaiter<Signature>(o, *link.record);
+        return operation::op_awaiter<Signature>(o, *link.record);
     }
     yield_awaiter await_transform(this_coro::yield_t) noexcept { return yield_awaiter(*link.record); }
     yield_if_due_awaiter await_transform(this_coro::yield_if_due_t) noexcept {
@@ -114,8 +114,8 @@ struct promise_base {
         return executor_awaiter(link.record->executor);
     }
     value_awaiter<cancellation_state> await_transform(this_coro::cancellation_state_t) noexcept {
-        return value_awaiter<cancellation_state>(can_be_asked() ? cancellation_state(requests_of(*link.record).state)
-                                                                : cancellation_state());
+        return value_awaiter<cancellation_state>(
+            can_be_asked() ? cancellation_state(operation::requests_of(*link.record).state) : cancellation_state());
     }
     std::suspend_never await_transform(this_coro::reset_to_terminal_t) {
         return reset(enable_terminal_cancellation(), enable_terminal_cancellation());
@@ -137,10 +137,10 @@ private:
     bool can_be_asked() const noexcept { return link.record->notes & await_record::can_be_asked; }
     template <class In, class Out> std::suspend_never reset(In in, Out out) {
         if (can_be_asked())
-            requests_of(*link.record).reset(std::move(in), std::move(out));
+            operation::requests_of(*link.record).reset(std::move(in), std::move(out));
         return {};
     }
 };
 
-} // namespace detail
+} // namespace impl::coro
 } // namespace fairlead

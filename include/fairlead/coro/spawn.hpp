@@ -5,7 +5,7 @@
 #include <fairlead/token/detached.hpp>
 
 namespace fairlead {
-namespace detail {
+namespace impl::coro {
 
 /// An awaitable as a function that gives it away.
 template <class T> struct give_awaitable {
@@ -24,20 +24,20 @@ template <class T, class Function> struct spawn_initiation {
         if (!executor)
             throw bad_executor();
         using root = spawned<T, Function, std::decay_t<Handler>>;
-        allocate_with<root>(handler, executor, std::move(function), std::forward<Handler>(handler))->start();
+        operation::allocate_with<root>(handler, executor, std::move(function), std::forward<Handler>(handler))->start();
     }
 };
 
 // Coroutines without a result whose end nobody hears of: compiled once, in the library.
 using spawn_awaitable = spawn_initiation<void, give_awaitable<void>>;
-template <> template <> FAIRLEAD_EXPORT void spawn_awaitable::operator()(detached_handler&&);
+template <> template <> FAIRLEAD_EXPORT void spawn_awaitable::operator()(token::detached_handler&&);
 
 template <class T> struct awaitable_result;
 template <class T> struct awaitable_result<awaitable<T>> {
     using type = T;
 };
 template <class Signature> struct awaitable_result<async_op<Signature>> {
-    using type = awaited_t<Signature>;
+    using type = operation::awaited_t<Signature>;
 };
 
 template <class F>
@@ -45,9 +45,9 @@ concept awaitable_function = requires(F& f) { typename awaitable_result<decltype
 template <class A>
 concept awaitable_or_awaitable_function = awaitable_function<A> || requires { typename awaitable_result<A>::type; };
 
-struct refused_spawn : refused_token<void(std::exception_ptr)> {};
+struct refused_spawn : operation::refused_token<void(std::exception_ptr)> {};
 
-} // namespace detail
+} // namespace impl::coro
 
 /// Starts `a` as a coroutine of its own on `ex`.
 /// Completes  (exception_ptr e, T value); value counts when e is null. It is a std::optional<T> of a T without default
@@ -63,9 +63,9 @@ struct refused_spawn : refused_token<void(std::exception_ptr)> {};
 /// Source     Asio, co_spawn
 template <io_executor Executor, class T, class Token = default_completion_token_t<Executor>>
 decltype(auto) co_spawn(Executor const& ex, awaitable<T> a, Token&& token = {}) {
-    return completion_token_transform<typename detail::spawn_values<T>::signature>(
+    return completion_token_transform<typename impl::coro::spawn_values<T>::signature>(
         std::forward<Token>(token),
-        detail::spawn_initiation<T, detail::give_awaitable<T>>{any_io_executor(ex), {std::move(a)}});
+        impl::coro::spawn_initiation<T, impl::coro::give_awaitable<T>>{any_io_executor(ex), {std::move(a)}});
 }
 template <execution_context_type Context, class T,
           class Token = default_completion_token_t<typename Context::executor_type>>
@@ -76,7 +76,7 @@ decltype(auto) co_spawn(Context& c, awaitable<T> a, Token&& token = {}) {
 /// The same with an operation that has not started.
 template <io_executor Executor, class Signature, class Token = default_completion_token_t<Executor>>
 decltype(auto) co_spawn(Executor const& ex, async_op<Signature> op, Token&& token = {}) {
-    return co_spawn(ex, awaitable<detail::awaited_t<Signature>>(std::move(op)), std::forward<Token>(token));
+    return co_spawn(ex, awaitable<impl::operation::awaited_t<Signature>>(std::move(op)), std::forward<Token>(token));
 }
 template <execution_context_type Context, class Signature,
           class Token = default_completion_token_t<typename Context::executor_type>>
@@ -87,16 +87,16 @@ decltype(auto) co_spawn(Context& c, async_op<Signature> op, Token&& token = {}) 
 /// The same with a function that returns the awaitable, or an operation. The function is kept until the coroutine has
 /// ended, so a lambda with captures may be a coroutine itself.
 template <io_executor Executor, class F, class Token = default_completion_token_t<Executor>>
-    requires detail::awaitable_function<std::decay_t<F>>
+    requires impl::coro::awaitable_function<std::decay_t<F>>
 decltype(auto) co_spawn(Executor const& ex, F&& f, Token&& token = {}) {
     using function = std::decay_t<F>;
-    using T = typename detail::awaitable_result<decltype(std::declval<function&>()())>::type;
-    return completion_token_transform<typename detail::spawn_values<T>::signature>(
-        std::forward<Token>(token), detail::spawn_initiation<T, function>{any_io_executor(ex), std::forward<F>(f)});
+    using T = typename impl::coro::awaitable_result<decltype(std::declval<function&>()())>::type;
+    return completion_token_transform<typename impl::coro::spawn_values<T>::signature>(
+        std::forward<Token>(token), impl::coro::spawn_initiation<T, function>{any_io_executor(ex), std::forward<F>(f)});
 }
 template <execution_context_type Context, class F,
           class Token = default_completion_token_t<typename Context::executor_type>>
-    requires detail::awaitable_function<std::decay_t<F>>
+    requires impl::coro::awaitable_function<std::decay_t<F>>
 decltype(auto) co_spawn(Context& c, F&& f, Token&& token = {}) {
     return co_spawn(c.get_executor(), std::forward<F>(f), std::forward<Token>(token));
 }
@@ -112,14 +112,14 @@ struct rethrow_t {
 /// `co_spawn(ctx, f(), rethrow)`
 inline constexpr rethrow_t rethrow{};
 
-template <> template <> FAIRLEAD_EXPORT void detail::spawn_awaitable::operator()(rethrow_t const&);
+template <> template <> FAIRLEAD_EXPORT void impl::coro::spawn_awaitable::operator()(rethrow_t const&);
 
 /// Nothing else is spawned.
 template <class Where, class What, class... Token>
-    requires(!detail::awaitable_or_awaitable_function<std::decay_t<What>>)
+    requires(!impl::coro::awaitable_or_awaitable_function<std::decay_t<What>>)
 FAIRLEAD_REFUSED("co_spawn takes an awaitable, an operation, or a function that returns one: for a coroutine with "
                  "arguments write co_spawn(ex, f(arguments...), token)")
-detail::refused_spawn co_spawn(Where&&, What&&, Token&&...) {
+impl::coro::refused_spawn co_spawn(Where&&, What&&, Token&&...) {
     return {};
 }
 

@@ -17,7 +17,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace fairlead::detail {
+namespace fairlead::impl::coro {
 
 /// A handler is given a value also when there is none: the default one, and of types without it an empty optional.
 template <class T> struct spawn_value : std::type_identity<std::optional<T>> {};
@@ -43,27 +43,27 @@ public:
     FAIRLEAD_EXPORT void start();
 
 protected:
-    FAIRLEAD_EXPORT spawn_root(any_io_executor const& e, record_hooks const& h) noexcept;
+    FAIRLEAD_EXPORT spawn_root(any_io_executor const& e, exec::record_hooks const& h) noexcept;
     FAIRLEAD_EXPORT ~spawn_root();
 
     /// Awaits a coroutine, which this takes over.
     void await(promise_base& child, std::coroutine_handle<> frame) noexcept {
         child_ = frame;
-        chain_link& outermost = child.link;
+        exec::chain_link& outermost = child.link;
         outermost.parent = nullptr;
         outermost.owner = &child_;
         outermost.record = this;
         innermost = &outermost;
-        this_thread.next = this;
+        exec::this_thread.next = this;
     }
     /// Null before the start, and when the chain is being destroyed from its other end.
     std::coroutine_handle<>& child() noexcept { return child_; }
     /// A handler must not run inside the co_spawn that it was given to.
-    bool is_inside_co_spawn() const noexcept { return this_thread.starting == this; }
+    bool is_inside_co_spawn() const noexcept { return exec::this_thread.starting == this; }
 
 private:
     any_io_executor executor_;
-    executor_resumer elsewhere_; ///< the home, unless the executor runs a loop of ours
+    exec::executor_resumer elsewhere_; ///< the home, unless the executor runs a loop of ours
     std::coroutine_handle<> child_;
     bool is_counted_ = false;
 };
@@ -92,7 +92,7 @@ public:
 
 private:
     using values = typename spawn_values<T>::type;
-    static constexpr bool hears_requests = has_cancellation_slot<Handler>;
+    static constexpr bool hears_requests = operation::has_cancellation_slot<Handler>;
     static constexpr bool is_member_of_group = requires(Handler const& h) { h.member(); };
 
     void step() {
@@ -113,7 +113,7 @@ private:
         try {
             if constexpr (hears_requests)
                 if (is_asked(*this))
-                    throw_error_now(error::make_error_code(error::operation_aborted), "co_spawn");
+                    base::throw_error_now(error::make_error_code(error::operation_aborted), "co_spawn");
             awaitable<T> a(function_());
             auto& promise = awaitable_access::promise(a);
             await(promise, awaitable_access::release(a));
@@ -153,22 +153,22 @@ private:
         any_io_executor const ex = *executor;
         bool const inside = is_inside_co_spawn();
         take_leave();
-        Handler h(move_out(handler_, [this] { deallocate_with(handler_, this); }));
+        Handler h(operation::move_out(handler_, [this] { operation::deallocate_with(handler_, this); }));
         ex.on_work_started(); // The root gives its count back now; the handler is still to come.
         struct finished {
             any_io_executor const& e;
             ~finished() { e.on_work_finished(); }
         } const at_end{ex};
-        deallocate_with(h, this);
+        operation::deallocate_with(h, this);
         if (inside) {
-            this_thread.starting = nullptr;
-            post_values(ex, std::move(h), std::move(v));
+            exec::this_thread.starting = nullptr;
+            operation::post_values(ex, std::move(h), std::move(v));
         } else {
-            dispatch_values(h, std::move(v));
+            operation::dispatch_values(h, std::move(v));
         }
     }
 
-    static chain_requests& requests(await_record& r) noexcept
+    static operation::chain_requests& requests(await_record& r) noexcept
         requires hears_requests
     {
         return static_cast<spawned&>(r).requests_;
@@ -177,12 +177,12 @@ private:
         requires hears_requests
     {
         if constexpr (is_member_of_group)
-            if (is_to_be_destroyed(r))
+            if (operation::is_to_be_destroyed(r))
                 return true;
         return !!requests(r).state.cancelled();
     }
     static constexpr auto requests_function() {
-        chain_requests& (*f)(await_record&) noexcept = nullptr;
+        operation::chain_requests& (*f)(await_record&) noexcept = nullptr;
         if constexpr (hears_requests)
             f = &requests;
         return f;
@@ -215,15 +215,16 @@ private:
         return f;
     }
 
-    static constexpr record_hooks the_hooks{
+    static constexpr exec::record_hooks the_hooks{
         .resume = [](await_record* r) { static_cast<spawned*>(r)->step(); },
         .abandon = &destroy_chain,
         .destroy =
             [](await_record* r) {
                 auto* self = static_cast<spawned*>(r);
                 self->take_leave();
-                Handler const h(move_out(self->handler_, [self] { deallocate_with(self->handler_, self); }));
-                deallocate_with(h, self);
+                Handler const h(
+                    operation::move_out(self->handler_, [self] { operation::deallocate_with(self->handler_, self); }));
+                operation::deallocate_with(h, self);
             },
         .is_asked = is_asked_function(),
         .requests = requests_function(),
@@ -232,9 +233,9 @@ private:
     };
 
     struct nothing {};
-    [[no_unique_address]] std::conditional_t<hears_requests, chain_requests, nothing> requests_;
+    [[no_unique_address]] std::conditional_t<hears_requests, operation::chain_requests, nothing> requests_;
     [[no_unique_address]] Function function_;
     [[no_unique_address]] Handler handler_;
 };
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::coro

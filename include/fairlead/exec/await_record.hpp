@@ -20,12 +20,16 @@ class resumer;
 
 struct await_record;
 
-namespace detail {
-
+namespace impl::operation {
 /// The requests that the coroutines of a chain have got (operation/chain_requests.hpp).
 struct chain_requests;
+} // namespace impl::operation
+namespace impl::coro {
 /// The place of a chain below a group (coro/chain_tree.hpp).
 class group_member;
+} // namespace impl::coro
+
+namespace impl::exec {
 
 /// One coroutine of a chain, in its promise.
 struct chain_link {
@@ -44,9 +48,9 @@ struct record_hooks {
     void (*destroy)(await_record*); ///< the root itself; its coroutines have gone
     // Of a root whose chain can be asked to end early:
     bool (*is_asked)(await_record&) noexcept;
-    chain_requests& (*requests)(await_record&) noexcept;
+    operation::chain_requests& (*requests)(await_record&) noexcept;
     // Of a root whose chain a group awaits:
-    group_member const& (*member)(await_record const&) noexcept;
+    coro::group_member const& (*member)(await_record const&) noexcept;
     bool (*is_to_be_destroyed)(await_record const&) noexcept;
 };
 
@@ -71,21 +75,21 @@ enum class chain_end : unsigned char {
 /// asks.
 FAIRLEAD_EXPORT void heed_requests(await_record& r) noexcept;
 
-} // namespace detail
+} // namespace impl::exec
 
 /// The part of an awaited operation that lies with the suspended coroutines: the op and its state, in these bytes. For
 /// authors of awaiters; programs meet it in compiler messages only.
 struct await_record {
     static constexpr std::size_t lendable = 192;
 
-    detail::chain_link* innermost; ///< the coroutine to be resumed; null: hooks->resume
-    resumer* home;                 ///< where the chain runs
-    detail::record_hooks const* hooks;
+    impl::exec::chain_link* innermost; ///< the coroutine to be resumed; null: hooks->resume
+    resumer* home;                     ///< where the chain runs
+    impl::exec::record_hooks const* hooks;
     any_io_executor const* executor; ///< of the home
     bool lent;                       ///< a generic operation holds a block in the bytes
     unsigned char notes;             ///< for whoever resumes the chain, of the following
-    detail::await_state state;
-    detail::chain_end end;
+    impl::exec::await_state state;
+    impl::exec::chain_end end;
     alignas(16) std::byte bytes[lendable];
 
     static constexpr unsigned char is_foreign = 1;   ///< the op belongs to a loop that is not home, which counts it
@@ -93,7 +97,7 @@ struct await_record {
     static constexpr unsigned char goes_on = 4;      ///< awaits begin also when the chain has been asked to end
     static constexpr unsigned char is_member = 8;    ///< a group awaits the chain
 
-    explicit await_record(detail::record_hooks const& h) noexcept
+    explicit await_record(impl::exec::record_hooks const& h) noexcept
         : innermost(nullptr),
           hooks(&h),
           lent(false),

@@ -15,7 +15,7 @@ namespace fairlead {
 
 class loop;
 
-namespace detail {
+namespace impl::exec {
 
 class FAIRLEAD_EXPORT blocking_wait {
 public:
@@ -48,5 +48,5 @@ private:
     blocking_wait* outer_;
 };
 
-} // namespace detail
+} // namespace impl::exec
 } // namespace fairlead

@@ -36,7 +36,7 @@ struct yield_counters {
     std::uint64_t remote;   ///< another thread had posted
 };
 
-namespace detail {
+namespace impl::exec {
 
 /// The budget of the thread until it looks at the clock, or gives way.
 struct budget {
@@ -67,19 +67,7 @@ struct budget {
     }
     /// Grants twice as many units as the last time, or at first as many as the item had. It grants fewer if these would
     /// not fit into the slice at the pace of the last ones. Takes one of them.
-    void grant_more(std::int64_t now) noexcept {
-        bool const is_first_look = granted <= first || granted == 1;
-        int more = is_first_look ? granted : 2 * last;
-        if (more > fairness::units_most - granted)
-            more = fairness::units_most - granted;
-        if (!is_first_look)
-            while (more > 1 && more * (now - looked_ns) > last * (slice_end_ns - now))
-                more /= 2;
-        granted += more;
-        units = more - 1;
-        last = more;
-        looked_ns = now;
-    }
+    void grant_more(std::int64_t now) noexcept;
     /// After the current item the clock is looked at.
     void end_slice() noexcept {
         given_up += items;
@@ -95,5 +83,5 @@ struct budget {
     }
 };
 
-} // namespace detail
+} // namespace impl::exec
 } // namespace fairlead

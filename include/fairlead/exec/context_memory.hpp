@@ -17,7 +17,7 @@ namespace fairlead {
 
 class execution_context;
 
-namespace detail {
+namespace impl::exec {
 
 struct block_shape {
     std::size_t bytes, alignment;
@@ -89,14 +89,14 @@ public:
         void* p = base;
         p = reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(p) + shape.alignment - 1) &
                                     ~(shape.alignment - 1));
-        copy_bytes(static_cast<std::byte*>(p) + shape.bytes, &base, sizeof base);
+        base::copy_bytes(static_cast<std::byte*>(p) + shape.bytes, &base, sizeof base);
         return p;
     }
     void give_back(void* p, block_shape shape) noexcept override {
         rebound a(allocator_);
         unit* base = static_cast<unit*>(p);
         if (shape.alignment > alignof(unit))
-            copy_bytes(&base, static_cast<std::byte*>(p) + shape.bytes, sizeof base);
+            base::copy_bytes(&base, static_cast<std::byte*>(p) + shape.bytes, sizeof base);
         std::allocator_traits<rebound>::deallocate(a, base, units(shape));
     }
 
@@ -165,5 +165,5 @@ private:
     context_memory* memory_;
 };
 
-} // namespace detail
+} // namespace impl::exec
 } // namespace fairlead

@@ -27,10 +27,10 @@ public:
     ~invalid_service_owner() override;
 };
 
-namespace detail {
+namespace impl::exec {
 struct service_registry;
 struct service_access;
-} // namespace detail
+} // namespace impl::exec
 
 /// A context pays one pointer for the services it does not have.
 /// Allocates  services and their like with the allocator it was made with; itself with global new. The memory goes back
@@ -41,7 +41,7 @@ public:
     class service;
     class service_maker;
     /// Takes from where the context takes: for services, and what they keep. Lifetime: the context outlives it.
-    template <class T> using allocator = detail::context_allocator<T>;
+    template <class T> using allocator = impl::exec::context_allocator<T>;
 
     enum fork_event { fork_prepare, fork_parent, fork_child };
 
@@ -50,7 +50,7 @@ public:
     explicit execution_context(service_maker const& initial);
     /// Threads    `a` is called by every thread that makes services, or makes and uses I/O objects
     template <class Allocator> execution_context(std::allocator_arg_t, Allocator const& a)
-        : execution_context(detail::memory_from(a)) {}
+        : execution_context(impl::exec::memory_from(a)) {}
     template <class Allocator>
     execution_context(std::allocator_arg_t, Allocator const& a, service_maker const& initial);
     execution_context(execution_context const&) = delete;
@@ -64,7 +64,7 @@ public:
     void notify_fork(fork_event event);
 
 protected:
-    explicit execution_context(detail::context_memory_ref memory) noexcept : memory_(std::move(memory)) {}
+    explicit execution_context(impl::exec::context_memory_ref memory) noexcept : memory_(std::move(memory)) {}
     /// Shuts down all services that are not yet, the youngest first. Destructors of derived classes call it before
     /// their own part goes, because services may hold handlers and I/O objects.
     void shutdown() noexcept;
@@ -74,9 +74,9 @@ protected:
     virtual void on_fork(fork_event event);
 
 private:
-    friend struct detail::service_access;
-    detail::context_memory_ref memory_;
-    std::atomic<detail::service_registry*> services_{nullptr};
+    friend struct impl::exec::service_access;
+    impl::exec::context_memory_ref memory_;
+    std::atomic<impl::exec::service_registry*> services_{nullptr};
 };
 
 /// Names a kind of service when it is a static member `id` of the service's class.
@@ -102,8 +102,8 @@ protected:
 
 private:
     friend class execution_context;
-    friend struct detail::service_access;
-    friend struct detail::service_registry;
+    friend struct impl::exec::service_access;
+    friend struct impl::exec::service_registry;
     /// Destroys the handlers and I/O objects that the service holds. Called once, before any service is destroyed.
     virtual void shutdown() = 0;
     virtual void notify_fork(fork_event event);
@@ -130,11 +130,11 @@ protected:
 
 template <class Allocator>
 execution_context::execution_context(std::allocator_arg_t, Allocator const& a, service_maker const& initial)
-    : execution_context(detail::memory_from(a)) {
+    : execution_context(impl::exec::memory_from(a)) {
     initial.make(*this);
 }
 
-namespace detail {
+namespace impl::exec {
 
 /// The kind of a service.
 struct service_kind {
@@ -190,34 +190,34 @@ struct FAIRLEAD_EXPORT service_access {
 template <class T> context_allocator<T>::context_allocator(execution_context& c) noexcept
     : memory_(service_access::memory_of(c).get()) {}
 
-} // namespace detail
+} // namespace impl::exec
 
 /// The context's service of this kind; made, with the context as its only argument, if there is none yet.
 /// Threads    any; two that come first at the same time may each construct one, of which one stays
 template <class Service> Service& use_service(execution_context& c) {
-    return static_cast<Service&>(detail::service_access::use(
-        c, detail::kind_of_service<Service>(), [](execution_context& owner) -> execution_context::service* {
-            return detail::service_access::make<Service>(owner);
+    return static_cast<Service&>(impl::exec::service_access::use(
+        c, impl::exec::kind_of_service<Service>(), [](execution_context& owner) -> execution_context::service* {
+            return impl::exec::service_access::make<Service>(owner);
         }));
 }
 
 /// Makes a service with further arguments.
 /// Errors     service_already_exists  the context has one of this kind
 template <class Service, class... Args> Service& make_service(execution_context& c, Args&&... args) {
-    auto* const made = detail::service_access::make<Service>(c, std::forward<Args>(args)...);
-    detail::service_access::add_made(c, detail::kind_of_service<Service>(), made);
+    auto* const made = impl::exec::service_access::make<Service>(c, std::forward<Args>(args)...);
+    impl::exec::service_access::add_made(c, impl::exec::kind_of_service<Service>(), made);
     return *made;
 }
 
 /// Gives a service to the context, which deletes it one day.
 /// Errors     service_already_exists, invalid_service_owner    it stays the caller's
 template <class Service> void add_service(execution_context& c, Service* s) {
-    detail::service_access::add(c, detail::kind_of_service<Service>(), s);
+    impl::exec::service_access::add(c, impl::exec::kind_of_service<Service>(), s);
 }
 
 /// Whether the context has a service of this kind. It makes none.
 template <class Service> bool has_service(execution_context& c) {
-    return detail::service_access::has(c, detail::kind_of_service<Service>());
+    return impl::exec::service_access::has(c, impl::exec::kind_of_service<Service>());
 }
 
 } // namespace fairlead

@@ -45,18 +45,18 @@ public:
     template <class E>
         requires(!std::derived_from<std::decay_t<E>, any_io_executor> && io_executor<std::decay_t<E>> &&
                  !requires(std::decay_t<E> const& other) { other.operator any_io_executor(); })
-    any_io_executor(E&& e) : any_io_executor(detail::any_executor_at_all(), std::forward<E>(e)) {}
+    any_io_executor(E&& e) : any_io_executor(impl::exec::any_executor_at_all(), std::forward<E>(e)) {}
 
     /// For handlers, whose executors need no context; context() throws bad_executor then.
-    template <class E> any_io_executor(detail::any_executor_at_all, E&& e)
-        : functions_(detail::executor_table_of<std::decay_t<E>>::functions) {
+    template <class E> any_io_executor(impl::exec::any_executor_at_all, E&& e)
+        : functions_(impl::exec::executor_table_of<std::decay_t<E>>::functions) {
         using target_type = std::decay_t<E>;
-        if constexpr (detail::is_loop_pointer<target_type>) {
+        if constexpr (impl::exec::is_loop_pointer<target_type>) {
             static_assert(sizeof(target_type) == sizeof(loop*));
             loop* l = e.native_loop();
-            detail::copy_bytes(storage_, &l, sizeof l);
+            impl::base::copy_bytes(storage_, &l, sizeof l);
         } else {
-            using stored = typename detail::executor_table<target_type>::stored;
+            using stored = typename impl::exec::executor_table<target_type>::stored;
             if constexpr (requires { e.plain(); }) // So that an executor compares equal after there and back.
                 if (auto const* const plain = e.plain()) {
                     functions_ = nullptr;
@@ -89,7 +89,7 @@ public:
     loop* native_loop() const noexcept {
         if (functions_ && functions_->has_loop) {
             loop* l;
-            detail::copy_bytes(&l, storage_, sizeof l);
+            impl::base::copy_bytes(&l, storage_, sizeof l);
             return l;
         }
         return nullptr;
@@ -100,43 +100,43 @@ public:
 
     /// Runs f() in the executor's way. Throws bad_executor when empty.
     template <class F> void execute(F&& f) const {
-        if constexpr (std::same_as<std::decay_t<F>, detail::op_function>)
+        if constexpr (std::same_as<std::decay_t<F>, impl::exec::op_function>)
             queue(std::forward<F>(f)); // The library's own, which relies on that.
         else
-            check().execute(storage_,
-                            detail::op_function(*detail::function_op<std::decay_t<F>>::make(std::forward<F>(f))));
+            check().execute(
+                storage_, impl::exec::op_function(*impl::exec::function_op<std::decay_t<F>>::make(std::forward<F>(f))));
     }
     /// Runs f(), never inside this call.
     template <class F> void queue(F&& f) const {
         auto& functions = check();
-        if constexpr (std::same_as<std::decay_t<F>, detail::op_function>)
+        if constexpr (std::same_as<std::decay_t<F>, impl::exec::op_function>)
             functions.queue(storage_, std::forward<F>(f));
         else
-            functions.queue(storage_,
-                            detail::op_function(*detail::function_op<std::decay_t<F>>::make(std::forward<F>(f))));
+            functions.queue(
+                storage_, impl::exec::op_function(*impl::exec::function_op<std::decay_t<F>>::make(std::forward<F>(f))));
     }
 
     /// As execute() of the executor inside, which may run the op inside the call.
-    void dispatch_op(detail::op_function f) const { check().execute(storage_, std::move(f)); }
+    void dispatch_op(impl::exec::op_function f) const { check().execute(storage_, std::move(f)); }
 
     /// This executor, or one like it that never runs a function inside the call.
     any_io_executor never_inline() const {
         return functions_ && functions_->properties
-                   ? functions_->properties->prefer(storage_, detail::any_property::never)
+                   ? functions_->properties->prefer(storage_, impl::exec::any_property::never)
                    : *this;
     }
     /// For fairlead::require, prefer and query of <fairlead/legacy/with_properties.hpp>; they throw bad_executor when
     /// empty. Only blocking.never can be required of whatever there is; an executor that a user wrote may take no
     /// notice of what is preferred.
-    template <class P, class Answers = detail::properties_of_any> auto require(P const& p) const
+    template <class P, class Answers = impl::exec::properties_of_any> auto require(P const& p) const
         -> decltype(Answers::require(*this, p)) {
         return Answers::require(*this, p);
     }
-    template <class P, class Answers = detail::properties_of_any> auto prefer(P const& p) const
+    template <class P, class Answers = impl::exec::properties_of_any> auto prefer(P const& p) const
         -> decltype(Answers::prefer(*this, p)) {
         return Answers::prefer(*this, p);
     }
-    template <class P, class Answers = detail::properties_of_any> auto query(P const& p) const
+    template <class P, class Answers = impl::exec::properties_of_any> auto query(P const& p) const
         -> decltype(Answers::query(*this, p)) {
         return Answers::query(*this, p);
     }
@@ -185,8 +185,8 @@ public:
     }
 
 private:
-    friend struct detail::properties_of_any;
-    detail::executor_functions const& check() const {
+    friend struct impl::exec::properties_of_any;
+    impl::exec::executor_functions const& check() const {
         if (!functions_)
             throw bad_executor();
         return *functions_;
@@ -195,7 +195,7 @@ private:
         if (!functions_)
             return;
         if (functions_->native)
-            detail::copy_bytes(storage_, other.storage_, sizeof(loop*));
+            impl::base::copy_bytes(storage_, other.storage_, sizeof(loop*));
         else
             functions_->copy(other.storage_, storage_);
     }
@@ -204,7 +204,7 @@ private:
             functions_->destroy(storage_);
     }
 
-    detail::executor_functions const* functions_;
+    impl::exec::executor_functions const* functions_;
     alignas(8) std::byte storage_[storage_size];
 };
 static_assert(sizeof(any_io_executor) == 32, "the size of any_io_executor is part of the ABI");
@@ -228,7 +228,7 @@ public:
     any_completion_executor(std::nothrow_t, any_io_executor const& e) noexcept : any_io_executor(e) {}
     template <class E>
         requires(!std::derived_from<std::decay_t<E>, any_io_executor> && !io_executor<std::decay_t<E>> &&
-                 detail::runs_functions<std::decay_t<E>>)
+                 impl::exec::runs_functions<std::decay_t<E>>)
     any_completion_executor(std::nothrow_t, E&& e) noexcept {
         try {
             *this = any_completion_executor(std::forward<E>(e));
@@ -237,12 +237,12 @@ public:
     }
     template <class E>
         requires(!std::derived_from<std::decay_t<E>, any_io_executor> && !io_executor<std::decay_t<E>> &&
-                 detail::runs_functions<std::decay_t<E>>)
-    any_completion_executor(E&& e) : any_io_executor(detail::any_executor_at_all(), std::forward<E>(e)) {}
+                 impl::exec::runs_functions<std::decay_t<E>>)
+    any_completion_executor(E&& e) : any_io_executor(impl::exec::any_executor_at_all(), std::forward<E>(e)) {}
 };
 
 /// The executor of a loop: one pointer, trivially copyable, recognised by whoever holds the loop.
-class loop_executor : public detail::ts_members<loop_executor> {
+class loop_executor : public impl::exec::ts_members<loop_executor> {
 public:
     using takes_properties = void;
     explicit loop_executor(loop* l) noexcept : loop_(l) {}
@@ -250,10 +250,10 @@ public:
     execution_context& context() const noexcept { return loop_->context(); }
     bool running_in_this_thread() const noexcept { return loop_->is_running_this(); }
     template <class F> void execute(F&& f) const {
-        if constexpr (std::same_as<std::decay_t<F>, detail::op_function>)
+        if constexpr (std::same_as<std::decay_t<F>, impl::exec::op_function>)
             loop_->post(f.release_for(*loop_));
         else
-            loop_->post(*detail::function_op<std::decay_t<F>>::make(std::forward<F>(f)));
+            loop_->post(*impl::exec::function_op<std::decay_t<F>>::make(std::forward<F>(f)));
     }
     void on_work_started() const noexcept { loop_->work_started(); }
     void on_work_finished() const noexcept { loop_->work_finished(); }
@@ -265,7 +265,7 @@ protected:
     loop* loop_;
 };
 
-namespace detail {
+namespace impl::exec {
 
 template <> struct executor_table_of<loop_executor> {
     FAIRLEAD_EXPORT static executor_functions const compiled; ///< in the library
@@ -326,5 +326,5 @@ private:
     any_io_executor const& executor_;
 };
 
-} // namespace detail
+} // namespace impl::exec
 } // namespace fairlead

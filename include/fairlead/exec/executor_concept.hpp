@@ -16,7 +16,7 @@ namespace execution {
 struct context_t; // legacy/properties.hpp
 }
 
-namespace detail {
+namespace impl::exec {
 
 /// Gives f to an executor of either kind.
 template <class E, class F> void execute_on(E const& e, F&& f) {
@@ -105,14 +105,14 @@ template <class E, class F> void dispatch_function(E const& e, F&& f) {
         e.dispatch(std::forward<F>(f), std::allocator<void>());
 }
 
-} // namespace detail
+} // namespace impl::exec
 
 // The members come first: only then is comparing asked for, which would otherwise try to make an any_io_executor.
 /// An executor of a user under I/O objects: copyable, comparable, belongs to a context, runs a move-only function. Its
 /// context is the result of context(), or of query(execution::context). In place of execute(f) it may have dispatch,
 /// post and defer as in the Networking TS.
 template <class E>
-concept io_executor = requires(E const& e) { detail::context_of(e); } && detail::runs_functions<E>;
+concept io_executor = requires(E const& e) { impl::exec::context_of(e); } && impl::exec::runs_functions<E>;
 
 /// A context that has an executor; objects and operations take it in place of one.
 template <class T>

@@ -18,7 +18,7 @@ namespace fairlead {
 class any_io_executor;
 class loop_executor;
 
-namespace detail {
+namespace impl::exec {
 
 [[noreturn]] FAIRLEAD_EXPORT void throw_no_context();
 
@@ -126,5 +126,5 @@ template <class E> struct executor_table_of {
     static constexpr executor_functions const* functions = &executor_table<E>::functions;
 };
 
-} // namespace detail
+} // namespace impl::exec
 } // namespace fairlead

@@ -7,7 +7,7 @@
 
 namespace fairlead {
 
-namespace detail {
+namespace impl::exec {
 
 template <class T>
 concept has_execute = requires(T const& e, void (*f)()) { e.execute(f); };
@@ -34,14 +34,14 @@ template <class T>
 concept runs_functions =
     (has_execute<T> || has_post_in_place_of_execute<T>) && std::copy_constructible<T> && std::equality_comparable<T>;
 
-} // namespace detail
+} // namespace impl::exec
 
 namespace execution {
 
 /// An object that has properties of executors: it runs functions, also without a context, as in Asio. I/O objects need
 /// an io_executor.
 template <class T>
-concept executor = detail::runs_functions<T>;
+concept executor = impl::exec::runs_functions<T>;
 /// The concept as a value.
 template <class T> inline constexpr bool is_executor_v = executor<T>;
 /// The concept as a type. fairlead::is_executor asks for what the Networking TS has.

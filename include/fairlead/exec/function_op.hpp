@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace fairlead::detail {
+namespace fairlead::impl::exec {
 
 /// A function in a recycled block that is an op at the same time: what execute() queues.
 template <class F> struct function_op : op {
@@ -108,4 +108,4 @@ private:
     mutable std::uintptr_t word_; ///< 0, an op, or what copies share, marked; copying marks the original, too
 };
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::exec

@@ -14,7 +14,7 @@ struct propagate_inline_t;
 struct terminate_inline_t;
 } // namespace execution
 
-namespace detail {
+namespace impl::exec {
 
 /// Runs f() here. Handling says what becomes of an exception.
 template <class Handling, class F>
@@ -23,7 +23,7 @@ void execute_inline(F&& f) noexcept(std::same_as<Handling, execution::terminate_
     std::move(function)();
 }
 
-} // namespace detail
+} // namespace impl::exec
 
 /// Runs a function at once, in the calling thread. It has no context.
 template <class InlineExceptionHandling> class basic_inline_executor {
@@ -31,7 +31,7 @@ public:
     constexpr basic_inline_executor() noexcept = default;
 
     template <class F> void execute(F&& f) const {
-        detail::execute_inline<InlineExceptionHandling>(std::forward<F>(f));
+        impl::exec::execute_inline<InlineExceptionHandling>(std::forward<F>(f));
     }
 
     friend bool operator==(basic_inline_executor, basic_inline_executor) noexcept { return true; }

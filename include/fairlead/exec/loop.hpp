@@ -24,7 +24,7 @@ namespace fairlead {
 
 class loop;
 
-namespace detail {
+namespace impl::exec {
 
 /// Stands in the `prev` link of an op that is in the inbox, where that is no place in a list. The owner does this with
 /// the op in place of queueing it.
@@ -40,7 +40,7 @@ struct run_frame {
     /// inside another run() of the same loop, and in all that runs there. The thread then gives the loop away by
     /// itself.
     unsigned section_of_handlers;
-    detail::share share;
+    exec::share share;
 };
 
 /// The state of a thread, for itself.
@@ -98,27 +98,27 @@ private:
     unsigned const outer_;
 };
 
-} // namespace detail
+} // namespace impl::exec
 
 /// A run queue that one thread at a time owns, with an inbox for what the others post. Contexts have one (io_loop).
 class FAIRLEAD_EXPORT loop : public resumer {
 public:
     /// True when the calling thread owns the loop: it is alone inside run(), or has taken the loop for a moment. It
     /// stays true only inside a section, hence whoever asks shows one.
-    bool mine(detail::inside_section) const noexcept { return ownership_.is_of(detail::this_thread.owning); }
+    bool mine(impl::exec::inside_section) const noexcept { return ownership_.is_of(impl::exec::this_thread.owning); }
     /// The shortest form of the question: false also when it takes longer to answer.
-    bool plainly_mine(detail::inside_section) const noexcept {
-        return ownership_.is_plainly_of(detail::this_thread.owning);
+    bool plainly_mine(impl::exec::inside_section) const noexcept {
+        return ownership_.is_plainly_of(impl::exec::this_thread.owning);
     }
     /// May the calling thread try operations at once? The owner may; so may others with a share, if the driver is
     /// shared.
-    bool may_try(detail::inside_section s) const noexcept { return mine(s) || has_share_of_driver(); }
+    bool may_try(impl::exec::inside_section s) const noexcept { return mine(s) || has_share_of_driver(); }
     /// Something that stands for the calling thread, for as long as it lives.
-    static void const* self() noexcept { return &detail::this_thread; }
+    static void const* self() noexcept { return &impl::exec::this_thread; }
     /// True inside run() of this loop, whoever owns it at the moment.
     bool runs_here() const noexcept override { return is_running_this(); }
     bool is_running_this() const noexcept {
-        auto const* f = detail::this_thread.frames;
+        auto const* f = impl::exec::this_thread.frames;
         return f && (f->runs == this || is_running_further_out(*f));
     }
 
@@ -127,7 +127,7 @@ public:
 
     /// Appends from any thread; the op is the loop's when this returns.
     FAIRLEAD_ALWAYS_INLINE void post(op& o) noexcept {
-        detail::section const s;
+        impl::exec::section const s;
         if (plainly_mine(s)) [[likely]]
             local_.push_back(o);
         else
@@ -142,7 +142,7 @@ public:
     /// For a thread that waits for something this loop has to do. Runs an item if no thread is inside run(). Waits for
     /// one until `w` is over or `timeout_ns` (negative: without limit) have passed. False: another thread runs the
     /// loop, or there is no work.
-    virtual bool drive(detail::blocking_wait const& w, std::int64_t timeout_ns) = 0;
+    virtual bool drive(impl::exec::blocking_wait const& w, std::int64_t timeout_ns) = 0;
     /// Marks an op, in `cancel`, that belongs to a driver and does not count as a handler. When it runs, it counts
     /// itself among the functions of the budget.
     static void* not_a_handler() noexcept { return &not_a_handler_; }
@@ -152,7 +152,7 @@ public:
     /// Work that no queue shows: guards, and operations of other contexts whose handler belongs here.
     void work_started() noexcept { outside_work_.fetch_add(1, std::memory_order_relaxed); }
     void work_finished() noexcept {
-        if (!detail::count_down_unless_last(outside_work_))
+        if (!impl::exec::count_down_unless_last(outside_work_))
             last_work_finished();
     }
     void count_work(int change) noexcept override {
@@ -206,7 +206,7 @@ protected:
     enum class batch : unsigned char { kept, lost };
     /// Owner, inside its only section: runs up to `most` items and at most one batch, and counts them in `done`. Lost:
     /// another thread has taken the loop while a handler ran.
-    batch run_batch(std::size_t most, std::size_t& done, detail::inside_section only);
+    batch run_batch(std::size_t most, std::size_t& done, impl::exec::inside_section only);
     /// Owner: so many items have had their turn.
     void have_run(unsigned items) noexcept {
         pace_.ran(items);
@@ -215,7 +215,7 @@ protected:
     /// Owner, inside its only section; the queue is not empty. Takes a share of it, gives the loop away, and runs the
     /// share and what its items post, which counts in `done`. While nothing else is queued that may go on for a slice.
     /// Takes the loop back if it is free by then. Returns how many have had their turn beyond those that were taken.
-    unsigned run_share(std::size_t most, std::size_t& done, detail::inside_section only);
+    unsigned run_share(std::size_t most, std::size_t& done, impl::exec::inside_section only);
     bool has_shares() const noexcept { return shares_.are_open(); }
     /// Owner, inside run() with others: is it quicker alone? Then there is no share to be had of what is queued.
     FAIRLEAD_COLD bool is_better_alone() noexcept;
@@ -226,21 +226,21 @@ protected:
     void watch(std::int64_t timeout_ns) noexcept;
     bool others_come_back_soon() noexcept { return shares_.come_back_soon(clock_ns()); }
     /// Owner: moves what stands in the shares of other threads to the queue.
-    detail::shares::found take_over_shares() noexcept {
-        return shares_.take_over(local_, &detail::this_thread.frames->share);
+    impl::exec::shares::found take_over_shares() noexcept {
+        return shares_.take_over(local_, &impl::exec::this_thread.frames->share);
     }
     /// The calling thread runs a share of this loop.
     bool has_share_here() const noexcept {
-        auto const* const f = detail::this_thread.frames;
+        auto const* const f = impl::exec::this_thread.frames;
         return f && f->runs == this && f->share.is_open();
     }
     /// Inside a section: whoever has the loop is to run what is left of the calling thread's share.
-    void close_share(detail::share& s) noexcept;
+    void close_share(impl::exec::share& s) noexcept;
     /// Owner: moves what other threads posted into the run queue, in the order of arrival, and does what they ask for.
     bool take_inbox() noexcept;
     /// Hands `o` to the owner, who does with it what `what` says. Any thread; the owner does so when it next looks into
     /// its inbox.
-    void post_request(op& o, detail::owner_request& what) noexcept;
+    void post_request(op& o, impl::exec::owner_request& what) noexcept;
     /// Owner: announces sleep. False: the inbox is not empty, do not sleep.
     bool fall_asleep() noexcept;
     /// Owner: takes the announcement back; what came meanwhile is in the run queue.
@@ -262,10 +262,10 @@ protected:
     bool take_while_idle() noexcept;
     /// The next caller of run() may find all that it was to do, and end the loop.
     void leave_idle() noexcept {
-        detail::rundown::guard const here(rundown_);
+        impl::exec::rundown::guard const here(rundown_);
         disown();
     }
-    void disown(bool at_once = true) noexcept { ownership_.give_back(detail::this_thread.owning, at_once); }
+    void disown(bool at_once = true) noexcept { ownership_.give_back(impl::exec::this_thread.owning, at_once); }
 
     /// Every op that is queued here is abandoned, then the roots of the coroutines concerned are destroyed; false when
     /// there was nothing to do.
@@ -276,33 +276,33 @@ protected:
     execution_context& context_;
     op_queue local_;
     std::atomic<bool> stopped_{false};
-    detail::pace pace_;          ///< the owner's
+    impl::exec::pace pace_;      ///< the owner's
     std::size_t turns_owed_ = 0; ///< that the queue takes before anything goes ahead of it again
-    detail::ownership ownership_;
-    detail::shares shares_;
-    detail::rundown rundown_; ///< threads that are not inside run(): their last looks
+    impl::exec::ownership ownership_;
+    impl::exec::shares shares_;
+    impl::exec::rundown rundown_; ///< threads that are not inside run(): their last looks
 
     bool is_driver_shared_ = false; ///< changed by the owner, to false only while no other thread is inside run()
     bool is_kept_ = false;          ///< the last answer of is_better_alone()
 
 private:
-    friend bool detail::spend_slow() noexcept;
+    friend bool impl::exec::spend_slow() noexcept;
     FAIRLEAD_COLD bool has_share_of_driver() const noexcept;
     /// Owner: what the thread may do before the next look at the clock.
-    detail::budget& begin_stretch(detail::pace const& pace, std::size_t most) noexcept;
-    unsigned take_share(detail::share& share, unsigned most, bool& leaves_some) noexcept;
+    impl::exec::budget& begin_stretch(impl::exec::pace const& pace, std::size_t most) noexcept;
+    unsigned take_share(impl::exec::share& share, unsigned most, bool& leaves_some) noexcept;
     /// Owner, with threads that have shares: gives the loop away, and lets them know whether anything is queued.
     void leave_to_others(bool at_once) noexcept;
     FAIRLEAD_NOINLINE static void run_outside_alone(op& o);
-    bool is_running_further_out(detail::run_frame const& f) const noexcept;
-    FAIRLEAD_COLD void post_from_outside(op& o, detail::inside_section s) noexcept;
+    bool is_running_further_out(impl::exec::run_frame const& f) const noexcept;
+    FAIRLEAD_COLD void post_from_outside(op& o, impl::exec::inside_section s) noexcept;
     void push_inbox(op& o) noexcept;
     bool take_soon() noexcept;
     FAIRLEAD_COLD void push_inbox_and_wake(op& o) noexcept;
     template <class F> static void on_trampoline(F first) {
-        auto& thread = detail::this_thread;
+        auto& thread = impl::exec::this_thread;
         ++thread.depth;
-        detail::at_scope_end const one_less([&thread] { --thread.depth; });
+        impl::base::at_scope_end const one_less([&thread] { --thread.depth; });
         first();
         // Set by a coroutine that called a child or has ended, and by nothing else: null at all other times.
         if (thread.next) [[unlikely]]

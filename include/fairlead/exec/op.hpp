@@ -49,13 +49,13 @@ struct op : op_link {
 };
 static_assert(sizeof(op) == 48, "the size of op is part of the ABI");
 
-namespace detail {
+namespace impl::exec {
 
 /// Another thread may take the ticket away while the owner of the loop looks for it.
 inline std::atomic_ref<void*> ticket_of(op& o) noexcept { return std::atomic_ref<void*>(o.cancel); }
 inline bool has_ticket(op& o, void* ticket) noexcept { return ticket_of(o).load(std::memory_order_relaxed) == ticket; }
 
-} // namespace detail
+} // namespace impl::exec
 
 /// FIFO of ops, doubly linked so that an op can leave from wherever it stands.
 class op_queue {

@@ -17,7 +17,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace fairlead::detail {
+namespace fairlead::impl::exec {
 
 /// Stands for a thread in here. While it is in a section (1, not 0), the loops that the thread owns stay its own.
 struct owning_thread {
@@ -131,4 +131,4 @@ private:
     std::atomic<unsigned> revoked_{0};
 };
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::exec

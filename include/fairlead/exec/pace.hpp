@@ -18,7 +18,7 @@
 
 #include <cstdint>
 
-namespace fairlead::detail {
+namespace fairlead::impl::exec {
 
 class pace {
 public:
@@ -89,4 +89,4 @@ private:
     int first_units_ = 0;
 };
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::exec

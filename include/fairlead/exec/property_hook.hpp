@@ -8,7 +8,7 @@ namespace fairlead {
 
 class any_io_executor;
 
-namespace detail {
+namespace impl::exec {
 
 /// Says that an executor may have no context.
 struct any_executor_at_all {};
@@ -36,5 +36,5 @@ struct properties_of_any;
 
 template <class E> struct executor_table;
 
-} // namespace detail
+} // namespace impl::exec
 } // namespace fairlead

@@ -34,7 +34,7 @@ struct recycler_counters {
     std::uint64_t cached; ///< blocks held at this moment
 };
 
-namespace detail {
+namespace impl::exec {
 
 class recycler;
 
@@ -177,10 +177,10 @@ FAIRLEAD_ALWAYS_INLINE void recycle_free_sized(void* p, std::size_t bytes) noexc
 /// As recycle_allocate(), for callers that can do without: null when there is no memory.
 FAIRLEAD_EXPORT void* recycle_allocate_or_null(std::size_t bytes) noexcept;
 
-} // namespace detail
+} // namespace impl::exec
 
 /// Counters of the calling thread's cache.
-inline recycler_counters this_thread_recycler_counters() noexcept { return detail::recycler_count(); }
+inline recycler_counters this_thread_recycler_counters() noexcept { return impl::exec::recycler_count(); }
 
 /// The default allocator of every operation: the calling thread's cache of freed blocks.
 /// Threads: any; a block may be freed on another thread than the one that took it.
@@ -195,9 +195,9 @@ public:
 
     T* allocate(std::size_t n) {
         static_assert(alignof(T) <= 16, "over-aligned types need an allocator of their own");
-        return static_cast<T*>(detail::recycle_allocate(n * sizeof(T)));
+        return static_cast<T*>(impl::exec::recycle_allocate(n * sizeof(T)));
     }
-    void deallocate(T* p, std::size_t n) noexcept { detail::recycle_free_sized(p, n * sizeof(T)); }
+    void deallocate(T* p, std::size_t n) noexcept { impl::exec::recycle_free_sized(p, n * sizeof(T)); }
     friend bool operator==(recycling_allocator const&, recycling_allocator const&) noexcept { return true; }
 };
 

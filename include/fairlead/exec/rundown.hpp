@@ -9,7 +9,7 @@
 
 #include <atomic>
 
-namespace fairlead::detail {
+namespace fairlead::impl::exec {
 
 class rundown {
 public:
@@ -45,4 +45,4 @@ template <class N> bool count_down_unless_last(std::atomic<N>& count) noexcept {
     return true;
 }
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::exec

@@ -18,7 +18,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace fairlead::detail {
+namespace fairlead::impl::exec {
 
 class share {
     friend class shares;
@@ -39,7 +39,7 @@ public:
     op* pop_back() noexcept { return own().pop_back(); }
     void move_to(op_queue& into) noexcept { into.splice_back(own()); }
     /// How long its thread's items take.
-    detail::pace& pace() noexcept { return pace_; }
+    exec::pace& pace() noexcept { return pace_; }
     /// After a look at the clock: for those that ask whether the thread comes back soon.
     void gets_on() noexcept {
         stretches_.store(stretches_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -64,7 +64,7 @@ private:
     bool lasts_ = false;
     std::atomic<bool> is_long_{true}; ///< an item may take as long as a slice
     std::atomic<unsigned> stretches_{0};
-    detail::pace pace_;
+    exec::pace pace_;
     // Those who look at it, one at a time:
     share* next_ = nullptr;
     unsigned seen_stretches_ = 0;
@@ -109,4 +109,4 @@ private:
     share* first_ = nullptr;
 };
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::exec

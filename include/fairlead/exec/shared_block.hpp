@@ -7,7 +7,7 @@
 #include <new>
 #include <utility>
 
-namespace fairlead::detail {
+namespace fairlead::impl::exec {
 
 /// One of the owners, or none. T counts them in `references`, which begins with 1.
 template <class T> class shared_block {
@@ -40,4 +40,4 @@ private:
     T* shared_ = nullptr;
 };
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::exec

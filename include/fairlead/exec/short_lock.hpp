@@ -5,7 +5,7 @@
 
 #include <atomic>
 
-namespace fairlead::detail {
+namespace fairlead::impl::exec {
 
 /// A thread that waits does not sleep. It lets others have its processor now and then.
 class short_lock {
@@ -26,4 +26,4 @@ private:
     std::atomic<bool> is_locked_{false};
 };
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::exec

@@ -59,7 +59,7 @@ public:
 
 private:
     explicit strand_core_on(Executor const& e) : below_(e) {}
-    void schedule(op& o) override { execute_op(below_, o); }
+    void schedule(op& o) override { impl::exec::execute_op(below_, o); }
     void destroy() noexcept override { delete this; }
     Executor below_;
 };
@@ -71,7 +71,7 @@ private:
 /// After a bounded number of functions, or when they have taken long, the strand goes to the end of the queue below it.
 /// Threads    any
 /// Allocates  one block when it is made; nothing for what a loop of the library runs
-template <class Executor = any_io_executor> class strand : public detail::ts_members<strand<Executor>> {
+template <class Executor = any_io_executor> class strand : public impl::exec::ts_members<strand<Executor>> {
 public:
     using inner_executor_type = Executor;
     using takes_properties = void;
@@ -104,24 +104,24 @@ public:
     ~strand() { core_->release(); }
 
     inner_executor_type get_inner_executor() const noexcept { return below_; }
-    execution_context& context() const { return detail::context_of(below_); }
+    execution_context& context() const { return impl::exec::context_of(below_); }
     bool running_in_this_thread() const noexcept { return core_->is_running_here(); }
 
     /// Runs f(), never inside this call.
     template <class F> void execute(F&& f) const {
-        if constexpr (std::same_as<std::decay_t<F>, detail::op_function>)
+        if constexpr (std::same_as<std::decay_t<F>, impl::exec::op_function>)
             core_->enqueue(f.release());
         else
-            core_->enqueue(*detail::function_op<std::decay_t<F>>::make(std::forward<F>(f)));
+            core_->enqueue(*impl::exec::function_op<std::decay_t<F>>::make(std::forward<F>(f)));
     }
     /// As execute(): a function that must not run inside the call needs no other strand, whose copy would be counted.
     template <class F> void queue(F&& f) const { execute(std::forward<F>(f)); }
     void on_work_started() const noexcept {
-        if constexpr (detail::tracks_work<Executor>)
+        if constexpr (impl::exec::tracks_work<Executor>)
             below_.on_work_started();
     }
     void on_work_finished() const noexcept {
-        if constexpr (detail::tracks_work<Executor>)
+        if constexpr (impl::exec::tracks_work<Executor>)
             below_.on_work_finished();
     }
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace fairlead::detail {
+namespace fairlead::impl::exec {
 
 /// Does their work, for those who include <fairlead/legacy/ts_members.hpp>.
 struct ts_functions;
@@ -28,4 +28,4 @@ private:
     Derived const& derived() const noexcept { return static_cast<Derived const&>(*this); }
 };
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::exec

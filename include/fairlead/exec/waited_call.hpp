@@ -6,7 +6,7 @@
 #include <exception>
 #include <utility>
 
-namespace fairlead::detail {
+namespace fairlead::impl::exec {
 
 /// Calls a function that stays with the waiting thread; the wait also ends when it is given up instead.
 template <class F> class waited_call {
@@ -49,4 +49,4 @@ template <class F, class Queue> void call_and_wait(F& f, Queue const& queue) {
         std::rethrow_exception(std::move(thrown));
 }
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::exec

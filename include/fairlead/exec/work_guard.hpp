@@ -27,14 +27,14 @@ public:
     bool owns_work() const noexcept { return owns_; }
     void reset() noexcept {
         if (std::exchange(owns_, false)) {
-            if constexpr (detail::tracks_work<Executor>)
+            if constexpr (impl::exec::tracks_work<Executor>)
                 executor_.on_work_finished();
         }
     }
 
 private:
     void started() noexcept {
-        if constexpr (detail::tracks_work<Executor>)
+        if constexpr (impl::exec::tracks_work<Executor>)
             executor_.on_work_started();
     }
     Executor executor_;

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace fairlead::detail {
+namespace fairlead::io::impl {
 
 template <class D>
 concept duration_type = requires(D const& d) {
@@ -23,7 +23,7 @@ concept time_point_type = requires(T const& t) {
 template <template <class, class> class Duration, class Rep, template <std::intmax_t, std::intmax_t> class Ratio,
           std::intmax_t Num, std::intmax_t Den>
 constexpr std::int64_t in_nanoseconds(Duration<Rep, Ratio<Num, Den>> const& d) noexcept {
-    return saturated<Duration<std::int64_t, Ratio<1, 1'000'000'000>>>(d).count();
+    return fairlead::impl::base::saturated<Duration<std::int64_t, Ratio<1, 1'000'000'000>>>(d).count();
 }
 
 /// When so many nanoseconds from now have passed.
@@ -62,4 +62,4 @@ std::int64_t deadline_ns(io_loop& l, T const& t) noexcept(is_time_of_the_loop<ty
     }
 }
 
-} // namespace fairlead::detail
+} // namespace fairlead::io::impl

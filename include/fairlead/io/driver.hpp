@@ -34,8 +34,9 @@ private:
 };
 
 /// The driver of this machine: epoll.
-FAIRLEAD_EXPORT fairlead::detail::owned<driver> make_driver(fairlead::detail::context_memory_ref const& memory = {});
+FAIRLEAD_EXPORT fairlead::impl::base::owned<driver>
+make_driver(fairlead::impl::exec::context_memory_ref const& memory = {});
 /// The driver of a loop whose context has gone: it has no descriptors, and nothing that is started comes to an end.
-fairlead::detail::owned<driver> make_retired_driver(fairlead::detail::context_memory_ref const& memory);
+fairlead::impl::base::owned<driver> make_retired_driver(fairlead::impl::exec::context_memory_ref const& memory);
 
 } // namespace fairlead::io

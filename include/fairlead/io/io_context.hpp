@@ -9,7 +9,7 @@
 
 namespace fairlead {
 
-namespace detail {
+namespace impl::legacy {
 template <class Executor, class Handler> class wrapped_handler; // legacy/wrapped_handler.hpp
 }
 
@@ -39,14 +39,14 @@ public:
     /// first run() may then take some milliseconds to begin.
     explicit io_context(int concurrency_hint);
     /// With a driver of one's own, e.g. a simulated one.
-    explicit io_context(detail::owned<io::driver> driver);
+    explicit io_context(impl::base::owned<io::driver> driver);
     /// With the services that `initial` makes.
     explicit io_context(service_maker const& initial, int concurrency_hint = -1);
     /// With its services, its loop and what I/O objects keep there in memory from `a` (execution_context).
     template <class Allocator> io_context(std::allocator_arg_t, Allocator const& a, int /*concurrency_hint*/ = -1)
-        : io_context(detail::memory_from(a)) {}
+        : io_context(impl::exec::memory_from(a)) {}
     template <class Allocator> io_context(std::allocator_arg_t, Allocator const& a, service_maker const& initial)
-        : io_context(detail::memory_from(a)) {
+        : io_context(impl::exec::memory_from(a)) {
         initial.make(*this);
     }
     /// Shuts down the services, then abandons what is pending: handlers are destroyed, not called; suspended coroutines
@@ -57,7 +57,7 @@ public:
     /// A handler that runs `h` in this context, whoever calls it. Programs include
     /// <fairlead/legacy/wrapped_handler.hpp>; new ones have bind_executor().
     template <class Handler> auto wrap(Handler h) {
-        return detail::wrapped_handler<executor_type, Handler>(get_executor(), std::move(h));
+        return impl::legacy::wrapped_handler<executor_type, Handler>(get_executor(), std::move(h));
     }
 
     /// Runs until there is no work left, or stop(). Returns how many handlers ran. An exception of a handler leaves it;
@@ -69,19 +69,19 @@ public:
     std::size_t poll_one();
     /// As run() and run_one(), but at most for so long: they return within one handler of the time, busy or not. Far
     /// times saturate.
-    template <detail::duration_type Duration> std::size_t run_for(Duration const& d) {
-        return run_until_ns(detail::deadline_ns(*loop_, d));
+    template <io::impl::duration_type Duration> std::size_t run_for(Duration const& d) {
+        return run_until_ns(io::impl::deadline_ns(*loop_, d));
     }
-    template <detail::duration_type Duration> std::size_t run_one_for(Duration const& d) {
-        return run_one_until_ns(detail::deadline_ns(*loop_, d));
+    template <io::impl::duration_type Duration> std::size_t run_one_for(Duration const& d) {
+        return run_one_until_ns(io::impl::deadline_ns(*loop_, d));
     }
     /// As run() and run_one(), until it is `t`. A clock that is not the loop's is looked at once. Programs include
     /// <fairlead/io/clock.hpp>, or a header of timers.
-    template <detail::time_point_type TimePoint> std::size_t run_until(TimePoint const& t) {
-        return run_until_ns(detail::deadline_ns(*loop_, t));
+    template <io::impl::time_point_type TimePoint> std::size_t run_until(TimePoint const& t) {
+        return run_until_ns(io::impl::deadline_ns(*loop_, t));
     }
-    template <detail::time_point_type TimePoint> std::size_t run_one_until(TimePoint const& t) {
-        return run_one_until_ns(detail::deadline_ns(*loop_, t));
+    template <io::impl::time_point_type TimePoint> std::size_t run_one_until(TimePoint const& t) {
+        return run_one_until_ns(io::impl::deadline_ns(*loop_, t));
     }
 
     /// Makes run() return as soon as the current handler has returned. Any thread.
@@ -105,7 +105,7 @@ public:
     void abandon_all() noexcept { loop_->abandon_all(); }
 
 private:
-    explicit io_context(detail::context_memory_ref memory);
+    explicit io_context(impl::exec::context_memory_ref memory);
     void on_fork(fork_event event) override;
     std::size_t run_until_ns(std::int64_t deadline_ns);
     std::size_t run_one_until_ns(std::int64_t deadline_ns);
@@ -113,9 +113,9 @@ private:
     io_loop* loop_;
 };
 
-template <> struct detail::executor_table_of<io_context::executor_type> {
-    FAIRLEAD_EXPORT static executor_functions const compiled; ///< in the library
-    static constexpr executor_functions const* functions = &compiled;
+template <> struct fairlead::impl::exec::executor_table_of<io_context::executor_type> {
+    FAIRLEAD_EXPORT static impl::exec::executor_functions const compiled; ///< in the library
+    static constexpr impl::exec::executor_functions const* functions = &compiled;
 };
 
 inline io_context::executor_type::executor_type(io_context& c) noexcept : loop_executor(&c.as_loop()) {}
@@ -134,9 +134,9 @@ private:
 
 /// As use_service(execution_context&); the service's constructor may take io_context&.
 template <class Service> Service& use_service(io_context& c) {
-    return static_cast<Service&>(detail::service_access::use(
-        c, detail::kind_of_service<Service>(), [](execution_context& owner) -> execution_context::service* {
-            return detail::service_access::make<Service>(static_cast<io_context&>(owner));
+    return static_cast<Service&>(impl::exec::service_access::use(
+        c, impl::exec::kind_of_service<Service>(), [](execution_context& owner) -> execution_context::service* {
+            return impl::exec::service_access::make<Service>(static_cast<io_context&>(owner));
         }));
 }
 

@@ -25,10 +25,10 @@ struct loop_counters {
 /// Counted: an I/O object may outlive the context it was made with. Then the engine is retired: every descriptor is
 /// closed, and what is started is never carried out.
 /// Threads: any thread may post, and use I/O objects of its own; any number of threads may be inside run().
-class FAIRLEAD_EXPORT io_loop final : public loop, public detail::in_context_memory {
+class FAIRLEAD_EXPORT io_loop final : public loop, public impl::exec::in_context_memory {
 public:
     /// For executors of `context`. The first reference is the caller's.
-    static io_loop* make(execution_context& context, detail::owned<io::driver> d);
+    static io_loop* make(execution_context& context, impl::base::owned<io::driver> d);
     void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
     void release() noexcept {
         if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1)
@@ -45,7 +45,7 @@ public:
     std::size_t run_until_ns(std::size_t most, std::int64_t until_ns) {
         return !stopped() && enter(until_ns, nullptr) ? run(most, until_ns, nullptr) : 0;
     }
-    bool drive(detail::blocking_wait const& w, std::int64_t timeout_ns) override;
+    bool drive(impl::exec::blocking_wait const& w, std::int64_t timeout_ns) override;
     /// A thread is inside run() for as long as the loop lives, or on its way there. Nobody else drives the loop.
     /// Called before others know the loop.
     void has_own_thread() noexcept { has_own_thread_ = true; }
@@ -86,7 +86,7 @@ public:
 
     /// Hands an op to the driver, from whatever thread.
     void submit(io::io_op& o) noexcept {
-        detail::section const s;
+        impl::exec::section const s;
         if (plainly_mine(s)) [[likely]]
             reactor_->submit(o);
         else
@@ -114,7 +114,7 @@ public:
     /// Calls f() with the loop in the caller's hands, waiting for it if need be: for what must have happened when the
     /// caller goes on. If the driver is bound to another thread, that one calls f(), and the caller waits for it.
     template <class F> auto as_owner(F f) noexcept {
-        detail::section const s;
+        impl::exec::section const s;
         if (mine(s)) [[likely]]
             return f();
         using result = decltype(f());
@@ -129,7 +129,7 @@ public:
     }
     /// Calls f() at once if the caller owns the loop or nobody does. False: another thread is inside run().
     template <class F> bool at_once(F f) noexcept {
-        detail::section const s;
+        impl::exec::section const s;
         if (mine(s)) {
             f();
             return true;
@@ -143,7 +143,7 @@ public:
     /// As at_once() with f(true), or the owner calls f(false) soon. Without memory for that, the caller waits until it
     /// can have the loop for a moment, and f(true) is called.
     template <class F> void on_owner(F f) noexcept {
-        detail::section const s;
+        impl::exec::section const s;
         if (at_once([&f] { f(true); }))
             return;
         if (auto* o = request<F>::make(f)) {
@@ -166,46 +166,46 @@ private:
         explicit request(F& f) noexcept : function(f) {}
         static request* make(F& f) noexcept {
             static_assert(std::is_nothrow_copy_constructible_v<F>);
-            void* const memory = detail::recycle_allocate_or_null(sizeof(request));
+            void* const memory = impl::exec::recycle_allocate_or_null(sizeof(request));
             return memory ? ::new (memory) request(f) : nullptr;
         }
         static void carry_out(loop&, op& o) {
             auto& self = static_cast<request&>(o);
             F f(self.function);
             self.~request();
-            detail::recycle_free(&self);
+            impl::exec::recycle_free(&self);
             f(false);
         }
-        inline static constinit detail::owner_request what{{}, &carry_out};
+        inline static constinit impl::exec::owner_request what{{}, &carry_out};
     };
 
-    io_loop(execution_context& context, detail::owned<io::driver> d);
+    io_loop(execution_context& context, impl::base::owned<io::driver> d);
     void attach(io::driver& d) noexcept;
     ~io_loop();
 
     std::int64_t clock_ns() noexcept override;
     void wake() noexcept override;
-    FAIRLEAD_COLD void submit_from_outside(io::io_op& o, detail::inside_section s) noexcept;
+    FAIRLEAD_COLD void submit_from_outside(io::io_op& o, impl::exec::inside_section s) noexcept;
     template <class F> static void call(void* f) noexcept { (*static_cast<F*>(f))(); }
     struct question;
     struct borrowing;
-    FAIRLEAD_COLD void as_borrower(detail::section const& s, void (*f)(void*), void* arg) noexcept;
-    bool enter(std::int64_t until_ns, detail::blocking_wait const* for_whom) noexcept {
+    FAIRLEAD_COLD void as_borrower(impl::exec::section const& s, void (*f)(void*), void* arg) noexcept;
+    bool enter(std::int64_t until_ns, impl::exec::blocking_wait const* for_whom) noexcept {
         return !is_bound_ || enter_alone(until_ns, for_whom);
     }
-    FAIRLEAD_COLD bool enter_alone(std::int64_t until_ns, detail::blocking_wait const* for_whom) noexcept;
+    FAIRLEAD_COLD bool enter_alone(std::int64_t until_ns, impl::exec::blocking_wait const* for_whom) noexcept;
     void submit_here(io::io_op& o) noexcept;
     void arm_here(io::timer_op& o) noexcept;
     template <class Op, void (io_loop::*Start)(Op&) noexcept> void hand_in(Op& o) noexcept;
     template <class Find> void cancel_one(Find find) noexcept;
     template <class Last> void abandon_all_and(Last last) noexcept;
-    std::size_t run(std::size_t most, std::int64_t until_ns, detail::blocking_wait const* for_whom);
+    std::size_t run(std::size_t most, std::int64_t until_ns, impl::exec::blocking_wait const* for_whom);
     // A turn of run(). Where the loop sleeps between two messages, each of them pays for all that is inlined here.
     FAIRLEAD_ALWAYS_INLINE bool begin_turn(run_state& r) noexcept;
     void look_around_first(run_state const& r) noexcept;
     FAIRLEAD_ALWAYS_INLINE next run_items(run_state& r);
     next run_shared_items(run_state& r);
-    batch run_batch_until(run_state& r, detail::inside_section only);
+    batch run_batch_until(run_state& r, impl::exec::inside_section only);
     FAIRLEAD_ALWAYS_INLINE next attend_to_others(run_state const& r) noexcept;
     FAIRLEAD_ALWAYS_INLINE next expire_due_timers(run_state& r) noexcept;
     FAIRLEAD_ALWAYS_INLINE next poll_driver(run_state& r) noexcept;
@@ -222,14 +222,14 @@ private:
     std::int64_t look_around() noexcept;
     void look_at_driver(std::int64_t now) noexcept;
 
-    detail::owned<io::driver> driver_;
+    impl::base::owned<io::driver> driver_;
     io::reactor* reactor_; ///< the driver's, as the next two
     io::descriptors* descriptors_;
     io::host* host_;
-    bool const is_bound_;               ///< the reactor was when the loop was made
-    std::atomic<io::reactor*> waker_;   ///< as reactor_, for threads that do not own the loop
-    detail::owned<io::driver> retired_; ///< made in time: there may be no memory when it is needed
-    detail::owned<timers> timers_;
+    bool const is_bound_;                   ///< the reactor was when the loop was made
+    std::atomic<io::reactor*> waker_;       ///< as reactor_, for threads that do not own the loop
+    impl::base::owned<io::driver> retired_; ///< made in time: there may be no memory when it is needed
+    impl::base::owned<timers> timers_;
     loop_counters counters_{};
     std::atomic<std::int64_t> seen_ns_{0}; ///< when a program last read the clock; 0: not since we did
     unsigned batches_since_poll_ = 0;

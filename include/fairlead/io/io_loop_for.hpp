@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace fairlead::detail {
+namespace fairlead::io::impl {
 
 /// Where the handlers of an I/O object run that name no executor of their own.
 enum class handlers_run : bool {
@@ -47,7 +47,7 @@ public:
     bool runs_handlers() const noexcept { return handlers_run_ == handlers_run::here; }
     /// Asks the executor of the object. To be called again when that becomes one of another type.
     template <class Executor> void note_executor(Executor const& e) noexcept {
-        handlers_run_ = loop_of(e) ? handlers_run::here : handlers_run::elsewhere;
+        handlers_run_ = fairlead::impl::exec::loop_of(e) ? handlers_run::here : handlers_run::elsewhere;
     }
 
 private:
@@ -60,11 +60,11 @@ private:
 FAIRLEAD_EXPORT io_loop_ref io_loop_of_context(execution_context& c);
 
 template <class Executor> io_loop_ref find_io_loop(Executor const& e) {
-    if (loop* const l = loop_of(e))
+    if (loop* const l = fairlead::impl::exec::loop_of(e))
         return io_loop_ref(io_loop::of(*l), handlers_run::here);
-    return io_loop_of_context(context_of(e));
+    return io_loop_of_context(fairlead::impl::exec::context_of(e));
 }
 template <class Executor> io_loop_ref io_loop_for(Executor const& e) { return find_io_loop(e); }
 template <> FAIRLEAD_EXPORT io_loop_ref io_loop_for(any_io_executor const& e); ///< compiled in the library
 
-} // namespace fairlead::detail
+} // namespace fairlead::io::impl

@@ -48,7 +48,7 @@ constexpr bool is_wait(kind k) noexcept {
 }
 
 /// One piece of memory, laid out as the kernel's iovec.
-using slice = detail::io_slice; // laid out as the kernel's iovec
+using slice = fairlead::impl::base::io_slice; // laid out as the kernel's iovec
 
 /// The kind of thing behind a descriptor, as far as drivers treat it differently.
 enum class medium : std::uint8_t {

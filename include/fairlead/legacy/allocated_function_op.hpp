@@ -7,7 +7,7 @@
 #include <new>
 #include <utility>
 
-namespace fairlead::detail {
+namespace fairlead::impl::legacy {
 
 /// As function_op, in a block of an allocator.
 template <class F, class Allocator> struct allocated_function_op : op {
@@ -50,4 +50,4 @@ private:
     }
 };
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::legacy

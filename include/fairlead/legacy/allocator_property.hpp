@@ -6,7 +6,7 @@
 namespace fairlead::execution {
 
 /// Where execute() takes memory from: allocator(a).
-template <class ProtoAllocator> class allocator_t : public detail::property_of_executors {
+template <class ProtoAllocator> class allocator_t : public impl::legacy::property_of_executors {
 public:
     static constexpr bool is_requirable = true;
     static constexpr bool is_preferable = true;
@@ -17,7 +17,7 @@ private:
     [[no_unique_address]] ProtoAllocator allocator_;
 };
 /// The allocator that an executor has of itself.
-template <> class allocator_t<void> : public detail::property_of_executors {
+template <> class allocator_t<void> : public impl::legacy::property_of_executors {
 public:
     static constexpr bool is_requirable = true;
     static constexpr bool is_preferable = true;

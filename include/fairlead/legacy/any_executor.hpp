@@ -23,11 +23,10 @@ namespace execution {
 template <class... Properties> class any_executor;
 }
 
-namespace detail {
+namespace impl::legacy {
 
 template <class T> inline constexpr bool is_any_executor = false;
 template <class... P> inline constexpr bool is_any_executor<execution::any_executor<P...>> = true;
-template <class... P> inline constexpr bool always_loop<execution::any_executor<P...>> = false;
 
 template <class P>
 concept requirable_property = requires { requires(bool(P::is_requirable)); };
@@ -127,7 +126,9 @@ template <class Asked, class P> inline constexpr bool requires_same =
 template <class Asked, class P> inline constexpr bool prefers_same =
     preferable_property<P> && std::convertible_to<Asked const&, P>;
 
-} // namespace detail
+} // namespace impl::legacy
+
+template <class... P> inline constexpr bool impl::exec::always_loop<execution::any_executor<P...>> = false;
 
 namespace execution {
 
@@ -138,7 +139,7 @@ namespace execution {
 /// Threads    as the executor inside
 /// Allocates  as any_io_executor, which it contains; made of an any_executor with other properties, one block
 template <class... Properties> class any_executor {
-    using functions_type = detail::functions_of_properties<any_executor, Properties...>;
+    using functions_type = impl::legacy::functions_of_properties<any_executor, Properties...>;
 
 public:
     any_executor() noexcept = default;
@@ -149,7 +150,7 @@ public:
           functions_(std::exchange(other.functions_, nullptr)) {}
     template <class E>
         requires(!std::derived_from<std::decay_t<E>, any_executor> && execution::executor<std::decay_t<E>> &&
-                 (detail::supports_property<std::decay_t<E>, Properties> && ...))
+                 (impl::legacy::supports_property<std::decay_t<E>, Properties> && ...))
     any_executor(E&& e) {
         set(std::forward<E>(e));
     }
@@ -182,7 +183,7 @@ public:
     execution_context& context() const { return innermost().context(); }
     template <class F> void execute(F&& f) const { innermost().execute(std::forward<F>(f)); }
     template <class F> void queue(F&& f) const { innermost().queue(std::forward<F>(f)); }
-    void dispatch_op(detail::op_function f) const { innermost().dispatch_op(std::move(f)); }
+    void dispatch_op(impl::exec::op_function f) const { innermost().dispatch_op(std::move(f)); }
     void on_work_started() const noexcept { innermost().on_work_started(); }
     void on_work_finished() const noexcept { innermost().on_work_finished(); }
     bool running_in_this_thread() const noexcept { return innermost().running_in_this_thread(); }
@@ -193,20 +194,20 @@ public:
 
     /// For fairlead::require, prefer and query.
     template <class P>
-        requires(detail::requires_same<P, Properties> || ...)
+        requires(impl::legacy::requires_same<P, Properties> || ...)
     any_executor require(P const& p) const {
-        return entry<detail::first_that(detail::requires_same<P, Properties>...)>().require(base_, p);
+        return entry<impl::legacy::first_that(impl::legacy::requires_same<P, Properties>...)>().require(base_, p);
     }
     template <class P>
-        requires(detail::prefers_same<P, Properties> || ...)
+        requires(impl::legacy::prefers_same<P, Properties> || ...)
     any_executor prefer(P const& p) const {
-        return entry<detail::first_that(detail::prefers_same<P, Properties>...)>().prefer(base_, p);
+        return entry<impl::legacy::first_that(impl::legacy::prefers_same<P, Properties>...)>().prefer(base_, p);
     }
     template <class P>
-        requires(detail::answers<P, Properties> || ...)
-    auto query(P const& p) const -> typename detail::answering_property<P, Properties...>::result {
-        using named = typename detail::answering_property<P, Properties...>::type;
-        constexpr auto index = detail::answering_property<P, Properties...>::index;
+        requires(impl::legacy::answers<P, Properties> || ...)
+    auto query(P const& p) const -> typename impl::legacy::answering_property<P, Properties...>::result {
+        using named = typename impl::legacy::answering_property<P, Properties...>::type;
+        constexpr auto index = impl::legacy::answering_property<P, Properties...>::index;
         if constexpr (std::convertible_to<P const&, named>)
             return entry<index>().query(base_, p);
         else
@@ -230,26 +231,26 @@ public:
     }
 
 private:
-    template <class, class> friend struct detail::any_executor_table;
+    template <class, class> friend struct impl::legacy::any_executor_table;
 
     template <class E> void set(E&& e) {
         using target = std::decay_t<E>;
         if constexpr (std::derived_from<target, any_io_executor>) {
             set_functions_for<any_io_executor>(e);
         } else {
-            if constexpr (detail::is_any_executor<target>)
+            if constexpr (impl::legacy::is_any_executor<target>)
                 if (!e)
                     return;
             if constexpr (requires { e.plain(); }) // any_io_executor would keep that.
                 if (auto const* const plain = e.plain())
                     return set(*plain);
-            set_functions_for<target>(any_io_executor(detail::any_executor_at_all(), std::forward<E>(e)));
+            set_functions_for<target>(any_io_executor(impl::exec::any_executor_at_all(), std::forward<E>(e)));
         }
     }
     template <class E> void set_functions_for(any_io_executor const& e) noexcept {
         base_ = e;
         if (base_)
-            functions_ = &detail::any_executor_table<any_executor, E>::template functions<Properties...>;
+            functions_ = &impl::legacy::any_executor_table<any_executor, E>::template functions<Properties...>;
     }
     any_io_executor const& innermost() const noexcept { return functions_ ? functions_->innermost(base_) : base_; }
     template <std::size_t Index> auto const& entry() const {

@@ -17,13 +17,13 @@ namespace execution {
 /// Whether blocking.always may be required of an executor that does not know it: execute(f) gives it f then, and waits
 /// in the calling thread. Every executor can be allowed to. An exception of f leaves execute(), which also returns when
 /// f was given up. If the executor needs the waiting thread, the call waits for ever.
-class blocking_adaptation_t : public detail::valued_property<blocking_adaptation_t> {
+class blocking_adaptation_t : public impl::legacy::valued_property<blocking_adaptation_t> {
 public:
     using valued_property::valued_property;
-    struct disallowed_t : detail::property_value<blocking_adaptation_t, disallowed_t> {};
+    struct disallowed_t : one_value<disallowed_t> {};
     /// Cannot be preferred: who asks for it relies on it.
-    struct allowed_t : detail::property_value<blocking_adaptation_t, allowed_t, false> {};
-    using values = detail::property_values<disallowed_t, allowed_t>;
+    struct allowed_t : one_value<allowed_t, false> {};
+    using values = impl::legacy::property_values<disallowed_t, allowed_t>;
     static constexpr disallowed_t disallowed{};
     static constexpr allowed_t allowed{};
 };
@@ -32,7 +32,7 @@ inline constexpr blocking_adaptation_t blocking_adaptation{};
 
 } // namespace execution
 
-namespace detail {
+namespace impl::legacy {
 
 /// An executor of which blocking.always may be required.
 template <class Executor> class adaptable_executor
@@ -43,7 +43,7 @@ template <class Executor> class adaptable_executor
 public:
     explicit adaptable_executor(Executor const& e) : base(e) {}
 
-    template <class F> void execute(F&& f) const { execute_on(this->inner(), std::forward<F>(f)); }
+    template <class F> void execute(F&& f) const { exec::execute_on(this->inner(), std::forward<F>(f)); }
 
     using base::query;
     using base::require;
@@ -70,7 +70,7 @@ public:
         if (this->running_in_this_thread())
             std::move(function)();
         else
-            call_and_wait(function, [this](auto call) { execute_on(this->inner(), std::move(call)); });
+            exec::call_and_wait(function, [this](auto call) { exec::execute_on(this->inner(), std::move(call)); });
     }
 
     using base::query;
@@ -96,5 +96,5 @@ struct built_in_require<E, execution::blocking_t::always_t> {
     static auto take(E const& e, execution::blocking_t::always_t) { return waiting_executor<E>(e); }
 };
 
-} // namespace detail
+} // namespace impl::legacy
 } // namespace fairlead

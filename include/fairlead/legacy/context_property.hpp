@@ -6,9 +6,9 @@
 
 #include <concepts>
 
-namespace fairlead::detail {
+namespace fairlead::impl::legacy {
 
-template <has_context_member E> struct built_in_query<E, execution::context_t> {
+template <exec::has_context_member E> struct built_in_query<E, execution::context_t> {
     static decltype(auto) ask(E const& e, execution::context_t) noexcept(noexcept(e.context())) { return e.context(); }
 };
 template <class E, class T>
@@ -21,4 +21,4 @@ struct built_in_query<E, execution::context_as_t<T>> {
 template <class T> inline constexpr bool is_context_property = std::same_as<T, execution::context_t>;
 template <class T> inline constexpr bool is_context_property<execution::context_as_t<T>> = true;
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::legacy

@@ -17,7 +17,7 @@
 
 namespace fairlead {
 
-namespace detail {
+namespace impl::legacy {
 class coroutine_run;
 }
 
@@ -30,12 +30,12 @@ public:
     bool is_complete() const noexcept { return at_ == complete; }
 
 private:
-    friend class detail::coroutine_run;
+    friend class impl::legacy::coroutine_run;
     static constexpr int complete = -1;
     int at_ = 0;
 };
 
-namespace detail {
+namespace impl::legacy {
 
 /// One run of a coroutine's body. The coroutine is complete when it ends without having yielded.
 class coroutine_run {
@@ -80,13 +80,13 @@ private:
     bool performed_ = false;
 };
 
-} // namespace detail
+} // namespace impl::legacy
 } // namespace fairlead
 
 /// The body of a coroutine `c`, a reference or a pointer to one: goes on at the last resume point, unless it has ended.
 /// Once in a function.
 #define FAIRLEAD_CORO_REENTER(c)                                                                                       \
-    for (::fairlead::detail::coroutine_run fairlead_coro(c); fairlead_coro.enter();)                                   \
+    for (::fairlead::impl::legacy::coroutine_run fairlead_coro(c); fairlead_coro.enter();)                             \
         if (false) {                                                                                                   \
             goto fairlead_coro_leave;                                                                                  \
         fairlead_coro_leave:                                                                                           \

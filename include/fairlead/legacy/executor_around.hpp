@@ -8,7 +8,7 @@
 #include <concepts>
 #include <utility>
 
-namespace fairlead::detail {
+namespace fairlead::impl::legacy {
 
 /// The base of an executor around an `Executor`. For the properties `Own` and their values, Derived answers itself. Any
 /// other property is asked of the executor inside, and Derived::around() puts a Derived around the result. Derived
@@ -23,21 +23,21 @@ public:
     decltype(auto) context() const
         requires io_executor<Executor>
     {
-        return context_of(executor_);
+        return exec::context_of(executor_);
     }
     void on_work_started() const noexcept
-        requires tracks_work<Executor>
+        requires exec::tracks_work<Executor>
     {
         executor_.on_work_started();
     }
     void on_work_finished() const noexcept
-        requires tracks_work<Executor>
+        requires exec::tracks_work<Executor>
     {
         executor_.on_work_finished();
     }
-    bool running_in_this_thread() const noexcept { return runs_here(executor_); }
+    bool running_in_this_thread() const noexcept { return exec::runs_here(executor_); }
     /// Runs f() on the executor inside, never inside this call.
-    template <class F> void queue(F&& f) const { queue_function(executor_, std::forward<F>(f)); }
+    template <class F> void queue(F&& f) const { exec::queue_function(executor_, std::forward<F>(f)); }
 
     template <class P>
         requires(!is_own<P> && can_require_v<Executor const&, P>)
@@ -68,4 +68,4 @@ private:
     Executor executor_;
 };
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::legacy

@@ -22,11 +22,11 @@ namespace fairlead {
 template <execution::executor Executor, class Blocking = execution::blocking_t::always_t,
           class InlineExceptionHandling = execution::inline_exception_handling_t::propagate_t>
 class inline_or_executor
-    : public detail::executor_around<inline_or_executor<Executor, Blocking, InlineExceptionHandling>, Executor,
-                                     execution::blocking_t, execution::inline_exception_handling_t>,
-      public detail::ts_members<inline_or_executor<Executor, Blocking, InlineExceptionHandling>> {
-    using base = detail::executor_around<inline_or_executor, Executor, execution::blocking_t,
-                                         execution::inline_exception_handling_t>;
+    : public impl::legacy::executor_around<inline_or_executor<Executor, Blocking, InlineExceptionHandling>, Executor,
+                                           execution::blocking_t, execution::inline_exception_handling_t>,
+      public impl::exec::ts_members<inline_or_executor<Executor, Blocking, InlineExceptionHandling>> {
+    using base = impl::legacy::executor_around<inline_or_executor, Executor, execution::blocking_t,
+                                               execution::inline_exception_handling_t>;
     friend base;
     using handling = execution::inline_exception_handling_t;
     template <class B, class H = InlineExceptionHandling> using variant = inline_or_executor<Executor, B, H>;
@@ -50,7 +50,7 @@ public:
         if constexpr (std::same_as<Blocking, execution::blocking_t::never_t>)
             this->queue(std::forward<F>(f));
         else
-            detail::execute_inline<InlineExceptionHandling>(std::forward<F>(f));
+            impl::exec::execute_inline<InlineExceptionHandling>(std::forward<F>(f));
     }
     /// For fairlead::require, prefer and query; what is not said here is said by the executor inside.
     using base::query;

@@ -6,7 +6,7 @@
 
 #include <concepts>
 
-namespace fairlead::detail {
+namespace fairlead::impl::legacy {
 
 template <class Handling, class P>
     requires std::convertible_to<P const&, execution::blocking_t>
@@ -33,4 +33,4 @@ struct built_in_require<basic_inline_executor<Handling>, Other> {
     static constexpr basic_inline_executor<Other> take(basic_inline_executor<Handling>, Other) noexcept { return {}; }
 };
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::legacy

@@ -14,7 +14,7 @@ public:
     io_context& context() const noexcept { return get_inner_executor().context(); }
     /// A handler that runs `h` on the strand, whoever calls it. New programs have bind_executor().
     template <class Handler> auto wrap(Handler h) const {
-        return detail::wrapped_handler<fairlead::strand<io_context::executor_type>, Handler>(*this, std::move(h));
+        return impl::legacy::wrapped_handler<fairlead::strand<io_context::executor_type>, Handler>(*this, std::move(h));
     }
 };
 

@@ -13,7 +13,7 @@ class null_buffers {
 public:
     using value_type = mutable_buffer;
     using const_iterator = mutable_buffer const*;
-    using waits_only = void; ///< detail::waits_only asks for it
+    using waits_only = void; ///< impl::base::waits_only asks for it
 
     constexpr const_iterator begin() const noexcept { return nullptr; }
     constexpr const_iterator end() const noexcept { return nullptr; }

@@ -8,7 +8,7 @@
 namespace fairlead::execution {
 
 /// How many functions an executor runs at the same time.
-struct occupancy_t : detail::property_of_executors {
+struct occupancy_t : impl::legacy::property_of_executors {
     using polymorphic_query_result_type = std::size_t;
 };
 /// `query(ex, execution::occupancy)`

@@ -7,7 +7,7 @@
 
 namespace fairlead {
 
-namespace detail {
+namespace impl::legacy {
 
 template <class P> struct query_result_of_prefer_only {};
 template <class P>
@@ -16,12 +16,12 @@ struct query_result_of_prefer_only<P> {
     using polymorphic_query_result_type = typename P::polymorphic_query_result_type;
 };
 
-} // namespace detail
+} // namespace impl::legacy
 
 namespace execution {
 
 /// A property of an any_executor of which it may take targets that cannot promise it.
-template <class Property> struct prefer_only : detail::query_result_of_prefer_only<Property> {
+template <class Property> struct prefer_only : impl::legacy::query_result_of_prefer_only<Property> {
     template <class T> static constexpr bool is_applicable_property_v = fairlead::is_applicable_property_v<T, Property>;
     static constexpr bool is_requirable = false;
     static constexpr bool is_preferable = requires { requires(bool(Property::is_preferable)); };

@@ -20,7 +20,7 @@ struct is_applicable_property<T, Property> : std::true_type {};
 template <class T, class Property> inline constexpr bool is_applicable_property_v =
     is_applicable_property<T, Property>::value;
 
-namespace detail {
+namespace impl::legacy {
 
 /// The answers of the library's executors without members of their own; with_properties.hpp specialises both.
 template <class T, class Property> struct built_in_require {};
@@ -218,28 +218,28 @@ struct query_fn {
     }
 };
 
-} // namespace detail
+} // namespace impl::legacy
 
 /// require(t, p...): `t` with the properties, one after the other; does not compile when it cannot have one. The result
 /// is `t` itself when its type says that it has them. Else it is that of the member require(p), or of a function
 /// require(t, p). It is `t`, too, when `t` answers for none of the values of a property and p is the first of them.
-inline constexpr detail::require_or_refuse require{};
+inline constexpr impl::legacy::require_or_refuse require{};
 /// prefer(t, p...): as require, or the member or function prefer, or `t` as it is.
-inline constexpr detail::prefer_fn prefer{};
+inline constexpr impl::legacy::prefer_fn prefer{};
 /// query(t, p): the value of the property for `t`, by a member query(p), which may be static, or a function query(t,
 /// p). A property of executors may have a few values of its own. Then, and for one of these, the result is the value
 /// for which `t` answers. If `t` answers for none, it is the first, which promises least.
-inline constexpr detail::query_fn query{};
+inline constexpr impl::legacy::query_fn query{};
 
 /// Whether require(t, p...) compiles.
 template <class T, class... Properties> inline constexpr bool can_require_v =
-    std::is_invocable_v<detail::require_fn, T, Properties const&...>;
+    std::is_invocable_v<impl::legacy::require_fn, T, Properties const&...>;
 /// Whether prefer(t, p...) compiles.
 template <class T, class... Properties> inline constexpr bool can_prefer_v =
-    std::is_invocable_v<detail::prefer_fn, T, Properties const&...>;
+    std::is_invocable_v<impl::legacy::prefer_fn, T, Properties const&...>;
 /// Whether query(t, p) compiles.
 template <class T, class Property> inline constexpr bool can_query_v =
-    std::is_invocable_v<detail::query_fn, T, Property const&>;
+    std::is_invocable_v<impl::legacy::query_fn, T, Property const&>;
 /// can_require_v as a type.
 template <class T, class... Properties> struct can_require : std::bool_constant<can_require_v<T, Properties...>> {};
 /// can_prefer_v as a type.
@@ -249,12 +249,13 @@ template <class T, class Property> struct can_query : std::bool_constant<can_que
 
 /// The type of require(t, p...), as `type`.
 template <class T, class... Properties> struct require_result
-    : std::invoke_result<detail::require_fn, T, Properties const&...> {};
+    : std::invoke_result<impl::legacy::require_fn, T, Properties const&...> {};
 /// The type of prefer(t, p...), as `type`.
 template <class T, class... Properties> struct prefer_result
-    : std::invoke_result<detail::prefer_fn, T, Properties const&...> {};
+    : std::invoke_result<impl::legacy::prefer_fn, T, Properties const&...> {};
 /// The type of query(t, p), as `type`.
-template <class T, class Property> struct query_result : std::invoke_result<detail::query_fn, T, Property const&> {};
+template <class T, class Property> struct query_result
+    : std::invoke_result<impl::legacy::query_fn, T, Property const&> {};
 /// The type of require(t, p...).
 template <class T, class... Properties> using require_result_t = typename require_result<T, Properties...>::type;
 /// The type of prefer(t, p...).

@@ -11,7 +11,7 @@ namespace fairlead {
 
 template <class InlineExceptionHandling> class basic_inline_executor;
 
-namespace detail {
+namespace impl::legacy {
 
 /// An executor of the library says that it is one by a member type of this name.
 template <class E>
@@ -36,38 +36,39 @@ concept knows_properties =
 
 /// The answers of an executor of type E. Any is any_io_executor, which need not be complete here.
 template <class E> struct answers_of {
-    static property_table::values query(void const* p) {
-        E const& e = executor_table<E>::in(p);
+    static exec::property_table::values query(void const* p) {
+        E const& e = exec::executor_table<E>::in(p);
         auto const ask = [&e]<class P>(P property) { return P(fairlead::query(e, property)).number(); };
         return {ask(execution::blocking), ask(execution::relationship), ask(execution::outstanding_work)};
     }
     /// The executor itself when it does not know the property.
-    template <class Any> static Any prefer(void const* p, any_property asked) {
-        E const& e = executor_table<E>::in(p);
+    template <class Any> static Any prefer(void const* p, exec::any_property asked) {
+        E const& e = exec::executor_table<E>::in(p);
         auto const preferring = [&e](auto property) {
             auto const preferred = fairlead::prefer(e, property);
             if constexpr (std::convertible_to<decltype(preferred), Any>)
                 return Any(preferred);
             else
-                return Any(any_executor_at_all(), preferred);
+                return Any(exec::any_executor_at_all(), preferred);
         };
         switch (asked) {
-        case any_property::never: return preferring(execution::blocking.never);
-        case any_property::possibly: return preferring(execution::blocking.possibly);
-        case any_property::untracked: return preferring(execution::outstanding_work.untracked);
-        case any_property::tracked: return preferring(execution::outstanding_work.tracked);
-        case any_property::fork: return preferring(execution::relationship.fork);
-        case any_property::continuation: return preferring(execution::relationship.continuation);
+        case exec::any_property::never: return preferring(execution::blocking.never);
+        case exec::any_property::possibly: return preferring(execution::blocking.possibly);
+        case exec::any_property::untracked: return preferring(execution::outstanding_work.untracked);
+        case exec::any_property::tracked: return preferring(execution::outstanding_work.tracked);
+        case exec::any_property::fork: return preferring(execution::relationship.fork);
+        case exec::any_property::continuation: return preferring(execution::relationship.continuation);
         }
         return preferring(execution::blocking.never);
     }
 
-    static constexpr property_table table{&query, &prefer<any_io_executor>};
-    static constexpr property_table const* functions = &table;
+    static constexpr exec::property_table table{&query, &prefer<any_io_executor>};
+    static constexpr exec::property_table const* functions = &table;
     static constexpr bool promises_never = can_require_v<E const&, execution::blocking_t::never_t>;
     static auto never(E const& e) { return fairlead::prefer(e, execution::blocking.never); }
 };
-template <knows_properties E> struct property_hook<E> : answers_of<E> {};
+} // namespace impl::legacy
 
-} // namespace detail
+template <impl::legacy::knows_properties E> struct impl::exec::property_hook<E> : impl::legacy::answers_of<E> {};
+
 } // namespace fairlead

@@ -3,7 +3,7 @@
 
 #include <fairlead/exec/function_executor.hpp>
 
-namespace fairlead::detail {
+namespace fairlead::impl::legacy {
 
 struct property_of_executors {
     template <class T> static constexpr bool is_applicable_property_v = execution::is_executor_v<T>;
@@ -11,4 +11,4 @@ struct property_of_executors {
     static constexpr bool is_preferable = false;
 };
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::legacy

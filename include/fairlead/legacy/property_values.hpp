@@ -13,7 +13,7 @@
 
 namespace fairlead {
 
-namespace detail {
+namespace impl::legacy {
 
 /// One value of a property, as a type of its own.
 template <class Whole, class Self, bool Preferable = true> struct property_value : property_of_executors {
@@ -48,6 +48,9 @@ public:
         return s;
     }
 
+protected:
+    template <class Value, bool Preferable = true> using one_value = property_value<Self, Value, Preferable>;
+
 private:
     std::int8_t number_ = -1;
 };
@@ -61,19 +64,19 @@ constexpr bool operator==(A const& a, B const& b) noexcept {
     return property_of<A>(a).number() == property_of<B>(b).number();
 }
 
-} // namespace detail
+} // namespace impl::legacy
 
 namespace execution {
 
 /// Whether execute(f) may run f, or wait for its end, before it returns.
-class blocking_t : public detail::valued_property<blocking_t> {
+class blocking_t : public impl::legacy::valued_property<blocking_t> {
 public:
     using valued_property::valued_property;
-    struct possibly_t : detail::property_value<blocking_t, possibly_t> {};
+    struct possibly_t : one_value<possibly_t> {};
     /// Cannot be preferred: who asks for it relies on it.
-    struct always_t : detail::property_value<blocking_t, always_t, false> {};
-    struct never_t : detail::property_value<blocking_t, never_t> {};
-    using values = detail::property_values<possibly_t, always_t, never_t>;
+    struct always_t : one_value<always_t, false> {};
+    struct never_t : one_value<never_t> {};
+    using values = impl::legacy::property_values<possibly_t, always_t, never_t>;
     static constexpr possibly_t possibly{};
     static constexpr always_t always{};
     static constexpr never_t never{};
@@ -82,12 +85,12 @@ public:
 inline constexpr blocking_t blocking{};
 
 /// Whether what is executed goes on with what the caller does: a hint.
-class relationship_t : public detail::valued_property<relationship_t> {
+class relationship_t : public impl::legacy::valued_property<relationship_t> {
 public:
     using valued_property::valued_property;
-    struct fork_t : detail::property_value<relationship_t, fork_t> {};
-    struct continuation_t : detail::property_value<relationship_t, continuation_t> {};
-    using values = detail::property_values<fork_t, continuation_t>;
+    struct fork_t : one_value<fork_t> {};
+    struct continuation_t : one_value<continuation_t> {};
+    using values = impl::legacy::property_values<fork_t, continuation_t>;
     static constexpr fork_t fork{};
     static constexpr continuation_t continuation{};
 };
@@ -95,12 +98,12 @@ public:
 inline constexpr relationship_t relationship{};
 
 /// Whether an executor and its copies are work, so that run() or join() of the context goes on while there is one.
-class outstanding_work_t : public detail::valued_property<outstanding_work_t> {
+class outstanding_work_t : public impl::legacy::valued_property<outstanding_work_t> {
 public:
     using valued_property::valued_property;
-    struct untracked_t : detail::property_value<outstanding_work_t, untracked_t> {};
-    struct tracked_t : detail::property_value<outstanding_work_t, tracked_t> {};
-    using values = detail::property_values<untracked_t, tracked_t>;
+    struct untracked_t : one_value<untracked_t> {};
+    struct tracked_t : one_value<tracked_t> {};
+    using values = impl::legacy::property_values<untracked_t, tracked_t>;
     static constexpr untracked_t untracked{};
     static constexpr tracked_t tracked{};
 };
@@ -108,13 +111,13 @@ public:
 inline constexpr outstanding_work_t outstanding_work{};
 
 /// The thread that a function runs on.
-class mapping_t : public detail::valued_property<mapping_t> {
+class mapping_t : public impl::legacy::valued_property<mapping_t> {
 public:
     using valued_property::valued_property;
-    struct thread_t : detail::property_value<mapping_t, thread_t> {};
-    struct new_thread_t : detail::property_value<mapping_t, new_thread_t> {};
-    struct other_t : detail::property_value<mapping_t, other_t> {};
-    using values = detail::property_values<thread_t, new_thread_t, other_t>;
+    struct thread_t : one_value<thread_t> {};
+    struct new_thread_t : one_value<new_thread_t> {};
+    struct other_t : one_value<other_t> {};
+    using values = impl::legacy::property_values<thread_t, new_thread_t, other_t>;
     static constexpr thread_t thread{};
     static constexpr new_thread_t new_thread{};
     static constexpr other_t other{};
@@ -124,19 +127,19 @@ inline constexpr mapping_t mapping{};
 
 class inline_exception_handling_t;
 /// It leaves execute().
-struct propagate_inline_t : detail::property_value<inline_exception_handling_t, propagate_inline_t> {};
+struct propagate_inline_t : impl::legacy::property_value<inline_exception_handling_t, propagate_inline_t> {};
 /// It ends the process.
-struct terminate_inline_t : detail::property_value<inline_exception_handling_t, terminate_inline_t> {};
+struct terminate_inline_t : impl::legacy::property_value<inline_exception_handling_t, terminate_inline_t> {};
 
 /// The treatment of an exception of a function that execute() runs inside the call.
-class inline_exception_handling_t : public detail::valued_property<inline_exception_handling_t> {
+class inline_exception_handling_t : public impl::legacy::valued_property<inline_exception_handling_t> {
 public:
     using valued_property::valued_property;
     using propagate_t = propagate_inline_t;
     /// The executor keeps it, for whoever it may concern. Cannot be preferred: who asks for it relies on it.
-    struct capture_t : detail::property_value<inline_exception_handling_t, capture_t, false> {};
+    struct capture_t : one_value<capture_t, false> {};
     using terminate_t = terminate_inline_t;
-    using values = detail::property_values<propagate_t, capture_t, terminate_t>;
+    using values = impl::legacy::property_values<propagate_t, capture_t, terminate_t>;
     static constexpr propagate_t propagate{};
     static constexpr capture_t capture{};
     static constexpr terminate_t terminate{};
@@ -145,12 +148,12 @@ public:
 inline constexpr inline_exception_handling_t inline_exception_handling{};
 
 /// The execution_context of an executor, by its own type.
-struct context_t : detail::property_of_executors {};
+struct context_t : impl::legacy::property_of_executors {};
 /// `query(ex, execution::context)`
 inline constexpr context_t context{};
 
 /// The context of an executor as a T, which it converts to.
-template <class T> struct context_as_t : detail::property_of_executors {
+template <class T> struct context_as_t : impl::legacy::property_of_executors {
     using polymorphic_query_result_type = T;
 };
 /// `query(ex, execution::context_as<T>)`

@@ -6,7 +6,7 @@
 #include <type_traits>
 
 namespace fairlead {
-namespace detail {
+namespace impl::legacy {
 
 /// Users' functions are found by their arguments in here, where no object of the same name is in the way.
 namespace concept_functions {
@@ -48,22 +48,22 @@ struct require_concept_fn {
     }
 };
 
-} // namespace detail
+} // namespace impl::legacy
 
 /// require_concept(t, p): `t` in a form that satisfies the concept of p, whose is_requirable_concept is true; does not
 /// compile when there is none. The result is `t` itself when its type says that it satisfies it. Else it is that of the
 /// member require_concept(p), or of a function require_concept(t, p).
-inline constexpr detail::require_concept_fn require_concept{};
+inline constexpr impl::legacy::require_concept_fn require_concept{};
 
 /// Whether require_concept(t, p) compiles.
 template <class T, class Property> inline constexpr bool can_require_concept_v =
-    std::is_invocable_v<detail::require_concept_fn, T, Property const&>;
+    std::is_invocable_v<impl::legacy::require_concept_fn, T, Property const&>;
 /// can_require_concept_v as a type.
 template <class T, class Property> struct can_require_concept : std::bool_constant<can_require_concept_v<T, Property>> {
 };
 /// The type of require_concept(t, p), as `type`.
 template <class T, class Property> struct require_concept_result
-    : std::invoke_result<detail::require_concept_fn, T, Property const&> {};
+    : std::invoke_result<impl::legacy::require_concept_fn, T, Property const&> {};
 /// The type of require_concept(t, p).
 template <class T, class Property> using require_concept_result_t = typename require_concept_result<T, Property>::type;
 

@@ -20,10 +20,10 @@ public:
     using const_buffers_type = const_buffer;
     using mutable_buffers_type = mutable_buffer;
 
-    explicit basic_streambuf(std::size_t max_size = detail::no_limit, Allocator const& allocator = Allocator())
+    explicit basic_streambuf(std::size_t max_size = impl::base::no_limit, Allocator const& allocator = Allocator())
         : bytes_(allocator),
           max_size_(max_size) {
-        bytes_.resize(detail::limited(max_size, first_size));
+        bytes_.resize(impl::base::limited(max_size, first_size));
         point_at(0, 0);
     }
     basic_streambuf(basic_streambuf const&) = delete;
@@ -31,7 +31,7 @@ public:
 
     std::size_t size() const noexcept { return static_cast<std::size_t>(pptr() - gptr()); }
     std::size_t max_size() const noexcept { return max_size_; }
-    std::size_t capacity() const noexcept { return detail::limited(bytes_.capacity(), max_size_); }
+    std::size_t capacity() const noexcept { return impl::base::limited(bytes_.capacity(), max_size_); }
 
     const_buffers_type data() const noexcept { return {gptr(), size()}; }
     mutable_buffers_type prepare(std::size_t n) {
@@ -41,9 +41,9 @@ public:
     /// Moves up to `n` bytes from what prepare() gave to the end of data().
     void commit(std::size_t n) noexcept {
         std::size_t const room = static_cast<std::size_t>(epptr() - pptr());
-        point_at(begin(), end() + detail::limited(n, room));
+        point_at(begin(), end() + impl::base::limited(n, room));
     }
-    void consume(std::size_t n) noexcept { point_at(begin() + detail::limited(n, size()), end()); }
+    void consume(std::size_t n) noexcept { point_at(begin() + impl::base::limited(n, size()), end()); }
 
 protected:
     int_type underflow() override {
@@ -79,7 +79,7 @@ private:
             return;
         std::size_t const used = size();
         if (used > max_size_ || n > max_size_ - used)
-            detail::throw_buffer_too_long();
+            impl::base::throw_buffer_too_long();
         if (used != 0)
             std::memmove(bytes_.data(), gptr(), used);
         point_at(0, used);

@@ -9,7 +9,7 @@
 namespace fairlead {
 
 /// any_io_executor with dispatch(), post() and defer(). Either is made of the other.
-class executor : public any_io_executor, public detail::ts_members<executor> {
+class executor : public any_io_executor, public impl::exec::ts_members<executor> {
 public:
     using any_io_executor::any_io_executor;
     executor(any_io_executor const& e) noexcept : any_io_executor(e) {}

@@ -10,9 +10,9 @@
 #include <type_traits>
 #include <utility>
 
-namespace fairlead::detail {
+namespace fairlead::impl {
 
-struct ts_functions {
+struct exec::ts_functions {
     template <class E, class F, class Allocator> static void dispatch(E const& e, F&& f, Allocator const& a) {
         if (e.running_in_this_thread()) {
             std::decay_t<F> function(std::forward<F>(f));
@@ -22,8 +22,9 @@ struct ts_functions {
         }
     }
     template <class E, class F, class Allocator> static void post(E const& e, F&& f, Allocator const& a) {
-        queue_function(e, op_function(*allocated_function_op<std::decay_t<F>, Allocator>::make(std::forward<F>(f), a)));
+        exec::queue_function(e, exec::op_function(*legacy::allocated_function_op<std::decay_t<F>, Allocator>::make(
+                                    std::forward<F>(f), a)));
     }
 };
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl

@@ -17,7 +17,7 @@ namespace fairlead {
 template <class Executor> class strand;
 }
 
-namespace fairlead::detail {
+namespace fairlead::impl::legacy {
 
 /// The properties of an executor that can be changed, as each executor of the library has them of itself: execute()
 /// never runs inside the call.
@@ -73,23 +73,23 @@ public:
 
     decltype(auto) context() const { return executor_.context(); }
     loop* native_loop() const noexcept
-        requires has_loop<Executor>
+        requires exec::has_loop<Executor>
     {
         return executor_.native_loop();
     }
-    bool running_in_this_thread() const noexcept { return runs_here(executor_); }
+    bool running_in_this_thread() const noexcept { return exec::runs_here(executor_); }
     void on_work_started() const noexcept { executor_.on_work_started(); }
     void on_work_finished() const noexcept { executor_.on_work_finished(); }
 
     /// Runs f() as the property `blocking` says. With blocking.always, what f() throws leaves this call, which also
     /// returns when the context has given f up.
     template <class F> void execute(F&& f) const {
-        if (properties_.blocking != execution::blocking.never && runs_here(executor_)) {
+        if (properties_.blocking != execution::blocking.never && exec::runs_here(executor_)) {
             std::decay_t<F> function(std::forward<F>(f));
             std::move(function)();
         } else if (properties_.blocking == execution::blocking.always) {
             std::decay_t<F> function(std::forward<F>(f));
-            call_and_wait(function, [this](auto call) { this->queue(std::move(call)); });
+            exec::call_and_wait(function, [this](auto call) { this->queue(std::move(call)); });
         } else {
             queue(std::forward<F>(f));
         }
@@ -97,11 +97,11 @@ public:
     /// Runs f(), never inside this call.
     template <class F> void queue(F&& f) const {
         using function = std::decay_t<F>;
-        if constexpr (std::is_void_v<Allocator> || std::same_as<function, op_function>)
+        if constexpr (std::is_void_v<Allocator> || std::same_as<function, exec::op_function>)
             executor_.execute(std::forward<F>(f));
         else
-            executor_.execute(
-                op_function(*allocated_function_op<function, Allocator>::make(std::forward<F>(f), allocator_.value())));
+            executor_.execute(exec::op_function(
+                *allocated_function_op<function, Allocator>::make(std::forward<F>(f), allocator_.value())));
     }
 
     with_properties never_inline() const {
@@ -226,38 +226,56 @@ struct built_in_query<S, P> {
     static decltype(auto) ask(S const& s, P const& p) { return query(s.get_inner_executor(), p); }
 };
 
-template <class E, class A> inline constexpr bool begins_with_loop<with_properties<E, A>> =
-    begins_with_loop<E> && std::is_standard_layout_v<with_properties<E, A>>;
-template <class E, class A> inline constexpr bool always_loop<with_properties<E, A>> = always_loop<E>;
-template <class E, class A> struct property_hook<with_properties<E, A>> : answers_of<with_properties<E, A>> {};
+} // namespace fairlead::impl::legacy
 
-constexpr any_property number_of(execution::blocking_t::never_t) noexcept { return any_property::never; }
-constexpr any_property number_of(execution::blocking_t::possibly_t) noexcept { return any_property::possibly; }
-constexpr any_property number_of(execution::outstanding_work_t::untracked_t) noexcept {
-    return any_property::untracked;
+namespace fairlead::impl {
+template <class E, class A> inline constexpr bool exec::begins_with_loop<legacy::with_properties<E, A>> =
+    exec::begins_with_loop<E> && std::is_standard_layout_v<legacy::with_properties<E, A>>;
+template <class E, class A> inline constexpr bool exec::always_loop<legacy::with_properties<E, A>> =
+    exec::always_loop<E>;
+template <class E, class A> struct exec::property_hook<legacy::with_properties<E, A>>
+    : legacy::answers_of<legacy::with_properties<E, A>> {};
+} // namespace fairlead::impl
+
+namespace fairlead::impl::legacy {
+
+constexpr exec::any_property number_of(execution::blocking_t::never_t) noexcept { return exec::any_property::never; }
+constexpr exec::any_property number_of(execution::blocking_t::possibly_t) noexcept {
+    return exec::any_property::possibly;
 }
-constexpr any_property number_of(execution::outstanding_work_t::tracked_t) noexcept { return any_property::tracked; }
-constexpr any_property number_of(execution::relationship_t::fork_t) noexcept { return any_property::fork; }
-constexpr any_property number_of(execution::relationship_t::continuation_t) noexcept {
-    return any_property::continuation;
+constexpr exec::any_property number_of(execution::outstanding_work_t::untracked_t) noexcept {
+    return exec::any_property::untracked;
+}
+constexpr exec::any_property number_of(execution::outstanding_work_t::tracked_t) noexcept {
+    return exec::any_property::tracked;
+}
+constexpr exec::any_property number_of(execution::relationship_t::fork_t) noexcept { return exec::any_property::fork; }
+constexpr exec::any_property number_of(execution::relationship_t::continuation_t) noexcept {
+    return exec::any_property::continuation;
 }
 template <class P>
 concept property_of_any = requires(P const& p) { number_of(p); };
 
+} // namespace fairlead::impl::legacy
+
+namespace fairlead::impl {
+
 /// The answers of an any_io_executor for the executor inside. An empty one throws bad_executor.
-struct properties_of_any {
+struct exec::properties_of_any {
     static any_io_executor require(any_io_executor const& e, execution::blocking_t::never_t) {
-        return changed(e, any_property::never);
+        return changed(e, exec::any_property::never);
     }
-    template <property_of_any P> static any_io_executor prefer(any_io_executor const& e, P const& p) {
-        return changed(e, number_of(p));
+    template <legacy::property_of_any P> static any_io_executor prefer(any_io_executor const& e, P const& p) {
+        return changed(e, legacy::number_of(p));
     }
     static execution_context& query(any_io_executor const& e, execution::context_t) { return e.context(); }
-    template <changeable_property P> static auto query(any_io_executor const& e, P const& p) { return of(e).get(p); }
+    template <legacy::changeable_property P> static auto query(any_io_executor const& e, P const& p) {
+        return of(e).get(p);
+    }
 
 private:
-    FAIRLEAD_EXPORT static executor_properties of(any_io_executor const& e);
-    FAIRLEAD_EXPORT static any_io_executor changed(any_io_executor const& e, any_property asked);
+    FAIRLEAD_EXPORT static legacy::executor_properties of(any_io_executor const& e);
+    FAIRLEAD_EXPORT static any_io_executor changed(any_io_executor const& e, exec::any_property asked);
 };
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl

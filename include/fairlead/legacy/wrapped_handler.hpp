@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace fairlead::detail {
+namespace fairlead::impl::legacy {
 
 /// Calling one gives the handler to the executor, as dispatch() does, with copies of the arguments. It names the
 /// executor too, so that all the steps of an operation take place there.
@@ -40,4 +40,4 @@ private:
     Handler handler_;
 };
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::legacy

@@ -4,7 +4,7 @@
 #include <fairlead/net/stream_socket.hpp>
 
 namespace fairlead {
-namespace detail {
+namespace impl::net {
 
 /// Gives an accepted descriptor to a socket of another engine, moving it between drivers if need be.
 FAIRLEAD_EXPORT error_code hand_over(io_loop& from, std::size_t packed_handle, io_loop& to, io::handle& h) noexcept;
@@ -13,7 +13,7 @@ template <class Protocol, class Executor> using peer_of =
     typename Protocol::socket::template rebind_executor<Executor>::other;
 
 /// Accepts into a new socket on an executor of choice, with the peer's address if wanted.
-template <class Protocol, class Executor> struct accept_new : primitive<accept_new<Protocol, Executor>> {
+template <class Protocol, class Executor> struct accept_new : operation::primitive<accept_new<Protocol, Executor>> {
     using socket_type = peer_of<Protocol, Executor>;
     using endpoint_type = typename Protocol::endpoint;
     using signature = void(error_code, socket_type);
@@ -56,7 +56,7 @@ template <class Protocol, class Executor> struct accept_new : primitive<accept_n
     static void drop(record& o) noexcept { o.executor.~Executor(); }
     static std::tuple<error_code, socket_type> take(record& o) {
         socket_type s(o.executor);
-        auto ec = to_error_code(o.result.error);
+        auto ec = operation::to_error_code(o.result.error);
         if (!ec)
             ec = hand_over(*o.engine, o.result.n, *s.core().engine, s.core().handle);
         if (!ec) {
@@ -77,7 +77,8 @@ template <class Protocol, class Executor> struct accept_new : primitive<accept_n
 };
 
 /// As accept_new, with the peer's address.
-template <class Protocol, class Executor> struct accept_new_from : primitive<accept_new_from<Protocol, Executor>> {
+template <class Protocol, class Executor> struct accept_new_from
+    : operation::primitive<accept_new_from<Protocol, Executor>> {
     using base = accept_new<Protocol, Executor>;
     using signature = typename base::signature;
     using record = typename base::record;
@@ -102,7 +103,7 @@ template <class Protocol, class Executor> struct accept_new_from : primitive<acc
 };
 
 /// Accepts into a socket of the caller, with the peer's address if wanted.
-template <class Socket, class Endpoint> struct accept_into : primitive<accept_into<Socket, Endpoint>> {
+template <class Socket, class Endpoint> struct accept_into : operation::primitive<accept_into<Socket, Endpoint>> {
     using signature = error_signature;
     struct record : io::io_op {
         io_loop* engine;
@@ -138,7 +139,7 @@ template <class Socket, class Endpoint> struct accept_into : primitive<accept_in
     bool attempt(record& o) const noexcept { return o.engine->reactor().try_now(o); }
     void submit(record& o) const noexcept { o.engine->submit(o); }
     static std::tuple<error_code> take(record& o) {
-        auto ec = to_error_code(o.result.error);
+        auto ec = operation::to_error_code(o.result.error);
         if (ec)
             return {ec};
         auto& core = o.peer->core();
@@ -170,11 +171,6 @@ concept peer_protocol = std::convertible_to<Protocol, P>;
 
 using accept_tcp = accept_new<ip::tcp, any_io_executor>;
 
-FAIRLEAD_COMPILED_PRIMITIVE(accept_tcp, error_code, accept_tcp::socket_type);
-template <> FAIRLEAD_EXPORT accept_tcp::socket_type
-take_with<accept_tcp::signature>(initiation_functions<error_code, accept_tcp::socket_type> const*, void*,
-                                 await_record&);
-
 /// Protocol and address of an acceptor that is set up.
 struct listening {
     int family, type, protocol;
@@ -186,7 +182,13 @@ struct listening {
 /// Opens, binds and listens.
 FAIRLEAD_EXPORT void listen_at(socket_core& s, listening const& where);
 
-} // namespace detail
+} // namespace impl::net
+
+namespace impl {
+FAIRLEAD_COMPILED_PRIMITIVE(net::accept_tcp, error_code, net::accept_tcp::socket_type);
+template <> FAIRLEAD_EXPORT net::accept_tcp::socket_type operation::take_with<net::accept_tcp::signature>(
+    operation::initiation_functions<error_code, net::accept_tcp::socket_type> const*, void*, await_record&);
+} // namespace impl
 
 /// Listens for connections and accepts them.
 /// Threads: one object by one thread at a time.
@@ -206,7 +208,7 @@ public:
     template <class E> struct rebind_executor {
         using other = basic_socket_acceptor<Protocol, E>;
     };
-    template <class E> using peer_type = detail::peer_of<Protocol, E>;
+    template <class E> using peer_type = impl::net::peer_of<Protocol, E>;
 
     explicit basic_socket_acceptor(Executor const& e) : base(e) {}
     template <execution_context_type Context> explicit basic_socket_acceptor(Context& c)
@@ -234,10 +236,10 @@ public:
     basic_socket_acceptor& operator=(basic_socket_acceptor&&) noexcept = default;
     /// Takes over one whose protocol and executor convert to these.
     template <class P, class E>
-        requires detail::takes_over<P, E, Protocol, Executor>
-    basic_socket_acceptor(basic_socket_acceptor<P, E>&& other) : base(detail::checked<Protocol>(std::move(other))) {}
+        requires impl::net::takes_over<P, E, Protocol, Executor>
+    basic_socket_acceptor(basic_socket_acceptor<P, E>&& other) : base(impl::net::checked<Protocol>(std::move(other))) {}
     template <class P, class E>
-        requires detail::takes_over<P, E, Protocol, Executor>
+        requires impl::net::takes_over<P, E, Protocol, Executor>
     basic_socket_acceptor& operator=(basic_socket_acceptor<P, E>&& other) {
         return *this = basic_socket_acceptor(std::move(other));
     }
@@ -266,15 +268,17 @@ public:
     template <class Token = default_completion_token_t<Executor>>
         requires is_token<Token>
     decltype(auto) async_accept(Token&& token = {}) noexcept(
-        detail::nothrow_token<std::decay_t<Token>, detail::accept_new<Protocol, Executor>>) {
-        using init = detail::accept_new<Protocol, Executor>;
-        return detail::initiate_on<typename init::signature>(*this, std::forward<Token>(token), init(core_, executor_));
+        impl::operation::nothrow_token<std::decay_t<Token>, impl::net::accept_new<Protocol, Executor>>) {
+        using init = impl::net::accept_new<Protocol, Executor>;
+        return impl::operation::initiate_on<typename init::signature>(*this, std::forward<Token>(token),
+                                                                      init(core_, executor_));
     }
     /// The same with a socket on another executor.
     template <io_executor E, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_accept(E const& e, Token&& token = {}) {
-        using init = detail::accept_new<Protocol, E>;
-        return detail::initiate_on<typename init::signature>(*this, std::forward<Token>(token), init(core_, e));
+        using init = impl::net::accept_new<Protocol, E>;
+        return impl::operation::initiate_on<typename init::signature>(*this, std::forward<Token>(token),
+                                                                      init(core_, e));
     }
     template <execution_context_type Context, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_accept(Context& c, Token&& token = {}) {
@@ -287,8 +291,9 @@ public:
     }
     template <io_executor E, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_accept(E const& e, endpoint_type& from, Token&& token = {}) {
-        using init = detail::accept_new_from<Protocol, E>;
-        return detail::initiate_on<typename init::signature>(*this, std::forward<Token>(token), init(core_, e, from));
+        using init = impl::net::accept_new_from<Protocol, E>;
+        return impl::operation::initiate_on<typename init::signature>(*this, std::forward<Token>(token),
+                                                                      init(core_, e, from));
     }
     template <execution_context_type Context, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_accept(Context& c, endpoint_type& from, Token&& token = {}) {
@@ -298,39 +303,45 @@ public:
     /// Completes  (error_code ec)
     /// Errors     also error::already_open  `peer` is open; the new connection is closed again
     /// Lifetime   *this and `peer` outlive the completion
-    template <detail::peer_protocol<Protocol> P, class E, class Token = default_completion_token_t<Executor>>
+    template <impl::net::peer_protocol<Protocol> P, class E, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_accept(basic_socket<P, E>& peer, Token&& token = {}) noexcept(
-        detail::nothrow_token<std::decay_t<Token>, detail::accept_into<basic_socket<P, E>, endpoint_type>>) {
-        using init = detail::accept_into<basic_socket<P, E>, endpoint_type>;
-        return detail::initiate_on<void(error_code)>(*this, std::forward<Token>(token), init(core_, peer, nullptr));
+        impl::operation::nothrow_token<std::decay_t<Token>,
+                                       impl::net::accept_into<basic_socket<P, E>, endpoint_type>>) {
+        using init = impl::net::accept_into<basic_socket<P, E>, endpoint_type>;
+        return impl::operation::initiate_on<void(error_code)>(*this, std::forward<Token>(token),
+                                                              init(core_, peer, nullptr));
     }
     /// The same; the peer's address goes into `from`, which outlives the completion.
-    template <detail::peer_protocol<Protocol> P, class E, class Token = default_completion_token_t<Executor>>
+    template <impl::net::peer_protocol<Protocol> P, class E, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_accept(basic_socket<P, E>& peer, endpoint_type& from, Token&& token = {}) noexcept(
-        detail::nothrow_token<std::decay_t<Token>, detail::accept_into<basic_socket<P, E>, endpoint_type>>) {
-        using init = detail::accept_into<basic_socket<P, E>, endpoint_type>;
-        return detail::initiate_on<void(error_code)>(*this, std::forward<Token>(token), init(core_, peer, &from));
+        impl::operation::nothrow_token<std::decay_t<Token>,
+                                       impl::net::accept_into<basic_socket<P, E>, endpoint_type>>) {
+        using init = impl::net::accept_into<basic_socket<P, E>, endpoint_type>;
+        return impl::operation::initiate_on<void(error_code)>(*this, std::forward<Token>(token),
+                                                              init(core_, peer, &from));
     }
 
     // Accepting in the calling thread: into a socket of the caller's, or into a new one, on this executor or another.
 
-    template <detail::peer_protocol<Protocol> P, class E> void accept(basic_socket<P, E>& peer) {
+    template <impl::net::peer_protocol<Protocol> P, class E> void accept(basic_socket<P, E>& peer) {
         error_code ec;
         accept(peer, ec);
         if (ec)
             this->throw_error_here(ec, "accept");
     }
-    template <detail::peer_protocol<Protocol> P, class E> error_code accept(basic_socket<P, E>& peer, error_code& ec) {
+    template <impl::net::peer_protocol<Protocol> P, class E>
+    error_code accept(basic_socket<P, E>& peer, error_code& ec) {
         accept_into(peer, nullptr, ec);
         return ec;
     }
-    template <detail::peer_protocol<Protocol> P, class E> void accept(basic_socket<P, E>& peer, endpoint_type& from) {
+    template <impl::net::peer_protocol<Protocol> P, class E>
+    void accept(basic_socket<P, E>& peer, endpoint_type& from) {
         error_code ec;
         accept(peer, from, ec);
         if (ec)
             this->throw_error_here(ec, "accept");
     }
-    template <detail::peer_protocol<Protocol> P, class E>
+    template <impl::net::peer_protocol<Protocol> P, class E>
     error_code accept(basic_socket<P, E>& peer, endpoint_type& from, error_code& ec) {
         accept_into(peer, &from, ec);
         return ec;
@@ -361,11 +372,11 @@ public:
 private:
     template <class P, class E> void accept_into(basic_socket<P, E>& peer, endpoint_type* from, error_code& ec) {
         std::tuple<error_code> v;
-        detail::accept_into<basic_socket<P, E>, endpoint_type>(core_, peer, from).block(v);
+        impl::net::accept_into<basic_socket<P, E>, endpoint_type>(core_, peer, from).block(v);
         ec = std::get<0>(v);
     }
     template <class E> peer_type<E> accept_new(E const& e, endpoint_type* from, error_code& ec) {
-        auto v = detail::accept_new<Protocol, E>(core_, e).block(from);
+        auto v = impl::net::accept_new<Protocol, E>(core_, e).block(from);
         ec = std::get<0>(v);
         return std::get<1>(std::move(v));
     }
@@ -378,8 +389,8 @@ private:
     }
     void set_up(endpoint_type const& local, bool reuse) {
         auto const p = local.protocol();
-        detail::listen_at(
-            core_, {p.family(), p.type(), p.protocol(), local.data(), local.size(), reuse, detail::refer_to(local)});
+        impl::net::listen_at(
+            core_, {p.family(), p.type(), p.protocol(), local.data(), local.size(), reuse, impl::net::refer_to(local)});
     }
 };
 

@@ -59,15 +59,15 @@ template <class Token, class Signature> class async_result<stop_token_binder<Tok
 public:
     template <class Initiation> static decltype(auto) initiate(Initiation&& initiation, stop_token_binder<Token> b) {
         using init = std::decay_t<Initiation>;
-        detail::expect_stop_is_heard<Token, detail::can_be_cancelled<init>()>();
-        detail::expect_cancellable(initiation);
-        if constexpr (detail::stoppable<init>)
+        detail::expect_stop_is_heard<Token, impl::operation::can_be_cancelled<init>()>();
+        impl::operation::expect_cancellable(initiation);
+        if constexpr (impl::net::stoppable<init>)
             return completion_token_transform<Signature>(
                 std::move(b.token),
-                detail::stoppable_primitive<init>(init(std::forward<Initiation>(initiation)), std::move(b.stop)));
+                impl::net::stoppable_primitive<init>(init(std::forward<Initiation>(initiation)), std::move(b.stop)));
         else
             return completion_token_transform<Signature>(
-                std::move(b.token), detail::stoppable_initiation<detail::kept_values<Signature>, init>{
+                std::move(b.token), impl::net::stoppable_initiation<impl::operation::kept_values<Signature>, init>{
                                         {std::forward<Initiation>(initiation)}, std::move(b.stop)});
     }
 };
@@ -75,11 +75,11 @@ template <class Token, class First, class Second, class... More>
 class async_result<stop_token_binder<Token>, First, Second, More...> {
 public:
     template <class Initiation> static decltype(auto) initiate(Initiation&& initiation, stop_token_binder<Token> b) {
-        using kept = detail::kept_values<First, Second, More...>;
-        detail::expect_stop_is_heard<Token, detail::can_be_cancelled<std::decay_t<Initiation>>()>();
-        detail::expect_cancellable(initiation);
-        return detail::initiate_several<First, Second, More...>(
-            std::move(b.token), detail::stoppable_initiation<kept, std::decay_t<Initiation>>{
+        using kept = impl::operation::kept_values<First, Second, More...>;
+        detail::expect_stop_is_heard<Token, impl::operation::can_be_cancelled<std::decay_t<Initiation>>()>();
+        impl::operation::expect_cancellable(initiation);
+        return impl::operation::initiate_several<First, Second, More...>(
+            std::move(b.token), impl::net::stoppable_initiation<kept, std::decay_t<Initiation>>{
                                     {std::forward<Initiation>(initiation)}, std::move(b.stop)});
     }
 };
@@ -93,7 +93,8 @@ template <class First, class Second, class... More>
 class async_result<partial_stop_token_binder, First, Second, More...> {
 public:
     template <class Initiation> static decltype(auto) initiate(Initiation&& initiation, partial_stop_token_binder b) {
-        return detail::initiate_several<First, Second, More...>(b(deferred), std::forward<Initiation>(initiation));
+        return impl::operation::initiate_several<First, Second, More...>(b(deferred),
+                                                                         std::forward<Initiation>(initiation));
     }
 };
 

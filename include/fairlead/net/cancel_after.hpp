@@ -22,23 +22,25 @@
 #include <tuple>
 
 namespace fairlead {
-namespace detail {
+namespace impl::net {
 
 /// When the limit is, counted from the start of the operation or on a clock.
 template <class Duration> struct limit_after {
     Duration duration;
-    std::int64_t deadline_ns(io_loop& c) const noexcept { return detail::deadline_ns(c, duration); }
-    template <class Timer> void set(Timer& t) const { t.expires_after(saturated<typename Timer::duration>(duration)); }
+    std::int64_t deadline_ns(io_loop& c) const noexcept { return io::impl::deadline_ns(c, duration); }
+    template <class Timer> void set(Timer& t) const {
+        t.expires_after(base::saturated<typename Timer::duration>(duration));
+    }
 };
 
 template <class Clock, class Duration> struct limit_at {
     std::chrono::time_point<Clock, Duration> time;
-    std::int64_t deadline_ns(io_loop& c) const noexcept(is_time_of_the_loop<Clock>()) {
-        return detail::deadline_ns(c, time);
+    std::int64_t deadline_ns(io_loop& c) const noexcept(io::impl::is_time_of_the_loop<Clock>()) {
+        return io::impl::deadline_ns(c, time);
     }
     template <class Timer> void set(Timer& t) const {
         using duration = typename Timer::duration;
-        t.expires_at(std::chrono::time_point<Clock, duration>(saturated<duration>(time.time_since_epoch())));
+        t.expires_at(std::chrono::time_point<Clock, duration>(base::saturated<duration>(time.time_since_epoch())));
     }
 };
 template <class Clock, class Duration> limit_at(std::chrono::time_point<Clock, Duration>) -> limit_at<Clock, Duration>;
@@ -61,7 +63,8 @@ template <class When, class Timer> struct time_limit {
 /// The timer of a limit: one of its own on the loop of the operation, or the caller's.
 template <class Timer> class limit_timer {
 public:
-    template <class When> limit_timer(io_loop_ref const&, time_limit<When, Timer> const& l) : timer_(*l.timer) {
+    template <class When> limit_timer(io::impl::io_loop_ref const&, time_limit<When, Timer> const& l)
+        : timer_(*l.timer) {
         l.when.set(timer_);
     }
     timer_core& core() noexcept { return timer_.core(); }
@@ -71,7 +74,7 @@ private:
 };
 template <> class limit_timer<no_timer> {
 public:
-    template <class When> limit_timer(io_loop_ref const& c, time_limit<When, no_timer> const& l) : core_(c) {
+    template <class When> limit_timer(io::impl::io_loop_ref const& c, time_limit<When, no_timer> const& l) : core_(c) {
         core_.deadline_ns(l.when.deadline_ns(*c));
     }
     timer_core& core() noexcept { return core_; }
@@ -83,19 +86,19 @@ private:
 /// An operation with its limit: the pending wait, the final handler, and what the operation completed with if it has to
 /// wait for the wait. One block of the handler's allocator, which goes when nobody needs it any more.
 template <class Handler, class Kept, class Timer> class limited_operation : public io::timer_op,
-                                                                            public asked_operation<Handler> {
+                                                                            public operation::asked_operation<Handler> {
 public:
     using values_type = typename Kept::type;
-    using asked_operation<Handler>::handler_;
+    using operation::asked_operation<Handler>::handler_;
 
-    template <class H, class Limit> limited_operation(H&& h, io_loop_ref const& c, Limit const& limit)
-        : asked_operation<Handler>(std::forward<H>(h)),
+    template <class H, class Limit> limited_operation(H&& h, io::impl::io_loop_ref const& c, Limit const& limit)
+        : operation::asked_operation<Handler>(std::forward<H>(h)),
           timer_(c, limit),
           engine_(&timer_.core().engine()),
           type_(limit.type),
           work_(handler_, engine_) {
         run = &limited_operation::run_it;
-        cancel = reinterpret_cast<void*>(next_ticket());
+        cancel = reinterpret_cast<void*>(operation::next_ticket());
     }
     void arm() noexcept { timer_.core().arm(*this); }
     /// For a block whose wait has not been armed.
@@ -174,12 +177,12 @@ private:
     /// Gives the block back; what it held for the caller is left.
     struct rest {
         Handler handler;
-        [[no_unique_address]] handler_work<Handler> work;
+        [[no_unique_address]] operation::handler_work<Handler> work;
     };
     rest take_rest() noexcept {
         this->unchain();
         rest r{std::move(handler_), std::move(work_)};
-        deallocate_with(r.handler, this);
+        operation::deallocate_with(r.handler, this);
         return r;
     }
     void end() noexcept { static_cast<void>(take_rest()); }
@@ -187,7 +190,8 @@ private:
     void end_with(values_type&& v) {
         values_type values(std::move(v));
         auto r = take_rest();
-        Kept::visit(std::move(values), [&r](auto&& each) { call_with_values(std::move(r.handler), std::move(each)); });
+        Kept::visit(std::move(values),
+                    [&r](auto&& each) { operation::call_with_values(std::move(r.handler), std::move(each)); });
     }
     /// Called where the last of all has ended.
     void end_elsewhere() {
@@ -195,7 +199,7 @@ private:
             return end();
         values_type values(std::move(*results_));
         auto r = take_rest();
-        Kept::visit(std::move(values), [&r](auto&& each) { dispatch_values(r.handler, std::move(each)); });
+        Kept::visit(std::move(values), [&r](auto&& each) { operation::dispatch_values(r.handler, std::move(each)); });
     }
     /// Called inside the initiating function.
     void end_inside_start() {
@@ -205,7 +209,7 @@ private:
         values_type values(std::move(*results_));
         auto r = take_rest();
         Kept::visit(std::move(values),
-                    [&](auto&& each) { complete_immediately(ex, std::move(r.handler), std::move(each)); });
+                    [&](auto&& each) { operation::complete_immediately(ex, std::move(r.handler), std::move(each)); });
     }
 
     limit_timer<Timer> timer_;
@@ -213,22 +217,22 @@ private:
     cancellation_type type_;
     std::atomic<unsigned> ended_{0};
     std::atomic<bool> expired_{false};
-    [[no_unique_address]] handler_work<Handler> work_;
+    [[no_unique_address]] operation::handler_work<Handler> work_;
     std::optional<values_type> results_;
 };
 
 template <class Kept, class Initiation, class When, class Timer> struct limited_initiation
-    : initiation_around<Initiation> {
-    using initiation_around<Initiation>::initiation;
+    : operation::initiation_around<Initiation> {
+    using operation::initiation_around<Initiation>::initiation;
     time_limit<When, Timer> limit;
 
     template <class Handler> void operator()(Handler&& handler) {
         using handler_type = std::decay_t<Handler>;
         using limited = limited_operation<handler_type, Kept, Timer>;
-        io_loop_ref engine;
+        io::impl::io_loop_ref engine;
         if constexpr (std::is_same_v<Timer, no_timer>)
             engine = loop_for(handler);
-        auto* const l = allocate_with<limited>(handler, std::forward<Handler>(handler), engine, limit);
+        auto* const l = operation::allocate_with<limited>(handler, std::forward<Handler>(handler), engine, limit);
         try {
             l->chain();
         } catch (...) {
@@ -237,7 +241,7 @@ template <class Kept, class Initiation, class When, class Timer> struct limited_
         }
         l->arm(); // before the operation, which may take long to start
         try {
-            std::move(initiation)(asked_handler<limited, Kept>(l));
+            std::move(initiation)(operation::asked_handler<limited, Kept>(l));
         } catch (...) {
             l->operation_not_begun();
             throw;
@@ -247,34 +251,34 @@ template <class Kept, class Initiation, class When, class Timer> struct limited_
 
 private:
     /// Chooses the clock: that of the operation, of the handler, or of the caller.
-    template <class Handler> io_loop_ref loop_for(Handler const& h) const {
-        if constexpr (names_executor<Initiation>) {
-            auto const ex = executor_of(initiation);
+    template <class Handler> io::impl::io_loop_ref loop_for(Handler const& h) const {
+        if constexpr (operation::names_executor<Initiation>) {
+            auto const ex = operation::executor_of(initiation);
             bool named = true;
-            if constexpr (std::derived_from<decltype(executor_of(initiation)), any_io_executor>)
+            if constexpr (std::derived_from<decltype(operation::executor_of(initiation)), any_io_executor>)
                 named = static_cast<bool>(ex); // of a deferred operation that runs anywhere: empty
             if (named)
-                return io_loop_for(ex);
+                return io::impl::io_loop_for(ex);
         }
-        if (loop* const l = loop_of(get_associated_executor(h)))
-            return io_loop_ref(io_loop::of(*l));
-        if (loop* const l = this_thread.current)
-            return io_loop_ref(io_loop::of(*l));
-        throw_error_now(error::make_error_code(error::operation_not_supported),
-                        "cancel_after: neither the operation nor the handler names an executor; give it a timer");
+        if (loop* const l = exec::loop_of(get_associated_executor(h)))
+            return io::impl::io_loop_ref(io_loop::of(*l));
+        if (loop* const l = exec::this_thread.current)
+            return io::impl::io_loop_ref(io_loop::of(*l));
+        base::throw_error_now(error::make_error_code(error::operation_not_supported),
+                              "cancel_after: neither the operation nor the handler names an executor; give it a timer");
     }
 };
 
-} // namespace detail
+} // namespace impl::net
 
 /// The token that cancel_after and cancel_at make of another one.
-template <class Token, class When, class Timer = detail::no_timer> struct time_limit_t {
+template <class Token, class When, class Timer = impl::net::no_timer> struct time_limit_t {
     Token token;
-    detail::time_limit<When, Timer> limit;
+    impl::net::time_limit<When, Timer> limit;
 };
 /// A limit without a token: stands for the default token, or limits the one it is called with.
-template <class When, class Timer = detail::no_timer> struct partial_time_limit {
-    detail::time_limit<When, Timer> limit;
+template <class When, class Timer = impl::net::no_timer> struct partial_time_limit {
+    impl::net::time_limit<When, Timer> limit;
     template <class Token> auto operator()(Token&& token) const {
         return time_limit_t<std::decay_t<Token>, When, Timer>{std::forward<Token>(token), limit};
     }
@@ -286,16 +290,17 @@ public:
     template <class Initiation>
     static decltype(auto) initiate(Initiation&& initiation, time_limit_t<Token, When, Timer> t) {
         using init = std::decay_t<Initiation>;
-        detail::expect_limit_is_heard<Token, detail::can_be_cancelled<init>()>();
-        detail::expect_cancellable(initiation);
-        if constexpr (std::is_same_v<Timer, detail::no_timer> && detail::limitable<init, When>)
+        impl::net::expect_limit_is_heard<Token, impl::operation::can_be_cancelled<init>()>();
+        impl::operation::expect_cancellable(initiation);
+        if constexpr (std::is_same_v<Timer, impl::net::no_timer> && impl::net::limitable<init, When>)
             return completion_token_transform<Signature>(
-                std::move(t.token), detail::limited_primitive<init, When>(init(std::forward<Initiation>(initiation)),
-                                                                          t.limit.when, t.limit.type));
+                std::move(t.token), impl::net::limited_primitive<init, When>(init(std::forward<Initiation>(initiation)),
+                                                                             t.limit.when, t.limit.type));
         else
             return completion_token_transform<Signature>(
-                std::move(t.token), detail::limited_initiation<detail::kept_values<Signature>, init, When, Timer>{
-                                        {std::forward<Initiation>(initiation)}, t.limit});
+                std::move(t.token),
+                impl::net::limited_initiation<impl::operation::kept_values<Signature>, init, When, Timer>{
+                    {std::forward<Initiation>(initiation)}, t.limit});
     }
 };
 template <class Token, class When, class Timer, class First, class Second, class... More>
@@ -303,11 +308,11 @@ class async_result<time_limit_t<Token, When, Timer>, First, Second, More...> {
 public:
     template <class Initiation>
     static decltype(auto) initiate(Initiation&& initiation, time_limit_t<Token, When, Timer> t) {
-        using kept = detail::kept_values<First, Second, More...>;
-        detail::expect_limit_is_heard<Token, detail::can_be_cancelled<std::decay_t<Initiation>>()>();
-        detail::expect_cancellable(initiation);
-        return detail::initiate_several<First, Second, More...>(
-            std::move(t.token), detail::limited_initiation<kept, std::decay_t<Initiation>, When, Timer>{
+        using kept = impl::operation::kept_values<First, Second, More...>;
+        impl::net::expect_limit_is_heard<Token, impl::operation::can_be_cancelled<std::decay_t<Initiation>>()>();
+        impl::operation::expect_cancellable(initiation);
+        return impl::operation::initiate_several<First, Second, More...>(
+            std::move(t.token), impl::net::limited_initiation<kept, std::decay_t<Initiation>, When, Timer>{
                                     {std::forward<Initiation>(initiation)}, t.limit});
     }
 };
@@ -323,11 +328,12 @@ class async_result<partial_time_limit<When, Timer>, First, Second, More...> {
 public:
     template <class Initiation>
     static decltype(auto) initiate(Initiation&& initiation, partial_time_limit<When, Timer> t) {
-        return detail::initiate_several<First, Second, More...>(t(deferred), std::forward<Initiation>(initiation));
+        return impl::operation::initiate_several<First, Second, More...>(t(deferred),
+                                                                         std::forward<Initiation>(initiation));
     }
 };
 
-namespace detail {
+namespace impl::net {
 
 template <class T>
 concept token_of_limit = !std::same_as<std::decay_t<T>, cancellation_type>;
@@ -337,7 +343,7 @@ template <class When, class Timer> auto make_limit(When w, cancellation_type typ
 }
 inline constexpr no_timer* own_timer = nullptr;
 
-} // namespace detail
+} // namespace impl::net
 
 /// Token: asks the operation to end when it has taken longer than `d`; a time beyond the clock's ends is its end.
 /// Without a token: limits the default token.
@@ -353,9 +359,9 @@ inline constexpr no_timer* own_timer = nullptr;
 ///            caller's timer or a foreign clock, and for a limit around a limit
 template <class Rep, class Period>
 auto cancel_after(std::chrono::duration<Rep, Period> const& d, cancellation_type type = cancellation_type::terminal) {
-    return detail::make_limit(detail::limit_after{d}, type, detail::own_timer);
+    return impl::net::make_limit(impl::net::limit_after{d}, type, impl::net::own_timer);
 }
-template <class Rep, class Period, detail::token_of_limit Token>
+template <class Rep, class Period, impl::net::token_of_limit Token>
 auto cancel_after(std::chrono::duration<Rep, Period> const& d, Token&& token) {
     return cancel_after(d)(std::forward<Token>(token));
 }
@@ -367,9 +373,9 @@ auto cancel_after(std::chrono::duration<Rep, Period> const& d, cancellation_type
 template <class Clock, class Traits, class Executor, class Rep, class Period>
 auto cancel_after(basic_waitable_timer<Clock, Traits, Executor>& timer, std::chrono::duration<Rep, Period> const& d,
                   cancellation_type type = cancellation_type::terminal) {
-    return detail::make_limit(detail::limit_after{d}, type, &timer);
+    return impl::net::make_limit(impl::net::limit_after{d}, type, &timer);
 }
-template <class Clock, class Traits, class Executor, class Rep, class Period, detail::token_of_limit Token>
+template <class Clock, class Traits, class Executor, class Rep, class Period, impl::net::token_of_limit Token>
 auto cancel_after(basic_waitable_timer<Clock, Traits, Executor>& timer, std::chrono::duration<Rep, Period> const& d,
                   Token&& token) {
     return cancel_after(timer, d)(std::forward<Token>(token));
@@ -383,9 +389,9 @@ auto cancel_after(basic_waitable_timer<Clock, Traits, Executor>& timer, std::chr
 /// The same until a point in time.
 template <class Clock, class Duration> auto cancel_at(std::chrono::time_point<Clock, Duration> const& t,
                                                       cancellation_type type = cancellation_type::terminal) {
-    return detail::make_limit(detail::limit_at{t}, type, detail::own_timer);
+    return impl::net::make_limit(impl::net::limit_at{t}, type, impl::net::own_timer);
 }
-template <class Clock, class Duration, detail::token_of_limit Token>
+template <class Clock, class Duration, impl::net::token_of_limit Token>
 auto cancel_at(std::chrono::time_point<Clock, Duration> const& t, Token&& token) {
     return cancel_at(t)(std::forward<Token>(token));
 }
@@ -396,9 +402,9 @@ auto cancel_at(std::chrono::time_point<Clock, Duration> const& t, cancellation_t
 template <class Clock, class Traits, class Executor, class C, class Duration>
 auto cancel_at(basic_waitable_timer<Clock, Traits, Executor>& timer, std::chrono::time_point<C, Duration> const& t,
                cancellation_type type = cancellation_type::terminal) {
-    return detail::make_limit(detail::limit_at{t}, type, &timer);
+    return impl::net::make_limit(impl::net::limit_at{t}, type, &timer);
 }
-template <class Clock, class Traits, class Executor, class C, class Duration, detail::token_of_limit Token>
+template <class Clock, class Traits, class Executor, class C, class Duration, impl::net::token_of_limit Token>
 auto cancel_at(basic_waitable_timer<Clock, Traits, Executor>& timer, std::chrono::time_point<C, Duration> const& t,
                Token&& token) {
     return cancel_at(timer, t)(std::forward<Token>(token));

@@ -124,7 +124,7 @@ private:
 /// Tries one endpoint after the other. Between two attempts the socket is closed, since a failed connect leaves it in
 /// no defined state.
 template <class Socket, class Walk, class Condition, class Handler> struct range_connect_op
-    : composed_cancellation<Handler> {
+    : impl::operation::composed_cancellation<Handler> {
     using endpoint_type = typename Socket::endpoint_type;
     using result_type = typename Walk::result_type;
 
@@ -134,7 +134,7 @@ template <class Socket, class Walk, class Condition, class Handler> struct range
     Handler handler;
 
     template <class H> range_connect_op(Socket* s, Walk w, Condition c, H&& h)
-        : composed_cancellation<Handler>(h, enable_partial_cancellation()),
+        : impl::operation::composed_cancellation<Handler>(h, enable_partial_cancellation()),
           socket(s),
           walk(std::move(w)),
           condition(std::move(c)),
@@ -144,8 +144,8 @@ template <class Socket, class Walk, class Condition, class Handler> struct range
         if (next(ec))
             return;
         this->end_cancellation(handler);
-        post_values(socket->get_executor(), std::move(handler),
-                    std::tuple<error_code, result_type>(ec ? ec : error::not_found, walk.not_found()));
+        impl::operation::post_values(socket->get_executor(), std::move(handler),
+                                     std::tuple<error_code, result_type>(ec ? ec : error::not_found, walk.not_found()));
     }
     void operator()(error_code ec) {
         if (!socket->is_open())
@@ -246,7 +246,8 @@ concept endpoint_iterator = std::copyable<I> && !endpoint_range<I, Endpoint> && 
 };
 template <class T, class Endpoint>
 concept no_endpoints = !endpoint_range<T, Endpoint> && !endpoint_iterator<std::decay_t<T const&>, Endpoint>;
-template <class Protocol> struct refused_connect : refused_token<void(error_code, typename Protocol::endpoint)> {};
+template <class Protocol> struct refused_connect
+    : impl::operation::refused_token<void(error_code, typename Protocol::endpoint)> {};
 template <class R> using iterator_of = decltype(std::declval<R const&>().begin());
 
 template <class Socket, class Walk, class Condition, class Token>
@@ -266,7 +267,7 @@ auto perform_connect(Socket& socket, Walk walk, Condition condition, error_code&
 
 template <template <class, class> class A, class S, class W, class C, class H, class D>
 struct associator<A, detail::range_connect_op<S, W, C, H>, D>
-    : detail::pass_on<A, detail::range_connect_op<S, W, C, H>, H, D> {};
+    : impl::operation::pass_on<A, detail::range_connect_op<S, W, C, H>, H, D> {};
 
 /// For programs that ask whether connect() takes something.
 template <class T> struct is_endpoint_sequence : std::bool_constant < requires(T const& t) {
@@ -365,7 +366,7 @@ typename Protocol::endpoint connect(basic_socket<Protocol, Executor>& socket, Ra
     error_code ec;
     auto const e = connect(socket, endpoints, std::move(condition), ec);
     if (ec) [[unlikely]]
-        detail::throw_error_now(ec, detail::text_of_connect(endpoints).c_str());
+        impl::base::throw_error_now(ec, detail::text_of_connect(endpoints).c_str());
     return e;
 }
 template <class Protocol, class Executor, class Range>
@@ -392,7 +393,7 @@ template <class Protocol, class Executor, class Iterator, class Condition>
 Iterator connect(basic_socket<Protocol, Executor>& socket, Iterator begin, Iterator end, Condition condition) {
     error_code ec;
     auto at = connect(socket, std::move(begin), std::move(end), std::move(condition), ec);
-    detail::throw_error(ec, detail::connect_to_one);
+    impl::base::throw_error(ec, detail::connect_to_one);
     return at;
 }
 template <class Protocol, class Executor, class Iterator>

@@ -6,12 +6,12 @@
 #include <fairlead/net/socket.hpp>
 
 namespace fairlead {
-namespace detail {
+namespace impl::net {
 
 static_assert(sizeof(io::datagram_op) == 96, "what the records below leave room for");
 
 /// The base of the initiations below: a socket, and the way to its driver.
-template <class Derived, class Record> struct datagram_primitive : primitive<Derived> {
+template <class Derived, class Record> struct datagram_primitive : operation::primitive<Derived> {
     using signature = stream_signature;
     using record = Record;
     static_assert(await_record::fits<Record>);
@@ -51,7 +51,7 @@ template <class Endpoint> struct sender_record : io::datagram_op {
         // A datagram that did not fit has a sender like any other.
         if (result.error == 0 || result.error == static_cast<int>(error::message_size))
             sender->resize(address_size < sender->capacity() ? std::size_t{address_size} : sender->capacity());
-        return {to_error_code(result.error), result.n};
+        return {operation::to_error_code(result.error), result.n};
     }
 };
 
@@ -149,7 +149,7 @@ struct send_to : datagram_primitive<send_to, receiver_record> {
           address_size(static_cast<std::uint32_t>(to.size())) {
         if (!is_v6())
             std::memcpy(v4, to.data(), inside);
-        else if (v6 = recycle_allocate_or_null(address_size); v6)
+        else if (v6 = exec::recycle_allocate_or_null(address_size); v6)
             std::memcpy(v6, to.data(), address_size);
     }
     send_to(send_to&& other) noexcept
@@ -166,7 +166,7 @@ struct send_to : datagram_primitive<send_to, receiver_record> {
     send_to& operator=(send_to&&) = delete;
     ~send_to() {
         if (is_v6() && v6)
-            recycle_free(v6);
+            exec::recycle_free(v6);
     }
     bool is_v6() const noexcept { return address_size != ip_endpoint::size_v4; }
 
@@ -211,7 +211,7 @@ struct send_to : datagram_primitive<send_to, receiver_record> {
         return text_with("send_to", to);
     }
     static std::tuple<error_code, std::size_t> take(record& o) noexcept {
-        return {to_error_code(o.result.error), o.result.n};
+        return {operation::to_error_code(o.result.error), o.result.n};
     }
 };
 static_assert(sizeof(ip_endpoint) <= sizeof(receiver_record::bytes));
@@ -240,7 +240,7 @@ template <class Endpoint> struct send_slices_to : datagram_primitive<send_slices
         set(o, extra, address);
     }
     static std::tuple<error_code, std::size_t> take(record& o) noexcept {
-        return {to_error_code(o.result.error), o.result.n};
+        return {operation::to_error_code(o.result.error), o.result.n};
     }
     std::string describe() const { return text_with("send_to", receiver); }
 
@@ -259,12 +259,12 @@ private:
 
 template <class Buffers, class Endpoint> auto make_receive_from(socket_core const& s, Buffers const& into,
                                                                 Endpoint& from,
-                                                                int flags) noexcept(is_single_buffer<Buffers>) {
-    if constexpr (waits_only<Buffers>) {
+                                                                int flags) noexcept(base::is_single_buffer<Buffers>) {
+    if constexpr (base::waits_only<Buffers>) {
         from = Endpoint(); // Nobody has sent what is not received.
         return make_transfer(s, io::kind::receive_from, into, flags);
-    } else if constexpr (is_single_buffer<Buffers>) {
-        return receive_from<Endpoint>(s, single_buffer<mutable_buffer>(into), from, flags);
+    } else if constexpr (base::is_single_buffer<Buffers>) {
+        return receive_from<Endpoint>(s, base::single_buffer<mutable_buffer>(into), from, flags);
     } else {
         return receive_from_slices<Endpoint>(s, into, from, flags);
     }
@@ -273,19 +273,19 @@ template <class Buffers, class Endpoint> auto make_receive_from(socket_core cons
 template <class Endpoint> inline constexpr bool is_ip_endpoint = false;
 template <class Protocol> inline constexpr bool is_ip_endpoint<ip::basic_endpoint<Protocol>> = true;
 template <class Buffers, class Endpoint> inline constexpr bool sends_without_block =
-    is_single_buffer<Buffers> && is_ip_endpoint<Endpoint>;
+    base::is_single_buffer<Buffers> && is_ip_endpoint<Endpoint>;
 template <class Buffers, class Endpoint> auto make_send_to(socket_core const& s, Buffers const& from,
                                                            Endpoint const& to,
                                                            int flags) noexcept(sends_without_block<Buffers, Endpoint>) {
-    if constexpr (waits_only<Buffers>)
+    if constexpr (base::waits_only<Buffers>)
         return make_transfer(s, io::kind::send_to, from, flags);
     else if constexpr (sends_without_block<Buffers, Endpoint>)
-        return send_to(s, single_buffer<const_buffer>(from), to, flags);
+        return send_to(s, base::single_buffer<const_buffer>(from), to, flags);
     else
         return send_slices_to<Endpoint>(s, from, to, flags);
 }
 
-} // namespace detail
+} // namespace impl::net
 
 /// Sends and receives datagrams, UDP or UNIX. A datagram is sent whole or not at all, and received by one operation.
 /// A connected socket has one peer, and hears nobody else.
@@ -326,10 +326,10 @@ public:
     basic_datagram_socket& operator=(basic_datagram_socket&&) noexcept = default;
     /// Takes over one whose protocol and executor convert to these.
     template <class P, class E>
-        requires detail::takes_over<P, E, Protocol, Executor>
-    basic_datagram_socket(basic_datagram_socket<P, E>&& other) : base(detail::checked<Protocol>(std::move(other))) {}
+        requires impl::net::takes_over<P, E, Protocol, Executor>
+    basic_datagram_socket(basic_datagram_socket<P, E>&& other) : base(impl::net::checked<Protocol>(std::move(other))) {}
     template <class P, class E>
-        requires detail::takes_over<P, E, Protocol, Executor>
+        requires impl::net::takes_over<P, E, Protocol, Executor>
     basic_datagram_socket& operator=(basic_datagram_socket<P, E>&& other) {
         return *this = basic_datagram_socket(std::move(other));
     }
@@ -359,8 +359,8 @@ public:
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_receive_from(Buffers const& into, endpoint_type& sender, message_flags flags,
                                       Token&& token = {}) noexcept(nothrow_receive_from<Token, Buffers>) {
-        return detail::initiate_on<void(error_code, std::size_t)>(
-            *this, std::forward<Token>(token), detail::make_receive_from(core_, into, sender, flags));
+        return impl::operation::initiate_on<void(error_code, std::size_t)>(
+            *this, std::forward<Token>(token), impl::net::make_receive_from(core_, into, sender, flags));
     }
 
     /// As async_receive_from, without asking who sent it: for connected sockets.
@@ -400,8 +400,8 @@ public:
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_send_to(Buffers const& from, endpoint_type const& receiver, message_flags flags,
                                  Token&& token = {}) noexcept(nothrow_send_to<Token, Buffers>) {
-        return detail::initiate_on<void(error_code, std::size_t)>(*this, std::forward<Token>(token),
-                                                                  detail::make_send_to(core_, from, receiver, flags));
+        return impl::operation::initiate_on<void(error_code, std::size_t)>(
+            *this, std::forward<Token>(token), impl::net::make_send_to(core_, from, receiver, flags));
     }
 
     /// As async_send_to, to the peer of a connected socket.
@@ -422,64 +422,66 @@ public:
     template <mutable_buffer_sequence Buffers>
     std::size_t receive_from(Buffers const& into, endpoint_type& sender, message_flags flags = 0) {
         return perform_here("receive_from", io::kind::receive_from,
-                            detail::make_receive_from(core_, into, sender, flags));
+                            impl::net::make_receive_from(core_, into, sender, flags));
     }
     template <mutable_buffer_sequence Buffers>
     std::size_t receive_from(Buffers const& into, endpoint_type& sender, error_code& ec) {
-        return perform(ec, detail::make_receive_from(core_, into, sender, 0));
+        return perform(ec, impl::net::make_receive_from(core_, into, sender, 0));
     }
     template <mutable_buffer_sequence Buffers>
     std::size_t receive_from(Buffers const& into, endpoint_type& sender, message_flags flags, error_code& ec) {
-        return perform(ec, detail::make_receive_from(core_, into, sender, flags));
+        return perform(ec, impl::net::make_receive_from(core_, into, sender, flags));
     }
     template <mutable_buffer_sequence Buffers> std::size_t receive(Buffers const& into, message_flags flags = 0) {
-        return perform_here("receive", io::kind::receive, detail::make_transfer(core_, io::kind::receive, into, flags));
+        return perform_here("receive", io::kind::receive,
+                            impl::net::make_transfer(core_, io::kind::receive, into, flags));
     }
     template <mutable_buffer_sequence Buffers> std::size_t receive(Buffers const& into, error_code& ec) {
-        return perform(ec, detail::make_transfer(core_, io::kind::receive, into));
+        return perform(ec, impl::net::make_transfer(core_, io::kind::receive, into));
     }
     template <mutable_buffer_sequence Buffers>
     std::size_t receive(Buffers const& into, message_flags flags, error_code& ec) {
-        return perform(ec, detail::make_transfer(core_, io::kind::receive, into, flags));
+        return perform(ec, impl::net::make_transfer(core_, io::kind::receive, into, flags));
     }
     template <const_buffer_sequence Buffers>
     std::size_t send_to(Buffers const& from, endpoint_type const& receiver, message_flags flags = 0) {
-        return perform(detail::make_send_to(core_, from, receiver, flags));
+        return perform(impl::net::make_send_to(core_, from, receiver, flags));
     }
     template <const_buffer_sequence Buffers>
     std::size_t send_to(Buffers const& from, endpoint_type const& receiver, error_code& ec) {
-        return perform(ec, detail::make_send_to(core_, from, receiver, 0));
+        return perform(ec, impl::net::make_send_to(core_, from, receiver, 0));
     }
     template <const_buffer_sequence Buffers>
     std::size_t send_to(Buffers const& from, endpoint_type const& receiver, message_flags flags, error_code& ec) {
-        return perform(ec, detail::make_send_to(core_, from, receiver, flags));
+        return perform(ec, impl::net::make_send_to(core_, from, receiver, flags));
     }
     template <const_buffer_sequence Buffers> std::size_t send(Buffers const& from, message_flags flags = 0) {
-        return perform_here("send", io::kind::send, detail::make_transfer(core_, io::kind::send, from, flags));
+        return perform_here("send", io::kind::send, impl::net::make_transfer(core_, io::kind::send, from, flags));
     }
     template <const_buffer_sequence Buffers> std::size_t send(Buffers const& from, error_code& ec) {
-        return perform(ec, detail::make_transfer(core_, io::kind::send, from));
+        return perform(ec, impl::net::make_transfer(core_, io::kind::send, from));
     }
     template <const_buffer_sequence Buffers>
     std::size_t send(Buffers const& from, message_flags flags, error_code& ec) {
-        return perform(ec, detail::make_transfer(core_, io::kind::send, from, flags));
+        return perform(ec, impl::net::make_transfer(core_, io::kind::send, from, flags));
     }
 
 private:
     template <class Token, class Buffers> static constexpr bool nothrow =
-        detail::is_single_buffer<Buffers> && detail::nothrow_token<std::decay_t<Token>, detail::transfer>;
+        impl::base::is_single_buffer<Buffers> &&
+        impl::operation::nothrow_token<std::decay_t<Token>, impl::net::transfer>;
     template <class Token, class Buffers> static constexpr bool nothrow_receive_from =
-        detail::is_single_buffer<Buffers> &&
-        detail::nothrow_token<std::decay_t<Token>, detail::receive_from<endpoint_type>>;
+        impl::base::is_single_buffer<Buffers> &&
+        impl::operation::nothrow_token<std::decay_t<Token>, impl::net::receive_from<endpoint_type>>;
     template <class Token, class Buffers> static constexpr bool nothrow_send_to =
-        detail::sends_without_block<Buffers, endpoint_type> &&
-        detail::nothrow_token<std::decay_t<Token>, detail::send_to>;
+        impl::net::sends_without_block<Buffers, endpoint_type> &&
+        impl::operation::nothrow_token<std::decay_t<Token>, impl::net::send_to>;
 
     template <class Token, class Buffers>
     decltype(auto) transfer(io::kind k, Buffers const& buffers, message_flags flags,
                             std::remove_reference_t<Token>& token) noexcept(nothrow<Token, Buffers>) {
-        return detail::initiate_on<void(error_code, std::size_t)>(*this, std::forward<Token>(token),
-                                                                  detail::make_transfer(core_, k, buffers, flags));
+        return impl::operation::initiate_on<void(error_code, std::size_t)>(
+            *this, std::forward<Token>(token), impl::net::make_transfer(core_, k, buffers, flags));
     }
     template <class Init> static std::size_t perform(error_code& ec, Init const& init) {
         std::tuple<error_code, std::size_t> v;
@@ -492,14 +494,14 @@ private:
         error_code ec;
         auto const n = perform(ec, init);
         if (ec) [[unlikely]]
-            detail::throw_error_now(ec, init.describe().c_str());
+            impl::base::throw_error_now(ec, init.describe().c_str());
         return n;
     }
     template <class Init> std::size_t perform_here(char const* what, io::kind k, Init const& init) {
         error_code ec;
         auto const n = perform(ec, init);
         if (ec) [[unlikely]]
-            detail::throw_failed(ec, what, k, core_);
+            impl::net::throw_failed(ec, what, k, core_);
         return n;
     }
     void open_and_bind(endpoint_type const& local) {
@@ -514,13 +516,13 @@ namespace local {
 template <class Protocol, class E1, class E2> error_code
 connect_pair(basic_datagram_socket<Protocol, E1>& a, basic_datagram_socket<Protocol, E2>& b, error_code& ec) {
     auto const p = typename Protocol::endpoint().protocol();
-    return ec = detail::connect_pair(a.core(), b.core(), p.family(), p.type(), p.protocol());
+    return ec = impl::net::connect_pair(a.core(), b.core(), p.family(), p.type(), p.protocol());
 }
 template <class Protocol, class E1, class E2>
 void connect_pair(basic_datagram_socket<Protocol, E1>& a, basic_datagram_socket<Protocol, E2>& b) {
     error_code ec;
     connect_pair(a, b, ec);
-    detail::throw_error(ec, "connect_pair");
+    impl::base::throw_error(ec, "connect_pair");
 }
 
 } // namespace local

@@ -23,8 +23,8 @@ using stream_descriptor = basic_stream_descriptor<>;
 /// it complete at once, and let the thread wait for a disk. That also holds for a standard input that was redirected
 /// from one.
 /// Threads: one object by one thread at a time. In a simulated world there are no descriptors.
-template <class Executor> class basic_descriptor : public descriptor_base, public detail::io_object<Executor> {
-    using object = detail::io_object<Executor>;
+template <class Executor> class basic_descriptor : public descriptor_base, public impl::net::io_object<Executor> {
+    using object = impl::net::io_object<Executor>;
 
 public:
     using native_handle_type = int;
@@ -43,7 +43,7 @@ public:
     basic_descriptor& operator=(basic_descriptor&&) noexcept = default;
     template <class E>
         requires(!std::same_as<E, Executor> && std::convertible_to<E, Executor>)
-    basic_descriptor(basic_descriptor<E>&& other) noexcept : object(static_cast<detail::io_object<E>&&>(other)) {}
+    basic_descriptor(basic_descriptor<E>&& other) noexcept : object(static_cast<impl::net::io_object<E>&&>(other)) {}
     ~basic_descriptor() = default;
 
     lowest_layer_type& lowest_layer() noexcept { return *this; }
@@ -53,7 +53,7 @@ public:
     /// Errors     error::already_open       this one has a descriptor: close or release it first
     ///            error::bad_descriptor     `fd` is not open
     ///            std::errc::file_exists    another object of the same context has it
-    void assign(native_handle_type fd) { detail::throw_error(core_.adopt(fd), "assign"); }
+    void assign(native_handle_type fd) { impl::base::throw_error(core_.adopt(fd), "assign"); }
     error_code assign(native_handle_type fd, error_code& ec) noexcept { return ec = core_.adopt(fd); }
 
     /// Waits until the descriptor is ready to read, to write, or has an error condition.
@@ -65,20 +65,20 @@ public:
     /// Threads    one object by one thread at a time
     /// Allocates  nothing awaited
     /// Source     man 2 poll
-    template <class Token = default_completion_token_t<Executor>> decltype(auto)
-    async_wait(wait_type what,
-               Token&& token = {}) noexcept(detail::nothrow_token<std::decay_t<Token>, detail::wait_ready>) {
-        return detail::initiate_on<void(error_code)>(*this, std::forward<Token>(token),
-                                                     detail::wait_ready(core_, detail::kind_of(what)));
+    template <class Token = default_completion_token_t<Executor>>
+    decltype(auto) async_wait(wait_type what, Token&& token = {}) noexcept(
+        impl::operation::nothrow_token<std::decay_t<Token>, impl::net::wait_ready>) {
+        return impl::operation::initiate_on<void(error_code)>(*this, std::forward<Token>(token),
+                                                              impl::net::wait_ready(core_, impl::net::kind_of(what)));
     }
     void wait(wait_type what) {
         error_code ec;
         wait(what, ec);
-        detail::throw_error(ec, "wait");
+        impl::base::throw_error(ec, "wait");
     }
     error_code wait(wait_type what, error_code& ec) {
         std::tuple<error_code> v;
-        detail::wait_ready(core_, detail::kind_of(what)).block(v);
+        impl::net::wait_ready(core_, impl::net::kind_of(what)).block(v);
         ec = std::get<0>(v);
         return ec;
     }
@@ -121,9 +121,9 @@ public:
     /// Allocates  nothing awaited with one buffer; with several, as for handlers, one counted block
     /// Source     man 2 readv
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>> decltype(auto)
-    async_read_some(Buffers const& into, Token&& token = {}) noexcept(detail::nothrow_transfer<Token, Buffers>) {
-        return detail::initiate_on<void(error_code, std::size_t)>(
-            *this, std::forward<Token>(token), detail::make_transfer(core_, io::kind::receive, into));
+    async_read_some(Buffers const& into, Token&& token = {}) noexcept(impl::net::nothrow_transfer<Token, Buffers>) {
+        return impl::operation::initiate_on<void(error_code, std::size_t)>(
+            *this, std::forward<Token>(token), impl::net::make_transfer(core_, io::kind::receive, into));
     }
     /// Writes at least one byte of `from`.
     /// Completes  (error_code ec, std::size_t n)
@@ -137,30 +137,30 @@ public:
     /// Allocates  nothing awaited with one buffer; with several, as for handlers, one counted block
     /// Source     man 2 writev
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>> decltype(auto)
-    async_write_some(Buffers const& from, Token&& token = {}) noexcept(detail::nothrow_transfer<Token, Buffers>) {
-        return detail::initiate_on<void(error_code, std::size_t)>(*this, std::forward<Token>(token),
-                                                                  detail::make_transfer(core_, io::kind::send, from));
+    async_write_some(Buffers const& from, Token&& token = {}) noexcept(impl::net::nothrow_transfer<Token, Buffers>) {
+        return impl::operation::initiate_on<void(error_code, std::size_t)>(
+            *this, std::forward<Token>(token), impl::net::make_transfer(core_, io::kind::send, from));
     }
 
     template <mutable_buffer_sequence Buffers> std::size_t read_some(Buffers const& into) {
-        return detail::perform_transfer("read_some", core_, io::kind::receive, into);
+        return impl::net::perform_transfer("read_some", core_, io::kind::receive, into);
     }
     template <mutable_buffer_sequence Buffers> std::size_t read_some(Buffers const& into, error_code& ec) {
-        return detail::perform_transfer(ec, core_, io::kind::receive, into);
+        return impl::net::perform_transfer(ec, core_, io::kind::receive, into);
     }
     template <const_buffer_sequence Buffers> std::size_t write_some(Buffers const& from) {
-        return detail::perform_transfer("write_some", core_, io::kind::send, from);
+        return impl::net::perform_transfer("write_some", core_, io::kind::send, from);
     }
     template <const_buffer_sequence Buffers> std::size_t write_some(Buffers const& from, error_code& ec) {
-        return detail::perform_transfer(ec, core_, io::kind::send, from);
+        return impl::net::perform_transfer(ec, core_, io::kind::send, from);
     }
 
     /// For async_read and async_write: the whole transfer as one op, which the driver carries on where it stopped.
     template <mutable_buffer_sequence Buffers> auto read_all_initiation(Buffers const& into) {
-        return detail::make_transfer(core_, io::kind::receive_all, into);
+        return impl::net::make_transfer(core_, io::kind::receive_all, into);
     }
     template <const_buffer_sequence Buffers> auto write_all_initiation(Buffers const& from) {
-        return detail::make_transfer(core_, io::kind::send_all, from);
+        return impl::net::make_transfer(core_, io::kind::send_all, from);
     }
 };
 

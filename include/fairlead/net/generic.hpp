@@ -126,7 +126,7 @@ namespace generic {
 
 /// Streams of any family. Sockets of tcp and local::stream_protocol convert to this one's.
 /// Errors     bad_cast    made from a protocol that is not one of streams
-class stream_protocol : public detail::generic_protocol<stream_protocol, detail::os::sock_stream> {
+class stream_protocol : public detail::generic_protocol<stream_protocol, impl::net::os::sock_stream> {
 public:
     using endpoint = basic_endpoint<stream_protocol>;
     using socket = basic_stream_socket<stream_protocol>;     ///< fairlead/net/stream_socket.hpp
@@ -139,7 +139,7 @@ public:
 };
 
 /// Datagrams of any family.
-class datagram_protocol : public detail::generic_protocol<datagram_protocol, detail::os::sock_dgram> {
+class datagram_protocol : public detail::generic_protocol<datagram_protocol, impl::net::os::sock_dgram> {
 public:
     using endpoint = basic_endpoint<datagram_protocol>;
     using socket = basic_datagram_socket<datagram_protocol>; ///< fairlead/net/datagram_socket.hpp
@@ -151,7 +151,7 @@ public:
 };
 
 /// Packets in order, of any family.
-class seq_packet_protocol : public detail::generic_protocol<seq_packet_protocol, detail::os::sock_seqpacket> {
+class seq_packet_protocol : public detail::generic_protocol<seq_packet_protocol, impl::net::os::sock_seqpacket> {
 public:
     using endpoint = basic_endpoint<seq_packet_protocol>;
     using socket = basic_seq_packet_socket<seq_packet_protocol>; ///< fairlead/net/seq_packet_socket.hpp
@@ -164,7 +164,7 @@ public:
 };
 
 /// Raw packets of any family.
-class raw_protocol : public detail::generic_protocol<raw_protocol, detail::os::sock_raw> {
+class raw_protocol : public detail::generic_protocol<raw_protocol, impl::net::os::sock_raw> {
 public:
     using endpoint = basic_endpoint<raw_protocol>;
     using socket = basic_raw_socket<raw_protocol>; ///< fairlead/net/raw_socket.hpp

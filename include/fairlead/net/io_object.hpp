@@ -6,16 +6,15 @@
 #include <fairlead/io/io_loop_for.hpp>
 #include <fairlead/operation/async_op.hpp>
 #include <fairlead/operation/initiate_on.hpp>
-#include <fairlead/token/adapters.hpp>
 #include <fairlead/token/block.hpp>
 
 #include <utility>
 
-namespace fairlead::detail {
+namespace fairlead::impl::net {
 
 /// The half of an I/O object that no template parameter changes.
 struct socket_core {
-    [[no_unique_address]] io_loop_ref engine; ///< its last bytes have room for the two flags
+    [[no_unique_address]] io::impl::io_loop_ref engine; ///< its last bytes have room for the two flags
     bool user_non_blocking = false;
     bool report_aborted = false;
     int family;
@@ -53,14 +52,14 @@ public:
     bool is_open() const noexcept { return core_.handle.is_open(); }
 
     /// Pending operations complete with operation_aborted. Closing what is closed does nothing.
-    void close() { throw_error(core_.close(), "close"); }
+    void close() { base::throw_error(core_.close(), "close"); }
     error_code close(error_code& ec) noexcept { return ec = core_.close(); }
     /// Gives the descriptor away, still open, in the mode that native_handle() speaks of; pending operations complete
     /// with operation_aborted.
     native_handle_type release() {
         error_code ec;
         int const fd = core_.release(ec);
-        throw_error(ec, "release");
+        base::throw_error(ec, "release");
         return fd;
     }
     native_handle_type release(error_code& ec) noexcept { return core_.release(ec); }
@@ -73,7 +72,7 @@ public:
     void cancel() {
         error_code ec;
         core_.cancel(ec);
-        throw_error(ec, "cancel");
+        base::throw_error(ec, "cancel");
     }
     error_code cancel(error_code& ec) noexcept {
         core_.cancel(ec);
@@ -82,7 +81,7 @@ public:
 
     /// Asks the system for something that has no name here. A command has name() (the ioctl) and data().
     template <class Command> void io_control(Command& command) {
-        throw_error(core_.control(static_cast<unsigned>(command.name()), command.data()), "io_control");
+        base::throw_error(core_.control(static_cast<unsigned>(command.name()), command.data()), "io_control");
     }
     template <class Command> error_code io_control(Command& command, error_code& ec) {
         return ec = core_.control(static_cast<unsigned>(command.name()), command.data());
@@ -90,13 +89,13 @@ public:
 
     /// Synchronous operations fail with would_block instead of waiting; asynchronous ones work regardless.
     bool non_blocking() const noexcept { return core_.user_non_blocking; }
-    void non_blocking(bool on) { throw_error(core_.non_blocking(on), "non_blocking"); }
+    void non_blocking(bool on) { base::throw_error(core_.non_blocking(on), "non_blocking"); }
     error_code non_blocking(bool on, error_code& ec) noexcept { return ec = core_.non_blocking(on); }
     /// For those who make system calls on native_handle(): whether these return instead of waiting. An asynchronous
     /// operation turns it on.
     /// Errors     error::invalid_argument    turned off while non_blocking() is on
     bool native_non_blocking() const noexcept { return core_.native_non_blocking(); }
-    void native_non_blocking(bool on) { throw_error(core_.native_non_blocking(on), "native_non_blocking"); }
+    void native_non_blocking(bool on) { base::throw_error(core_.native_non_blocking(on), "native_non_blocking"); }
     error_code native_non_blocking(bool on, error_code& ec) noexcept { return ec = core_.native_non_blocking(on); }
 
     /// For the library's own algorithms.
@@ -109,30 +108,30 @@ protected:
     template <class Other, class... More>
         requires(!mutable_buffer_sequence<Other>)
     FAIRLEAD_REFUSED(FAIRLEAD_NO_MUTABLE_BUFFERS)
-    refused_transfer async_read_some(Other const&, More&&...) {
+    operation::refused_transfer async_read_some(Other const&, More&&...) {
         return {};
     }
     template <class Other, class... More>
         requires(!mutable_buffer_sequence<Other>)
     FAIRLEAD_REFUSED(FAIRLEAD_NO_MUTABLE_BUFFERS)
-    refused_transfer async_receive(Other const&, More&&...) {
+    operation::refused_transfer async_receive(Other const&, More&&...) {
         return {};
     }
     template <class Other, class... More>
         requires(!const_buffer_sequence<Other>)
     FAIRLEAD_REFUSED(FAIRLEAD_NO_BUFFERS)
-    refused_transfer async_write_some(Other const&, More&&...) {
+    operation::refused_transfer async_write_some(Other const&, More&&...) {
         return {};
     }
     template <class Other, class... More>
         requires(!const_buffer_sequence<Other>)
     FAIRLEAD_REFUSED(FAIRLEAD_NO_BUFFERS)
-    refused_transfer async_send(Other const&, More&&...) {
+    operation::refused_transfer async_send(Other const&, More&&...) {
         return {};
     }
 
     explicit io_object(Executor const& e, int family = 0) : executor_(e) {
-        core_.engine = io_loop_for(e);
+        core_.engine = io::impl::io_loop_for(e);
         core_.family = family;
     }
     io_object(io_object&& other) noexcept : executor_(other.executor_), core_(other.core_) { other.core_.handle = {}; }
@@ -157,4 +156,4 @@ protected:
     mutable socket_core core_{};
 };
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::net

@@ -18,7 +18,7 @@ struct sockaddr;
 
 namespace fairlead {
 
-namespace detail {
+namespace impl::net {
 
 /// The bytes of a sockaddr_in or sockaddr_in6: what every endpoint of the internet is, without the system's headers.
 class ip_endpoint {
@@ -58,7 +58,7 @@ private:
     alignas(4) unsigned char bytes_[size_v6];
 };
 
-} // namespace detail
+} // namespace impl::net
 
 namespace ip {
 
@@ -90,7 +90,7 @@ public:
     data_type const* data() const noexcept { return static_cast<data_type const*>(value_.data()); }
     std::size_t size() const noexcept { return value_.size(); }
     void resize(std::size_t size) { value_.resize(size); }
-    static constexpr std::size_t capacity() noexcept { return sizeof(detail::ip_endpoint); }
+    static constexpr std::size_t capacity() noexcept { return sizeof(impl::net::ip_endpoint); }
 
     /// "127.0.0.1:80", "[::1]:80"
     std::string to_string() const { return value_.to_string(); }
@@ -100,7 +100,7 @@ public:
     friend std::strong_ordering operator<=>(basic_endpoint const&, basic_endpoint const&) noexcept = default;
 
 private:
-    detail::ip_endpoint value_;
+    impl::net::ip_endpoint value_;
 };
 
 /// The text of to_string(). Needs <ostream> only where it is called.
@@ -119,14 +119,14 @@ public:
     using iostream = basic_socket_iostream<tcp>; ///< fairlead/net/socket_iostream.hpp
 
     /// Sends small pieces at once instead of waiting for more (Nagle's algorithm off).
-    using no_delay = detail::socket_option::boolean<detail::os::ipproto_tcp, detail::os::tcp_nodelay>;
+    using no_delay = impl::net::socket_option::boolean<impl::net::os::ipproto_tcp, impl::net::os::tcp_nodelay>;
 
-    static constexpr tcp v4() noexcept { return tcp(detail::os::af_inet); }
-    static constexpr tcp v6() noexcept { return tcp(detail::os::af_inet6); }
+    static constexpr tcp v4() noexcept { return tcp(impl::net::os::af_inet); }
+    static constexpr tcp v6() noexcept { return tcp(impl::net::os::af_inet6); }
 
     constexpr int family() const noexcept { return family_; }
-    constexpr int type() const noexcept { return detail::os::sock_stream; }
-    constexpr int protocol() const noexcept { return detail::os::ipproto_tcp; }
+    constexpr int type() const noexcept { return impl::net::os::sock_stream; }
+    constexpr int protocol() const noexcept { return impl::net::os::ipproto_tcp; }
 
     friend constexpr bool operator==(tcp const&, tcp const&) noexcept = default;
 
@@ -143,12 +143,12 @@ public:
     using socket = basic_datagram_socket<udp>; ///< fairlead/net/datagram_socket.hpp
     using resolver = basic_resolver<udp>;      ///< fairlead/net/resolver.hpp
 
-    static constexpr udp v4() noexcept { return udp(detail::os::af_inet); }
-    static constexpr udp v6() noexcept { return udp(detail::os::af_inet6); }
+    static constexpr udp v4() noexcept { return udp(impl::net::os::af_inet); }
+    static constexpr udp v6() noexcept { return udp(impl::net::os::af_inet6); }
 
     constexpr int family() const noexcept { return family_; }
-    constexpr int type() const noexcept { return detail::os::sock_dgram; }
-    constexpr int protocol() const noexcept { return detail::os::ipproto_udp; }
+    constexpr int type() const noexcept { return impl::net::os::sock_dgram; }
+    constexpr int protocol() const noexcept { return impl::net::os::ipproto_udp; }
 
     friend constexpr bool operator==(udp const&, udp const&) noexcept = default;
 
@@ -165,11 +165,11 @@ public:
     using socket = basic_raw_socket<icmp>; ///< fairlead/net/raw_socket.hpp
     using resolver = basic_resolver<icmp>; ///< fairlead/net/resolver.hpp
 
-    static constexpr icmp v4() noexcept { return icmp(detail::os::ipproto_icmp, detail::os::af_inet); }
-    static constexpr icmp v6() noexcept { return icmp(detail::os::ipproto_icmpv6, detail::os::af_inet6); }
+    static constexpr icmp v4() noexcept { return icmp(impl::net::os::ipproto_icmp, impl::net::os::af_inet); }
+    static constexpr icmp v6() noexcept { return icmp(impl::net::os::ipproto_icmpv6, impl::net::os::af_inet6); }
 
     constexpr int family() const noexcept { return family_; }
-    constexpr int type() const noexcept { return detail::os::sock_raw; }
+    constexpr int type() const noexcept { return impl::net::os::sock_raw; }
     constexpr int protocol() const noexcept { return protocol_; }
 
     friend constexpr bool operator==(icmp const&, icmp const&) noexcept = default;

@@ -9,22 +9,23 @@
 #include <type_traits>
 #include <utility>
 
-namespace fairlead::detail {
+namespace fairlead::impl::net {
 
 template <class Record> struct limited_record : Record, io::op_limit {};
 
 /// Primitives that a limit of the kind `When` can be put around. Those that cannot, and generic operations, are given a
 /// slot and a timer (limited_operation).
 template <class Init, class When>
-concept limitable = primitive_initiation<Init> && cancellable_record<typename Init::record> && !takes_here<Init> &&
-                    !std::is_base_of_v<io::op_limit, typename Init::record> &&
+concept limitable = operation::primitive_initiation<Init> && operation::cancellable_record<typename Init::record> &&
+                    !operation::takes_here<Init> && !std::is_base_of_v<io::op_limit, typename Init::record> &&
                     await_record::fits<limited_record<typename Init::record>> && requires(When const& w, io_loop& l) {
                         { w.deadline_ns(l) } noexcept;
                     };
 
 template <class Init, class When> struct limited_primitive
-    : extended_primitive<limited_primitive<Init, When>, Init, limited_record<typename Init::record>> {
-    using base = extended_primitive<limited_primitive<Init, When>, Init, limited_record<typename Init::record>>;
+    : operation::extended_primitive<limited_primitive<Init, When>, Init, limited_record<typename Init::record>> {
+    using base =
+        operation::extended_primitive<limited_primitive<Init, When>, Init, limited_record<typename Init::record>>;
     using base::inner;
     using typename base::record;
 
@@ -52,7 +53,7 @@ template <class Init, class When> struct limited_primitive
         });
     }
     static void completed(record& o) noexcept {
-        io_loop::of(*this_thread.current).disarm(static_cast<io::op_limit&>(o));
+        io_loop::of(*exec::this_thread.current).disarm(static_cast<io::op_limit&>(o));
     }
 
 private:
@@ -64,4 +65,4 @@ private:
     }
 };
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::net

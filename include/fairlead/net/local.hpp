@@ -113,8 +113,8 @@ public:
     using acceptor = basic_socket_acceptor<stream_protocol>; ///< fairlead/net/acceptor.hpp
     using iostream = basic_socket_iostream<stream_protocol>; ///< fairlead/net/socket_iostream.hpp
 
-    constexpr int family() const noexcept { return detail::os::af_unix; }
-    constexpr int type() const noexcept { return detail::os::sock_stream; }
+    constexpr int family() const noexcept { return impl::net::os::af_unix; }
+    constexpr int type() const noexcept { return impl::net::os::sock_stream; }
     constexpr int protocol() const noexcept { return 0; }
 
     friend constexpr bool operator==(stream_protocol const&, stream_protocol const&) noexcept = default;
@@ -127,8 +127,8 @@ public:
     using endpoint = basic_endpoint<datagram_protocol>;
     using socket = basic_datagram_socket<datagram_protocol>; ///< fairlead/net/datagram_socket.hpp
 
-    constexpr int family() const noexcept { return detail::os::af_unix; }
-    constexpr int type() const noexcept { return detail::os::sock_dgram; }
+    constexpr int family() const noexcept { return impl::net::os::af_unix; }
+    constexpr int type() const noexcept { return impl::net::os::sock_dgram; }
     constexpr int protocol() const noexcept { return 0; }
 
     friend constexpr bool operator==(datagram_protocol const&, datagram_protocol const&) noexcept = default;
@@ -141,8 +141,8 @@ public:
     using socket = basic_seq_packet_socket<seq_packet_protocol>; ///< fairlead/net/seq_packet_socket.hpp
     using acceptor = basic_socket_acceptor<seq_packet_protocol>; ///< fairlead/net/acceptor.hpp
 
-    constexpr int family() const noexcept { return detail::os::af_unix; }
-    constexpr int type() const noexcept { return detail::os::sock_seqpacket; }
+    constexpr int family() const noexcept { return impl::net::os::af_unix; }
+    constexpr int type() const noexcept { return impl::net::os::sock_seqpacket; }
     constexpr int protocol() const noexcept { return 0; }
 
     friend constexpr bool operator==(seq_packet_protocol const&, seq_packet_protocol const&) noexcept = default;

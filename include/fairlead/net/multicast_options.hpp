@@ -27,10 +27,10 @@ public:
         : membership_option(group.is_v4() ? membership_option(group.to_v4()) : membership_option(group.to_v6())) {}
 
     template <typename Protocol> void const* data(Protocol const& p) const noexcept {
-        return p.family() == os::af_inet6 ? static_cast<void const*>(&v6_) : &v4_;
+        return p.family() == impl::net::os::af_inet6 ? static_cast<void const*>(&v6_) : &v4_;
     }
     template <typename Protocol> constexpr std::size_t size(Protocol const& p) const noexcept {
-        return p.family() == os::af_inet6 ? sizeof(v6_) : sizeof(v4_);
+        return p.family() == impl::net::os::af_inet6 ? sizeof(v6_) : sizeof(v4_);
     }
 
 private:
@@ -52,7 +52,7 @@ public:
     constexpr explicit interface_option(unsigned interface) noexcept : v6_(interface) {}
 
     template <typename Protocol> void const* data(Protocol const& p) const noexcept {
-        return p.family() == os::af_inet6 ? static_cast<void const*>(&v6_) : &v4_;
+        return p.family() == impl::net::os::af_inet6 ? static_cast<void const*>(&v6_) : &v4_;
     }
     template <typename Protocol> constexpr std::size_t size(Protocol const&) const noexcept { return sizeof(v4_); }
 
@@ -67,14 +67,14 @@ private:
 namespace ip::multicast {
 
 /// Receives what is sent to this group from now on: `join_group(address)`.
-using join_group =
-    detail::membership_option<detail::ip_option_key<detail::os::ip_add_membership, detail::os::ipv6_join_group>>;
+using join_group = detail::membership_option<
+    impl::net::ip_option_key<impl::net::os::ip_add_membership, impl::net::os::ipv6_join_group>>;
 /// Undoes a join_group with the same arguments.
-using leave_group =
-    detail::membership_option<detail::ip_option_key<detail::os::ip_drop_membership, detail::os::ipv6_leave_group>>;
+using leave_group = detail::membership_option<
+    impl::net::ip_option_key<impl::net::os::ip_drop_membership, impl::net::os::ipv6_leave_group>>;
 /// From which interface what is sent to groups leaves.
-using outbound_interface =
-    detail::interface_option<detail::ip_option_key<detail::os::ip_multicast_if, detail::os::ipv6_multicast_if>>;
+using outbound_interface = detail::interface_option<
+    impl::net::ip_option_key<impl::net::os::ip_multicast_if, impl::net::os::ipv6_multicast_if>>;
 
 } // namespace ip::multicast
 } // namespace fairlead

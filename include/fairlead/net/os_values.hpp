@@ -2,7 +2,7 @@
 // src/net/os_values.cpp asserts each of them against those headers.
 #pragma once
 
-namespace fairlead::detail::os {
+namespace fairlead::impl::net::os {
 
 inline constexpr int af_unspec = 0;
 inline constexpr int af_unix = 1;
@@ -64,4 +64,4 @@ inline constexpr int msg_eor = 0x80;
 inline constexpr int somaxconn = 4096;
 inline constexpr int fionread = 0x541B;
 
-} // namespace fairlead::detail::os
+} // namespace fairlead::impl::net::os

@@ -11,7 +11,7 @@ using readable_pipe = basic_readable_pipe<>;
 /// The write end, with the default executor.
 using writable_pipe = basic_writable_pipe<>;
 
-namespace detail {
+namespace impl::net {
 
 /// Either end.
 template <class Executor> class pipe_end : public io_object<Executor> {
@@ -25,7 +25,7 @@ public:
     /// Takes over an open descriptor.
     /// Errors     error::already_open     this one has a descriptor: close or release it first
     ///            error::bad_descriptor   `fd` is not open
-    void assign(native_handle_type fd) { throw_error(this->core_.adopt(fd), "assign"); }
+    void assign(native_handle_type fd) { base::throw_error(this->core_.adopt(fd), "assign"); }
     error_code assign(native_handle_type fd, error_code& ec) noexcept { return ec = this->core_.adopt(fd); }
 
 protected:
@@ -39,12 +39,12 @@ protected:
 
 FAIRLEAD_EXPORT error_code connect_pipe(socket_core& reads, socket_core& writes) noexcept;
 
-} // namespace detail
+} // namespace impl::net
 
 /// The end that is read. In a simulated world there are no pipes (operation_not_supported).
 /// Threads: one object by one thread at a time.
-template <class Executor> class basic_readable_pipe : public detail::pipe_end<Executor> {
-    using base = detail::pipe_end<Executor>;
+template <class Executor> class basic_readable_pipe : public impl::net::pipe_end<Executor> {
+    using base = impl::net::pipe_end<Executor>;
     using base::core_;
 
 public:
@@ -64,7 +64,8 @@ public:
     basic_readable_pipe& operator=(basic_readable_pipe&&) noexcept = default;
     template <class E>
         requires(!std::same_as<E, Executor> && std::convertible_to<E, Executor>)
-    basic_readable_pipe(basic_readable_pipe<E>&& other) noexcept : base(static_cast<detail::io_object<E>&&>(other)) {}
+    basic_readable_pipe(basic_readable_pipe<E>&& other) noexcept
+        : base(static_cast<impl::net::io_object<E>&&>(other)) {}
     ~basic_readable_pipe() = default;
 
     /// Reads at least one byte into `into`.
@@ -78,25 +79,25 @@ public:
     /// Allocates  nothing awaited with one buffer; with several, as for handlers, one counted block
     /// Source     man 7 pipe
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>> decltype(auto)
-    async_read_some(Buffers const& into, Token&& token = {}) noexcept(detail::nothrow_transfer<Token, Buffers>) {
-        return detail::initiate_on<void(error_code, std::size_t)>(
-            *this, std::forward<Token>(token), detail::make_transfer(core_, io::kind::receive, into));
+    async_read_some(Buffers const& into, Token&& token = {}) noexcept(impl::net::nothrow_transfer<Token, Buffers>) {
+        return impl::operation::initiate_on<void(error_code, std::size_t)>(
+            *this, std::forward<Token>(token), impl::net::make_transfer(core_, io::kind::receive, into));
     }
     template <mutable_buffer_sequence Buffers> std::size_t read_some(Buffers const& into) {
-        return detail::perform_transfer("read_some", core_, io::kind::receive, into);
+        return impl::net::perform_transfer("read_some", core_, io::kind::receive, into);
     }
     template <mutable_buffer_sequence Buffers> std::size_t read_some(Buffers const& into, error_code& ec) {
-        return detail::perform_transfer(ec, core_, io::kind::receive, into);
+        return impl::net::perform_transfer(ec, core_, io::kind::receive, into);
     }
     template <mutable_buffer_sequence Buffers> auto read_all_initiation(Buffers const& into) {
-        return detail::make_transfer(core_, io::kind::receive_all, into);
+        return impl::net::make_transfer(core_, io::kind::receive_all, into);
     }
 };
 
 /// The end that is written.
 /// Threads: one object by one thread at a time.
-template <class Executor> class basic_writable_pipe : public detail::pipe_end<Executor> {
-    using base = detail::pipe_end<Executor>;
+template <class Executor> class basic_writable_pipe : public impl::net::pipe_end<Executor> {
+    using base = impl::net::pipe_end<Executor>;
     using base::core_;
 
 public:
@@ -116,7 +117,8 @@ public:
     basic_writable_pipe& operator=(basic_writable_pipe&&) noexcept = default;
     template <class E>
         requires(!std::same_as<E, Executor> && std::convertible_to<E, Executor>)
-    basic_writable_pipe(basic_writable_pipe<E>&& other) noexcept : base(static_cast<detail::io_object<E>&&>(other)) {}
+    basic_writable_pipe(basic_writable_pipe<E>&& other) noexcept
+        : base(static_cast<impl::net::io_object<E>&&>(other)) {}
     ~basic_writable_pipe() = default;
 
     /// Writes at least one byte of `from`.
@@ -130,18 +132,18 @@ public:
     /// Allocates  nothing awaited with one buffer; with several, as for handlers, one counted block
     /// Source     man 7 pipe
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>> decltype(auto)
-    async_write_some(Buffers const& from, Token&& token = {}) noexcept(detail::nothrow_transfer<Token, Buffers>) {
-        return detail::initiate_on<void(error_code, std::size_t)>(*this, std::forward<Token>(token),
-                                                                  detail::make_transfer(core_, io::kind::send, from));
+    async_write_some(Buffers const& from, Token&& token = {}) noexcept(impl::net::nothrow_transfer<Token, Buffers>) {
+        return impl::operation::initiate_on<void(error_code, std::size_t)>(
+            *this, std::forward<Token>(token), impl::net::make_transfer(core_, io::kind::send, from));
     }
     template <const_buffer_sequence Buffers> std::size_t write_some(Buffers const& from) {
-        return detail::perform_transfer("write_some", core_, io::kind::send, from);
+        return impl::net::perform_transfer("write_some", core_, io::kind::send, from);
     }
     template <const_buffer_sequence Buffers> std::size_t write_some(Buffers const& from, error_code& ec) {
-        return detail::perform_transfer(ec, core_, io::kind::send, from);
+        return impl::net::perform_transfer(ec, core_, io::kind::send, from);
     }
     template <const_buffer_sequence Buffers> auto write_all_initiation(Buffers const& from) {
-        return detail::make_transfer(core_, io::kind::send_all, from);
+        return impl::net::make_transfer(core_, io::kind::send_all, from);
     }
 };
 
@@ -149,10 +151,10 @@ public:
 /// Errors     error::already_open    one of the two is open
 template <class E1, class E2>
 error_code connect_pipe(basic_readable_pipe<E1>& reads, basic_writable_pipe<E2>& writes, error_code& ec) {
-    return ec = detail::connect_pipe(reads.core(), writes.core());
+    return ec = impl::net::connect_pipe(reads.core(), writes.core());
 }
 template <class E1, class E2> void connect_pipe(basic_readable_pipe<E1>& reads, basic_writable_pipe<E2>& writes) {
-    detail::throw_error(detail::connect_pipe(reads.core(), writes.core()), "connect_pipe");
+    impl::base::throw_error(impl::net::connect_pipe(reads.core(), writes.core()), "connect_pipe");
 }
 
 } // namespace fairlead

@@ -16,7 +16,7 @@
 #include <vector>
 
 namespace fairlead {
-namespace detail {
+namespace impl::net {
 
 /// A look-up's place in its resolver's list, once it is on its way.
 struct resolve_request : op_link {
@@ -52,7 +52,9 @@ private:
 /// The half of a resolver that no template parameter changes.
 class resolver_core {
 public:
-    explicit resolver_core(io_loop_ref const& l) noexcept : engine(l) { requests.next = requests.prev = &requests; }
+    explicit resolver_core(io::impl::io_loop_ref const& l) noexcept : engine(l) {
+        requests.next = requests.prev = &requests;
+    }
     FAIRLEAD_EXPORT resolver_core(resolver_core&& other) noexcept;
     FAIRLEAD_EXPORT resolver_core& operator=(resolver_core&& other) noexcept;
     ~resolver_core() { cancel(); }
@@ -62,8 +64,8 @@ public:
     FAIRLEAD_EXPORT void perform(io::resolve_op& o) noexcept;
     FAIRLEAD_EXPORT static void finish(resolve_request& r) noexcept;
 
-    [[no_unique_address]] io_loop_ref engine; ///< its last bytes have room for the flag
-    bool was_started = false;                 ///< since the last cancel(): only then can there be requests
+    [[no_unique_address]] io::impl::io_loop_ref engine; ///< its last bytes have room for the flag
+    bool was_started = false;                           ///< since the last cancel(): only then can there be requests
     op_link requests;
 };
 
@@ -83,7 +85,7 @@ inline std::string text_of_look_up(std::string_view host, std::string_view servi
 }
 template <class Endpoint> std::string text_of_look_up(Endpoint const& e) { return text_with("resolve", e); }
 
-template <class Protocol> struct resolve : primitive<resolve<Protocol>> {
+template <class Protocol> struct resolve : operation::primitive<resolve<Protocol>> {
     using results = ip::basic_resolver_results<Protocol>;
     using signature = void(error_code, results);
     using record = resolve_record;
@@ -164,7 +166,7 @@ private:
 };
 
 /// From an endpoint to its names.
-template <class Protocol> struct resolve_endpoint : primitive<resolve_endpoint<Protocol>> {
+template <class Protocol> struct resolve_endpoint : operation::primitive<resolve_endpoint<Protocol>> {
     using results = ip::basic_resolver_results<Protocol>;
     using endpoint = typename Protocol::endpoint;
     using signature = void(error_code, results);
@@ -233,7 +235,7 @@ private:
     }
 };
 
-} // namespace detail
+} // namespace impl::net
 
 namespace ip {
 
@@ -249,7 +251,7 @@ public:
         using other = basic_resolver<Protocol, E>;
     };
 
-    explicit basic_resolver(Executor const& e) : executor_(e), core_(detail::io_loop_for(e)) {}
+    explicit basic_resolver(Executor const& e) : executor_(e), core_(io::impl::io_loop_for(e)) {}
     template <execution_context_type Context> explicit basic_resolver(Context& c)
         : basic_resolver(Executor(c.get_executor())) {}
     basic_resolver(basic_resolver&&) noexcept = default;
@@ -291,9 +293,9 @@ public:
     }
     template <class Token = default_completion_token_t<Executor>>
     decltype(auto) async_resolve(std::string_view host, std::string_view service, flags f, Token&& token = {}) {
-        using init = detail::resolve<Protocol>;
-        return detail::initiate_on<typename init::signature>(*this, std::forward<Token>(token),
-                                                             init(core_, host, service, detail::os::af_unspec, f));
+        using init = impl::net::resolve<Protocol>;
+        return impl::operation::initiate_on<typename init::signature>(
+            *this, std::forward<Token>(token), init(core_, host, service, impl::net::os::af_unspec, f));
     }
     /// The same for one version of the protocol only.
     template <class Token = default_completion_token_t<Executor>>
@@ -304,17 +306,18 @@ public:
     }
     template <class Token = default_completion_token_t<Executor>> decltype(auto)
     async_resolve(Protocol const& p, std::string_view host, std::string_view service, flags f, Token&& token = {}) {
-        using init = detail::resolve<Protocol>;
-        return detail::initiate_on<typename init::signature>(*this, std::forward<Token>(token),
-                                                             init(core_, host, service, p.family(), f));
+        using init = impl::net::resolve<Protocol>;
+        return impl::operation::initiate_on<typename init::signature>(*this, std::forward<Token>(token),
+                                                                      init(core_, host, service, p.family(), f));
     }
     /// The same in reverse: the names of an endpoint, in one entry. A host or service without a name keeps its number.
     /// Nobody is asked for the name of 127.0.0.1 and ::1, which is "localhost".
     /// Source     man 3 getnameinfo
     template <class Token = default_completion_token_t<Executor>>
     decltype(auto) async_resolve(endpoint_type const& e, Token&& token = {}) {
-        using init = detail::resolve_endpoint<Protocol>;
-        return detail::initiate_on<typename init::signature>(*this, std::forward<Token>(token), init(core_, e));
+        using init = impl::net::resolve_endpoint<Protocol>;
+        return impl::operation::initiate_on<typename init::signature>(*this, std::forward<Token>(token),
+                                                                      init(core_, e));
     }
 
     // Look-ups in the calling thread.
@@ -327,7 +330,7 @@ public:
         return resolve(host, service, none, ec);
     }
     results_type resolve(std::string_view host, std::string_view service, flags f, error_code& ec) {
-        return perform(detail::resolve<Protocol>(core_, host, service, detail::os::af_unspec, f), ec);
+        return perform(impl::net::resolve<Protocol>(core_, host, service, impl::net::os::af_unspec, f), ec);
     }
     results_type resolve(Protocol const& p, std::string_view host, std::string_view service, flags f = none) {
         error_code ec;
@@ -337,14 +340,14 @@ public:
         return resolve(p, host, service, none, ec);
     }
     results_type resolve(Protocol const& p, std::string_view host, std::string_view service, flags f, error_code& ec) {
-        return perform(detail::resolve<Protocol>(core_, host, service, p.family(), f), ec);
+        return perform(impl::net::resolve<Protocol>(core_, host, service, p.family(), f), ec);
     }
     results_type resolve(endpoint_type const& e) {
         error_code ec;
         return checked(resolve(e, ec), ec, e);
     }
     results_type resolve(endpoint_type const& e, error_code& ec) {
-        return perform(detail::resolve_endpoint<Protocol>(core_, e), ec);
+        return perform(impl::net::resolve_endpoint<Protocol>(core_, e), ec);
     }
 
 private:
@@ -356,13 +359,13 @@ private:
     }
     template <class... What> static results_type checked(results_type&& r, error_code const& ec, What const&... what) {
         if (ec)
-            detail::throw_error_now(ec, detail::text_of_look_up(what...).c_str());
+            impl::base::throw_error_now(ec, impl::net::text_of_look_up(what...).c_str());
         return std::move(r);
     }
 
     template <class P, class E> friend class basic_resolver;
     Executor executor_;
-    detail::resolver_core core_;
+    impl::net::resolver_core core_;
 };
 
 } // namespace ip

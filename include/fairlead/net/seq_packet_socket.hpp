@@ -8,8 +8,8 @@ namespace fairlead {
 namespace detail {
 
 /// A transfer that also tells the flags of what it received.
-template <class Inner> struct flagged_transfer : primitive<flagged_transfer<Inner>> {
-    using signature = stream_signature;
+template <class Inner> struct flagged_transfer : impl::operation::primitive<flagged_transfer<Inner>> {
+    using signature = impl::net::stream_signature;
     struct record : Inner::record {
         int* out;
         record() noexcept {}
@@ -27,12 +27,12 @@ template <class Inner> struct flagged_transfer : primitive<flagged_transfer<Inne
         o.out = out;
     }
     std::size_t extra_bytes() const noexcept
-        requires needs_extra_bytes<Inner>
+        requires impl::operation::needs_extra_bytes<Inner>
     {
         return inner.extra_bytes();
     }
     void prepare(record& o, void* extra) const noexcept
-        requires needs_extra_bytes<Inner>
+        requires impl::operation::needs_extra_bytes<Inner>
     {
         inner.prepare(o, extra);
         o.out = out;
@@ -90,11 +90,11 @@ public:
     basic_seq_packet_socket& operator=(basic_seq_packet_socket&&) noexcept = default;
     /// Takes over one whose protocol and executor convert to these.
     template <class P, class E>
-        requires detail::takes_over<P, E, Protocol, Executor>
+        requires impl::net::takes_over<P, E, Protocol, Executor>
     basic_seq_packet_socket(basic_seq_packet_socket<P, E>&& other)
-        : base(detail::checked<Protocol>(std::move(other))) {}
+        : base(impl::net::checked<Protocol>(std::move(other))) {}
     template <class P, class E>
-        requires detail::takes_over<P, E, Protocol, Executor>
+        requires impl::net::takes_over<P, E, Protocol, Executor>
     basic_seq_packet_socket& operator=(basic_seq_packet_socket<P, E>&& other) {
         return *this = basic_seq_packet_socket(std::move(other));
     }
@@ -113,9 +113,9 @@ public:
     /// Source     man 2 sendmsg
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_send(Buffers const& from, message_flags flags,
-                              Token&& token = {}) noexcept(detail::nothrow_transfer<Token, Buffers>) {
-        return detail::initiate_on<void(error_code, std::size_t)>(
-            *this, std::forward<Token>(token), detail::make_transfer(core_, io::kind::send, from, flags));
+                              Token&& token = {}) noexcept(impl::net::nothrow_transfer<Token, Buffers>) {
+        return impl::operation::initiate_on<void(error_code, std::size_t)>(
+            *this, std::forward<Token>(token), impl::net::make_transfer(core_, io::kind::send, from, flags));
     }
     /// Receives a packet; `out_flags` gets message_end_of_record and what else recvmsg(2) says. 0 bytes are a packet of
     /// none, or the end.
@@ -136,16 +136,16 @@ public:
     }
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>> decltype(auto)
     async_receive(Buffers const& into, message_flags in_flags, message_flags& out_flags, Token&& token = {}) {
-        return detail::initiate_on<void(error_code, std::size_t)>(*this, std::forward<Token>(token),
-                                                                  receiving(into, in_flags, out_flags));
+        return impl::operation::initiate_on<void(error_code, std::size_t)>(*this, std::forward<Token>(token),
+                                                                           receiving(into, in_flags, out_flags));
     }
 
     template <const_buffer_sequence Buffers> std::size_t send(Buffers const& from, message_flags flags) {
-        return detail::perform_transfer("send", core_, io::kind::send, from, flags);
+        return impl::net::perform_transfer("send", core_, io::kind::send, from, flags);
     }
     template <const_buffer_sequence Buffers>
     std::size_t send(Buffers const& from, message_flags flags, error_code& ec) {
-        return detail::perform_transfer(ec, core_, io::kind::send, from, flags);
+        return impl::net::perform_transfer(ec, core_, io::kind::send, from, flags);
     }
     template <mutable_buffer_sequence Buffers> std::size_t receive(Buffers const& into, message_flags& out_flags) {
         return receive(into, 0, out_flags);
@@ -155,7 +155,7 @@ public:
         error_code ec;
         auto const n = receive(into, in_flags, out_flags, ec);
         if (ec) [[unlikely]]
-            detail::throw_failed(ec, "receive", io::kind::receive, core_);
+            impl::net::throw_failed(ec, "receive", io::kind::receive, core_);
         return n;
     }
     template <mutable_buffer_sequence Buffers>
@@ -168,8 +168,8 @@ public:
 
 private:
     template <class Buffers> auto receiving(Buffers const& into, message_flags in_flags, message_flags& out_flags) {
-        auto inner = detail::make_transfer(core_, io::kind::receive, into, in_flags);
-        if constexpr (detail::waits_only<Buffers>) {
+        auto inner = impl::net::make_transfer(core_, io::kind::receive, into, in_flags);
+        if constexpr (impl::base::waits_only<Buffers>) {
             out_flags = 0; // There is no packet yet that could have any.
             return inner;
         } else {
@@ -184,13 +184,13 @@ namespace local {
 template <class Protocol, class E1, class E2> error_code
 connect_pair(basic_seq_packet_socket<Protocol, E1>& a, basic_seq_packet_socket<Protocol, E2>& b, error_code& ec) {
     auto const p = typename Protocol::endpoint().protocol();
-    return ec = detail::connect_pair(a.core(), b.core(), p.family(), p.type(), p.protocol());
+    return ec = impl::net::connect_pair(a.core(), b.core(), p.family(), p.type(), p.protocol());
 }
 template <class Protocol, class E1, class E2>
 void connect_pair(basic_seq_packet_socket<Protocol, E1>& a, basic_seq_packet_socket<Protocol, E2>& b) {
     error_code ec;
     connect_pair(a, b, ec);
-    detail::throw_error(ec, "connect_pair");
+    impl::base::throw_error(ec, "connect_pair");
 }
 
 } // namespace local

@@ -7,7 +7,6 @@
 #include <fairlead/net/signal_set_base.hpp>
 #include <fairlead/operation/async_op.hpp>
 #include <fairlead/operation/initiate_on.hpp>
-#include <fairlead/token/adapters.hpp>
 
 namespace fairlead {
 
@@ -19,7 +18,7 @@ namespace detail {
 /// The half of a signal set that no template parameter changes. Its driver knows of it from the first use on.
 class signal_core {
 public:
-    explicit signal_core(io_loop_ref const& l) noexcept : engine_(l) {}
+    explicit signal_core(io::impl::io_loop_ref const& l) noexcept : engine_(l) {}
     signal_core(signal_core const&) = delete;
     signal_core& operator=(signal_core const&) = delete;
     FAIRLEAD_EXPORT ~signal_core();
@@ -34,11 +33,11 @@ public:
 
 private:
     error_code open() noexcept;
-    io_loop_ref engine_;
+    io::impl::io_loop_ref engine_;
     io::signal_source* source_ = nullptr;
 };
 
-struct signal_wait : primitive<signal_wait> {
+struct signal_wait : impl::operation::primitive<signal_wait> {
     using signature = void(error_code, int);
     using record = io::signal_op;
 
@@ -52,14 +51,14 @@ struct signal_wait : primitive<signal_wait> {
     }
     void submit(record& o) const noexcept { set->wait(o); }
     static std::tuple<error_code, int> take(record& o) noexcept {
-        return {to_error_code(o.result.error), static_cast<int>(o.result.n)};
+        return {impl::operation::to_error_code(o.result.error), static_cast<int>(o.result.n)};
     }
     static std::string describe() { return "wait for a signal"; }
 };
 static_assert(await_record::fits<io::signal_op>);
 
 [[noreturn]] FAIRLEAD_COLD inline void throw_signal_error(error_code const& ec, char const* what, int number) {
-    throw_error_now(ec, std::string(what).append(" signal ").append(std::to_string(number)).c_str());
+    impl::base::throw_error_now(ec, std::string(what).append(" signal ").append(std::to_string(number)).c_str());
 }
 
 } // namespace detail
@@ -76,7 +75,7 @@ public:
         using other = basic_signal_set<E>;
     };
 
-    explicit basic_signal_set(Executor const& e) : executor_(e), core_(detail::io_loop_for(e)) {}
+    explicit basic_signal_set(Executor const& e) : executor_(e), core_(io::impl::io_loop_for(e)) {}
     template <execution_context_type Context> explicit basic_signal_set(Context& c)
         : basic_signal_set(Executor(c.get_executor())) {}
     /// With up to three signals.
@@ -112,7 +111,7 @@ public:
     }
     error_code remove(int number, error_code& ec) { return ec = core_.remove(number); }
     /// Removes all signals.
-    void clear() { detail::throw_error(core_.clear(), "clear"); }
+    void clear() { impl::base::throw_error(core_.clear(), "clear"); }
     error_code clear(error_code& ec) { return ec = core_.clear(); }
     /// Pending waits complete with operation_aborted; the signals stay.
     void cancel() { core_.cancel(); }
@@ -133,9 +132,9 @@ public:
     /// Allocates  nothing awaited
     /// Source     man 7 signal
     template <class Token = default_completion_token_t<Executor>> decltype(auto)
-    async_wait(Token&& token = {}) noexcept(detail::nothrow_token<std::decay_t<Token>, detail::signal_wait>) {
-        return detail::initiate_on<void(error_code, int)>(*this, std::forward<Token>(token),
-                                                          detail::signal_wait(core_));
+    async_wait(Token&& token = {}) noexcept(impl::operation::nothrow_token<std::decay_t<Token>, detail::signal_wait>) {
+        return impl::operation::initiate_on<void(error_code, int)>(*this, std::forward<Token>(token),
+                                                                   detail::signal_wait(core_));
     }
     /// For initiate_on().
     bool runs_handlers() const noexcept { return core_.runs_handlers(); }

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-namespace fairlead::detail {
+namespace fairlead::impl::net {
 
 /// Up to eight lie inside, more in a block of the recycler. Drivers count in them how far they have come.
 class slice_list {
@@ -18,8 +18,8 @@ public:
         for (auto i = buffer_sequence_begin(buffers), end = buffer_sequence_end(buffers); i != end; ++i)
             ++most;
         if (most > inside)
-            many_ = static_cast<io::slice*>(recycle_allocate(most * sizeof(io::slice)));
-        size_ = fill_slices(buffers, data(), most);
+            many_ = static_cast<io::slice*>(exec::recycle_allocate(most * sizeof(io::slice)));
+        size_ = base::fill_slices(buffers, data(), most);
     }
     slice_list(slice_list&& other) noexcept : many_(std::exchange(other.many_, nullptr)), size_(other.size_) {
         if (!many_)
@@ -28,7 +28,7 @@ public:
     slice_list& operator=(slice_list&&) = delete;
     ~slice_list() {
         if (many_)
-            recycle_free(many_);
+            exec::recycle_free(many_);
     }
 
     io::slice* data() const noexcept { return many_ ? many_ : few_; }
@@ -47,4 +47,4 @@ private:
     mutable io::slice few_[inside];
 };
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::net

@@ -11,7 +11,7 @@
 #include <string>
 
 namespace fairlead {
-namespace detail {
+namespace impl::net {
 
 /// An endpoint of a type that the library does not know; `text` may be empty.
 struct endpoint_ref {
@@ -57,7 +57,7 @@ using stream_signature = void(error_code, std::size_t);
 using error_signature = void(error_code);
 
 /// One attempt, or until done, with a single buffer.
-struct transfer : primitive<transfer> {
+struct transfer : operation::primitive<transfer> {
     using signature = stream_signature;
     using plain_result = void;
     using record = io::io_op;
@@ -93,7 +93,7 @@ struct transfer : primitive<transfer> {
     bool attempt(record& o) const noexcept { return engine->reactor().try_now(o); }
     void submit(record& o) const noexcept { engine->submit(o); }
     static std::tuple<error_code, std::size_t> take(record& o) noexcept {
-        return {to_error_code(o.result.error), o.result.n};
+        return {operation::to_error_code(o.result.error), o.result.n};
     }
     void block(std::tuple<error_code, std::size_t>& v) const noexcept {
         record o;
@@ -105,7 +105,7 @@ struct transfer : primitive<transfer> {
 static_assert(sizeof(transfer) <= async_op<stream_signature>::storage_size);
 
 /// As transfer, with several buffers.
-struct sequence_transfer : primitive<sequence_transfer> {
+struct sequence_transfer : operation::primitive<sequence_transfer> {
     using signature = stream_signature;
     using plain_result = void;
     using record = io::io_op;
@@ -138,7 +138,7 @@ struct sequence_transfer : primitive<sequence_transfer> {
     bool attempt(record& o) const noexcept { return engine->reactor().try_now(o); }
     void submit(record& o) const noexcept { engine->submit(o); }
     static std::tuple<error_code, std::size_t> take(record& o) noexcept {
-        return {to_error_code(o.result.error), o.result.n};
+        return {operation::to_error_code(o.result.error), o.result.n};
     }
     void block(std::tuple<error_code, std::size_t>& v) const noexcept {
         record o;
@@ -160,7 +160,7 @@ private:
 
 /// Readiness, or anything else that has no buffer and completes with an error only. With a `Count`, which is 0, it
 /// stands for a transfer.
-template <class... Count> struct readiness : primitive<readiness<Count...>> {
+template <class... Count> struct readiness : operation::primitive<readiness<Count...>> {
     using signature = void(error_code, Count...);
     using plain_result = void;
     using record = io::io_op;
@@ -184,7 +184,7 @@ template <class... Count> struct readiness : primitive<readiness<Count...>> {
     std::string describe() const { return name_of_kind(kind); }
     std::string describe_failed() const { return text_of_failed(name_of_kind(kind), kind, *engine, handle); }
     static std::tuple<error_code, Count...> take(record& o) noexcept {
-        return {to_error_code(o.result.error), Count{}...};
+        return {operation::to_error_code(o.result.error), Count{}...};
     }
     void block(std::tuple<error_code, Count...>& v) const noexcept {
         record o;
@@ -203,12 +203,13 @@ constexpr io::kind readiness_for(io::kind k, int flags) noexcept {
 }
 
 /// Chooses at compile time between one buffer, several, and none but readiness.
-template <class Buffers> auto make_transfer(socket_core const& s, io::kind k, Buffers const& buffers,
-                                            int flags = 0) noexcept(is_single_buffer<Buffers> || waits_only<Buffers>) {
-    if constexpr (waits_only<Buffers>) {
+template <class Buffers>
+auto make_transfer(socket_core const& s, io::kind k, Buffers const& buffers,
+                   int flags = 0) noexcept(base::is_single_buffer<Buffers> || base::waits_only<Buffers>) {
+    if constexpr (base::waits_only<Buffers>) {
         return readiness<std::size_t>(s, readiness_for(k, flags));
-    } else if constexpr (is_single_buffer<Buffers>) {
-        auto const b = single_buffer<const_buffer>(buffers);
+    } else if constexpr (base::is_single_buffer<Buffers>) {
+        auto const b = base::single_buffer<const_buffer>(buffers);
         return transfer(s, k, const_cast<void*>(b.data()), b.size(), flags);
     } else {
         return sequence_transfer(s, k, buffers, flags);
@@ -216,8 +217,8 @@ template <class Buffers> auto make_transfer(socket_core const& s, io::kind k, Bu
 }
 
 template <class Token, class Buffers> inline constexpr bool nothrow_transfer =
-    nothrow_token<std::decay_t<Token>, decltype(make_transfer(std::declval<socket_core&>(), io::kind::send,
-                                                              std::declval<Buffers const&>()))>;
+    operation::nothrow_token<std::decay_t<Token>, decltype(make_transfer(std::declval<socket_core&>(), io::kind::send,
+                                                                         std::declval<Buffers const&>()))>;
 
 [[noreturn]] FAIRLEAD_EXPORT void throw_failed(error_code const& ec, char const* what, io::kind k,
                                                socket_core const& s);
@@ -247,7 +248,7 @@ FAIRLEAD_EXPORT error_code connect_pair(socket_core& a, socket_core& b, int fami
 /// Opens the socket if need be, for an op that is to connect it. A failure stands in the result.
 FAIRLEAD_EXPORT void open_to_connect(socket_core& s, io::io_op& o, int family, int type, int protocol) noexcept;
 
-template <class Endpoint> struct connect_to : primitive<connect_to<Endpoint>> {
+template <class Endpoint> struct connect_to : operation::primitive<connect_to<Endpoint>> {
     using signature = error_signature;
     using plain_result = void;
     using record = io::io_op;
@@ -270,7 +271,7 @@ template <class Endpoint> struct connect_to : primitive<connect_to<Endpoint>> {
         else
             socket->engine->post(o);
     }
-    static std::tuple<error_code> take(record& o) noexcept { return {to_error_code(o.result.error)}; }
+    static std::tuple<error_code> take(record& o) noexcept { return {operation::to_error_code(o.result.error)}; }
     void block(std::tuple<error_code>& v) const {
         auto const p = endpoint.protocol();
         if (!socket->handle.is_open())
@@ -328,15 +329,18 @@ Socket&& checked(Socket&& other) {
     return std::forward<Socket>(other);
 }
 
-FAIRLEAD_COMPILED_PRIMITIVE(transfer, error_code, std::size_t);
-FAIRLEAD_COMPILED_PRIMITIVE(wait_ready, error_code);
+} // namespace impl::net
 
-} // namespace detail
+namespace impl {
+FAIRLEAD_COMPILED_PRIMITIVE(net::transfer, error_code, std::size_t);
+FAIRLEAD_COMPILED_PRIMITIVE(net::wait_ready, error_code);
+} // namespace impl
 
 /// A socket of some protocol, open or closed.
 /// Threads: distinct objects may be used on distinct threads; one object by one thread at a time.
-template <class Protocol, class Executor> class basic_socket : public socket_base, public detail::io_object<Executor> {
-    using object = detail::io_object<Executor>;
+template <class Protocol, class Executor> class basic_socket : public socket_base,
+                                                               public impl::net::io_object<Executor> {
+    using object = impl::net::io_object<Executor>;
 
 public:
     using protocol_type = Protocol;
@@ -351,7 +355,7 @@ public:
     lowest_layer_type const& lowest_layer() const noexcept { return *this; }
 
     void open(Protocol const& p = default_protocol()) {
-        detail::throw_error(core_.open(p.family(), p.type(), p.protocol()), "open");
+        impl::base::throw_error(core_.open(p.family(), p.type(), p.protocol()), "open");
     }
     error_code open(Protocol const& p, error_code& ec) { return ec = core_.open(p.family(), p.type(), p.protocol()); }
 
@@ -359,7 +363,7 @@ public:
     void assign(Protocol const& p, native_handle_type fd) {
         error_code ec;
         assign(p, fd, ec);
-        detail::throw_error(ec, "assign");
+        impl::base::throw_error(ec, "assign");
     }
     error_code assign(Protocol const& p, native_handle_type fd, error_code& ec) noexcept {
         ec = core_.adopt(fd);
@@ -370,7 +374,7 @@ public:
 
     void bind(endpoint_type const& e) {
         if (auto const ec = core_.bind(e.data(), e.size()))
-            detail::throw_error_at(ec, "bind to", e);
+            impl::net::throw_error_at(ec, "bind to", e);
     }
     error_code bind(endpoint_type const& e, error_code& ec) noexcept { return ec = core_.bind(e.data(), e.size()); }
 
@@ -388,19 +392,19 @@ public:
     /// Source     man 2 connect
     template <class Token = default_completion_token_t<Executor>>
     decltype(auto) async_connect(endpoint_type const& peer, Token&& token = {}) noexcept(
-        detail::nothrow_token<std::decay_t<Token>, detail::connect_to<endpoint_type>>) {
-        return detail::initiate_on<void(error_code)>(*this, std::forward<Token>(token),
-                                                     detail::connect_to<endpoint_type>(core_, peer));
+        impl::operation::nothrow_token<std::decay_t<Token>, impl::net::connect_to<endpoint_type>>) {
+        return impl::operation::initiate_on<void(error_code)>(*this, std::forward<Token>(token),
+                                                              impl::net::connect_to<endpoint_type>(core_, peer));
     }
     void connect(endpoint_type const& peer) {
         error_code ec;
         connect(peer, ec);
         if (ec)
-            detail::throw_error_at(ec, "connect to", peer);
+            impl::net::throw_error_at(ec, "connect to", peer);
     }
     error_code connect(endpoint_type const& peer, error_code& ec) {
         std::tuple<error_code> v;
-        detail::connect_to<endpoint_type>(core_, peer).block(v);
+        impl::net::connect_to<endpoint_type>(core_, peer).block(v);
         ec = std::get<0>(v);
         return ec;
     }
@@ -472,11 +476,11 @@ public:
     /// Threads    one object by one thread at a time
     /// Allocates  nothing awaited
     /// Source     man 2 poll
-    template <class Token = default_completion_token_t<Executor>> decltype(auto)
-    async_wait(wait_type what,
-               Token&& token = {}) noexcept(detail::nothrow_token<std::decay_t<Token>, detail::wait_ready>) {
-        return detail::initiate_on<void(error_code)>(*this, std::forward<Token>(token),
-                                                     detail::wait_ready(core_, detail::kind_of(what)));
+    template <class Token = default_completion_token_t<Executor>>
+    decltype(auto) async_wait(wait_type what, Token&& token = {}) noexcept(
+        impl::operation::nothrow_token<std::decay_t<Token>, impl::net::wait_ready>) {
+        return impl::operation::initiate_on<void(error_code)>(*this, std::forward<Token>(token),
+                                                              impl::net::wait_ready(core_, impl::net::kind_of(what)));
     }
     void wait(wait_type what) {
         error_code ec;
@@ -486,7 +490,7 @@ public:
     }
     error_code wait(wait_type what, error_code& ec) {
         std::tuple<error_code> v;
-        detail::wait_ready(core_, detail::kind_of(what)).block(v);
+        impl::net::wait_ready(core_, impl::net::kind_of(what)).block(v);
         ec = std::get<0>(v);
         return ec;
     }
@@ -496,12 +500,12 @@ protected:
     using object::executor_;
 
     static Protocol default_protocol() { return endpoint_type().protocol(); }
-    Protocol protocol() const { return detail::protocol_of<Protocol>(core_.family); }
+    Protocol protocol() const { return impl::net::protocol_of<Protocol>(core_.family); }
 
     explicit basic_socket(Executor const& e) : object(e, default_protocol().family()) {}
     basic_socket(basic_socket&& other) noexcept = default;
     template <class P, class E> explicit basic_socket(basic_socket<P, E>&& other) noexcept
-        : object(static_cast<detail::io_object<E>&&>(other)) {}
+        : object(static_cast<impl::net::io_object<E>&&>(other)) {}
     basic_socket& operator=(basic_socket&& other) noexcept = default;
     ~basic_socket() = default;
 
@@ -517,11 +521,11 @@ protected:
     template <class Option>
     [[noreturn]] FAIRLEAD_COLD void throw_about_option(error_code const& ec, char const* what, Option const& o) const {
         auto const p = protocol();
-        detail::throw_about_option(ec, what, o.level(p), o.name(p));
+        impl::net::throw_about_option(ec, what, o.level(p), o.name(p));
     }
     /// Of an operation on a socket that has a name already, as far as that can be asked for.
     [[noreturn]] FAIRLEAD_COLD void throw_error_here(error_code const& ec, char const* what) const {
-        detail::throw_failed(ec, what, io::kind::accept, core_);
+        impl::net::throw_failed(ec, what, io::kind::accept, core_);
     }
     endpoint_type name(io::name_of which, char const* what) const {
         error_code ec;

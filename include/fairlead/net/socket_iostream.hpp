@@ -92,16 +92,16 @@ public:
     /// When a call that waits gives up, with error::timed_out.
     time_point expiry() const noexcept { return expiry_; }
     void expires_at(time_point t) noexcept { expiry_ = t; }
-    void expires_after(duration d) { expiry_ = detail::sum(context_->now(), d); }
+    void expires_after(duration d) { expiry_ = impl::base::sum(context_->now(), d); }
     /// Both from other units. Far times saturate, here and above.
-    template <detail::other_duration<duration> D>
+    template <impl::base::other_duration<duration> D>
     void expires_at(std::chrono::time_point<time_point::clock, D> const& t) noexcept {
-        expiry_ = time_point(detail::saturated<duration>(t.time_since_epoch()));
+        expiry_ = time_point(impl::base::saturated<duration>(t.time_since_epoch()));
     }
     template <class Rep, class Period>
-        requires detail::other_duration<std::chrono::duration<Rep, Period>, duration>
+        requires impl::base::other_duration<std::chrono::duration<Rep, Period>, duration>
     void expires_after(std::chrono::duration<Rep, Period> const& d) {
-        expires_after(detail::saturated<duration>(d));
+        expires_after(impl::base::saturated<duration>(d));
     }
 
 protected:
@@ -251,12 +251,12 @@ public:
     time_point expiry() const noexcept { return rdbuf()->expiry(); }
     void expires_at(time_point t) noexcept { rdbuf()->expires_at(t); }
     void expires_after(duration d) { rdbuf()->expires_after(d); }
-    template <detail::other_duration<duration> D>
+    template <impl::base::other_duration<duration> D>
     void expires_at(std::chrono::time_point<time_point::clock, D> const& t) noexcept {
         rdbuf()->expires_at(t);
     }
     template <class Rep, class Period>
-        requires detail::other_duration<std::chrono::duration<Rep, Period>, duration>
+        requires impl::base::other_duration<std::chrono::duration<Rep, Period>, duration>
     void expires_after(std::chrono::duration<Rep, Period> const& d) {
         rdbuf()->expires_after(d);
     }

@@ -8,7 +8,7 @@
 
 namespace fairlead {
 
-namespace detail {
+namespace impl::net {
 
 /// Throws length_error: the system answered with a value of another size than the option has.
 [[noreturn]] FAIRLEAD_EXPORT void throw_option_size();
@@ -147,51 +147,54 @@ template <int Level, int Name> using buffer_size = buffer_size_option<option_key
 template <int Level, int Name> using linger = linger_option<option_key<Level, Name>>;
 } // namespace socket_option
 
-} // namespace detail
+} // namespace impl::net
 
 /// The constants and options that all sockets share; sockets and acceptors derive from it.
 class socket_base {
 public:
     enum shutdown_type {
-        shutdown_receive = detail::os::shut_rd,
-        shutdown_send = detail::os::shut_wr,
-        shutdown_both = detail::os::shut_rdwr,
+        shutdown_receive = impl::net::os::shut_rd,
+        shutdown_send = impl::net::os::shut_wr,
+        shutdown_both = impl::net::os::shut_rdwr,
     };
     enum wait_type { wait_read, wait_write, wait_error };
 
     using message_flags = int;
-    static constexpr int message_peek = detail::os::msg_peek;
-    static constexpr int message_out_of_band = detail::os::msg_oob;
-    static constexpr int message_do_not_route = detail::os::msg_dontroute;
-    static constexpr int message_end_of_record = detail::os::msg_eor;
+    static constexpr int message_peek = impl::net::os::msg_peek;
+    static constexpr int message_out_of_band = impl::net::os::msg_oob;
+    static constexpr int message_do_not_route = impl::net::os::msg_dontroute;
+    static constexpr int message_end_of_record = impl::net::os::msg_eor;
 
-    static constexpr int max_listen_connections = detail::os::somaxconn;
+    static constexpr int max_listen_connections = impl::net::os::somaxconn;
 
-    using broadcast = detail::socket_option::boolean<detail::os::sol_socket, detail::os::so_broadcast>;
-    using debug = detail::socket_option::boolean<detail::os::sol_socket, detail::os::so_debug>;
-    using do_not_route = detail::socket_option::boolean<detail::os::sol_socket, detail::os::so_dontroute>;
-    using keep_alive = detail::socket_option::boolean<detail::os::sol_socket, detail::os::so_keepalive>;
-    using out_of_band_inline = detail::socket_option::boolean<detail::os::sol_socket, detail::os::so_oobinline>;
-    using reuse_address = detail::socket_option::boolean<detail::os::sol_socket, detail::os::so_reuseaddr>;
+    using broadcast = impl::net::socket_option::boolean<impl::net::os::sol_socket, impl::net::os::so_broadcast>;
+    using debug = impl::net::socket_option::boolean<impl::net::os::sol_socket, impl::net::os::so_debug>;
+    using do_not_route = impl::net::socket_option::boolean<impl::net::os::sol_socket, impl::net::os::so_dontroute>;
+    using keep_alive = impl::net::socket_option::boolean<impl::net::os::sol_socket, impl::net::os::so_keepalive>;
+    using out_of_band_inline =
+        impl::net::socket_option::boolean<impl::net::os::sol_socket, impl::net::os::so_oobinline>;
+    using reuse_address = impl::net::socket_option::boolean<impl::net::os::sol_socket, impl::net::os::so_reuseaddr>;
     /// Not in Asio: several sockets bound to one port share what arrives.
-    using reuse_port = detail::socket_option::boolean<detail::os::sol_socket, detail::os::so_reuseport>;
+    using reuse_port = impl::net::socket_option::boolean<impl::net::os::sol_socket, impl::net::os::so_reuseport>;
 
-    using linger = detail::socket_option::linger<detail::os::sol_socket, detail::os::so_linger>;
-    using receive_buffer_size = detail::socket_option::buffer_size<detail::os::sol_socket, detail::os::so_rcvbuf>;
-    using receive_low_watermark = detail::socket_option::integer<detail::os::sol_socket, detail::os::so_rcvlowat>;
-    using send_buffer_size = detail::socket_option::buffer_size<detail::os::sol_socket, detail::os::so_sndbuf>;
-    using send_low_watermark = detail::socket_option::integer<detail::os::sol_socket, detail::os::so_sndlowat>;
+    using linger = impl::net::socket_option::linger<impl::net::os::sol_socket, impl::net::os::so_linger>;
+    using receive_buffer_size =
+        impl::net::socket_option::buffer_size<impl::net::os::sol_socket, impl::net::os::so_rcvbuf>;
+    using receive_low_watermark =
+        impl::net::socket_option::integer<impl::net::os::sol_socket, impl::net::os::so_rcvlowat>;
+    using send_buffer_size = impl::net::socket_option::buffer_size<impl::net::os::sol_socket, impl::net::os::so_sndbuf>;
+    using send_low_watermark = impl::net::socket_option::integer<impl::net::os::sol_socket, impl::net::os::so_sndlowat>;
 
     /// Whether accepting reports connection_aborted (a peer that gave up while queued) or goes on with the next peer.
     using enable_connection_aborted =
-        detail::socket_option::boolean<detail::custom_option_level, detail::enable_connection_aborted_name>;
+        impl::net::socket_option::boolean<impl::net::custom_option_level, impl::net::enable_connection_aborted_name>;
 
     /// For io_control(): how many bytes a read would find.
     class bytes_readable {
     public:
         constexpr bytes_readable() noexcept = default;
         constexpr explicit bytes_readable(std::size_t value) noexcept : value_(static_cast<int>(value)) {}
-        static constexpr int name() noexcept { return detail::os::fionread; }
+        static constexpr int name() noexcept { return impl::net::os::fionread; }
         constexpr void set(std::size_t value) noexcept { value_ = static_cast<int>(value); }
         constexpr std::size_t get() const noexcept { return static_cast<std::size_t>(value_); }
         void* data() noexcept { return &value_; }
@@ -208,19 +211,21 @@ protected:
 namespace ip {
 
 /// Whether an IPv6 socket refuses IPv4 peers (as v4-mapped addresses).
-using v6_only = detail::socket_option::boolean<detail::os::ipproto_ipv6, detail::os::ipv6_v6only>;
+using v6_only = impl::net::socket_option::boolean<impl::net::os::ipproto_ipv6, impl::net::os::ipv6_v6only>;
 
 namespace unicast {
 /// How many routers may pass on what is sent to one host: TTL, or hop limit.
-using hops = detail::integer_option<detail::ip_option_key<detail::os::ip_ttl, detail::os::ipv6_unicast_hops>>;
+using hops =
+    impl::net::integer_option<impl::net::ip_option_key<impl::net::os::ip_ttl, impl::net::os::ipv6_unicast_hops>>;
 } // namespace unicast
 
 namespace multicast {
 /// As unicast::hops, for datagrams to a group.
-using hops = detail::hops_option<detail::ip_option_key<detail::os::ip_multicast_ttl, detail::os::ipv6_multicast_hops>>;
+using hops = impl::net::hops_option<
+    impl::net::ip_option_key<impl::net::os::ip_multicast_ttl, impl::net::os::ipv6_multicast_hops>>;
 /// Whether this machine gets what it sends to a group that it has joined.
-using enable_loopback =
-    detail::boolean_option<detail::ip_option_key<detail::os::ip_multicast_loop, detail::os::ipv6_multicast_loop>>;
+using enable_loopback = impl::net::boolean_option<
+    impl::net::ip_option_key<impl::net::os::ip_multicast_loop, impl::net::os::ipv6_multicast_loop>>;
 } // namespace multicast
 
 } // namespace ip

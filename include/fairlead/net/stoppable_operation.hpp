@@ -13,15 +13,15 @@
 #include <string>
 #include <utility>
 
-namespace fairlead::detail {
+namespace fairlead::impl::net {
 
 /// An operation with its stop callback.
-template <class Handler, class Kept> class stoppable_operation : public asked_operation<Handler> {
+template <class Handler, class Kept> class stoppable_operation : public operation::asked_operation<Handler> {
 public:
     using values_type = typename Kept::type;
-    using asked_operation<Handler>::handler_;
+    using operation::asked_operation<Handler>::handler_;
 
-    template <class H> explicit stoppable_operation(H&& h) : asked_operation<Handler>(std::forward<H>(h)) {}
+    template <class H> explicit stoppable_operation(H&& h) : operation::asked_operation<Handler>(std::forward<H>(h)) {}
 
     void discard() noexcept { static_cast<void>(take_handler()); }
 
@@ -68,14 +68,15 @@ private:
         callback_.reset();
         this->unchain();
         Handler h(std::move(handler_));
-        deallocate_with(h, this);
+        operation::deallocate_with(h, this);
         return h;
     }
     /// Called where the operation calls its handler.
     void end_with(values_type&& v) {
         values_type values(std::move(v));
         auto h = take_handler();
-        Kept::visit(std::move(values), [&h](auto&& each) { call_with_values(std::move(h), std::move(each)); });
+        Kept::visit(std::move(values),
+                    [&h](auto&& each) { operation::call_with_values(std::move(h), std::move(each)); });
     }
     /// Called inside the initiating function: the handler is queued.
     void end_inside_start() {
@@ -84,7 +85,8 @@ private:
         values_type values(std::move(*results_));
         auto h = take_handler();
         auto const ex = get_associated_executor(h);
-        Kept::visit(std::move(values), [&](auto&& each) { complete_immediately(ex, std::move(h), std::move(each)); });
+        Kept::visit(std::move(values),
+                    [&](auto&& each) { operation::complete_immediately(ex, std::move(h), std::move(each)); });
     }
 
     std::atomic<unsigned> ended_{0};
@@ -92,13 +94,13 @@ private:
     std::optional<values_type> results_;
 };
 
-template <class Kept, class Initiation> struct stoppable_initiation : initiation_around<Initiation> {
-    using initiation_around<Initiation>::initiation;
+template <class Kept, class Initiation> struct stoppable_initiation : operation::initiation_around<Initiation> {
+    using operation::initiation_around<Initiation>::initiation;
     std::stop_token token;
 
     template <class Handler> void operator()(Handler&& handler) {
-        using operation = stoppable_operation<std::decay_t<Handler>, Kept>;
-        auto* const o = allocate_with<operation>(handler, std::forward<Handler>(handler));
+        using stoppable = stoppable_operation<std::decay_t<Handler>, Kept>;
+        auto* const o = operation::allocate_with<stoppable>(handler, std::forward<Handler>(handler));
         try {
             o->chain();
         } catch (...) {
@@ -107,7 +109,7 @@ template <class Kept, class Initiation> struct stoppable_initiation : initiation
         }
         auto const kept = std::move(token); // The initiation may be gone when the operation has been started.
         try {
-            std::move(initiation)(asked_handler<operation, Kept>(o));
+            std::move(initiation)(operation::asked_handler<stoppable, Kept>(o));
         } catch (...) {
             o->operation_not_begun();
             throw;
@@ -116,4 +118,4 @@ template <class Kept, class Initiation> struct stoppable_initiation : initiation
     }
 };
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::net

@@ -16,7 +16,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace fairlead::detail {
+namespace fairlead::impl::net {
 
 /// The record with a stop callback. The callback finds the op by where it lies.
 template <class Record> class stoppable_record : public Record {
@@ -32,7 +32,7 @@ public:
     /// Waits for a callback that another thread is in.
     void stop_listening() noexcept {
         std::launder(reinterpret_cast<callback*>(callback_))->~callback();
-        ticket_of(*this).store(nullptr, std::memory_order_relaxed);
+        exec::ticket_of(*this).store(nullptr, std::memory_order_relaxed);
     }
     bool was_stopped() const noexcept { return seen_.load(std::memory_order_acquire) & stopped; }
     /// From here on the callback asks by itself. True: it came before.
@@ -45,7 +45,7 @@ private:
         stoppable_record* o;
         void operator()() noexcept {
             if (o->seen_.fetch_or(stopped, std::memory_order_acq_rel) & submitted)
-                cancellation_of(*o, *o->home_).request(ticket_of(*o).load(std::memory_order_relaxed));
+                cancellation_of(*o, *o->home_).request(exec::ticket_of(*o).load(std::memory_order_relaxed));
         }
     };
     using callback = std::stop_callback<asks>;
@@ -71,12 +71,14 @@ private:
 
 /// Primitives that a stop token can be put around in this way. Other operations are given a handler with a slot.
 template <class Init>
-concept stoppable = primitive_initiation<Init> && cancellable_record<typename Init::record> && !takes_here<Init> &&
-                    !has_own_slot<Init> && await_record::fits<stoppable_record<typename Init::record>>;
+concept stoppable = operation::primitive_initiation<Init> && operation::cancellable_record<typename Init::record> &&
+                    !operation::takes_here<Init> && !operation::has_own_slot<Init> &&
+                    await_record::fits<stoppable_record<typename Init::record>>;
 
 template <class Init> struct stoppable_primitive
-    : extended_primitive<stoppable_primitive<Init>, Init, stoppable_record<typename Init::record>> {
-    using base = extended_primitive<stoppable_primitive<Init>, Init, stoppable_record<typename Init::record>>;
+    : operation::extended_primitive<stoppable_primitive<Init>, Init, stoppable_record<typename Init::record>> {
+    using base =
+        operation::extended_primitive<stoppable_primitive<Init>, Init, stoppable_record<typename Init::record>>;
     using base::inner;
     using typename base::record;
 
@@ -91,16 +93,16 @@ template <class Init> struct stoppable_primitive
         o.prepare_to_stop(token, *inner.home());
     }
     void prepare(record& o, void* extra) const noexcept
-        requires needs_extra_bytes<Init>
+        requires operation::needs_extra_bytes<Init>
     {
         base::prepare(o, extra);
         o.prepare_to_stop(token, *inner.home());
     }
     /// With a handler that has a slot it is a generic operation, which hears both. The op has room for one slot.
     template <class Handler> void operator()(Handler&& handler) const {
-        if constexpr (has_cancellation_slot<std::decay_t<Handler>>)
-            stoppable_initiation<kept_values<typename Init::signature>, Init>{{inner},
-                                                                              token}(std::forward<Handler>(handler));
+        if constexpr (operation::has_cancellation_slot<std::decay_t<Handler>>)
+            stoppable_initiation<operation::kept_values<typename Init::signature>, Init>{{inner}, token}(
+                std::forward<Handler>(handler));
         else
             base::operator()(std::forward<Handler>(handler));
     }
@@ -131,4 +133,4 @@ private:
         std::is_base_of_v<io::io_op, record> && !std::is_base_of_v<io::op_limit, record>;
 };
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::net

@@ -8,12 +8,15 @@
 #include <fairlead/net/socket.hpp>
 
 namespace fairlead {
-namespace detail {
+namespace impl::net {
 
 using connect_tcp = connect_to<ip::tcp::endpoint>;
-FAIRLEAD_COMPILED_PRIMITIVE(connect_tcp, error_code);
 
-} // namespace detail
+} // namespace impl::net
+
+namespace impl {
+FAIRLEAD_COMPILED_PRIMITIVE(net::connect_tcp, error_code);
+}
 
 /// A connected stream of bytes, TCP or UNIX.
 /// Threads: one reader plus one writer at a time; otherwise unsynchronised. Several pending reads (writes) are served
@@ -52,10 +55,10 @@ public:
     basic_stream_socket& operator=(basic_stream_socket&&) noexcept = default;
     /// Takes over one whose protocol and executor convert to these.
     template <class P, class E>
-        requires detail::takes_over<P, E, Protocol, Executor>
-    basic_stream_socket(basic_stream_socket<P, E>&& other) : base(detail::checked<Protocol>(std::move(other))) {}
+        requires impl::net::takes_over<P, E, Protocol, Executor>
+    basic_stream_socket(basic_stream_socket<P, E>&& other) : base(impl::net::checked<Protocol>(std::move(other))) {}
     template <class P, class E>
-        requires detail::takes_over<P, E, Protocol, Executor>
+        requires impl::net::takes_over<P, E, Protocol, Executor>
     basic_stream_socket& operator=(basic_stream_socket<P, E>&& other) {
         return *this = basic_stream_socket(std::move(other));
     }
@@ -73,23 +76,23 @@ public:
     /// Allocates  nothing awaited with one buffer; with several, as for handlers, one counted block
     /// Source     man 2 recv; Networking TS [socket.stream.ops]
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>> decltype(auto)
-    async_read_some(Buffers const& into, Token&& token = {}) noexcept(detail::nothrow_transfer<Token, Buffers>) {
-        return detail::initiate_on<void(error_code, std::size_t)>(
-            *this, std::forward<Token>(token), detail::make_transfer(core_, io::kind::receive, into, 0));
+    async_read_some(Buffers const& into, Token&& token = {}) noexcept(impl::net::nothrow_transfer<Token, Buffers>) {
+        return impl::operation::initiate_on<void(error_code, std::size_t)>(
+            *this, std::forward<Token>(token), impl::net::make_transfer(core_, io::kind::receive, into, 0));
     }
     /// As async_read_some, with flags.
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
         requires(!std::convertible_to<Token, message_flags>)
     decltype(auto) async_receive(Buffers const& into,
-                                 Token&& token = {}) noexcept(detail::nothrow_transfer<Token, Buffers>) {
-        return detail::initiate_on<void(error_code, std::size_t)>(
-            *this, std::forward<Token>(token), detail::make_transfer(core_, io::kind::receive, into, 0));
+                                 Token&& token = {}) noexcept(impl::net::nothrow_transfer<Token, Buffers>) {
+        return impl::operation::initiate_on<void(error_code, std::size_t)>(
+            *this, std::forward<Token>(token), impl::net::make_transfer(core_, io::kind::receive, into, 0));
     }
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_receive(Buffers const& into, message_flags flags,
-                                 Token&& token = {}) noexcept(detail::nothrow_transfer<Token, Buffers>) {
-        return detail::initiate_on<void(error_code, std::size_t)>(
-            *this, std::forward<Token>(token), detail::make_transfer(core_, io::kind::receive, into, flags));
+                                 Token&& token = {}) noexcept(impl::net::nothrow_transfer<Token, Buffers>) {
+        return impl::operation::initiate_on<void(error_code, std::size_t)>(
+            *this, std::forward<Token>(token), impl::net::make_transfer(core_, io::kind::receive, into, flags));
     }
 
     /// Writes at least one byte of `from`.
@@ -103,58 +106,58 @@ public:
     /// Allocates  nothing awaited with one buffer; with several, as for handlers, one counted block
     /// Source     man 2 send; Networking TS [socket.stream.ops]
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>> decltype(auto)
-    async_write_some(Buffers const& from, Token&& token = {}) noexcept(detail::nothrow_transfer<Token, Buffers>) {
-        return detail::initiate_on<void(error_code, std::size_t)>(
-            *this, std::forward<Token>(token), detail::make_transfer(core_, io::kind::send, from, 0));
+    async_write_some(Buffers const& from, Token&& token = {}) noexcept(impl::net::nothrow_transfer<Token, Buffers>) {
+        return impl::operation::initiate_on<void(error_code, std::size_t)>(
+            *this, std::forward<Token>(token), impl::net::make_transfer(core_, io::kind::send, from, 0));
     }
     /// As async_write_some, with flags.
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
         requires(!std::convertible_to<Token, message_flags>)
     decltype(auto) async_send(Buffers const& from,
-                              Token&& token = {}) noexcept(detail::nothrow_transfer<Token, Buffers>) {
-        return detail::initiate_on<void(error_code, std::size_t)>(
-            *this, std::forward<Token>(token), detail::make_transfer(core_, io::kind::send, from, 0));
+                              Token&& token = {}) noexcept(impl::net::nothrow_transfer<Token, Buffers>) {
+        return impl::operation::initiate_on<void(error_code, std::size_t)>(
+            *this, std::forward<Token>(token), impl::net::make_transfer(core_, io::kind::send, from, 0));
     }
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_send(Buffers const& from, message_flags flags,
-                              Token&& token = {}) noexcept(detail::nothrow_transfer<Token, Buffers>) {
-        return detail::initiate_on<void(error_code, std::size_t)>(
-            *this, std::forward<Token>(token), detail::make_transfer(core_, io::kind::send, from, flags));
+                              Token&& token = {}) noexcept(impl::net::nothrow_transfer<Token, Buffers>) {
+        return impl::operation::initiate_on<void(error_code, std::size_t)>(
+            *this, std::forward<Token>(token), impl::net::make_transfer(core_, io::kind::send, from, flags));
     }
 
     template <mutable_buffer_sequence Buffers> std::size_t read_some(Buffers const& into) {
-        return detail::perform_transfer("read_some", core_, io::kind::receive, into, 0);
+        return impl::net::perform_transfer("read_some", core_, io::kind::receive, into, 0);
     }
     template <mutable_buffer_sequence Buffers> std::size_t read_some(Buffers const& into, error_code& ec) {
-        return detail::perform_transfer(ec, core_, io::kind::receive, into, 0);
+        return impl::net::perform_transfer(ec, core_, io::kind::receive, into, 0);
     }
     template <const_buffer_sequence Buffers> std::size_t write_some(Buffers const& from) {
-        return detail::perform_transfer("write_some", core_, io::kind::send, from, 0);
+        return impl::net::perform_transfer("write_some", core_, io::kind::send, from, 0);
     }
     template <const_buffer_sequence Buffers> std::size_t write_some(Buffers const& from, error_code& ec) {
-        return detail::perform_transfer(ec, core_, io::kind::send, from, 0);
+        return impl::net::perform_transfer(ec, core_, io::kind::send, from, 0);
     }
     template <mutable_buffer_sequence Buffers> std::size_t receive(Buffers const& into, message_flags flags = 0) {
-        return detail::perform_transfer("receive", core_, io::kind::receive, into, flags);
+        return impl::net::perform_transfer("receive", core_, io::kind::receive, into, flags);
     }
     template <mutable_buffer_sequence Buffers>
     std::size_t receive(Buffers const& into, message_flags flags, error_code& ec) {
-        return detail::perform_transfer(ec, core_, io::kind::receive, into, flags);
+        return impl::net::perform_transfer(ec, core_, io::kind::receive, into, flags);
     }
     template <const_buffer_sequence Buffers> std::size_t send(Buffers const& from, message_flags flags = 0) {
-        return detail::perform_transfer("send", core_, io::kind::send, from, flags);
+        return impl::net::perform_transfer("send", core_, io::kind::send, from, flags);
     }
     template <const_buffer_sequence Buffers>
     std::size_t send(Buffers const& from, message_flags flags, error_code& ec) {
-        return detail::perform_transfer(ec, core_, io::kind::send, from, flags);
+        return impl::net::perform_transfer(ec, core_, io::kind::send, from, flags);
     }
 
     /// For async_read and async_write: the whole transfer as one op, which the driver carries on where it stopped.
     template <mutable_buffer_sequence Buffers> auto read_all_initiation(Buffers const& into) {
-        return detail::make_transfer(core_, io::kind::receive_all, into);
+        return impl::net::make_transfer(core_, io::kind::receive_all, into);
     }
     template <const_buffer_sequence Buffers> auto write_all_initiation(Buffers const& from) {
-        return detail::make_transfer(core_, io::kind::send_all, from);
+        return impl::net::make_transfer(core_, io::kind::send_all, from);
     }
 
 private:
@@ -170,13 +173,13 @@ namespace local {
 template <class Protocol, class E1, class E2>
 error_code connect_pair(basic_stream_socket<Protocol, E1>& a, basic_stream_socket<Protocol, E2>& b, error_code& ec) {
     auto const p = typename Protocol::endpoint().protocol();
-    return ec = detail::connect_pair(a.core(), b.core(), p.family(), p.type(), p.protocol());
+    return ec = impl::net::connect_pair(a.core(), b.core(), p.family(), p.type(), p.protocol());
 }
 template <class Protocol, class E1, class E2>
 void connect_pair(basic_stream_socket<Protocol, E1>& a, basic_stream_socket<Protocol, E2>& b) {
     error_code ec;
     connect_pair(a, b, ec);
-    detail::throw_error(ec, "connect_pair");
+    impl::base::throw_error(ec, "connect_pair");
 }
 
 } // namespace local

@@ -10,7 +10,6 @@
 #include <fairlead/net/wait_traits.hpp>
 #include <fairlead/operation/async_op.hpp>
 #include <fairlead/operation/initiate_on.hpp>
-#include <fairlead/token/adapters.hpp>
 #include <fairlead/token/block.hpp>
 
 #include <fairlead/base/durations.hpp>
@@ -25,12 +24,12 @@ using system_timer = basic_waitable_timer<std::chrono::system_clock>;
 /// A timer of the clock high_resolution_clock.
 using high_resolution_timer = basic_waitable_timer<std::chrono::high_resolution_clock>;
 
-namespace detail {
+namespace impl::net {
 
 /// The half of a timer that no template parameter changes.
 class timer_core {
 public:
-    explicit timer_core(io_loop_ref l) noexcept : engine_(std::move(l)) {}
+    explicit timer_core(io::impl::io_loop_ref l) noexcept : engine_(std::move(l)) {}
     FAIRLEAD_EXPORT timer_core(timer_core&& other) noexcept;
     FAIRLEAD_EXPORT timer_core& operator=(timer_core&& other) noexcept;
     ~timer_core() { cancel(); }
@@ -53,7 +52,7 @@ public:
 private:
     FAIRLEAD_EXPORT std::size_t cancel_armed(std::size_t most) noexcept;
     void take_over(timer_core& other) noexcept;
-    [[no_unique_address]] io_loop_ref engine_; ///< its last bytes have room for the flag
+    [[no_unique_address]] io::impl::io_loop_ref engine_; ///< its last bytes have room for the flag
     bool was_armed_ =
         false; ///< since the last cancel(): only then can there be waits, and whoever owns the loop has them
     std::int64_t deadline_ns_ = 0;
@@ -74,7 +73,7 @@ template <class TimePoint> struct foreign_expiry {
 };
 struct no_expiry {};
 
-struct timer_wait : primitive<timer_wait> {
+struct timer_wait : operation::primitive<timer_wait> {
     using signature = void(error_code);
     using plain_result = void;
     using record = io::timer_op;
@@ -96,9 +95,11 @@ struct timer_wait : primitive<timer_wait> {
 };
 static_assert(sizeof(timer_wait) == 8);
 
-FAIRLEAD_COMPILED_PRIMITIVE(timer_wait, error_code);
+} // namespace impl::net
 
-} // namespace detail
+namespace impl {
+FAIRLEAD_COMPILED_PRIMITIVE(net::timer_wait, error_code);
+} // namespace impl
 
 /// Threads: one object by one thread at a time. Timers never fire early.
 template <class Clock, class WaitTraits, class Executor> class basic_waitable_timer {
@@ -112,7 +113,7 @@ public:
         using other = basic_waitable_timer<Clock, WaitTraits, E>;
     };
 
-    explicit basic_waitable_timer(Executor const& e) : executor_(e), core_(detail::io_loop_for(e)) {}
+    explicit basic_waitable_timer(Executor const& e) : executor_(e), core_(io::impl::io_loop_for(e)) {}
     template <execution_context_type Context> explicit basic_waitable_timer(Context& c)
         : basic_waitable_timer(Executor(c.get_executor())) {}
     basic_waitable_timer(Executor const& e, time_point t) : basic_waitable_timer(e) { expires_at(t); }
@@ -124,14 +125,14 @@ public:
         expires_after(d);
     }
     template <class Rep, class Period>
-        requires detail::other_duration<std::chrono::duration<Rep, Period>, duration>
+        requires impl::base::other_duration<std::chrono::duration<Rep, Period>, duration>
     basic_waitable_timer(Executor const& e, std::chrono::duration<Rep, Period> const& d)
-        : basic_waitable_timer(e, detail::saturated<duration>(d)) {}
+        : basic_waitable_timer(e, impl::base::saturated<duration>(d)) {}
     template <execution_context_type Context, class Rep, class Period>
-        requires detail::other_duration<std::chrono::duration<Rep, Period>, duration>
+        requires impl::base::other_duration<std::chrono::duration<Rep, Period>, duration>
     basic_waitable_timer(Context& c, std::chrono::duration<Rep, Period> const& d)
-        : basic_waitable_timer(c, detail::saturated<duration>(d)) {}
-    template <class Where, detail::another_clock<Clock> Other, class D> FAIRLEAD_REFUSED(FAIRLEAD_ANOTHER_CLOCK)
+        : basic_waitable_timer(c, impl::base::saturated<duration>(d)) {}
+    template <class Where, impl::net::another_clock<Clock> Other, class D> FAIRLEAD_REFUSED(FAIRLEAD_ANOTHER_CLOCK)
     basic_waitable_timer(Where&&, std::chrono::time_point<Other, D>);
     basic_waitable_timer(basic_waitable_timer&&) noexcept = default;
     basic_waitable_timer& operator=(basic_waitable_timer&&) noexcept = default;
@@ -159,21 +160,21 @@ public:
         if constexpr (is_foreign)
             expiry_.at = t;
         else
-            core_.deadline_ns(detail::in_nanoseconds(t.time_since_epoch()));
+            core_.deadline_ns(io::impl::in_nanoseconds(t.time_since_epoch()));
         return n;
     }
-    template <detail::another_clock<Clock> Other, class D> FAIRLEAD_REFUSED(FAIRLEAD_ANOTHER_CLOCK)
+    template <impl::net::another_clock<Clock> Other, class D> FAIRLEAD_REFUSED(FAIRLEAD_ANOTHER_CLOCK)
     std::size_t expires_at(std::chrono::time_point<Other, D>);
-    std::size_t expires_after(duration d) { return expires_at(detail::sum(this_clock(), d)); }
+    std::size_t expires_after(duration d) { return expires_at(impl::base::sum(this_clock(), d)); }
     /// Both from other units. Far futures and pasts saturate, here and above.
-    template <detail::other_duration<duration> D>
+    template <impl::base::other_duration<duration> D>
     std::size_t expires_at(std::chrono::time_point<typename time_point::clock, D> const& t) {
-        return expires_at(time_point(detail::saturated<duration>(t.time_since_epoch())));
+        return expires_at(time_point(impl::base::saturated<duration>(t.time_since_epoch())));
     }
     template <class Rep, class Period>
-        requires detail::other_duration<std::chrono::duration<Rep, Period>, duration>
+        requires impl::base::other_duration<std::chrono::duration<Rep, Period>, duration>
     std::size_t expires_after(std::chrono::duration<Rep, Period> const& d) {
-        return expires_after(detail::saturated<duration>(d));
+        return expires_after(impl::base::saturated<duration>(d));
     }
     /// Pending waits complete with operation_aborted, except those that have already expired; returns how many.
     std::size_t cancel() { return core_.cancel(); }
@@ -188,27 +189,28 @@ public:
     /// Threads    one object by one thread at a time
     /// Allocates  nothing awaited
     /// Source     Networking TS [timer.waitable.ops]
-    template <class Token = default_completion_token_t<Executor>> decltype(auto)
-    async_wait(Token&& token = {}) noexcept(detail::nothrow_token<std::decay_t<Token>, detail::timer_wait>) {
+    template <class Token = default_completion_token_t<Executor>> decltype(auto) async_wait(
+        Token&& token = {}) noexcept(impl::operation::nothrow_token<std::decay_t<Token>, impl::net::timer_wait>) {
         translate();
-        return detail::initiate_on<void(error_code)>(*this, std::forward<Token>(token), detail::timer_wait(core_));
+        return impl::operation::initiate_on<void(error_code)>(*this, std::forward<Token>(token),
+                                                              impl::net::timer_wait(core_));
     }
     void wait() {
         error_code ec;
         wait(ec);
-        detail::throw_error(ec, "wait");
+        impl::base::throw_error(ec, "wait");
     }
     void wait(error_code& ec) {
         translate();
         std::tuple<error_code> v;
-        detail::timer_wait(core_).block(v);
+        impl::net::timer_wait(core_).block(v);
         ec = std::get<0>(v);
     }
 
     /// For initiate_on().
     bool runs_handlers() const noexcept { return core_.runs_handlers(); }
     /// For the library's own algorithms, which start a wait with it: its deadline is on the loop's clock.
-    detail::timer_core& core() noexcept {
+    impl::net::timer_core& core() noexcept {
         translate();
         return core_;
     }
@@ -225,11 +227,12 @@ private:
     /// From a foreign clock to the loop's.
     void translate() noexcept {
         if constexpr (is_foreign)
-            core_.deadline_ns(detail::deadline_ns(core_.engine(), expiry_.at));
+            core_.deadline_ns(io::impl::deadline_ns(core_.engine(), expiry_.at));
     }
     Executor executor_;
-    detail::timer_core core_;
-    [[no_unique_address]] std::conditional_t<is_foreign, detail::foreign_expiry<time_point>, detail::no_expiry> expiry_;
+    impl::net::timer_core core_;
+    [[no_unique_address]] std::conditional_t<is_foreign, impl::net::foreign_expiry<time_point>, impl::net::no_expiry>
+        expiry_;
 };
 
 } // namespace fairlead

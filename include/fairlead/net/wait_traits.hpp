@@ -11,7 +11,7 @@ template <class Clock> struct wait_traits {
     static typename Clock::duration to_wait_duration(typename Clock::duration const& d) { return d; }
     /// Saturates.
     static typename Clock::duration to_wait_duration(typename Clock::time_point const& t) {
-        return detail::difference(t.time_since_epoch(), Clock::now().time_since_epoch());
+        return impl::base::difference(t.time_since_epoch(), Clock::now().time_since_epoch());
     }
 };
 

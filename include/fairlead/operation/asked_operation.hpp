@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace fairlead::detail {
+namespace fairlead::impl::operation {
 
 /// The part of that block which does not depend on who asks.
 template <class Handler> class asked_operation {
@@ -91,12 +91,13 @@ private:
     Operation* operation_;
 };
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::operation
 
 namespace fairlead {
 
 template <template <class, class> class A, class O, class V, class D>
-struct associator<A, detail::asked_handler<O, V>, D>
-    : detail::pass_on<A, detail::asked_handler<O, V>, std::decay_t<decltype(std::declval<O const&>().get())>, D> {};
+struct associator<A, impl::operation::asked_handler<O, V>, D>
+    : impl::operation::pass_on<A, impl::operation::asked_handler<O, V>,
+                               std::decay_t<decltype(std::declval<O const&>().get())>, D> {};
 
 } // namespace fairlead

@@ -16,7 +16,7 @@
 
 namespace fairlead {
 
-namespace detail {
+namespace impl::operation {
 
 template <template <class, class> class Associator, class T, class Default>
 concept has_associator = requires { typename associator<Associator, T, Default>::type; };
@@ -43,25 +43,26 @@ consteval auto choose_association() {
         return std::type_identity<ByDefault>{};
 }
 
-} // namespace detail
+} // namespace impl::operation
 
 // ---- allocator
 
 template <class T, class Allocator = std::allocator<void>> struct associated_allocator;
 
-namespace detail {
+namespace impl::operation {
 
 struct allocator_member {
     template <class T> using type_of = typename T::allocator_type;
     template <class T> static decltype(auto) get(T const& t) noexcept { return t.get_allocator(); }
 };
 
-} // namespace detail
+} // namespace impl::operation
 
 /// Where an operation takes memory from: the handler's member get_allocator(), else what its associator says, else the
 /// second argument. May be specialised.
 template <class T, class Allocator> struct associated_allocator
-    : decltype(detail::choose_association<associated_allocator, detail::allocator_member, T, Allocator>())::type {};
+    : decltype(impl::operation::choose_association<associated_allocator, impl::operation::allocator_member, T,
+                                                   Allocator>())::type {};
 
 /// The type of that allocator.
 template <class T, class Allocator = std::allocator<void>> using associated_allocator_t =
@@ -80,19 +81,20 @@ associated_allocator_t<T, Allocator> get_associated_allocator(T const& t, Alloca
 
 template <class T, class Executor = inline_executor> struct associated_executor;
 
-namespace detail {
+namespace impl::operation {
 
 struct executor_member {
     template <class T> using type_of = typename T::executor_type;
     template <class T> static decltype(auto) get(T const& t) noexcept { return t.get_executor(); }
 };
 
-} // namespace detail
+} // namespace impl::operation
 
 /// The executor on which a handler runs: the result of its member get_executor(), else that of its associator.
 /// Otherwise it is the second argument; operations ask with that of their object. May be specialised.
 template <class T, class Executor> struct associated_executor
-    : decltype(detail::choose_association<associated_executor, detail::executor_member, T, Executor>())::type {};
+    : decltype(impl::operation::choose_association<associated_executor, impl::operation::executor_member, T,
+                                                   Executor>())::type {};
 
 /// The type of that executor.
 template <class T, class Executor = inline_executor> using associated_executor_t =
@@ -134,16 +136,16 @@ template <class T, execution_context_type Context> auto make_work_guard(T const&
 /// found for it is the fallback with blocking.never.
 template <class T, class Executor = inline_executor> struct associated_immediate_executor;
 
-namespace detail {
+namespace impl::operation {
 
 struct no_immediate_executor {};
 /// The fallback, told not to run the handler inside the call. One that cannot be told so is taken as it is.
 template <class T, class D> struct immediate_by_default : association_by_default<T, D> {};
 template <class T, class D>
-    requires(!std::same_as<D, inline_executor> && can_be_never_inline<D>)
+    requires(!std::same_as<D, inline_executor> && exec::can_be_never_inline<D>)
 struct immediate_by_default<T, D> {
-    using type = std::decay_t<decltype(detail::never_inline(std::declval<D const&>()))>;
-    static type get(T const&, D const& d) noexcept { return detail::never_inline(d); }
+    using type = std::decay_t<decltype(exec::never_inline(std::declval<D const&>()))>;
+    static type get(T const&, D const& d) noexcept { return exec::never_inline(d); }
 };
 /// How the library asks whether there is one.
 template <class T, std::same_as<inline_executor> D> struct immediate_by_default<T, D> {
@@ -156,11 +158,12 @@ struct immediate_executor_member {
     template <class T> static decltype(auto) get(T const& t) noexcept { return t.get_immediate_executor(); }
 };
 
-} // namespace detail
+} // namespace impl::operation
 
 template <class T, class Executor> struct associated_immediate_executor
-    : decltype(detail::choose_association<associated_immediate_executor, detail::immediate_executor_member, T, Executor,
-                                          detail::immediate_by_default<T, Executor>>())::type {};
+    : decltype(impl::operation::choose_association<associated_immediate_executor,
+                                                   impl::operation::immediate_executor_member, T, Executor,
+                                                   impl::operation::immediate_by_default<T, Executor>>())::type {};
 
 /// The type of that executor.
 template <class T, class Executor = inline_executor> using associated_immediate_executor_t =
@@ -183,18 +186,18 @@ get_associated_immediate_executor(T const& t, Context& c) noexcept {
 /// Through which slot an operation hears that it is to end early. A handler that names none is never disturbed.
 template <class T, class Slot = cancellation_slot> struct associated_cancellation_slot;
 
-namespace detail {
+namespace impl::operation {
 
 struct cancellation_slot_member {
     template <class T> using type_of = typename T::cancellation_slot_type;
     template <class T> static decltype(auto) get(T const& t) noexcept { return t.get_cancellation_slot(); }
 };
 
-} // namespace detail
+} // namespace impl::operation
 
 template <class T, class Slot> struct associated_cancellation_slot
-    : decltype(detail::choose_association<associated_cancellation_slot, detail::cancellation_slot_member, T,
-                                          Slot>())::type {};
+    : decltype(impl::operation::choose_association<associated_cancellation_slot,
+                                                   impl::operation::cancellation_slot_member, T, Slot>())::type {};
 
 /// The type of that slot.
 template <class T, class Slot = cancellation_slot> using associated_cancellation_slot_t =
@@ -209,7 +212,7 @@ associated_cancellation_slot_t<T, Slot> get_associated_cancellation_slot(T const
     return associated_cancellation_slot<T, Slot>::get(t, fallback);
 }
 
-namespace detail {
+namespace impl::operation {
 
 /// Nobody can ask for this.
 struct no_cancellation_slot {
@@ -244,11 +247,11 @@ template <class H> inline constexpr bool takes_from_recycler =
 template <class T, class H, class... Args> T* allocate_with(H const& h, Args&&... args) {
     if constexpr (takes_from_recycler<H>) {
         static_assert(alignof(T) <= 16, "over-aligned types need an allocator of their own");
-        void* const p = recycle_allocate(sizeof(T));
+        void* const p = exec::recycle_allocate(sizeof(T));
         try {
             return ::new (p) T(std::forward<Args>(args)...);
         } catch (...) {
-            recycle_free_sized(p, sizeof(T));
+            exec::recycle_free_sized(p, sizeof(T));
             throw;
         }
     } else {
@@ -267,7 +270,7 @@ template <class T, class H, class... Args> T* allocate_with(H const& h, Args&&..
 template <class T, class H> void deallocate_with(H const& h, T* p) noexcept {
     if constexpr (takes_from_recycler<H>) {
         p->~T();
-        recycle_free_sized(p, sizeof(T));
+        exec::recycle_free_sized(p, sizeof(T));
     } else {
         auto allocator = handler_allocator_for<T>(h); // before *p goes, in which h may lie
         p->~T();
@@ -303,5 +306,5 @@ template <class T, class H> void deallocate_with_extra_bytes(H const& h, T* p, s
     allocator.deallocate(reinterpret_cast<block_unit*>(p), block_units(sizeof(T)) + block_units(extra));
 }
 
-} // namespace detail
+} // namespace impl::operation
 } // namespace fairlead

@@ -19,7 +19,7 @@
 namespace fairlead {
 
 /// Token: the initiating function returns an async_op, to be awaited. The default of every operation.
-struct use_await_t : detail::can_be_default<use_await_t> {
+struct use_await_t : impl::operation::can_be_default<use_await_t> {
     constexpr use_await_t() noexcept = default;
 };
 /// `co_await timer.async_wait(use_await)` is `co_await timer.async_wait()`.
@@ -28,7 +28,8 @@ inline constexpr use_await_t use_await{};
 /// Asio's name for the same thing. A template, because Asio's programs write `use_awaitable_t<>` and
 /// `use_awaitable_t<Executor>`, which an alias of use_await_t would not allow. The executor changes nothing here, since
 /// an operation is awaited on whatever executor the coroutine has.
-template <class Executor = any_io_executor> struct use_awaitable_t : detail::can_be_default<use_awaitable_t<Executor>> {
+template <class Executor = any_io_executor> struct use_awaitable_t
+    : impl::operation::can_be_default<use_awaitable_t<Executor>> {
     constexpr use_awaitable_t() noexcept = default;
 };
 /// `co_await timer.async_wait(use_awaitable)` is the same.
@@ -41,7 +42,7 @@ class deferred_conditional;
 
 /// Token: the initiating function returns an async_op that starts when it is called with another token, or awaited.
 /// Its use with functions and values is in token/deferred.hpp.
-struct deferred_t : detail::can_be_default<deferred_t> {
+struct deferred_t : impl::operation::can_be_default<deferred_t> {
     constexpr deferred_t() noexcept = default;
 
     /// A token: the operation is followed by the one that `function` returns for its results.
@@ -58,7 +59,7 @@ struct deferred_t : detail::can_be_default<deferred_t> {
 /// `auto op = timer.async_wait(deferred);`, then `op(token)` or `co_await op`.
 inline constexpr deferred_t deferred{};
 
-namespace detail {
+namespace impl::operation {
 
 /// The result of co_await for these arguments: errors thrown, one value bare, several as a tuple.
 template <class... Rest> auto unwrap_rest(std::tuple<Rest...>&& rest) {
@@ -83,11 +84,11 @@ template <class Initiation> std::string describe_failed_call(Initiation const& i
 }
 struct named_call {
     std::string const& name;
-    [[noreturn]] FAIRLEAD_COLD void raise(error_code const& ec) const { throw_error_now(ec, name.c_str()); }
+    [[noreturn]] FAIRLEAD_COLD void raise(error_code const& ec) const { base::throw_error_now(ec, name.c_str()); }
 };
 /// Throws the error of an operation that has no name.
 struct unnamed_operation {
-    [[noreturn]] FAIRLEAD_COLD void raise(error_code const& ec) const { throw_error_now(ec, "co_await"); }
+    [[noreturn]] FAIRLEAD_COLD void raise(error_code const& ec) const { base::throw_error_now(ec, "co_await"); }
 };
 template <class First, class... Rest, class Name = unnamed_operation>
 FAIRLEAD_ALWAYS_INLINE auto unwrap(std::tuple<First, Rest...>&& v, Name name = {}) {
@@ -142,12 +143,12 @@ template <class Signature, class Functions>
 awaited_t<Signature> instantiate_take(Functions const* f, void* storage, await_record& r) {
     using values = values_of<Signature>;
     if constexpr (plain_values<values>)
-        if (r.state == await_state::plain)
+        if (r.state == exec::await_state::plain)
             throw_named(to_error_code(r.get<op>().result.error), f->describe, storage, r);
-    if (r.state == await_state::failed) [[unlikely]]
+    if (r.state == exec::await_state::failed) [[unlikely]]
         throw_failed(r);
     if constexpr (!std::is_same_v<values, std::tuple<>>) { // No operation without values has anything to clean up.
-        if (r.state == await_state::stored)
+        if (r.state == exec::await_state::stored)
             return unwrap(take_result<values>(r), operation_name<Functions>{f, storage, r});
         return unwrap(f->take(storage, r), operation_name<Functions>{f, storage, r});
     }
@@ -169,7 +170,7 @@ template <class Signature, class Op> FAIRLEAD_ALWAYS_INLINE auto resume_with(Op&
     using values = values_of<Signature>;
     if constexpr (plain_values<values>) {
         auto const& result = r.get<op>().result;
-        if (r.state == await_state::plain && result.error == 0) [[likely]] {
+        if (r.state == exec::await_state::plain && result.error == 0) [[likely]] {
             if constexpr (std::tuple_size_v<values> == 2)
                 return std::size_t{result.n};
             else
@@ -182,7 +183,7 @@ template <class Signature, class Op> FAIRLEAD_ALWAYS_INLINE auto resume_with(Op&
 template <class Signature> class op_awaiter;
 template <class Signature> class foreign_awaiter;
 
-} // namespace detail
+} // namespace impl::operation
 
 /// An operation that has not started. Awaited it starts, with its state in the await record. Called with a token it
 /// starts as the initiating function would have with that token. Destroyed it never starts. Movable until started.
@@ -192,9 +193,9 @@ class [[nodiscard("the operation starts only when it is awaited or called with a
 public:
     using signature = R(Args...);
     using values = std::tuple<std::decay_t<Args>...>;
-    static constexpr std::size_t storage_size = detail::initiation_storage;
+    static constexpr std::size_t storage_size = impl::operation::initiation_storage;
 
-    template <class Init> static constexpr bool inside = detail::lies_inside<Init>;
+    template <class Init> static constexpr bool inside = impl::operation::lies_inside<Init>;
 
     template <class Init>
         requires(!std::same_as<std::decay_t<Init>, async_op>)
@@ -204,8 +205,8 @@ public:
         if constexpr (inside<init_type>)
             ::new (place) init_type(std::forward<Init>(init));
         else
-            ::new (place) detail::boxed_initiation<init_type>(std::in_place, std::forward<Init>(init));
-        functions_ = detail::find_table<init_type, Args...>();
+            ::new (place) impl::operation::boxed_initiation<init_type>(std::in_place, std::forward<Init>(init));
+        functions_ = impl::operation::find_table<init_type, Args...>();
     }
     async_op(async_op&& other) noexcept : functions_(other.functions_) {
         if (functions_->relocate)
@@ -213,7 +214,7 @@ public:
         else
             for (std::size_t i = 0; i != storage_size; ++i)
                 storage_[i] = other.storage_[i];
-        other.functions_ = &detail::no_functions<Args...>;
+        other.functions_ = &impl::operation::no_functions<Args...>;
     }
     async_op& operator=(async_op&&) = delete;
     FAIRLEAD_ALWAYS_INLINE ~async_op() {
@@ -223,24 +224,24 @@ public:
 
     /// Starts the operation with another token.
     template <class Token> decltype(auto) operator()(Token&& token) && {
-        FAIRLEAD_ASSERT(functions_ != &detail::no_functions<Args...>);
+        FAIRLEAD_ASSERT(functions_ != &impl::operation::no_functions<Args...>);
         return completion_token_transform<signature>(std::forward<Token>(token), initiation{std::move(*this)});
     }
     template <class Token>
-        requires(!std::same_as<std::decay_t<Token>, detail::signature_probe>)
+        requires(!std::same_as<std::decay_t<Token>, impl::operation::signature_probe>)
     void operator()(Token&&) & {
         static_assert(!sizeof(Token), "an operation is started once: std::move(op)(token)");
     }
 
     /// For coroutines of other libraries: the awaiter carries the record itself.
-    detail::foreign_awaiter<signature> operator co_await() && noexcept;
+    impl::operation::foreign_awaiter<signature> operator co_await() && noexcept;
 
 private:
-    friend class detail::op_awaiter<signature>;
-    friend class detail::foreign_awaiter<signature>;
-    template <class S, class Op> friend auto detail::resume_with(Op&, await_record&);
+    friend class impl::operation::op_awaiter<signature>;
+    friend class impl::operation::foreign_awaiter<signature>;
+    template <class S, class Op> friend auto impl::operation::resume_with(Op&, await_record&);
 
-    auto take(await_record& r) { return detail::take_with<signature>(functions_, storage_, r); }
+    auto take(await_record& r) { return impl::operation::take_with<signature>(functions_, storage_, r); }
 
     /// The operation as an initiation, for whatever token it meets next.
     struct initiation {
@@ -248,9 +249,10 @@ private:
         template <class Handler> void operator()(Handler&& handler) {
             std::decay_t<Handler> h(std::forward<Handler>(handler));
             auto* functions = op.functions_;
-            functions->start(op.storage_,
-                             {std::addressof(h),
-                              &detail::erased_handler_table<std::decay_t<Handler>, std::decay_t<Args>...>::functions});
+            functions->start(
+                op.storage_,
+                {std::addressof(h),
+                 &impl::operation::erased_handler_table<std::decay_t<Handler>, std::decay_t<Args>...>::functions});
         }
         bool hears_requests() const noexcept { return op.functions_->is_cancellable; }
         /// Empty when the operation runs anywhere.
@@ -263,15 +265,15 @@ private:
         values block() {
             if (op.functions_->block)
                 return op.functions_->block(op.storage_);
-            return detail::wait_for<values>(std::move(*this));
+            return impl::operation::wait_for<values>(std::move(*this));
         }
     };
 
-    detail::initiation_functions<Args...> const* functions_; ///< never null: there is one question less to ask
+    impl::operation::initiation_functions<Args...> const* functions_; ///< never null: there is one question less to ask
     alignas(8) std::byte storage_[storage_size];
 };
 
-namespace detail {
+namespace impl::operation {
 
 /// Awaits an async_op in a coroutine of ours. Two pointers, because g++ keeps one of these for every await site.
 template <class R, class... Args> class op_awaiter<R(Args...)> {
@@ -292,7 +294,7 @@ private:
     await_record& record_;
 };
 
-FAIRLEAD_EXPORT extern record_hooks const foreign_hooks;
+FAIRLEAD_EXPORT extern exec::record_hooks const foreign_hooks;
 
 /// A coroutine of another library has no link, and brings a record for each of its awaits.
 struct foreign_record : await_record {
@@ -305,7 +307,7 @@ public:
     explicit foreign_awaiter(async_op<R(Args...)>&& o) noexcept : op_(std::move(o)) {
         record_.home = op_.functions_->home(op_.storage_);
         if (!record_.home)
-            record_.home = this_thread.current;
+            record_.home = exec::this_thread.current;
     }
     foreign_awaiter(foreign_awaiter const&) = delete;
     foreign_awaiter& operator=(foreign_awaiter const&) = delete;
@@ -337,25 +339,25 @@ inline constexpr bool nothrow_token<use_awaitable_t<Executor>, Init> = nothrow_t
 template <primitive_initiation Init> inline constexpr bool nothrow_token<deferred_t, Init> =
     nothrow_async_op<Init, typename Init::signature>;
 
-} // namespace detail
+} // namespace impl::operation
 
 template <class R, class... Args>
-detail::foreign_awaiter<R(Args...)> async_op<R(Args...)>::operator co_await() && noexcept {
-    return detail::foreign_awaiter<R(Args...)>(std::move(*this));
+impl::operation::foreign_awaiter<R(Args...)> async_op<R(Args...)>::operator co_await() && noexcept {
+    return impl::operation::foreign_awaiter<R(Args...)>(std::move(*this));
 }
 
 template <class Signature> class async_result<use_await_t, Signature> {
 public:
     template <class Initiation> FAIRLEAD_ALWAYS_INLINE static async_op<Signature>
     initiate(Initiation&& initiation,
-             use_await_t) noexcept(detail::nothrow_async_op<std::decay_t<Initiation>, Signature>) {
+             use_await_t) noexcept(impl::operation::nothrow_async_op<std::decay_t<Initiation>, Signature>) {
         return async_op<Signature>(std::forward<Initiation>(initiation));
     }
     template <class Initiation, class... Args>
         requires(sizeof...(Args) > 0)
     FAIRLEAD_ALWAYS_INLINE static async_op<Signature> initiate(Initiation&& initiation, use_await_t, Args&&... args) {
         return async_op<Signature>(
-            detail::bind_initiation(std::forward<Initiation>(initiation), std::forward<Args>(args)...));
+            impl::operation::bind_initiation(std::forward<Initiation>(initiation), std::forward<Args>(args)...));
     }
 };
 template <class Executor, class Signature> class async_result<use_awaitable_t<Executor>, Signature> {

@@ -16,15 +16,16 @@ template <class Signature> inline constexpr bool is_probed_signature<probed_sign
 
 template <class T, class... Args>
 concept probes_signature = requires(T&& t, Args&&... args) {
-    requires is_probed_signature<decltype(std::forward<T>(t)(std::forward<Args>(args)..., signature_probe()))>;
+    requires is_probed_signature<decltype(std::forward<T>(t)(std::forward<Args>(args)...,
+                                                             impl::operation::signature_probe()))>;
 };
 
 } // namespace detail
 
-template <class Signature> class async_result<detail::signature_probe, Signature> {
+template <class Signature> class async_result<impl::operation::signature_probe, Signature> {
 public:
     template <class Initiation>
-    static detail::probed_signature<Signature> initiate(Initiation&&, detail::signature_probe) noexcept {
+    static detail::probed_signature<Signature> initiate(Initiation&&, impl::operation::signature_probe) noexcept {
         return {};
     }
 };
@@ -41,7 +42,7 @@ template <class T, class... Args> struct completion_signature_of {};
 template <class T, class... Args>
     requires async_operation<T, Args...>
 struct completion_signature_of<T, Args...>
-    : decltype(std::declval<T>()(std::declval<Args>()..., detail::signature_probe())){};
+    : decltype(std::declval<T>()(std::declval<Args>()..., impl::operation::signature_probe())){};
 /// That signature itself.
 template <class T, class... Args> using completion_signature_of_t = typename completion_signature_of<T, Args...>::type;
 

@@ -15,7 +15,7 @@
 
 namespace fairlead {
 
-namespace detail {
+namespace impl::operation {
 
 template <class Signature> struct signature_of;
 template <class R, class... Args> struct signature_of<R(Args...)> {
@@ -25,18 +25,18 @@ template <class R, class... Args> struct signature_of<R(Args...)> {
 
 template <class Signature> using values_of = typename signature_of<Signature>::values;
 
-} // namespace detail
+} // namespace impl::operation
 
 /// void(A, B ...): what an operation completes with.
 template <class S>
-concept completion_signature = requires { typename detail::values_of<S>; };
+concept completion_signature = requires { typename impl::operation::values_of<S>; };
 
 /// A movable function object that takes the arguments of the signature (of each, where there are several).
 template <class H, class... Signatures>
 concept completion_handler_for = std::move_constructible<std::decay_t<H>> &&
-                                 (detail::signature_of<Signatures>::template callable<std::decay_t<H>> && ...);
+                                 (impl::operation::signature_of<Signatures>::template callable<std::decay_t<H>> && ...);
 
-namespace detail {
+namespace impl::operation {
 
 /// The error for a last argument that is no token. The functions that users' calls reach first ask, so that the
 /// compiler shows that call and little else.
@@ -56,9 +56,9 @@ template <class Awaited> struct refused_await {
 };
 template <class Signature> using refused_token = refused_await<awaited<Signature>>;
 
-} // namespace detail
+} // namespace impl::operation
 
-namespace detail {
+namespace impl::operation {
 
 /// async_result of a token that is the handler itself.
 template <class Token> class token_as_handler {
@@ -76,7 +76,7 @@ public:
     }
 };
 
-} // namespace detail
+} // namespace impl::operation
 
 /// Makes a handler and a result of a token. The primary template takes the token itself as the handler (a callback).
 /// Specialise it for a token of your own with either
@@ -85,12 +85,12 @@ public:
 ///   - the form of P0162R0: `completion_handler_type` constructed from the token, `return_type`, a constructor from an
 ///     lvalue of the handler, and `get()`.
 /// Operations with several signatures ask for all of them at once.
-template <class Token, class... Signatures> class async_result : public detail::token_as_handler<Token> {
+template <class Token, class... Signatures> class async_result : public impl::operation::token_as_handler<Token> {
 public:
-    using detail::token_as_handler<Token>::token_as_handler;
+    using impl::operation::token_as_handler<Token>::token_as_handler;
 };
 
-namespace detail {
+namespace impl::operation {
 
 struct any_initiation {
     template <class... T> void operator()(T&&...) const {}
@@ -118,20 +118,20 @@ template <class Token, class Signature> struct token_check {
 /// True when the tokens of this type neither allocate nor start anything by themselves.
 template <class Token, class Initiation> inline constexpr bool nothrow_token = false;
 
-} // namespace detail
+} // namespace impl::operation
 
 /// The customisation point: turns `token` into a handler, gives it to `invoker`, and returns what the token promises.
 /// A user's token may overload it in its own namespace.
 template <completion_signature Signature, class Token, class Invoker>
-    requires(!std::same_as<std::decay_t<Invoker>, detail::overload_probe>)
+    requires(!std::same_as<std::decay_t<Invoker>, impl::operation::overload_probe>)
 FAIRLEAD_ALWAYS_INLINE decltype(auto) completion_token_transform(Token&& token, Invoker&& invoker) noexcept(
-    detail::nothrow_token<std::decay_t<Token>, std::decay_t<Invoker>>) {
+    impl::operation::nothrow_token<std::decay_t<Token>, std::decay_t<Invoker>>) {
     using result = async_result<std::decay_t<Token>, Signature>;
-    if constexpr (!detail::token_check<std::decay_t<Token>, Signature>::valid) {
-        return detail::refused_token<Signature>();
-    } else if constexpr (detail::no_token<Token, Signature>) {
+    if constexpr (!impl::operation::token_check<std::decay_t<Token>, Signature>::valid) {
+        return impl::operation::refused_token<Signature>();
+    } else if constexpr (impl::operation::no_token<Token, Signature>) {
         static_assert(!sizeof(std::decay_t<Token>), FAIRLEAD_NO_TOKEN);
-        return detail::refused_token<Signature>();
+        return impl::operation::refused_token<Signature>();
     } else if constexpr (requires { result::initiate(std::forward<Invoker>(invoker), std::forward<Token>(token)); }) {
         return result::initiate(std::forward<Invoker>(invoker), std::forward<Token>(token));
     } else {
@@ -142,7 +142,7 @@ FAIRLEAD_ALWAYS_INLINE decltype(auto) completion_token_transform(Token&& token, 
     }
 }
 
-namespace detail {
+namespace impl::operation {
 
 /// Where only the argument's own namespaces are searched for completion_token_transform.
 namespace own_overload {
@@ -169,13 +169,13 @@ template <class Token, class Signature> consteval bool is_token_for() {
         return initiates<result, Token> || of_two_parts<result>;
 }
 
-} // namespace detail
+} // namespace impl::operation
 
 /// The last argument of an operation with this signature (each of them).
 template <class T, class... Signatures>
-concept completion_token_for = (detail::is_token_for<T, Signatures>() && ...);
+concept completion_token_for = (impl::operation::is_token_for<T, Signatures>() && ...);
 
-namespace detail {
+namespace impl::operation {
 
 /// An initiation with the arguments that its caller passed, as one function of the handler. Like every initiation it is
 /// called at most once and gives its members away, also as an lvalue, since tokens of users call it.
@@ -242,7 +242,7 @@ struct adapter_of_handler {
     }
 };
 
-} // namespace detail
+} // namespace impl::operation
 
 /// Starts `initiation(handler, args...)` with what `token` becomes. The signature may be named, as in Asio.
 ///
@@ -265,16 +265,16 @@ template <class Token, completion_signature Signature, class Initiation, class..
 decltype(auto) async_initiate(Initiation&& initiation, std::type_identity_t<Token>& token, Args&&... args) {
     return completion_token_transform<Signature>(
         std::forward<Token>(token),
-        detail::bind_initiation(std::forward<Initiation>(initiation), std::forward<Args>(args)...));
+        impl::operation::bind_initiation(std::forward<Initiation>(initiation), std::forward<Args>(args)...));
 }
 /// The same for an operation that completes with one of several signatures. It cannot be awaited: which type would it
 /// be? as_tuple and redirect_error, binders, append, prepend and consign adapt each of the signatures.
 template <class Token, completion_signature First, completion_signature Second, completion_signature... More,
           class Initiation, class... Args>
 decltype(auto) async_initiate(Initiation&& initiation, std::type_identity_t<Token>& token, Args&&... args) {
-    return detail::initiate_several<First, Second, More...>(
+    return impl::operation::initiate_several<First, Second, More...>(
         std::forward<Token>(token),
-        detail::bind_initiation(std::forward<Initiation>(initiation), std::forward<Args>(args)...));
+        impl::operation::bind_initiation(std::forward<Initiation>(initiation), std::forward<Args>(args)...));
 }
 
 /// The same with the signatures alone; the token is taken as it is passed.
@@ -288,9 +288,9 @@ decltype(auto) async_initiate(Initiation&& initiation, Token&& token, Args&&... 
 template <class Token, class Initiation, class... Args>
     requires(!completion_signature<Token>)
 decltype(auto) async_initiate(Initiation&& initiation, std::type_identity_t<Token>& token, Args&&... args) {
-    return detail::initiate_several<>(
+    return impl::operation::initiate_several<>(
         std::forward<Token>(token),
-        detail::bind_initiation(std::forward<Initiation>(initiation), std::forward<Args>(args)...));
+        impl::operation::bind_initiation(std::forward<Initiation>(initiation), std::forward<Args>(args)...));
 }
 template <class Initiation, class Token, class... Args>
     requires(!completion_signature<Initiation>)

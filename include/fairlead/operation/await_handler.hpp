@@ -13,31 +13,31 @@
 #include <tuple>
 #include <utility>
 
-namespace fairlead::detail {
+namespace fairlead::impl::operation {
 
 /// Only the thread that runs the coroutine may lend its bytes: an operation that allocates on two threads at once must
 /// overflow.
 inline bool lends_here(await_record const& r) noexcept {
     if (!r.home)
         return true;
-    auto const* const f = this_thread.frames;
-    section const s;
+    auto const* const f = exec::this_thread.frames;
+    exec::section const s;
     return f && f->runs == r.home && f->runs->mine(s);
 }
 inline void* lend_bytes(await_record& r, std::size_t bytes) {
-    section const s;
+    exec::section const s;
     if (lends_here(r) && !r.lent && bytes <= await_record::lendable) {
         r.lent = true;
         return r.bytes;
     }
-    ++this_thread.record_overflows;
-    return recycle_allocate(bytes);
+    ++exec::this_thread.record_overflows;
+    return exec::recycle_allocate(bytes);
 }
 inline void take_back_bytes(await_record& r, void* p) noexcept {
     if (p != r.bytes)
-        return recycle_free(p);
+        return exec::recycle_free(p);
     r.lent = false;
-    if (r.end == chain_end::awaits_bytes) [[unlikely]]
+    if (r.end == exec::chain_end::awaits_bytes) [[unlikely]]
         r.hooks->abandon(&r);
 }
 
@@ -81,7 +81,7 @@ template <class Values> void store_result(await_record& r, Values&& v) {
     if constexpr (result_fits<type>)
         ::new (place) type(std::forward<Values>(v));
     else
-        ::new (place) type*(::new (recycle_allocate(sizeof(type))) type(std::forward<Values>(v)));
+        ::new (place) type*(::new (exec::recycle_allocate(sizeof(type))) type(std::forward<Values>(v)));
 }
 
 /// An error code was just written as two words: copied as one of 16 bytes, it would wait for both to reach the cache.
@@ -105,16 +105,16 @@ template <class Values> Values take_result(await_record& r) {
         auto* p = *std::launder(static_cast<Values**>(place));
         Values v(move_by_words(*p));
         p->~Values();
-        recycle_free(p);
+        exec::recycle_free(p);
         return v;
     }
 }
 
 /// As spend_slow() and spend(), for a chain. A coroutine of another library that awaits outside any loop has no budget
 /// to keep.
-inline bool spend_more_for(await_record const& r) noexcept { return !r.home || spend_slow(); }
+inline bool spend_more_for(await_record const& r) noexcept { return !r.home || exec::spend_slow(); }
 inline bool spend_for(await_record const& r) noexcept {
-    if (this_thread.item.take()) [[likely]]
+    if (exec::this_thread.item.take()) [[likely]]
         return true;
     return spend_more_for(r);
 }
@@ -135,7 +135,7 @@ public:
         return l ? l->context() : home_->as_executor()->context();
     }
     template <class F> void execute(F&& f) const {
-        if constexpr (std::same_as<std::decay_t<F>, op_function>) {
+        if constexpr (std::same_as<std::decay_t<F>, exec::op_function>) {
             if (loop* const l = home_ ? home_->as_loop() : nullptr)
                 l->post(f.release_for(*l));
             else if (home_)
@@ -144,13 +144,13 @@ public:
                 std::forward<F>(f)();
         } else {
             if (home_)
-                home_->resume_soon(*function_op<std::decay_t<F>>::make(std::forward<F>(f)));
+                home_->resume_soon(*exec::function_op<std::decay_t<F>>::make(std::forward<F>(f)));
             else
                 std::forward<F>(f)();
         }
     }
     bool running_in_this_thread() const noexcept {
-        auto const* const f = this_thread.frames;
+        auto const* const f = exec::this_thread.frames;
         return (f && f->runs == home_) || !home_ || home_->runs_here();
     }
     void on_work_started() const noexcept {
@@ -162,7 +162,7 @@ public:
             home_->count_work(-1);
     }
     loop* native_loop() const noexcept {
-        auto const* const f = this_thread.frames;
+        auto const* const f = exec::this_thread.frames;
         if (f && f->runs == home_)
             return f->runs;
         return home_ ? home_->as_loop() : nullptr;
@@ -179,10 +179,17 @@ public:
 private:
     resumer* home_;
 };
-template <> inline constexpr bool always_loop<await_executor> = false;
-template <> struct lasting_executor<await_executor> {
+
+} // namespace fairlead::impl::operation
+
+namespace fairlead::impl {
+template <> inline constexpr bool exec::always_loop<operation::await_executor> = false;
+template <> struct exec::lasting_executor<operation::await_executor> {
     using type = any_io_executor;
 };
+} // namespace fairlead::impl
+
+namespace fairlead::impl::operation {
 
 template <class... Args> class await_handler {
 public:
@@ -210,4 +217,4 @@ private:
     await_record* record_;
 };
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::operation

@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace fairlead::detail {
+namespace fairlead::impl::operation {
 
 /// As std::apply without a result. That is four functions for each handler and each list of values, and a program
 /// compiles them for every operation that it starts. Nearly all completions have at most two values.
@@ -22,4 +22,4 @@ template <class Handler, class Values> void call_with_values(Handler&& handler, 
         std::forward<Handler>(handler)();
 }
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::operation

@@ -18,7 +18,7 @@ namespace fairlead {
 
 class cancellation_slot;
 
-namespace detail {
+namespace impl::operation {
 
 struct slot_handler_functions {
     void (*call)(void* handler, cancellation_type type);
@@ -37,7 +37,7 @@ struct alignas(16) slot_block {
 
 struct slot_access;
 
-} // namespace detail
+} // namespace impl::operation
 
 /// Emits requests to whoever has installed a handler in its slot.
 /// Threads    any thread may emit, also while the operation is completing; creating and destroying is for one thread
@@ -68,7 +68,7 @@ public:
 
 private:
     friend class cancellation_slot;
-    friend struct detail::slot_access;
+    friend struct impl::operation::slot_access;
 
     /// The calling thread at this signal. Others wait meanwhile; the thread itself may come again, from a handler.
     class use {
@@ -113,7 +113,7 @@ private:
             f->destroy(block_->place());
     }
 
-    detail::slot_block* block_ = nullptr;
+    impl::operation::slot_block* block_ = nullptr;
     std::atomic<void const*> holder_{nullptr}; ///< the thread that uses it now
     use* uses_ = nullptr;                      ///< the innermost use of that thread
 };
@@ -133,7 +133,7 @@ public:
         if (!signal_->block_ || signal_->block_->capacity < sizeof(Handler))
             signal_->make_room(sizeof(Handler));
         auto* const h = ::new (signal_->block_->place()) Handler(std::forward<Args>(args)...);
-        signal_->block_->installed = &detail::slot_handler_table<Handler>;
+        signal_->block_->installed = &impl::operation::slot_handler_table<Handler>;
         return *h;
     }
     template <class Handler> std::decay_t<Handler>& assign(Handler&& handler) {
@@ -158,14 +158,14 @@ public:
 
 private:
     friend class cancellation_signal;
-    friend struct detail::slot_access;
+    friend struct impl::operation::slot_access;
     constexpr explicit cancellation_slot(cancellation_signal* s) noexcept : signal_(s) {}
     cancellation_signal* signal_ = nullptr;
 };
 
 inline cancellation_slot cancellation_signal::slot() noexcept { return cancellation_slot(this); }
 
-namespace detail {
+namespace impl::operation {
 
 struct slot_access {
     /// Clears the slot if `still_ours()`, asked while no other thread is at the signal.
@@ -178,5 +178,5 @@ struct slot_access {
     }
 };
 
-} // namespace detail
+} // namespace impl::operation
 } // namespace fairlead

@@ -24,7 +24,7 @@ using enable_partial_cancellation = cancellation_filter<cancellation_type::termi
 using enable_total_cancellation =
     cancellation_filter<cancellation_type::terminal | cancellation_type::partial | cancellation_type::total>;
 
-namespace detail {
+namespace impl::operation {
 
 /// An awaited primitive, asked by the verb of its table. It needs no handler in a slot.
 struct askable_await {
@@ -80,13 +80,13 @@ private:
     }
 
     askable_await awaited_{};
-    short_lock lock_; ///< nobody calls a handler under it
+    exec::short_lock lock_; ///< nobody calls a handler under it
 };
 
 /// The handler that a state installs in its parent's slot.
 template <class InFilter, class OutFilter> class chained_handler {
 public:
-    chained_handler(shared_block<chained_signal> const& to, InFilter in, OutFilter out)
+    chained_handler(exec::shared_block<chained_signal> const& to, InFilter in, OutFilter out)
         : to_(to),
           in_(std::move(in)),
           out_(std::move(out)) {
@@ -108,12 +108,12 @@ public:
     }
 
 private:
-    shared_block<chained_signal> to_;
+    exec::shared_block<chained_signal> to_;
     [[no_unique_address]] InFilter in_;
     [[no_unique_address]] OutFilter out_;
 };
 
-} // namespace detail
+} // namespace impl::operation
 
 /// A slot for the steps of an operation, chained to the operation's own slot. Copies share one state.
 /// Threads    any thread may emit; otherwise as the operation
@@ -131,8 +131,9 @@ public:
     template <class Slot, class InFilter, class OutFilter> cancellation_state(Slot parent, InFilter in, OutFilter out) {
         if (!parent.is_connected())
             return;
-        shared_ = detail::shared_block<detail::chained_signal>::make();
-        parent.template emplace<detail::chained_handler<InFilter, OutFilter>>(shared_, std::move(in), std::move(out));
+        shared_ = impl::exec::shared_block<impl::operation::chained_signal>::make();
+        parent.template emplace<impl::operation::chained_handler<InFilter, OutFilter>>(shared_, std::move(in),
+                                                                                       std::move(out));
     }
 
     /// For the steps. Belongs to no signal when the parent does not.
@@ -156,7 +157,7 @@ public:
         if (!shared_ || !ours())
             return;
         if constexpr (std::is_same_v<Slot, cancellation_slot>)
-            detail::slot_access::clear_if(parent, ours);
+            impl::operation::slot_access::clear_if(parent, ours);
         else
             parent.clear();
     }
@@ -165,17 +166,17 @@ public:
         if (auto const what = cancelled(); !!what)
             shared_->ask(what);
     }
-    void await_begins(detail::askable_await const& a) const noexcept { shared_->await_begins(a); }
+    void await_begins(impl::operation::askable_await const& a) const noexcept { shared_->await_begins(a); }
     void await_has_begun(bool with_all_before) const noexcept {
         shared_->await_has_begun(with_all_before ? cancelled() : cancellation_type::none);
     }
     void await_has_ended() const noexcept { shared_->await_has_ended(); }
 
 private:
-    detail::shared_block<detail::chained_signal> shared_;
+    impl::exec::shared_block<impl::operation::chained_signal> shared_;
 };
 
-namespace detail {
+namespace impl::operation {
 
 /// Base of the library's composed operations, to hear requests in every step and between them. Costs
 /// nothing when the handler has no slot.
@@ -207,5 +208,5 @@ private:
     cancellation_state state_;
 };
 
-} // namespace detail
+} // namespace impl::operation
 } // namespace fairlead

@@ -12,7 +12,7 @@
 
 #include <utility>
 
-namespace fairlead::detail {
+namespace fairlead::impl::operation {
 
 /// The requests to the coroutines of a chain; in its root.
 struct chain_requests {
@@ -38,7 +38,7 @@ template <class Filter> struct prompt_filter {
     cancellation_type operator()(cancellation_type type) const {
         auto const passed = filter(type);
         if (!!passed)
-            this_thread.item.exhaust();
+            exec::this_thread.item.exhaust();
         return passed;
     }
 };
@@ -87,8 +87,8 @@ public:
             return; // The result goes with its arguments.
         auto& r = *std::exchange(record_, nullptr);
         store_result(r, std::tuple<Args...>(std::move(args)...));
-        r.state = await_state::stored;
-        heed_requests(r); // It may be resumed in here.
+        r.state = exec::await_state::stored;
+        exec::heed_requests(r); // It may be resumed in here.
         finish_await(r);
     }
 
@@ -98,9 +98,9 @@ private:
 
 /// Starts an awaited operation with a handler: `start()` moves that in. False: it has completed meanwhile.
 template <class Start> bool start_with_handler(await_record& r, Start start) {
-    auto& thread = this_thread;
+    auto& thread = exec::this_thread;
     struct restore {
-        thread_state& thread;
+        exec::thread_state& thread;
         await_record const* starting;
         bool dropped;
         ~restore() {
@@ -139,7 +139,7 @@ bool start_heard(void (*start)(void*, handler_ref<Args...>), void* storage, awai
     auto const state = requests.state; // The chain may be gone when the operation has been started.
     bool const goes_on = r.notes & await_record::goes_on;
     handler h(&r);
-    r.state = await_state::idle;
+    r.state = exec::await_state::idle;
     bool const suspends = start_with_handler(
         r, [&] { start(storage, {std::addressof(h), &erased_handler_table<handler, Args...>::functions}); });
     if (!goes_on) // Another thread may have asked before there was anybody in the slot.
@@ -147,4 +147,4 @@ bool start_heard(void (*start)(void*, handler_ref<Args...>), void* storage, awai
     return suspends;
 }
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::operation

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace fairlead::detail {
+namespace fairlead::impl::operation {
 
 /// Moves a handler out of its block. A move that throws calls `give_up` first: the block is nobody else's.
 template <class Handler, class F>
@@ -58,10 +58,11 @@ void post_values(Executor const& ex, Handler&& handler, Values&& values) {
     using op_type = completion_op<handler_type, std::decay_t<Values>>;
     if constexpr (has_own_executor<handler_type>) {
         auto const target = get_associated_executor(handler, ex);
-        execute_op(target,
-                   *allocate_with<op_type>(handler, std::forward<Handler>(handler), std::forward<Values>(values)));
+        exec::execute_op(
+            target, *allocate_with<op_type>(handler, std::forward<Handler>(handler), std::forward<Values>(values)));
     } else {
-        execute_op(ex, *allocate_with<op_type>(handler, std::forward<Handler>(handler), std::forward<Values>(values)));
+        exec::execute_op(
+            ex, *allocate_with<op_type>(handler, std::forward<Handler>(handler), std::forward<Values>(values)));
     }
 }
 
@@ -69,10 +70,10 @@ void post_values(Executor const& ex, Handler&& handler, Values&& values) {
 template <class Handler, class Values> void dispatch_values(Handler& handler, Values&& values) {
     if constexpr (has_own_executor<Handler>) {
         auto const target = get_associated_executor(handler);
-        if (!runs_here(target)) {
+        if (!exec::runs_here(target)) {
             auto* o = allocate_with<completion_op<Handler, std::decay_t<Values>>>(handler, std::move(handler),
                                                                                   std::forward<Values>(values));
-            dispatch_op(target, *o);
+            exec::dispatch_op(target, *o);
             return;
         }
     }
@@ -89,10 +90,11 @@ template <class Executor> bool queues_functions(Executor const& e) noexcept {
 
 /// May a handler be called inside others? No deeper than the stack allows, and no longer than the budget of the item
 /// that runs, of which each takes a unit. The outermost always may, and outside of items there is none that could wait.
-inline bool may_be_inside(thread_state const& thread) noexcept {
+inline bool may_be_inside(exec::thread_state const& thread) noexcept {
     if (thread.immediate_depth == 0)
         return true;
-    return thread.immediate_depth < fairness::inline_depth_most && ((!thread.frames && !thread.is_outside) || spend());
+    return thread.immediate_depth < fairness::inline_depth_most &&
+           ((!thread.frames && !thread.is_outside) || exec::spend());
 }
 
 /// Ends an operation that completed at once, from inside its initiating function. The handler is queued. One with an
@@ -102,15 +104,15 @@ template <class Executor, class Handler, class Values>
 void complete_immediately(Executor const& ex, Handler&& handler, Values&& values) {
     if constexpr (has_immediate_executor<std::decay_t<Handler>>) {
         auto const at = get_associated_immediate_executor(handler, ex);
-        auto& thread = this_thread;
+        auto& thread = exec::this_thread;
         using at_type = std::decay_t<decltype(at)>;
-        loop* const l = loop_of(at);
-        bool const here = l                   ? l->is_running_this()
-                          : has_loop<at_type> ? false
-                                              : runs_here(at) || std::is_same_v<at_type, inline_executor>;
+        loop* const l = exec::loop_of(at);
+        bool const here = l                         ? l->is_running_this()
+                          : exec::has_loop<at_type> ? false
+                                                    : exec::runs_here(at) || std::is_same_v<at_type, inline_executor>;
         if (here && may_be_inside(thread)) {
             ++thread.immediate_depth;
-            at_scope_end const one_less([&thread] { --thread.immediate_depth; });
+            base::at_scope_end const one_less([&thread] { --thread.immediate_depth; });
             std::decay_t<Handler> h(std::forward<Handler>(handler));
             call_with_values(std::move(h), std::forward<Values>(values));
             return;
@@ -118,7 +120,7 @@ void complete_immediately(Executor const& ex, Handler&& handler, Values&& values
         if (!here && queues_functions(at)) {
             using op_type = completion_op<std::decay_t<Handler>, std::decay_t<Values>>;
             auto* o = allocate_with<op_type>(handler, std::forward<Handler>(handler), std::forward<Values>(values));
-            execute_op(at, *o);
+            exec::execute_op(at, *o);
             return;
         }
     }
@@ -128,9 +130,10 @@ void complete_immediately(Executor const& ex, Handler&& handler, Values&& values
 /// Work on a handler's executor while its operation runs elsewhere (the executor's run() must not end).
 template <class Executor> struct executor_work {
     template <class Handler> executor_work(Handler const& h, loop* operation) : executor(get_associated_executor(h)) {
-        loop* const own = loop_of(executor);
-        counted = (!always_loop<Executor> && !own) || own != operation; // Executors of users are taken for another one.
-        if constexpr (tracks_work<Executor>)
+        loop* const own = exec::loop_of(executor);
+        counted =
+            (!exec::always_loop<Executor> && !own) || own != operation; // Executors of users are taken for another one.
+        if constexpr (exec::tracks_work<Executor>)
             if (counted)
                 executor.on_work_started();
     }
@@ -144,7 +147,7 @@ template <class Executor> struct executor_work {
             executor = other.executor;
     }
     ~executor_work() {
-        if constexpr (tracks_work<Executor>)
+        if constexpr (exec::tracks_work<Executor>)
             if (counted)
                 executor.on_work_finished();
     }
@@ -158,8 +161,8 @@ template <class Handler, bool Own = has_own_executor<Handler>> struct handler_wo
     explicit handler_work(Handler const&, loop*) noexcept {}
 };
 template <class Handler> struct handler_work<Handler, true>
-    : executor_work<typename lasting_executor<associated_executor_t<Handler>>::type> {
-    using base = executor_work<typename lasting_executor<associated_executor_t<Handler>>::type>;
+    : executor_work<typename exec::lasting_executor<associated_executor_t<Handler>>::type> {
+    using base = executor_work<typename exec::lasting_executor<associated_executor_t<Handler>>::type>;
     using base::base;
     explicit handler_work(base&& other) noexcept : base(std::move(other)) {}
 };
@@ -173,4 +176,4 @@ template <class Handler> struct work_beside_handler<Handler, true> : executor_wo
     using executor_work<associated_executor_t<Handler>>::executor_work;
 };
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::operation

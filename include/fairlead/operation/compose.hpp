@@ -13,7 +13,7 @@
 #include <tuple>
 
 namespace fairlead {
-namespace detail {
+namespace impl::operation {
 
 /// The cancellation part of users' composed operations: a state chained to the slot of the handler. It is empty when
 /// the handler has no slot. Terminal requests only, until reset.
@@ -88,8 +88,9 @@ void complete_composed(bool initiating, Executor const& ex, Handler& handler, Va
     }
     if constexpr (std::is_same_v<Executor, inline_executor> && !has_own_executor<Handler>) {
         // Neither the operation nor the handler says where: in this thread's loop, if there is one.
-        if (this_thread.current) {
-            complete_immediately(loop_executor(this_thread.current), std::move(handler), std::forward<Values>(values));
+        if (exec::this_thread.current) {
+            complete_immediately(loop_executor(exec::this_thread.current), std::move(handler),
+                                 std::forward<Values>(values));
             return;
         }
     }
@@ -167,7 +168,7 @@ private:
         Handler handler(std::move(handler_));
         // A completion that is queued for the handler counts as work itself.
         if (initiating) {
-            at_scope_end const release([this] { work_.reset(); });
+            base::at_scope_end const release([this] { work_.reset(); });
             complete_composed(true, ex, handler, std::forward<Values>(values));
         } else {
             work_.reset();
@@ -224,11 +225,11 @@ template <class... Signatures> struct start_composed {
     }
 };
 
-} // namespace detail
+} // namespace impl::operation
 
 template <template <class, class> class A, class I, class W, class H, class... S, class D>
-struct associator<A, detail::composed_op<I, W, H, S...>, D> {
-    using self = detail::composed_op<I, W, H, S...>;
+struct associator<A, impl::operation::composed_op<I, W, H, S...>, D> {
+    using self = impl::operation::composed_op<I, W, H, S...>;
     using type = typename A<H, D>::type;
     static decltype(auto) get(self const& s) noexcept { return A<H, D>::get(s.get()); }
     static decltype(auto) get(self const& s, D const& d) noexcept { return A<H, D>::get(s.get(), d); }
@@ -247,8 +248,8 @@ struct associator<A, detail::composed_op<I, W, H, S...>, D> {
 /// Source     Asio, composed
 template <completion_signature... Signatures, class Implementation, class... Parts>
 auto composed(Implementation&& implementation, Parts&&... parts) {
-    return detail::make_composed<detail::start_composed<Signatures...>>(std::forward<Implementation>(implementation),
-                                                                        std::forward<Parts>(parts)...);
+    return impl::operation::make_composed<impl::operation::start_composed<Signatures...>>(
+        std::forward<Implementation>(implementation), std::forward<Parts>(parts)...);
 }
 
 /// Starts a composed operation: async_initiate with composed(implementation, parts...).

@@ -25,7 +25,7 @@ struct default_completion_token<T> {
 /// That token itself.
 template <class T> using default_completion_token_t = typename default_completion_token<T>::type;
 
-namespace detail {
+namespace impl::operation {
 
 template <class T> struct default_token_of_object : default_completion_token<T> {};
 template <class T>
@@ -60,5 +60,5 @@ template <class Token> struct can_be_default {
     }
 };
 
-} // namespace detail
+} // namespace impl::operation
 } // namespace fairlead

@@ -8,7 +8,7 @@
 
 #include <cstddef>
 
-namespace fairlead::detail {
+namespace fairlead::impl::operation {
 
 /// Any executor, or that of a handler which names none: then functions run at once, in the calling thread.
 class erased_executor {
@@ -21,8 +21,9 @@ public:
         if constexpr (std::same_as<E, inline_executor>)
             return;
         else if constexpr (!io_executor<E>)
-            executor_ = any_io_executor(any_executor_at_all(), e);
-        else if (always_loop<E> || std::derived_from<E, any_io_executor> || !has_loop<E> || loop_of(e))
+            executor_ = any_io_executor(exec::any_executor_at_all(), e);
+        else if (exec::always_loop<E> || std::derived_from<E, any_io_executor> || !exec::has_loop<E> ||
+                 exec::loop_of(e))
             executor_ = e; // An awaiting coroutine without a loop names no executor either.
     }
 
@@ -39,7 +40,7 @@ public:
         else
             std::forward<F>(f)();
     }
-    void dispatch_op(op_function f) const {
+    void dispatch_op(exec::op_function f) const {
         if (executor_)
             executor_.dispatch_op(std::move(f));
         else
@@ -70,7 +71,14 @@ public:
 private:
     any_io_executor executor_;
 };
-template <> inline constexpr bool always_loop<erased_executor> = false;
+
+} // namespace fairlead::impl::operation
+
+namespace fairlead::impl {
+template <> inline constexpr bool exec::always_loop<operation::erased_executor> = false;
+} // namespace fairlead::impl
+
+namespace fairlead::impl::operation {
 
 struct association_functions {
     void* (*allocate)(void const* handler, std::size_t bytes);
@@ -130,7 +138,7 @@ public:
     {
         static_assert(alignof(T) <= alignof(std::max_align_t), "over-aligned types need an allocator of their own");
         return static_cast<T*>(handler_ ? functions_->allocate(handler_, n * sizeof(T))
-                                        : recycle_allocate(n * sizeof(T)));
+                                        : exec::recycle_allocate(n * sizeof(T)));
     }
     void deallocate(T* p, std::size_t n) noexcept
         requires(!std::is_void_v<T>)
@@ -138,7 +146,7 @@ public:
         if (handler_)
             functions_->deallocate(handler_, p, n * sizeof(T));
         else
-            recycle_free(p);
+            exec::recycle_free(p);
     }
     template <class U> bool operator==(erased_allocator<U> const& other) const noexcept {
         return handler_ == other.handler_;
@@ -150,4 +158,4 @@ private:
     void const* handler_;
 };
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::operation

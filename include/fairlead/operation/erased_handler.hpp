@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace fairlead::detail {
+namespace fairlead::impl::operation {
 
 template <class... Args> struct erased_handler_functions {
     std::size_t size;
@@ -44,7 +44,7 @@ template <class Handler, class... Args> struct erased_handler_table {
     }
     static void abandon(void* handler, void* block, std::size_t bytes) { take_out(handler, block, bytes); }
     static loop* foreign_loop(void* handler, loop* operation) noexcept {
-        loop* l = loop_of(get_associated_executor(in(handler)));
+        loop* l = exec::loop_of(get_associated_executor(in(handler)));
         return l == operation ? nullptr : l;
     }
     static constexpr auto foreign_loop_function() {
@@ -191,14 +191,14 @@ template <class Handler, class Default> struct erased_allocator_of {
     static type get(Handler const& h, Default const&) noexcept { return h.allocator(); }
 };
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::operation
 
 template <class... Args, class D>
-struct fairlead::associator<fairlead::associated_executor, fairlead::detail::boxed_handler<Args...>, D>
-    : fairlead::detail::erased_executor_of<fairlead::detail::boxed_handler<Args...>, D> {};
+struct fairlead::associator<fairlead::associated_executor, fairlead::impl::operation::boxed_handler<Args...>, D>
+    : fairlead::impl::operation::erased_executor_of<fairlead::impl::operation::boxed_handler<Args...>, D> {};
+template <class... Args, class D> struct fairlead::associator<fairlead::associated_immediate_executor,
+                                                              fairlead::impl::operation::boxed_handler<Args...>, D>
+    : fairlead::impl::operation::erased_immediate_executor_of<fairlead::impl::operation::boxed_handler<Args...>, D> {};
 template <class... Args, class D>
-struct fairlead::associator<fairlead::associated_immediate_executor, fairlead::detail::boxed_handler<Args...>, D>
-    : fairlead::detail::erased_immediate_executor_of<fairlead::detail::boxed_handler<Args...>, D> {};
-template <class... Args, class D>
-struct fairlead::associator<fairlead::associated_allocator, fairlead::detail::boxed_handler<Args...>, D>
-    : fairlead::detail::erased_allocator_of<fairlead::detail::boxed_handler<Args...>, D> {};
+struct fairlead::associator<fairlead::associated_allocator, fairlead::impl::operation::boxed_handler<Args...>, D>
+    : fairlead::impl::operation::erased_allocator_of<fairlead::impl::operation::boxed_handler<Args...>, D> {};

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-namespace fairlead::detail {
+namespace fairlead::impl::operation {
 
 /// A primitive whose op needs memory beside its record, for a copy of what the initiation holds.
 template <class Init>
@@ -150,7 +150,7 @@ template <class Derived> struct primitive {
 
 private:
     template <class Record> static bool try_at_once(Derived const& self, Record& r) {
-        section const s;
+        exec::section const s;
         return self.home()->may_try(s) && self.ready() && self.attempt(r);
     }
 };
@@ -255,4 +255,4 @@ template <class Init, class Adapt> struct adapted_primitive : around_primitive<a
     }
 };
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::operation

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace fairlead::detail {
+namespace fairlead::impl::operation {
 
 /// A handler at home with an object's executor.
 template <class Handler, class Executor> class object_handler {
@@ -59,14 +59,17 @@ template <class Primitive, class Executor> struct primitive_elsewhere {
     }
 };
 
+template <class Primitive> using elsewhere = primitive_elsewhere<Primitive, any_io_executor>;
+
 // The functions of a primitive that is awaited, or whose handler is erased, do not depend on the program. The library
 // has them compiled for the common ones (net/primitives.cpp). Given are the primitive and the arguments with which it
-// completes. These are specialisations because clang hides instantiations, whatever their declaration says.
+// completes, in the namespace impl. These are specialisations because clang hides instantiations, whatever their
+// declaration says.
 #define FAIRLEAD_COMPILED_PRIMITIVE(PRIMITIVE, ...)                                                                    \
     FAIRLEAD_COMPILED_TABLE(PRIMITIVE, __VA_ARGS__);                                                                   \
-    using PRIMITIVE##_elsewhere = primitive_elsewhere<PRIMITIVE, any_io_executor>;                                     \
-    FAIRLEAD_COMPILED_TABLE(PRIMITIVE##_elsewhere, __VA_ARGS__);                                                       \
-    template <> template <> FAIRLEAD_EXPORT void PRIMITIVE##_elsewhere::operator()(boxed_handler<__VA_ARGS__>&&)
+    FAIRLEAD_COMPILED_TABLE(operation::elsewhere<PRIMITIVE>, __VA_ARGS__);                                             \
+    template <> template <>                                                                                            \
+    FAIRLEAD_EXPORT void operation::elsewhere<PRIMITIVE>::operator()(operation::boxed_handler<__VA_ARGS__>&&)
 
 /// An initiation that is given its handler erased: what a handler costs in code is not paid twice.
 template <class Initiation, class Signature> struct erasing_initiation;
@@ -87,14 +90,14 @@ template <class Initiation, class R, class... Args> struct erasing_initiation<In
 /// Starts a primitive whose handler is given the executor of the object.
 template <class Signature, class Object, class Token, class Primitive>
 FAIRLEAD_ALWAYS_INLINE decltype(auto) initiate_elsewhere(Object const& object, Token&& token, Primitive&& primitive) {
-    using elsewhere = primitive_elsewhere<std::decay_t<Primitive>, typename Object::executor_type>;
+    using initiation = primitive_elsewhere<std::decay_t<Primitive>, typename Object::executor_type>;
     if constexpr (completion_handler_for<std::decay_t<Token>, Signature>) // Other tokens may ask for the executor.
         return completion_token_transform<Signature>(
             std::forward<Token>(token),
-            erasing_initiation<elsewhere, Signature>{{std::forward<Primitive>(primitive), object.get_executor()}});
+            erasing_initiation<initiation, Signature>{{std::forward<Primitive>(primitive), object.get_executor()}});
     else
         return completion_token_transform<Signature>(
-            std::forward<Token>(token), elsewhere{std::forward<Primitive>(primitive), object.get_executor()});
+            std::forward<Token>(token), initiation{std::forward<Primitive>(primitive), object.get_executor()});
 }
 /// As initiate_elsewhere(), for a primitive that fits into registers. Inline it would copy the executor into the frame
 /// of each coroutine that awaits in a loop (clang). A larger primitive lies in the frame when its address is passed on.
@@ -115,7 +118,7 @@ initiate_on(Object const& object, Token&& token,
     } else if constexpr (no_token<Token, Signature> && !own_overload::present<Token, Signature>) {
         static_assert(!sizeof(std::decay_t<Token>), FAIRLEAD_NO_TOKEN);
         return refused_token<Signature>();
-    } else if constexpr (always_loop<typename Object::executor_type>) {
+    } else if constexpr (exec::always_loop<typename Object::executor_type>) {
         return completion_token_transform<Signature>(std::forward<Token>(token), std::forward<Primitive>(primitive));
     } else {
         if (object.runs_handlers()) [[likely]]
@@ -129,12 +132,13 @@ initiate_on(Object const& object, Token&& token,
     }
 }
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::operation
 
 namespace fairlead {
 
 template <template <class, class> class A, class H, class E, class D>
     requires(!std::is_same_v<A<H, D>, associated_executor<H, D>>)
-struct associator<A, detail::object_handler<H, E>, D> : detail::pass_on<A, detail::object_handler<H, E>, H, D> {};
+struct associator<A, impl::operation::object_handler<H, E>, D>
+    : impl::operation::pass_on<A, impl::operation::object_handler<H, E>, H, D> {};
 
 } // namespace fairlead

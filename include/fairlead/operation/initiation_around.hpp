@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace fairlead::detail {
+namespace fairlead::impl::operation {
 
 template <class Initiation> struct initiation_around {
     Initiation initiation;
@@ -27,4 +27,4 @@ template <class Initiation> struct initiation_around {
     }
 };
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::operation

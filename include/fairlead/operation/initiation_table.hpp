@@ -9,7 +9,7 @@
 #include <fairlead/operation/initiate.hpp>
 #include <fairlead/operation/tried.hpp>
 
-namespace fairlead::detail {
+namespace fairlead::impl::operation {
 
 enum class step : unsigned char { ready, not_ready };
 
@@ -59,7 +59,7 @@ template <class Functions> struct retry_op : op {
             drop_await(r);
             return;
         }
-        r.state = await_state::idle;
+        r.state = exec::await_state::idle;
         bool done = true;
         try {
             auto const refused = r.notes & await_record::can_be_asked ? refusal_of(r) : refusal::none;
@@ -68,7 +68,7 @@ template <class Functions> struct retry_op : op {
             done = refused == refusal::throws || f->try_step(storage, r) == step::ready || !f->start_await(storage, r);
         } catch (...) { // An exception of a user's operation belongs to the coroutine that awaits it.
             store_result(r, std::current_exception());
-            r.state = await_state::failed;
+            r.state = exec::await_state::failed;
         }
         if (done)
             loop::resume_chain(r);
@@ -85,7 +85,7 @@ template <class Functions> struct retry_op : op {
 
 /// The common part of tables of all kinds: the initiation lies in the storage.
 template <class Init, class Values> struct stored_initiation {
-    static constexpr bool can_block = detail::can_block<Init, Values>;
+    static constexpr bool can_block = operation::can_block<Init, Values>;
 
     /// Without std::launder, behind which g++ reads again what the coroutine has just written. The storage of an
     /// async_op holds one initiation only, from its construction on.
@@ -107,7 +107,7 @@ template <class Init, class Values> struct stored_initiation {
     {
         auto const& init = *std::launder(static_cast<Init const*>(p));
         if constexpr (describes_record<Init>) {
-            if (r.state != await_state::stored) // else the record has gone
+            if (r.state != exec::await_state::stored) // else the record has gone
                 return init.describe(r.get<typename Init::record>());
             if constexpr (requires { init.describe(); })
                 return init.describe();
@@ -149,22 +149,22 @@ template <class Init, class... Args> struct primitive_functions
 
     static step try_step(void* p, await_record& r) {
         if constexpr (can_try) {
-            r.state = await_state::idle;
+            r.state = exec::await_state::idle;
             Init& i = in(p);
-            section const s;
+            exec::section const s;
             if (!i.home()->may_try(s) || !i.ready())
                 return step::not_ready;
-            if (!spend()) {
-                r.state = await_state::exhausted;
+            if (!exec::spend()) {
+                r.state = exec::await_state::exhausted;
                 return step::not_ready;
             }
             record& o = r.make<record>();
             i.prepare(o);
             if (i.attempt(o)) {
-                r.state = plain_result ? await_state::plain : await_state::idle;
+                r.state = plain_result ? exec::await_state::plain : exec::await_state::idle;
                 return step::ready;
             }
-            r.state = await_state::prepared;
+            r.state = exec::await_state::prepared;
         }
         return step::not_ready;
     }
@@ -173,22 +173,22 @@ template <class Init, class... Args> struct primitive_functions
             if (auto const refused = refusal_of(r); refused != refusal::none)
                 return refused == refusal::forever;
             if constexpr (can_be_cancelled<Init>() && (takes_here<Init> || hears_both<Init>)) {
-                if (!can_try || r.state != await_state::exhausted)
+                if (!can_try || r.state != exec::await_state::exhausted)
                     return start_heard<true, std::decay_t<Args>...>(&start, p, r);
             }
         }
         Init& i = in(p);
         if constexpr (can_try) {
-            if (r.state == await_state::exhausted) {
+            if (r.state == exec::await_state::exhausted) {
                 retry_op<functions_type>::queue(r, &functions, p);
                 return true;
             }
-            if (r.state != await_state::prepared)
+            if (r.state != exec::await_state::prepared)
                 i.prepare(r.make<record>());
         } else {
             i.prepare(r.make<record>());
         }
-        r.state = plain_result ? await_state::plain : await_state::idle;
+        r.state = plain_result ? exec::await_state::plain : exec::await_state::idle;
         auto& o = r.get<record>();
         o.run = Init::drops || hears_of_completion || has_own_slot<Init> ? &awaited_run : nullptr;
         if constexpr (has_own_slot<Init>)
@@ -212,7 +212,7 @@ template <class Init, class... Args> struct primitive_functions
             stop_listening(Init::slot_of(static_cast<record&>(*o)), static_cast<record&>(*o));
         if (mode == op_mode::complete) {
             op_has_completed<Init>(static_cast<record&>(*o));
-            this_thread.current->resume_op(*o);
+            exec::this_thread.current->resume_op(*o);
             return;
         }
         Init::drop(static_cast<record&>(*o));
@@ -301,7 +301,7 @@ template <class Values> void store_at_once(await_record& r, Values&& v) {
             result.error = 0;
             if constexpr (std::tuple_size_v<Values> == 2)
                 result.n = std::get<1>(v);
-            r.state = await_state::plain;
+            r.state = exec::await_state::plain;
             return;
         }
     }
@@ -322,14 +322,14 @@ template <class Init, class... Args> struct generic_functions
 
     static loop* home(void const* p) noexcept {
         if constexpr (requires(Init const& i) { i.get_executor(); })
-            return loop_of(in(const_cast<void*>(p)).get_executor());
+            return exec::loop_of(in(const_cast<void*>(p)).get_executor());
         else
             return nullptr;
     }
     static consteval bool find_executor() {
         if constexpr (requires(Init const& i) { i.get_executor(); }) {
             using type = std::decay_t<decltype(std::declval<Init const&>().get_executor())>;
-            return !always_loop<type> && std::convertible_to<type, any_io_executor>;
+            return !exec::always_loop<type> && std::convertible_to<type, any_io_executor>;
         } else {
             return false;
         }
@@ -348,7 +348,7 @@ template <class Init, class... Args> struct generic_functions
     }
     FAIRLEAD_ALWAYS_INLINE static step try_step(void* p, await_record& r) {
         if constexpr (can_try) {
-            if (this_thread.item.take()) [[likely]]
+            if (exec::this_thread.item.take()) [[likely]]
                 return attempt(p, r);
             return try_after_spending(p, r);
         }
@@ -360,7 +360,7 @@ template <class Init, class... Args> struct generic_functions
         requires can_try
     {
         if (!spend_more_for(r)) {
-            r.state = await_state::exhausted;
+            r.state = exec::await_state::exhausted;
             return step::not_ready;
         }
         return attempt(p, r);
@@ -371,11 +371,11 @@ template <class Init, class... Args> struct generic_functions
         Init& i = in(p);
         if constexpr (tries_plainly<Init>) {
             bool const done = i.try_step(r.make<op>().result);
-            r.state = done ? await_state::plain : await_state::idle;
+            r.state = done ? exec::await_state::plain : exec::await_state::idle;
             if (done)
                 return step::ready;
         } else {
-            r.state = await_state::idle;
+            r.state = exec::await_state::idle;
             auto const tried = [&i] {
                 if constexpr (tries_as<Init, values>)
                     return i.template try_step_as<values>();
@@ -393,23 +393,23 @@ template <class Init, class... Args> struct generic_functions
         if (r.notes & await_record::can_be_asked) [[unlikely]] {
             if (auto const refused = refusal_of(r); refused != refusal::none)
                 return refused == refusal::forever;
-            if (!can_try || r.state != await_state::exhausted)
+            if (!can_try || r.state != exec::await_state::exhausted)
                 return start_heard<can_be_cancelled<Init>(), std::decay_t<Args>...>(&start, p, r);
         }
         if constexpr (gives_way<Init>) {
             if (r.home) { // whose queue then is all that there is to go through
-                r.state = await_state::idle;
+                r.state = exec::await_state::idle;
                 loop::yield(r);
                 return true;
             }
         }
         if constexpr (can_try) {
-            if (r.state == await_state::exhausted) {
+            if (r.state == exec::await_state::exhausted) {
                 retry_op<functions_type>::queue(r, &functions, p);
                 return true;
             }
         }
-        r.state = await_state::idle;
+        r.state = exec::await_state::idle;
         return start_with_handler(r, [&] { std::move(in(p))(await_handler<std::decay_t<Args>...>(&r)); });
     }
     static values take(void*, await_record& r) { return take_result<values>(r); }
@@ -434,11 +434,11 @@ template <class Init, class... Args> struct generic_functions
 template <class Init> class boxed_initiation {
 public:
     template <class I> explicit boxed_initiation(std::in_place_t, I&& i) {
-        void* block = recycle_allocate(sizeof(Init));
+        void* block = exec::recycle_allocate(sizeof(Init));
         try {
             init_ = ::new (block) Init(std::forward<I>(i));
         } catch (...) {
-            recycle_free(block);
+            exec::recycle_free(block);
             throw;
         }
     }
@@ -447,7 +447,7 @@ public:
     ~boxed_initiation() {
         if (init_) {
             init_->~Init();
-            recycle_free(init_);
+            exec::recycle_free(init_);
         }
     }
     Init& operator*() const noexcept { return *init_; }
@@ -516,7 +516,7 @@ template <class Init, class... Args> consteval initiation_functions<Args...> con
 // initiation and the arguments with which it completes.
 template <class Init, class... Args> struct compiled_table {};
 #define FAIRLEAD_COMPILED_TABLE(INITIATION, ...)                                                                       \
-    template <> struct compiled_table<INITIATION, __VA_ARGS__> {                                                       \
+    template <> struct operation::compiled_table<INITIATION, __VA_ARGS__> {                                            \
         FAIRLEAD_EXPORT static initiation_functions<__VA_ARGS__> const functions;                                      \
     }
 
@@ -533,4 +533,4 @@ template <class Init, class... Args> consteval initiation_functions<Args...> con
         return &instantiate_table<Init, Args...>();
 }
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::operation

@@ -11,7 +11,7 @@ namespace fairlead {
 class loop;
 class loop_executor;
 
-namespace detail {
+namespace impl::operation {
 
 /// Records that can be asked to end early have a function `cancellation_of(record, loop)`, found by their namespace. It
 /// returns an object with three members. `accepts` are the types that are honoured. `request(ticket)` is for any
@@ -77,5 +77,5 @@ concept primitive_initiation = requires { typename Init::primitive_tag; };
 template <class Init>
 concept takes_here = requires(Init const& i, typename Init::record& r) { i.take_here(r); };
 
-} // namespace detail
+} // namespace impl::operation
 } // namespace fairlead

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <utility>
 
-namespace fairlead::detail {
+namespace fairlead::impl::operation {
 
 template <class Values, std::size_t Index, class Signature> struct kept_alternative;
 template <class Values, std::size_t Index, class R, class... Args> struct kept_alternative<Values, Index, R(Args...)> {
@@ -50,4 +50,4 @@ template <class Signature> struct kept_values<Signature> {
     template <class F> static void visit(type&& kept, F&& f) { std::forward<F>(f)(std::move(kept)); }
 };
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::operation

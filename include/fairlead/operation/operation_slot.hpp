@@ -11,12 +11,12 @@
 
 #include <cstdint>
 
-namespace fairlead::detail {
+namespace fairlead::impl::operation {
 
 FAIRLEAD_EXPORT std::uint64_t next_ticket() noexcept;
 
 [[noreturn]] inline void throw_not_cancellable() {
-    throw_error_now(
+    base::throw_error_now(
         error::make_error_code(error::operation_not_supported),
         "this operation cannot be ended early, so that it takes neither a time limit nor a cancellation slot");
 }
@@ -36,11 +36,11 @@ public:
     op_canceller(op_canceller const&) = delete;
     op_canceller& operator=(op_canceller const&) = delete;
     /// The op lives, or it would have cleared the slot. From now on it has nothing to clear.
-    ~op_canceller() { ticket_of(op_).store(nullptr, std::memory_order_relaxed); }
+    ~op_canceller() { exec::ticket_of(op_).store(nullptr, std::memory_order_relaxed); }
 
     void operator()(cancellation_type type) {
         if (!!(type & target_.accepts))
-            target_.request(ticket_of(op_).load(std::memory_order_relaxed));
+            target_.request(exec::ticket_of(op_).load(std::memory_order_relaxed));
     }
 
 private:
@@ -74,7 +74,7 @@ template <class GiveUp, class Slot, class Record> void listen_or(GiveUp give_up,
 
 /// Ends that, before `o` is given back. A slot that has been given to somebody else meanwhile stays theirs.
 template <class Slot> void stop_listening(Slot slot, op& o) noexcept {
-    auto const ours = [&o] { return ticket_of(o).load(std::memory_order_relaxed) != nullptr; };
+    auto const ours = [&o] { return exec::ticket_of(o).load(std::memory_order_relaxed) != nullptr; };
     if (!ours())
         return;
     if constexpr (std::is_same_v<Slot, cancellation_slot>)
@@ -88,4 +88,4 @@ template <class Init, class Handler> inline constexpr bool listens =
     cancellable_record<typename Init::record> &&
     (has_cancellation_slot<Handler> || requires(typename Init::record& o) { Init::slot_of(o); });
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::operation

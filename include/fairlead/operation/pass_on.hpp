@@ -1,7 +1,7 @@
 // An adapter that has the handler as `get()` or `handler` passes its associations on.
 #pragma once
 
-namespace fairlead::detail {
+namespace fairlead::impl::operation {
 
 template <template <class, class> class Associator, class Adapter, class Inner, class Default> struct pass_on {
     using type = typename Associator<Inner, Default>::type;
@@ -17,4 +17,4 @@ template <template <class, class> class Associator, class Adapter, class Inner, 
     }
 };
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::operation

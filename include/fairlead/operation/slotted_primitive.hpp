@@ -6,7 +6,7 @@
 
 #include <utility>
 
-namespace fairlead::detail {
+namespace fairlead::impl::operation {
 
 template <class Record> struct slotted_record : Record {
     cancellation_slot slot;
@@ -45,4 +45,4 @@ template <class Init> struct slotted_primitive
     }
 };
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::operation

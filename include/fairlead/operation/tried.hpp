@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace fairlead::detail {
+namespace fairlead::impl::operation {
 
 /// An errno value, or minus a value of misc_errors, as it stands in op_result::error.
 inline error_code to_error_code(int e) noexcept {
@@ -44,7 +44,7 @@ template <class I, class Values>
 concept can_try = (tries_plainly<I> && plain_values<Values>) || tries_as<I, Values> || tries_simply<I, Values>;
 
 /// The result of an operation as `Values`, if it is there.
-template <class Values, can_try<Values> I> FAIRLEAD_ALWAYS_INLINE maybe<Values> tried(I& i) {
+template <class Values, can_try<Values> I> FAIRLEAD_ALWAYS_INLINE base::maybe<Values> tried(I& i) {
     if constexpr (tries_plainly<I>) {
         op_result r;
         if (!i.try_step(r))
@@ -62,4 +62,4 @@ template <class Values, can_try<Values> I> FAIRLEAD_ALWAYS_INLINE maybe<Values> 
     }
 }
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::operation

@@ -8,12 +8,12 @@
 #include <tuple>
 #include <utility>
 
-namespace fairlead::detail {
+namespace fairlead::impl::operation {
 
 /// Stores the values and ends the wait. So does its end without a call, which leaves no values.
 template <class Values> class waiting_handler {
 public:
-    waiting_handler(blocking_wait& w, maybe<Values>& v) noexcept : wait_(&w), values_(&v) {}
+    waiting_handler(exec::blocking_wait& w, base::maybe<Values>& v) noexcept : wait_(&w), values_(&v) {}
     waiting_handler(waiting_handler&& other) noexcept
         : wait_(std::exchange(other.wait_, nullptr)),
           values_(other.values_) {}
@@ -30,19 +30,19 @@ public:
     }
 
 private:
-    blocking_wait* wait_;
-    maybe<Values>* values_;
+    exec::blocking_wait* wait_;
+    base::maybe<Values>* values_;
 };
 
 /// Calls start(handler) and returns what the handler is called with. Throws operation_aborted when it never will be.
 template <class Values, class Start> Values wait_for(Start&& start) {
-    maybe<Values> values;
-    blocking_wait wait;
+    base::maybe<Values> values;
+    exec::blocking_wait wait;
     std::forward<Start>(start)(waiting_handler<Values>(wait, values));
     wait.wait();
     if (!values)
-        throw_error(error::operation_aborted, "block: the operation was given up with its context");
+        base::throw_error(error::operation_aborted, "block: the operation was given up with its context");
     return std::move(*values);
 }
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::operation

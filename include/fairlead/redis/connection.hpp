@@ -32,7 +32,7 @@ struct connection_counters {
     std::uint64_t pushes_dropped; ///< Because nobody received them in time.
 };
 
-namespace detail {
+namespace impl {
 
 class connection_core;
 
@@ -108,7 +108,7 @@ FAIRLEAD_EXPORT settings_of_run keep_settings(config_view const& cfg);
 /// Names the command that has failed.
 FAIRLEAD_EXPORT std::string describe_failed(exec_op const& o);
 
-struct execute : fairlead::detail::primitive<execute> {
+struct execute : fairlead::impl::operation::primitive<execute> {
     using signature = void(error_code, std::size_t);
     using record = exec_op;
 
@@ -135,7 +135,7 @@ struct execute : fairlead::detail::primitive<execute> {
 };
 static_assert(sizeof(execute) <= async_op<execute::signature>::storage_size);
 
-struct receive : fairlead::detail::primitive<receive> {
+struct receive : fairlead::impl::operation::primitive<receive> {
     using signature = void(error_code, std::size_t);
     using record = receive_op;
 
@@ -153,7 +153,7 @@ struct receive : fairlead::detail::primitive<receive> {
     static std::string describe() { return "redis receive"; }
 };
 
-struct run : fairlead::detail::primitive<run> {
+struct run : fairlead::impl::operation::primitive<run> {
     using signature = void(error_code);
     using record = run_op;
 
@@ -171,7 +171,7 @@ struct run : fairlead::detail::primitive<run> {
     static std::string describe(record const& o) { return std::string("redis connection to ").append(o.address); }
 };
 
-} // namespace detail
+} // namespace impl
 
 /// A connection that any number of coroutines and callbacks use at the same time. Their requests of one turn of the
 /// loop go out in one write. Replies are matched to requests in order, and pushes are handed out while replies flow. A
@@ -230,14 +230,14 @@ public:
     /// Allocates  when it connects; nothing for each read or write after warm-up
     /// Source     https://redis.io/docs/latest/develop/reference/protocol-spec/
     template <class Token = use_await_t> decltype(auto) async_run(config_view const& cfg, Token&& token = {}) {
-        return completion_token_transform<detail::run::signature>(std::forward<Token>(token),
-                                                                  detail::run(*core_, detail::keep_settings(cfg)));
+        return completion_token_transform<impl::run::signature>(std::forward<Token>(token),
+                                                                impl::run(*core_, impl::keep_settings(cfg)));
     }
     /// The same once more, with the configuration of the last time that one was started.
     template <class Token = use_await_t>
         requires(!std::convertible_to<Token, config_view>)
     decltype(auto) async_run(Token&& token = {}) {
-        return completion_token_transform<detail::run::signature>(std::forward<Token>(token), detail::run(*core_));
+        return completion_token_transform<impl::run::signature>(std::forward<Token>(token), impl::run(*core_));
     }
 
     /// Executes the commands of `req` and reads their replies into `resp`: a response<T...>, one value for one reply, a
@@ -253,11 +253,11 @@ public:
     /// Lifetime   req and resp outlive the completion; req is not changed meanwhile
     /// Threads    any
     /// Allocates  nothing awaited, after warm-up, beyond what the values need
-    template <class Response, class Token = use_await_t> decltype(auto)
-    async_exec(request const& req, Response& resp,
-               Token&& token = {}) noexcept(fairlead::detail::nothrow_token<std::decay_t<Token>, detail::execute>) {
-        return completion_token_transform<detail::execute::signature>(
-            std::forward<Token>(token), detail::execute(*core_, req, detail::refer_to(resp)));
+    template <class Response, class Token = use_await_t>
+    decltype(auto) async_exec(request const& req, Response& resp, Token&& token = {}) noexcept(
+        fairlead::impl::operation::nothrow_token<std::decay_t<Token>, redis::impl::execute>) {
+        return completion_token_transform<impl::execute::signature>(std::forward<Token>(token),
+                                                                    impl::execute(*core_, req, impl::refer_to(resp)));
     }
 
     /// Takes the pushes that have come since the last time, or waits for some.
@@ -269,8 +269,8 @@ public:
     /// Threads    any
     /// Allocates  nothing after warm-up: memory changes hands
     template <class Token = use_await_t> decltype(auto) async_receive(generic_response& into, Token&& token = {}) {
-        return completion_token_transform<detail::receive::signature>(std::forward<Token>(token),
-                                                                      detail::receive(*core_, into));
+        return completion_token_transform<impl::receive::signature>(std::forward<Token>(token),
+                                                                    impl::receive(*core_, into));
     }
 
     /// Ends the connection: async_run, async_receive and all requests complete that have been started before.
@@ -297,7 +297,7 @@ public:
     connection_counters counters() const noexcept;
 
 private:
-    detail::connection_core* core_;
+    impl::connection_core* core_;
 };
 
 } // namespace fairlead::redis

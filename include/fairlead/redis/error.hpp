@@ -57,6 +57,6 @@ inline error_condition make_error_condition(condition c) noexcept {
 
 } // namespace fairlead::redis
 
-template <> struct fairlead::detail::error_codes::is_error_code_enum<fairlead::redis::error> : std::true_type {};
-template <> struct fairlead::detail::error_codes::is_error_condition_enum<fairlead::redis::condition> : std::true_type {
-};
+template <> struct fairlead::impl::base::error_codes::is_error_code_enum<fairlead::redis::error> : std::true_type {};
+template <> struct fairlead::impl::base::error_codes::is_error_condition_enum<fairlead::redis::condition>
+    : std::true_type {};

@@ -13,7 +13,7 @@
 
 namespace fairlead::redis {
 
-namespace detail {
+namespace impl {
 
 /// Pushes that confirm a command of the SUBSCRIBE family.
 enum class confirmation : unsigned char {
@@ -51,7 +51,7 @@ struct refuses_arguments {
     void push(std::string_view name, Arguments const&... arguments);
 };
 
-} // namespace detail
+} // namespace impl
 
 /// Commands to be executed together, in order, by one write: a pipeline. Arguments are serialised at once, with their
 /// lengths, so whatever they contain cannot become a command. clear() keeps the memory.
@@ -67,9 +67,9 @@ struct refuses_arguments {
 ///
 /// Threads    one at a time; while an execution is pending, none may change it
 /// Throws     bad_alloc, or what the conversion of an argument throws; the request is unchanged then
-class request : private detail::refuses_arguments {
+class request : private impl::refuses_arguments {
 public:
-    using detail::refuses_arguments::push;
+    using impl::refuses_arguments::push;
     enum class fitness : unsigned char {
         shared,    ///< fit for any connection
         dedicated, ///< needs config::dedicated
@@ -83,10 +83,10 @@ public:
         note(start, name);
     }
     /// Adds a command whose last arguments are the elements of a range; pairs count as two.
-    template <detail::argument_range Range> void push_range(std::string_view name, Range const& range) {
+    template <impl::argument_range Range> void push_range(std::string_view name, Range const& range) {
         push_range_of(range, name);
     }
-    template <resp3::argument Key, detail::argument_range Range>
+    template <resp3::argument Key, impl::argument_range Range>
     void push_range(std::string_view name, Key const& key, Range const& range) {
         push_range_of(range, name, key);
     }
@@ -112,9 +112,9 @@ public:
     FAIRLEAD_EXPORT std::string_view instead() const noexcept;
 
     /// For the library: the parts in their order. Empty when all commands have replies.
-    std::vector<detail::request_part> const& parts() const noexcept { return parts_; }
+    std::vector<impl::request_part> const& parts() const noexcept { return parts_; }
     /// For the library: whether a transaction is open behind the last command.
-    detail::transaction transaction() const noexcept { return transaction_; }
+    impl::transaction transaction() const noexcept { return transaction_; }
     /// For the library: the server may answer as late as it likes, and is well.
     bool may_block() const noexcept { return late_ms_ != 0 && !pauses_; }
     /// For the library: by how much more than usual its last reply may be late although the server is well.
@@ -132,7 +132,7 @@ private:
     void push_range_of(Range const& range, std::string_view name, Arguments const&... arguments) {
         auto const start = payload_.size();
         auto keep = start; // of the payload, should the range throw
-        fairlead::detail::at_scope_end const cut([&] { payload_.resize(keep); });
+        fairlead::impl::base::at_scope_end const cut([&] { payload_.resize(keep); });
         resp3::append_command_range(payload_, range, name, arguments...);
         note(start, name);
         keep = payload_.size();
@@ -141,18 +141,18 @@ private:
     /// Files the command that begins at `start` of the payload.
     FAIRLEAD_EXPORT void note(std::size_t start, std::string_view name);
     void note_special(std::size_t start, std::string_view name);
-    void note_effects(detail::command_info const& known, detail::arguments_of arguments) noexcept;
-    void refuse(detail::command_info const& known, fitness fit, std::string_view instead) noexcept;
-    bool leaves_open() const noexcept { return transaction_ == detail::transaction::left_open; }
+    void note_effects(impl::command_info const& known, impl::arguments_of arguments) noexcept;
+    void refuse(impl::command_info const& known, fitness fit, std::string_view instead) noexcept;
+    bool leaves_open() const noexcept { return transaction_ == impl::transaction::left_open; }
 
     std::string payload_;
-    std::vector<detail::request_part> parts_;
+    std::vector<impl::request_part> parts_;
     std::size_t commands_ = 0;
     std::size_t replies_ = 0;
-    detail::command_info const* refused_ = nullptr;
+    impl::command_info const* refused_ = nullptr;
     std::string_view instead_; // a literal
     fitness fitness_ = fitness::shared;
-    detail::transaction transaction_ = detail::transaction::as_it_was;
+    impl::transaction transaction_ = impl::transaction::as_it_was;
     bool has_effects_ = false;
     bool pauses_ = false;
     std::uint32_t late_ms_ = 0;

@@ -67,12 +67,12 @@ private:
     std::string* movable_;
 };
 
-namespace detail {
+namespace impl {
 
 /// Throws what result<T>::value() does without a value.
 [[noreturn]] FAIRLEAD_EXPORT void throw_no_value(error why, std::string_view server_text);
 
-} // namespace detail
+} // namespace impl
 
 /// Asks for a reply to be dropped. A refusal by the server is still an error.
 struct ignore_t {
@@ -126,10 +126,10 @@ private:
     enum class state : unsigned char { empty, value, error, unreadable };
     void check() const {
         if (state_ != state::value) [[unlikely]]
-            detail::throw_no_value(state_ == state::error        ? error::server_error
-                                   : state_ == state::unreadable ? error::incompatible_type
-                                                                 : error::no_reply,
-                                   error_);
+            impl::throw_no_value(state_ == state::error        ? error::server_error
+                                 : state_ == state::unreadable ? error::incompatible_type
+                                                               : error::no_reply,
+                                 error_);
     }
 
     T value_{};
@@ -233,7 +233,7 @@ private:
 inline generic_response::iterator generic_response::begin() const noexcept { return {*this, 0}; }
 inline generic_response::iterator generic_response::end() const noexcept { return {*this, size()}; }
 
-namespace detail {
+namespace impl {
 
 // ---- one value
 
@@ -384,7 +384,7 @@ inline response_ref refer_to(generic_response& all) noexcept {
     return {&all, &deliver_generic, response_ref::any_number};
 }
 
-} // namespace detail
+} // namespace impl
 
 template <class T> error_code reply_reader::read(T& value) {
     if (at_end())
@@ -393,11 +393,11 @@ template <class T> error_code reply_reader::read(T& value) {
         bool const refused = resp3::is_error(peek().kind);
         skip();
         return refused ? make_error_code(error::server_error) : error_code();
-    } else if constexpr (detail::is_result<T>) {
+    } else if constexpr (impl::is_result<T>) {
         return value.read_from(*this);
-    } else if constexpr (detail::user_readable<T>) {
+    } else if constexpr (impl::user_readable<T>) {
         return from_reply(*this, value);
-    } else if constexpr (detail::is_optional<T>) {
+    } else if constexpr (impl::is_optional<T>) {
         if (peek().kind == resp3::type::null) {
             value.reset();
             advance();
@@ -405,36 +405,36 @@ template <class T> error_code reply_reader::read(T& value) {
         }
         return read(value ? *value : value.emplace());
     } else if constexpr (std::is_same_v<T, std::string>) {
-        return detail::read_text(*this, value);
+        return impl::read_text(*this, value);
     } else if constexpr (std::is_same_v<T, bool>) {
-        return detail::read_boolean(*this, value);
+        return impl::read_boolean(*this, value);
     } else if constexpr (std::is_integral_v<T>) {
         error_code ec;
-        auto const text = detail::read_number_text(*this, ec);
+        auto const text = impl::read_number_text(*this, ec);
         if (!ec)
             value = resp3::to_integer<T>(text, ec);
         return ec;
     } else if constexpr (std::is_floating_point_v<T>) {
         double wide = 0;
-        auto const ec = detail::read_real(*this, wide);
+        auto const ec = impl::read_real(*this, wide);
         value = static_cast<T>(wide);
         return ec;
-    } else if constexpr (detail::is_tuple<T>) {
-        return detail::read_tuple(*this, value);
-    } else if constexpr (detail::map_like<T>) {
-        return detail::read_map(*this, value);
-    } else if constexpr (detail::set_like<T>) {
-        return detail::read_set(*this, value);
+    } else if constexpr (impl::is_tuple<T>) {
+        return impl::read_tuple(*this, value);
+    } else if constexpr (impl::map_like<T>) {
+        return impl::read_map(*this, value);
+    } else if constexpr (impl::set_like<T>) {
+        return impl::read_set(*this, value);
     } else {
         static_assert(
-            detail::sequence_like<T>,
+            impl::sequence_like<T>,
             "no reply can be read into this type: write error_code from_reply(redis::reply_reader&, T&) in its "
             "namespace, or read into a generic_response");
-        if constexpr (detail::is_pair<typename T::value_type>) {
+        if constexpr (impl::is_pair<typename T::value_type>) {
             if (peek().kind == resp3::type::map)
-                return detail::read_pairs(*this, value);
+                return impl::read_pairs(*this, value);
         }
-        return detail::read_sequence(*this, value);
+        return impl::read_sequence(*this, value);
     }
 }
 

@@ -14,10 +14,10 @@
 
 namespace fairlead::redis {
 
-namespace detail {
+namespace server_impl {
 struct server_state;
 struct server_session;
-} // namespace detail
+} // namespace server_impl
 
 /// The limits of the embedded server for its clients, and its clock.
 struct server_engine_options {
@@ -53,7 +53,7 @@ public:
     std::uint64_t commands_run() const noexcept;
 
 private:
-    std::unique_ptr<detail::server_state> state_;
+    std::unique_ptr<server_impl::server_state> state_;
 };
 
 /// One connection. The owner moves bytes: it feeds those that it receives to feed(), and sends and then erases those in
@@ -81,7 +81,7 @@ public:
     void on_output(std::function<void()> changed);
 
 private:
-    std::unique_ptr<detail::server_session> session_;
+    std::unique_ptr<server_impl::server_session> session_;
 };
 
 } // namespace fairlead::redis

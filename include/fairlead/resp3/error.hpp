@@ -46,4 +46,4 @@ FAIRLEAD_EXPORT std::string printable(std::string_view bytes, std::size_t bytes_
 
 } // namespace fairlead::resp3
 
-template <> struct fairlead::detail::error_codes::is_error_code_enum<fairlead::resp3::error> : std::true_type {};
+template <> struct fairlead::impl::base::error_codes::is_error_code_enum<fairlead::resp3::error> : std::true_type {};

@@ -27,7 +27,7 @@ template <typename T>
 concept argument = (std::convertible_to<T const&, std::string_view> && !std::is_null_pointer_v<T>) ||
                    std::floating_point<T> || (std::integral<T> && !std::same_as<T, bool> && !character<T>);
 
-namespace detail {
+namespace impl {
 
 /// One argument as text; of a number it holds the digits, the shortest that read back as the same value.
 template <typename T> class argument_text {
@@ -61,7 +61,7 @@ concept pair_of_arguments = requires(T const& pair) {
     requires argument<std::remove_cvref_t<decltype(pair.second)>>;
 };
 
-} // namespace detail
+} // namespace impl
 
 /// Starts a command of `arguments` arguments, its name included; exactly so many append_argument() have to follow.
 FAIRLEAD_EXPORT void append_command_header(std::string& out, std::size_t arguments);
@@ -71,7 +71,7 @@ FAIRLEAD_EXPORT void append_argument(std::string& out, std::string_view text);
 template <argument T>
     requires(!std::convertible_to<T const&, std::string_view>)
 void append_argument(std::string& out, T const& number) {
-    append_argument(out, detail::argument_text<T>(number).view());
+    append_argument(out, impl::argument_text<T>(number).view());
 }
 
 /// One command: append_command(out, "SET", key, 42, "EX", seconds). Adds all of it or throws bad_alloc.
@@ -81,15 +81,15 @@ void append_command(std::string& out, Arguments const&... arguments) {
     // The texts of numbers live in temporaries, hence the call within their full expression.
     [&out](auto const&... texts) {
         std::string_view const views[] = {texts.view()...};
-        detail::append_command_texts(out, views, sizeof...(texts));
-    }(detail::argument_text<std::decay_t<Arguments const&>>(arguments)...);
+        impl::append_command_texts(out, views, sizeof...(texts));
+    }(impl::argument_text<std::decay_t<Arguments const&>>(arguments)...);
 }
 
 /// A command whose last arguments are the elements of a range: append_command_range(out, keys, "DEL"). Elements are
 /// arguments, or pairs of them, which count as two: append_command_range(out, fields, "HSET", key).
 template <std::ranges::forward_range Range, argument... Arguments>
-    requires(sizeof...(Arguments) > 0) && (argument<std::ranges::range_value_t<Range>> ||
-                                           detail::pair_of_arguments<std::ranges::range_value_t<Range>>)
+    requires(sizeof...(Arguments) > 0) &&
+            (argument<std::ranges::range_value_t<Range>> || impl::pair_of_arguments<std::ranges::range_value_t<Range>>)
 void append_command_range(std::string& out, Range const& range, Arguments const&... arguments) {
     constexpr bool has_pairs = !argument<std::ranges::range_value_t<Range>>;
     auto const elements = static_cast<std::size_t>(std::ranges::distance(range));

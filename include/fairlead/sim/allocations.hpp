@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace fairlead::sim::detail {
+namespace fairlead::sim::impl {
 
 class allocations {
 public:
@@ -45,4 +45,4 @@ private:
     allocations* before_;
 };
 
-} // namespace fairlead::sim::detail
+} // namespace fairlead::sim::impl

@@ -11,12 +11,12 @@
 namespace fairlead::sim::detail {
 
 inline void* allocate_unless_watched(std::size_t size) noexcept {
-    if (auto* const a = watched_allocations; a && a->next_fails()) [[unlikely]]
+    if (auto* const a = impl::watched_allocations; a && a->next_fails()) [[unlikely]]
         return nullptr;
     return std::malloc(size != 0 ? size : 1);
 }
 inline void* allocate_unless_watched(std::size_t size, std::align_val_t align) noexcept {
-    if (auto* const a = watched_allocations; a && a->next_fails()) [[unlikely]]
+    if (auto* const a = impl::watched_allocations; a && a->next_fails()) [[unlikely]]
         return nullptr;
     auto const to = static_cast<std::size_t>(align);
     return std::aligned_alloc(to, (size + to - 1) / to * to);

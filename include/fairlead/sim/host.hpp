@@ -62,7 +62,7 @@ private:
     host_state& state_;
 };
 
-namespace detail {
+namespace impl {
 
 /// Starts a host's program. The end of its coroutine is told to `ended`, unless it is destroyed before.
 using starter = std::function<void(host&, std::function<void(std::exception_ptr)> ended)>;
@@ -93,6 +93,6 @@ template <class F> starter make_starter(F program) {
     };
 }
 
-} // namespace detail
+} // namespace impl
 
 } // namespace fairlead::sim

@@ -40,7 +40,7 @@ private:
     std::uint64_t seed_;
 };
 
-namespace detail {
+namespace impl {
 
 /// The runner's knowledge of a test.
 struct seeds_test {
@@ -53,7 +53,7 @@ struct seeds_test {
 };
 FAIRLEAD_EXPORT seeds_summary run_seeds(seeds_test const& t);
 
-} // namespace detail
+} // namespace impl
 
 namespace { // The rest depends on the framework that the including file uses: every file has its own.
 
@@ -86,8 +86,8 @@ inline std::string framework_selection() {
 /// command that replays it.
 /// Throws     seed_failure
 template <class F> seeds_summary for_each_seed(std::uint64_t count, F body, std::uint64_t first = 1) {
-    return detail::run_seeds({count, first, &body, [](void* b, world& w) { (*static_cast<F*>(b))(w); },
-                              &framework_failures, &framework_selection});
+    return impl::run_seeds({count, first, &body, [](void* b, world& w) { (*static_cast<F*>(b))(w); },
+                            &framework_failures, &framework_selection});
 }
 
 } // namespace

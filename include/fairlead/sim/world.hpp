@@ -57,11 +57,11 @@ public:
     /// restart(), with nothing, the io_context& or the host&. It returns void, or an awaitable, which is spawned. An
     /// exception that leaves it leaves run().
     template <class F> host& add_host(std::string_view name, F program) {
-        return add(name, detail::make_starter(std::move(program)), false);
+        return add(name, impl::make_starter(std::move(program)), false);
     }
     /// As add_host(), for a host that serves: the world does not wait for it to be done.
     template <class F> host& add_server(std::string_view name, F program) {
-        return add(name, detail::make_starter(std::move(program)), true);
+        return add(name, impl::make_starter(std::move(program)), true);
     }
     /// Without a program; use its context().
     host& add_host(std::string_view name) { return add(name, nullptr, false); }
@@ -149,7 +149,7 @@ public:
 
 private:
     struct parts;
-    host& add(std::string_view name, detail::starter start, bool serves);
+    host& add(std::string_view name, impl::starter start, bool serves);
 
     std::unique_ptr<parts> parts_;
 };

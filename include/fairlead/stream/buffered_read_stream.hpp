@@ -11,7 +11,7 @@ namespace fairlead {
 namespace detail {
 
 struct fill_end {
-    byte_store* store;
+    impl::stream::byte_store* store;
 
     std::size_t finish(error_code const&, std::size_t n) const noexcept {
         store->commit(n);
@@ -30,7 +30,8 @@ template <class Layer> struct fill_step : fill_end {
     }
     template <class Handler> void start(Handler handler) const {
         auto const room = store->prepare();
-        stream->next_layer().async_read_some(room, buffered_op<fill_end, Handler>{*this, std::move(handler)});
+        stream->next_layer().async_read_some(room,
+                                             impl::stream::buffered_op<fill_end, Handler>{*this, std::move(handler)});
     }
     std::size_t perform(error_code& ec) const
         requires sync_read_stream<typename Layer::next_layer_type>
@@ -40,7 +41,7 @@ template <class Layer> struct fill_step : fill_end {
 };
 
 template <class Buffers> struct buffered_read_end {
-    byte_store* store;
+    impl::stream::byte_store* store;
     Buffers into;
 
     std::size_t finish(error_code const&, std::size_t n) const noexcept {
@@ -64,8 +65,8 @@ template <class Layer, class Buffers> struct buffered_read_step : buffered_read_
     }
     template <class Handler> void start(Handler handler) {
         auto const room = store->prepare();
-        stream->next_layer().async_read_some(room,
-                                             buffered_op<end, Handler>{static_cast<end&&>(*this), std::move(handler)});
+        stream->next_layer().async_read_some(
+            room, impl::stream::buffered_op<end, Handler>{static_cast<end&&>(*this), std::move(handler)});
     }
     std::size_t perform(error_code& ec) const
         requires sync_read_stream<typename Layer::next_layer_type>
@@ -79,8 +80,8 @@ template <class Layer, class Buffers> struct buffered_read_step : buffered_read_
 /// Reads from `Stream` as much as its buffer holds, and serves small reads from there. Writes are the stream's own.
 /// Threads    one reader plus one writer at a time, if the stream allows that; otherwise unsynchronised
 /// Source     Asio, buffered_read_stream
-template <class Stream> class buffered_read_stream : public detail::stream_layer<Stream> {
-    using base = detail::stream_layer<Stream>;
+template <class Stream> class buffered_read_stream : public impl::stream::stream_layer<Stream> {
+    using base = impl::stream::stream_layer<Stream>;
     using base::next_layer_;
     template <class Buffers> using read_step = detail::buffered_read_step<buffered_read_stream, Buffers>;
     using fill_step = detail::fill_step<buffered_read_stream>;
@@ -110,7 +111,7 @@ public:
     /// Source     Asio, buffered_read_stream::async_read_some
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<executor_type>>
     decltype(auto) async_read_some(Buffers const& into, Token&& token = {}) {
-        return detail::start_buffered(read_step<Buffers>{{&store_, into}, this}, std::forward<Token>(token));
+        return impl::stream::start_buffered(read_step<Buffers>{{&store_, into}, this}, std::forward<Token>(token));
     }
     /// Reads ahead, into the room that is left in the buffer.
     /// Completes  (error_code ec, std::size_t n); n counts what came in
@@ -122,24 +123,24 @@ public:
     /// Allocates  on our sockets nothing awaited; otherwise one counted block
     /// Source     Asio, buffered_read_stream::async_fill
     template <class Token = default_completion_token_t<executor_type>> decltype(auto) async_fill(Token&& token = {}) {
-        return detail::start_buffered(fill_step{{&store_}, this}, std::forward<Token>(token));
+        return impl::stream::start_buffered(fill_step{{&store_}, this}, std::forward<Token>(token));
     }
 
     template <mutable_buffer_sequence Buffers> std::size_t read_some(Buffers const& into) {
-        return detail::perform_buffered(read_step<Buffers>{{&store_, into}, this}, *this, "read_some", "from");
+        return impl::stream::perform_buffered(read_step<Buffers>{{&store_, into}, this}, *this, "read_some", "from");
     }
     template <mutable_buffer_sequence Buffers> std::size_t read_some(Buffers const& into, error_code& ec) {
-        return detail::perform_buffered(read_step<Buffers>{{&store_, into}, this}, ec);
+        return impl::stream::perform_buffered(read_step<Buffers>{{&store_, into}, this}, ec);
     }
-    std::size_t fill() { return detail::perform_buffered(fill_step{{&store_}, this}, *this, "fill", "from"); }
-    std::size_t fill(error_code& ec) { return detail::perform_buffered(fill_step{{&store_}, this}, ec); }
+    std::size_t fill() { return impl::stream::perform_buffered(fill_step{{&store_}, this}, *this, "fill", "from"); }
+    std::size_t fill(error_code& ec) { return impl::stream::perform_buffered(fill_step{{&store_}, this}, ec); }
 
     /// As read_some; the bytes stay in the buffer.
     template <mutable_buffer_sequence Buffers> std::size_t peek(Buffers const& into) {
         error_code ec;
         auto const n = peek(into, ec);
         if (ec) [[unlikely]]
-            detail::throw_stream_error(ec, *this, "peek", "at");
+            impl::stream::throw_stream_error(ec, *this, "peek", "at");
         return n;
     }
     template <mutable_buffer_sequence Buffers> std::size_t peek(Buffers const& into, error_code& ec) {
@@ -174,7 +175,7 @@ public:
     }
 
 private:
-    detail::byte_store store_;
+    impl::stream::byte_store store_;
 };
 
 } // namespace fairlead

@@ -14,7 +14,7 @@ namespace fairlead {
 /// lost when it is closed or destroyed.
 /// Threads    one reader plus one writer at a time, if the stream allows that; otherwise unsynchronised
 /// Source     Asio, buffered_stream
-template <class Stream> class buffered_stream : public detail::lowest_layer_of<std::remove_reference_t<Stream>> {
+template <class Stream> class buffered_stream : public impl::stream::lowest_layer_of<std::remove_reference_t<Stream>> {
     using reader = buffered_read_stream<Stream>;
     using writer = buffered_write_stream<reader&>;
 

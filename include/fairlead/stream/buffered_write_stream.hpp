@@ -12,7 +12,7 @@ namespace fairlead {
 namespace detail {
 
 struct flush_end {
-    byte_store* store;
+    impl::stream::byte_store* store;
 
     std::size_t finish(error_code const&, std::size_t n) const noexcept {
         store->consume(n);
@@ -30,7 +30,8 @@ template <class Layer> struct flush_step : flush_end {
         return store->empty();
     }
     template <class Handler> void start(Handler handler) const {
-        async_write(stream->next_layer(), store->data(), buffered_op<flush_end, Handler>{*this, std::move(handler)});
+        async_write(stream->next_layer(), store->data(),
+                    impl::stream::buffered_op<flush_end, Handler>{*this, std::move(handler)});
     }
     std::size_t perform(error_code& ec) const
         requires sync_write_stream<typename Layer::next_layer_type>
@@ -40,7 +41,7 @@ template <class Layer> struct flush_step : flush_end {
 };
 
 template <class Buffers> struct buffered_write_end {
-    byte_store* store;
+    impl::stream::byte_store* store;
     Buffers from;
 
     std::size_t finish(error_code const& ec, std::size_t n) const noexcept {
@@ -65,7 +66,7 @@ template <class Layer, class Buffers> struct buffered_write_step : buffered_writ
     template <class Handler> void start(Handler handler) {
         auto const full = store->data();
         async_write(stream->next_layer(), full,
-                    buffered_op<end, Handler>{static_cast<end&&>(*this), std::move(handler)});
+                    impl::stream::buffered_op<end, Handler>{static_cast<end&&>(*this), std::move(handler)});
     }
     std::size_t perform(error_code& ec) const
         requires sync_write_stream<typename Layer::next_layer_type>
@@ -80,8 +81,8 @@ template <class Layer, class Buffers> struct buffered_write_step : buffered_writ
 /// the stream's own. Bytes that have not been flushed are lost when it is closed or destroyed.
 /// Threads    one reader plus one writer at a time, if the stream allows that; otherwise unsynchronised
 /// Source     Asio, buffered_write_stream
-template <class Stream> class buffered_write_stream : public detail::stream_layer<Stream> {
-    using base = detail::stream_layer<Stream>;
+template <class Stream> class buffered_write_stream : public impl::stream::stream_layer<Stream> {
+    using base = impl::stream::stream_layer<Stream>;
     using base::next_layer_;
     template <class Buffers> using write_step = detail::buffered_write_step<buffered_write_stream, Buffers>;
     using flush_step = detail::flush_step<buffered_write_stream>;
@@ -111,7 +112,7 @@ public:
     /// Source     Asio, buffered_write_stream::async_write_some
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<executor_type>>
     decltype(auto) async_write_some(Buffers const& from, Token&& token = {}) {
-        return detail::start_buffered(write_step<Buffers>{{&store_, from}, this}, std::forward<Token>(token));
+        return impl::stream::start_buffered(write_step<Buffers>{{&store_, from}, this}, std::forward<Token>(token));
     }
     /// Writes all that is in the buffer.
     /// Completes  (error_code ec, std::size_t n); n counts what was written also when ec is set
@@ -123,17 +124,17 @@ public:
     /// Allocates  on our sockets nothing awaited; otherwise as async_write of a handler
     /// Source     Asio, buffered_write_stream::async_flush
     template <class Token = default_completion_token_t<executor_type>> decltype(auto) async_flush(Token&& token = {}) {
-        return detail::start_buffered(flush_step{{&store_}, this}, std::forward<Token>(token));
+        return impl::stream::start_buffered(flush_step{{&store_}, this}, std::forward<Token>(token));
     }
 
     template <const_buffer_sequence Buffers> std::size_t write_some(Buffers const& from) {
-        return detail::perform_buffered(write_step<Buffers>{{&store_, from}, this}, *this, "write_some", "to");
+        return impl::stream::perform_buffered(write_step<Buffers>{{&store_, from}, this}, *this, "write_some", "to");
     }
     template <const_buffer_sequence Buffers> std::size_t write_some(Buffers const& from, error_code& ec) {
-        return detail::perform_buffered(write_step<Buffers>{{&store_, from}, this}, ec);
+        return impl::stream::perform_buffered(write_step<Buffers>{{&store_, from}, this}, ec);
     }
-    std::size_t flush() { return detail::perform_buffered(flush_step{{&store_}, this}, *this, "flush", "to"); }
-    std::size_t flush(error_code& ec) { return detail::perform_buffered(flush_step{{&store_}, this}, ec); }
+    std::size_t flush() { return impl::stream::perform_buffered(flush_step{{&store_}, this}, *this, "flush", "to"); }
+    std::size_t flush(error_code& ec) { return impl::stream::perform_buffered(flush_step{{&store_}, this}, ec); }
 
     /// As the stream's own.
     /// Completes  (error_code ec, std::size_t n)
@@ -160,7 +161,7 @@ public:
     std::size_t in_avail(error_code& ec) { return next_layer_.in_avail(ec); }
 
 private:
-    detail::byte_store store_;
+    impl::stream::byte_store store_;
 };
 
 } // namespace fairlead

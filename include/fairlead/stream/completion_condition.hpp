@@ -8,7 +8,7 @@
 #include <type_traits>
 
 namespace fairlead {
-namespace detail {
+namespace impl::stream {
 
 inline constexpr std::size_t transfer_step = 65536;
 
@@ -43,13 +43,13 @@ template <completion_condition C> std::size_t bytes_wanted(C& condition, error_c
         return condition(ec, n);
 }
 
-} // namespace detail
+} // namespace impl::stream
 
 /// Until the buffers are full, or an error.
-inline detail::transfer_all_t transfer_all() noexcept { return {}; }
+inline impl::stream::transfer_all_t transfer_all() noexcept { return {}; }
 /// Until at least n bytes have moved.
-inline detail::transfer_at_least_t transfer_at_least(std::size_t n) noexcept { return {n}; }
+inline impl::stream::transfer_at_least_t transfer_at_least(std::size_t n) noexcept { return {n}; }
 /// Until exactly n bytes have moved.
-inline detail::transfer_exactly_t transfer_exactly(std::size_t n) noexcept { return {n}; }
+inline impl::stream::transfer_exactly_t transfer_exactly(std::size_t n) noexcept { return {n}; }
 
 } // namespace fairlead

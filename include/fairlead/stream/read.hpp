@@ -3,10 +3,10 @@
 
 #include <fairlead/base/dynamic_buffer.hpp>
 #include <fairlead/stream/transfer.hpp>
-#include <fairlead/stream/write.hpp> // detail::dynamic_buffer_type
+#include <fairlead/stream/write.hpp> // impl::stream::dynamic_buffer_type
 
 namespace fairlead {
-namespace detail {
+namespace impl::stream {
 
 template <class Condition, class Stream, class Buffers>
 auto read_initiation(Stream& s, Buffers const& into, Condition c) {
@@ -54,7 +54,7 @@ template <class Buffer> std::size_t dynamic_step(Buffer const& b, std::size_t mo
 }
 
 template <class Stream, class Buffer, class Condition, class Handler> struct read_dynamic_op
-    : composed_cancellation<Handler> {
+    : operation::composed_cancellation<Handler> {
     Stream* stream;
     Buffer data;
     std::size_t total;
@@ -63,7 +63,7 @@ template <class Stream, class Buffer, class Condition, class Handler> struct rea
     Handler handler;
 
     template <class H> read_dynamic_op(Stream* s, Buffer b, Condition c, H&& h)
-        : composed_cancellation<Handler>(h, enable_partial_cancellation()),
+        : operation::composed_cancellation<Handler>(h, enable_partial_cancellation()),
           stream(s),
           data(std::move(b)),
           total(0),
@@ -103,8 +103,8 @@ template <class Stream, class Buffer, class Condition> struct read_dynamic {
         error_code const ec;
         std::size_t const most = bytes_wanted(condition, ec, std::size_t{0});
         if (most == 0 || dynamic_step(data, most) == 0) {
-            complete_immediately(stream->get_executor(), std::forward<Handler>(handler),
-                                 std::tuple<error_code, std::size_t>(ec, 0));
+            operation::complete_immediately(stream->get_executor(), std::forward<Handler>(handler),
+                                            std::tuple<error_code, std::size_t>(ec, 0));
             return;
         }
         read_dynamic_op<Stream, Buffer, Condition, std::decay_t<Handler>> o{
@@ -131,11 +131,11 @@ template <class Stream, class Buffer, class Condition> struct read_dynamic {
     }
 };
 
-} // namespace detail
+} // namespace impl::stream
 
 template <template <class, class> class A, class S, class B, class C, class H, class D>
-struct associator<A, detail::read_dynamic_op<S, B, C, H>, D>
-    : detail::pass_on<A, detail::read_dynamic_op<S, B, C, H>, H, D> {};
+struct associator<A, impl::stream::read_dynamic_op<S, B, C, H>, D>
+    : impl::operation::pass_on<A, impl::stream::read_dynamic_op<S, B, C, H>, H, D> {};
 
 /// Fills `into`, with as many reads as it takes.
 /// Completes  (error_code ec, std::size_t n); n counts what was read also when ec is set
@@ -147,20 +147,21 @@ struct associator<A, detail::read_dynamic_op<S, B, C, H>, D>
 /// Threads    no other read on the stream meanwhile
 /// Allocates  awaited on our sockets nothing with one buffer, a counted block with more; on others the steps' records
 /// Source     Networking TS [buffer.async.read]
-template <async_read_stream Stream, mutable_buffer_sequence Buffers, class Token = detail::default_token_of<Stream>>
-    requires(!detail::completion_condition<std::decay_t<Token>>)
+template <async_read_stream Stream, mutable_buffer_sequence Buffers,
+          class Token = impl::operation::default_token_of<Stream>>
+    requires(!impl::stream::completion_condition<std::decay_t<Token>>)
 decltype(auto) async_read(Stream& stream, Buffers const& into, Token&& token = {}) noexcept(
-    detail::nothrow_token<std::decay_t<Token>, detail::read_all_type<Stream, Buffers>> &&
-    detail::is_single_buffer<Buffers>) {
+    impl::operation::nothrow_token<std::decay_t<Token>, impl::stream::read_all_type<Stream, Buffers>> &&
+    impl::base::is_single_buffer<Buffers>) {
     return completion_token_transform<void(error_code, std::size_t)>(
-        std::forward<Token>(token), detail::read_initiation(stream, into, detail::transfer_all_t()));
+        std::forward<Token>(token), impl::stream::read_initiation(stream, into, impl::stream::transfer_all_t()));
 }
 /// The same until `condition(ec, bytes_so_far)` says 0, or true.
-template <async_read_stream Stream, mutable_buffer_sequence Buffers, detail::completion_condition Condition,
-          class Token = detail::default_token_of<Stream>>
+template <async_read_stream Stream, mutable_buffer_sequence Buffers, impl::stream::completion_condition Condition,
+          class Token = impl::operation::default_token_of<Stream>>
 decltype(auto) async_read(Stream& stream, Buffers const& into, Condition condition, Token&& token = {}) {
     return completion_token_transform<void(error_code, std::size_t)>(
-        std::forward<Token>(token), detail::read_initiation(stream, into, std::move(condition)));
+        std::forward<Token>(token), impl::stream::read_initiation(stream, into, std::move(condition)));
 }
 /// Appends to a dynamic buffer until it has max_size() bytes (which is no error), or an error.
 /// Completes  (error_code ec, std::size_t n); n counts what was appended also when ec is set
@@ -171,36 +172,38 @@ decltype(auto) async_read(Stream& stream, Buffers const& into, Condition conditi
 /// Threads    no other read on the stream meanwhile
 /// Allocates  a counted block, and what the buffer needs to grow
 /// Source     Networking TS [buffer.async.read]
-template <async_read_stream Stream, detail::dynamic_buffer_type Buffer, class Token = detail::default_token_of<Stream>>
-    requires(!detail::completion_condition<std::decay_t<Token>>)
+template <async_read_stream Stream, impl::stream::dynamic_buffer_type Buffer,
+          class Token = impl::operation::default_token_of<Stream>>
+    requires(!impl::stream::completion_condition<std::decay_t<Token>>)
 decltype(auto) async_read(Stream& stream, Buffer into, Token&& token = {}) {
     return completion_token_transform<void(error_code, std::size_t)>(
         std::forward<Token>(token),
-        detail::read_dynamic<Stream, Buffer, detail::transfer_all_t>{&stream, std::move(into), {}});
+        impl::stream::read_dynamic<Stream, Buffer, impl::stream::transfer_all_t>{&stream, std::move(into), {}});
 }
-template <async_read_stream Stream, detail::dynamic_buffer_type Buffer, detail::completion_condition Condition,
-          class Token = detail::default_token_of<Stream>>
+template <async_read_stream Stream, impl::stream::dynamic_buffer_type Buffer,
+          impl::stream::completion_condition Condition, class Token = impl::operation::default_token_of<Stream>>
 decltype(auto) async_read(Stream& stream, Buffer into, Condition condition, Token&& token = {}) {
     return completion_token_transform<void(error_code, std::size_t)>(
         std::forward<Token>(token),
-        detail::read_dynamic<Stream, Buffer, Condition>{&stream, std::move(into), std::move(condition)});
+        impl::stream::read_dynamic<Stream, Buffer, Condition>{&stream, std::move(into), std::move(condition)});
 }
 /// Into nothing else.
 template <class Stream, class Into, class... More>
     requires(!mutable_buffer_sequence<std::remove_cvref_t<Into>> &&
-             !detail::dynamic_buffer_type<std::remove_cvref_t<Into>>)
+             !impl::stream::dynamic_buffer_type<std::remove_cvref_t<Into>>)
 FAIRLEAD_REFUSED(FAIRLEAD_NO_MUTABLE_BUFFERS)
-detail::refused_transfer async_read(Stream&&, Into&&, More&&...) {
+impl::operation::refused_transfer async_read(Stream&&, Into&&, More&&...) {
     return {};
 }
 
 /// As async_read, in the calling thread. Returns how many bytes were read, also when `ec` is set.
 /// Throws     system_error, from the overloads without `ec`
-template <sync_read_stream Stream, mutable_buffer_sequence Buffers, detail::completion_condition Condition>
+template <sync_read_stream Stream, mutable_buffer_sequence Buffers, impl::stream::completion_condition Condition>
 std::size_t read(Stream& stream, Buffers const& into, Condition condition, error_code& ec) {
     std::tuple<error_code, std::size_t> v;
-    detail::transfer_initiation<detail::read_direction, Stream, detail::rest_of<mutable_buffer, Buffers>, Condition>{
-        &stream, detail::make_rest<mutable_buffer>(into), std::move(condition)}
+    impl::stream::transfer_initiation<impl::stream::read_direction, Stream,
+                                      impl::stream::rest_of<mutable_buffer, Buffers>, Condition>{
+        &stream, impl::stream::make_rest<mutable_buffer>(into), std::move(condition)}
         .block(v);
     ec = std::get<0>(v);
     return std::get<1>(v);
@@ -209,38 +212,41 @@ template <sync_read_stream Stream, mutable_buffer_sequence Buffers>
 std::size_t read(Stream& stream, Buffers const& into, error_code& ec) {
     return read(stream, into, transfer_all(), ec);
 }
-template <sync_read_stream Stream, mutable_buffer_sequence Buffers, detail::completion_condition Condition>
+template <sync_read_stream Stream, mutable_buffer_sequence Buffers, impl::stream::completion_condition Condition>
 std::size_t read(Stream& stream, Buffers const& into, Condition condition) {
     error_code ec;
     auto const n = read(stream, into, std::move(condition), ec);
     if (ec) [[unlikely]]
-        detail::throw_stream_error(ec, stream, "read", "from");
+        impl::stream::throw_stream_error(ec, stream, "read", "from");
     return n;
 }
 template <sync_read_stream Stream, mutable_buffer_sequence Buffers>
 std::size_t read(Stream& stream, Buffers const& into) {
     return read(stream, into, transfer_all());
 }
-template <sync_read_stream Stream, detail::dynamic_buffer_type Buffer, detail::completion_condition Condition>
+template <sync_read_stream Stream, impl::stream::dynamic_buffer_type Buffer,
+          impl::stream::completion_condition Condition>
 std::size_t read(Stream& stream, Buffer into, Condition condition, error_code& ec) {
     std::tuple<error_code, std::size_t> v;
-    detail::read_dynamic<Stream, Buffer, Condition>{&stream, std::move(into), std::move(condition)}.block(v);
+    impl::stream::read_dynamic<Stream, Buffer, Condition>{&stream, std::move(into), std::move(condition)}.block(v);
     ec = std::get<0>(v);
     return std::get<1>(v);
 }
-template <sync_read_stream Stream, detail::dynamic_buffer_type Buffer>
+template <sync_read_stream Stream, impl::stream::dynamic_buffer_type Buffer>
 std::size_t read(Stream& stream, Buffer into, error_code& ec) {
     return read(stream, std::move(into), transfer_all(), ec);
 }
-template <sync_read_stream Stream, detail::dynamic_buffer_type Buffer, detail::completion_condition Condition>
+template <sync_read_stream Stream, impl::stream::dynamic_buffer_type Buffer,
+          impl::stream::completion_condition Condition>
 std::size_t read(Stream& stream, Buffer into, Condition condition) {
     error_code ec;
     auto const n = read(stream, std::move(into), std::move(condition), ec);
     if (ec) [[unlikely]]
-        detail::throw_stream_error(ec, stream, "read", "from");
+        impl::stream::throw_stream_error(ec, stream, "read", "from");
     return n;
 }
-template <sync_read_stream Stream, detail::dynamic_buffer_type Buffer> std::size_t read(Stream& stream, Buffer into) {
+template <sync_read_stream Stream, impl::stream::dynamic_buffer_type Buffer>
+std::size_t read(Stream& stream, Buffer into) {
     return read(stream, std::move(into), transfer_all());
 }
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 namespace fairlead {
-namespace detail {
+namespace impl::stream {
 
 /// Up to seven characters to look for, in one word: the first in its lowest byte, their number in its highest. It is
 /// written, copied and read as a whole, so that no load waits for several stores, and has nothing to destroy.
@@ -126,7 +126,7 @@ public:
     delimiter& operator=(delimiter&&) = delete;
     ~delimiter() {
         if (is_outside()) [[unlikely]]
-            recycle_free(block());
+            exec::recycle_free(block());
     }
 
     FAIRLEAD_ALWAYS_INLINE bool find(std::string_view text, std::size_t from, std::size_t& n) const noexcept {
@@ -139,7 +139,7 @@ private:
     static constexpr std::uint64_t address_bits = ~(std::uint64_t{number_outside} << 56);
 
     static short_delimiter outside(std::string_view s) {
-        auto* const block = static_cast<char*>(recycle_allocate(sizeof(std::size_t) + s.size()));
+        auto* const block = static_cast<char*>(exec::recycle_allocate(sizeof(std::size_t) + s.size()));
         auto const n = s.size();
         std::memcpy(block, &n, sizeof n);
         std::memcpy(block + sizeof n, s.data(), n);
@@ -223,7 +223,7 @@ bool find_delimiter(Buffer const& data, Match& match, std::size_t& from, op_resu
 
 /// `Delimiter` is one of those above, or a match condition.
 template <class Stream, class Buffer, class Delimiter, class Handler> struct read_until_op
-    : composed_cancellation<Handler> {
+    : operation::composed_cancellation<Handler> {
     Stream* stream;
     Buffer data;
     Delimiter wanted;
@@ -232,7 +232,7 @@ template <class Stream, class Buffer, class Delimiter, class Handler> struct rea
     Handler handler;
 
     template <class H> read_until_op(Stream* s, Buffer b, Delimiter d, std::size_t already, H&& h)
-        : composed_cancellation<Handler>(h, enable_partial_cancellation()),
+        : operation::composed_cancellation<Handler>(h, enable_partial_cancellation()),
           stream(s),
           data(std::move(b)),
           wanted(std::move(d)),
@@ -245,7 +245,7 @@ template <class Stream, class Buffer, class Delimiter, class Handler> struct rea
         if (ec || n == 0)
             complete(ec, 0);
         else if (find_delimiter(data, wanted, searched, r))
-            complete(to_error_code(r.error), r.n);
+            complete(operation::to_error_code(r.error), r.n);
         else if (this->is_cancelled())
             complete(error::operation_aborted, 0);
         else
@@ -282,8 +282,8 @@ template <class Stream, class Buffer, class Delimiter> struct read_until_initiat
         std::size_t searched = 0;
         op_result r;
         if (find_delimiter(data, wanted, searched, r)) {
-            complete_immediately(stream->get_executor(), std::forward<Handler>(handler),
-                                 until_values(to_error_code(r.error), r.n));
+            operation::complete_immediately(stream->get_executor(), std::forward<Handler>(handler),
+                                            until_values(operation::to_error_code(r.error), r.n));
             return;
         }
         read_until_op<Stream, Buffer, Delimiter, std::decay_t<Handler>> o{stream, std::move(data), std::move(wanted),
@@ -297,7 +297,7 @@ template <class Stream, class Buffer, class Delimiter> struct read_until_initiat
         op_result r;
         for (;;) {
             if (find_delimiter(data, wanted, searched, r)) {
-                v = {to_error_code(r.error), r.n};
+                v = {operation::to_error_code(r.error), r.n};
                 return;
             }
             auto const step = dynamic_step(data, transfer_step);
@@ -327,11 +327,11 @@ std::size_t perform_read_until(Stream& stream, Buffer&& into, Wanted&& wanted, e
     return std::get<1>(v);
 }
 
-} // namespace detail
+} // namespace impl::stream
 
 template <template <class, class> class A, class S, class B, class W, class H, class D>
-struct associator<A, detail::read_until_op<S, B, W, H>, D>
-    : detail::pass_on<A, detail::read_until_op<S, B, W, H>, H, D> {};
+struct associator<A, impl::stream::read_until_op<S, B, W, H>, D>
+    : impl::operation::pass_on<A, impl::stream::read_until_op<S, B, W, H>, H, D> {};
 
 /// Whether a type may be a match condition of read_until: true for functions and for types with a result_type. It may
 /// be specialised. The library does not ask for it: a type that can be called like a match condition is one.
@@ -350,55 +350,59 @@ template <class T> struct is_match_condition : std::bool_constant < std::is_func
 /// Threads    no other read on the stream meanwhile
 /// Allocates  awaited nothing when the delimiter is there (with up to seven characters); reading takes a counted block
 /// Source     Networking TS [buffer.async.read.until]
-template <async_read_stream Stream, detail::dynamic_buffer_type Buffer, class Token = detail::default_token_of<Stream>>
+template <async_read_stream Stream, impl::stream::dynamic_buffer_type Buffer,
+          class Token = impl::operation::default_token_of<Stream>>
 FAIRLEAD_ALWAYS_INLINE decltype(auto) async_read_until(Stream& stream, Buffer into, std::string_view delimiter,
                                                        Token&& token = {}) {
-    return detail::start_read_until(stream, std::move(into), detail::delimiter(delimiter), std::forward<Token>(token));
+    return impl::stream::start_read_until(stream, std::move(into), impl::stream::delimiter(delimiter),
+                                          std::forward<Token>(token));
 }
-template <async_read_stream Stream, detail::dynamic_buffer_type Buffer, std::size_t N,
-          class Token = detail::default_token_of<Stream>>
-    requires(N > 1 && N <= detail::short_delimiter::most + 1)
+template <async_read_stream Stream, impl::stream::dynamic_buffer_type Buffer, std::size_t N,
+          class Token = impl::operation::default_token_of<Stream>>
+    requires(N > 1 && N <= impl::stream::short_delimiter::most + 1)
 FAIRLEAD_ALWAYS_INLINE decltype(auto) async_read_until(Stream& stream, Buffer into, char const (&delimiter)[N],
                                                        Token&& token = {}) {
-    return detail::start_read_until(stream, std::move(into), detail::literal_delimiter<N - 1>(delimiter),
-                                    std::forward<Token>(token));
+    return impl::stream::start_read_until(stream, std::move(into), impl::stream::literal_delimiter<N - 1>(delimiter),
+                                          std::forward<Token>(token));
 }
-template <async_read_stream Stream, detail::dynamic_buffer_type Buffer, class Token = detail::default_token_of<Stream>>
+template <async_read_stream Stream, impl::stream::dynamic_buffer_type Buffer,
+          class Token = impl::operation::default_token_of<Stream>>
 FAIRLEAD_ALWAYS_INLINE decltype(auto) async_read_until(Stream& stream, Buffer into, char delimiter,
                                                        Token&& token = {}) {
-    return detail::start_read_until(stream, std::move(into), detail::character_delimiter{delimiter},
-                                    std::forward<Token>(token));
+    return impl::stream::start_read_until(stream, std::move(into), impl::stream::character_delimiter{delimiter},
+                                          std::forward<Token>(token));
 }
 /// The same until `match(begin, end)` returns {behind, true}; its arguments are iterators over the bytes of the buffer.
 /// After {at, false} it is called again with the bytes that begin there, when there are more.
 /// Allocates  a counted block
-template <async_read_stream Stream, detail::dynamic_buffer_type Buffer, detail::match_condition_for<Buffer> Match,
-          class Token = detail::default_token_of<Stream>>
+template <async_read_stream Stream, impl::stream::dynamic_buffer_type Buffer,
+          impl::stream::match_condition_for<Buffer> Match, class Token = impl::operation::default_token_of<Stream>>
 decltype(auto) async_read_until(Stream& stream, Buffer into, Match match, Token&& token = {}) {
-    return detail::start_read_until(stream, std::move(into), std::move(match), std::forward<Token>(token));
+    return impl::stream::start_read_until(stream, std::move(into), std::move(match), std::forward<Token>(token));
 }
 
 /// As async_read_until, in the calling thread. Returns how many bytes stand before and in the match.
 /// Throws     system_error, from the overload without `ec`
-template <sync_read_stream Stream, detail::dynamic_buffer_type Buffer>
+template <sync_read_stream Stream, impl::stream::dynamic_buffer_type Buffer>
 std::size_t read_until(Stream& stream, Buffer into, std::string_view delimiter, error_code& ec) {
-    return detail::perform_read_until(stream, std::move(into), detail::delimiter(delimiter), ec);
+    return impl::stream::perform_read_until(stream, std::move(into), impl::stream::delimiter(delimiter), ec);
 }
-template <sync_read_stream Stream, detail::dynamic_buffer_type Buffer>
+template <sync_read_stream Stream, impl::stream::dynamic_buffer_type Buffer>
 std::size_t read_until(Stream& stream, Buffer into, char delimiter, error_code& ec) {
-    return detail::perform_read_until(stream, std::move(into), detail::character_delimiter{delimiter}, ec);
+    return impl::stream::perform_read_until(stream, std::move(into), impl::stream::character_delimiter{delimiter}, ec);
 }
-template <sync_read_stream Stream, detail::dynamic_buffer_type Buffer, detail::match_condition_for<Buffer> Match>
+template <sync_read_stream Stream, impl::stream::dynamic_buffer_type Buffer,
+          impl::stream::match_condition_for<Buffer> Match>
 std::size_t read_until(Stream& stream, Buffer into, Match match, error_code& ec) {
-    return detail::perform_read_until(stream, std::move(into), std::move(match), ec);
+    return impl::stream::perform_read_until(stream, std::move(into), std::move(match), ec);
 }
 /// `wanted` is any of the three.
-template <sync_read_stream Stream, detail::dynamic_buffer_type Buffer, class Wanted>
+template <sync_read_stream Stream, impl::stream::dynamic_buffer_type Buffer, class Wanted>
 std::size_t read_until(Stream& stream, Buffer into, Wanted&& wanted) {
     error_code ec;
     auto const n = read_until(stream, std::move(into), std::forward<Wanted>(wanted), ec);
     if (ec) [[unlikely]]
-        detail::throw_stream_error(ec, stream, "read_until", "from");
+        impl::stream::throw_stream_error(ec, stream, "read_until", "from");
     return n;
 }
 

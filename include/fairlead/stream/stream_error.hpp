@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace fairlead::detail {
+namespace fairlead::impl::stream {
 
 /// Streams that end in a socket whose endpoints have texts.
 template <class Stream>
@@ -31,7 +31,7 @@ template <class Stream> [[noreturn]] FAIRLEAD_COLD void throw_stream_error(error
                 text.append(" on ").append(own);
         }
     }
-    throw_error_now(ec, text.c_str());
+    base::throw_error_now(ec, text.c_str());
 }
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::stream

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace fairlead::detail {
+namespace fairlead::impl::stream {
 
 /// Bytes in a place of fixed size: put in behind, taken out in front.
 class byte_store {
@@ -145,8 +145,8 @@ template <class Step> struct buffered_initiation : Step {
     template <class Handler> void operator()(Handler&& handler) {
         op_result r;
         if (this->at_once(r))
-            complete_immediately(this->stream->get_executor(), std::forward<Handler>(handler),
-                                 std::tuple<error_code, std::size_t>(error_code(), r.n));
+            operation::complete_immediately(this->stream->get_executor(), std::forward<Handler>(handler),
+                                            std::tuple<error_code, std::size_t>(error_code(), r.n));
         else
             this->start(std::decay_t<Handler>(std::forward<Handler>(handler)));
     }
@@ -162,11 +162,12 @@ template <class Step, class Token> decltype(auto) start_buffered(Step step, Toke
                                                                      buffered_initiation<Step>(std::move(step)));
 }
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::stream
 
 namespace fairlead {
 
-template <template <class, class> class A, class S, class H, class D> struct associator<A, detail::buffered_op<S, H>, D>
-    : detail::pass_on<A, detail::buffered_op<S, H>, H, D> {};
+template <template <class, class> class A, class S, class H, class D>
+struct associator<A, impl::stream::buffered_op<S, H>, D>
+    : impl::operation::pass_on<A, impl::stream::buffered_op<S, H>, H, D> {};
 
 } // namespace fairlead

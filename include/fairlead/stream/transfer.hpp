@@ -11,7 +11,7 @@
 
 #include <span>
 
-namespace fairlead::detail {
+namespace fairlead::impl::stream {
 
 /// One buffer of which a part has been moved.
 template <class Buffer> class single_rest {
@@ -34,9 +34,9 @@ public:
             ++most;
         if (most == 0)
             return;
-        all_ = static_cast<Buffer*>(recycle_allocate(most * sizeof(Buffer)));
+        all_ = static_cast<Buffer*>(exec::recycle_allocate(most * sizeof(Buffer)));
         for (auto i = buffer_sequence_begin(s), end = buffer_sequence_end(s); i != end; ++i)
-            if (Buffer const b(as_buffer<Buffer>(*i)); b.size() != 0)
+            if (Buffer const b(base::as_buffer<Buffer>(*i)); b.size() != 0)
                 ::new (all_ + count_++) Buffer(b);
     }
     sequence_rest(sequence_rest&& other) noexcept
@@ -48,7 +48,7 @@ public:
     sequence_rest& operator=(sequence_rest&&) = delete;
     ~sequence_rest() {
         if (all_)
-            recycle_free(all_);
+            exec::recycle_free(all_);
     }
 
     bool empty() const noexcept { return at_ == count_; }
@@ -91,10 +91,10 @@ template <class Sequence> struct null_rest {
 };
 
 template <class Buffer, class Sequence> auto make_rest(Sequence const& s) {
-    if constexpr (waits_only<Sequence>)
+    if constexpr (base::waits_only<Sequence>)
         return null_rest<Sequence>();
-    else if constexpr (is_single_buffer<Sequence>)
-        return single_rest<Buffer>(single_buffer<Buffer>(s));
+    else if constexpr (base::is_single_buffer<Sequence>)
+        return single_rest<Buffer>(base::single_buffer<Buffer>(s));
     else
         return sequence_rest<Buffer>(s);
 }
@@ -126,7 +126,7 @@ struct write_direction {
 /// The loop as a handler: it is the completion handler of each attempt. It has the associations of the final handler,
 /// so that the layer needs no memory of its own (P0162R0 §5.3).
 template <class Direction, class Stream, class Rest, class Condition, class Handler> struct transfer_op
-    : composed_cancellation<Handler> {
+    : operation::composed_cancellation<Handler> {
     Stream* stream;
     Rest rest;
     std::size_t total;
@@ -134,7 +134,7 @@ template <class Direction, class Stream, class Rest, class Condition, class Hand
     Handler handler;
 
     template <class H> transfer_op(Stream* s, Rest r, Condition c, H&& h)
-        : composed_cancellation<Handler>(h, enable_partial_cancellation()),
+        : operation::composed_cancellation<Handler>(h, enable_partial_cancellation()),
           stream(s),
           rest(std::move(r)),
           total(0),
@@ -174,8 +174,8 @@ template <class Direction, class Stream, class Rest, class Condition> struct tra
         error_code const ec;
         std::size_t const most = rest.empty() ? 0 : bytes_wanted(condition, ec, std::size_t{0});
         if (most == 0) {
-            complete_immediately(stream->get_executor(), std::forward<Handler>(handler),
-                                 std::tuple<error_code, std::size_t>(ec, 0));
+            operation::complete_immediately(stream->get_executor(), std::forward<Handler>(handler),
+                                            std::tuple<error_code, std::size_t>(ec, 0));
             return;
         }
         transfer_op<Direction, Stream, Rest, Condition, std::decay_t<Handler>> o{
@@ -201,12 +201,12 @@ template <class Direction, class Stream, class Rest, class Condition> struct tra
     }
 };
 
-} // namespace fairlead::detail
+} // namespace fairlead::impl::stream
 
 namespace fairlead {
 
 template <template <class, class> class A, class Di, class S, class R, class C, class H, class D>
-struct associator<A, detail::transfer_op<Di, S, R, C, H>, D>
-    : detail::pass_on<A, detail::transfer_op<Di, S, R, C, H>, H, D> {};
+struct associator<A, impl::stream::transfer_op<Di, S, R, C, H>, D>
+    : impl::operation::pass_on<A, impl::stream::transfer_op<Di, S, R, C, H>, H, D> {};
 
 } // namespace fairlead

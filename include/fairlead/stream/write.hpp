@@ -5,7 +5,7 @@
 #include <fairlead/stream/transfer.hpp>
 
 namespace fairlead {
-namespace detail {
+namespace impl::stream {
 
 template <class Condition, class Stream, class Buffers>
 auto write_initiation(Stream& s, Buffers const& from, Condition c) {
@@ -19,7 +19,7 @@ auto write_initiation(Stream& s, Buffers const& from, Condition c) {
 template <class Stream, class Buffers> using write_all_type =
     decltype(write_initiation(std::declval<Stream&>(), std::declval<Buffers const&>(), transfer_all_t()));
 
-} // namespace detail
+} // namespace impl::stream
 
 /// Writes all of `from`, with as many writes as it takes.
 /// Completes  (error_code ec, std::size_t n); n counts what was written also when ec is set
@@ -30,29 +30,31 @@ template <class Stream, class Buffers> using write_all_type =
 /// Threads    no other write on the stream meanwhile
 /// Allocates  awaited on our sockets nothing with one buffer, a counted block with more; on others the steps' records
 /// Source     Networking TS [buffer.async.write]
-template <async_write_stream Stream, const_buffer_sequence Buffers, class Token = detail::default_token_of<Stream>>
-    requires(!detail::completion_condition<std::decay_t<Token>>)
+template <async_write_stream Stream, const_buffer_sequence Buffers,
+          class Token = impl::operation::default_token_of<Stream>>
+    requires(!impl::stream::completion_condition<std::decay_t<Token>>)
 decltype(auto) async_write(Stream& stream, Buffers const& from, Token&& token = {}) noexcept(
-    detail::nothrow_token<std::decay_t<Token>, detail::write_all_type<Stream, Buffers>> &&
-    detail::is_single_buffer<Buffers>) {
+    impl::operation::nothrow_token<std::decay_t<Token>, impl::stream::write_all_type<Stream, Buffers>> &&
+    impl::base::is_single_buffer<Buffers>) {
     return completion_token_transform<void(error_code, std::size_t)>(
-        std::forward<Token>(token), detail::write_initiation(stream, from, detail::transfer_all_t()));
+        std::forward<Token>(token), impl::stream::write_initiation(stream, from, impl::stream::transfer_all_t()));
 }
 /// The same until `condition(ec, bytes_so_far)` says 0, or true.
-template <async_write_stream Stream, const_buffer_sequence Buffers, detail::completion_condition Condition,
-          class Token = detail::default_token_of<Stream>>
+template <async_write_stream Stream, const_buffer_sequence Buffers, impl::stream::completion_condition Condition,
+          class Token = impl::operation::default_token_of<Stream>>
 decltype(auto) async_write(Stream& stream, Buffers const& from, Condition condition, Token&& token = {}) {
     return completion_token_transform<void(error_code, std::size_t)>(
-        std::forward<Token>(token), detail::write_initiation(stream, from, std::move(condition)));
+        std::forward<Token>(token), impl::stream::write_initiation(stream, from, std::move(condition)));
 }
 
 /// As async_write, in the calling thread. Returns how many bytes were written, also when `ec` is set.
 /// Throws     system_error, from the overloads without `ec`
-template <sync_write_stream Stream, const_buffer_sequence Buffers, detail::completion_condition Condition>
+template <sync_write_stream Stream, const_buffer_sequence Buffers, impl::stream::completion_condition Condition>
 std::size_t write(Stream& stream, Buffers const& from, Condition condition, error_code& ec) {
     std::tuple<error_code, std::size_t> v;
-    detail::transfer_initiation<detail::write_direction, Stream, detail::rest_of<const_buffer, Buffers>, Condition>{
-        &stream, detail::make_rest<const_buffer>(from), std::move(condition)}
+    impl::stream::transfer_initiation<impl::stream::write_direction, Stream,
+                                      impl::stream::rest_of<const_buffer, Buffers>, Condition>{
+        &stream, impl::stream::make_rest<const_buffer>(from), std::move(condition)}
         .block(v);
     ec = std::get<0>(v);
     return std::get<1>(v);
@@ -61,12 +63,12 @@ template <sync_write_stream Stream, const_buffer_sequence Buffers>
 std::size_t write(Stream& stream, Buffers const& from, error_code& ec) {
     return write(stream, from, transfer_all(), ec);
 }
-template <sync_write_stream Stream, const_buffer_sequence Buffers, detail::completion_condition Condition>
+template <sync_write_stream Stream, const_buffer_sequence Buffers, impl::stream::completion_condition Condition>
 std::size_t write(Stream& stream, Buffers const& from, Condition condition) {
     error_code ec;
     auto const n = write(stream, from, std::move(condition), ec);
     if (ec) [[unlikely]]
-        detail::throw_stream_error(ec, stream, "write", "to");
+        impl::stream::throw_stream_error(ec, stream, "write", "to");
     return n;
 }
 template <sync_write_stream Stream, const_buffer_sequence Buffers>
@@ -74,7 +76,7 @@ std::size_t write(Stream& stream, Buffers const& from) {
     return write(stream, from, transfer_all());
 }
 
-namespace detail {
+namespace impl::stream {
 
 /// Writes a dynamic buffer and consumes what was written.
 template <class Stream, class Buffer, class Handler> struct write_dynamic_op {
@@ -117,60 +119,66 @@ template <class T>
 concept needs_buffer =
     !const_buffer_sequence<T> && !dynamic_buffer_type<std::decay_t<T>> && requires(T const& x) { buffer(x); };
 
-} // namespace detail
+} // namespace impl::stream
 
 template <template <class, class> class A, class S, class B, class H, class D>
-struct associator<A, detail::write_dynamic_op<S, B, H>, D>
-    : detail::pass_on<A, detail::write_dynamic_op<S, B, H>, H, D> {};
+struct associator<A, impl::stream::write_dynamic_op<S, B, H>, D>
+    : impl::operation::pass_on<A, impl::stream::write_dynamic_op<S, B, H>, H, D> {};
 
 /// As async_write of its bytes: writes all of a dynamic buffer, and consumes what was written.
 /// Lifetime   the stream and the bytes behind the buffer outlive the completion
 /// Allocates  a counted block
-template <async_write_stream Stream, detail::dynamic_buffer_type Buffer, class Token = detail::default_token_of<Stream>>
-    requires(!detail::completion_condition<std::decay_t<Token>>)
+template <async_write_stream Stream, impl::stream::dynamic_buffer_type Buffer,
+          class Token = impl::operation::default_token_of<Stream>>
+    requires(!impl::stream::completion_condition<std::decay_t<Token>>)
 decltype(auto) async_write(Stream& stream, Buffer from, Token&& token = {}) {
     return completion_token_transform<void(error_code, std::size_t)>(
         std::forward<Token>(token),
-        detail::write_dynamic<Stream, Buffer, detail::transfer_all_t>{&stream, std::move(from), {}});
+        impl::stream::write_dynamic<Stream, Buffer, impl::stream::transfer_all_t>{&stream, std::move(from), {}});
 }
 /// The same until `condition(ec, bytes_so_far)` says 0, or true.
-template <async_write_stream Stream, detail::dynamic_buffer_type Buffer, detail::completion_condition Condition,
-          class Token = detail::default_token_of<Stream>>
+template <async_write_stream Stream, impl::stream::dynamic_buffer_type Buffer,
+          impl::stream::completion_condition Condition, class Token = impl::operation::default_token_of<Stream>>
 decltype(auto) async_write(Stream& stream, Buffer from, Condition condition, Token&& token = {}) {
     return completion_token_transform<void(error_code, std::size_t)>(
         std::forward<Token>(token),
-        detail::write_dynamic<Stream, Buffer, Condition>{&stream, std::move(from), std::move(condition)});
+        impl::stream::write_dynamic<Stream, Buffer, Condition>{&stream, std::move(from), std::move(condition)});
 }
 /// Of text and containers their buffer is written.
-template <async_write_stream Stream, detail::needs_buffer From, class... More> FAIRLEAD_REFUSED(FAIRLEAD_NO_BUFFERS)
-detail::refused_transfer async_write(Stream&, From const&, More&&...) {
+template <async_write_stream Stream, impl::stream::needs_buffer From, class... More>
+FAIRLEAD_REFUSED(FAIRLEAD_NO_BUFFERS)
+impl::operation::refused_transfer async_write(Stream&, From const&, More&&...) {
     return {};
 }
-template <sync_write_stream Stream, detail::needs_buffer From, class... More> FAIRLEAD_REFUSED(FAIRLEAD_NO_BUFFERS)
+template <sync_write_stream Stream, impl::stream::needs_buffer From, class... More>
+FAIRLEAD_REFUSED(FAIRLEAD_NO_BUFFERS)
 std::size_t write(Stream&, From const&, More&&...) {
     return {};
 }
 
-template <sync_write_stream Stream, detail::dynamic_buffer_type Buffer, detail::completion_condition Condition>
+template <sync_write_stream Stream, impl::stream::dynamic_buffer_type Buffer,
+          impl::stream::completion_condition Condition>
 std::size_t write(Stream& stream, Buffer from, Condition condition, error_code& ec) {
     std::tuple<error_code, std::size_t> v;
-    detail::write_dynamic<Stream, Buffer, Condition>{&stream, std::move(from), std::move(condition)}.block(v);
+    impl::stream::write_dynamic<Stream, Buffer, Condition>{&stream, std::move(from), std::move(condition)}.block(v);
     ec = std::get<0>(v);
     return std::get<1>(v);
 }
-template <sync_write_stream Stream, detail::dynamic_buffer_type Buffer>
+template <sync_write_stream Stream, impl::stream::dynamic_buffer_type Buffer>
 std::size_t write(Stream& stream, Buffer from, error_code& ec) {
     return write(stream, std::move(from), transfer_all(), ec);
 }
-template <sync_write_stream Stream, detail::dynamic_buffer_type Buffer, detail::completion_condition Condition>
+template <sync_write_stream Stream, impl::stream::dynamic_buffer_type Buffer,
+          impl::stream::completion_condition Condition>
 std::size_t write(Stream& stream, Buffer from, Condition condition) {
     error_code ec;
     auto const n = write(stream, std::move(from), std::move(condition), ec);
     if (ec) [[unlikely]]
-        detail::throw_stream_error(ec, stream, "write", "to");
+        impl::stream::throw_stream_error(ec, stream, "write", "to");
     return n;
 }
-template <sync_write_stream Stream, detail::dynamic_buffer_type Buffer> std::size_t write(Stream& stream, Buffer from) {
+template <sync_write_stream Stream, impl::stream::dynamic_buffer_type Buffer>
+std::size_t write(Stream& stream, Buffer from) {
     return write(stream, std::move(from), transfer_all());
 }
 

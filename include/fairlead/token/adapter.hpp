@@ -10,11 +10,11 @@
 #include <utility>
 
 namespace fairlead {
-namespace detail {
+namespace impl::token {
 
 /// The initiation under an adapter of handlers: wraps whatever handler arrives.
 template <class Initiation, class Wrap> struct wrapped_initiation {
-    static constexpr bool is_cancellable = can_be_cancelled<Initiation>();
+    static constexpr bool is_cancellable = operation::can_be_cancelled<Initiation>();
 
     Initiation initiation;
     [[no_unique_address]] Wrap wrap;
@@ -22,9 +22,9 @@ template <class Initiation, class Wrap> struct wrapped_initiation {
         std::move(initiation)(wrap(std::decay_t<Handler>(std::forward<Handler>(handler))));
     }
     auto get_executor() const noexcept
-        requires names_executor<Initiation>
+        requires operation::names_executor<Initiation>
     {
-        return executor_of(initiation);
+        return operation::executor_of(initiation);
     }
     template <class Values> Values block_as()
         requires requires { wrap.template block_as<Values>(initiation); }
@@ -38,19 +38,20 @@ template <class Initiation, class Wrap> struct wrapped_initiation {
     }
 };
 
-} // namespace detail
+} // namespace impl::token
 
 template <class Token, class First, class Second, class... More>
-    requires detail::token_adapter<Token>
+    requires impl::operation::token_adapter<Token>
 class async_result<Token, First, Second, More...> {
-    using adapter = detail::adapter_of<Token>;
+    using adapter = impl::operation::adapter_of<Token>;
     template <class S> using inner_signature = typename adapter::template signature<S>;
 
 public:
     template <class Initiation> static decltype(auto) initiate(Initiation&& initiation, Token token) {
         auto wrap = adapter::wrap(token);
-        return detail::initiate_several<inner_signature<First>, inner_signature<Second>, inner_signature<More>...>(
-            adapter::inner(token), detail::wrapped_initiation<std::decay_t<Initiation>, decltype(wrap)>{
+        return impl::operation::initiate_several<inner_signature<First>, inner_signature<Second>,
+                                                 inner_signature<More>...>(
+            adapter::inner(token), impl::token::wrapped_initiation<std::decay_t<Initiation>, decltype(wrap)>{
                                        std::forward<Initiation>(initiation), std::move(wrap)});
     }
 };

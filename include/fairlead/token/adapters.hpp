@@ -8,7 +8,7 @@
 
 namespace fairlead {
 
-namespace detail {
+namespace impl::token {
 
 template <class Handler> struct redirect_handler {
     Handler handler;
@@ -48,14 +48,14 @@ struct wrap_redirect {
     error_code* target;
     template <class H> auto operator()(H h) const { return redirect_handler<H>{std::move(h), target}; }
     template <class Values, class I> Values block_as(I& i) const
-        requires can_block<I, typename with_error<Values>::type>
+        requires operation::can_block<I, typename with_error<Values>::type>
     {
-        return without_first<Values>(perform_blocking<typename with_error<Values>::type>(i), *target);
+        return without_first<Values>(operation::perform_blocking<typename with_error<Values>::type>(i), *target);
     }
-    template <class Values, class I> maybe<Values> try_as(I& i) const
-        requires can_try<I, typename with_error<Values>::type>
+    template <class Values, class I> base::maybe<Values> try_as(I& i) const
+        requires operation::can_try<I, typename with_error<Values>::type>
     {
-        if (auto all = tried<typename with_error<Values>::type>(i))
+        if (auto all = operation::tried<typename with_error<Values>::type>(i))
             return without_first<Values>(std::move(*all), *target);
         return {};
     }
@@ -65,7 +65,7 @@ struct wrap_redirect {
 /// takes along where the error goes.
 template <class Init> struct redirected_primitive : Init {
     using signature = typename without_error<typename Init::signature>::type;
-    using values = values_of<signature>;
+    using values = operation::values_of<signature>;
 
     error_code* target;
 
@@ -76,7 +76,7 @@ template <class Init> struct redirected_primitive : Init {
     }
     values take_here(typename Init::record& o) const { return without_first<values>(Init::take(o), *target); }
     template <class Values> Values block_as() const
-        requires std::same_as<Values, values> && can_block<Init const, typename with_error<values>::type>
+        requires std::same_as<Values, values> && operation::can_block<Init const, typename with_error<values>::type>
     {
         return wrap_redirect{target}.template block_as<values>(static_cast<Init const&>(*this));
     }
@@ -84,12 +84,13 @@ template <class Init> struct redirected_primitive : Init {
 /// Those whose awaits look at a result: an await of no values has none to take.
 template <class Init>
 concept redirectable =
-    primitive_initiation<Init> && !takes_here<Init> &&
-    std::same_as<values_of<typename Init::signature>,
-                 typename with_error<values_of<typename without_error<typename Init::signature>::type>>::type> &&
-    (std::tuple_size_v<values_of<typename Init::signature>> > 1);
+    operation::primitive_initiation<Init> && !operation::takes_here<Init> &&
+    std::same_as<
+        operation::values_of<typename Init::signature>,
+        typename with_error<operation::values_of<typename without_error<typename Init::signature>::type>>::type> &&
+    (std::tuple_size_v<operation::values_of<typename Init::signature>> > 1);
 
-} // namespace detail
+} // namespace impl::token
 
 /// The type of as_tuple.
 struct as_tuple_maker {
@@ -133,25 +134,26 @@ private:
 };
 inline partial_redirect_error redirect_error(error_code& ec) noexcept { return partial_redirect_error(ec); }
 
-template <class Token> struct detail::adapter_of<redirect_error_t<Token>> : detail::adapter_of_handler {
-    template <class S> using signature = typename detail::without_error<S>::type;
-    static detail::wrap_redirect wrap(redirect_error_t<Token> const& t) noexcept { return {&t.ec}; }
+template <class Token> struct impl::operation::adapter_of<redirect_error_t<Token>>
+    : impl::operation::adapter_of_handler {
+    template <class S> using signature = typename impl::token::without_error<S>::type;
+    static impl::token::wrap_redirect wrap(redirect_error_t<Token> const& t) noexcept { return {&t.ec}; }
 };
 
 template <class Token, class Signature> class async_result<redirect_error_t<Token>, Signature> {
-    using inner_signature = typename detail::without_error<Signature>::type;
+    using inner_signature = typename impl::token::without_error<Signature>::type;
 
 public:
     template <class Initiation> static decltype(auto) initiate(Initiation&& initiation, redirect_error_t<Token> t) {
         using init = std::decay_t<Initiation>;
-        if constexpr (detail::redirectable<init>)
+        if constexpr (impl::token::redirectable<init>)
             return completion_token_transform<inner_signature>(
                 std::move(t.token),
-                detail::redirected_primitive<init>(init(std::forward<Initiation>(initiation)), &t.ec));
+                impl::token::redirected_primitive<init>(init(std::forward<Initiation>(initiation)), &t.ec));
         else
             return completion_token_transform<inner_signature>(
-                std::move(t.token), detail::wrapped_initiation<init, detail::wrap_redirect>{
-                                        std::forward<Initiation>(initiation), detail::wrap_redirect{&t.ec}});
+                std::move(t.token), impl::token::wrapped_initiation<init, impl::token::wrap_redirect>{
+                                        std::forward<Initiation>(initiation), impl::token::wrap_redirect{&t.ec}});
     }
 };
 
@@ -165,7 +167,7 @@ public:
 
 // ---- binders: a handler or token with one association of its own
 
-namespace detail {
+namespace impl::token {
 
 /// The types that std::unary_function and its like gave a function. Binders pass them on.
 template <class T> struct result_of_target {};
@@ -225,14 +227,14 @@ private:
     T target_;
 };
 
-} // namespace detail
+} // namespace impl::token
 
 /// The result of bind_executor.
-template <class T, class Executor> class executor_binder : public detail::bound_target<T> {
+template <class T, class Executor> class executor_binder : public impl::token::bound_target<T> {
 public:
     using executor_type = Executor;
     template <class U> executor_binder(Executor const& e, U&& t)
-        : detail::bound_target<T>(std::in_place, std::forward<U>(t)),
+        : impl::token::bound_target<T>(std::in_place, std::forward<U>(t)),
           executor_(e) {}
     executor_type get_executor() const noexcept { return executor_; }
 
@@ -240,11 +242,11 @@ private:
     Executor executor_;
 };
 /// The result of bind_allocator.
-template <class T, class Allocator> class allocator_binder : public detail::bound_target<T> {
+template <class T, class Allocator> class allocator_binder : public impl::token::bound_target<T> {
 public:
     using allocator_type = Allocator;
     template <class U> allocator_binder(Allocator const& a, U&& t)
-        : detail::bound_target<T>(std::in_place, std::forward<U>(t)),
+        : impl::token::bound_target<T>(std::in_place, std::forward<U>(t)),
           allocator_(a) {}
     allocator_type get_allocator() const noexcept { return allocator_; }
 
@@ -252,11 +254,11 @@ private:
     Allocator allocator_;
 };
 /// The result of bind_immediate_executor.
-template <class T, class Executor> class immediate_executor_binder : public detail::bound_target<T> {
+template <class T, class Executor> class immediate_executor_binder : public impl::token::bound_target<T> {
 public:
     using immediate_executor_type = Executor;
     template <class U> immediate_executor_binder(Executor const& e, U&& t)
-        : detail::bound_target<T>(std::in_place, std::forward<U>(t)),
+        : impl::token::bound_target<T>(std::in_place, std::forward<U>(t)),
           executor_(e) {}
     immediate_executor_type get_immediate_executor() const noexcept { return executor_; }
 
@@ -264,7 +266,7 @@ private:
     Executor executor_;
 };
 
-namespace detail {
+namespace impl::token {
 
 /// A binder that has no token yet: stands for the default token, or binds the one that it is called with.
 template <template <class, class> class Binder, class Value> class partial_binder {
@@ -278,21 +280,21 @@ private:
     Value value_;
 };
 
-} // namespace detail
+} // namespace impl::token
 
 /// The result of bind_executor(e): it stands for the default token, or binds the one that it is called with.
-template <class Executor> using partial_executor_binder = detail::partial_binder<executor_binder, Executor>;
+template <class Executor> using partial_executor_binder = impl::token::partial_binder<executor_binder, Executor>;
 /// The result of bind_allocator(a).
-template <class Allocator> using partial_allocator_binder = detail::partial_binder<allocator_binder, Allocator>;
+template <class Allocator> using partial_allocator_binder = impl::token::partial_binder<allocator_binder, Allocator>;
 /// The result of bind_immediate_executor(e).
 template <class Executor> using partial_immediate_executor_binder =
-    detail::partial_binder<immediate_executor_binder, Executor>;
+    impl::token::partial_binder<immediate_executor_binder, Executor>;
 
 template <template <class, class> class Binder, class Value, class Signature>
-class async_result<detail::partial_binder<Binder, Value>, Signature> {
+class async_result<impl::token::partial_binder<Binder, Value>, Signature> {
 public:
     template <class Initiation>
-    static decltype(auto) initiate(Initiation&& initiation, detail::partial_binder<Binder, Value> b) {
+    static decltype(auto) initiate(Initiation&& initiation, impl::token::partial_binder<Binder, Value> b) {
         return completion_token_transform<Signature>(b(use_await), std::forward<Initiation>(initiation));
     }
 };
@@ -325,7 +327,7 @@ template <class Where, class... Token>
     requires(!execution::executor<std::decay_t<Where>> && !execution_context_type<std::decay_t<Where>>)
 FAIRLEAD_REFUSED("the first argument of bind_executor is an executor or a context: write "
                  "bind_executor(x.get_executor(), token)")
-detail::detached_handler bind_executor(Where&&, Token&&...) {
+impl::token::detached_handler bind_executor(Where&&, Token&&...) {
     return {};
 }
 
@@ -336,24 +338,24 @@ template <class Allocator, class T> auto bind_allocator(Allocator const& a, T&& 
 }
 template <class Allocator> auto bind_allocator(Allocator const& a) { return partial_allocator_binder<Allocator>(a); }
 
-namespace detail {
+namespace impl::token {
 
 template <class Executor> struct wrap_executor {
     Executor executor;
     template <class H> auto operator()(H h) const { return executor_binder<H, Executor>(executor, std::move(h)); }
     template <class Values, class I> Values block_as(I& i) const
-        requires can_block<I, Values>
+        requires operation::can_block<I, Values>
     {
-        return perform_blocking<Values>(i);
+        return operation::perform_blocking<Values>(i);
     }
 };
 template <class Allocator> struct wrap_allocator {
     Allocator allocator;
     template <class H> auto operator()(H h) const { return allocator_binder<H, Allocator>(allocator, std::move(h)); }
     template <class Values, class I> Values block_as(I& i) const
-        requires can_block<I, Values>
+        requires operation::can_block<I, Values>
     {
-        return perform_blocking<Values>(i);
+        return operation::perform_blocking<Values>(i);
     }
 };
 
@@ -364,21 +366,23 @@ template <class Executor> struct wrap_immediate_executor {
     }
 };
 
-} // namespace detail
+} // namespace impl::token
 
-template <class T, class Executor> struct detail::adapter_of<executor_binder<T, Executor>>
-    : detail::adapter_of_handler {
-    static detail::wrap_executor<Executor> wrap(executor_binder<T, Executor> const& b) { return {b.get_executor()}; }
+template <class T, class Executor> struct impl::operation::adapter_of<executor_binder<T, Executor>>
+    : impl::operation::adapter_of_handler {
+    static impl::token::wrap_executor<Executor> wrap(executor_binder<T, Executor> const& b) {
+        return {b.get_executor()};
+    }
 };
-template <class T, class Allocator> struct detail::adapter_of<allocator_binder<T, Allocator>>
-    : detail::adapter_of_handler {
-    static detail::wrap_allocator<Allocator> wrap(allocator_binder<T, Allocator> const& b) {
+template <class T, class Allocator> struct impl::operation::adapter_of<allocator_binder<T, Allocator>>
+    : impl::operation::adapter_of_handler {
+    static impl::token::wrap_allocator<Allocator> wrap(allocator_binder<T, Allocator> const& b) {
         return {b.get_allocator()};
     }
 };
-template <class T, class Executor> struct detail::adapter_of<immediate_executor_binder<T, Executor>>
-    : detail::adapter_of_handler {
-    static detail::wrap_immediate_executor<Executor> wrap(immediate_executor_binder<T, Executor> const& b) {
+template <class T, class Executor> struct impl::operation::adapter_of<immediate_executor_binder<T, Executor>>
+    : impl::operation::adapter_of_handler {
+    static impl::token::wrap_immediate_executor<Executor> wrap(immediate_executor_binder<T, Executor> const& b) {
         return {b.get_immediate_executor()};
     }
 };
@@ -391,8 +395,8 @@ public:
         using init = std::decay_t<Initiation>;
         return completion_token_transform<Signature>(
             std::move(b.get()),
-            detail::wrapped_initiation<init, detail::wrap_executor<Executor>>{
-                std::forward<Initiation>(initiation), detail::wrap_executor<Executor>{b.get_executor()}});
+            impl::token::wrapped_initiation<init, impl::token::wrap_executor<Executor>>{
+                std::forward<Initiation>(initiation), impl::token::wrap_executor<Executor>{b.get_executor()}});
     }
 };
 template <class T, class Allocator, class Signature> class async_result<allocator_binder<T, Allocator>, Signature> {
@@ -402,8 +406,8 @@ public:
         using init = std::decay_t<Initiation>;
         return completion_token_transform<Signature>(
             std::move(b.get()),
-            detail::wrapped_initiation<init, detail::wrap_allocator<Allocator>>{
-                std::forward<Initiation>(initiation), detail::wrap_allocator<Allocator>{b.get_allocator()}});
+            impl::token::wrapped_initiation<init, impl::token::wrap_allocator<Allocator>>{
+                std::forward<Initiation>(initiation), impl::token::wrap_allocator<Allocator>{b.get_allocator()}});
     }
 };
 
@@ -414,21 +418,22 @@ public:
     static decltype(auto) initiate(Initiation&& initiation, immediate_executor_binder<T, Executor> b) {
         using init = std::decay_t<Initiation>;
         return completion_token_transform<Signature>(
-            std::move(b.get()), detail::wrapped_initiation<init, detail::wrap_immediate_executor<Executor>>{
+            std::move(b.get()), impl::token::wrapped_initiation<init, impl::token::wrap_immediate_executor<Executor>>{
                                     std::forward<Initiation>(initiation),
-                                    detail::wrap_immediate_executor<Executor>{b.get_immediate_executor()}});
+                                    impl::token::wrap_immediate_executor<Executor>{b.get_immediate_executor()}});
     }
 };
 
 // ---- adapters pass on what the handler inside them brings along
 
-template <template <class, class> class A, class H, class D> struct associator<A, detail::redirect_handler<H>, D>
-    : detail::pass_on<A, detail::redirect_handler<H>, H, D> {};
+template <template <class, class> class A, class H, class D> struct associator<A, impl::token::redirect_handler<H>, D>
+    : impl::operation::pass_on<A, impl::token::redirect_handler<H>, H, D> {};
 template <template <class, class> class A, class T, class E, class D> struct associator<A, executor_binder<T, E>, D>
-    : detail::pass_on<A, executor_binder<T, E>, T, D> {};
+    : impl::operation::pass_on<A, executor_binder<T, E>, T, D> {};
 template <template <class, class> class A, class T, class E, class D>
-struct associator<A, immediate_executor_binder<T, E>, D> : detail::pass_on<A, immediate_executor_binder<T, E>, T, D> {};
+struct associator<A, immediate_executor_binder<T, E>, D>
+    : impl::operation::pass_on<A, immediate_executor_binder<T, E>, T, D> {};
 template <template <class, class> class A, class T, class L, class D> struct associator<A, allocator_binder<T, L>, D>
-    : detail::pass_on<A, allocator_binder<T, L>, T, D> {};
+    : impl::operation::pass_on<A, allocator_binder<T, L>, T, D> {};
 
 } // namespace fairlead

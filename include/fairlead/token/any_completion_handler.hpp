@@ -13,7 +13,7 @@
 namespace fairlead {
 
 /// The allocator of an any_completion_handler: that of the handler inside.
-template <class T, class...> using any_completion_handler_allocator = detail::erased_allocator<T>;
+template <class T, class...> using any_completion_handler_allocator = impl::operation::erased_allocator<T>;
 
 template <class... Signatures> class any_completion_handler;
 
@@ -21,11 +21,11 @@ namespace detail {
 
 template <class Signature> struct erased_handler_for;
 template <class R, class... Args> struct erased_handler_for<R(Args...)> {
-    using functions = erased_handler_functions<std::decay_t<Args>...>;
-    using box = boxed_handler<std::decay_t<Args>...>;
-    using ref = handler_ref<std::decay_t<Args>...>;
+    using functions = impl::operation::erased_handler_functions<std::decay_t<Args>...>;
+    using box = impl::operation::boxed_handler<std::decay_t<Args>...>;
+    using ref = impl::operation::handler_ref<std::decay_t<Args>...>;
     template <class Handler> static constexpr functions const* table() noexcept {
-        return &erased_handler_table<Handler, std::decay_t<Args>...>::functions;
+        return &impl::operation::erased_handler_table<Handler, std::decay_t<Args>...>::functions;
     }
 };
 
@@ -116,8 +116,8 @@ public:
     cancellation_slot_type get_cancellation_slot() const noexcept { return box_.get_cancellation_slot(); }
 
 private:
-    template <class, class> friend struct detail::erased_executor_of;
-    template <class, class> friend struct detail::erased_immediate_executor_of;
+    template <class, class> friend struct impl::operation::erased_executor_of;
+    template <class, class> friend struct impl::operation::erased_immediate_executor_of;
     template <class, std::size_t, class> friend class detail::call_of_any;
     template <class Handler> static box make(Handler&& h) {
         if constexpr (sizeof...(More) == 0)
@@ -130,8 +130,8 @@ private:
             throw std::bad_function_call();
         detail::invoke_one_of<Index, First, More...>(box_.release(), std::forward<Values>(values));
     }
-    detail::erased_executor executor() const noexcept { return box_.executor(); }
-    detail::erased_executor immediate_executor() const noexcept { return box_.immediate_executor(); }
+    impl::operation::erased_executor executor() const noexcept { return box_.executor(); }
+    impl::operation::erased_executor immediate_executor() const noexcept { return box_.immediate_executor(); }
 
     box box_;
 };
@@ -139,8 +139,8 @@ private:
 /// A slot that nobody listens to is refused when the program runs: the type does not say whether there is one.
 template <class... OfHandler, class... Signatures>
 class async_result<any_completion_handler<OfHandler...>, Signatures...>
-    : public detail::token_as_handler<any_completion_handler<OfHandler...>> {
-    using base = detail::token_as_handler<any_completion_handler<OfHandler...>>;
+    : public impl::operation::token_as_handler<any_completion_handler<OfHandler...>> {
+    using base = impl::operation::token_as_handler<any_completion_handler<OfHandler...>>;
 
 public:
     using base::base;
@@ -148,18 +148,18 @@ public:
     template <class Initiation, class Handler, class... Args>
     static void initiate(Initiation&& initiation, Handler&& handler, Args&&... args) {
         using init = std::decay_t<Initiation>;
-        if constexpr (!detail::can_be_cancelled<init>() && !detail::only_queues<init>)
+        if constexpr (!impl::operation::can_be_cancelled<init>() && !impl::operation::only_queues<init>)
             if (handler.get_cancellation_slot().is_connected())
-                detail::throw_not_cancellable();
+                impl::operation::throw_not_cancellable();
         base::initiate(std::forward<Initiation>(initiation), std::forward<Handler>(handler),
                        std::forward<Args>(args)...);
     }
 };
 
 template <class... Signatures, class D> struct associator<associated_executor, any_completion_handler<Signatures...>, D>
-    : detail::erased_executor_of<any_completion_handler<Signatures...>, D> {};
+    : impl::operation::erased_executor_of<any_completion_handler<Signatures...>, D> {};
 template <class... Signatures, class D>
 struct associator<associated_immediate_executor, any_completion_handler<Signatures...>, D>
-    : detail::erased_immediate_executor_of<any_completion_handler<Signatures...>, D> {};
+    : impl::operation::erased_immediate_executor_of<any_completion_handler<Signatures...>, D> {};
 
 } // namespace fairlead

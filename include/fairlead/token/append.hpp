@@ -27,7 +27,7 @@ append(Token&& token, Values&&... values) {
                                                                   std::forward<Values>(values)...);
 }
 
-namespace detail {
+namespace impl::token {
 
 /// The first n elements of a tuple, as a type.
 template <std::size_t Skip, class Tuple, class Indices> struct part_of;
@@ -50,9 +50,9 @@ template <class... Added> struct wrap_append {
     template <class Values> using inner =
         typename part_of<0, Values, std::make_index_sequence<std::tuple_size_v<Values> - sizeof...(Added)>>::type;
     template <class Values, class I> Values block_as(I& i)
-        requires can_block<I, inner<Values>>
+        requires operation::can_block<I, inner<Values>>
     {
-        return std::tuple_cat(perform_blocking<inner<Values>>(i), std::move(values));
+        return std::tuple_cat(operation::perform_blocking<inner<Values>>(i), std::move(values));
     }
 };
 
@@ -62,24 +62,26 @@ template <class R, class... Args, class... Added> struct signature_plus<R(Args..
     using prepended = R(Added..., Args...);
 };
 
-} // namespace detail
+} // namespace impl::token
 
-template <class Token, class... Values> struct detail::adapter_of<append_t<Token, Values...>>
-    : detail::adapter_of_handler {
-    template <class S> using signature = typename detail::signature_plus<S, Values...>::appended;
-    static detail::wrap_append<Values...> wrap(append_t<Token, Values...>& t) { return {std::move(t.values)}; }
+template <class Token, class... Values> struct impl::operation::adapter_of<append_t<Token, Values...>>
+    : impl::operation::adapter_of_handler {
+    template <class S> using signature = typename impl::token::signature_plus<S, Values...>::appended;
+    static impl::token::wrap_append<Values...> wrap(append_t<Token, Values...>& t) { return {std::move(t.values)}; }
 };
 
 template <class Token, class... Values, class Signature> class async_result<append_t<Token, Values...>, Signature> {
 public:
     template <class Initiation> static decltype(auto) initiate(Initiation&& initiation, append_t<Token, Values...> t) {
-        return completion_token_transform<typename detail::signature_plus<Signature, Values...>::appended>(
-            std::move(t.token), detail::wrapped_initiation<std::decay_t<Initiation>, detail::wrap_append<Values...>>{
-                                    std::forward<Initiation>(initiation), {std::move(t.values)}});
+        return completion_token_transform<typename impl::token::signature_plus<Signature, Values...>::appended>(
+            std::move(t.token),
+            impl::token::wrapped_initiation<std::decay_t<Initiation>, impl::token::wrap_append<Values...>>{
+                std::forward<Initiation>(initiation), {std::move(t.values)}});
     }
 };
 
 template <template <class, class> class A, class H, class... V, class D>
-struct associator<A, detail::append_handler<H, V...>, D> : detail::pass_on<A, detail::append_handler<H, V...>, H, D> {};
+struct associator<A, impl::token::append_handler<H, V...>, D>
+    : impl::operation::pass_on<A, impl::token::append_handler<H, V...>, H, D> {};
 
 } // namespace fairlead

@@ -7,11 +7,12 @@
 namespace fairlead {
 
 /// The result of bind_cancellation_slot.
-template <class T, class Slot = cancellation_slot> class cancellation_slot_binder : public detail::bound_target<T> {
+template <class T, class Slot = cancellation_slot> class cancellation_slot_binder
+    : public impl::token::bound_target<T> {
 public:
     using cancellation_slot_type = Slot;
     template <class U> cancellation_slot_binder(Slot const& s, U&& t)
-        : detail::bound_target<T>(std::in_place, std::forward<U>(t)),
+        : impl::token::bound_target<T>(std::in_place, std::forward<U>(t)),
           slot_(s) {}
     cancellation_slot_type get_cancellation_slot() const noexcept { return slot_; }
 
@@ -20,7 +21,8 @@ private:
 };
 
 /// The result of bind_cancellation_slot(s): it stands for the default token, or binds the one that it is called with.
-template <class Slot> using partial_cancellation_slot_binder = detail::partial_binder<cancellation_slot_binder, Slot>;
+template <class Slot> using partial_cancellation_slot_binder =
+    impl::token::partial_binder<cancellation_slot_binder, Slot>;
 
 /// The operation hears through `s` that it is to end early. Works with handlers and with tokens; without either it
 /// binds the default token. The signal of `s` outlives the operation. An operation that cannot be ended early takes no
@@ -43,16 +45,16 @@ template <class Slot> struct wrap_cancellation_slot {
     Slot slot;
     template <class H> auto operator()(H h) const { return cancellation_slot_binder<H, Slot>(slot, std::move(h)); }
     template <class Values, class I> Values block_as(I& i) const
-        requires can_block<I, Values>
+        requires impl::operation::can_block<I, Values>
     {
-        return perform_blocking<Values>(i); // Nobody can ask the thread that waits in there.
+        return impl::operation::perform_blocking<Values>(i); // Nobody can ask the thread that waits in there.
     }
 };
 
 } // namespace detail
 
-template <class T, class Slot> struct detail::adapter_of<cancellation_slot_binder<T, Slot>>
-    : detail::adapter_of_handler {
+template <class T, class Slot> struct impl::operation::adapter_of<cancellation_slot_binder<T, Slot>>
+    : impl::operation::adapter_of_handler {
     static detail::wrap_cancellation_slot<Slot> wrap(cancellation_slot_binder<T, Slot> const& b) {
         return {b.get_cancellation_slot()};
     }
@@ -63,20 +65,21 @@ public:
     template <class Initiation>
     static decltype(auto) initiate(Initiation&& initiation, cancellation_slot_binder<T, Slot> b) {
         using init = std::decay_t<Initiation>;
-        detail::expect_slot_is_heard<cancellation_slot_binder<T, Slot>, detail::can_be_cancelled<init>()>();
-        detail::expect_cancellable(initiation);
-        if constexpr (std::is_same_v<Slot, cancellation_slot> && detail::slottable<init>)
+        detail::expect_slot_is_heard<cancellation_slot_binder<T, Slot>, impl::operation::can_be_cancelled<init>()>();
+        impl::operation::expect_cancellable(initiation);
+        if constexpr (std::is_same_v<Slot, cancellation_slot> && impl::operation::slottable<init>)
             return completion_token_transform<Signature>(
-                std::move(b.get()),
-                detail::slotted_primitive<init>(init(std::forward<Initiation>(initiation)), b.get_cancellation_slot()));
+                std::move(b.get()), impl::operation::slotted_primitive<init>(init(std::forward<Initiation>(initiation)),
+                                                                             b.get_cancellation_slot()));
         else
             return completion_token_transform<Signature>(
-                std::move(b.get()), detail::wrapped_initiation<init, detail::wrap_cancellation_slot<Slot>>{
+                std::move(b.get()), impl::token::wrapped_initiation<init, detail::wrap_cancellation_slot<Slot>>{
                                         std::forward<Initiation>(initiation),
                                         detail::wrap_cancellation_slot<Slot>{b.get_cancellation_slot()}});
     }
 };
 template <template <class, class> class A, class T, class S, class D>
-struct associator<A, cancellation_slot_binder<T, S>, D> : detail::pass_on<A, cancellation_slot_binder<T, S>, T, D> {};
+struct associator<A, cancellation_slot_binder<T, S>, D>
+    : impl::operation::pass_on<A, cancellation_slot_binder<T, S>, T, D> {};
 
 } // namespace fairlead

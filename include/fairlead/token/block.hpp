@@ -19,47 +19,48 @@ struct block_t {
 /// `auto n = socket.async_read_some(buf, block);`, or `block[ec]`.
 inline constexpr block_t block{};
 
-namespace detail {
+namespace impl::token {
 
 inline void refuse_inside_loop() {
-    if (this_thread.current)
-        throw_error_now(detail::code_of(std::errc::resource_deadlock_would_occur),
-                        "block inside a thread that runs a loop");
+    if (exec::this_thread.current)
+        base::throw_error_now(base::code_of(std::errc::resource_deadlock_would_occur),
+                              "block inside a thread that runs a loop");
 }
 
 /// Throws the error of an operation with its name.
 template <class Initiation> struct blocking_call {
     Initiation const& initiation;
     [[noreturn]] FAIRLEAD_COLD void raise(error_code const& ec) const {
-        throw_error_now(ec, describe_failed_call(initiation, "block").c_str());
+        base::throw_error_now(ec, operation::describe_failed_call(initiation, "block").c_str());
     }
 };
 
-template <class Signature, class Initiation> values_of<Signature> perform(Initiation&& initiation) {
+template <class Signature, class Initiation> operation::values_of<Signature> perform(Initiation&& initiation) {
     using init = std::decay_t<Initiation>;
-    if constexpr (can_block<init, values_of<Signature>>) {
+    if constexpr (operation::can_block<init, operation::values_of<Signature>>) {
         init i(std::forward<Initiation>(initiation));
-        return perform_blocking<values_of<Signature>>(i);
+        return operation::perform_blocking<operation::values_of<Signature>>(i);
     } else {
-        return wait_for<values_of<Signature>>(std::forward<Initiation>(initiation));
+        return operation::wait_for<operation::values_of<Signature>>(std::forward<Initiation>(initiation));
     }
 }
 
-} // namespace detail
+} // namespace impl::token
 
 template <class Signature> class async_result<block_t, Signature> {
 public:
     template <class Initiation> static auto initiate(Initiation&& initiation, block_t) {
         using init = std::decay_t<Initiation>;
-        using values = detail::values_of<Signature>;
-        detail::refuse_inside_loop();
-        if constexpr (detail::can_block<init, values>) {
+        using values = impl::operation::values_of<Signature>;
+        impl::token::refuse_inside_loop();
+        if constexpr (impl::operation::can_block<init, values>) {
             init i(std::forward<Initiation>(initiation));
-            return detail::unwrap(detail::perform_blocking<values>(i), detail::blocking_call<init>{i});
+            return impl::operation::unwrap(impl::operation::perform_blocking<values>(i),
+                                           impl::token::blocking_call<init>{i});
         } else { // It is gone when it has failed.
-            auto const name = detail::describe_call(initiation, "block");
-            return detail::unwrap(detail::wait_for<values>(std::forward<Initiation>(initiation)),
-                                  detail::named_call{name});
+            auto const name = impl::operation::describe_call(initiation, "block");
+            return impl::operation::unwrap(impl::operation::wait_for<values>(std::forward<Initiation>(initiation)),
+                                           impl::operation::named_call{name});
         }
     }
 };
@@ -68,7 +69,10 @@ template <class R, class... Args> class async_result<block_t::with_error, R(Args
     template <class... Rest> static auto rest_of(error_code& ec, std::tuple<error_code, Rest...>&& v) {
         ec = std::get<0>(v);
         return std::apply(
-            [](error_code&, Rest&... rest) { return detail::unwrap_rest(std::tuple<Rest...>(std::move(rest)...)); }, v);
+            [](error_code&, Rest&... rest) {
+                return impl::operation::unwrap_rest(std::tuple<Rest...>(std::move(rest)...));
+            },
+            v);
     }
     template <class T> static T no_value() {
         if constexpr (std::default_initializable<T>)
@@ -78,25 +82,25 @@ template <class R, class... Args> class async_result<block_t::with_error, R(Args
     }
     template <class... All> static auto rest_of(error_code& ec, std::tuple<All...>&& v) {
         ec = {};
-        return detail::unwrap_rest(std::move(v));
+        return impl::operation::unwrap_rest(std::move(v));
     }
 
 public:
     template <class Initiation> static auto initiate(Initiation&& initiation, block_t::with_error t) {
-        if (detail::this_thread.current) {
-            using rest = decltype(rest_of(t.ec, std::declval<detail::values_of<R(Args...)>>()));
+        if (impl::exec::this_thread.current) {
+            using rest = decltype(rest_of(t.ec, std::declval<impl::operation::values_of<R(Args...)>>()));
             if constexpr (std::is_void_v<rest>) {
-                t.ec = detail::code_of(std::errc::resource_deadlock_would_occur);
+                t.ec = impl::base::code_of(std::errc::resource_deadlock_would_occur);
                 return;
             } else {
                 if constexpr (!std::default_initializable<rest>)
-                    detail::refuse_inside_loop(); // There is no value to return: this throws.
+                    impl::token::refuse_inside_loop(); // There is no value to return: this throws.
                 else
-                    t.ec = detail::code_of(std::errc::resource_deadlock_would_occur);
+                    t.ec = impl::base::code_of(std::errc::resource_deadlock_would_occur);
                 return no_value<rest>();
             }
         } else {
-            return rest_of(t.ec, detail::perform<R(Args...)>(std::forward<Initiation>(initiation)));
+            return rest_of(t.ec, impl::token::perform<R(Args...)>(std::forward<Initiation>(initiation)));
         }
     }
 };

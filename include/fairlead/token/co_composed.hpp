@@ -31,7 +31,7 @@
 #include <variant>
 
 namespace fairlead {
-namespace detail {
+namespace impl::token {
 
 template <class Executors, class Handler, class... Signatures> class co_composed_promise;
 template <class Executors, class Handler, class... Signatures> class co_composed_state;
@@ -83,7 +83,7 @@ template <class Promise, class Values> void end_co_composed(Promise& p, Values v
     p.destroy(); // Before the call, so that the next operation can have the block.
     if (!initiating)
         work.reset();
-    complete_composed(initiating, ex, handler, std::move(values));
+    operation::complete_composed(initiating, ex, handler, std::move(values));
 }
 
 template <class Derived, class... Signatures> struct co_returns;
@@ -120,10 +120,10 @@ template <class State> struct co_cancellations<State> {};
 /// The first parameter of the coroutine.
 template <class... Executors, class Handler, class... Signatures>
 class co_composed_state<std::tuple<Executors...>, Handler, Signatures...>
-    : public composition_state<Handler>,
+    : public operation::composition_state<Handler>,
       public co_cancellations<co_composed_state<std::tuple<Executors...>, Handler, Signatures...>, Signatures...> {
-    using chained = composition_state<Handler>;
-    using work = composed_work<Executors...>;
+    using chained = operation::composition_state<Handler>;
+    using work = operation::composed_work<Executors...>;
     using promise = co_composed_promise<std::tuple<Executors...>, Handler, Signatures...>;
     friend promise;
     template <class, class> friend struct co_cancels_with;
@@ -176,7 +176,7 @@ private:
     Handler handler_;
     bool throws_ = false;
     bool completes_ = true;
-    std::variant<std::monostate, values_of<Signatures>...> cancelled_values_;
+    std::variant<std::monostate, operation::values_of<Signatures>...> cancelled_values_;
 };
 
 /// The handler of a step. It owns the frame, and takes it along if it goes without being called.
@@ -184,7 +184,7 @@ template <class Promise, class... Args> class co_composed_handler {
 public:
     using handler_type = typename Promise::handler_type;
     using executor_type = associated_executor_t<handler_type, typename Promise::io_executor_type>;
-    using allocator_type = handler_allocator<handler_type>;
+    using allocator_type = operation::handler_allocator<handler_type>;
 
     explicit co_composed_handler(Promise* p) noexcept : promise_(p) {}
     co_composed_handler(co_composed_handler&& other) noexcept : promise_(std::exchange(other.promise_, nullptr)) {}
@@ -264,7 +264,7 @@ public:
 
     template <class R, class... Args> auto await_transform(async_op<R(Args...)>&& o) {
         if (state_.throw_if_cancelled() && !!state_.cancelled())
-            throw_error_now(error::make_error_code(error::operation_aborted), "co_await");
+            base::throw_error_now(error::make_error_code(error::operation_aborted), "co_await");
         return step<R(Args...)>(*this, o);
     }
     template <class... Args> auto yield_value(co_completion<Args...>&& c) {
@@ -293,12 +293,13 @@ public:
 
 private:
     using unit = std::max_align_t;
-    using allocator = typename std::allocator_traits<handler_allocator<Handler>>::template rebind_alloc<unit>;
+    using allocator =
+        typename std::allocator_traits<operation::handler_allocator<Handler>>::template rebind_alloc<unit>;
     static constexpr std::size_t units(std::size_t bytes) noexcept { return (bytes + sizeof(unit) - 1) / sizeof(unit); }
     static constexpr std::size_t head = (sizeof(allocator) + sizeof(unit) - 1) / sizeof(unit);
 
     static void* allocate(std::size_t bytes, state_type& s) {
-        allocator a = handler_allocator_for<unit>(s.handler());
+        allocator a = operation::handler_allocator_for<unit>(s.handler());
         unit* const block = std::to_address(a.allocate(head + units(bytes)));
         ::new (static_cast<void*>(block)) allocator(std::move(a));
         return block + head;
@@ -307,11 +308,11 @@ private:
     /// Ends with these values once the coroutine has suspended.
     template <class... Args> void complete_with(std::tuple<Args...>&& values) {
         using values_type = std::tuple<Args...>;
-        auto* const p = static_cast<values_type*>(recycle_allocate(sizeof(values_type)));
+        auto* const p = static_cast<values_type*>(exec::recycle_allocate(sizeof(values_type)));
         try {
             ::new (static_cast<void*>(p)) values_type(std::move(values));
         } catch (...) {
-            recycle_free(p);
+            exec::recycle_free(p);
             throw;
         }
         ending_ = p;
@@ -321,7 +322,7 @@ private:
                 auto* const kept = static_cast<values_type*>(promise.ending_);
                 values_type v(std::move(*kept));
                 kept->~values_type();
-                recycle_free(kept);
+                exec::recycle_free(kept);
                 end_co_composed(promise, std::move(v), initiating);
             },
             this);
@@ -346,7 +347,7 @@ private:
 
     template <class Signature> class step;
     template <class R, class... Args> class step<R(Args...)> {
-        using handler = std::conditional_t<has_cancellation_slot<Handler>,
+        using handler = std::conditional_t<operation::has_cancellation_slot<Handler>,
                                            co_composed_slot_handler<co_composed_promise, std::decay_t<Args>...>,
                                            co_composed_handler<co_composed_promise, std::decay_t<Args>...>>;
 
@@ -361,7 +362,7 @@ private:
                 promise_.after(&step::start, this);
         }
         auto await_resume() {
-            return unwrap(std::move(*static_cast<std::tuple<std::decay_t<Args>...>*>(promise_.result_)));
+            return operation::unwrap(std::move(*static_cast<std::tuple<std::decay_t<Args>...>*>(promise_.result_)));
         }
 
     private:
@@ -391,14 +392,14 @@ template <class... Signatures> struct start_co_composed {
     }
 };
 
-} // namespace detail
+} // namespace impl::token
 
 template <template <class, class> class A, class P, class... Args, class D>
-struct associator<A, detail::co_composed_handler<P, Args...>, D>
-    : detail::pass_on<A, detail::co_composed_handler<P, Args...>, typename P::handler_type, D> {};
+struct associator<A, impl::token::co_composed_handler<P, Args...>, D>
+    : impl::operation::pass_on<A, impl::token::co_composed_handler<P, Args...>, typename P::handler_type, D> {};
 template <template <class, class> class A, class P, class... Args, class D>
-struct associator<A, detail::co_composed_slot_handler<P, Args...>, D>
-    : detail::pass_on<A, detail::co_composed_slot_handler<P, Args...>, typename P::handler_type, D> {};
+struct associator<A, impl::token::co_composed_slot_handler<P, Args...>, D>
+    : impl::operation::pass_on<A, impl::token::co_composed_slot_handler<P, Args...>, typename P::handler_type, D> {};
 
 /// Makes an initiation of a coroutine, for async_initiate. `implementation(state, args...)` returns void. It is called
 /// with the arguments of async_initiate, and awaits operations made with `deferred`. It ends with `co_return
@@ -415,8 +416,8 @@ struct associator<A, detail::co_composed_slot_handler<P, Args...>, D>
 /// Source     Asio, co_composed
 template <completion_signature... Signatures, class Implementation, class... Parts>
 auto co_composed(Implementation&& implementation, Parts&&... parts) {
-    return detail::make_composed<detail::start_co_composed<Signatures...>>(std::forward<Implementation>(implementation),
-                                                                           std::forward<Parts>(parts)...);
+    return impl::operation::make_composed<impl::token::start_co_composed<Signatures...>>(
+        std::forward<Implementation>(implementation), std::forward<Parts>(parts)...);
 }
 namespace experimental {
 using fairlead::co_composed;
@@ -425,14 +426,14 @@ using fairlead::co_composed;
 } // namespace fairlead
 
 template <class F, class E, class H, class... S, class... Args>
-struct std::coroutine_traits<void, F&, fairlead::detail::co_composed_state<E, H, S...>, Args...> {
-    using promise_type = fairlead::detail::co_composed_promise<E, H, S...>;
+struct std::coroutine_traits<void, F&, fairlead::impl::token::co_composed_state<E, H, S...>, Args...> {
+    using promise_type = fairlead::impl::token::co_composed_promise<E, H, S...>;
 };
 template <class F, class E, class H, class... S, class... Args>
-struct std::coroutine_traits<void, F&&, fairlead::detail::co_composed_state<E, H, S...>, Args...> {
-    using promise_type = fairlead::detail::co_composed_promise<E, H, S...>;
+struct std::coroutine_traits<void, F&&, fairlead::impl::token::co_composed_state<E, H, S...>, Args...> {
+    using promise_type = fairlead::impl::token::co_composed_promise<E, H, S...>;
 };
 template <class E, class H, class... S, class... Args>
-struct std::coroutine_traits<void, fairlead::detail::co_composed_state<E, H, S...>, Args...> {
-    using promise_type = fairlead::detail::co_composed_promise<E, H, S...>;
+struct std::coroutine_traits<void, fairlead::impl::token::co_composed_state<E, H, S...>, Args...> {
+    using promise_type = fairlead::impl::token::co_composed_promise<E, H, S...>;
 };

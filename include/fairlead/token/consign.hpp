@@ -40,16 +40,16 @@ template <class... Kept> struct wrap_consign {
     std::tuple<Kept...> values;
     template <class H> auto operator()(H h) { return consign_handler<H, Kept...>{std::move(h), std::move(values)}; }
     template <class Values, class I> Values block_as(I& i)
-        requires can_block<I, Values>
+        requires impl::operation::can_block<I, Values>
     {
-        return perform_blocking<Values>(i);
+        return impl::operation::perform_blocking<Values>(i);
     }
 };
 
 } // namespace detail
 
-template <class Token, class... Values> struct detail::adapter_of<consign_t<Token, Values...>>
-    : detail::adapter_of_handler {
+template <class Token, class... Values> struct impl::operation::adapter_of<consign_t<Token, Values...>>
+    : impl::operation::adapter_of_handler {
     static detail::wrap_consign<Values...> wrap(consign_t<Token, Values...>& t) { return {std::move(t.values)}; }
 };
 
@@ -57,13 +57,14 @@ template <class Token, class... Values, class Signature> class async_result<cons
 public:
     template <class Initiation> static decltype(auto) initiate(Initiation&& initiation, consign_t<Token, Values...> t) {
         return completion_token_transform<Signature>(
-            std::move(t.token), detail::wrapped_initiation<std::decay_t<Initiation>, detail::wrap_consign<Values...>>{
-                                    std::forward<Initiation>(initiation), {std::move(t.values)}});
+            std::move(t.token),
+            impl::token::wrapped_initiation<std::decay_t<Initiation>, detail::wrap_consign<Values...>>{
+                std::forward<Initiation>(initiation), {std::move(t.values)}});
     }
 };
 
 template <template <class, class> class A, class H, class... V, class D>
-struct associator<A, detail::consign_handler<H, V...>, D> : detail::pass_on<A, detail::consign_handler<H, V...>, H, D> {
-};
+struct associator<A, detail::consign_handler<H, V...>, D>
+    : impl::operation::pass_on<A, detail::consign_handler<H, V...>, H, D> {};
 
 } // namespace fairlead

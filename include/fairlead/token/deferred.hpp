@@ -32,19 +32,24 @@ private:
     Function function_;
 };
 
-namespace detail {
+namespace impl::token {
 
 template <class Function, class... Args>
 concept returns_operation = async_operation<std::invoke_result_t<Function, Args...>>;
 
+} // namespace impl::token
+
 /// Of the mistakes that there are the first is reported.
-template <class Function, class R, class... Args> struct token_check<deferred_function<Function>, R(Args...)> {
+template <class Function, class R, class... Args>
+struct impl::operation::token_check<deferred_function<Function>, R(Args...)> {
     static constexpr bool takes_results = std::invocable<Function, std::decay_t<Args>...>;
-    static constexpr bool valid = returns_operation<Function, std::decay_t<Args>...>;
+    static constexpr bool valid = impl::token::returns_operation<Function, std::decay_t<Args>...>;
     static_assert(takes_results,
                   "the function given to deferred() does not take the results of the operation before it");
     static_assert(!takes_results || valid, "the function given to deferred() must return a deferred operation");
 };
+
+namespace impl::token {
 
 /// The signature of the operation that `Function` returns for the results of the one before.
 template <class Function, class Signature> struct signature_after {
@@ -69,9 +74,9 @@ template <class Handler, class Function> struct sequence_handler {
 struct block_values {};
 
 template <class Head, class Function, class Signature> struct sequence_initiation {
-    using head_values = values_of<Signature>;
-    using values = values_of<typename signature_after<Function, Signature>::type>;
-    static constexpr bool is_cancellable = can_be_cancelled<Head>();
+    using head_values = operation::values_of<Signature>;
+    using values = operation::values_of<typename signature_after<Function, Signature>::type>;
+    static constexpr bool is_cancellable = operation::can_be_cancelled<Head>();
 
     Head head;
     Function function;
@@ -81,14 +86,14 @@ template <class Head, class Function, class Signature> struct sequence_initiatio
             sequence_handler<std::decay_t<Handler>, Function>{std::forward<Handler>(handler), std::move(function)});
     }
     auto get_executor() const noexcept
-        requires names_executor<Head>
+        requires operation::names_executor<Head>
     {
-        return executor_of(head);
+        return operation::executor_of(head);
     }
     values block()
-        requires can_block<Head, head_values>
+        requires operation::can_block<Head, head_values>
     {
-        auto results = perform_blocking<head_values>(head);
+        auto results = operation::perform_blocking<head_values>(head);
         return std::apply([this](auto&... r) { return std::move(function)(std::move(r)...)(block_values()); }, results);
     }
 };
@@ -97,7 +102,7 @@ template <class... Values> struct values_initiation {
     std::tuple<Values...> values;
     template <class Handler> void operator()(Handler&& handler) {
         std::decay_t<Handler> h(std::forward<Handler>(handler));
-        call_with_values(std::move(h), std::move(values));
+        operation::call_with_values(std::move(h), std::move(values));
     }
     std::tuple<Values...> block() { return std::move(values); }
 };
@@ -112,7 +117,7 @@ template <class Signature> struct conditional_initiation {
     }
 };
 
-} // namespace detail
+} // namespace impl::token
 
 /// deferred.when(b).then(op), without an operation for the other case. Started when b is false it does nothing: its
 /// handler is destroyed without being called.
@@ -132,7 +137,7 @@ public:
     }
     template <class Token> decltype(auto) operator()(Token&& token) && {
         return completion_token_transform<Signature>(
-            std::forward<Token>(token), detail::conditional_initiation<Signature>{condition_, std::move(op_)});
+            std::forward<Token>(token), impl::token::conditional_initiation<Signature>{condition_, std::move(op_)});
     }
 
 private:
@@ -167,7 +172,7 @@ constexpr deferred_function<Function> deferred_t::operator()(deferred_function<F
     return function;
 }
 template <class... Values> async_op<void(std::decay_t<Values>...)> deferred_t::values(Values&&... values) {
-    return async_op<void(std::decay_t<Values>...)>(detail::values_initiation<std::decay_t<Values>...>{
+    return async_op<void(std::decay_t<Values>...)>(impl::token::values_initiation<std::decay_t<Values>...>{
         std::tuple<std::decay_t<Values>...>(std::forward<Values>(values)...)});
 }
 constexpr deferred_conditional deferred_t::when(bool b) noexcept { return deferred_conditional(b); }
@@ -181,12 +186,12 @@ public:
     explicit deferred_several(std::in_place_t, I&& initiation) : initiation_(std::forward<I>(initiation)) {}
 
     template <class Token> decltype(auto) operator()(Token&& token) && {
-        return detail::initiate_several<Signatures...>(std::forward<Token>(token), std::move(initiation_));
+        return impl::operation::initiate_several<Signatures...>(std::forward<Token>(token), std::move(initiation_));
     }
     template <class Token>
         requires std::copy_constructible<Initiation>
     decltype(auto) operator()(Token&& token) const& {
-        return detail::initiate_several<Signatures...>(std::forward<Token>(token), Initiation(initiation_));
+        return impl::operation::initiate_several<Signatures...>(std::forward<Token>(token), Initiation(initiation_));
     }
 
 private:
@@ -209,25 +214,25 @@ public:
 };
 
 template <class Function, class Signature> class async_result<deferred_function<Function>, Signature> {
-    using next_signature = typename detail::signature_after<Function, Signature>::type;
+    using next_signature = typename impl::token::signature_after<Function, Signature>::type;
 
 public:
     template <class Initiation>
     static async_op<next_signature> initiate(Initiation&& initiation, deferred_function<Function> token) {
-        return async_op<next_signature>(detail::sequence_initiation<std::decay_t<Initiation>, Function, Signature>{
+        return async_op<next_signature>(impl::token::sequence_initiation<std::decay_t<Initiation>, Function, Signature>{
             std::forward<Initiation>(initiation), std::move(token.function_)});
     }
 };
 
-template <class Signature> class async_result<detail::block_values, Signature> {
+template <class Signature> class async_result<impl::token::block_values, Signature> {
 public:
     template <class Initiation>
-    static detail::values_of<Signature> initiate(Initiation&& initiation, detail::block_values) {
+    static impl::operation::values_of<Signature> initiate(Initiation&& initiation, impl::token::block_values) {
         std::decay_t<Initiation> i(std::forward<Initiation>(initiation));
-        if constexpr (detail::can_block<decltype(i), detail::values_of<Signature>>)
-            return detail::perform_blocking<detail::values_of<Signature>>(i);
+        if constexpr (impl::operation::can_block<decltype(i), impl::operation::values_of<Signature>>)
+            return impl::operation::perform_blocking<impl::operation::values_of<Signature>>(i);
         else
-            return detail::wait_for<detail::values_of<Signature>>(std::move(i));
+            return impl::operation::wait_for<impl::operation::values_of<Signature>>(std::move(i));
     }
 };
 
@@ -237,7 +242,8 @@ template <class Signature, class Tail> decltype(auto) operator|(async_op<Signatu
 }
 
 template <template <class, class> class A, class H, class F, class D>
-struct associator<A, detail::sequence_handler<H, F>, D> : detail::pass_on<A, detail::sequence_handler<H, F>, H, D> {};
+struct associator<A, impl::token::sequence_handler<H, F>, D>
+    : impl::operation::pass_on<A, impl::token::sequence_handler<H, F>, H, D> {};
 
 /// True for what deferred makes and returns.
 template <class T> struct is_deferred : std::false_type {};

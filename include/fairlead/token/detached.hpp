@@ -9,13 +9,13 @@
 namespace fairlead {
 
 /// Token: start the operation and forget it.
-struct detached_t : detail::can_be_default<detached_t> {
+struct detached_t : impl::operation::can_be_default<detached_t> {
     constexpr detached_t() noexcept = default;
 };
 /// `co_spawn(ctx, f(), detached)`
 inline constexpr detached_t detached{};
 
-namespace detail {
+namespace impl::token {
 
 struct detached_handler {
     constexpr detached_handler() noexcept = default;
@@ -23,7 +23,7 @@ struct detached_handler {
     template <class... Args> void operator()(Args&&...) const noexcept {}
 };
 
-} // namespace detail
+} // namespace impl::token
 
 template <class First, class Second, class... More> class async_result<detached_t, First, Second, More...>
     : public async_result<detached_t, First> {
@@ -32,14 +32,14 @@ public:
 };
 template <class Signature> class async_result<detached_t, Signature> {
 public:
-    using completion_handler_type = detail::detached_handler;
+    using completion_handler_type = impl::token::detached_handler;
     using return_type = void;
     explicit async_result(completion_handler_type&) noexcept {}
     void get() const noexcept {}
 
     template <class Initiation, class... Args>
     static void initiate(Initiation&& initiation, detached_t, Args&&... args) {
-        std::forward<Initiation>(initiation)(detail::detached_handler{}, std::forward<Args>(args)...);
+        std::forward<Initiation>(initiation)(impl::token::detached_handler{}, std::forward<Args>(args)...);
     }
 };
 

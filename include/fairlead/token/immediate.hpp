@@ -19,7 +19,7 @@ template <class Executor> struct immediate_initiation {
     /// Awaited it does not even suspend, within the budget.
     std::optional<std::tuple<>> try_step() const noexcept { return std::tuple<>(); }
     template <class Handler> void operator()(Handler&& handler) const {
-        complete_immediately(executor, std::forward<Handler>(handler), std::tuple<>());
+        impl::operation::complete_immediately(executor, std::forward<Handler>(handler), std::tuple<>());
     }
     void block(std::tuple<>&) const noexcept {}
 };

@@ -7,10 +7,10 @@
 #include <fairlead/operation/initiate.hpp>
 
 namespace fairlead {
-namespace detail {
+namespace impl::token {
 
 /// post and defer on a loop: nothing but an op in the run queue.
-struct loop_post : primitive<loop_post> {
+struct loop_post : operation::primitive<loop_post> {
     using signature = void();
     using record = op;
     static constexpr bool only_queues = true;
@@ -30,30 +30,36 @@ struct loop_post : primitive<loop_post> {
 template <class Way, class Executor, class Handler>
 FAIRLEAD_ALWAYS_INLINE void run_on(Executor const& executor, Handler&& handler) {
     using handler_type = std::decay_t<Handler>;
-    using op_type = completion_op<handler_type, std::tuple<>>;
-    if constexpr (has_own_executor<handler_type>) {
-        handler_work<handler_type> work(handler, loop_of(executor)); // before the handler is moved from
-        Way::take_function(executor, [h = handler_type(std::forward<Handler>(handler)),
-                                      work = std::move(work)]() mutable { dispatch_values(h, std::tuple<>()); });
+    using op_type = operation::completion_op<handler_type, std::tuple<>>;
+    if constexpr (operation::has_own_executor<handler_type>) {
+        operation::handler_work<handler_type> work(handler,
+                                                   exec::loop_of(executor)); // before the handler is moved from
+        Way::take_function(executor,
+                           [h = handler_type(std::forward<Handler>(handler)), work = std::move(work)]() mutable {
+                               operation::dispatch_values(h, std::tuple<>());
+                           });
     } else {
-        Way::take_op(executor, *allocate_with<op_type>(handler, std::forward<Handler>(handler), std::tuple<>()));
+        Way::take_op(executor,
+                     *operation::allocate_with<op_type>(handler, std::forward<Handler>(handler), std::tuple<>()));
     }
 }
 
 /// Never inside the call.
 struct queued {
-    template <class E, class F> static void take_function(E const& e, F&& f) { queue_function(e, std::forward<F>(f)); }
-    template <class E> static void take_op(E const& e, op& o) { execute_op(e, o); }
+    template <class E, class F> static void take_function(E const& e, F&& f) {
+        exec::queue_function(e, std::forward<F>(f));
+    }
+    template <class E> static void take_op(E const& e, op& o) { exec::execute_op(e, o); }
 };
 /// Inside the call when the caller runs on the executor, otherwise as the executor likes.
 struct dispatched {
     template <class E, class F> static void take_function(E const& e, F&& f) {
-        if (runs_here(e))
+        if (exec::runs_here(e))
             std::forward<F>(f)();
         else
-            dispatch_function(e, std::forward<F>(f));
+            exec::dispatch_function(e, std::forward<F>(f));
     }
-    template <class E> static void take_op(E const& e, op& o) { dispatch_op(e, o); }
+    template <class E> static void take_op(E const& e, op& o) { exec::dispatch_op(e, o); }
 };
 
 template <class Executor> struct executor_post {
@@ -77,8 +83,8 @@ template <class Executor> struct executor_dispatch {
 
     template <class Handler> void operator()(Handler&& handler) const {
         std::decay_t<Handler> h(std::forward<Handler>(handler));
-        if (runs_here(executor))
-            dispatch_values(h, std::tuple<>());
+        if (exec::runs_here(executor))
+            operation::dispatch_values(h, std::tuple<>());
         else
             run_on<dispatched>(executor, std::move(h));
     }
@@ -88,11 +94,11 @@ template <class Executor> struct executor_dispatch {
 /// Handlers, which are started inside the initiating function: nothing that it was called with need be kept for them.
 template <class Token, class Signature>
 concept started_at_once =
-    completion_handler_for<Token, Signature> && !own_overload::present<Token, Signature> &&
+    completion_handler_for<Token, Signature> && !operation::own_overload::present<Token, Signature> &&
     requires { typename async_result<std::decay_t<Token>, Signature>::takes_the_token_as_handler; };
 
 template <class Token, class Executor> decltype(auto) post_on(Executor const& ex, Token&& token) {
-    if (loop* l = loop_of(ex)) {
+    if (loop* l = exec::loop_of(ex)) {
         if constexpr (std::is_void_v<decltype(completion_token_transform<void()>(std::forward<Token>(token),
                                                                                  loop_post(l)))> ||
                       std::is_same_v<decltype(completion_token_transform<void()>(std::forward<Token>(token),
@@ -115,7 +121,7 @@ struct associated_post {
 
     template <class Handler> void operator()(Handler&& handler) const {
         auto const ex = get_associated_executor(handler);
-        post_values(ex, std::forward<Handler>(handler), std::tuple<>());
+        operation::post_values(ex, std::forward<Handler>(handler), std::tuple<>());
     }
 };
 struct associated_dispatch {
@@ -124,7 +130,7 @@ struct associated_dispatch {
 
     template <class Handler> void operator()(Handler&& handler) const {
         std::decay_t<Handler> h(std::forward<Handler>(handler));
-        dispatch_values(h, std::tuple<>());
+        operation::dispatch_values(h, std::tuple<>());
     }
 };
 
@@ -132,13 +138,13 @@ template <class Token>
 concept not_a_place = !execution::executor<std::decay_t<Token>> && !execution_context_type<std::decay_t<Token>>;
 /// A handler says itself where it runs, other tokens when they become one.
 template <class Token>
-concept names_place = not_a_place<Token> &&
-                      (has_own_executor<std::decay_t<Token>> || !completion_handler_for<std::decay_t<Token>, void()>);
+concept names_place = not_a_place<Token> && (operation::has_own_executor<std::decay_t<Token>> ||
+                                             !completion_handler_for<std::decay_t<Token>, void()>);
 
 template <class Executor, class Token> inline constexpr bool nothrow_post =
-    always_loop<Executor> && nothrow_token<std::decay_t<Token>, loop_post>;
+    exec::always_loop<Executor> && operation::nothrow_token<std::decay_t<Token>, loop_post>;
 
-} // namespace detail
+} // namespace impl::token
 
 /// Runs the handler on `ex`, never before post returns. A coroutine that awaits it goes on at home, not on `ex`. To
 /// run something there, post a function (token/post_function.hpp), or co_spawn a coroutine.
@@ -150,36 +156,38 @@ template <class Executor, class Token> inline constexpr bool nothrow_post =
 /// Threads    any
 /// Allocates  awaited nothing; otherwise the handler's block
 /// Source     Networking TS [async.post]
-template <execution::executor Executor, detail::not_a_place Token = default_completion_token_t<Executor>>
-decltype(auto) post(Executor const& ex, Token&& token = {}) noexcept(detail::nothrow_post<Executor, Token>) {
-    if constexpr (detail::always_loop<Executor>)
-        return completion_token_transform<void()>(std::forward<Token>(token), detail::loop_post(ex.native_loop()));
+template <execution::executor Executor, impl::token::not_a_place Token = default_completion_token_t<Executor>>
+decltype(auto) post(Executor const& ex, Token&& token = {}) noexcept(impl::token::nothrow_post<Executor, Token>) {
+    if constexpr (impl::exec::always_loop<Executor>)
+        return completion_token_transform<void()>(std::forward<Token>(token), impl::token::loop_post(ex.native_loop()));
     else
-        return detail::post_on(ex, std::forward<Token>(token));
+        return impl::token::post_on(ex, std::forward<Token>(token));
 }
 template <execution_context_type Context,
-          detail::not_a_place Token = default_completion_token_t<typename Context::executor_type>>
-decltype(auto) post(Context& c, Token&& token = {}) noexcept(detail::nothrow_post<decltype(c.get_executor()), Token>) {
+          impl::token::not_a_place Token = default_completion_token_t<typename Context::executor_type>>
+decltype(auto) post(Context& c,
+                    Token&& token = {}) noexcept(impl::token::nothrow_post<decltype(c.get_executor()), Token>) {
     return post(c.get_executor(), std::forward<Token>(token));
 }
 /// The same on the associated executor of the handler; awaited, on that of the coroutine. A handler that gets here
 /// without one, by way of a token, is called before post returns.
-template <detail::names_place Token = use_await_t> decltype(auto) post(Token&& token = {}) {
-    return completion_token_transform<void()>(std::forward<Token>(token), detail::associated_post());
+template <impl::token::names_place Token = use_await_t> decltype(auto) post(Token&& token = {}) {
+    return completion_token_transform<void()>(std::forward<Token>(token), impl::token::associated_post());
 }
 
 /// As post; says that the handler continues what the caller does. A hint only.
 /// Source     Networking TS [async.defer]
-template <execution::executor Executor, detail::not_a_place Token = default_completion_token_t<Executor>>
-decltype(auto) defer(Executor const& ex, Token&& token = {}) noexcept(detail::nothrow_post<Executor, Token>) {
+template <execution::executor Executor, impl::token::not_a_place Token = default_completion_token_t<Executor>>
+decltype(auto) defer(Executor const& ex, Token&& token = {}) noexcept(impl::token::nothrow_post<Executor, Token>) {
     return post(ex, std::forward<Token>(token));
 }
 template <execution_context_type Context,
-          detail::not_a_place Token = default_completion_token_t<typename Context::executor_type>>
-decltype(auto) defer(Context& c, Token&& token = {}) noexcept(detail::nothrow_post<decltype(c.get_executor()), Token>) {
+          impl::token::not_a_place Token = default_completion_token_t<typename Context::executor_type>>
+decltype(auto) defer(Context& c,
+                     Token&& token = {}) noexcept(impl::token::nothrow_post<decltype(c.get_executor()), Token>) {
     return post(c, std::forward<Token>(token));
 }
-template <detail::names_place Token = use_await_t> decltype(auto) defer(Token&& token = {}) {
+template <impl::token::names_place Token = use_await_t> decltype(auto) defer(Token&& token = {}) {
     return post(std::forward<Token>(token));
 }
 
@@ -188,17 +196,17 @@ template <detail::names_place Token = use_await_t> decltype(auto) defer(Token&& 
 /// Immediate  when the caller runs on `ex`, or `ex` runs functions inside the call
 /// Allocates  nothing when the caller runs on `ex`; otherwise the handler's block
 /// Source     Networking TS [async.dispatch]
-template <execution::executor Executor, detail::not_a_place Token = default_completion_token_t<Executor>>
+template <execution::executor Executor, impl::token::not_a_place Token = default_completion_token_t<Executor>>
 decltype(auto) dispatch(Executor const& ex, Token&& token = {}) {
-    return completion_token_transform<void()>(std::forward<Token>(token), detail::executor_dispatch<Executor>{ex});
+    return completion_token_transform<void()>(std::forward<Token>(token), impl::token::executor_dispatch<Executor>{ex});
 }
 template <execution_context_type Context,
-          detail::not_a_place Token = default_completion_token_t<typename Context::executor_type>>
+          impl::token::not_a_place Token = default_completion_token_t<typename Context::executor_type>>
 decltype(auto) dispatch(Context& c, Token&& token = {}) {
     return dispatch(c.get_executor(), std::forward<Token>(token));
 }
-template <detail::names_place Token = use_await_t> decltype(auto) dispatch(Token&& token = {}) {
-    return completion_token_transform<void()>(std::forward<Token>(token), detail::associated_dispatch());
+template <impl::token::names_place Token = use_await_t> decltype(auto) dispatch(Token&& token = {}) {
+    return completion_token_transform<void()>(std::forward<Token>(token), impl::token::associated_dispatch());
 }
 
 } // namespace fairlead

@@ -28,15 +28,17 @@ template <class Executor, class Function, class Way> struct function_elsewhere {
 
     template <class Handler> void operator()(Handler&& handler) {
         using handler_type = std::decay_t<Handler>;
-        handler_work<handler_type> work(handler, loop_of(executor)); // before the handler is moved from
+        impl::operation::handler_work<handler_type> work(
+            handler, impl::exec::loop_of(executor)); // before the handler is moved from
         auto perform = [f = std::move(function), h = handler_type(std::forward<Handler>(handler)),
                         work = std::move(work)]() mutable {
             static_cast<void>(work); // Kept until the handler has run.
             if constexpr (std::is_void_v<function_result<Function>>) {
                 std::move(f)();
-                dispatch_values(h, std::tuple<>());
+                impl::operation::dispatch_values(h, std::tuple<>());
             } else {
-                dispatch_values(h, std::tuple<std::decay_t<function_result<Function>>>(std::move(f)()));
+                impl::operation::dispatch_values(h,
+                                                 std::tuple<std::decay_t<function_result<Function>>>(std::move(f)()));
             }
         };
         Way::take_function(executor, std::move(perform));
@@ -50,7 +52,7 @@ template <class Way, class F, class E, class Token> decltype(auto) submit_functi
 }
 
 template <class F>
-concept work_function = not_a_place<F> && std::invocable<std::decay_t<F>>;
+concept work_function = impl::token::not_a_place<F> && std::invocable<std::decay_t<F>>;
 
 } // namespace detail
 
@@ -65,12 +67,13 @@ concept work_function = not_a_place<F> && std::invocable<std::decay_t<F>>;
 /// Allocates  a block for function and handler
 /// Source     Asio, post with a function
 template <detail::work_function Function, execution::executor Executor,
-          detail::not_a_place Token = default_completion_token_t<Executor>>
+          impl::token::not_a_place Token = default_completion_token_t<Executor>>
 decltype(auto) post(Function&& function, Executor const& ex, Token&& token = {}) {
-    return detail::submit_function<detail::queued>(std::forward<Function>(function), ex, std::forward<Token>(token));
+    return detail::submit_function<impl::token::queued>(std::forward<Function>(function), ex,
+                                                        std::forward<Token>(token));
 }
 template <detail::work_function Function, execution_context_type Context,
-          detail::not_a_place Token = default_completion_token_t<typename Context::executor_type>>
+          impl::token::not_a_place Token = default_completion_token_t<typename Context::executor_type>>
 decltype(auto) post(Function&& function, Context& c, Token&& token = {}) {
     return post(std::forward<Function>(function), c.get_executor(), std::forward<Token>(token));
 }
@@ -78,12 +81,12 @@ decltype(auto) post(Function&& function, Context& c, Token&& token = {}) {
 /// As post; says that the function continues what the caller does. A hint only.
 /// Source     Asio, defer with a function
 template <detail::work_function Function, execution::executor Executor,
-          detail::not_a_place Token = default_completion_token_t<Executor>>
+          impl::token::not_a_place Token = default_completion_token_t<Executor>>
 decltype(auto) defer(Function&& function, Executor const& ex, Token&& token = {}) {
     return post(std::forward<Function>(function), ex, std::forward<Token>(token));
 }
 template <detail::work_function Function, execution_context_type Context,
-          detail::not_a_place Token = default_completion_token_t<typename Context::executor_type>>
+          impl::token::not_a_place Token = default_completion_token_t<typename Context::executor_type>>
 decltype(auto) defer(Function&& function, Context& c, Token&& token = {}) {
     return post(std::forward<Function>(function), c, std::forward<Token>(token));
 }
@@ -92,13 +95,13 @@ decltype(auto) defer(Function&& function, Context& c, Token&& token = {}) {
 /// Immediate  when the caller runs on `ex`
 /// Source     Asio, dispatch with a function
 template <detail::work_function Function, execution::executor Executor,
-          detail::not_a_place Token = default_completion_token_t<Executor>>
+          impl::token::not_a_place Token = default_completion_token_t<Executor>>
 decltype(auto) dispatch(Function&& function, Executor const& ex, Token&& token = {}) {
-    return detail::submit_function<detail::dispatched>(std::forward<Function>(function), ex,
-                                                       std::forward<Token>(token));
+    return detail::submit_function<impl::token::dispatched>(std::forward<Function>(function), ex,
+                                                            std::forward<Token>(token));
 }
 template <detail::work_function Function, execution_context_type Context,
-          detail::not_a_place Token = default_completion_token_t<typename Context::executor_type>>
+          impl::token::not_a_place Token = default_completion_token_t<typename Context::executor_type>>
 decltype(auto) dispatch(Function&& function, Context& c, Token&& token = {}) {
     return dispatch(std::forward<Function>(function), c.get_executor(), std::forward<Token>(token));
 }

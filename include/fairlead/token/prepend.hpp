@@ -37,35 +37,36 @@ template <class... Added> struct wrap_prepend {
     std::tuple<Added...> values;
     template <class H> auto operator()(H h) { return prepend_handler<H, Added...>{std::move(h), std::move(values)}; }
     template <class Values> using inner =
-        typename part_of<sizeof...(Added), Values,
-                         std::make_index_sequence<std::tuple_size_v<Values> - sizeof...(Added)>>::type;
+        typename impl::token::part_of<sizeof...(Added), Values,
+                                      std::make_index_sequence<std::tuple_size_v<Values> - sizeof...(Added)>>::type;
     template <class Values, class I> Values block_as(I& i)
-        requires can_block<I, inner<Values>>
+        requires impl::operation::can_block<I, inner<Values>>
     {
-        auto own = perform_blocking<inner<Values>>(i);
+        auto own = impl::operation::perform_blocking<inner<Values>>(i);
         return std::tuple_cat(std::move(values), std::move(own));
     }
 };
 
 } // namespace detail
 
-template <class Token, class... Values> struct detail::adapter_of<prepend_t<Token, Values...>>
-    : detail::adapter_of_handler {
-    template <class S> using signature = typename detail::signature_plus<S, Values...>::prepended;
+template <class Token, class... Values> struct impl::operation::adapter_of<prepend_t<Token, Values...>>
+    : impl::operation::adapter_of_handler {
+    template <class S> using signature = typename impl::token::signature_plus<S, Values...>::prepended;
     static detail::wrap_prepend<Values...> wrap(prepend_t<Token, Values...>& t) { return {std::move(t.values)}; }
 };
 
 template <class Token, class... Values, class Signature> class async_result<prepend_t<Token, Values...>, Signature> {
 public:
     template <class Initiation> static decltype(auto) initiate(Initiation&& initiation, prepend_t<Token, Values...> t) {
-        return completion_token_transform<typename detail::signature_plus<Signature, Values...>::prepended>(
-            std::move(t.token), detail::wrapped_initiation<std::decay_t<Initiation>, detail::wrap_prepend<Values...>>{
-                                    std::forward<Initiation>(initiation), {std::move(t.values)}});
+        return completion_token_transform<typename impl::token::signature_plus<Signature, Values...>::prepended>(
+            std::move(t.token),
+            impl::token::wrapped_initiation<std::decay_t<Initiation>, detail::wrap_prepend<Values...>>{
+                std::forward<Initiation>(initiation), {std::move(t.values)}});
     }
 };
 
 template <template <class, class> class A, class H, class... V, class D>
-struct associator<A, detail::prepend_handler<H, V...>, D> : detail::pass_on<A, detail::prepend_handler<H, V...>, H, D> {
-};
+struct associator<A, detail::prepend_handler<H, V...>, D>
+    : impl::operation::pass_on<A, detail::prepend_handler<H, V...>, H, D> {};
 
 } // namespace fairlead

@@ -51,9 +51,9 @@ template <class Disposition, class All> struct wrap_disposition {
     Disposition* target;
     template <class H> auto operator()(H h) const { return disposition_handler<H, Disposition>{std::move(h), target}; }
     template <class Values, class I> Values block_as(I& i) const
-        requires(!std::is_void_v<All>) && can_block<I, All>
+        requires(!std::is_void_v<All>) && impl::operation::can_block<I, All>
     {
-        return split<Values>(perform_blocking<All>(i));
+        return split<Values>(impl::operation::perform_blocking<All>(i));
     }
 
 private:
@@ -100,8 +100,8 @@ template <disposition Disposition> [[nodiscard]] constexpr auto redirect_disposi
     return partial_redirect_disposition<Disposition>(d);
 }
 
-template <class Token, class Disposition> struct detail::adapter_of<redirect_disposition_t<Token, Disposition>>
-    : detail::adapter_of_handler {
+template <class Token, class Disposition> struct impl::operation::adapter_of<redirect_disposition_t<Token, Disposition>>
+    : impl::operation::adapter_of_handler {
     template <class S> using signature = typename detail::without_disposition<Disposition, S>::type;
     static detail::wrap_disposition<Disposition, void>
     wrap(redirect_disposition_t<Token, Disposition> const& t) noexcept {
@@ -116,10 +116,10 @@ class async_result<redirect_disposition_t<Token, Disposition>, Signature> {
 public:
     template <class Initiation>
     static decltype(auto) initiate(Initiation&& initiation, redirect_disposition_t<Token, Disposition> t) {
-        using wrap = detail::wrap_disposition<Disposition, detail::values_of<Signature>>;
-        return completion_token_transform<inner_signature>(std::move(t.token),
-                                                           detail::wrapped_initiation<std::decay_t<Initiation>, wrap>{
-                                                               std::forward<Initiation>(initiation), wrap{&t.target}});
+        using wrap = detail::wrap_disposition<Disposition, impl::operation::values_of<Signature>>;
+        return completion_token_transform<inner_signature>(
+            std::move(t.token), impl::token::wrapped_initiation<std::decay_t<Initiation>, wrap>{
+                                    std::forward<Initiation>(initiation), wrap{&t.target}});
     }
 };
 
@@ -131,12 +131,12 @@ public:
         if constexpr (sizeof...(Signatures) == 1)
             return completion_token_transform<Signatures...>(t(use_await), std::forward<Initiation>(initiation));
         else
-            return detail::initiate_several<Signatures...>(t(deferred), std::forward<Initiation>(initiation));
+            return impl::operation::initiate_several<Signatures...>(t(deferred), std::forward<Initiation>(initiation));
     }
 };
 
 template <template <class, class> class A, class H, class Disposition, class D>
 struct associator<A, detail::disposition_handler<H, Disposition>, D>
-    : detail::pass_on<A, detail::disposition_handler<H, Disposition>, H, D> {};
+    : impl::operation::pass_on<A, detail::disposition_handler<H, Disposition>, H, D> {};
 
 } // namespace fairlead

@@ -12,10 +12,12 @@
 
 namespace fairlead {
 
-namespace detail {
-
+namespace impl::operation {
 template <class Init, class Adapt>
 struct adapted_primitive; // operation/initiate.hpp, which every primitive is written with
+} // namespace impl::operation
+
+namespace impl::token {
 
 struct tuple_adapt {
     template <class S> struct signature_for;
@@ -39,23 +41,23 @@ template <class Handler> struct tuple_handler {
 struct wrap_tuple {
     template <class H> auto operator()(H h) const { return tuple_handler<H>{std::move(h)}; }
     template <class Values, class I> Values block_as(I& i) const
-        requires can_block<I, std::tuple_element_t<0, Values>>
+        requires operation::can_block<I, std::tuple_element_t<0, Values>>
     {
-        return Values(perform_blocking<std::tuple_element_t<0, Values>>(i));
+        return Values(operation::perform_blocking<std::tuple_element_t<0, Values>>(i));
     }
-    template <class Values, class I> maybe<Values> try_as(I& i) const
-        requires can_try<I, std::tuple_element_t<0, Values>>
+    template <class Values, class I> base::maybe<Values> try_as(I& i) const
+        requires operation::can_try<I, std::tuple_element_t<0, Values>>
     {
-        if (auto all = tried<std::tuple_element_t<0, Values>>(i))
+        if (auto all = operation::tried<std::tuple_element_t<0, Values>>(i))
             return Values(std::move(*all));
         return {};
     }
 };
 
-} // namespace detail
+} // namespace impl::token
 
 /// Token: the completion arguments arrive as one tuple, errors included, nothing is thrown.
-template <class Token> struct as_tuple_t : detail::can_be_default<as_tuple_t<Token>> {
+template <class Token> struct as_tuple_t : impl::operation::can_be_default<as_tuple_t<Token>> {
     constexpr as_tuple_t() = default;
     template <class T>
         requires(!std::same_as<std::decay_t<T>, as_tuple_t> && std::constructible_from<Token, T>)
@@ -63,28 +65,28 @@ template <class Token> struct as_tuple_t : detail::can_be_default<as_tuple_t<Tok
 
     [[no_unique_address]] Token token;
 };
-template <class Token> struct detail::adapter_of<as_tuple_t<Token>> : detail::adapter_of_handler {
-    template <class S> using signature = detail::tuple_adapt::signature<S>;
-    static detail::wrap_tuple wrap(as_tuple_t<Token> const&) noexcept { return {}; }
+template <class Token> struct impl::operation::adapter_of<as_tuple_t<Token>> : impl::operation::adapter_of_handler {
+    template <class S> using signature = impl::token::tuple_adapt::signature<S>;
+    static impl::token::wrap_tuple wrap(as_tuple_t<Token> const&) noexcept { return {}; }
 };
 
 template <class Token, class Signature> class async_result<as_tuple_t<Token>, Signature> {
-    using inner_signature = detail::tuple_adapt::signature<Signature>;
+    using inner_signature = impl::token::tuple_adapt::signature<Signature>;
 
 public:
     template <class Initiation> static decltype(auto) initiate(Initiation&& initiation, as_tuple_t<Token> t) {
         using init = std::decay_t<Initiation>;
-        if constexpr (detail::primitive_initiation<init> && !detail::takes_here<init>)
+        if constexpr (impl::operation::primitive_initiation<init> && !impl::operation::takes_here<init>)
             return completion_token_transform<inner_signature>(
-                std::move(t.token), detail::adapted_primitive<init, detail::tuple_adapt>(
-                                        init(std::forward<Initiation>(initiation)), detail::tuple_adapt{}));
+                std::move(t.token), impl::operation::adapted_primitive<init, impl::token::tuple_adapt>(
+                                        init(std::forward<Initiation>(initiation)), impl::token::tuple_adapt{}));
         else
             return completion_token_transform<inner_signature>(
-                std::move(t.token), detail::wrapped_initiation<init, detail::wrap_tuple>{
-                                        std::forward<Initiation>(initiation), detail::wrap_tuple{}});
+                std::move(t.token), impl::token::wrapped_initiation<init, impl::token::wrap_tuple>{
+                                        std::forward<Initiation>(initiation), impl::token::wrap_tuple{}});
     }
 };
-template <template <class, class> class A, class H, class D> struct associator<A, detail::tuple_handler<H>, D>
-    : detail::pass_on<A, detail::tuple_handler<H>, H, D> {};
+template <template <class, class> class A, class H, class D> struct associator<A, impl::token::tuple_handler<H>, D>
+    : impl::operation::pass_on<A, impl::token::tuple_handler<H>, H, D> {};
 
 } // namespace fairlead

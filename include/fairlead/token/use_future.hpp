@@ -18,7 +18,7 @@ template <class Function, class Allocator> class packaged_future;
 /// several values become a tuple; an operation that is abandoned with its context breaks the promise.
 /// The allocator serves the shared state and the operation.
 template <class Allocator = std::allocator<void>> class use_future_t
-    : public detail::can_be_default<use_future_t<Allocator>> {
+    : public impl::operation::can_be_default<use_future_t<Allocator>> {
 public:
     using allocator_type = Allocator;
 
@@ -95,7 +95,7 @@ template <class Result, class Function> void fulfil(std::promise<Result>& promis
 }
 
 template <class Allocator, class... Args> struct future_handler : future_memory<Allocator> {
-    using value_type = decltype(unwrap(std::declval<std::tuple<Args...>>()));
+    using value_type = decltype(impl::operation::unwrap(std::declval<std::tuple<Args...>>()));
     std::promise<value_type> promise;
     std::string name = "use_future"; ///< of the operation, for the error that is thrown
 
@@ -104,15 +104,21 @@ template <class Allocator, class... Args> struct future_handler : future_memory<
         : future_memory<Allocator>(a),
           promise(this->template make_promise<value_type>()) {}
     void operator()(Args... args) {
-        fulfil(promise, [&] { return unwrap(std::tuple<Args...>(std::move(args)...), named_call{name}); });
+        fulfil(promise, [&] {
+            return impl::operation::unwrap(std::tuple<Args...>(std::move(args)...), impl::operation::named_call{name});
+        });
     }
 };
 
+} // namespace detail
+
 template <class Function, class Allocator, class R, class... Args>
-struct token_check<packaged_future<Function, Allocator>, R(Args...)> {
+struct impl::operation::token_check<packaged_future<Function, Allocator>, R(Args...)> {
     static constexpr bool valid = std::invocable<Function, std::decay_t<Args>...>;
     static_assert(valid, "the function given to use_future() does not take the arguments of the completion signature");
 };
+
+namespace detail {
 
 template <class Function, class Allocator, class... Args> struct packaged_handler : future_memory<Allocator> {
     using value_type = std::invoke_result_t<Function, Args...>;
@@ -140,7 +146,7 @@ public:
     template <class Initiation, class... A>
     static auto initiate(Initiation&& initiation, use_future_t<Allocator> token, A&&... args) {
         completion_handler_type handler(token);
-        handler.name = detail::describe_call(initiation, "use_future");
+        handler.name = impl::operation::describe_call(initiation, "use_future");
         auto future = handler.promise.get_future();
         std::forward<Initiation>(initiation)(std::move(handler), std::forward<A>(args)...);
         return future;

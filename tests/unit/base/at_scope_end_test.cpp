@@ -6,7 +6,7 @@
 
 namespace {
 
-using fairlead::detail::at_scope_end;
+using fairlead::impl::base::at_scope_end;
 
 TEST(AtScopeEnd, CallsOnceHoweverTheBlockIsLeft) {
     int calls = 0;

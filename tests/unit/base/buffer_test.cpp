@@ -21,9 +21,9 @@ using fairlead::const_buffer;
 using fairlead::const_buffer_sequence;
 using fairlead::mutable_buffer;
 using fairlead::mutable_buffer_sequence;
-using fairlead::detail::fill_slices;
-using fairlead::detail::io_slice;
-using fairlead::detail::is_single_buffer;
+using fairlead::impl::base::fill_slices;
+using fairlead::impl::base::io_slice;
+using fairlead::impl::base::is_single_buffer;
 
 struct converts_to_const {
     std::string_view text;
@@ -85,7 +85,7 @@ std::string text_of(const_buffer b) { return {static_cast<char const*>(b.data())
 template <typename S> std::string text_of_all(S const& s) {
     std::string all;
     for (auto it = fairlead::buffer_sequence_begin(s); it != fairlead::buffer_sequence_end(s); ++it)
-        all += text_of(fairlead::detail::as_buffer<const_buffer>(*it));
+        all += text_of(fairlead::impl::base::as_buffer<const_buffer>(*it));
     return all;
 }
 
@@ -313,7 +313,7 @@ TEST(BufferSequence, OneBufferIsKnownAtCompileTime) {
     static_assert(is_single_buffer<std::span<char>> && is_single_buffer<std::span<std::byte const, 3>>);
 
     std::string text = "abc";
-    using fairlead::detail::single_buffer;
+    using fairlead::impl::base::single_buffer;
     EXPECT_EQ(text_of(single_buffer<const_buffer>(std::array{buffer(text)})), "abc");
     EXPECT_EQ(text_of(single_buffer<mutable_buffer>(buffer(text))), "abc");
     EXPECT_EQ(text_of(single_buffer<const_buffer>(converts_to_mutable{&text})), "abc");

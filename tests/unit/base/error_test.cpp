@@ -55,7 +55,7 @@ TEST(ErrorCode, SystemErrorsCompareEqualToStandardConditions) {
 
 TEST(ThrowError, SetCodeBecomesASystemErrorThatNamesTheCall) {
     try {
-        fairlead::detail::throw_error(error::eof, "read");
+        fairlead::impl::base::throw_error(error::eof, "read");
         FAIL() << "returned";
     } catch (fairlead::system_error const& e) {
         EXPECT_EQ(e.code(), error::eof);
@@ -63,7 +63,7 @@ TEST(ThrowError, SetCodeBecomesASystemErrorThatNamesTheCall) {
     }
 }
 
-TEST(ThrowError, ClearCodeReturns) { EXPECT_NO_THROW(fairlead::detail::throw_error({}, "read")); }
+TEST(ThrowError, ClearCodeReturns) { EXPECT_NO_THROW(fairlead::impl::base::throw_error({}, "read")); }
 
 TEST(Error, W5_LookUpsFailWithTheSystemsValues) {
     EXPECT_EQ(error_code(error::host_not_found).value(), HOST_NOT_FOUND);

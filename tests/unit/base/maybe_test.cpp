@@ -7,7 +7,7 @@
 
 namespace {
 
-using fairlead::detail::maybe;
+using fairlead::impl::base::maybe;
 
 static_assert(std::is_trivially_destructible_v<maybe<int>> &&
               !std::is_trivially_destructible_v<maybe<std::shared_ptr<int>>>);

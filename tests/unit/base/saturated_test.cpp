@@ -8,9 +8,9 @@
 namespace {
 
 using namespace std::chrono;
-using fairlead::detail::difference;
-using fairlead::detail::saturated;
-using fairlead::detail::sum;
+using fairlead::impl::base::difference;
+using fairlead::impl::base::saturated;
+using fairlead::impl::base::sum;
 using real_seconds = duration<double>;
 using frames = duration<std::int64_t, std::ratio<1001, 30'000>>; // of a film: no whole number of nanoseconds
 constexpr real_seconds for_ever(std::numeric_limits<double>::infinity());

@@ -32,8 +32,8 @@ namespace {
 
 using namespace fairlead;
 using namespace std::chrono_literals;
-using detail::chain_group;
-using detail::member_of;
+using impl::coro::chain_group;
+using impl::coro::member_of;
 
 std::string end_of(std::exception_ptr const& e) {
     try {
@@ -152,8 +152,8 @@ TEST_F(ChainTree, IsWrittenOut) {
     start(2, 2);
     std::string before;
     world.at(1s, [&] {
-        before = detail::whole_tree(*lowest);
-        EXPECT_EQ(detail::tree_below(*lowest).find("group"), std::string::npos);
+        before = impl::coro::whole_tree(*lowest);
+        EXPECT_EQ(impl::coro::tree_below(*lowest).find("group"), std::string::npos);
         signal.emit(cancellation_type::terminal);
     });
     world.run();

@@ -395,10 +395,10 @@ TEST_F(SpawnCancellation, AwaitsThatCanBeEndedTakeNoFreshMemoryOnceTheyAreWarm) 
     };
     round();
     auto const before = this_thread_recycler_counters().fresh;
-    auto const overflows = detail::this_thread.record_overflows;
+    auto const overflows = impl::exec::this_thread.record_overflows;
     round();
     EXPECT_EQ(this_thread_recycler_counters().fresh, before);
-    EXPECT_EQ(detail::this_thread.record_overflows, overflows) << "the op of a read lies in the frame";
+    EXPECT_EQ(impl::exec::this_thread.record_overflows, overflows) << "the op of a read lies in the frame";
 }
 
 TEST_F(SpawnCancellation, AwaitsOfPrimitivesThatCanBeEndedTakeNoBlocks) {
@@ -429,24 +429,24 @@ TEST_F(SpawnCancellation, AwaitsOfPrimitivesThatCanBeEndedTakeNoBlocks) {
 }
 
 /// A request comes while the op is on its way to its driver.
-struct asked_on_its_way : detail::around_primitive<asked_on_its_way, detail::transfer> {
-    using signature = detail::transfer::signature;
+struct asked_on_its_way : impl::operation::around_primitive<asked_on_its_way, impl::net::transfer> {
+    using signature = impl::net::transfer::signature;
     using plain_result = void;
     cancellation_signal* signal;
-    asked_on_its_way(detail::transfer&& t, cancellation_signal* s) : around_primitive(std::move(t)), signal(s) {}
+    asked_on_its_way(impl::net::transfer&& t, cancellation_signal* s) : around_primitive(std::move(t)), signal(s) {}
     bool attempt(record&) const noexcept { return false; }
     void submit(record& o) const noexcept {
         signal->emit(cancellation_type::terminal);
         inner.submit(o);
     }
-    static auto take(record& o) noexcept { return detail::transfer::take(o); }
+    static auto take(record& o) noexcept { return impl::net::transfer::take(o); }
 };
 TEST_F(SpawnCancellation, RequestThatComesBeforeItsDriverHasTheOpEndsIt) {
     int ends = 0;
     auto const reads = [&](bool goes_on) -> awaitable<void> {
         co_await this_coro::throw_if_cancelled(!goes_on);
         for (int i = 0; i != (goes_on ? 2 : 1); ++i) { // The second request is no news to the state.
-            detail::transfer read(near.core(), io::kind::receive, &byte, 1);
+            impl::net::transfer read(near.core(), io::kind::receive, &byte, 1);
             try {
                 co_await async_op<void(error_code, std::size_t)>(asked_on_its_way(std::move(read), &signal));
             } catch (system_error const& e) {

@@ -141,7 +141,7 @@ TEST(ContextMemory, AllocatorsOfAContextAreEqualAndRebind) {
                  std::bad_alloc);
 }
 
-struct part : detail::in_context_memory {
+struct part : impl::exec::in_context_memory {
     explicit part(bool can_be_made) {
         if (!can_be_made)
             throw std::runtime_error("no part");
@@ -150,10 +150,10 @@ struct part : detail::in_context_memory {
 
 TEST(ContextMemory, APartOutlivesWhoTookTheMemory) {
     account books;
-    auto memory = detail::memory_from(allocator(&books));
+    auto memory = impl::exec::memory_from(allocator(&books));
     auto* const p = new (memory) part(true);
     EXPECT_THROW(new (memory) part(false), std::runtime_error);
-    memory = detail::context_memory_ref();
+    memory = impl::exec::context_memory_ref();
     EXPECT_GT(books.live, 0);
     delete p;
     EXPECT_EQ(books.live, 0);

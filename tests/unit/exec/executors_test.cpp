@@ -425,10 +425,10 @@ std::atomic<std::int64_t> told_ns{1};
 /// The clock of threads that run no loop is `told_ns`.
 struct told_clock {
     using function = std::int64_t (*)() noexcept;
-    function const before = detail::park::clock.exchange([]() noexcept -> std::int64_t { return told_ns; });
+    function const before = impl::exec::park::clock.exchange([]() noexcept -> std::int64_t { return told_ns; });
     told_clock() = default;
     told_clock(told_clock const&) = delete;
-    ~told_clock() { detail::park::clock = before; }
+    ~told_clock() { impl::exec::park::clock = before; }
 };
 
 TEST(Catalogue, F02_X9_WorkerOfAPoolThatFeedsItselfTakesWhatComesFromOutside) {

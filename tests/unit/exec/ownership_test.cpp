@@ -7,8 +7,8 @@
 namespace {
 
 using namespace fairlead;
-using detail::ownership;
-using detail::owning_thread;
+using impl::exec::ownership;
+using impl::exec::owning_thread;
 
 struct loop_of_two {
     ownership o;
@@ -41,7 +41,7 @@ TEST(Ownership, IsSharedWithOthersUnlessItsOwnerKeepsIt) {
 }
 
 TEST(Ownership, ThatIsKeptIsTakenFromAnOwnerThatDoesNotGetOn) {
-    if (!detail::shares::are_possible())
+    if (!impl::exec::shares::are_possible())
         GTEST_SKIP() << "the system refuses membarrier(2)";
     loop_of_two l;
     EXPECT_FALSE(l.is_shared());

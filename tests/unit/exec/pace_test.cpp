@@ -8,7 +8,7 @@
 namespace {
 
 using namespace fairlead;
-using detail::pace;
+using impl::exec::pace;
 
 /// Items one after the other, each as long as it says, on a clock of its own. A slice that is over is followed by the
 /// next one, as in a loop that has looked at everything else.

@@ -11,11 +11,11 @@ namespace {
 
 using fairlead::recycling_allocator;
 using fairlead::this_thread_recycler_counters;
-using fairlead::detail::recycle_allocate;
-using fairlead::detail::recycle_free;
-using fairlead::detail::recycler;
-using fairlead::detail::recycler_flush;
-using fairlead::detail::recycler_trim;
+using fairlead::impl::exec::recycle_allocate;
+using fairlead::impl::exec::recycle_free;
+using fairlead::impl::exec::recycler;
+using fairlead::impl::exec::recycler_flush;
+using fairlead::impl::exec::recycler_trim;
 
 TEST(Recycler, FreedBlockServesTheNextRequestOfItsSize) {
     void* const first = recycle_allocate(100);

@@ -11,15 +11,15 @@
 namespace {
 
 using namespace fairlead;
-using detail::share;
-using detail::shares;
+using impl::exec::share;
+using impl::exec::shares;
 
 struct item : op {
     item() noexcept { run = nullptr; }
 };
 
 TEST(Share, IsInOrderAndIsLeftToOthersFromItsEnd) {
-    detail::owning_thread self;
+    impl::exec::owning_thread self;
     share s(self);
     item a, b, c;
     EXPECT_EQ(s.pop(), nullptr);
@@ -39,7 +39,7 @@ TEST(Share, IsTakenOverOnlyWhileItsThreadIsOutsideOfSections) {
     if (!shares::are_possible())
         GTEST_SKIP() << "the system refuses membarrier(2)";
     shares all;
-    detail::owning_thread busy, other;
+    impl::exec::owning_thread busy, other;
     share s(busy), own(other);
     all.open(s);
     all.open(own);
@@ -76,7 +76,7 @@ void run_items(share& s, unsigned items, std::int64_t each_ns, std::int64_t& now
 
 TEST(Share, ThreadsWithShortItemsComeBackSoonAsLongAsTheyGetOn) {
     shares all;
-    detail::owning_thread one, other;
+    impl::exec::owning_thread one, other;
     share s(one), t(other);
     std::int64_t now = 1'000'000;
     EXPECT_FALSE(all.come_back_soon(now)) << "nobody has a share";
@@ -104,7 +104,7 @@ TEST(Share, LosesNothingToThoseThatTakeItOver) {
         GTEST_SKIP() << "the system refuses membarrier(2)";
     constexpr int rounds = 2'000;
     shares all;
-    detail::owning_thread busy;
+    impl::exec::owning_thread busy;
     share s(busy);
     all.open(s);
     item items[4];

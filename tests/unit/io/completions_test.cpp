@@ -34,7 +34,7 @@ using unix_socket = local::stream_protocol::socket;
 
 struct Completions : testing::Test {
     fairlead::test::completion_log log;
-    io_context context{detail::owned<io::driver>(new fairlead::test::completion_driver(log))};
+    io_context context{impl::base::owned<io::driver>(new fairlead::test::completion_driver(log))};
     unix_socket a{context}, b{context};
     char bytes[64] = {};
 
@@ -150,7 +150,7 @@ TEST_F(Completions, ACancelledOperationCompletesOnceAndLate) {
 TEST_F(Completions, WhatIsPendingIsStoppedAndGivenUpWithItsContext) {
     auto const there = std::make_shared<int>();
     std::optional<io_context> other(std::in_place,
-                                    detail::owned<io::driver>(new fairlead::test::completion_driver(log)));
+                                    impl::base::owned<io::driver>(new fairlead::test::completion_driver(log)));
     unix_socket c(*other), d(*other);
     local::connect_pair(c, d);
     c.async_read_some(buffer(bytes), [there](error_code, std::size_t) { ADD_FAILURE() << "called"; });
@@ -269,7 +269,7 @@ TEST_F(Completions, BetweenTwoRunsAnyThreadMayHaveTheLoop) {
 }
 
 TEST_F(Completions, TwoLoopsMayCloseEachOthersSockets) {
-    io_context other(detail::owned<io::driver>(new fairlead::test::completion_driver(log)));
+    io_context other(impl::base::owned<io::driver>(new fairlead::test::completion_driver(log)));
     fairlead::test::close_each_others(context, other);
     io_context of_epoll;
     fairlead::test::close_each_others(context, of_epoll);

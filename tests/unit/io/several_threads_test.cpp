@@ -361,14 +361,14 @@ TEST(SeveralThreads, ComeBackSeldomWhileNothingElseIsQueued) {
 
 // Later, with a second thread about, that would take some milliseconds.
 TEST(SeveralThreads, AreMadeReadyForByAContextThatIsToHaveThem) {
-    if (detail::shares::are_prepared())
+    if (impl::exec::shares::are_prepared())
         GTEST_SKIP() << "another test was here before";
     io_context for_one(1);
-    EXPECT_FALSE(detail::shares::are_prepared());
+    EXPECT_FALSE(impl::exec::shares::are_prepared());
     io_context for_two(2);
     if (!__libc_single_threaded)
         GTEST_SKIP() << "the process has other threads already";
-    EXPECT_TRUE(detail::shares::are_prepared());
+    EXPECT_TRUE(impl::exec::shares::are_prepared());
 }
 
 TEST(SeveralThreads, NestedRunRunsWhatStandsBehindItsHandler) {

@@ -30,7 +30,7 @@ using datagram = local::datagram_protocol::socket;
 using seq_packet = local::seq_packet_protocol::socket;
 
 static_assert(mutable_buffer_sequence<null_buffers> && const_buffer_sequence<null_buffers>);
-static_assert(!detail::is_single_buffer<null_buffers>);
+static_assert(!impl::base::is_single_buffer<null_buffers>);
 
 struct NullBuffers : testing::Test {
     auto store() {

@@ -562,7 +562,7 @@ TEST_F(CancelAfter, AwaitsWithALimitASlotOrAStopTokenStayInTheirRecord) {
             auto const quiet = as_tuple(use_await);
             ip::tcp::acceptor acceptor(t.context, ip::tcp::endpoint(ip::address_v4::loopback(), 0));
             ip::tcp::resolver resolver(t.context);
-            auto const before = detail::this_thread.record_overflows;
+            auto const before = impl::exec::this_thread.record_overflows;
             for (int i = 0; i != 20; ++i) {
                 aborted(std::get<0>(co_await t.near.async_read_some(buffer(&t.byte, 1), cancel_after(1ms, quiet))));
                 aborted(std::get<0>(co_await acceptor.async_accept(cancel_after(1ms, quiet))));
@@ -572,7 +572,7 @@ TEST_F(CancelAfter, AwaitsWithALimitASlotOrAStopTokenStayInTheirRecord) {
                 co_await async_write(t.far, buffer(&t.byte, 1));
                 co_await t.near.async_read_some(buffer(&t.byte, 1), bind_stop_token(stop));
             }
-            EXPECT_EQ(detail::this_thread.record_overflows, before);
+            EXPECT_EQ(impl::exec::this_thread.record_overflows, before);
         }
     };
     cancellation_signal signal;

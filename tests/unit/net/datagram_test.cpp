@@ -882,8 +882,8 @@ TEST(DatagramSocket, WithoutMemoryForTheReceiverNothingIsSent) {
     s.connect(s.local_endpoint()); // what an empty address would mean
     using signature = void(error_code, std::size_t);
     auto const without = [&] {
-        detail::send_to init(s.core(), buffer("x", 1), s.local_endpoint(), 0);
-        detail::recycle_free(std::exchange(init.v6, nullptr));
+        impl::net::send_to init(s.core(), buffer("x", 1), s.local_endpoint(), 0);
+        impl::exec::recycle_free(std::exchange(init.v6, nullptr));
         return init;
     };
     int failed = 0;

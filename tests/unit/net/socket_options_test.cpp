@@ -74,7 +74,7 @@ TEST(SocketOptions, BooleanOptionsReachTheKernel) {
     expect_switches<ip::v6_only>(SOCK_STREAM, family_v6());
     expect_switches<ip::multicast::enable_loopback>(SOCK_DGRAM, family_v4());
     expect_switches<ip::multicast::enable_loopback>(SOCK_DGRAM, family_v6());
-    expect_switches<fairlead::detail::socket_option::boolean<IPPROTO_TCP, TCP_NODELAY>>(SOCK_STREAM, family_v4());
+    expect_switches<fairlead::impl::net::socket_option::boolean<IPPROTO_TCP, TCP_NODELAY>>(SOCK_STREAM, family_v4());
 }
 
 TEST(SocketOptions, IntegerOptionsReachTheKernel) {
@@ -175,8 +175,8 @@ TEST(SocketOptions, AnswersOfAnotherSizeAreErrorsButForOneByteBooleans) {
 
 TEST(SocketOptions, ConnectionAbortedIsOursAlone) {
     socket_base::enable_connection_aborted const option(true);
-    EXPECT_EQ(option.level(family_v4()), fairlead::detail::custom_option_level);
-    EXPECT_EQ(option.name(family_v4()), fairlead::detail::enable_connection_aborted_name);
+    EXPECT_EQ(option.level(family_v4()), fairlead::impl::net::custom_option_level);
+    EXPECT_EQ(option.name(family_v4()), fairlead::impl::net::enable_connection_aborted_name);
     real_socket s(AF_INET, SOCK_STREAM);
     EXPECT_FALSE(s.set(family_v4(), option));
 }

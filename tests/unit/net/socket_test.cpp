@@ -107,7 +107,7 @@ TEST(Socket, TakesOptionsThatProgramsDefine) {
         p.a.get_option(got);
         EXPECT_EQ(got.value(), on);
     }
-    using keep_idle = detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPIDLE>;
+    using keep_idle = impl::net::socket_option::integer<IPPROTO_TCP, TCP_KEEPIDLE>;
     p.a.set_option(keep_idle(77));
     keep_idle seconds;
     p.a.get_option(seconds);

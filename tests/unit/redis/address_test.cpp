@@ -8,8 +8,8 @@
 
 namespace fairlead::test {
 
-using redis::detail::parse_address;
-using redis::detail::server_address;
+using redis::impl::parse_address;
+using redis::impl::server_address;
 
 TEST(RedisAddress, AddressesAreTakenApart) {
     struct row {

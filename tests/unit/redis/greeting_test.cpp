@@ -11,8 +11,8 @@
 
 namespace fairlead::test {
 
-using redis::detail::greeting;
-using action = redis::detail::greeting::action;
+using redis::impl::greeting;
+using action = redis::impl::greeting::action;
 using R = redis::error;
 
 namespace {

@@ -30,7 +30,7 @@ inline std::string dump(redis::generic_response const& r) {
 template <class Response = redis::generic_response> struct call {
     redis::request req;
     Response resp;
-    redis::detail::exec_op op;
+    redis::impl::exec_op op;
     int completions = 0;
 
     call() = default;
@@ -57,7 +57,7 @@ public:
         c.completions = 0;
         c.op.begin(nullptr);
         c.op.request = &c.req;
-        auto const to = redis::detail::refer_to(c.resp);
+        auto const to = redis::impl::refer_to(c.resp);
         c.op.object = to.object;
         c.op.deliver = to.deliver;
         if (!mux.add(c.op))
@@ -97,7 +97,7 @@ public:
                 return ec;
         return {};
     }
-    void end(redis::detail::multiplexer::ending how) {
+    void end(redis::impl::multiplexer::ending how) {
         op_queue done;
         mux.end_generation(how, done);
         complete(done);
@@ -113,7 +113,7 @@ public:
             complete(*done.pop_front());
     }
 
-    redis::detail::multiplexer mux;
+    redis::impl::multiplexer mux;
 
 private:
     void complete(op& o) {

@@ -19,7 +19,7 @@
 namespace fairlead::test {
 
 using redis::result;
-using redis::detail::multiplexer;
+using redis::impl::multiplexer;
 using R = redis::error;
 
 namespace {
@@ -121,12 +121,12 @@ TEST(Multiplexer, HandshakeGoesBeforeWhatAlreadyWaits) {
     early.op.begin(nullptr);
     early.op.request = &early.req;
     early.op.object = &early.resp;
-    early.op.deliver = &redis::detail::deliver_generic;
+    early.op.deliver = &redis::impl::deliver_generic;
     ASSERT_TRUE(mux.add(early.op));
     call hello;
     hello.op.begin(nullptr);
     hello.op.object = &hello.resp;
-    hello.op.deliver = &redis::detail::deliver_generic;
+    hello.op.deliver = &redis::impl::deliver_generic;
     EXPECT_EQ(mux.begin_handshake(hello.op, "HELLO", 1), "HELLO");
     mux.output_done();
     op_queue done;

@@ -135,18 +135,18 @@ TEST(RedisRequest, TransactionIsEndedByNothingThatServersRefuse) {
         r.push("INCR", "n");
         r.push(name, "junk");
         EXPECT_EQ(r.fit(), fitness::never) << name << " with an argument";
-        EXPECT_EQ(r.transaction(), redis::detail::transaction::left_open) << name;
+        EXPECT_EQ(r.transaction(), redis::impl::transaction::left_open) << name;
         EXPECT_EQ(r.instead(), "leave its arguments out");
     }
     request watches;
     watches.push("MULTI");
     watches.push("UNWATCH");
     watches.push("WATCH");
-    EXPECT_EQ(watches.transaction(), redis::detail::transaction::left_open);
+    EXPECT_EQ(watches.transaction(), redis::impl::transaction::left_open);
 }
 
 TEST(RedisRequest, KnowsWhetherATransactionIsOpenBehindIt) {
-    using redis::detail::transaction;
+    using redis::impl::transaction;
     request r;
     EXPECT_EQ(r.transaction(), transaction::as_it_was);
     r.push("SET", "k", 1);
@@ -268,7 +268,7 @@ TEST(RedisRequest, SubcommandsThatConcernTheCommandsOfOthersNeedADedicatedConnec
 }
 
 TEST(RedisRequest, SaysWhatToDoInsteadOfEachCommandThatItRefuses) {
-    for (auto const& command : redis::detail::commands) {
+    for (auto const& command : redis::impl::commands) {
         if (command.fit == fitness::shared) {
             EXPECT_EQ(command.instead, "") << command.name;
             continue;

@@ -12,7 +12,7 @@
 
 namespace fairlead::test {
 
-using redis::detail::session_machine;
+using redis::impl::session_machine;
 
 namespace {
 

@@ -22,8 +22,8 @@ namespace fairlead::test {
 namespace {
 
 using namespace std::chrono_literals;
-using redis::detail::server_address;
-using redis::detail::transport_op;
+using redis::impl::server_address;
+using redis::impl::transport_op;
 
 class weather_category : public error_category {
 public:
@@ -35,7 +35,7 @@ error_code storm() {
     return {7, category};
 }
 
-class memory_transport : public redis::detail::transport {
+class memory_transport : public redis::impl::transport {
 public:
     memory_transport(io_loop& l, redis::server_engine& e) : transport(l), server_(e) {}
 
@@ -136,8 +136,8 @@ private:
 struct RedisTransport : testing::Test {
     io_context context{1};
     redis::server_engine server;
-    memory_transport wire{*fairlead::detail::io_loop_for(context.get_executor()), server};
-    redis::detail::connection_core& core = *new redis::detail::connection_core(context.get_executor(), &wire);
+    memory_transport wire{*fairlead::io::impl::io_loop_for(context.get_executor()), server};
+    redis::impl::connection_core& core = *new redis::impl::connection_core(context.get_executor(), &wire);
     error_code ended;
     int ends = 0;
 
@@ -147,18 +147,17 @@ struct RedisTransport : testing::Test {
         context.run();
     }
     void start(redis::config_view const& settings) {
-        using redis::detail::run;
+        using redis::impl::run;
         completion_token_transform<run::signature>(
             [this](error_code ec) {
                 ended = ec;
                 ++ends;
             },
-            run(core, redis::detail::keep_settings(settings)));
+            run(core, redis::impl::keep_settings(settings)));
     }
     template <class Response> auto exec(redis::request const& r, Response& into) {
-        using redis::detail::execute;
-        return completion_token_transform<execute::signature>(as_tuple,
-                                                              execute(core, r, redis::detail::refer_to(into)));
+        using redis::impl::execute;
+        return completion_token_transform<execute::signature>(as_tuple, execute(core, r, redis::impl::refer_to(into)));
     }
     template <class Body> void run(Body body) {
         bool done = false;

@@ -133,7 +133,7 @@ TEST(Resp3Writer, RandomCommandsAreReadBack) {
         append_command_range(wire, std::vector<std::string>(arguments.begin() + 1, arguments.end()), arguments[0]);
         std::string direct;
         std::vector<std::string_view> const views(arguments.begin(), arguments.end());
-        detail::append_command_texts(direct, views.data(), views.size());
+        impl::append_command_texts(direct, views.data(), views.size());
         ASSERT_EQ(wire, direct);
         ASSERT_EQ(read_command(wire), arguments);
     }

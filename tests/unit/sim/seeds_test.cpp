@@ -26,8 +26,8 @@ int failures_seen = 0;
 
 /// The runner as a framework's header would call it, with a framework that only counts.
 template <class F> sim::seeds_summary run(std::uint64_t count, F body) {
-    return sim::detail::run_seeds({count, 1, &body, [](void* b, sim::world& w) { (*static_cast<F*>(b))(w); },
-                                   [] { return failures_seen; }, [] { return std::string("--only=this"); }});
+    return sim::impl::run_seeds({count, 1, &body, [](void* b, sim::world& w) { (*static_cast<F*>(b))(w); },
+                                 [] { return failures_seen; }, [] { return std::string("--only=this"); }});
 }
 
 template <class F> std::string report_of(std::uint64_t count, F body) {
@@ -233,8 +233,8 @@ TEST_F(SimSeeds, WithoutASelectionTheArgumentsAreRepeated) {
     auto body = [](sim::world&) { throw std::runtime_error("at once"); };
     std::string text;
     try {
-        sim::detail::run_seeds({1, 5, &body, [](void* b, sim::world& w) { (*static_cast<decltype(body)*>(b))(w); },
-                                [] { return 0; }, [] { return std::string(); }});
+        sim::impl::run_seeds({1, 5, &body, [](void* b, sim::world& w) { (*static_cast<decltype(body)*>(b))(w); },
+                              [] { return 0; }, [] { return std::string(); }});
     } catch (sim::seed_failure const& e) {
         text = e.what();
     }

@@ -192,8 +192,8 @@ TEST(AssociatedCancellationSlot, ComesFromTheMemberElseIsTheDefault) {
     EXPECT_FALSE(get_associated_cancellation_slot(without()).is_connected());
     EXPECT_EQ(get_associated_cancellation_slot(without(), other.slot()), other.slot());
     static_assert(std::is_same_v<associated_cancellation_slot_t<with_slot>, cancellation_slot>);
-    static_assert(detail::has_cancellation_slot<with_slot>);
-    static_assert(!detail::has_cancellation_slot<without>);
+    static_assert(impl::operation::has_cancellation_slot<with_slot>);
+    static_assert(!impl::operation::has_cancellation_slot<without>);
 }
 
 TEST(BindCancellationSlot, BindsAndPassesTheOtherAssociationsOn) {
@@ -204,9 +204,9 @@ TEST(BindCancellationSlot, BindsAndPassesTheOtherAssociationsOn) {
     static_assert(std::is_same_v<associated_allocator_t<decltype(h)>, recycling_allocator<int>>);
     auto outside = bind_allocator(a, bind_cancellation_slot(s.slot(), without()));
     EXPECT_EQ(get_associated_cancellation_slot(outside), s.slot());
-    static_assert(detail::has_cancellation_slot<decltype(outside)>);
+    static_assert(impl::operation::has_cancellation_slot<decltype(outside)>);
     auto plain = bind_allocator(a, without());
-    static_assert(!detail::has_cancellation_slot<decltype(plain)>);
+    static_assert(!impl::operation::has_cancellation_slot<decltype(plain)>);
     auto const partial = bind_cancellation_slot(s.slot());
     auto full = partial(without());
     EXPECT_EQ(get_associated_cancellation_slot(full), s.slot());

@@ -104,7 +104,8 @@ TEST_F(Tokens, AwaitedOperationYieldsItsValueAndThrowsItsError) {
 TEST_F(Tokens, ErrorOnlySignatureYieldsNothing) {
     spawn([this]() -> awaitable<void> {
         steady_timer timer(context, 0s);
-        static_assert(std::is_void_v<decltype(std::declval<detail::op_awaiter<void(error_code)>>().await_resume())>);
+        static_assert(
+            std::is_void_v<decltype(std::declval<impl::operation::op_awaiter<void(error_code)>>().await_resume())>);
         co_await timer.async_wait();
     });
     context.run();

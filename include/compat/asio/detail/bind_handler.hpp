@@ -31,6 +31,6 @@ bound_handler<std::decay_t<Handler>, Args...> bind_handler(Handler&& handler, Ar
 
 template <template <class, class> class A, class H, class... Args, class D>
 struct associator<A, detail::bound_handler<H, Args...>, D>
-    : detail::pass_on<A, detail::bound_handler<H, Args...>, H, D> {};
+    : impl::operation::pass_on<A, detail::bound_handler<H, Args...>, H, D> {};
 
 } // namespace fairlead

@@ -6,6 +6,7 @@
 
 namespace fairlead::detail {
 
+using impl::base::throw_error;
 inline void throw_error(error_code const& ec) {
     if (ec)
         throw system_error(ec);

@@ -11,7 +11,7 @@
 namespace fairlead::execution {
 
 template <executor Executor, class Function> void execute(Executor const& ex, Function&& function) {
-    fairlead::detail::execute_on(ex, std::forward<Function>(function));
+    fairlead::impl::exec::execute_on(ex, std::forward<Function>(function));
 }
 
 } // namespace fairlead::execution
