@@ -121,21 +121,20 @@ struct read_until_verb {
 
 } // namespace detail
 
-inline constexpr fairlead::verbs::detail::send_verb send{};                 ///< object.async_send(...)
-inline constexpr fairlead::verbs::detail::receive_verb receive{};           ///< object.async_receive(...)
-inline constexpr fairlead::verbs::detail::send_to_verb send_to{};           ///< object.async_send_to(...)
-inline constexpr fairlead::verbs::detail::receive_from_verb receive_from{}; ///< object.async_receive_from(...)
-inline constexpr fairlead::verbs::detail::read_some_verb read_some{};       ///< object.async_read_some(...)
-inline constexpr fairlead::verbs::detail::write_some_verb write_some{};     ///< object.async_write_some(...)
-inline constexpr fairlead::verbs::detail::fill_verb fill{};                 ///< stream.async_fill(...)
-inline constexpr fairlead::verbs::detail::flush_verb flush{};               ///< stream.async_flush(...)
-inline constexpr fairlead::verbs::detail::accept_verb accept{};             ///< object.async_accept(...)
-inline constexpr fairlead::verbs::detail::connect_verb
-    connect{}; ///< object.async_connect(...), or async_connect(s, ...) with a range
-inline constexpr fairlead::verbs::detail::wait_verb wait{};             ///< object.async_wait(...)
-inline constexpr fairlead::verbs::detail::resolve_verb resolve{};       ///< object.async_resolve(...)
-inline constexpr fairlead::verbs::detail::read_verb read{};             ///< async_read(s, ...)
-inline constexpr fairlead::verbs::detail::write_verb write{};           ///< async_write(s, ...)
-inline constexpr fairlead::verbs::detail::read_until_verb read_until{}; ///< async_read_until(s, ...)
+inline constexpr detail::send_verb send{};                 ///< object.async_send(...)
+inline constexpr detail::receive_verb receive{};           ///< object.async_receive(...)
+inline constexpr detail::send_to_verb send_to{};           ///< object.async_send_to(...)
+inline constexpr detail::receive_from_verb receive_from{}; ///< object.async_receive_from(...)
+inline constexpr detail::read_some_verb read_some{};       ///< object.async_read_some(...)
+inline constexpr detail::write_some_verb write_some{};     ///< object.async_write_some(...)
+inline constexpr detail::fill_verb fill{};                 ///< stream.async_fill(...)
+inline constexpr detail::flush_verb flush{};               ///< stream.async_flush(...)
+inline constexpr detail::accept_verb accept{};             ///< object.async_accept(...)
+inline constexpr detail::connect_verb connect{}; ///< object.async_connect(...), or async_connect(s, ...) with a range
+inline constexpr detail::wait_verb wait{};       ///< object.async_wait(...)
+inline constexpr detail::resolve_verb resolve{}; ///< object.async_resolve(...)
+inline constexpr detail::read_verb read{};       ///< async_read(s, ...)
+inline constexpr detail::write_verb write{};     ///< async_write(s, ...)
+inline constexpr detail::read_until_verb read_until{}; ///< async_read_until(s, ...)
 
 } // namespace fairlead::verbs
