@@ -212,7 +212,9 @@ template <bool Counted> int run(task const& t) {
 #endif
     else if (!t.is("use_future"))
         return 2;
-    // From inside the loop, as the completions of a context are; coroutines have run up to their first await.
+    context.poll(); // Coroutines run up to their first await of the operation.
+    context.restart();
+    // From inside the loop, as the completions of a context are.
     asio::post(context, [&] {
         if (t.is("use_future"))
             run_futures(t.triggers);

@@ -136,9 +136,8 @@ void loop::post_from_outside(op& o, impl::exec::inside_section s) noexcept {
         impl::exec::this_thread.frames->share.push(o);
         return;
     }
-    if (take_while_idle()) {
+    if (hold_while_idle const held(*this); held) {
         local_.push_back(o);
-        leave_idle();
         return;
     }
     o.prev = nullptr;

@@ -64,8 +64,11 @@ void ownership::give_back(owning_thread const& t, bool at_once) noexcept {
         park::pause(); // Somebody who claims it is looking at this very thread, and decides soon.
     }
     // A thread that waits has said so before it last looked at the owner. If none waits, this is one atomic write.
-    if (waiting_.load(std::memory_order_seq_cst) == 0)
-        return;
+    if (waiting_.load(std::memory_order_seq_cst) != 0)
+        wake_one(at_once);
+}
+
+void ownership::wake_one(bool at_once) noexcept {
     if (!at_once && looking_.load(std::memory_order_seq_cst) != 0)
         return;
     turns_.fetch_add(1, std::memory_order_seq_cst);

@@ -597,9 +597,8 @@ loop_counters io_loop::counters() const noexcept {
 
 template <class Op, void (io_loop::*Start)(Op&) noexcept> void io_loop::hand_in(Op& o) noexcept {
     // Nobody runs the loop: act at once.
-    if (take_while_idle()) {
+    if (hold_while_idle const held(*this); held) {
         (this->*Start)(o);
-        leave_idle();
         return;
     }
     constexpr auto start = [](loop& owned, op& handed_in) {
@@ -654,18 +653,15 @@ void io_loop::disarm(io::op_limit& l) noexcept {
 }
 
 bool io_loop::disarm(io::timer_op& o) noexcept {
-    impl::exec::section const s;
-    bool const taken = !mine(s) && take_while_idle();
-    if (!taken && !mine(s))
-        return false;
-    bool const armed = o.heap_index != io::timer_op::not_armed;
-    if (armed) {
-        timers_->heap.erase(o);
-        op_queue::unlink(o);
-    }
-    if (taken)
-        leave_idle();
-    return armed;
+    bool was_armed = false;
+    at_once([&] {
+        was_armed = o.heap_index != io::timer_op::not_armed;
+        if (was_armed) {
+            timers_->heap.erase(o);
+            op_queue::unlink(o);
+        }
+    });
+    return was_armed;
 }
 
 /// `find(known_to_live)` cancels the op if it is pending.
@@ -739,11 +735,6 @@ struct io_loop::borrowing {
 
 /// Calls f(arg) with the loop in the caller's hands, or in those of the thread that it is bound to.
 void io_loop::as_borrower(impl::exec::section const& s, void (*f)(void*), void* arg) noexcept {
-    if (take_while_idle()) {
-        f(arg);
-        leave_idle();
-        return;
-    }
     borrowing v{*this, s};
     auto& self = impl::exec::this_thread.owning;
     if (!is_bound_) {

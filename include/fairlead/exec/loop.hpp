@@ -265,6 +265,22 @@ protected:
         impl::exec::rundown::guard const here(rundown_);
         disown();
     }
+    /// take_while_idle() for as long as this lives, if it can have the loop at all.
+    class hold_while_idle {
+    public:
+        explicit hold_while_idle(loop& of) noexcept : loop_(of), is_held_(of.take_while_idle()) {}
+        hold_while_idle(hold_while_idle const&) = delete;
+        hold_while_idle& operator=(hold_while_idle const&) = delete;
+        ~hold_while_idle() {
+            if (is_held_)
+                loop_.leave_idle();
+        }
+        explicit operator bool() const noexcept { return is_held_; }
+
+    private:
+        loop& loop_;
+        bool const is_held_;
+    };
     void disown(bool at_once = true) noexcept { ownership_.give_back(impl::exec::this_thread.owning, at_once); }
 
     /// Every op that is queued here is abandoned, then the roots of the coroutines concerned are destroyed; false when

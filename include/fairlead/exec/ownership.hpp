@@ -112,6 +112,7 @@ public:
     FAIRLEAD_EXPORT void wake_all() noexcept;
 
 private:
+    FAIRLEAD_NOINLINE void wake_one(bool at_once) noexcept;
     FAIRLEAD_EXPORT FAIRLEAD_COLD bool is_still_of(owning_thread const& t) const noexcept;
     FAIRLEAD_EXPORT FAIRLEAD_COLD bool change_sharing(bool on) noexcept;
     FAIRLEAD_EXPORT FAIRLEAD_COLD bool keep(bool on) noexcept;

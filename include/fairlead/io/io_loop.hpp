@@ -117,6 +117,8 @@ public:
         impl::exec::section const s;
         if (mine(s)) [[likely]]
             return f();
+        if (hold_while_idle const held(*this); held)
+            return f();
         using result = decltype(f());
         if constexpr (std::is_void_v<result>) {
             as_borrower(s, &call<F>, &f);
@@ -134,11 +136,10 @@ public:
             f();
             return true;
         }
-        if (!take_while_idle())
-            return false;
-        f();
-        leave_idle();
-        return true;
+        hold_while_idle const held(*this);
+        if (held)
+            f();
+        return static_cast<bool>(held);
     }
     /// As at_once() with f(true), or the owner calls f(false) soon. Without memory for that, the caller waits until it
     /// can have the loop for a moment, and f(true) is called.

@@ -210,8 +210,9 @@ template <class T> class bound_target : public function_types<T> {
 public:
     using target_type = T;
     template <class U> explicit bound_target(std::in_place_t, U&& t) : target_(std::forward<U>(t)) {}
-    T& get() noexcept { return target_; }
-    T const& get() const noexcept { return target_; }
+    T& get() & noexcept { return target_; }
+    T&& get() && noexcept { return std::move(target_); }
+    T const& get() const& noexcept { return target_; }
     template <class... Args>
         requires std::invocable<T&, Args...>
     decltype(auto) operator()(Args&&... args) & {
@@ -390,11 +391,10 @@ template <class T, class Executor> struct impl::operation::adapter_of<immediate_
 /// A bound handler stays a handler; a bound token binds the handler that the token makes.
 template <class T, class Executor, class Signature> class async_result<executor_binder<T, Executor>, Signature> {
 public:
-    template <class Initiation>
-    static decltype(auto) initiate(Initiation&& initiation, executor_binder<T, Executor> b) {
+    template <class Initiation, class Binder> static decltype(auto) initiate(Initiation&& initiation, Binder&& b) {
         using init = std::decay_t<Initiation>;
         return completion_token_transform<Signature>(
-            std::move(b.get()),
+            std::forward<Binder>(b).get(),
             impl::token::wrapped_initiation<init, impl::token::wrap_executor<Executor>>{
                 std::forward<Initiation>(initiation), impl::token::wrap_executor<Executor>{b.get_executor()}});
     }
@@ -414,13 +414,13 @@ public:
 template <class T, class Executor, class Signature>
 class async_result<immediate_executor_binder<T, Executor>, Signature> {
 public:
-    template <class Initiation>
-    static decltype(auto) initiate(Initiation&& initiation, immediate_executor_binder<T, Executor> b) {
+    template <class Initiation, class Binder> static decltype(auto) initiate(Initiation&& initiation, Binder&& b) {
         using init = std::decay_t<Initiation>;
         return completion_token_transform<Signature>(
-            std::move(b.get()), impl::token::wrapped_initiation<init, impl::token::wrap_immediate_executor<Executor>>{
-                                    std::forward<Initiation>(initiation),
-                                    impl::token::wrap_immediate_executor<Executor>{b.get_immediate_executor()}});
+            std::forward<Binder>(b).get(),
+            impl::token::wrapped_initiation<init, impl::token::wrap_immediate_executor<Executor>>{
+                std::forward<Initiation>(initiation),
+                impl::token::wrap_immediate_executor<Executor>{b.get_immediate_executor()}});
     }
 };
 
