@@ -40,7 +40,7 @@ public:
     int wait(epoll_event* events, int most, std::int64_t until_ns) noexcept {
         return until_ns <= 0 ? wait_ms(events, most, until_ns == 0 ? 0 : -1) : wait_until(events, most, until_ns);
     }
-    /// The same for whole milliseconds. Two calls do that: a profile of seccomp may know only one of them.
+    /// As wait(), for whole milliseconds. Two calls do that: a profile of seccomp may know only one of them.
     int wait_ms(epoll_event* events, int most, int timeout_ms) noexcept {
         int const n = ::epoll_wait(set_, events, most, timeout_ms);
         if (n >= 0 || errno == EINTR) [[likely]]

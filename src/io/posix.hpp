@@ -85,7 +85,7 @@ inline attempt receive_one(int fd, io_op& o) noexcept {
     o.result.n = static_cast<std::size_t>(n);
     return o.result.n < o.size ? attempt::done_less : attempt::done;
 }
-/// The same for writing; also a datagram on a connected socket, of which never a part is taken.
+/// Writes one buffer; also a datagram on a connected socket, of which never a part is taken.
 inline attempt send_one(int fd, io_op& o) noexcept {
     ssize_t const n = ::send(fd, o.data, o.size, o.message_flags | MSG_DONTWAIT | MSG_NOSIGNAL);
     if (n < 0 || static_cast<std::size_t>(n) != o.size) [[unlikely]]

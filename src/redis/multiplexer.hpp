@@ -45,7 +45,7 @@ public:
     /// Gives a pending request up; it is the caller's again, with operation_aborted when it was not written yet,
     /// maybe_executed otherwise. False: it is not pending here.
     bool cancel(exec_op& o) noexcept;
-    /// The same for all executions of the request at `r`, which go to `done`. It is compared, not looked at.
+    /// Gives up all executions of the request at `r`, which go to `done`. It is compared, not looked at.
     std::size_t cancel(request const* r, op_queue& done) noexcept;
     std::size_t pending() const noexcept { return pending_.pending(); }
     pending_count& counts() noexcept { return pending_; }

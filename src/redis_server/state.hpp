@@ -219,7 +219,7 @@ struct call {
             wrong_type();
         return found != nullptr;
     }
-    /// The same, but an empty T is made if there is none. Follow up with changed().
+    /// As get(), but an empty T is made if there is none. Follow up with changed().
     template <typename T> bool get_or_make(std::string_view key, T*& found) const {
         if (!get(key, found))
             return false;

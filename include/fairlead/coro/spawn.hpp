@@ -73,7 +73,7 @@ decltype(auto) co_spawn(Context& c, awaitable<T> a, Token&& token = {}) {
     return co_spawn(c.get_executor(), std::move(a), std::forward<Token>(token));
 }
 
-/// The same with an operation that has not started.
+/// The same function, with an operation that has not started.
 template <io_executor Executor, class Signature, class Token = default_completion_token_t<Executor>>
 decltype(auto) co_spawn(Executor const& ex, async_op<Signature> op, Token&& token = {}) {
     return co_spawn(ex, awaitable<impl::operation::awaited_t<Signature>>(std::move(op)), std::forward<Token>(token));
@@ -84,8 +84,8 @@ decltype(auto) co_spawn(Context& c, async_op<Signature> op, Token&& token = {}) 
     return co_spawn(c.get_executor(), std::move(op), std::forward<Token>(token));
 }
 
-/// The same with a function that returns the awaitable, or an operation. The function is kept until the coroutine has
-/// ended, so a lambda with captures may be a coroutine itself.
+/// The same function, with a callable object that returns the awaitable, or an operation. The object is kept until the
+/// coroutine has ended, so a lambda with captures may be a coroutine itself.
 template <io_executor Executor, class F, class Token = default_completion_token_t<Executor>>
     requires impl::coro::awaitable_function<std::decay_t<F>>
 decltype(auto) co_spawn(Executor const& ex, F&& f, Token&& token = {}) {

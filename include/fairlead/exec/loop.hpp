@@ -133,7 +133,7 @@ public:
         else
             post_from_outside(o, s);
     }
-    /// The same for callers that hold a lock: never waits for another thread, which might want the lock. The next
+    /// As post(), for callers that hold a lock: never waits for another thread, which might want the lock. The next
     /// post of this thread may come first.
     void drop_in(op& o) noexcept;
     void resume_soon(op& o) noexcept override { post(o); }
@@ -188,10 +188,10 @@ public:
     static void run_outside(op& o);
     /// Gives up an op that will never complete.
     static void abandon(op& o);
-    /// The same from inside the coroutine.
-    static void yield(await_record& r) noexcept;
     /// Puts the coroutine of `r` at the end of its home's queue. Its bytes must be free.
     static void resume_later(await_record& r) noexcept;
+    /// As resume_later(), from inside the coroutine.
+    static void yield(await_record& r) noexcept;
 
 protected:
     explicit loop(execution_context& context) noexcept : context_(context) {}

@@ -46,7 +46,7 @@ public:
             return true;
         return owner == (t.tag | claimed) && is_still_of(t);
     }
-    /// The same without waiting, for the shortest way: false also while a claim lies on it. Then ask is_of().
+    /// As is_of() without waiting, for the shortest way: false also while a claim lies on it. Then ask is_of().
     bool is_plainly_of(owning_thread const& t) const noexcept {
         return owner_.load(std::memory_order_relaxed) == t.tag;
     }

@@ -273,7 +273,7 @@ public:
         return impl::operation::initiate_on<typename init::signature>(*this, std::forward<Token>(token),
                                                                       init(core_, executor_));
     }
-    /// The same with a socket on another executor.
+    /// The same operation, with a socket on another executor.
     template <io_executor E, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_accept(E const& e, Token&& token = {}) {
         using init = impl::net::accept_new<Protocol, E>;
@@ -284,7 +284,7 @@ public:
     decltype(auto) async_accept(Context& c, Token&& token = {}) {
         return async_accept(c.get_executor(), std::forward<Token>(token));
     }
-    /// The same with the peer's address, which goes into `from`; that outlives the completion.
+    /// The same operation, with the peer's address. It goes into `from`, which outlives the completion.
     template <class Token = default_completion_token_t<Executor>>
     decltype(auto) async_accept(endpoint_type& from, Token&& token = {}) {
         return async_accept(executor_, from, std::forward<Token>(token));
@@ -299,7 +299,7 @@ public:
     decltype(auto) async_accept(Context& c, endpoint_type& from, Token&& token = {}) {
         return async_accept(c.get_executor(), from, std::forward<Token>(token));
     }
-    /// The same into a socket of the caller's, which takes over the connection.
+    /// The same operation, but into a socket of the caller's, which takes over the connection.
     /// Completes  (error_code ec)
     /// Errors     also error::already_open  `peer` is open; the new connection is closed again
     /// Lifetime   *this and `peer` outlive the completion
@@ -311,7 +311,7 @@ public:
         return impl::operation::initiate_on<void(error_code)>(*this, std::forward<Token>(token),
                                                               init(core_, peer, nullptr));
     }
-    /// The same; the peer's address goes into `from`, which outlives the completion.
+    /// The same as into a socket of the caller's. The peer's address goes into `from`, which outlives the completion.
     template <impl::net::peer_protocol<Protocol> P, class E, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_accept(basic_socket<P, E>& peer, endpoint_type& from, Token&& token = {}) noexcept(
         impl::operation::nothrow_token<std::decay_t<Token>,

@@ -386,7 +386,7 @@ auto cancel_after(basic_waitable_timer<Clock, Traits, Executor>& timer, std::chr
     return cancel_after(timer, d, type)(std::forward<Token>(token));
 }
 
-/// The same until a point in time.
+/// As cancel_after, until a point in time.
 template <class Clock, class Duration> auto cancel_at(std::chrono::time_point<Clock, Duration> const& t,
                                                       cancellation_type type = cancellation_type::terminal) {
     return impl::net::make_limit(impl::net::limit_at{t}, type, impl::net::own_timer);

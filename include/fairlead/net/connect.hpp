@@ -297,8 +297,8 @@ decltype(auto) async_connect(basic_socket<Protocol, Executor>& socket, Range con
     using walk = detail::range_walk<Range, typename Protocol::endpoint>;
     return detail::start_connect(socket, walk(endpoints), detail::connect_any(), std::forward<Token>(token));
 }
-/// The same; `condition(last_error, endpoint)` says whether to try an endpoint. Or it takes and returns an
-/// iterator: the one it was given, one that is to be tried in its place, or the end.
+/// The same operation, where `condition(last_error, endpoint)` says whether to try an endpoint. Or it takes and returns
+/// an iterator: the one it was given, one that is to be tried in its place, or the end.
 template <class Protocol, class Executor, class Range, class Condition,
           class Token = default_completion_token_t<Executor>>
     requires detail::endpoint_range<Range, typename Protocol::endpoint> &&
@@ -308,7 +308,7 @@ decltype(auto) async_connect(basic_socket<Protocol, Executor>& socket, Range con
     using walk = detail::range_walk<Range, typename Protocol::endpoint>;
     return detail::start_connect(socket, walk(endpoints), std::move(condition), std::forward<Token>(token));
 }
-/// The same with the endpoints between two iterators.
+/// The same operation, with the endpoints between two iterators.
 /// Completes  (error_code ec, Iterator connected); `end` when ec is set
 /// Lifetime   the socket and what the iterators point at outlive the completion
 template <class Protocol, class Executor, class Iterator, class Token = default_completion_token_t<Executor>>

@@ -355,7 +355,7 @@ public:
                                       Token&& token = {}) noexcept(nothrow_receive_from<Token, Buffers>) {
         return async_receive_from(into, sender, 0, std::forward<Token>(token));
     }
-    /// The same with flags.
+    /// The same operation, with flags.
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_receive_from(Buffers const& into, endpoint_type& sender, message_flags flags,
                                       Token&& token = {}) noexcept(nothrow_receive_from<Token, Buffers>) {
@@ -396,7 +396,7 @@ public:
                                  Token&& token = {}) noexcept(nothrow_send_to<Token, Buffers>) {
         return async_send_to(from, receiver, 0, std::forward<Token>(token));
     }
-    /// The same with flags.
+    /// The same operation, with flags.
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_send_to(Buffers const& from, endpoint_type const& receiver, message_flags flags,
                                  Token&& token = {}) noexcept(nothrow_send_to<Token, Buffers>) {

@@ -297,7 +297,7 @@ public:
         return impl::operation::initiate_on<typename init::signature>(
             *this, std::forward<Token>(token), init(core_, host, service, impl::net::os::af_unspec, f));
     }
-    /// The same for one version of the protocol only.
+    /// The same look-up, for one version of the protocol only.
     template <class Token = default_completion_token_t<Executor>>
         requires(!std::convertible_to<Token, flags>)
     decltype(auto) async_resolve(Protocol const& p, std::string_view host, std::string_view service,
@@ -310,8 +310,8 @@ public:
         return impl::operation::initiate_on<typename init::signature>(*this, std::forward<Token>(token),
                                                                       init(core_, host, service, p.family(), f));
     }
-    /// The same in reverse: the names of an endpoint, in one entry. A host or service without a name keeps its number.
-    /// Nobody is asked for the name of 127.0.0.1 and ::1, which is "localhost".
+    /// The same look-up in reverse: the names of an endpoint, in one entry. A host or service without a name keeps its
+    /// number. Nobody is asked for the name of 127.0.0.1 and ::1, which is "localhost".
     /// Source     man 3 getnameinfo
     template <class Token = default_completion_token_t<Executor>>
     decltype(auto) async_resolve(endpoint_type const& e, Token&& token = {}) {

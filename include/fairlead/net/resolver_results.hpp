@@ -54,7 +54,7 @@ public:
     bool empty() const noexcept { return size() == 0; }
     void swap(basic_resolver_results& other) noexcept { entries_.swap(other.entries_); }
 
-    /// The same look-up's results, or both empty.
+    /// Both are the results of one look-up, or both are empty.
     friend bool operator==(basic_resolver_results const& a, basic_resolver_results const& b) noexcept {
         return a.entries_ == b.entries_ || (a.empty() && b.empty());
     }

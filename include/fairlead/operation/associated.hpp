@@ -284,7 +284,7 @@ constexpr std::size_t block_units(std::size_t bytes) noexcept {
     return (bytes + sizeof(block_unit) - 1) / sizeof(block_unit);
 }
 
-/// The same with `extra` more bytes in the block, which begin at extra_bytes_behind(p).
+/// The `extra` bytes behind an object in a block of allocate_with_extra_bytes() begin here.
 template <class T> void* extra_bytes_behind(T* p) noexcept {
     return reinterpret_cast<block_unit*>(p) + block_units(sizeof(T));
 }

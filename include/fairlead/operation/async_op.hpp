@@ -154,7 +154,7 @@ awaited_t<Signature> instantiate_take(Functions const* f, void* storage, await_r
     }
 }
 
-/// The same, wherever it is instantiated: for the common signatures in the library.
+/// instantiate_take(), wherever it is instantiated: for the common signatures in the library.
 template <class Signature, class Functions>
 awaited_t<Signature> take_with(Functions const* f, void* storage, await_record& r) {
     return instantiate_take<Signature>(f, storage, r);

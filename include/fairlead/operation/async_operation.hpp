@@ -33,7 +33,7 @@ public:
 /// True when T can be called with Args and a completion token, as an initiating function. An async_op is one.
 template <class T, class... Args> struct is_async_operation : std::bool_constant<detail::probes_signature<T, Args...>> {
 };
-/// The same as a concept.
+/// is_async_operation as a concept.
 template <class T, class... Args>
 concept async_operation = is_async_operation<T, Args...>::value;
 

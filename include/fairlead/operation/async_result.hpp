@@ -248,9 +248,8 @@ struct adapter_of_handler {
 ///
 /// An initiation that takes no `args` may also have, and is then asked for:
 ///   - `get_executor()`: where the operation completes when its handler names no executor;
-///   - `std::optional<std::tuple<Args...>> try_step()`: the result, if it is there. A coroutine that awaits the
-///   operation
-///     then goes on without suspending. It is asked for within the budget of its turn only (exec/budget.hpp). So a
+///   - `std::optional<std::tuple<Args...>> try_step()`: the result, if it is there. A coroutine that awaits it goes on
+///     without suspending. It is asked for within the budget of its turn only (exec/budget.hpp). So a
 ///     coroutine that has to give way never holds a result, and no loop of such operations starves others;
 ///   - `void block(std::tuple<Args...>&)`: performs the operation in the calling thread, when the token says block.
 /// Completes  when `initiation` calls its handler, once, with what `Signature` says
@@ -267,8 +266,8 @@ decltype(auto) async_initiate(Initiation&& initiation, std::type_identity_t<Toke
         std::forward<Token>(token),
         impl::operation::bind_initiation(std::forward<Initiation>(initiation), std::forward<Args>(args)...));
 }
-/// The same for an operation that completes with one of several signatures. It cannot be awaited: which type would it
-/// be? as_tuple and redirect_error, binders, append, prepend and consign adapt each of the signatures.
+/// The same function, for an operation that completes with one of several signatures. It cannot be awaited: which type
+/// would it be? as_tuple and redirect_error, binders, append, prepend and consign adapt each of the signatures.
 template <class Token, completion_signature First, completion_signature Second, completion_signature... More,
           class Initiation, class... Args>
 decltype(auto) async_initiate(Initiation&& initiation, std::type_identity_t<Token>& token, Args&&... args) {
@@ -277,14 +276,15 @@ decltype(auto) async_initiate(Initiation&& initiation, std::type_identity_t<Toke
         impl::operation::bind_initiation(std::forward<Initiation>(initiation), std::forward<Args>(args)...));
 }
 
-/// The same with the signatures alone; the token is taken as it is passed.
+/// The same function, with the signatures alone; the token is taken as it is passed.
 template <completion_signature Signature, completion_signature... More, class Initiation, class Token, class... Args>
 decltype(auto) async_initiate(Initiation&& initiation, Token&& token, Args&&... args) {
     return async_initiate<Token, Signature, More...>(std::forward<Initiation>(initiation), token,
                                                      std::forward<Args>(args)...);
 }
 
-/// The same for an operation that completes with whatever it likes. Only handlers, detached and deferred take it.
+/// The same function, for an operation that completes with whatever it likes. Only handlers, detached and deferred take
+/// it.
 template <class Token, class Initiation, class... Args>
     requires(!completion_signature<Token>)
 decltype(auto) async_initiate(Initiation&& initiation, std::type_identity_t<Token>& token, Args&&... args) {

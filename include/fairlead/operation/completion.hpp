@@ -167,7 +167,7 @@ template <class Handler> struct handler_work<Handler, true>
     explicit handler_work(base&& other) noexcept : base(std::move(other)) {}
 };
 
-/// The same beside the handler, whose executor needs not last any longer: smaller for coroutines. To be made a
+/// As handler_work, beside the handler, whose executor needs not last any longer: smaller for coroutines. To be made a
 /// handler_work before the handler is called.
 template <class Handler, bool Own = has_own_executor<Handler>> struct work_beside_handler : handler_work<Handler> {
     using handler_work<Handler>::handler_work;

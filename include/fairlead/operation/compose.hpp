@@ -266,7 +266,7 @@ decltype(auto) async_compose(Implementation&& implementation, std::type_identity
     return async_initiate<Token, Signature>(
         composed<Signature>(std::forward<Implementation>(implementation), std::forward<Parts>(parts)...), token);
 }
-/// The same for several signatures.
+/// The same operation, for several signatures.
 template <class Token, completion_signature First, completion_signature Second, completion_signature... More,
           class Implementation, class... Parts>
 decltype(auto) async_compose(Implementation&& implementation, std::type_identity_t<Token>& token, Parts&&... parts) {

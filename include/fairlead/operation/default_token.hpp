@@ -31,7 +31,7 @@ template <class T> struct default_token_of_object : default_completion_token<T> 
 template <class T>
     requires requires { typename T::executor_type; }
 struct default_token_of_object<T> : default_completion_token<typename T::executor_type> {};
-/// The same for an object that has an executor: what an algorithm on a stream takes by default.
+/// The token that an algorithm on a stream, or on another object with an executor, takes by default.
 template <class T> using default_token_of = typename default_token_of_object<T>::type;
 
 /// An executor that differs from `Executor` in nothing but the default token of the objects that have it.

@@ -16,7 +16,7 @@ template <class... Args> struct erased_handler_functions {
     void (*move)(void* from, void* to) noexcept; ///< makes another one; the old one is still to be destroyed
     /// Moves the handler out of the block, gives the block back to the handler's allocator, invokes.
     void (*complete)(void* handler, void* block, std::size_t bytes, std::tuple<Args...>&& values);
-    /// The same for callers that run where the handler wants to be run.
+    /// As complete, for callers that run where the handler wants to be run.
     void (*invoke)(void* handler, void* block, std::size_t bytes, std::tuple<Args...>&& values);
     void (*abandon)(void* handler, void* block, std::size_t bytes);
     loop* (*foreign_loop)(void* handler, loop* operation) noexcept; ///< the handler's own loop if it is another

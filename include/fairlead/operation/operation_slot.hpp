@@ -21,7 +21,7 @@ FAIRLEAD_EXPORT std::uint64_t next_ticket() noexcept;
         "this operation cannot be ended early, so that it takes neither a time limit nor a cancellation slot");
 }
 
-/// The same as can_be_cancelled where only the program knows, for deferred operations.
+/// As can_be_cancelled, where only the program knows: for deferred operations.
 /// Throws     system_error of error::operation_not_supported    it cannot be ended early
 template <class I> void expect_cancellable(I const& initiation) {
     if constexpr (requires { initiation.hears_requests(); })
@@ -62,7 +62,7 @@ template <class Slot, class Record> void listen(Slot slot, Record& o, loop& home
     }
 }
 
-/// The same; `give_up()` is called if there is no memory for it.
+/// As listen(); `give_up()` is called if there is no memory for it.
 template <class GiveUp, class Slot, class Record> void listen_or(GiveUp give_up, Slot slot, Record& o, loop& home) {
     try {
         listen(slot, o, home);

@@ -233,7 +233,7 @@ public:
         return completion_token_transform<impl::run::signature>(std::forward<Token>(token),
                                                                 impl::run(*core_, impl::keep_settings(cfg)));
     }
-    /// The same once more, with the configuration of the last time that one was started.
+    /// The same operation, with the configuration of the last one that was started.
     template <class Token = use_await_t>
         requires(!std::convertible_to<Token, config_view>)
     decltype(auto) async_run(Token&& token = {}) {

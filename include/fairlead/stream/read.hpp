@@ -156,7 +156,7 @@ decltype(auto) async_read(Stream& stream, Buffers const& into, Token&& token = {
     return completion_token_transform<void(error_code, std::size_t)>(
         std::forward<Token>(token), impl::stream::read_initiation(stream, into, impl::stream::transfer_all_t()));
 }
-/// The same until `condition(ec, bytes_so_far)` says 0, or true.
+/// The same operation, until `condition(ec, bytes_so_far)` says 0, or true.
 template <async_read_stream Stream, mutable_buffer_sequence Buffers, impl::stream::completion_condition Condition,
           class Token = impl::operation::default_token_of<Stream>>
 decltype(auto) async_read(Stream& stream, Buffers const& into, Condition condition, Token&& token = {}) {

@@ -372,7 +372,8 @@ FAIRLEAD_ALWAYS_INLINE decltype(auto) async_read_until(Stream& stream, Buffer in
     return impl::stream::start_read_until(stream, std::move(into), impl::stream::character_delimiter{delimiter},
                                           std::forward<Token>(token));
 }
-/// The same until `match(begin, end)` returns {behind, true}; its arguments are iterators over the bytes of the buffer.
+/// The same operation, until `match(begin, end)` returns {behind, true}. Its arguments are iterators over the bytes of
+/// the buffer.
 /// After {at, false} it is called again with the bytes that begin there, when there are more.
 /// Allocates  a counted block
 template <async_read_stream Stream, impl::stream::dynamic_buffer_type Buffer,

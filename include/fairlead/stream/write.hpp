@@ -39,7 +39,7 @@ decltype(auto) async_write(Stream& stream, Buffers const& from, Token&& token = 
     return completion_token_transform<void(error_code, std::size_t)>(
         std::forward<Token>(token), impl::stream::write_initiation(stream, from, impl::stream::transfer_all_t()));
 }
-/// The same until `condition(ec, bytes_so_far)` says 0, or true.
+/// The same operation, until `condition(ec, bytes_so_far)` says 0, or true.
 template <async_write_stream Stream, const_buffer_sequence Buffers, impl::stream::completion_condition Condition,
           class Token = impl::operation::default_token_of<Stream>>
 decltype(auto) async_write(Stream& stream, Buffers const& from, Condition condition, Token&& token = {}) {
@@ -136,7 +136,7 @@ decltype(auto) async_write(Stream& stream, Buffer from, Token&& token = {}) {
         std::forward<Token>(token),
         impl::stream::write_dynamic<Stream, Buffer, impl::stream::transfer_all_t>{&stream, std::move(from), {}});
 }
-/// The same until `condition(ec, bytes_so_far)` says 0, or true.
+/// The same operation, until `condition(ec, bytes_so_far)` says 0, or true.
 template <async_write_stream Stream, impl::stream::dynamic_buffer_type Buffer,
           impl::stream::completion_condition Condition, class Token = impl::operation::default_token_of<Stream>>
 decltype(auto) async_write(Stream& stream, Buffer from, Condition condition, Token&& token = {}) {

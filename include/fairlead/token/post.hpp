@@ -169,8 +169,8 @@ decltype(auto) post(Context& c,
                     Token&& token = {}) noexcept(impl::token::nothrow_post<decltype(c.get_executor()), Token>) {
     return post(c.get_executor(), std::forward<Token>(token));
 }
-/// The same on the associated executor of the handler; awaited, on that of the coroutine. A handler that gets here
-/// without one, by way of a token, is called before post returns.
+/// The same function, for the associated executor of the handler; awaited, for that of the coroutine. A handler that
+/// gets here without one, by way of a token, is called before post returns.
 template <impl::token::names_place Token = use_await_t> decltype(auto) post(Token&& token = {}) {
     return completion_token_transform<void()>(std::forward<Token>(token), impl::token::associated_post());
 }

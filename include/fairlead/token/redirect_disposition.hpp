@@ -95,7 +95,7 @@ template <class Token, disposition Disposition>
 [[nodiscard]] constexpr auto redirect_disposition(Token&& token, Disposition& d) {
     return redirect_disposition_t<std::decay_t<Token>, Disposition>{std::forward<Token>(token), d};
 }
-/// The same without a token.
+/// Around the default token.
 template <disposition Disposition> [[nodiscard]] constexpr auto redirect_disposition(Disposition& d) noexcept {
     return partial_redirect_disposition<Disposition>(d);
 }

@@ -27,7 +27,7 @@ public:
     = default;
     constexpr explicit use_future_t(Allocator const& a) : allocator_(a) {}
 
-    /// The same with another allocator; also written use_future[a].
+    /// This token with another allocator; also written use_future[a].
     template <class Other> constexpr use_future_t<Other> rebind(Other const& a) const { return use_future_t<Other>(a); }
     template <class Other> constexpr use_future_t<Other> operator[](Other const& a) const { return rebind(a); }
     constexpr allocator_type get_allocator() const { return allocator_; }
