@@ -31,6 +31,7 @@ REFERENCE = re.compile(r"As (async_\w+|post)\b")
 ANY_TITLE = rf"(?:{'|'.join(LINES)}|Throws)"
 ANY_LINE = re.compile(rf"(?:self |state )?(?:{ANY_TITLE}|offers)  +(.*)")
 JOINED = re.compile(rf"\S +{ANY_TITLE}  +\S")  # A line of a contract inside another line.
+HALVED = re.compile(r"offers  +\S")  # Its first word, `self` or `state`, stands on the line before.
 COLUMNS_MAX = 120
 LABEL = re.compile(r"\s*(public|protected|private)\s*:(?!:)")
 
@@ -183,6 +184,8 @@ def joined_lines(where: str, text: str) -> list[str]:
         columns = begins[1] if begins else content.strip()
         if JOINED.search(content) or (is_inside and len(re.findall(r"\S {2,}(?=\S)", columns)) > 1):
             found.append(f"{where}:{number}: two lines of a contract in one")
+        if HALVED.match(content):
+            found.append(f"{where}:{number}: a line of a contract that begins on the line before")
         if is_inside and len(line) > COLUMNS_MAX:
             found.append(f"{where}:{number}: a line of a contract has more than {COLUMNS_MAX} columns")
     return found
@@ -246,6 +249,7 @@ def self_test() -> list[str]:
         "a line joined to a sentence": GOOD + "/// Is one. Lifetime   the context outlives it\nclass d;\n",
         "a line joined to another": GOOD + "/// Is one.\n/// Lifetime   the context outlives it Threads    any\nclass d;\n",
         "an error joined to another": GOOD.replace("it is", "it is error::late  it is again"),
+        "a line in two": GOOD + "/// Is one.\n/// self\n/// offers  complete\nclass d;\n",
         "a line too long": GOOD.replace("it is", "it is " + "so " * 40),
     }
     failures = []

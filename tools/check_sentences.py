@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Sentences that are read once: none of a page or a comment has more than 25 words, and none has a clause as its subject
-("What waits ..."). What was there before stands in tools/sentences.tsv, which may only get shorter.
+"""Sentences that are read once: none of a page or a comment has more than 25 words, none has a clause as its subject
+("What waits ..."), and "The same" says as what ("The same operation, with flags.", not "The same with flags."). What was there
+before stands in tools/sentences.tsv, which may only get shorter.
 
     tools/check_sentences.py [--root DIR]     prints one line per file with more of them than listed
     tools/check_sentences.py --list [FILE]    all of them, with their lines
@@ -29,6 +30,7 @@ ITEM = re.compile(r"^(?:[-*]|\d+\.) +")
 END = re.compile(r"(?<=[.?!])[)\"*]*\s+(?=[A-Z`\"(*0-9]|\[)")
 ABBREVIATION = re.compile(r"\b(e\.g|i\.e|vs|cf)\.")
 CLAUSE = re.compile(r"(?:What|Who|Whoever|Whatever|Whose|Whichever)\b(?!.*\?$)")
+NAMELESS = re.compile(r"The same(?:[.,;:]| (?:with|without|where|for|from|until|in|into|on|beside|but|once|again)\b)")
 
 
 def without_markup(text: str) -> str:
@@ -106,6 +108,8 @@ def findings(units: list[tuple[int, str]], is_page: bool = False) -> list[tuple[
             out.append((number, f"{words} words", sentence))
         if CLAUSE.match(sentence) and (not is_page or sentence.endswith(".")):  # On a page it may be the name of a link.
             out.append((number, "a clause as subject", sentence))
+        if NAMELESS.match(sentence):
+            out.append((number, "the same as what?", sentence))
     return out
 
 
@@ -151,6 +155,8 @@ def self_test() -> list[str]:
         "a link": (f"[{LONG[5:]}](target) end\n", 0),
         "a clause": ("What waits goes on.\n", 1),
         "a question": ("What waits?\n", 0),
+        "the same": ("The same with flags.\n", 1),
+        "the same as something": ("The same operation, with flags.\n", 0),
     }
     source = {
         "one more word": (f"// {LONG}\n// more\nint a;\n", 1),

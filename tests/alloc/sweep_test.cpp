@@ -134,7 +134,7 @@ bool survives(scenario const& begin, std::size_t n) {
     return failed;
 }
 
-/// The same in a process that has just begun, and with a look at what was not given back.
+/// As survives(), in a process that has just begun, and with a look at what was not given back.
 bool survives_without_leaks(scenario const& begin, std::size_t n) {
     survives(begin, 0); // what is made once for all: threads of the resolver, this thread's store
     forget_stored_blocks();

@@ -264,8 +264,8 @@ TEST(Catalogue, M04_X8_DriverStaysUntilWhoeverWakesItHasDone) {
     EXPECT_EQ(gone.wait_for(0s), std::future_status::ready);
 }
 
-// The same with closing: many sockets of a context that goes are closed by the thread that ran their coroutines. The
-// thread sanitizer is the judge.
+// Many sockets of a context that goes are closed by the thread that ran their coroutines. The thread sanitizer is the
+// judge.
 TEST(Catalogue, M05_X8_ObjectsOfAContextThatGoesAreClosedByAnotherThread) {
     for (auto rounds = test::scaled(50, 10); rounds != 0; --rounds) {
         auto going = std::make_unique<io_context>();

@@ -159,7 +159,7 @@ protected:
         else
             over_tcp(body);
     }
-    /// The same where each subject is TCP, and where each is UNIX.
+    /// As over_transport(), where each subject is TCP, and where each is UNIX.
     template <class F> void over_tcp(F body) {
         over_ip(transport::tcp_v4, transport::tcp_v6,
                 [&](bool v4) { body(tcp_transport{v4 ? ip::tcp::v4() : ip::tcp::v6()}); });
@@ -168,7 +168,7 @@ protected:
         ASSERT_EQ(GetParam().transport, transport::local) << "this suite has other subjects";
         each_world([&] { body(local_transport()); });
     }
-    /// The same with the udp_transport or the local_datagram_transport that is the subject.
+    /// As over_transport(), with the udp_transport or the local_datagram_transport that is the subject.
     template <class F> void over_datagrams(F body) {
         if (GetParam().transport == transport::local_datagram)
             over_local_datagrams(body);

@@ -29,7 +29,7 @@ protected:
         EXPECT_EQ(waited.count, 1);
         return waited.ec;
     }
-    /// The same for a wait that is not over even if the loop gets no turn for a while.
+    /// As limited(), for a wait that is not over even if the loop gets no turn for a while.
     template <class Limit> error_code limited_at_once(Limit const& limit) { return limited(limit, 1h); }
     /// Whether a wait of a millisecond is over when `run` has run the context.
     template <class Run> bool is_over_after(Run run) {

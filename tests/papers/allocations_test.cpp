@@ -67,8 +67,8 @@ struct Alloc : testing::Test {
         }
     };
 
-    /// The same for a coroutine that awaits `make()` in a loop. Blocks that did not fit into its frame count in
-    /// `overflows`.
+    /// Counts as of_callbacks() does, for a coroutine that awaits `make()` in a loop. Blocks that did not fit into its
+    /// frame count in `overflows`.
     template <class Make> std::uint64_t of_awaits(Make make) {
         context.restart();
         co_spawn(

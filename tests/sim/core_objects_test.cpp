@@ -1,6 +1,6 @@
 // The ends of operations whose objects are moved, destroyed or used again, in whatever order and under many seeds. That
-// also happens from inside the operations' own handlers. The same for operations that users compose so that they meet
-// in one another.
+// also happens from inside the operations' own handlers, and with operations that users compose so that they meet in
+// one another.
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/datagram_socket.hpp>

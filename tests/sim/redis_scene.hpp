@@ -135,7 +135,7 @@ struct scene {
     }
     /// Connects once, in the background.
     void start() { connection.async_run(config, starting()); }
-    /// The same with the configuration of the last time.
+    /// Connects with the configuration of the last time.
     void start_again() { connection.async_run(starting()); }
     awaitable<void> rest(std::chrono::nanoseconds d) {
         steady_timer t(context, d);

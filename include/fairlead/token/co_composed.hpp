@@ -405,8 +405,7 @@ struct associator<A, impl::token::co_composed_slot_handler<P, Args...>, D>
 /// with the arguments of async_initiate, and awaits operations made with `deferred`. It ends with `co_return
 /// {args...}`, or with `co_yield state.complete(args...)`, in its midst too. If no signature is named only the latter
 /// is possible, and nothing is known to complete with on cancellation. The arguments' referents outlive the operation.
-/// state
-/// offers  complete, get_io_executor, get_cancellation_state, cancelled, reset_cancellation_state(filters...),
+/// state offers  complete, get_io_executor, get_cancellation_state, cancelled, reset_cancellation_state(filters...),
 ///               throw_if_cancelled, complete_if_cancelled, on_cancellation_complete_with
 /// Errors     an exception that leaves the coroutine leaves the initiating function or run(); no handler is called
 /// Cancel     terminal, until reset_cancellation_state(filter)

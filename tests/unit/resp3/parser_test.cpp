@@ -508,7 +508,7 @@ struct bounded {
 };
 
 /// Each of `all` passes at its limit, and one more fails: alone, among others and with bytes behind it, where the fast
-/// loop takes it. The same with streamed types and without, however it is cut, and whoever takes the bodies.
+/// loop takes it. That holds with streamed types and without, however it is cut, and whoever takes the bodies.
 template <class Limit> void expect_exact(Limit limits::* which, error why, std::vector<std::size_t> const& bounds,
                                          std::vector<bounded> const& all) {
     std::string const others = "*4\r\n#t\r\n:1\r\n";
