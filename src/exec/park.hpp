@@ -1,4 +1,4 @@
-// Parking threads: the only system calls outside the room io.
+// Parking and starting threads: with sim/seeds.cpp the only system calls outside the room io.
 #pragma once
 
 #include <atomic>

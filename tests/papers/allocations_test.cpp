@@ -67,8 +67,8 @@ struct Alloc : testing::Test {
         }
     };
 
-    /// Counts as of_callbacks() does, for a coroutine that awaits `make()` in a loop. Blocks that did not fit into its
-    /// frame count in `overflows`.
+    /// Counts as of_callbacks() does, for a coroutine that awaits `make()` in a loop. Blocks that did not fit into the
+    /// await record count in `overflows`.
     template <class Make> std::uint64_t of_awaits(Make make) {
         context.restart();
         co_spawn(
@@ -488,7 +488,7 @@ TEST_F(Alloc, A11_A12_OneSlotServesAMillionOperationsInAChain) {
     EXPECT_EQ(count.calls(), 0U);
 }
 
-/// One read in sixteen asks the socket, the others take what is there; both find room in the coroutine's frame.
+/// One read in sixteen asks the socket, the others take what is there; both fit into the await record.
 TEST_F(Alloc, BufferedReadsTakeNothing) {
     buffered_read_stream<local_socket&> s(a, 16);
     auto const some_more = [&] {

@@ -53,7 +53,7 @@ struct cost {
     int blocks = 0;
     std::size_t bytes = 0;
     std::size_t items = 0;             ///< which the loop ran
-    std::uint64_t frame_overflows = 0; ///< blocks that did not fit into the frame which awaits
+    std::uint64_t frame_overflows = 0; ///< blocks that did not fit into the await record
     friend bool operator==(cost const&, cost const&) = default;
     friend std::ostream& operator<<(std::ostream& out, cost const& c) {
         return out << c.blocks << " blocks of " << c.bytes << " bytes, " << c.items << " items, " << c.frame_overflows

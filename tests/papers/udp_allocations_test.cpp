@@ -27,7 +27,7 @@ struct DatagramAlloc : testing::Test {
     static constexpr int warm_up = 64, measured = 200;
 
     /// Awaits `make(i)` over and over. Returns what global new was asked for after the warm-up; blocks that did not fit
-    /// into the frame count in `overflows`.
+    /// into the await record count in `overflows`.
     template <class Make> std::uint64_t of_awaits(Make make) {
         std::uint64_t allocated = 99;
         overflows = 99;

@@ -398,7 +398,7 @@ TEST_F(SpawnCancellation, AwaitsThatCanBeEndedTakeNoFreshMemoryOnceTheyAreWarm) 
     auto const overflows = impl::exec::this_thread.record_overflows;
     round();
     EXPECT_EQ(this_thread_recycler_counters().fresh, before);
-    EXPECT_EQ(impl::exec::this_thread.record_overflows, overflows) << "the op of a read lies in the frame";
+    EXPECT_EQ(impl::exec::this_thread.record_overflows, overflows) << "the op of a read lies in the await record";
 }
 
 TEST_F(SpawnCancellation, AwaitsOfPrimitivesThatCanBeEndedTakeNoBlocks) {
