@@ -7,7 +7,7 @@
 #define COMPILE_TABLE(INITIATION, ...)                                                                                 \
     constinit operation::initiation_functions<__VA_ARGS__> const                                                       \
         operation::compiled_table<INITIATION, __VA_ARGS__>::functions =                                                \
-            operation::instantiate_table<INITIATION, __VA_ARGS__>();
+            operation::instantiate_table<INITIATION, operation::initiation_storage, __VA_ARGS__>();
 
 #define COMPILE_PRIMITIVE(PRIMITIVE, ...)                                                                              \
     template <> template <>                                                                                            \

@@ -2,11 +2,17 @@
 // depends on how a compiler optimises or instruments, so it is compiled without either.
 #include <papers/every_operation.hpp>
 
+#include <fairlead/net/bind_stop_token.hpp>
+#include <fairlead/net/cancel_after.hpp>
+#include <fairlead/token/bind_cancellation_slot.hpp>
+
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <fstream>
 #include <memory>
 #include <ostream>
+#include <stop_token>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -66,6 +72,26 @@ TEST(Papers, A23_SizeAndTypeOfAnOperationAreIndependentOfItsInside) {
         static_assert(std::is_nothrow_move_constructible_v<result_of<Op, use_await_t>>);
     });
     static_assert(sizeof(async_op<void()>) <= 64);
+}
+
+template <class Op> inline constexpr bool takes_no_request =
+    std::is_same_v<Op, post_op> || std::is_same_v<Op, defer_op> || std::is_same_v<Op, dispatch_op> ||
+    std::is_same_v<Op, immediate_op>;
+
+/// Those tokens keep something for the operation, and the result has space for it. It is the same one everywhere.
+TEST(Papers, A20_ResultTypeWithALimitASlotOrAStopTokenDependsOnSignatureAndTokenAlone) {
+    using limit = decltype(cancel_after(std::chrono::hours(1)));
+    using slot = decltype(bind_cancellation_slot(cancellation_slot()));
+    using stop = decltype(bind_stop_token(std::stop_token()));
+    for_each_operation([]<class Op>(std::type_identity<Op>) {
+        if constexpr (!takes_no_request<Op>) {
+            using result = result_of<Op, limit>;
+            static_assert(std::is_same_v<result, async_op<typename Op::signature, result::storage_size>>);
+            static_assert(std::is_same_v<result, result_of<Op, slot>> && std::is_same_v<result, result_of<Op, stop>>);
+            static_assert(sizeof(result) == sizeof(async_op<void(), result::storage_size>));
+            static_assert(std::is_convertible_v<result, async_op<typename Op::signature>>);
+        }
+    });
 }
 
 template <class Op> inline constexpr bool is_post = std::is_same_v<Op, post_op> || std::is_same_v<Op, defer_op>;

@@ -146,9 +146,9 @@ public:
     basic_awaitable(basic_awaitable&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
     /// A coroutine that awaits `op`, for where the type is written out: `awaitable<std::size_t> a =
     /// s.async_read_some(b);`
-    template <class Signature>
+    template <class Signature, std::size_t Storage>
         requires std::same_as<impl::operation::awaited_t<Signature>, T>
-    basic_awaitable(async_op<Signature> op);
+    basic_awaitable(async_op<Signature, Storage> op);
     basic_awaitable& operator=(basic_awaitable&& other) noexcept {
         basic_awaitable taken(std::move(other));
         std::swap(handle_, taken.handle_);
@@ -238,12 +238,15 @@ inline awaitable<void> awaitable_promise<void>::get_return_object() noexcept {
     return awaitable<void>(std::coroutine_handle<awaitable_promise>::from_promise(*this));
 }
 
-template <class T, class Signature> awaitable<T> await_op(async_op<Signature> op) { co_return co_await std::move(op); }
+template <class T, class Signature, std::size_t Storage> awaitable<T> await_op(async_op<Signature, Storage> op) {
+    co_return co_await std::move(op);
+}
 
 } // namespace impl::coro
 
-template <class T> template <class Signature>
+template <class T> template <class Signature, std::size_t Storage>
     requires std::same_as<impl::operation::awaited_t<Signature>, T>
-basic_awaitable<T>::basic_awaitable(async_op<Signature> op) : basic_awaitable(impl::coro::await_op<T>(std::move(op))) {}
+basic_awaitable<T>::basic_awaitable(async_op<Signature, Storage> op)
+    : basic_awaitable(impl::coro::await_op<T>(std::move(op))) {}
 
 } // namespace fairlead

@@ -99,12 +99,14 @@ struct promise_base {
     };
     final_awaiter final_suspend() const noexcept { return {}; }
 
-    template <class Signature> operation::op_awaiter<Signature> await_transform(async_op<Signature>&& o) noexcept {
-        return operation::op_awaiter<Signature>(o, *link.record);
+    template <class Signature, std::size_t Storage>
+    operation::op_awaiter<Signature, Storage> await_transform(async_op<Signature, Storage>&& o) noexcept {
+        return operation::op_awaiter<Signature, Storage>(o, *link.record);
     }
-    template <class Signature> operation::op_awaiter<Signature> await_transform(async_op<Signature>& o) noexcept {
+    template <class Signature, std::size_t Storage>
+    operation::op_awaiter<Signature, Storage> await_transform(async_op<Signature, Storage>& o) noexcept {
         static_assert(!sizeof(o), "an operation is awaited once: co_await std::move(op)");
-        return operation::op_awaiter<Signature>(o, *link.record);
+        return operation::op_awaiter<Signature, Storage>(o, *link.record);
     }
     yield_awaiter await_transform(this_coro::yield_t) noexcept { return yield_awaiter(*link.record); }
     yield_if_due_awaiter await_transform(this_coro::yield_if_due_t) noexcept {

@@ -36,7 +36,7 @@ template <class T> struct awaitable_result;
 template <class T> struct awaitable_result<awaitable<T>> {
     using type = T;
 };
-template <class Signature> struct awaitable_result<async_op<Signature>> {
+template <class Signature, std::size_t Storage> struct awaitable_result<async_op<Signature, Storage>> {
     using type = operation::awaited_t<Signature>;
 };
 
@@ -74,13 +74,14 @@ decltype(auto) co_spawn(Context& c, awaitable<T> a, Token&& token = {}) {
 }
 
 /// The same function, with an operation that has not started.
-template <io_executor Executor, class Signature, class Token = default_completion_token_t<Executor>>
-decltype(auto) co_spawn(Executor const& ex, async_op<Signature> op, Token&& token = {}) {
+template <io_executor Executor, class Signature, std::size_t Storage,
+          class Token = default_completion_token_t<Executor>>
+decltype(auto) co_spawn(Executor const& ex, async_op<Signature, Storage> op, Token&& token = {}) {
     return co_spawn(ex, awaitable<impl::operation::awaited_t<Signature>>(std::move(op)), std::forward<Token>(token));
 }
-template <execution_context_type Context, class Signature,
+template <execution_context_type Context, class Signature, std::size_t Storage,
           class Token = default_completion_token_t<typename Context::executor_type>>
-decltype(auto) co_spawn(Context& c, async_op<Signature> op, Token&& token = {}) {
+decltype(auto) co_spawn(Context& c, async_op<Signature, Storage> op, Token&& token = {}) {
     return co_spawn(c.get_executor(), std::move(op), std::forward<Token>(token));
 }
 

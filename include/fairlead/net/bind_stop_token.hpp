@@ -44,7 +44,8 @@ struct partial_stop_token_binder {
 /// Completes  as the operation does; error::operation_aborted when the stop was first
 /// Errors     error::operation_not_supported, thrown, where the operation is deferred and takes no stop token
 /// Cancel     what the handler's slot is asked for, too, and what the awaiting coroutine is
-/// Immediate  after a stop nothing of a socket's operation is tried; a composed operation is started, and asked then
+/// Immediate  awaited, as the operation is without a stop token. After a stop nothing of a socket's operation is tried;
+///            a composed operation is started, and asked then
 /// Threads    as the operation; a stop may be requested by any thread. An operation that ends waits for a request that
 ///            is under way
 /// Allocates  nothing more for a primitive whose handler has no slot and whose coroutine cannot be asked. Otherwise one

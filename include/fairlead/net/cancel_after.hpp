@@ -248,6 +248,12 @@ template <class Kept, class Initiation, class When, class Timer> struct limited_
         }
         l->operation_begun();
     }
+    /// A result that is there needs no limit. The caller's own timer is set in any case, by the call above.
+    template <class Values> base::maybe<Values> try_step_as()
+        requires(std::is_same_v<Timer, no_timer> && operation::can_try<Initiation, Values>)
+    {
+        return operation::tried<Values>(initiation);
+    }
 
 private:
     /// Chooses the clock: that of the operation, of the handler, or of the caller.
@@ -351,6 +357,7 @@ inline constexpr no_timer* own_timer = nullptr;
 /// Completes  as the operation does; error::operation_aborted when the limit was first
 /// Errors     error::operation_not_supported, thrown, where the operation is deferred and takes no limit
 /// Cancel     what the handler's slot is asked for, too
+/// Immediate  awaited, as the operation is without a limit. With the caller's timer a composed operation is not
 /// Lifetime   a timer of the caller outlives the completion, or is moved; waits on it end when the operation starts,
 ///            and cancelling it lifts the limit
 /// Threads    as the operation

@@ -116,6 +116,13 @@ template <class Kept, class Initiation> struct stoppable_initiation : operation:
         }
         o->operation_begun(kept);
     }
+    template <class Values> base::maybe<Values> try_step_as()
+        requires operation::can_try<Initiation, Values>
+    {
+        if (token.stop_requested())
+            return {};
+        return operation::tried<Values>(initiation);
+    }
 };
 
 } // namespace fairlead::impl::net

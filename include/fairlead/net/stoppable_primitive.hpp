@@ -98,11 +98,12 @@ template <class Init> struct stoppable_primitive
         base::prepare(o, extra);
         o.prepare_to_stop(token, *inner.home());
     }
-    /// With a handler that has a slot it is a generic operation, which hears both. The op has room for one slot.
-    template <class Handler> void operator()(Handler&& handler) const {
+    /// With a handler that has a slot it is a generic operation, which hears both. The op has room for one slot. It
+    /// gives away what it has: that of several datagram buffers cannot be copied.
+    template <class Handler> void operator()(Handler&& handler) {
         if constexpr (operation::has_cancellation_slot<std::decay_t<Handler>>)
-            stoppable_initiation<operation::kept_values<typename Init::signature>, Init>{{inner}, token}(
-                std::forward<Handler>(handler));
+            stoppable_initiation<operation::kept_values<typename Init::signature>, Init>{
+                {std::move(inner)}, std::move(token)}(std::forward<Handler>(handler));
         else
             base::operator()(std::forward<Handler>(handler));
     }

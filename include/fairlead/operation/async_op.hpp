@@ -8,6 +8,7 @@
 #include <fairlead/base/disposition_traits.hpp>
 #include <fairlead/base/error.hpp>
 #include <fairlead/operation/default_token.hpp>
+#include <fairlead/operation/initiation_storage.hpp>
 #include <fairlead/operation/initiation_table.hpp>
 #include <fairlead/operation/wait_for.hpp>
 
@@ -35,7 +36,7 @@ template <class Executor = any_io_executor> struct use_awaitable_t
 /// `co_await timer.async_wait(use_awaitable)` is the same.
 inline constexpr use_awaitable_t<> use_awaitable{};
 
-template <class Signature> class async_op;
+template <class Signature, std::size_t Storage = impl::operation::initiation_storage> class async_op;
 
 template <class Function> class deferred_function;
 class deferred_conditional;
@@ -48,7 +49,8 @@ struct deferred_t : impl::operation::can_be_default<deferred_t> {
     /// A token: the operation is followed by the one that `function` returns for its results.
     template <class Function> constexpr deferred_function<std::decay_t<Function>> operator()(Function&& function) const;
     /// An operation that is deferred already stays as it is.
-    template <class Signature> async_op<Signature> operator()(async_op<Signature>&& op) const noexcept;
+    template <class Signature, std::size_t Storage>
+    async_op<Signature, Storage> operator()(async_op<Signature, Storage>&& op) const noexcept;
     template <class Function>
     constexpr deferred_function<Function> operator()(deferred_function<Function> function) const;
     /// An operation that completes with `values` as soon as it is started.
@@ -180,22 +182,26 @@ template <class Signature, class Op> FAIRLEAD_ALWAYS_INLINE auto resume_with(Op&
     return o.take(r);
 }
 
-template <class Signature> class op_awaiter;
-template <class Signature> class foreign_awaiter;
+template <class Signature, std::size_t Storage> class op_awaiter;
+template <class Signature, std::size_t Storage> class foreign_awaiter;
 
 } // namespace impl::operation
 
 /// An operation that has not started. Awaited it starts, with its state in the await record. Called with a token it
 /// starts as the initiating function would have with that token. Destroyed it never starts. Movable until started.
 /// Threads: as the object it was made from.
-template <class R, class... Args>
-class [[nodiscard("the operation starts only when it is awaited or called with a token")]] async_op<R(Args...)> {
+/// `Storage`: larger with tokens that keep something for the operation (cancel_after, bind_cancellation_slot,
+/// bind_stop_token), for which no block is needed then. Such an op becomes an async_op<Signature> where one is wanted;
+/// that takes a block.
+template <class R, class... Args, std::size_t Storage>
+class [[nodiscard("the operation starts only when it is awaited or called with a token")]]
+async_op<R(Args...), Storage> {
 public:
     using signature = R(Args...);
     using values = std::tuple<std::decay_t<Args>...>;
-    static constexpr std::size_t storage_size = impl::operation::initiation_storage;
+    static constexpr std::size_t storage_size = Storage;
 
-    template <class Init> static constexpr bool inside = impl::operation::lies_inside<Init>;
+    template <class Init> static constexpr bool inside = impl::operation::lies_inside<Init, Storage>;
 
     template <class Init>
         requires(!std::same_as<std::decay_t<Init>, async_op>)
@@ -206,8 +212,12 @@ public:
             ::new (place) init_type(std::forward<Init>(init));
         else
             ::new (place) impl::operation::boxed_initiation<init_type>(std::in_place, std::forward<Init>(init));
-        functions_ = impl::operation::find_table<init_type, Args...>();
+        functions_ = impl::operation::find_table<init_type, Storage, Args...>();
     }
+    template <std::size_t Larger>
+        requires(Larger > Storage)
+    async_op(async_op<R(Args...), Larger>&& other)
+        : async_op(typename async_op<R(Args...), Larger>::initiation{std::move(other)}) {}
     async_op(async_op&& other) noexcept : functions_(other.functions_) {
         if (functions_->relocate)
             functions_->relocate(other.storage_, storage_);
@@ -234,11 +244,12 @@ public:
     }
 
     /// For coroutines of other libraries: the awaiter carries the record itself.
-    impl::operation::foreign_awaiter<signature> operator co_await() && noexcept;
+    impl::operation::foreign_awaiter<signature, Storage> operator co_await() && noexcept;
 
 private:
-    friend class impl::operation::op_awaiter<signature>;
-    friend class impl::operation::foreign_awaiter<signature>;
+    template <class S, std::size_t Other> friend class async_op;
+    friend class impl::operation::op_awaiter<signature, Storage>;
+    friend class impl::operation::foreign_awaiter<signature, Storage>;
     template <class S, class Op> friend auto impl::operation::resume_with(Op&, await_record&);
 
     auto take(await_record& r) { return impl::operation::take_with<signature>(functions_, storage_, r); }
@@ -276,9 +287,9 @@ private:
 namespace impl::operation {
 
 /// Awaits an async_op in a coroutine of ours. Two pointers, because g++ keeps one of these for every await site.
-template <class R, class... Args> class op_awaiter<R(Args...)> {
+template <class R, class... Args, std::size_t Storage> class op_awaiter<R(Args...), Storage> {
 public:
-    op_awaiter(async_op<R(Args...)>& o, await_record& r) noexcept : op_(o), record_(r) {}
+    op_awaiter(async_op<R(Args...), Storage>& o, await_record& r) noexcept : op_(o), record_(r) {}
     op_awaiter(op_awaiter const&) = delete;
     op_awaiter& operator=(op_awaiter const&) = delete;
 
@@ -290,7 +301,7 @@ public:
     FAIRLEAD_ALWAYS_INLINE auto await_resume() { return resume_with<R(Args...)>(op_, record_); }
 
 private:
-    async_op<R(Args...)>& op_;
+    async_op<R(Args...), Storage>& op_;
     await_record& record_;
 };
 
@@ -302,9 +313,9 @@ struct foreign_record : await_record {
     foreign_record() noexcept : await_record(foreign_hooks) {}
 };
 
-template <class R, class... Args> class foreign_awaiter<R(Args...)> {
+template <class R, class... Args, std::size_t Storage> class foreign_awaiter<R(Args...), Storage> {
 public:
-    explicit foreign_awaiter(async_op<R(Args...)>&& o) noexcept : op_(std::move(o)) {
+    explicit foreign_awaiter(async_op<R(Args...), Storage>&& o) noexcept : op_(std::move(o)) {
         record_.home = op_.functions_->home(op_.storage_);
         if (!record_.home)
             record_.home = exec::this_thread.current;
@@ -325,12 +336,14 @@ public:
     auto await_resume() { return resume_with<R(Args...)>(op_, record_); }
 
 private:
-    async_op<R(Args...)> op_;
+    async_op<R(Args...), Storage> op_;
     foreign_record record_;
 };
 
+/// The type that use_await and deferred make of an initiation.
+template <class Signature, class Init> using async_op_of = async_op<Signature, storage_for<std::decay_t<Init>>()>;
 template <class Init, class Signature> inline constexpr bool nothrow_async_op =
-    async_op<Signature>::template inside<Init>;
+    async_op_of<Signature, Init>::template inside<Init>;
 
 template <primitive_initiation Init> inline constexpr bool nothrow_token<use_await_t, Init> =
     nothrow_async_op<Init, typename Init::signature>;
@@ -341,17 +354,17 @@ template <primitive_initiation Init> inline constexpr bool nothrow_token<deferre
 
 } // namespace impl::operation
 
-template <class R, class... Args>
-impl::operation::foreign_awaiter<R(Args...)> async_op<R(Args...)>::operator co_await() && noexcept {
-    return impl::operation::foreign_awaiter<R(Args...)>(std::move(*this));
+template <class R, class... Args, std::size_t Storage>
+impl::operation::foreign_awaiter<R(Args...), Storage> async_op<R(Args...), Storage>::operator co_await() && noexcept {
+    return impl::operation::foreign_awaiter<R(Args...), Storage>(std::move(*this));
 }
 
 template <class Signature> class async_result<use_await_t, Signature> {
 public:
-    template <class Initiation> FAIRLEAD_ALWAYS_INLINE static async_op<Signature>
+    template <class Initiation> FAIRLEAD_ALWAYS_INLINE static impl::operation::async_op_of<Signature, Initiation>
     initiate(Initiation&& initiation,
              use_await_t) noexcept(impl::operation::nothrow_async_op<std::decay_t<Initiation>, Signature>) {
-        return async_op<Signature>(std::forward<Initiation>(initiation));
+        return impl::operation::async_op_of<Signature, Initiation>(std::forward<Initiation>(initiation));
     }
     template <class Initiation, class... Args>
         requires(sizeof...(Args) > 0)
@@ -362,7 +375,7 @@ public:
 };
 template <class Executor, class Signature> class async_result<use_awaitable_t<Executor>, Signature> {
 public:
-    template <class Initiation, class... Args> FAIRLEAD_ALWAYS_INLINE static async_op<Signature>
+    template <class Initiation, class... Args> FAIRLEAD_ALWAYS_INLINE static auto
     initiate(Initiation&& initiation, use_awaitable_t<Executor>, Args&&... args) noexcept(
         noexcept(async_result<use_await_t, Signature>::initiate(std::forward<Initiation>(initiation), use_await,
                                                                 std::forward<Args>(args)...))) {
@@ -372,8 +385,8 @@ public:
 };
 template <class Signature> class async_result<deferred_t, Signature> {
 public:
-    template <class Initiation, class... Args> FAIRLEAD_ALWAYS_INLINE static async_op<Signature>
-    initiate(Initiation&& initiation, deferred_t, Args&&... args) noexcept(
+    template <class Initiation, class... Args>
+    FAIRLEAD_ALWAYS_INLINE static auto initiate(Initiation&& initiation, deferred_t, Args&&... args) noexcept(
         noexcept(async_result<use_await_t, Signature>::initiate(std::forward<Initiation>(initiation), use_await,
                                                                 std::forward<Args>(args)...))) {
         return async_result<use_await_t, Signature>::initiate(std::forward<Initiation>(initiation), use_await,

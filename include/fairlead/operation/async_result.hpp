@@ -258,7 +258,8 @@ struct adapter_of_handler {
 /// Immediate  awaited, when `try_step()` has a result
 /// Lifetime   `initiation` and `args` are copied or moved; with a lazy token they live until the operation starts
 /// Threads    those of `initiation`
-/// Allocates  nothing itself with a callback; an awaited or deferred initiation above 40 bytes takes a block
+/// Allocates  nothing itself with a callback; an awaited or deferred initiation above 40 bytes takes a block. With a
+///            limit, a slot or a stop token one above 64 bytes does
 /// Source     Asio, async_initiate
 template <class Token, completion_signature Signature, class Initiation, class... Args>
 decltype(auto) async_initiate(Initiation&& initiation, std::type_identity_t<Token>& token, Args&&... args) {

@@ -3,6 +3,7 @@
 
 #include <fairlead/operation/async_result.hpp>
 #include <fairlead/operation/completion.hpp>
+#include <fairlead/operation/initiation_storage.hpp>
 #include <fairlead/operation/operation_slot.hpp>
 
 #include <string>
@@ -159,6 +160,7 @@ private:
 template <class Derived, class Init, class Record = typename Init::record> struct around_primitive
     : primitive<Derived> {
     using record = Record;
+    static constexpr std::size_t storage = storage_for<Init>();
 
     Init inner;
 
@@ -216,6 +218,7 @@ template <class Derived, class Init, class Record> struct extended_primitive : a
     using base::inner;
     using typename base::record;
     using signature = typename Init::signature;
+    static constexpr std::size_t storage = extended_storage;
 
     static auto take(record& o) { return Init::take(o); }
     std::string describe() const

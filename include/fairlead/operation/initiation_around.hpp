@@ -1,13 +1,17 @@
-// An initiation around another one. It passes on where that one runs, and the text of its errors.
+// An initiation around another one, for a token that keeps something for it. It passes on where that one runs, and the
+// text of its errors.
 #pragma once
 
 #include <fairlead/operation/async_result.hpp>
+#include <fairlead/operation/initiation_storage.hpp>
 
 #include <string>
 
 namespace fairlead::impl::operation {
 
 template <class Initiation> struct initiation_around {
+    static constexpr std::size_t storage = extended_storage;
+
     Initiation initiation;
 
     auto get_executor() const noexcept

@@ -496,16 +496,16 @@ template <template <class, class...> class Base, class Init, class... Args> stru
                                               can_be_cancelled<Init>()};
 };
 
-/// The room in an async_op. A larger initiation lies in a block.
-inline constexpr std::size_t initiation_storage = 40;
-template <class Init> inline constexpr bool lies_inside =
-    sizeof(Init) <= initiation_storage && alignof(Init) <= 8 && std::is_nothrow_move_constructible_v<Init>;
+/// Of initiations that an async_op with so much storage holds. A larger one lies in a block.
+template <class Init, std::size_t Storage> inline constexpr bool lies_inside =
+    sizeof(Init) <= Storage && alignof(Init) <= 8 && std::is_nothrow_move_constructible_v<Init>;
 
 /// The table of an initiation, instantiated here.
-template <class Init, class... Args> consteval initiation_functions<Args...> const& instantiate_table() {
-    if constexpr (lies_inside<Init> && primitive_initiation<Init>)
+template <class Init, std::size_t Storage, class... Args>
+consteval initiation_functions<Args...> const& instantiate_table() {
+    if constexpr (lies_inside<Init, Storage> && primitive_initiation<Init>)
         return primitive_functions<Init, Args...>::functions;
-    else if constexpr (lies_inside<Init>)
+    else if constexpr (lies_inside<Init, Storage>)
         return generic_functions<Init, Args...>::functions;
     else if constexpr (primitive_initiation<Init>)
         return boxed_functions<primitive_functions, Init, Args...>::functions;
@@ -521,7 +521,7 @@ template <class Init, class... Args> struct compiled_table {};
     }
 
 /// The table of an initiation in an async_op, wherever it is compiled.
-template <class Init, class... Args> consteval initiation_functions<Args...> const* find_table() {
+template <class Init, std::size_t Storage, class... Args> consteval initiation_functions<Args...> const* find_table() {
 #ifdef __OPTIMIZE__ // An optimiser that sees the table of a primitive calls its functions directly.
     constexpr bool is_to_be_seen = primitive_initiation<Init>;
 #else
@@ -530,7 +530,7 @@ template <class Init, class... Args> consteval initiation_functions<Args...> con
     if constexpr (!is_to_be_seen && requires { compiled_table<Init, Args...>::functions; })
         return &compiled_table<Init, Args...>::functions;
     else
-        return &instantiate_table<Init, Args...>();
+        return &instantiate_table<Init, Storage, Args...>();
 }
 
 } // namespace fairlead::impl::operation

@@ -4,6 +4,7 @@
 
 #include <fairlead/operation/associator.hpp>
 #include <fairlead/operation/async_result.hpp>
+#include <fairlead/operation/initiation_storage.hpp>
 #include <fairlead/operation/pass_on.hpp>
 
 #include <type_traits>
@@ -15,6 +16,9 @@ namespace impl::token {
 /// The initiation under an adapter of handlers: wraps whatever handler arrives.
 template <class Initiation, class Wrap> struct wrapped_initiation {
     static constexpr bool is_cancellable = operation::can_be_cancelled<Initiation>();
+    static constexpr std::size_t storage = operation::storage_for<Wrap>() > operation::storage_for<Initiation>()
+                                               ? operation::storage_for<Wrap>()
+                                               : operation::storage_for<Initiation>();
 
     Initiation initiation;
     [[no_unique_address]] Wrap wrap;

@@ -42,12 +42,18 @@ template <class Token, bool OperationHearsRequests> void expect_slot_is_heard() 
 }
 
 template <class Slot> struct wrap_cancellation_slot {
+    static constexpr std::size_t storage = impl::operation::extended_storage;
     Slot slot;
     template <class H> auto operator()(H h) const { return cancellation_slot_binder<H, Slot>(slot, std::move(h)); }
     template <class Values, class I> Values block_as(I& i) const
         requires impl::operation::can_block<I, Values>
     {
         return impl::operation::perform_blocking<Values>(i); // Nobody can ask the thread that waits in there.
+    }
+    template <class Values, class I> impl::base::maybe<Values> try_as(I& i) const
+        requires impl::operation::can_try<I, Values>
+    {
+        return impl::operation::tried<Values>(i);
     }
 };
 

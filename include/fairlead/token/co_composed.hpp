@@ -262,10 +262,10 @@ public:
     std::suspend_always final_suspend() const noexcept { return {}; }
     void unhandled_exception() { throw; } // to run()
 
-    template <class R, class... Args> auto await_transform(async_op<R(Args...)>&& o) {
+    template <class R, class... Args, std::size_t Storage> auto await_transform(async_op<R(Args...), Storage>&& o) {
         if (state_.throw_if_cancelled() && !!state_.cancelled())
             base::throw_error_now(error::make_error_code(error::operation_aborted), "co_await");
-        return step<R(Args...)>(*this, o);
+        return step<async_op<R(Args...), Storage>>(*this, o);
     }
     template <class... Args> auto yield_value(co_completion<Args...>&& c) {
         complete_with(std::move(c.values));
@@ -345,14 +345,14 @@ private:
         return cancelled_values<Signature>::exist;
     }
 
-    template <class Signature> class step;
-    template <class R, class... Args> class step<R(Args...)> {
+    template <class Op> class step;
+    template <class R, class... Args, std::size_t Storage> class step<async_op<R(Args...), Storage>> {
         using handler = std::conditional_t<operation::has_cancellation_slot<Handler>,
                                            co_composed_slot_handler<co_composed_promise, std::decay_t<Args>...>,
                                            co_composed_handler<co_composed_promise, std::decay_t<Args>...>>;
 
     public:
-        step(co_composed_promise& p, async_op<R(Args...)>& o) noexcept : promise_(p), op_(o) {}
+        step(co_composed_promise& p, async_op<R(Args...), Storage>& o) noexcept : promise_(p), op_(o) {}
         step(step const&) = delete;
         step& operator=(step const&) = delete;
         bool await_ready() const noexcept { return false; }
@@ -371,7 +371,7 @@ private:
             std::move(self.op_)(handler(&self.promise_));
         }
         co_composed_promise& promise_;
-        async_op<R(Args...)>& op_;
+        async_op<R(Args...), Storage>& op_;
     };
 
     state_type& state_;

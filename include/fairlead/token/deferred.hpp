@@ -164,7 +164,8 @@ template <class Function>
 constexpr deferred_function<std::decay_t<Function>> deferred_t::operator()(Function&& function) const {
     return deferred_function<std::decay_t<Function>>(std::in_place, std::forward<Function>(function));
 }
-template <class Signature> async_op<Signature> deferred_t::operator()(async_op<Signature>&& op) const noexcept {
+template <class Signature, std::size_t Storage>
+async_op<Signature, Storage> deferred_t::operator()(async_op<Signature, Storage>&& op) const noexcept {
     return std::move(op);
 }
 template <class Function>
@@ -237,7 +238,8 @@ public:
 };
 
 /// Starts `head` with the token `tail`: op | deferred(f) is the sequence of op and what f returns.
-template <class Signature, class Tail> decltype(auto) operator|(async_op<Signature> head, Tail&& tail) {
+template <class Signature, std::size_t Storage, class Tail>
+decltype(auto) operator|(async_op<Signature, Storage> head, Tail&& tail) {
     return std::move(head)(std::forward<Tail>(tail));
 }
 
@@ -247,7 +249,7 @@ struct associator<A, impl::token::sequence_handler<H, F>, D>
 
 /// True for what deferred makes and returns.
 template <class T> struct is_deferred : std::false_type {};
-template <class Signature> struct is_deferred<async_op<Signature>> : std::true_type {};
+template <class Signature, std::size_t Storage> struct is_deferred<async_op<Signature, Storage>> : std::true_type {};
 template <class Function> struct is_deferred<deferred_function<Function>> : std::true_type {};
 template <class Signature> struct is_deferred<deferred_branch<Signature>> : std::true_type {};
 

@@ -11,6 +11,7 @@
 #include <fairlead/operation/compose.hpp>
 #include <fairlead/sim/world.hpp>
 #include <fairlead/stream/read.hpp>
+#include <fairlead/stream/read_until.hpp>
 #include <fairlead/stream/write.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/any_completion_handler.hpp>
@@ -580,6 +581,68 @@ TEST_F(CancelAfter, AwaitsWithALimitASlotOrAStopTokenStayInTheirRecord) {
     co_spawn(context, coroutine::run(*this, signal.slot(), source.get_token()), rethrow);
     world.run();
     EXPECT_EQ(count, 40);
+}
+
+TEST_F(CancelAfter, AnOperationWithALimitBecomesOneOfTheCommonType) {
+    using common = async_op<void(error_code, std::size_t)>;
+    struct coroutine {
+        static common read(CancelAfter& t, bool limited) {
+            auto const into = buffer(&t.byte, 1);
+            return limited ? t.near.async_read_some(into, cancel_after(1s)) : t.near.async_read_some(into);
+        }
+        static awaitable<void> run(CancelAfter& t) {
+            co_await async_write(t.far, buffer("x", 1));
+            EXPECT_EQ(co_await read(t, true), 1U);
+            auto const begun = t.since();
+            auto [ec, n] = co_await read(t, true)(as_tuple);
+            EXPECT_EQ(ec, error::operation_aborted);
+            EXPECT_EQ(t.since() - begun, 1s);
+            auto kept = t.near.async_read_some(buffer(&t.byte, 1), cancel_after(1s));
+            common moved = std::move(kept);
+            try {
+                co_await std::move(moved);
+                ADD_FAILURE();
+            } catch (system_error const& e) {
+                EXPECT_EQ(e.code(), error::operation_aborted);
+            }
+            EXPECT_EQ(t.since() - begun, 2s);
+            co_await async_write(t.far, buffer("x", 1));
+            EXPECT_EQ(co_await read(t, false), 1U);
+        }
+    };
+    co_spawn(context, coroutine::run(*this), rethrow);
+    co_spawn(context, far.async_read_some(buffer(&byte, 1), cancel_after(3s)),
+             [this](std::exception_ptr e, std::size_t) {
+                 EXPECT_TRUE(e);
+                 at = since();
+             });
+    world.run();
+    EXPECT_EQ(at, 3s);
+}
+
+TEST_F(CancelAfter, ComposedOperationThatIsReadyTakesNoLimit) {
+    struct coroutine {
+        static awaitable<void> run(CancelAfter& t) {
+            std::string text = "a line\na line\n";
+            steady_timer own(t.context, 5h);
+            std::stop_source source;
+            auto const suspended = t.context.as_loop().counters().items;
+            EXPECT_EQ(co_await async_read_until(t.near, dynamic_buffer(text), '\n', cancel_after(1h)), 7U);
+            EXPECT_EQ(
+                co_await async_read_until(t.near, dynamic_buffer(text), '\n', bind_stop_token(source.get_token())), 7U);
+            EXPECT_EQ(t.context.as_loop().counters().items, suspended);
+            EXPECT_EQ(co_await async_read_until(t.near, dynamic_buffer(text), '\n', cancel_after(own, 1h)), 7U);
+            EXPECT_EQ(own.expiry() - t.world.now(), 1h) << "the caller's timer is set all the same";
+            text.clear();
+            auto const [ec, n] =
+                co_await async_read_until(t.near, dynamic_buffer(text), '\n', cancel_after(1s, as_tuple));
+            EXPECT_EQ(ec, error::operation_aborted);
+            ++t.count;
+        }
+    };
+    co_spawn(context, coroutine::run(*this), rethrow);
+    world.run();
+    EXPECT_EQ(count, 1);
 }
 
 TEST_F(CancelAfter, ComposedOperationTakesABlockForItsLimitToo) {

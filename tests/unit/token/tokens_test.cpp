@@ -105,7 +105,9 @@ TEST_F(Tokens, ErrorOnlySignatureYieldsNothing) {
     spawn([this]() -> awaitable<void> {
         steady_timer timer(context, 0s);
         static_assert(
-            std::is_void_v<decltype(std::declval<impl::operation::op_awaiter<void(error_code)>>().await_resume())>);
+            std::is_void_v<decltype(std::declval<impl::operation::op_awaiter<void(error_code),
+                                                                             impl::operation::initiation_storage>>()
+                                        .await_resume())>);
         co_await timer.async_wait();
     });
     context.run();
