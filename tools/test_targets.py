@@ -48,9 +48,19 @@ def targets(of_sources: set[str], of_ctest: dict[str, list[str]], build: Path, w
     return sorted(found) or ["build.ninja" if matched else "all"]
 
 
+def commands_in(testfile: str) -> dict[str, list[str]]:
+    """The commands of tests in a file that CMake wrote for ctest."""
+    return {name: [re.sub(r"\\(.)", r"\1", word) for word in re.findall(r'"((?:[^"\\]|\\.)*)"', words)]
+            for name, words in re.findall(r'^add_test\(\[=+\[(.*?)\]=+\] +(".*")\)$', testfile, re.MULTILINE)}
+
+
 def of_ctest(build: Path) -> dict[str, list[str]]:
     shown = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"], check=True, capture_output=True, text=True)
-    return {test["name"]: test.get("command", []) for test in json.loads(shown.stdout)["tests"]}
+    written = {}  # ctest shows no command while its program is not built.
+    for file in build.rglob("CTestTestfile.cmake"):
+        written |= commands_in(file.read_text())
+    tests = json.loads(shown.stdout)["tests"]
+    return {test["name"]: test.get("command") or written.get(test["name"], []) for test in tests}
 
 
 def self_test() -> list[str]:
@@ -72,6 +82,10 @@ def self_test() -> list[str]:
         found = targets(sources, known, build, re.compile(wanted))
         if found != expected:
             wrong.append(f"{wanted}: {found}, expected {expected}")
+    text = ('add_test([=[examples/echo]=] "/the checkout/build/example_echo" "a \\"quoted\\" word")\n'
+            'set_tests_properties([=[examples/echo]=] PROPERTIES  LABELS "examples")\nsubdirs("tests")\n')
+    if commands_in(text) != {"examples/echo": ["/the checkout/build/example_echo", 'a "quoted" word']}:
+        wrong.append(f"a file for ctest: {commands_in(text)}")
     return wrong
 
 
