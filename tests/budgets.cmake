@@ -15,7 +15,8 @@ function(fairlead_budget_test name)
 endfunction()
 fairlead_budget_test(operations instructions allocations)
 fairlead_budget_test(forms form_instructions form_blocks)
+fairlead_budget_test(every_operation operation_instructions operation_blocks)
 fairlead_budget_test(frames frame_bytes)
 fairlead_budget_test(headers header_kib)
-set_tests_properties(budgets/operations budgets/forms PROPERTIES COST 50) # takes long: not to be the last to end
+set_tests_properties(budgets/operations budgets/forms budgets/every_operation PROPERTIES COST 50) # takes long: not to be the last to end
 fairlead_structure_test(budgets_self_test Python3::Interpreter tools/budgets.py --self-test)

@@ -13,6 +13,8 @@ is held: exit status 77. Rows that say "at most" are bounds that people choose: 
                                 two expressions stand
     form_blocks                 how many blocks such an operation takes from the recycler: none, where all of it lies in
                                 the coroutine
+    operation_instructions      of every operation of tests/operations.tsv, performed once in four usual ways
+    operation_blocks            (tests/instructions/every_operation.cpp), and the blocks that it takes so
     frame_bytes                 of coroutine frames (tests/budgets/frames.cpp)
     header_kib                  of each public header, preprocessed with all that it includes; of those for programs of
                                 Asio the whole one, what each brings, what those of I/O objects bring, and one of each
@@ -115,9 +117,10 @@ class Table:
         return "\n".join([*self.comments, self.head, *map(str, self.rows)]) + "\n"
 
 
-RULES = {"instructions": "within 3 %", "form_instructions": "within 3 %", "form_blocks": "exactly", "allocations": "exactly",
+RULES = {"instructions": "within 3 %", "form_instructions": "within 3 %", "form_blocks": "exactly",
+         "operation_instructions": "within 3 %", "operation_blocks": "exactly", "allocations": "exactly",
          "frame_bytes": "exactly", "header_kib": "within 3 %"}
-COUNTED = ["instructions", "form_instructions"]  # and once more elsewhere, if that does not hold
+COUNTED = ["instructions", "form_instructions", "operation_instructions"]  # and once more elsewhere, if that does not hold
 
 
 # Header-only Asio 1.38 takes more than these, but for deferred (bench/compile/headers.py compares all): a program that
@@ -182,8 +185,16 @@ class Tree:
             if len(parts) != 3 * len(names):
                 raise SystemExit(f"{len(parts)} parts were counted of {len(names)} forms with three each")
             return {name: (parts[3 * i + 2] - parts[3 * i + 1]) / OPERATIONS for i, name in enumerate(names)}
-        if kind == "form_blocks":
-            lines = self.output(self.program("instructions_forms"), "blocks").splitlines()
+        if kind == "operation_instructions":
+            program = self.program("instructions_every_operation")
+            names = self.output(program, "counted").splitlines()
+            parts = callgrind.count_parts([program, "count"], "end_of_part", self.padding)
+            if len(parts) != 2 * len(names):
+                raise SystemExit(f"{len(parts)} parts were counted of {len(names)} operations with two each")
+            return {name: parts[2 * i + 1] for i, name in enumerate(names)}
+        if kind in ("form_blocks", "operation_blocks"):
+            program = "instructions_forms" if kind == "form_blocks" else "instructions_every_operation"
+            lines = self.output(self.program(program), "blocks").splitlines()
             return {name: float(n) for name, n in (line.split("\t") for line in lines)}
         if kind == "allocations":  # What goes past the recycler ends in malloc.
             return {name: round(c.calls_of("malloc"), 2) for name, c in self.operations(wanted).items()}

@@ -12,7 +12,6 @@
 #include <fairlead/exec/strand.hpp>
 #include <fairlead/legacy/read_until_streambuf.hpp>
 #include <fairlead/legacy/streambuf.hpp>
-#include <fairlead/net/bind_stop_token.hpp>
 #include <fairlead/net/cancel_after.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/net/timer.hpp>
@@ -20,7 +19,6 @@
 #include <fairlead/stream/read_until.hpp>
 #include <fairlead/stream/write.hpp>
 #include <fairlead/token/adapters.hpp>
-#include <fairlead/token/bind_cancellation_slot.hpp>
 #include <fairlead/token/post.hpp>
 
 #include <array>
@@ -29,7 +27,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -54,8 +51,6 @@ struct world {
     std::array<char, 64> from{}, into{};
     std::array<const_buffer, 2> two_from{buffer(from, 32), buffer(from, 32)};
     std::array<mutable_buffer, 2> two_into{buffer(into, 32), buffer(into) + 32};
-    cancellation_signal signal;
-    std::stop_source source;
 
     world() {
         connect_pair(s, peer);
@@ -173,9 +168,6 @@ form const forms[] = {
     FAIRLEAD_AWAITED(async_read_until(w.s, dynamic_buffer(w.text), "\r\n", as_tuple)),
     FAIRLEAD_AWAITED(async_read_until(w.s, dynamic_buffer(w.text), "\r\n", as_tuple(use_awaitable))),
     FAIRLEAD_AWAITED(async_read_until(w.s, dynamic_buffer(w.text), "\r\n", cancel_after(hour))),
-    FAIRLEAD_AWAITED(async_read_until(w.s, dynamic_buffer(w.text), "\r\n", cancel_after(hour, as_tuple))),
-    FAIRLEAD_AWAITED(async_read_until(w.s, dynamic_buffer(w.text), "\r\n", bind_cancellation_slot(w.signal.slot()))),
-    FAIRLEAD_AWAITED(async_read_until(w.s, dynamic_buffer(w.text), "\r\n", bind_stop_token(w.source.get_token()))),
     FAIRLEAD_AWAITED(async_read_until(w.s, dynamic_buffer(w.text, 4096), "\r\n")),
     FAIRLEAD_AWAITED(async_read_until(w.s, w.kept, "\r\n")),
     FAIRLEAD_AWAITED(async_read_until(w.s, dynamic_buffer(w.lazy), "\r\n")),
@@ -217,16 +209,6 @@ form const forms[] = {
     FAIRLEAD_BOTH_AWAITED(w.s.async_write_some(buffer(w.from)), w.peer.async_read_some(buffer(w.into))),
     FAIRLEAD_BOTH_AWAITED(async_write(w.s, buffer(w.from)), w.peer.async_read_some(buffer(w.into))),
     FAIRLEAD_BOTH_AWAITED(async_write(w.s, buffer(w.from)), async_read(w.peer, buffer(w.into))),
-    FAIRLEAD_BOTH_AWAITED(async_write(w.s, buffer(w.from)), async_read(w.peer, buffer(w.into), cancel_after(hour))),
-    FAIRLEAD_BOTH_AWAITED(async_write(w.s, buffer(w.from), cancel_after(hour, as_tuple)),
-                          async_read(w.peer, buffer(w.into), cancel_after(hour, as_tuple))),
-    FAIRLEAD_BOTH_AWAITED(async_write(w.s, buffer(w.from)),
-                          async_read(w.peer, buffer(w.into), bind_cancellation_slot(w.signal.slot()))),
-    FAIRLEAD_BOTH_AWAITED(async_write(w.s, buffer(w.from)),
-                          async_read(w.peer, buffer(w.into), bind_stop_token(w.source.get_token()))),
-    FAIRLEAD_BOTH_AWAITED(
-        async_write(w.s, buffer(w.from)),
-        async_read(w.peer, buffer(w.into), cancel_after(hour, bind_cancellation_slot(w.signal.slot(), use_awaitable)))),
     FAIRLEAD_BOTH_AWAITED(async_write(w.s, buffer(w.from), deferred), async_read(w.peer, buffer(w.into), deferred)),
     FAIRLEAD_BOTH_AWAITED(async_write(w.s, buffer(w.from), as_tuple), async_read(w.peer, buffer(w.into), as_tuple)),
     FAIRLEAD_BOTH_AWAITED(async_write(w.s, w.two_from), async_read(w.peer, w.two_into)),

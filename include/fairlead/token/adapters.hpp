@@ -391,10 +391,11 @@ template <class T, class Executor> struct impl::operation::adapter_of<immediate_
 /// A bound handler stays a handler; a bound token binds the handler that the token makes.
 template <class T, class Executor, class Signature> class async_result<executor_binder<T, Executor>, Signature> {
 public:
-    template <class Initiation, class Binder> static decltype(auto) initiate(Initiation&& initiation, Binder&& b) {
+    template <class Initiation>
+    static decltype(auto) initiate(Initiation&& initiation, executor_binder<T, Executor> b) {
         using init = std::decay_t<Initiation>;
         return completion_token_transform<Signature>(
-            std::forward<Binder>(b).get(),
+            std::move(b.get()),
             impl::token::wrapped_initiation<init, impl::token::wrap_executor<Executor>>{
                 std::forward<Initiation>(initiation), impl::token::wrap_executor<Executor>{b.get_executor()}});
     }
@@ -414,7 +415,20 @@ public:
 template <class T, class Executor, class Signature>
 class async_result<immediate_executor_binder<T, Executor>, Signature> {
 public:
-    template <class Initiation, class Binder> static decltype(auto) initiate(Initiation&& initiation, Binder&& b) {
+    /// An executor of a pointer stays in a register so; copies of an any_io_executor cost more than the start.
+    template <class Initiation>
+        requires std::is_trivially_copyable_v<Executor>
+    static decltype(auto) initiate(Initiation&& initiation, immediate_executor_binder<T, Executor> b) {
+        return start(std::forward<Initiation>(initiation), std::move(b));
+    }
+    template <class Initiation, class Binder>
+        requires(!std::is_trivially_copyable_v<Executor>)
+    static decltype(auto) initiate(Initiation&& initiation, Binder&& b) {
+        return start(std::forward<Initiation>(initiation), std::forward<Binder>(b));
+    }
+
+private:
+    template <class Initiation, class Binder> static decltype(auto) start(Initiation&& initiation, Binder&& b) {
         using init = std::decay_t<Initiation>;
         return completion_token_transform<Signature>(
             std::forward<Binder>(b).get(),

@@ -583,6 +583,32 @@ TEST_F(CancelAfter, AwaitsWithALimitASlotOrAStopTokenStayInTheirRecord) {
     EXPECT_EQ(count, 40);
 }
 
+template <class Token> awaitable<std::uint64_t> blocks_of_a_read(CancelAfter& t, Token token) {
+    co_await async_write(t.far, buffer(&t.byte, 1));
+    impl::exec::recycler_trim();
+    auto const before = this_thread_recycler_counters().fresh;
+    auto const n = co_await t.near.async_read_some(buffer(&t.byte, 1), token);
+    EXPECT_EQ(n, 1U);
+    co_return this_thread_recycler_counters().fresh - before;
+}
+
+TEST_F(CancelAfter, ReadyReadsWithALimitASlotOrAStopTokenTakeNoBlock) {
+    struct coroutine {
+        static awaitable<void> run(CancelAfter& t, cancellation_slot slot, std::stop_token stop) {
+            EXPECT_EQ(co_await blocks_of_a_read(t, cancel_after(1h)), 0U);
+            EXPECT_EQ(co_await blocks_of_a_read(t, cancel_after(1h, use_awaitable)), 0U);
+            EXPECT_EQ(co_await blocks_of_a_read(t, bind_cancellation_slot(slot)), 0U);
+            EXPECT_EQ(co_await blocks_of_a_read(t, bind_stop_token(stop)), 0U);
+            EXPECT_EQ(co_await blocks_of_a_read(t, cancel_after(1h, bind_cancellation_slot(slot))), 0U);
+            EXPECT_EQ(co_await blocks_of_a_read(t, bind_cancellation_slot(slot, cancel_after(1h))), 0U);
+        }
+    };
+    cancellation_signal signal;
+    std::stop_source source;
+    co_spawn(context, coroutine::run(*this, signal.slot(), source.get_token()), rethrow);
+    world.run();
+}
+
 TEST_F(CancelAfter, AnOperationWithALimitBecomesOneOfTheCommonType) {
     using common = async_op<void(error_code, std::size_t)>;
     struct coroutine {
