@@ -73,6 +73,7 @@ protected:
 template <class Operation, class Kept> class asked_handler {
 public:
     using cancellation_slot_type = cancellation_slot;
+    using slot_is_known_when_started = std::true_type;
 
     explicit asked_handler(Operation* o) noexcept : operation_(o) {}
     asked_handler(asked_handler&& other) noexcept : operation_(std::exchange(other.operation_, nullptr)) {}

@@ -45,6 +45,11 @@ namespace impl::operation {
     "signature (see \"Completes\" in the operation's documentation); for an error_code write redirect_error(ec), or "  \
     "await with as_tuple"
 
+/// The error for a slot that nobody would listen to.
+#define FAIRLEAD_NO_SLOT                                                                                               \
+    "this operation cannot be ended early, so that it takes no handler with a cancellation slot; use the cancel() of " \
+    "its object, where it has one"
+
 /// The result of co_await of an operation (operation/async_op.hpp).
 template <class Signature> struct awaited;
 
@@ -115,6 +120,10 @@ template <class Token, class Signature> struct token_check {
     static constexpr bool valid = true;
 };
 
+/// Primitives say for which handlers there would be nobody who listens to their slot (operation/initiate.hpp).
+template <class Initiation, class Token>
+concept refuses_slot_of = requires { requires Initiation::template refuses_slot_of<Token>; };
+
 /// True when the tokens of this type neither allocate nor start anything by themselves.
 template <class Token, class Initiation> inline constexpr bool nothrow_token = false;
 
@@ -131,6 +140,9 @@ FAIRLEAD_ALWAYS_INLINE decltype(auto) completion_token_transform(Token&& token, 
         return impl::operation::refused_token<Signature>();
     } else if constexpr (impl::operation::no_token<Token, Signature>) {
         static_assert(!sizeof(std::decay_t<Token>), FAIRLEAD_NO_TOKEN);
+        return impl::operation::refused_token<Signature>();
+    } else if constexpr (impl::operation::refuses_slot_of<std::decay_t<Invoker>, std::decay_t<Token>>) {
+        static_assert(!sizeof(std::decay_t<Token>), FAIRLEAD_NO_SLOT);
         return impl::operation::refused_token<Signature>();
     } else if constexpr (requires { result::initiate(std::forward<Invoker>(invoker), std::forward<Token>(token)); }) {
         return result::initiate(std::forward<Invoker>(invoker), std::forward<Token>(token));
@@ -181,6 +193,7 @@ namespace impl::operation {
 /// called at most once and gives its members away, also as an lvalue, since tokens of users call it.
 template <class Initiation, class Call> struct bound_initiation {
     static constexpr bool is_cancellable = can_be_cancelled<Initiation>();
+    static constexpr bool only_queues = operation::only_queues<Initiation>;
 
     Initiation initiation;
     Call call; ///< holds the arguments, without a std::tuple: most programs that include this need none

@@ -9,6 +9,7 @@
 #include <fairlead/operation/async_result.hpp>
 #include <fairlead/operation/cancellation_state.hpp>
 #include <fairlead/operation/completion.hpp>
+#include <fairlead/operation/operation_slot.hpp>
 
 #include <tuple>
 
@@ -31,6 +32,7 @@ protected:
 template <class Handler> class composition_state<Handler, true> {
 public:
     using cancellation_slot_type = cancellation_slot;
+    using slot_is_known_when_started = std::true_type;
 
     explicit composition_state(Handler const& h) : state_(get_associated_cancellation_slot(h)) {}
     cancellation_slot_type get_cancellation_slot() const noexcept { return state_.slot(); }
@@ -182,11 +184,21 @@ private:
     unsigned char calls_ = 0;
 };
 
+/// Implementations say by a member `is_cancellable` that their operation hears no request.
+template <class Implementation> consteval bool hears_requests() {
+    if constexpr (requires { Implementation::is_cancellable; })
+        return Implementation::is_cancellable;
+    else
+        return true;
+}
+
 /// The result of composed() and co_composed(): called with a handler, it starts the operation as `Start` does.
 template <class Start, class Implementation, class Executors> class composed_initiation;
 template <class Start, class Implementation, class... Executors>
 class composed_initiation<Start, Implementation, std::tuple<Executors...>> {
 public:
+    static constexpr bool is_cancellable = hears_requests<Implementation>();
+
     template <class I> composed_initiation(I&& i, std::tuple<Executors...>&& e)
         : implementation_(std::forward<I>(i)),
           executors_(std::move(e)) {}
@@ -197,10 +209,12 @@ public:
         return std::get<0>(executors_);
     }
     template <class Handler, class... Args> void operator()(Handler&& handler, Args&&... args) && {
+        expect_slot_is_heard<composed_initiation>(std::as_const(handler));
         Start::start(executors_, std::move(implementation_), std::forward<Handler>(handler),
                      std::forward<Args>(args)...);
     }
     template <class Handler, class... Args> void operator()(Handler&& handler, Args&&... args) const& {
+        expect_slot_is_heard<composed_initiation>(std::as_const(handler));
         Start::start(executors_, implementation_, std::forward<Handler>(handler), std::forward<Args>(args)...);
     }
 
@@ -241,7 +255,10 @@ struct associator<A, impl::operation::composed_op<I, W, H, S...>, D> {
 /// self offers  complete, get_executor, get_io_executor, get_allocator, get_cancellation_state, cancelled,
 ///              reset_cancellation_state(filters...)
 /// Cancel     terminal, until reset_cancellation_state(filter); the current step hears it, between two steps
-///            self.cancelled() tells
+///            self.cancelled() tells. A step that cannot be ended early (a Redis call) throws
+///            error::operation_not_supported when the handler's slot is connected. An implementation with such steps
+///            has a member `static constexpr bool is_cancellable = false`: its operation takes no slot and no limit.
+///            A coroutine that is asked to end waits for it.
 /// Immediate  complete() inside the initiating function queues the handler
 /// Lifetime   keeps run() of all `parts` (I/O objects, contexts, executors) from running out of work
 /// Allocates  nothing

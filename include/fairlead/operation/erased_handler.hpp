@@ -88,6 +88,13 @@ template <class... Args> struct handler_ref {
     erased_handler_functions<Args...> const* functions;
 };
 
+/// As expect_slot_is_heard(), for a handler that only its table knows.
+template <class Init, class... Args> void expect_erased_slot_is_heard([[maybe_unused]] handler_ref<Args...> h) {
+    if constexpr (is_deaf<Init>)
+        if (h.functions->slot && h.functions->slot(h.handler).is_connected())
+            throw_not_cancellable();
+}
+
 /// The op of a primitive with an erased handler behind it, in one block.
 template <class Init, class... Args> struct erased_op : Init::record {
     erased_handler_functions<Args...> const* functions;
@@ -148,6 +155,7 @@ public:
     handler_ref<Args...> release() noexcept { return {std::exchange(block_, nullptr), functions_}; }
 
     using cancellation_slot_type = cancellation_slot;
+    using slot_is_known_when_started = std::true_type;
     cancellation_slot_type get_cancellation_slot() const noexcept {
         return block_ && functions_->slot ? functions_->slot(block_) : cancellation_slot();
     }

@@ -120,10 +120,12 @@ template <class Init, class Handler> struct handler_op : Init::record {
 template <class Derived> struct primitive {
     using primitive_tag = void;
     static constexpr bool drops = false;
+    template <class Token> static constexpr bool refuses_slot_of = ignores_slot_of<Derived, Token>;
 
     template <class Handler> void operator()(Handler&& handler) const {
         auto const& self = static_cast<Derived const&>(*this);
         using op_type = handler_op<Derived, std::decay_t<Handler>>;
+        expect_slot_is_heard<Derived>(std::as_const(handler));
         auto* o = op_type::make(std::forward<Handler>(handler), self);
         if constexpr (has_immediate_executor<std::decay_t<Handler>> &&
                       requires(typename Derived::record& r) { self.attempt(r); }) {
@@ -189,6 +191,7 @@ template <class Derived, class Init, class Record = typename Init::record> struc
         return inner.attempt(o);
     }
     void submit(record& o) const noexcept { inner.submit(o); }
+    static constexpr bool only_queues = operation::only_queues<Init>;
     static constexpr bool drops = Init::drops;
     static void drop(record& o) noexcept { Init::drop(o); }
     static void completed(record& o) noexcept

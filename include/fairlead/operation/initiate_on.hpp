@@ -32,6 +32,7 @@ private:
 /// A primitive as a generic initiation.
 template <class Primitive, class Executor> struct primitive_elsewhere {
     static constexpr bool is_cancellable = can_be_cancelled<Primitive>();
+    static constexpr bool only_queues = operation::only_queues<Primitive>;
 
     Primitive primitive;
     Executor executor;
@@ -75,6 +76,7 @@ template <class Primitive> using elsewhere = primitive_elsewhere<Primitive, any_
 template <class Initiation, class Signature> struct erasing_initiation;
 template <class Initiation, class R, class... Args> struct erasing_initiation<Initiation, R(Args...)> {
     static constexpr bool is_cancellable = can_be_cancelled<Initiation>();
+    static constexpr bool only_queues = operation::only_queues<Initiation>;
 
     Initiation initiation;
 

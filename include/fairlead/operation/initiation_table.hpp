@@ -254,6 +254,7 @@ template <class Init, class... Args> struct primitive_functions
             start_erased(p, h);
     }
     static void start_erased(void* p, handler_ref<std::decay_t<Args>...> h) {
+        expect_erased_slot_is_heard<Init>(h);
         using op_type = erased_op<Init, std::decay_t<Args>...>;
         Init& i = in(p);
         auto const handler_end =
@@ -393,8 +394,12 @@ template <class Init, class... Args> struct generic_functions
         if (r.notes & await_record::can_be_asked) [[unlikely]] {
             if (auto const refused = refusal_of(r); refused != refusal::none)
                 return refused == refusal::forever;
-            if (!can_try || r.state != exec::await_state::exhausted)
+            if (!can_try || r.state != exec::await_state::exhausted) {
+                if constexpr (requires { in(p).hears_requests(); })
+                    if (!in(p).hears_requests())
+                        return start_heard<false, std::decay_t<Args>...>(&start, p, r);
                 return start_heard<can_be_cancelled<Init>(), std::decay_t<Args>...>(&start, p, r);
+            }
         }
         if constexpr (gives_way<Init>) {
             if (r.home) { // whose queue then is all that there is to go through
@@ -414,6 +419,7 @@ template <class Init, class... Args> struct generic_functions
     }
     static values take(void*, await_record& r) { return take_result<values>(r); }
     static void start(void* p, handler_ref<std::decay_t<Args>...> h) {
+        expect_erased_slot_is_heard<Init>(h);
         std::move(in(p))(boxed_handler<std::decay_t<Args>...>(h));
     }
     static constexpr functions_type functions{base::relocate_function(),

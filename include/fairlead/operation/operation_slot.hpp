@@ -7,6 +7,7 @@
 
 #include <fairlead/base/error.hpp>
 #include <fairlead/operation/associated.hpp>
+#include <fairlead/operation/async_result.hpp>
 #include <fairlead/operation/initiation_traits.hpp>
 
 #include <cstdint>
@@ -26,6 +27,28 @@ FAIRLEAD_EXPORT std::uint64_t next_ticket() noexcept;
 template <class I> void expect_cancellable(I const& initiation) {
     if constexpr (requires { initiation.hears_requests(); })
         if (!initiation.hears_requests())
+            throw_not_cancellable();
+}
+
+/// Handlers whose type does not tell whether their slot belongs to a signal. Some have an unknown type, and the steps
+/// of composed operations have the slot of the final handler. They name a type `slot_is_known_when_started`.
+struct late_slot_member {
+    template <class T> using type_of = typename T::slot_is_known_when_started;
+};
+template <class T, class Default = std::false_type> struct late_slot
+    : decltype(choose_association<late_slot, late_slot_member, T, Default>())::type {};
+
+/// Operations that would leave the slot of a handler without anybody who listens. Those that only queue may.
+template <class Init> inline constexpr bool is_deaf = !can_be_cancelled<Init>() && !only_queues<Init>;
+template <class Init, class Handler> inline constexpr bool ignores_slot_of =
+    is_deaf<Init> && has_cancellation_slot<Handler> && !late_slot<Handler>::type::value;
+
+/// No operation ignores a slot: a handler that has one does not compile with a deaf operation.
+/// Throws     system_error of error::operation_not_supported    the slot is connected, as is known only now
+template <class Init, class Handler> void expect_slot_is_heard([[maybe_unused]] Handler const& h) {
+    static_assert(!ignores_slot_of<Init, Handler>, FAIRLEAD_NO_SLOT);
+    if constexpr (is_deaf<Init> && has_cancellation_slot<Handler>)
+        if (get_associated_cancellation_slot(h).is_connected())
             throw_not_cancellable();
 }
 

@@ -1,6 +1,8 @@
 // One connection to a Redis or Valkey server, shared by any number of callers.
 #pragma once
 
+#include <fairlead/operation/async_result.hpp> // First: its refusals are then shown with few lines about headers.
+
 #include <fairlead/exec/executor.hpp>
 #include <fairlead/operation/async_op.hpp>
 #include <fairlead/redis/config.hpp>

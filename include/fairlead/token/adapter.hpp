@@ -19,11 +19,17 @@ template <class Initiation, class Wrap> struct wrapped_initiation {
     static constexpr std::size_t storage = operation::storage_for<Wrap>() > operation::storage_for<Initiation>()
                                                ? operation::storage_for<Wrap>()
                                                : operation::storage_for<Initiation>();
+    static constexpr bool only_queues = operation::only_queues<Initiation>;
 
     Initiation initiation;
     [[no_unique_address]] Wrap wrap;
     template <class Handler> void operator()(Handler&& handler) {
         std::move(initiation)(wrap(std::decay_t<Handler>(std::forward<Handler>(handler))));
+    }
+    bool hears_requests() const noexcept
+        requires requires { initiation.hears_requests(); }
+    {
+        return initiation.hears_requests();
     }
     auto get_executor() const noexcept
         requires operation::names_executor<Initiation>

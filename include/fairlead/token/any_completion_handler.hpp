@@ -84,6 +84,7 @@ template <class First, class... More> class any_completion_handler<First, More..
 public:
     using allocator_type = any_completion_handler_allocator<void, First, More...>;
     using cancellation_slot_type = cancellation_slot;
+    using slot_is_known_when_started = std::true_type;
 
     any_completion_handler() noexcept = default;
     any_completion_handler(std::nullptr_t) noexcept {}
@@ -147,10 +148,7 @@ public:
 
     template <class Initiation, class Handler, class... Args>
     static void initiate(Initiation&& initiation, Handler&& handler, Args&&... args) {
-        using init = std::decay_t<Initiation>;
-        if constexpr (!impl::operation::can_be_cancelled<init>() && !impl::operation::only_queues<init>)
-            if (handler.get_cancellation_slot().is_connected())
-                impl::operation::throw_not_cancellable();
+        impl::operation::expect_slot_is_heard<std::decay_t<Initiation>>(handler);
         base::initiate(std::forward<Initiation>(initiation), std::forward<Handler>(handler),
                        std::forward<Args>(args)...);
     }

@@ -215,6 +215,7 @@ template <class Promise, class... Args> class co_composed_slot_handler : public 
 public:
     using co_composed_handler<Promise, Args...>::co_composed_handler;
     using cancellation_slot_type = cancellation_slot;
+    using slot_is_known_when_started = std::true_type;
     cancellation_slot_type get_cancellation_slot() const noexcept {
         return this->promise_->state().get_cancellation_slot();
     }

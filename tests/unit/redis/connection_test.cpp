@@ -6,8 +6,10 @@
 #include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/timer.hpp>
 #include <fairlead/operation/cancellation_signal.hpp>
+#include <fairlead/operation/compose.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/any_completion_handler.hpp>
+#include <fairlead/token/append.hpp>
 #include <fairlead/token/bind_cancellation_slot.hpp>
 #include <fairlead/token/post.hpp>
 
@@ -19,6 +21,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace fairlead::test {
 namespace {
@@ -36,6 +39,15 @@ struct end {
             ++times;
         };
     }
+};
+
+/// A handler with a slot of its own.
+struct slot_handler {
+    using cancellation_slot_type = cancellation_slot;
+    cancellation_slot slot;
+    end* ended;
+    cancellation_slot_type get_cancellation_slot() const noexcept { return slot; }
+    void operator()(error_code ec, std::size_t, int = 0) { ended->handler()(ec); }
 };
 
 /// A connection whose server accepts and says nothing.
@@ -66,6 +78,89 @@ TEST_F(RedisConnection, X5_HandlerWithASlotIsRefusedAlsoWhereItsTypeIsErased) {
     EXPECT_THROW(connection.async_exec(request, redis::ignore, std::move(h)), system_error);
     EXPECT_TRUE(h);
     EXPECT_EQ(never.times, 0);
+}
+
+TEST_F(RedisConnection, X5_DeferredCallRefusesAHandlerWithASlotThatIsConnected) {
+    cancellation_signal signal;
+    end never, kept;
+    EXPECT_THROW(connection.async_exec(request, redis::ignore, deferred)(slot_handler{signal.slot(), &never}),
+                 system_error);
+    auto wrapped = connection.async_exec(request, redis::ignore, append(deferred, 1));
+    EXPECT_THROW(std::move(wrapped)(slot_handler{signal.slot(), &never}), system_error);
+    EXPECT_EQ(connection.pending(), 0U);
+    connection.async_exec(request, redis::ignore, deferred)(slot_handler{cancellation_slot(), &kept});
+    connection.cancel();
+    run();
+    EXPECT_EQ(kept.times, 1);
+    EXPECT_EQ(never.times, 0);
+}
+
+/// A composed operation with a step that cannot be ended early, and one whose author has said so.
+struct one_call {
+    redis::connection* connection;
+    redis::request const* request;
+
+    void operator()(auto& self) { connection->async_exec(*request, redis::ignore, std::move(self)); }
+    void operator()(auto& self, error_code ec, std::size_t) { self.complete(ec); }
+};
+struct one_call_without_slot : one_call {
+    static constexpr bool is_cancellable = false;
+};
+template <class Call, class Token> auto async_call(RedisConnection& t, Token&& token) {
+    return async_compose<Token, void(error_code)>(Call{{&t.connection, &t.request}}, token);
+}
+template <class Token> auto async_one_call(RedisConnection& t, Token&& token) {
+    return async_compose<Token, void(error_code)>(one_call{&t.connection, &t.request}, token);
+}
+
+TEST_F(RedisConnection, X5_StepOfAComposedOperationRefusesASlotThatIsConnected) {
+    cancellation_signal signal;
+    end never, plain, nobodys;
+    EXPECT_THROW(async_one_call(*this, bind_cancellation_slot(signal.slot(), never.handler())), system_error);
+    EXPECT_EQ(connection.pending(), 0U);
+    async_one_call(*this, plain.handler());
+    async_one_call(*this, bind_cancellation_slot(cancellation_slot(), nobodys.handler()));
+    EXPECT_EQ(connection.pending(), 2U);
+    connection.cancel();
+    run();
+    EXPECT_EQ(plain.times, 1);
+    EXPECT_EQ(nobodys.times, 1);
+    EXPECT_EQ(never.times, 0);
+}
+
+awaitable<error_code> call_composed(RedisConnection& t) {
+    auto [ec] = co_await async_call<one_call_without_slot>(t, as_tuple);
+    co_return ec;
+}
+awaitable<error_code> call_deferred(RedisConnection& t) {
+    auto call = t.connection.async_exec(t.request, redis::ignore, deferred);
+    auto [ec, n] = co_await std::move(call)(as_tuple);
+    co_return ec;
+}
+awaitable<void> call_and_wait(RedisConnection& t, awaitable<error_code> call, std::vector<error_code>& results) {
+    results.push_back(co_await std::move(call));
+    steady_timer timer(t.context, 1h);
+    co_await timer.async_wait();
+}
+
+TEST_F(RedisConnection, X5_CoroutineThatIsAskedWaitsForWhatCannotBeEndedEarly) {
+    for (auto* const call : {&call_composed, &call_deferred}) {
+        cancellation_signal signal;
+        std::vector<error_code> results;
+        int ends = 0;
+        auto const end = [&](std::exception_ptr const& e) { ends += e != nullptr; };
+        co_spawn(context, call_and_wait(*this, call(*this), results), bind_cancellation_slot(signal.slot(), end));
+        context.poll();
+        signal.emit(cancellation_type::terminal);
+        context.poll();
+        EXPECT_EQ(connection.pending(), 1U);
+        EXPECT_EQ(ends, 0);
+        connection.cancel();
+        run();
+        EXPECT_EQ(results, std::vector{make_error_code(error::operation_aborted)});
+        EXPECT_EQ(ends, 1) << "the next await does not begin";
+        context.restart();
+    }
 }
 
 TEST_F(RedisConnection, X6_CancelBeforeTheFirstRunEndsEverything) {

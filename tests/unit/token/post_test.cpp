@@ -1,11 +1,14 @@
 #include <fairlead/token/post.hpp>
 
 #include <fairlead/coro/spawn.hpp>
+#include <fairlead/exec/strand.hpp>
 #include <fairlead/exec/thread_pool.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/legacy/with_properties.hpp>
+#include <fairlead/operation/cancellation_signal.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/any_completion_handler.hpp>
+#include <fairlead/token/append.hpp>
 #include <fairlead/token/deferred.hpp>
 #include <fairlead/token/post_function.hpp>
 #include <fairlead/token/use_future.hpp>
@@ -62,6 +65,32 @@ TEST(Post, HandlerNeedNotHaveAnAddressThatIsItsOwn) {
     post(context, any_completion_handler<void()>(no_address{&n}));
     context.run();
     EXPECT_EQ(n, 4);
+}
+
+struct with_a_slot {
+    using cancellation_slot_type = cancellation_slot;
+    cancellation_slot slot;
+    int* calls;
+    cancellation_slot_type get_cancellation_slot() const noexcept { return slot; }
+    void operator()(auto&&...) const { ++*calls; }
+};
+
+TEST(Post, X5_HandlerMayHaveASlotWhichWaitsForItsTurnAlone) {
+    io_context context, other;
+    cancellation_signal signal;
+    int n = 0;
+    with_a_slot const h{signal.slot(), &n};
+    post(context, h);
+    post(context, bind_executor(other, h));
+    post(context, as_tuple(h));
+    post(any_io_executor(make_strand(context)), h);
+    defer(context, append(h, 1));
+    dispatch(context, deferred)(h);
+    post(context, deferred)(h);
+    post(context, bind_executor(other, any_completion_handler<void()>(h)));
+    context.run();
+    other.run();
+    EXPECT_EQ(n, 8);
 }
 
 /// Runs functions inside the call unless blocking.never has been required of it: then it keeps them.

@@ -1,0 +1,19 @@
+// Fails: this operation cannot be ended early, so that it takes no handler with a cancellation slot
+#include <fairlead/io/io_context.hpp>
+#include <fairlead/operation/cancellation_signal.hpp>
+#include <fairlead/redis/connection.hpp>
+#include <fairlead/token/adapters.hpp>
+
+struct handler {
+#ifndef GOOD
+    using cancellation_slot_type = fairlead::cancellation_slot;
+    cancellation_slot_type get_cancellation_slot() const noexcept { return slot; }
+#endif
+    fairlead::cancellation_slot slot;
+    void operator()(fairlead::error_code, std::size_t) {}
+};
+
+void call(fairlead::redis::connection& connection, fairlead::redis::request const& request,
+          fairlead::cancellation_signal& signal) {
+    connection.async_exec(request, fairlead::redis::ignore, handler{signal.slot()});
+}
