@@ -5,7 +5,6 @@
 
 #include <cerrno>
 
-#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,12 +23,6 @@ outcome machine::notify_fork(execution_context::fork_event event) noexcept {
 
 std::int64_t machine::now_ns() noexcept { return posix::monotonic_ns(); }
 std::int64_t machine::wall_ns() noexcept { return posix::clock_ns(CLOCK_REALTIME); }
-std::uint64_t machine::entropy() noexcept {
-    std::uint64_t v = 0;
-    if (::getrandom(&v, sizeof v, 0) != sizeof v)
-        v = static_cast<std::uint64_t>(posix::monotonic_ns()) * 0x9e3779b97f4a7c15U;
-    return v;
-}
 bool machine::sleep_until(std::int64_t until_ns) noexcept { return posix::sleep_until(until_ns, &posix::monotonic_ns); }
 
 outcome machine::open_signals(signal_source*& source) noexcept {

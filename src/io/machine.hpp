@@ -1,4 +1,4 @@
-// The machine that this process runs on: its clocks, its entropy, look-ups of names, and the signals of the process.
+// The machine that this process runs on: its clocks, look-ups of names, and the signals of the process.
 #pragma once
 
 #include <fairlead/io/host.hpp>
@@ -32,7 +32,6 @@ public:
 
     std::int64_t now_ns() noexcept override;
     std::int64_t wall_ns() noexcept override;
-    std::uint64_t entropy() noexcept override;
     bool sleep_until(std::int64_t until_ns) noexcept override;
 
     void resolve(resolve_op& o) noexcept override { resolving_.start(*loop_, o); }

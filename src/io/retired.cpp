@@ -42,7 +42,6 @@ public:
         return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
             .count();
     }
-    std::uint64_t entropy() noexcept override { return 0; }
 
     void resolve(resolve_op& o) noexcept override {
         resolve_blocking(o);

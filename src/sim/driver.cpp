@@ -49,7 +49,6 @@ public:
     void wake() noexcept override {} // One thread: whoever could wake the loop is running in it.
     std::int64_t now_ns() noexcept override { return host_.clock.steady_ns(network_.now_ns()); }
     std::int64_t wall_ns() noexcept override { return host_.clock.wall_ns(network_.now_ns()); }
-    std::uint64_t entropy() noexcept override { return network_.entropy(); }
 
     void resolve(io::resolve_op& o) noexcept override { network_.resolve(host_, o); }
     void cancel_resolve(io::resolve_op& o) noexcept override { network_.cancel_resolve(o); }

@@ -15,8 +15,7 @@ network::network(std::uint64_t seed, std::string_view settings)
       datagrams_(*this, operations_),
       connects_(*this, operations_, streams_),
       operations_(*this, streams_, datagrams_, connects_),
-      descriptors_(*this, operations_, streams_, connects_),
-      entropy_(seed, 3) {}
+      descriptors_(*this, operations_, streams_, connects_) {}
 
 // ---- for the world
 
@@ -112,12 +111,6 @@ std::string network::waiting() const {
 }
 
 // ---- for drivers
-
-std::uint64_t network::entropy() noexcept {
-    auto const v = entropy_.next();
-    trace.note(now_ns(), 0, what::entropy, v);
-    return v;
-}
 
 void network::stop(host_state& m, sim::verdict v) noexcept {
     if (verdict == sim::verdict::none)

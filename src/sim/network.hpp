@@ -53,7 +53,6 @@ public:
 
     // ---- for drivers. An int is 0 or an errno value.
     std::int64_t now_ns() const noexcept { return time.now_ns(); }
-    std::uint64_t entropy() noexcept;
     void arrange(host_state& m, op_queue& q) noexcept;
     /// For a context that is run by itself, not by the world.
     void poll(host_state& m, std::int64_t until_ns) noexcept;
@@ -98,7 +97,6 @@ private:
     sim::connects connects_;
     sim::operations operations_;
     sim::descriptors descriptors_;
-    random_stream entropy_;
     bool at_limit_ = false; ///< the last poll ended because its time had come
 };
 

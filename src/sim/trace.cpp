@@ -30,7 +30,6 @@ words words_of(what w) noexcept {
     case what::cancelled: return {"cancelled", "kind"};
     case what::resolved: return {"look-up resolved", "addresses", false};
     case what::look_up_failed: return {"look-up failed", nullptr, false, false};
-    case what::entropy: return {"drew entropy", nullptr, false, false};
     case what::lost: return {"did not get what was sent"};
     case what::dropped: return {"datagram lost"};
     case what::started: return {"started the process", nullptr, false, false};

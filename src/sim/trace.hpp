@@ -27,8 +27,7 @@ enum class what : std::uint8_t {
     cancelled,      ///< handle, kind of operation
     resolved,       ///< look-up, addresses found
     look_up_failed, ///< look-up
-    entropy,        ///< bits handed out
-    lost,           ///< handle: what was sent to it did not arrive, and is sent again
+    lost = 19,      ///< handle: what was sent to it did not arrive, and is sent again. 18 was once used
     dropped,        ///< handle of the sender: a datagram is lost
     started,        ///< number of the process
     killed,

@@ -71,7 +71,6 @@ public:
     void take_pending(op_queue& into) noexcept override { machine_.take_pending(into); }
     std::int64_t now_ns() noexcept override { return (bend_.stands ? began_ns_ : machine_.now_ns()) + bend_.ahead_ns; }
     std::int64_t wall_ns() noexcept override { return machine_.wall_ns() + bend_.wall_ahead_ns; }
-    std::uint64_t entropy() noexcept override { return machine_.entropy(); }
     bool sleep_until(std::int64_t until_ns) noexcept override {
         return machine_.sleep_until(until_ns - bend_.ahead_ns);
     }

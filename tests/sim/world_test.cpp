@@ -619,14 +619,7 @@ TEST(SimWorld, WhatWouldBlockSaysThatNothingElseCouldHappen) {
     EXPECT_TRUE(ec);
 }
 
-TEST(SimWorld, EntropyAndOrderFollowTheSeed) {
-    world a(5), b(5), c(6);
-    auto const from_a = a.context().driver().host().entropy();
-    EXPECT_EQ(from_a, b.context().driver().host().entropy());
-    EXPECT_NE(from_a, c.context().driver().host().entropy());
-    EXPECT_EQ(a.digest(), b.digest());
-    EXPECT_NE(a.digest(), c.digest());
-
+TEST(SimWorld, OrderFollowsTheSeed) {
     bool reordered = false;
     for (std::uint64_t seed = 1; seed <= world_seeds; ++seed) {
         std::vector<int> order[2];

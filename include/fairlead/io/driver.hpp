@@ -1,4 +1,4 @@
-// The only door to the world: sockets, clock, entropy, name look-up. Nothing above calls the system.
+// The only door to the world: sockets, clock, name look-up. Nothing above calls the system.
 //
 // A backend has three parts, and callers use the one that they need. The reactor carries out operations. The
 // descriptors have the synchronous doors. The host has clocks, names and signals. All may be one object.

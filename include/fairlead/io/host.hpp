@@ -1,4 +1,4 @@
-// The machine that a loop runs on: its clocks, its entropy, its names and signals. The real one, or a simulated one.
+// The machine that a loop runs on: its clocks, names and signals. The real one, or a simulated one.
 #pragma once
 
 #include <fairlead/exec/execution_context.hpp>
@@ -68,10 +68,9 @@ public:
     /// The process is about to fork, or has: in the child, look-ups that were under way start over.
     virtual outcome notify_fork(execution_context::fork_event) noexcept { return {0, 0}; }
 
-    // ---- clocks, entropy, threads (any thread)
+    // ---- clocks, threads (any thread)
     virtual std::int64_t now_ns() noexcept = 0;  ///< steady
     virtual std::int64_t wall_ns() noexcept = 0; ///< since 1970, UTC; may jump
-    virtual std::uint64_t entropy() noexcept = 0;
     /// False: what belongs to this host runs on one thread, whatever the program does.
     virtual bool has_threads() const noexcept { return true; }
     /// Blocks the calling thread until `until_ns`. False: this host has no threads to block.
