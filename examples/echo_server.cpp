@@ -42,7 +42,7 @@ awaitable<void> ask(tcp::endpoint server, int messages, int& answers) {
         std::string const question = "message " + std::to_string(i);
         co_await fairlead::async_write(socket, fairlead::buffer(question));
         std::string answer(question.size(), '?');
-        co_await fairlead::async_read(socket, fairlead::buffer(answer)); // as many bytes as there is room for
+        co_await fairlead::async_read(socket, fairlead::buffer(answer)); // as many bytes as there is space for
         answers += answer == question;
     }
 }

@@ -1,6 +1,6 @@
 // An outage that takes no time: a client of Redis on one simulated host, the server on another. At 2 s the network
 // between them breaks, at 5 s it is whole again. At 8 s the server loses power, at 10 s it is back, without its data.
-// The client would run on real machines unchanged. SIM_SEED=n shows another course of events.
+// The client would run on real computers unchanged. SIM_SEED=n shows another course of events.
 //
 // Run as a test:
 

@@ -1,4 +1,4 @@
-# What the papers compare by time, counted in instructions by callgrind: the same on every machine. Only optimised
+# What the papers compare by time, counted in instructions by callgrind: the same on every computer. Only optimised
 # builds without sanitizers are comparable. Named after the rows of the papers
 # where they hold one: that a post costs little more with default memory is a budget, and more than the paper's 1.02.
 if(sanitized OR NOT CMAKE_BUILD_TYPE MATCHES "Rel" OR coverage OR FAIRLEAD_BOOST_ERROR_CODE)

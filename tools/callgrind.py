@@ -1,4 +1,4 @@
-"""Counts what a program does with callgrind: the same on every machine, as far as the processor's features allow."""
+"""Counts what a program does with callgrind: the same on every computer, as far as the processor's features allow."""
 
 import os
 import re

@@ -1,6 +1,6 @@
 // The limit of quiet.cpp: a loop around epoll_wait that serves each socket once when it is ready.
 //
-//   raw_quiet epoll WHAT SAMPLES FLOWS    without flows: what the machine alone does to a sleeping thread
+//   raw_quiet epoll WHAT SAMPLES FLOWS    without flows: what the computer alone does to a sleeping thread
 #include "latencies.hpp"
 
 #include <atomic>

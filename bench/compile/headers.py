@@ -2,7 +2,7 @@
 """What including each header of Asio costs here and there: headers.py --asio INCLUDE_FOLDER [--compiler g++] [NAME...]
 
 Compiles every header of include/compat that INCLUDE_FOLDER has too, alone and at -O0, and prints the CPU seconds of both
-(the best of three, in turns). Times within 8 % of each other say little on most machines: there the instructions of g++ are
+(the best of three, in turns). Times within 8 % of each other say little on most computers: there the instructions of g++ are
 counted under callgrind as well, a minute for each header, and decide. Ends with 1 if any header costs more here.
 """
 import argparse

@@ -27,7 +27,7 @@ using namespace fairlead;
 
 constexpr std::size_t window = 64 * 1024;
 
-/// splitmix64: the same replies on every machine.
+/// splitmix64: the same replies on every computer.
 class random_bits {
 public:
     std::uint64_t next() {

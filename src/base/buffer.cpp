@@ -58,7 +58,7 @@ void lazy_buffer::rotate() noexcept {
     ++rotations_;
 }
 
-void lazy_buffer::make_room_by_moving(std::size_t n) {
+void lazy_buffer::make_space_by_moving(std::size_t n) {
     std::size_t const used = size();
     if (max_size_ - used < n)
         impl::base::throw_buffer_too_long();

@@ -1,4 +1,4 @@
-// The reactor of this machine: epoll. An op that cannot be done now is parked at its descriptor. An event says that
+// The reactor of this host: epoll. An op that cannot be done now is parked at its descriptor. An event says that
 // what is parked there may be tried. Whether an attempt is worth it without an event, readiness.hpp tells.
 //
 // Several threads may run the loop. Then the reactor is shared: each descriptor is locked while somebody looks at it.
@@ -11,8 +11,8 @@
 #include <io/descriptor_table.hpp>
 #include <io/epoll_set.hpp>
 #include <io/kernel_descriptors.hpp>
+#include <io/kernel_host.hpp>
 #include <io/late_checks.hpp>
-#include <io/machine.hpp>
 #include <io/native_modes.hpp>
 #include <io/news.hpp>
 #include <io/posix.hpp>
@@ -42,7 +42,7 @@ bool is_connecting(op_queue& writes) noexcept {
     return found;
 }
 
-/// The process, or the system, has no room for another descriptor. That passes, but nothing tells when.
+/// The process, or the system, has no space for another descriptor. That passes, but nothing tells when.
 bool is_shortage(int error) noexcept {
     return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
 }
@@ -141,7 +141,7 @@ public:
     /// Owner, while nobody else has a share of the loop.
     bool share(bool on) noexcept override {
         if (on)
-            is_shared_ = news_.make_room();
+            is_shared_ = news_.make_space();
         else if (!news_.are_queued())
             is_shared_ = false;
         return is_shared_;
@@ -149,7 +149,7 @@ public:
 
     // ---- what is watched
 
-    int watch(descriptor& d, bool for_room) noexcept override;
+    int watch(descriptor& d, bool for_space) noexcept override;
     int forget(descriptor& d) noexcept override;
     int watch_signals() noexcept override;
 
@@ -430,7 +430,7 @@ void epoll_reactor::take_pending(op_queue& into) noexcept {
             set_stalled(d, stall::none);
             break;
         }
-        d.had_no_room();
+        d.had_no_space();
         if (posix::may_stall(o))
             set_stalled(d, stall::echoes);
         break;
@@ -471,14 +471,14 @@ void epoll_reactor::run_waits(descriptor& d) noexcept {
 
 // ---- what is watched
 
-int epoll_reactor::watch(descriptor& d, bool for_room) noexcept {
+int epoll_reactor::watch(descriptor& d, bool for_space) noexcept {
     constexpr std::uint32_t to_read = EPOLLIN | EPOLLRDHUP | EPOLLPRI;
-    auto const events = for_room ? to_read | EPOLLOUT : to_read;
+    auto const events = for_space ? to_read | EPOLLOUT : to_read;
     auto const mark = std::uint64_t{d.generation.load(std::memory_order_relaxed)} << 32 | d.index;
     int const fd = d.fd.load(std::memory_order_relaxed);
     int const e = d.is_watched() ? set_.change(fd, events, mark) : set_.add(fd, events, mark);
     if (!e)
-        d.watch(for_room);
+        d.watch(for_space);
     return e;
 }
 int epoll_reactor::forget(descriptor& d) noexcept {
@@ -488,7 +488,7 @@ int epoll_reactor::forget(descriptor& d) noexcept {
     set_starved(d, false);
     if (d.is_watched()) // A copy of the descriptor elsewhere would keep the registration alive after close().
         set_.remove(d.fd.load(std::memory_order_relaxed));
-    shortage_.end(); // An acceptor that waits for room may try again.
+    shortage_.end(); // An acceptor that waits for space may try again.
     return table_.remove(d);
 }
 /// From the first signal set on this loop hears of all signals. Never read, like the wake-up.
@@ -514,7 +514,7 @@ outcome epoll_reactor::notify_fork(execution_context::fork_event event) noexcept
         if (!d.is_watched())
             return true;
         d.unwatch();
-        if (int const e = watch(d, d.is_watched_for_room()))
+        if (int const e = watch(d, d.is_watched_for_space()))
             error = e;
         return true;
     });
@@ -761,7 +761,7 @@ void epoll_reactor::run_news(op* base, op_mode mode) {
 struct epoll_parts {
     epoll_reactor of_ops;
     kernel_descriptors doors{of_ops.table(), of_ops.modes(), of_ops};
-    machine here{of_ops};
+    kernel_host here{of_ops};
 
     explicit epoll_parts(fairlead::impl::exec::context_memory* memory) : of_ops(memory) {}
 };

@@ -720,7 +720,7 @@ struct io_loop::question : op {
 
 /// A thread wants to borrow a loop, and may have bound loops itself whose borrowers wait for it.
 struct io_loop::borrowing {
-    io_loop& visited;
+    io_loop& lender;
     impl::exec::section const& only;
 
     /// Each time before it waits. Inside of another section it may be called by somebody who is carrying out requests.
@@ -729,7 +729,7 @@ struct io_loop::borrowing {
         for (auto* f = self.only.outer() == 0 ? impl::exec::this_thread.frames : nullptr; f; f = f->outer)
             if (auto& own = of(*f->runs); own.is_bound_ && own.mine(self.only))
                 own.take_inbox();
-        membership::nudge(&self.visited);
+        membership::nudge(&self.lender);
     }
 };
 

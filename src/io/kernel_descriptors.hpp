@@ -1,4 +1,4 @@
-// The synchronous doors of this machine: one system call each.
+// The synchronous doors of this computer: one system call each.
 #pragma once
 
 #include <fairlead/io/descriptors.hpp>
@@ -14,7 +14,7 @@ public:
     watcher(watcher const&) = delete;
     watcher& operator=(watcher const&) = delete;
     /// Returns an errno value; EPERM: the system does not watch such a thing, which never waits.
-    virtual int watch(descriptor& d, bool for_room) noexcept = 0;
+    virtual int watch(descriptor& d, bool for_space) noexcept = 0;
     /// Its pending ops complete with operation_aborted, and no event is about it any more. Returns the descriptor,
     /// which is nobody's now. Owner.
     virtual int forget(descriptor& d) noexcept = 0;

@@ -37,7 +37,7 @@ public:
     }
 
     /// False: no memory.
-    bool make_room() noexcept {
+    bool make_space() noexcept {
         if (!chunks_) {
             try {
                 chunks_ = table_memory_.allocate(descriptor_table::chunks_most);

@@ -128,8 +128,8 @@ attempt receive_datagram(int fd, io_op& o) noexcept {
         return finish(o, static_cast<int>(-n), 0);
     if (!(message.msg_flags & MSG_TRUNC)) [[likely]]
         return finish(o, 0, static_cast<std::size_t>(n));
-    auto const room = total_of_call(o); // A caller's own MSG_TRUNC makes n the size of the datagram.
-    return finish(o, EMSGSIZE, static_cast<std::size_t>(n) < room ? static_cast<std::size_t>(n) : room);
+    auto const space = total_of_call(o); // A caller's own MSG_TRUNC makes n the size of the datagram.
+    return finish(o, EMSGSIZE, static_cast<std::size_t>(n) < space ? static_cast<std::size_t>(n) : space);
 }
 
 /// The system sends a datagram whole or not at all. More buffers than it takes are an error here, never a part.

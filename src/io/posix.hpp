@@ -105,7 +105,7 @@ inline attempt once(int fd, io_op& o) noexcept {
 }
 
 /// Is this EAGAIN one that readiness to write will not end? On a UNIX socket that is not connected it also means that
-/// the receiver has no room. The system tells only sockets that are connected to it when it has.
+/// the receiver has no space. The system tells only sockets that are connected to it when it has.
 bool may_stall(io_op const& o) noexcept;
 /// To be asked when poll() has said "ready" and the attempt found nothing after all. True: nothing can come any more,
 /// and the op is done. Otherwise, where asking again at once would only spin, waits for a moment.

@@ -4,7 +4,7 @@ namespace fairlead::io {
 
 void readiness::begin(nature n) noexcept {
     watched_ = false;
-    watched_for_room_ = false;
+    watched_for_space_ = false;
     stream_ = n.stream;
     medium_ = n.medium;
     plain_ = n.stream && n.medium <= io::medium::unix_stream;

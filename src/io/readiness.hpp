@@ -38,7 +38,7 @@ struct nature {
 /// Has a read left something behind that makes no event?
 enum class doubt : std::uint8_t { none, slight, strong };
 
-/// The receiver of a UNIX datagram had no room, and perhaps no event will tell when it has. The failed attempt itself
+/// The receiver of a UNIX datagram had no space, and perhaps no event will tell when it has. The failed attempt itself
 /// makes an event, because it took memory for the datagram and gave it back. The next event is taken for that echo.
 enum class stall : std::uint8_t { none, echoes, waits };
 
@@ -81,11 +81,11 @@ public:
     bool is_watched() const noexcept { return watched_; }
     /// Room to write is asked for only once a write has had to wait. With that in the mask, every read of the peer
     /// would make an event.
-    bool is_watched_for(kind k) const noexcept { return watched_ && (!is_write(k) || watched_for_room_); }
-    bool is_watched_for_room() const noexcept { return watched_for_room_; }
-    void watch(bool for_room) noexcept {
+    bool is_watched_for(kind k) const noexcept { return watched_ && (!is_write(k) || watched_for_space_); }
+    bool is_watched_for_space() const noexcept { return watched_for_space_; }
+    void watch(bool for_space) noexcept {
         watched_ = true;
-        watched_for_room_ = for_room;
+        watched_for_space_ = for_space;
     }
     void unwatch() noexcept { watched_ = false; }
 
@@ -113,7 +113,7 @@ public:
         if (a != attempt::done && !always_ready_)
             write_ready_.store(false, std::memory_order_relaxed);
     }
-    void had_no_room() noexcept { write_ready_.store(false, std::memory_order_relaxed); }
+    void had_no_space() noexcept { write_ready_.store(false, std::memory_order_relaxed); }
     void was_connected(attempt a) noexcept { write_ready_.store(!has_to_wait(a), std::memory_order_relaxed); }
     void had_nothing_to_accept() noexcept { read_ready_.store(false, std::memory_order_relaxed); }
 
@@ -155,7 +155,7 @@ public:
 
     io::stall stalled() const noexcept { return stalled_; }
     void set_stalled(stall to) noexcept { stalled_ = to; }
-    /// Accepting found no room for a new descriptor. The connection stays in the queue of the system.
+    /// Accepting found no space for a new descriptor. The connection stays in the queue of the system.
     bool is_starved() const noexcept { return starved_; }
     void set_starved(bool to) noexcept {
         starved_ = to;
@@ -193,7 +193,7 @@ private:
     bool plain_ = false;
     io::medium medium_ = io::medium::socket;
     bool watched_ : 1 = false;
-    bool watched_for_room_ : 1 = false;
+    bool watched_for_space_ : 1 = false;
     bool always_ready_ : 1 = false;
     std::uint8_t taken_ : 2 = 0; ///< datagrams or full reads since one found nothing; counts to 2
 };

@@ -100,7 +100,7 @@ void ask(answer& a, char const* host, char const* service, int family, int type,
         ::freeaddrinfo(list);
 }
 
-/// Whether this machine can send to ::1. A kernel without IPv6 cannot, nor one where it is switched off.
+/// Whether this computer can send to ::1. A kernel without IPv6 cannot, nor one where it is switched off.
 bool reaches_loopback_v6() noexcept {
     int const fd = ::socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0)

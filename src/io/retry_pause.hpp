@@ -1,4 +1,4 @@
-// When to try again what no event will announce: a datagram whose receiver had no room, a connection for which there
+// When to try again what no event will announce: a datagram whose receiver had no space, a connection for which there
 // was no descriptor left. No I/O; decision 020 has the reasons.
 #pragma once
 

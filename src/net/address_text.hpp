@@ -12,7 +12,7 @@ namespace fairlead::impl::net {
 constexpr std::size_t text_max_v4 = 15;
 constexpr std::size_t text_max_v6 = 45 + 1 + 10;
 
-/// Writes the text without a NUL; `to` has room for text_max_v4 or text_max_v6 characters. Returns its end.
+/// Writes the text without a NUL; `to` has space for text_max_v4 or text_max_v6 characters. Returns its end.
 char* print_address(ip::address_v4 const& a, char* to) noexcept;
 char* print_address(ip::address_v6 const& a, char* to) noexcept;
 char* print_address(ip::address const& a, char* to) noexcept;

@@ -28,7 +28,7 @@ void cancellation_signal::release() noexcept {
     impl::exec::recycle_free(block_);
 }
 
-void cancellation_signal::make_room(std::size_t bytes) {
+void cancellation_signal::make_space(std::size_t bytes) {
     if (block_)
         impl::exec::recycle_free(std::exchange(block_, nullptr));
     block_ = static_cast<impl::operation::slot_block*>(

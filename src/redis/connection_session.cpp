@@ -45,8 +45,8 @@ awaitable<void> connection_core::serve(reference self) {
     if (!ec)
         ec = core.greet();
     while (!ec) {
-        mutable_buffer const room = core.in_.prepare(core.read_bytes_);
-        auto reading = read_into(*core.stream_, room);
+        mutable_buffer const space = core.in_.prepare(core.read_bytes_);
+        auto reading = read_into(*core.stream_, space);
         auto const [read_error, n] = co_await std::move(reading);
         ec = read_error ? read_error : core.received(n);
     }

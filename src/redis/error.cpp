@@ -16,7 +16,8 @@ char const* sentence(error e) noexcept {
     case error::conversion_failed:
         return "A conversion function of the program threw while it read a reply: the command was executed";
     case error::response_mismatch:
-        return "The response has room for another number of replies than the request has commands: correct the program";
+        return "The response has space for another number of replies than the request has commands: correct the "
+               "program";
     case error::refused_command:
         return "A command is unfit for this connection, so nothing was sent: request::refused() names it and "
                "request::instead() says what to write (nobody can subscribe where the server lacks RESP3)";

@@ -12,7 +12,7 @@
 namespace fairlead::redis::impl {
 namespace {
 
-// Head room below the first entry: a handshake goes before what is already there.
+// Free space below the first entry: a handshake goes before what is already there.
 constexpr std::uint64_t first_number = std::uint64_t{1} << 32;
 
 constexpr std::size_t first_ring_size = 64;

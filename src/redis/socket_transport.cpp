@@ -77,7 +77,7 @@ awaitable<error_code> socket_transport::connect(server_address to, std::chrono::
     co_return ec;
 }
 
-/// The systems of both sides talk to each other. Between processes of one machine there is no need.
+/// The systems of both sides talk to each other. Between processes of one computer there is no need.
 void socket_transport::probe(std::chrono::milliseconds after) noexcept {
     if (after <= std::chrono::milliseconds::zero())
         return;

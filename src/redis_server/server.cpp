@@ -169,12 +169,12 @@ awaitable<void> server_core::serve(counted<session> client) {
     fairlead::impl::base::at_scope_end const closing([&self] { self.close(); });
     lazy_buffer in;
     while (self.is_open() && !self.client.wants_close()) {
-        mutable_buffer const room = in.prepare(read_bytes);
-        auto reading = std::visit([&](auto& s) { return s.async_read_some(room, as_tuple); }, self.socket);
+        mutable_buffer const space = in.prepare(read_bytes);
+        auto reading = std::visit([&](auto& s) { return s.async_read_some(space, as_tuple); }, self.socket);
         auto const [ec, n] = co_await std::move(reading);
         if (ec)
             co_return;
-        self.client.feed({static_cast<char const*>(room.data()), n});
+        self.client.feed({static_cast<char const*>(space.data()), n});
         self.flush();
         while (self.client.output().size() > self.owner->options.output_bytes_max && self.is_open()) {
             self.reader_waits = true;

@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t head_bytes_max = 1 + 20 + 2; // type byte, digits of any 64 bit number, CRLF
 
 // Commands up to this size are written into one resized string: clearing the bytes first costs less there than asking
-// for room at every piece.
+// for space at every piece.
 constexpr std::size_t resized_bytes_max = 1024;
 
 // "00" to "99".

@@ -19,7 +19,7 @@ public:
     void at(std::int64_t when_ns, std::function<void()> action) {
         actions_.push_back(std::move(action));
         time_.promise(1);
-        if (!time_.make_room())
+        if (!time_.make_space())
             throw std::bad_alloc();
         time_.push(std::max(when_ns, time_.now_ns()), event_kind::action,
                    {static_cast<std::uint32_t>(actions_.size() - 1), 0});

@@ -96,7 +96,7 @@ bool datagrams::receive(endpoint& e, io::io_op& o) noexcept {
     if (!(o.message_flags & MSG_PEEK)) {
         e.datagram_bytes -= first.bytes.size() + overhead;
         e.datagrams.pop_front();
-        if (e.is_unix()) // There is room again, for whoever waits for it.
+        if (e.is_unix()) // There is space again, for whoever waits for it.
             for (auto const& other : endpoints_.all())
                 if (other->owner == e.owner && !other->is_stream() && !other->writes.empty())
                     serve_soon(*other, true);
@@ -224,7 +224,7 @@ int datagrams::launch(endpoint& e, name const& to, host_state& far, io::io_op co
         }
         time_.promise(1);
         flying_[index] = std::move(d);
-        if (!time_.make_room()) {
+        if (!time_.make_space()) {
             flying_[index].next_free = std::exchange(free_flying_, index);
             time_.take_back(1);
             return ENOBUFS;

@@ -22,7 +22,7 @@ endpoint* endpoints::find(io::handle h) noexcept {
 }
 
 endpoint* endpoints::make(host_state& m, int family, int type) noexcept {
-    if (!time_.make_room())
+    if (!time_.make_space())
         return nullptr;
     if (free_.empty()) {
         try {

@@ -21,7 +21,7 @@ links::links(std::uint64_t seed, sim::faults& f, timeline const& time, sim::trac
       delays_(seed, 2) {
     constexpr std::uint32_t local_delays[] = {1'000, 50'000, 2'000'000};
     local_delay_ns_ = local_delays[delays_.below(3)];
-    // One room, one town, two continents.
+    // One building, one town, two continents.
     constexpr std::int64_t latencies[] = {50'000, 1'000'000, 40'000'000};
     auto const latency = latencies[delays_.below(3)];
     usual_link_.latency = std::chrono::nanoseconds(latency);

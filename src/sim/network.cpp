@@ -21,7 +21,7 @@ network::network(std::uint64_t seed, std::string_view settings)
 
 void network::join(host_state& m) {
     links.join(m);
-    time.make_room();
+    time.make_space();
 }
 
 void network::jump(std::int64_t to_ns) noexcept {

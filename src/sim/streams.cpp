@@ -45,7 +45,7 @@ endpoint* streams::living_peer(endpoint& e) noexcept {
 }
 
 /// How many bytes a send could move now.
-std::uint32_t streams::room(endpoint& e) noexcept {
+std::uint32_t streams::space(endpoint& e) noexcept {
     if (endpoint* const p = living_peer(e))
         return p->in.space();
     return e.is_unix() ? 0 : pipe::window - e.lost;
@@ -69,7 +69,7 @@ bool streams::possible(endpoint& e, io::kind k) noexcept {
         return (e.finished || peer_is_deaf) && (e.deaf || e.end_arrived);
     if (!is_write(k))
         return e.in.readable() != 0 || e.end_arrived || e.deaf;
-    return e.finished || peer_is_deaf || room(e) != 0;
+    return e.finished || peer_is_deaf || space(e) != 0;
 }
 
 std::uint32_t streams::cut(std::uint32_t n, rule r) noexcept {
@@ -178,7 +178,7 @@ bool streams::send(endpoint& e, io::io_op& o, bool whole) noexcept {
             return done(o, EPIPE);
         if (o.message_flags & MSG_OOB)
             return done(o, EOPNOTSUPP);
-        auto const taken = static_cast<std::uint32_t>(std::min<std::size_t>(wanted, room(e)));
+        auto const taken = static_cast<std::uint32_t>(std::min<std::size_t>(wanted, space(e)));
         if (taken == 0 || (all && whole && taken != wanted))
             return false;
         auto const n = all && whole ? taken : cut(taken, rule::short_write);

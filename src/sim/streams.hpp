@@ -46,7 +46,7 @@ private:
     bool accept(endpoint& e, io::io_op& o) noexcept;
     bool break_down(endpoint& e, io::io_op& o) noexcept;
     std::uint32_t cut(std::uint32_t n, rule r) noexcept;
-    std::uint32_t room(endpoint& e) noexcept;
+    std::uint32_t space(endpoint& e) noexcept;
     endpoint* living_peer(endpoint& e) noexcept;
     bool gives_up(endpoint& sender) noexcept;
     void reset(endpoint& e, int error) noexcept;

@@ -2,7 +2,7 @@
 
 namespace fairlead::sim {
 
-bool timeline::make_room() noexcept {
+bool timeline::make_space() noexcept {
     // An endpoint has at most one event of each kind; those of closed ones stand in the queue until their time has
     // come.
     auto const needed = events_.size() + event_kinds_of_endpoint + promised_ + 2;

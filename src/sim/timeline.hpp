@@ -68,8 +68,8 @@ public:
     void promise(std::size_t n) noexcept { promised_ += n; }
     void take_back(std::size_t n) noexcept { promised_ -= n; }
     /// For those, for the next endpoint and for what one call may push besides. False: no memory.
-    bool make_room() noexcept;
-    /// There is room: it was promised and made.
+    bool make_space() noexcept;
+    /// There is space: it was promised and made.
     void push(std::int64_t at, event_kind k, io::handle h) noexcept;
 
     bool has_events() const noexcept { return !events_.empty(); }

@@ -55,15 +55,15 @@ void zone::resolve(host_state& m, io::resolve_op& o) noexcept {
     o.failure = 0;
     o.found = nullptr;
     o.found_count = 0;
-    bool room = time_.make_room();
-    if (room) {
+    bool space = time_.make_space();
+    if (space) {
         try {
             look_ups_.reserve(look_ups_.size() + 1);
         } catch (...) {
-            room = false;
+            space = false;
         }
     }
-    if (!room) {
+    if (!space) {
         o.result.error = ENOMEM;
         m.context.as_loop().post(o);
         return;

@@ -524,7 +524,7 @@ TEST(Catalogue, R04_LimitThatThereIsNoMemoryForEndsTheOperationAtOnce) {
         [](io_context& c, local_socket& peer, auto& limited, std::vector<steady_timer>& waiting) -> awaitable<void> {
             peer.write_some(buffer("x", 1));
             co_await limited();         // Its blocks are with the thread now.
-            while (waiting.size() != 8) // The heap of the loop has just room for them.
+            while (waiting.size() != 8) // The heap of the loop has just space for them.
                 waiting.emplace_back(c, 1h).async_wait(ignore_all);
             auto const failing = failing_new::from(1);
             co_await limited();

@@ -414,7 +414,7 @@ bool looks_up_slowly() {
         resolver.resolve("nobody.invalid", "80", ec);
         auto const took = std::chrono::steady_clock::now() - begun;
         least = std::min(least, took);
-        if (took > std::chrono::milliseconds(100)) // longer than a busy machine pauses anybody: a server was asked
+        if (took > std::chrono::milliseconds(100)) // longer than a busy computer pauses anybody: a server was asked
             break;
     }
     return least > std::chrono::microseconds(100);

@@ -707,7 +707,7 @@ TEST(Catalogue, R01_AcceptingAgainAtOnceDoesNotSpin) {
     int const before = errors;
     while (errors == before) // until a pause has just begun
         context.run_one();
-    spare.close(); // room for one: no reason to wait for its end
+    spare.close(); // space for one: no reason to wait for its end
     context.poll();
     EXPECT_TRUE(accepted);
     EXPECT_TRUE(peer.is_open());

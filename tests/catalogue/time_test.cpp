@@ -77,7 +77,7 @@ TEST(Catalogue, T02_AfterALongPauseEachTimerFiresOnceAndInOrder) {
     }
     w.context.poll();
     EXPECT_TRUE(fired.empty());
-    w.b.ahead_ns = hour_ns; // the machine slept
+    w.b.ahead_ns = hour_ns; // the computer slept
     w.context.run();
     std::vector<int> expected;
     for (int i = 20; i-- != 0;)
@@ -107,7 +107,7 @@ TEST(Catalogue, T02_PeriodicTimerCatchesUpOnceInsteadOfInABurst) {
 }
 
 TEST(Catalogue, T08_AnyOriginOfTheSteadyClockWillDo) {
-    // As after an offset in a time namespace, or just after the machine was started.
+    // As after an offset in a time namespace, or just after the computer was started.
     for (std::int64_t const ahead : {-io::make_driver()->host().now_ns() + 1, std::int64_t{0}, 100 * year_ns}) {
         bent_context w;
         w.b.ahead_ns = ahead;

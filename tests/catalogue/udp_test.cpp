@@ -54,8 +54,8 @@ TEST(Catalogue, I13_TruncatedDatagramIsFlaggedAndTheNextOneIsWhole) {
             std::array<mutable_buffer, 4> const four{buffer(bytes, 1), buffer(bytes + 1, 1), buffer(more, 1),
                                                      buffer(more + 1, 1)};
             udp::endpoint sender;
-            auto const check = [&](error_code ec, std::size_t got, std::size_t room) {
-                n += ec == error::message_size && got == room;
+            auto const check = [&](error_code ec, std::size_t got, std::size_t space) {
+                n += ec == error::message_size && got == space;
             };
             auto const feed = [&q] {
                 q.a.send(buffer("0123456789", 10));

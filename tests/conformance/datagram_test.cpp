@@ -187,7 +187,7 @@ TEST_P(Datagrams, SeveralBuffersMakeAndTakeOneDatagram) {
 TEST_P(UdpDatagrams, TooLargeOnesAreNotSent) {
     over_udp([&](auto const& t) {
         ip::udp::socket a(context(), t.free_address()), b(context(), t.free_address());
-        // The largest size of a UNIX socket depends on the machine's settings.
+        // The largest size of a UNIX socket depends on the computer's settings.
         auto const outcome = [&](std::size_t size) {
             std::string const text(size, 'l');
             completion sent;

@@ -21,7 +21,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The machine's own sockets. An operation that takes longer than the patience is lost.
+/// The computer's own sockets. An operation that takes longer than the patience is lost.
 class kernel_world final : public world {
     static constexpr auto patience = 10s;
 
@@ -256,7 +256,7 @@ void conformance_test::over_ip(transport v4, transport v6, std::function<void(bo
     ASSERT_TRUE(is_v4 || GetParam().transport == v6) << "this suite has other subjects";
     each_world([&] {
         if (!is_v4 && !has_ipv6())
-            GTEST_SKIP() << "this machine has no IPv6";
+            GTEST_SKIP() << "this computer has no IPv6";
         body(is_v4);
     });
 }

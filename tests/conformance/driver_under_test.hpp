@@ -215,7 +215,7 @@ protected:
                 any = true;
             }
             EXPECT_EQ(ec, error::would_block);
-            // Linux delays acknowledgements by 40 ms; one that comes late makes room.
+            // Linux delays acknowledgements by 40 ms; one that comes late makes space.
             completion quiet;
             steady_timer timer(context(), std::chrono::milliseconds(any ? 60 : 0));
             timer.async_wait(quiet.handler());

@@ -103,7 +103,7 @@ TEST_P(Readiness, WaitsNeitherHoldUpTransfersNorAreHeldUp) {
         EXPECT_EQ(got, "ab");
         EXPECT_TRUE(late.succeeded());
         EXPECT_TRUE(read_wait.succeeded());
-        // A write that waits for room does not hold up the wait for an error, nor that the write.
+        // A write that waits for space does not hold up the wait for an error, nor that the write.
         auto const n = fill(near);
         async_write(near, buffer("x", 1), written.handler());
         near.async_wait(socket_base::wait_write, write_wait.handler());

@@ -1,4 +1,4 @@
-// Look-ups: what every machine knows, what none knows, and giving up.
+// Look-ups: what every computer knows, what none knows, and giving up.
 #include "driver_under_test.hpp"
 
 #include <fairlead/net/resolver.hpp>
@@ -74,7 +74,7 @@ TEST_P(Resolvers, AnEndpointHasOneEntryWithItsNames) {
         EXPECT_EQ(completed, 1);
         error_code ec;
         EXPECT_EQ(resolver.resolve(e, ec).size(), 1U);
-        // "localhost" mostly; another name, or the number, where the machine's own files say so.
+        // "localhost" mostly; another name, or the number, where the computer's own files say so.
         auto const [name_ec, named] = look_up(name, "65432");
         EXPECT_FALSE(name_ec) << name << ": " << name_ec.message();
         EXPECT_TRUE(std::any_of(named.begin(), named.end(), [&](auto const& n) { return n.endpoint() == e; })) << name;
@@ -113,7 +113,7 @@ TEST_P(Resolvers, LocalhostIsThisMachine) {
     });
 }
 
-// This holds whatever the machine's files and name servers say of them, and where it has none.
+// This holds whatever the computer's files and name servers say of them, and where it has none.
 TEST_P(Resolvers, LocalhostAndNamesBelowItAreLoopbackWithoutAskingAnybody) {
     each_world([&] {
         for (auto const* name : {"localhost", "LocalHost", "localhost.", "a.localhost", "a.b.LOCALHOST."}) {

@@ -143,9 +143,9 @@ TEST(Facts, F66_DynamicBuffersAreOfBothVersions) {
     auto v = dynamic_buffer(text, 8);
     static_assert(std::is_copy_constructible_v<decltype(v)>);
     // Version 1: prepare, commit, consume, data.
-    auto const room = v.prepare(3);
-    EXPECT_EQ(room.size(), 3U);
-    std::string("cde").copy(static_cast<char*>(room.data()), 3);
+    auto const space = v.prepare(3);
+    EXPECT_EQ(space.size(), 3U);
+    std::string("cde").copy(static_cast<char*>(space.data()), 3);
     v.commit(2);
     EXPECT_EQ(text, "abcd");
     v.consume(1);

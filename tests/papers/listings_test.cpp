@@ -581,7 +581,7 @@ private:
 };
 
 TEST(Papers, D17_OperationThatIsReadyDoesNotSuspend) {
-    test::bend clock; // However slow this machine is, the item is short.
+    test::bend clock; // However slow this computer is, the item is short.
     clock.stands = true;
     io_context context(std::make_unique<test::bent_driver>(clock));
     number_box box(context);
@@ -602,7 +602,7 @@ TEST(Papers, D17_OperationThatIsReadyDoesNotSuspend) {
 }
 
 TEST(Papers, D17_ReadyOperationDoesNotSuspendUnderAnAdapter) {
-    test::bend clock; // However slow this machine is, the item is short.
+    test::bend clock; // However slow this computer is, the item is short.
     clock.stands = true;
     io_context context(std::make_unique<test::bent_driver>(clock));
     number_box box(context);
@@ -786,7 +786,7 @@ TEST(Papers, D25_TokensThatTheEssayNamesAreThere) {
 
 TEST(Papers, D19_OperationOutOfBudgetHasNotTakenAnything) {
     // The budget is looked at before the step: what the step has taken is never parked with a suspended coroutine.
-    test::bend clock; // However slow this machine is, the item ends by its budget and not by its slice.
+    test::bend clock; // However slow this computer is, the item ends by its budget and not by its slice.
     clock.stands = true;
     io_context context(std::make_unique<test::bent_driver>(clock));
     number_box box(context);

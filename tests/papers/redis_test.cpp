@@ -51,7 +51,7 @@ struct PapersRedis : testing::Test {
         EXPECT_TRUE(ended);
     }
 
-    // The world is looked at by time: what goes out together does not depend on how fast this machine is.
+    // The world is looked at by time: what goes out together does not depend on how fast this computer is.
     test::bend clock;
     io_context context{std::make_unique<test::bent_driver>(clock)};
     redis::server server{context};

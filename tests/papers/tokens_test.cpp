@@ -447,7 +447,7 @@ template <class Token> auto async_sum(io_context& c, std::vector<int> const& num
         token, numbers);
 }
 
-/// Another one that looks entirely different inside: it holds more than an async_op has room for.
+/// Another one that looks entirely different inside: it holds more than an async_op has space for.
 template <class Token> auto async_sum_of_its_own(io_context& c, Token&& token) {
     std::array<int, 50> own;
     own.fill(4);

@@ -276,7 +276,7 @@ private:
     // ---- one connection
 
     awaitable<void> talk(std::shared_ptr<session> s) {
-        constexpr std::size_t room = 4096;
+        constexpr std::size_t space = 4096;
         sessions_.emplace(s->number, s.get());
         if (happens(wrong::greet_late)) {
             s->pause.expires_after(std::chrono::milliseconds(draw(wrong::greet_late, 300)));
@@ -285,8 +285,8 @@ private:
         }
         for (;;) {
             auto const before = s->in.size();
-            s->in.resize(before + room);
-            auto reading = s->socket.async_read_some(buffer(s->in.data() + before, room), as_tuple);
+            s->in.resize(before + space);
+            auto reading = s->socket.async_read_some(buffer(s->in.data() + before, space), as_tuple);
             auto const [ec, n] = co_await std::move(reading);
             s->in.resize(before + n);
             if (ec)

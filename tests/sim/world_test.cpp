@@ -285,7 +285,7 @@ TEST(SimWorld, WriterStopsWhenNobodyReads) {
         std::size_t done = 0;
         error_code blocked;
         e.near.non_blocking(true);
-        // Only what has room goes; a synchronous write of a non-blocking socket says when that is over.
+        // Only what has space goes; a synchronous write of a non-blocking socket says when that is over.
         while (!blocked) {
             done += e.near.write_some(buffer(text), blocked);
         }

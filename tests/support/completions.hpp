@@ -1,5 +1,5 @@
 // A driver for completions, as one for io_uring would be. It is bound to the thread inside run(). Nothing is ever
-// ready: every op completes in a poll(), also one that is cancelled, or whose descriptor is closed. The machine's
+// ready: every op completes in a poll(), also one that is cancelled, or whose descriptor is closed. The kernel's
 // driver performs a copy of each op.
 #pragma once
 
@@ -22,24 +22,24 @@ namespace fairlead::test {
 struct completion_log {
     std::atomic<std::thread::id> runner{};     ///< set by the test while this thread is inside run()
     std::atomic<unsigned> calls_of_others{0};  ///< meanwhile, to functions for the owner
-    std::atomic<std::size_t> copies{0};        ///< that the machine has
+    std::atomic<std::size_t> copies{0};        ///< that the kernel has
     std::atomic<std::uint64_t> late_aborts{0}; ///< ops that completed in a poll() after they had been aborted
 };
 
 class completion_reactor final : public io::reactor {
 public:
-    completion_reactor(completion_log& l, io::reactor& machine) : log_(l), machine_(machine) { machine_.attach(done_); }
+    completion_reactor(completion_log& l, io::reactor& kernel) : log_(l), kernel_(kernel) { kernel_.attach(done_); }
 
     void attach(loop& l) noexcept override { loop_ = &l; }
-    io::reactor_counters counters() const noexcept override { return machine_.counters(); }
-    io::outcome notify_fork(execution_context::fork_event e) noexcept override { return machine_.notify_fork(e); }
+    io::reactor_counters counters() const noexcept override { return kernel_.counters(); }
+    io::outcome notify_fork(execution_context::fork_event e) noexcept override { return kernel_.notify_fork(e); }
     bool is_bound() const noexcept override { return true; }
 
     void submit(io::io_op& o) noexcept override {
         note_caller();
         ++pending_;
         copies_.push_back(std::make_unique<copy>(o, log_));
-        machine_.submit(*copies_.back());
+        kernel_.submit(*copies_.back());
     }
     bool ready(io::handle, io::kind, std::size_t) noexcept override { return false; }
     bool try_now(io::io_op&) noexcept override { return false; }
@@ -47,23 +47,23 @@ public:
         note_caller();
         for (auto& each : copies_)
             if (each->original == &o) {
-                machine_.cancel(*each); // unless it is done, and waits to be told of
+                kernel_.cancel(*each); // unless it is done, and waits to be told of
                 return true;
             }
         return false;
     }
     bool cancel(io::handle h, void* ticket) noexcept override {
         note_caller();
-        return machine_.cancel(h, ticket);
+        return kernel_.cancel(h, ticket);
     }
     std::size_t cancel_all(io::handle h) noexcept override {
         note_caller();
-        return machine_.cancel_all(h);
+        return kernel_.cancel_all(h);
     }
     void poll(std::int64_t until_ns) noexcept override {
         note_caller();
         bool const has_late_ones = !done_.all().empty();
-        machine_.poll(has_late_ones ? 0 : until_ns);
+        kernel_.poll(has_late_ones ? 0 : until_ns);
         while (!done_.all().empty()) {
             auto& o = hand_back(*done_.all().pop_front());
             log_.late_aborts += o.result.error == ECANCELED;
@@ -75,16 +75,16 @@ public:
     void take_pending(op_queue& into) noexcept override {
         note_caller();
         op_queue stopped;
-        machine_.take_pending(stopped);
+        kernel_.take_pending(stopped);
         stopped.splice_back(done_.all());
         while (!stopped.empty())
             into.push_back(hand_back(*stopped.pop_front()));
         pending_ = 0;
     }
-    void wake() noexcept override { machine_.wake(); }
+    void wake() noexcept override { kernel_.wake(); }
 
 private:
-    /// The machine's.
+    /// The kernel's.
     struct copy : io::datagram_op {
         io::io_op* original;
         completion_log& log;
@@ -116,7 +116,7 @@ private:
             return *original;
         }
     };
-    /// The machine's loop: a queue of what it has done.
+    /// The kernel's loop: a queue of what it has done.
     class done_queue final : public loop {
     public:
         done_queue() : loop(context_) {}
@@ -142,7 +142,7 @@ private:
     }
 
     completion_log& log_;
-    io::reactor& machine_;
+    io::reactor& kernel_;
     done_queue done_;
     std::vector<std::unique_ptr<copy>> copies_;
     loop* loop_ = nullptr;
@@ -151,17 +151,17 @@ private:
 
 /// The base of the driver, so that the parts are there before it.
 struct completion_parts {
-    fairlead::impl::base::owned<io::driver> machine = io::make_driver();
+    fairlead::impl::base::owned<io::driver> kernel = io::make_driver();
     completion_reactor reactor;
 
-    explicit completion_parts(completion_log& l) : reactor(l, machine->reactor()) {}
+    explicit completion_parts(completion_log& l) : reactor(l, kernel->reactor()) {}
 };
 
 class completion_driver final : completion_parts, public io::driver {
 public:
     explicit completion_driver(completion_log& l)
         : completion_parts(l),
-          driver(completion_parts::reactor, machine->descriptors(), machine->host()) {}
+          driver(completion_parts::reactor, kernel->descriptors(), kernel->host()) {}
 };
 
 } // namespace fairlead::test

@@ -28,7 +28,7 @@ std::uint64_t now_ns() {
     return static_cast<std::uint64_t>(steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
 }
 
-/// A small generator: the demonstration draws the same commands on every machine.
+/// A small generator: the demonstration draws the same commands on every computer.
 class sequence {
 public:
     explicit sequence(std::uint64_t seed) noexcept : state_(seed) {}

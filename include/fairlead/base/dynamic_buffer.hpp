@@ -44,7 +44,7 @@ public:
     }
     mutable_buffer prepare(std::size_t n) {
         std::size_t const start = size();
-        check_room(n);
+        check_space(n);
         container_->resize(start + n);
         committed_ = start;
         return {container_->data() + start, n};
@@ -62,7 +62,7 @@ public:
         return buffer(buffer(*container_, max_size_) + pos, n);
     }
     void grow(std::size_t n) {
-        check_room(n);
+        check_space(n);
         container_->resize(size() + n);
     }
     void shrink(std::size_t n) { container_->resize(size() - impl::base::limited(n, size())); }
@@ -75,7 +75,7 @@ public:
     }
 
 private:
-    void check_room(std::size_t n) const {
+    void check_space(std::size_t n) const {
         if (size() > max_size_ || max_size_ - size() < n)
             impl::base::throw_buffer_too_long();
     }
@@ -118,7 +118,7 @@ struct lazy_buffer_options {
 /// Errors     length_error    prepare() or grow() beyond max_size(); nothing changed
 ///            bad_alloc       likewise; nothing changed
 /// Threads    unsynchronised
-/// Allocates  when prepare() or grow() find no room; the storage at least doubles and never shrinks
+/// Allocates  when prepare() or grow() find no space; the storage at least doubles and never shrinks
 class lazy_buffer {
 public:
     using const_buffers_type = const_buffer;
@@ -146,14 +146,14 @@ public:
     const_buffer data(std::size_t pos, std::size_t n) const noexcept { return buffer(data() + pos, n); }
 
     mutable_buffer prepare(std::size_t n) {
-        make_room(n);
+        make_space(n);
         prepared_ = n;
         return {storage_ + end_, n};
     }
     void commit(std::size_t n) noexcept { end_ += impl::base::limited(n, std::exchange(prepared_, 0)); }
 
     void grow(std::size_t n) {
-        make_room(n);
+        make_space(n);
         prepared_ = 0;
         end_ += n;
     }
@@ -179,11 +179,11 @@ public:
 
 private:
     lazy_buffer_options options() const noexcept { return {max_size_, offset_threshold_}; }
-    void make_room(std::size_t n) {
+    void make_space(std::size_t n) {
         if (capacity_ - end_ < n || max_size_ - size() < n) [[unlikely]]
-            make_room_by_moving(n);
+            make_space_by_moving(n);
     }
-    FAIRLEAD_EXPORT void make_room_by_moving(std::size_t n);
+    FAIRLEAD_EXPORT void make_space_by_moving(std::size_t n);
     FAIRLEAD_EXPORT void rotate() noexcept;
 
     // [0, begin_) consumed  [begin_, end_) data  [end_, capacity_) uninitialised, the first prepared_ bytes of it lent

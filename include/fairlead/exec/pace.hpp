@@ -69,8 +69,8 @@ private:
         if (took >= fairness::slice_ns)
             return set(1);
         auto most = smaller(most_ + items, fairness::batch_items);
-        auto const room = left_of_slice > 0 ? left_of_slice : fairness::slice_ns;
-        while (most > 1 && most * took > items * room)
+        auto const slice = left_of_slice > 0 ? left_of_slice : fairness::slice_ns;
+        while (most > 1 && most * took > items * slice)
             most /= 2;
         set(most);
     }

@@ -58,7 +58,7 @@ public:
         thread_pool* pool_;
     };
 
-    /// Twice as many threads as the machine has processors, at least two.
+    /// Twice as many threads as the computer has processors, at least two.
     thread_pool();
     /// Zero: only those that attach().
     explicit thread_pool(std::size_t threads);

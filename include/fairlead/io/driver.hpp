@@ -33,7 +33,7 @@ private:
     io::host* host_;
 };
 
-/// The driver of this machine: epoll.
+/// The driver of this computer: epoll.
 FAIRLEAD_EXPORT fairlead::impl::base::owned<driver>
 make_driver(fairlead::impl::exec::context_memory_ref const& memory = {});
 /// The driver of a loop whose context has gone: it has no descriptors, and nothing that is started comes to an end.

@@ -1,4 +1,4 @@
-// The machine that a loop runs on: its clocks, names and signals. The real one, or a simulated one.
+// The way of a loop to its host, a computer that is real or simulated: clocks, names and signals.
 #pragma once
 
 #include <fairlead/exec/execution_context.hpp>
@@ -75,9 +75,9 @@ public:
     virtual bool has_threads() const noexcept { return true; }
     /// Blocks the calling thread until `until_ns`. False: this host has no threads to block.
     virtual bool sleep_until(std::int64_t until_ns) noexcept = 0;
-    /// The name of this machine, with a NUL behind it.
+    /// The name of the computer, with a NUL behind it.
     virtual outcome host_name(char* into, std::size_t capacity) noexcept { return system_host_name(into, capacity); }
-    /// Of the real machine.
+    /// Of the real computer.
     FAIRLEAD_EXPORT static outcome system_host_name(char* into, std::size_t capacity) noexcept;
 
     // ---- name look-up: completes on the loop; cancel makes it complete with operation_aborted soon

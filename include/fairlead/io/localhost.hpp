@@ -1,4 +1,4 @@
-// Names that stand for this machine on every machine.
+// Names that stand for this computer on every computer.
 #pragma once
 
 #include <string_view>

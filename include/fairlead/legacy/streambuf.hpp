@@ -14,7 +14,7 @@ namespace fairlead {
 /// reference, streams by address.
 /// Errors     length_error  prepare() beyond max_size(); nothing changed
 /// Threads    unsynchronised
-/// Allocates  when there is no room; the memory stays until the object goes
+/// Allocates  when there is no space; the memory stays until the object goes
 template <class Allocator> class basic_streambuf : public std::streambuf {
 public:
     using const_buffers_type = const_buffer;
@@ -35,13 +35,13 @@ public:
 
     const_buffers_type data() const noexcept { return {gptr(), size()}; }
     mutable_buffers_type prepare(std::size_t n) {
-        make_room(n);
+        make_space(n);
         return {pptr(), n};
     }
     /// Moves up to `n` bytes from what prepare() gave to the end of data().
     void commit(std::size_t n) noexcept {
-        std::size_t const room = static_cast<std::size_t>(epptr() - pptr());
-        point_at(begin(), end() + impl::base::limited(n, room));
+        std::size_t const space = static_cast<std::size_t>(epptr() - pptr());
+        point_at(begin(), end() + impl::base::limited(n, space));
     }
     void consume(std::size_t n) noexcept { point_at(begin() + impl::base::limited(n, size()), end()); }
 
@@ -56,7 +56,7 @@ protected:
         if (traits_type::eq_int_type(c, traits_type::eof()))
             return traits_type::not_eof(c);
         if (pptr() == epptr())
-            make_room(size() < max_size_ && max_size_ - size() < growth ? max_size_ - size() : growth);
+            make_space(size() < max_size_ && max_size_ - size() < growth ? max_size_ - size() : growth);
         *pptr() = traits_type::to_char_type(c);
         commit(1);
         return c;
@@ -74,7 +74,7 @@ private:
         setg(first, first + begin, first + end);
         setp(first + end, first + bytes_.size());
     }
-    void make_room(std::size_t n) {
+    void make_space(std::size_t n) {
         if (static_cast<std::size_t>(epptr() - pptr()) >= n)
             return;
         std::size_t const used = size();

@@ -8,7 +8,7 @@
 namespace fairlead {
 namespace impl::net {
 
-static_assert(sizeof(io::datagram_op) == 96, "what the records below leave room for");
+static_assert(sizeof(io::datagram_op) == 96, "what the records below leave space for");
 
 /// The base of the initiations below: a socket, and the way to its driver.
 template <class Derived, class Record> struct datagram_primitive : operation::primitive<Derived> {

@@ -1,4 +1,4 @@
-// The name of this machine.
+// The name of this computer.
 #pragma once
 
 #include <fairlead/base/error.hpp>
@@ -7,7 +7,7 @@
 
 namespace fairlead::ip {
 
-/// The name of this machine; inside run() of a simulated host, that host's.
+/// The name of this computer; inside run() of a simulated host, that host's.
 FAIRLEAD_EXPORT std::string host_name();
 FAIRLEAD_EXPORT std::string host_name(error_code& ec);
 

@@ -14,7 +14,7 @@ namespace fairlead::impl::net {
 
 /// The half of an I/O object that no template parameter changes.
 struct socket_core {
-    [[no_unique_address]] io::impl::io_loop_ref engine; ///< its last bytes have room for the two flags
+    [[no_unique_address]] io::impl::io_loop_ref engine; ///< its last bytes have space for the two flags
     bool user_non_blocking = false;
     bool report_aborted = false;
     int family;

@@ -62,7 +62,7 @@ private:
 
 namespace ip {
 
-/// A port, in the byte order of this machine.
+/// A port, in the byte order of this computer.
 using port_type = std::uint16_t;
 
 /// An address and a port. A value of 28 bytes that the system reads and writes as it is.

@@ -43,7 +43,7 @@ public:
     }
 
 private:
-    // A path in the file system counts with its NUL where that has room; an abstract name and no name have none.
+    // A path in the file system counts with its NUL where that has space; an abstract name and no name have none.
     bool has_nul() const noexcept { return length_ != 0 && length_ != path_max && bytes_.path[0] != '\0'; }
 
     struct {
@@ -105,7 +105,7 @@ operator<<(std::basic_ostream<Elem, Traits>& os, basic_endpoint<Protocol> const&
     return os << endpoint.to_string().c_str();
 }
 
-/// Streams within this machine: as TCP, under a path or an abstract name in place of address and port.
+/// Streams within this computer: as TCP, under a path or an abstract name in place of address and port.
 class stream_protocol {
 public:
     using endpoint = basic_endpoint<stream_protocol>;
@@ -120,7 +120,7 @@ public:
     friend constexpr bool operator==(stream_protocol const&, stream_protocol const&) noexcept = default;
 };
 
-/// Datagrams within this machine: each arrives whole, in order and exactly once; a sender waits for room at the
+/// Datagrams within this computer: each arrives whole, in order and exactly once; a sender waits for space at the
 /// receiver.
 class datagram_protocol {
 public:
@@ -134,7 +134,7 @@ public:
     friend constexpr bool operator==(datagram_protocol const&, datagram_protocol const&) noexcept = default;
 };
 
-/// Packets over a connection within this machine.
+/// Packets over a connection within this computer.
 class seq_packet_protocol {
 public:
     using endpoint = basic_endpoint<seq_packet_protocol>;

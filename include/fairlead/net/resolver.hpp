@@ -64,7 +64,7 @@ public:
     FAIRLEAD_EXPORT void perform(io::resolve_op& o) noexcept;
     FAIRLEAD_EXPORT static void finish(resolve_request& r) noexcept;
 
-    [[no_unique_address]] io::impl::io_loop_ref engine; ///< its last bytes have room for the flag
+    [[no_unique_address]] io::impl::io_loop_ref engine; ///< its last bytes have space for the flag
     bool was_started = false;                           ///< since the last cancel(): only then can there be requests
     op_link requests;
 };

@@ -223,7 +223,7 @@ namespace multicast {
 /// As unicast::hops, for datagrams to a group.
 using hops = impl::net::hops_option<
     impl::net::ip_option_key<impl::net::os::ip_multicast_ttl, impl::net::os::ipv6_multicast_hops>>;
-/// Whether this machine gets what it sends to a group that it has joined.
+/// Whether this computer gets what it sends to a group that it has joined.
 using enable_loopback = impl::net::boolean_option<
     impl::net::ip_option_key<impl::net::os::ip_multicast_loop, impl::net::os::ipv6_multicast_loop>>;
 } // namespace multicast

@@ -98,7 +98,7 @@ template <class Init> struct stoppable_primitive
         base::prepare(o, extra);
         o.prepare_to_stop(token, *inner.home());
     }
-    /// With a handler that has a slot it is a generic operation, which hears both. The op has room for one slot. It
+    /// With a handler that has a slot it is a generic operation, which hears both. The op has space for one slot. It
     /// gives away what it has: that of several datagram buffers cannot be copied.
     template <class Handler> void operator()(Handler&& handler) {
         if constexpr (operation::has_cancellation_slot<std::decay_t<Handler>>)

@@ -52,7 +52,7 @@ public:
 private:
     FAIRLEAD_EXPORT std::size_t cancel_armed(std::size_t most) noexcept;
     void take_over(timer_core& other) noexcept;
-    [[no_unique_address]] io::impl::io_loop_ref engine_; ///< its last bytes have room for the flag
+    [[no_unique_address]] io::impl::io_loop_ref engine_; ///< its last bytes have space for the flag
     bool was_armed_ =
         false; ///< since the last cancel(): only then can there be waits, and whoever owns the loop has them
     std::int64_t deadline_ns_ = 0;

@@ -105,7 +105,7 @@ private:
     }
     void wait_for_lock() noexcept;
     FAIRLEAD_EXPORT void release() noexcept;
-    FAIRLEAD_EXPORT void make_room(std::size_t bytes);
+    FAIRLEAD_EXPORT void make_space(std::size_t bytes);
     void remove() noexcept {
         if (!block_)
             return;
@@ -131,7 +131,7 @@ public:
         cancellation_signal::use const mine(*signal_);
         signal_->remove();
         if (!signal_->block_ || signal_->block_->capacity < sizeof(Handler))
-            signal_->make_room(sizeof(Handler));
+            signal_->make_space(sizeof(Handler));
         auto* const h = ::new (signal_->block_->place()) Handler(std::forward<Args>(args)...);
         signal_->block_->installed = &impl::operation::slot_handler_table<Handler>;
         return *h;

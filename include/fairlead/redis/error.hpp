@@ -12,7 +12,7 @@ enum class error {
     server_error = 1,  ///< The server refused a command: result<T>::error_text() keeps what it said.
     incompatible_type, ///< A reply does not fit the C++ type asked for: ask for another type, or a generic_response.
     conversion_failed, ///< A conversion function of the program threw: the command itself was executed.
-    response_mismatch, ///< The response has room for another number of replies than the request has: fix the program.
+    response_mismatch, ///< The response has space for another number of replies than the request has: fix the program.
     refused_command,   ///< Unfit for this connection; nothing was sent. See request::refused() and instead().
     too_many_requests, ///< The queue is full (config::requests_max, queued_bytes_max); nothing was sent: try later.
 

@@ -346,7 +346,7 @@ struct response_ref {
     static constexpr std::size_t any_number = static_cast<std::size_t>(-1);
     void* object;
     deliver_function deliver;
-    std::size_t replies; ///< how many it has room for
+    std::size_t replies; ///< how many it has space for
 };
 
 template <class T> error_code deliver_value(void* object, std::size_t, reply_view const& reply) {

@@ -1,4 +1,4 @@
-// The embedded server on sockets: a Redis in this process, for tests and for machines that have none.
+// The embedded server on sockets: a Redis in this process, for tests and for computers that have none.
 #pragma once
 
 #include <fairlead/exec/executor.hpp>

@@ -46,7 +46,7 @@ struct progress {
 /// A resumable parser. The caller owns the buffer: it passes all bytes not yet consumed, contiguous, and may move them
 /// between calls. A scalar line is delivered when its CRLF is there. The header of a bulk is consumed on its own, with
 /// the format of a verbatim string. Its body is delivered as one view when all of it is there. While waiting,
-/// pending_body() tells its size, so that the caller can make room once. Or the caller calls claim_body() and receives
+/// pending_body() tells its size, so that the caller can make space once. Or the caller calls claim_body() and receives
 /// the body straight into its destination.
 ///
 /// Work      linear in the bytes: a partial line is searched on from where the last call stopped

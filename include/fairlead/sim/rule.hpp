@@ -15,7 +15,7 @@ enum class rule : std::uint8_t {
     reorder,     ///< what is runnable runs in another order
     not_ready,   ///< an operation that could complete at once is put off
     short_read,  ///< a read gets less than is there for it
-    short_write, ///< a write is taken less from than there is room for
+    short_write, ///< a write is taken less from than there is space for
     late_cancel, ///< a cancelled operation completes later, with its result if that comes first
     spike,       ///< a message takes eight times as long
     starve,      ///< a host gets no turn for up to ten milliseconds

@@ -19,7 +19,7 @@ struct fill_end {
     }
 };
 
-/// Reads more into the store, as much as there is room for.
+/// Reads more into the store, as much as there is space for.
 template <class Layer> struct fill_step : fill_end {
     Layer* stream;
 
@@ -29,8 +29,8 @@ template <class Layer> struct fill_step : fill_end {
         return store->is_full();
     }
     template <class Handler> void start(Handler handler) const {
-        auto const room = store->prepare();
-        stream->next_layer().async_read_some(room,
+        auto const space = store->prepare();
+        stream->next_layer().async_read_some(space,
                                              impl::stream::buffered_op<fill_end, Handler>{*this, std::move(handler)});
     }
     std::size_t perform(error_code& ec) const
@@ -64,9 +64,9 @@ template <class Layer, class Buffers> struct buffered_read_step : buffered_read_
         return true;
     }
     template <class Handler> void start(Handler handler) {
-        auto const room = store->prepare();
+        auto const space = store->prepare();
         stream->next_layer().async_read_some(
-            room, impl::stream::buffered_op<end, Handler>{static_cast<end&&>(*this), std::move(handler)});
+            space, impl::stream::buffered_op<end, Handler>{static_cast<end&&>(*this), std::move(handler)});
     }
     std::size_t perform(error_code& ec) const
         requires sync_read_stream<typename Layer::next_layer_type>
@@ -113,7 +113,7 @@ public:
     decltype(auto) async_read_some(Buffers const& into, Token&& token = {}) {
         return impl::stream::start_buffered(read_step<Buffers>{{&store_, into}, this}, std::forward<Token>(token));
     }
-    /// Reads ahead, into the room that is left in the buffer.
+    /// Reads ahead, into the space that is left in the buffer.
     /// Completes  (error_code ec, std::size_t n); n counts what came in
     /// Errors     those of the stream's async_read_some
     /// Cancel     as the stream's async_read_some

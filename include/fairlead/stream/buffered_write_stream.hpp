@@ -105,10 +105,10 @@ public:
     /// Completes  (error_code ec, std::size_t n); none of `from` was taken when ec is set
     /// Errors     those of the stream's async_write_some; what was not written stays in the buffer
     /// Cancel     terminal, partial, while the buffer is being written
-    /// Immediate  when there is room in the buffer; the handler still never runs before this returns
+    /// Immediate  when there is space in the buffer; the handler still never runs before this returns
     /// Lifetime   *this and the memory behind `from` outlive the completion
     /// Threads    one reader plus one writer; otherwise unsynchronised
-    /// Allocates  on our sockets nothing awaited, of one buffer; otherwise, with no room, as async_write of a handler
+    /// Allocates  on our sockets nothing awaited, of one buffer; otherwise, with no space, as async_write of a handler
     /// Source     Asio, buffered_write_stream::async_write_some
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<executor_type>>
     decltype(auto) async_write_some(Buffers const& from, Token&& token = {}) {

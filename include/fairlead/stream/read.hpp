@@ -41,7 +41,7 @@ template <class Buffer> FAIRLEAD_ALWAYS_INLINE const_buffer dynamic_data(Buffer 
     else
         return b.data(0, b.size());
 }
-/// How much to read next: what the buffer has room for without allocating, at least 512 bytes, at most a step.
+/// How much to read next: what the buffer has space for without allocating, at least 512 bytes, at most a step.
 template <class Buffer> std::size_t dynamic_step(Buffer const& b, std::size_t most) noexcept {
     std::size_t const size = b.size();
     std::size_t const left = b.max_size() - size;

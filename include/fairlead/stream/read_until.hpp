@@ -82,7 +82,7 @@ private:
     std::uint64_t word_;
 };
 
-/// That of a literal with `Length` characters, or of an array that has room for so many and may hold fewer. The
+/// That of a literal with `Length` characters, or of an array that has space for so many and may hold fewer. The
 /// compiler compares all of them at once.
 template <std::size_t Length> class literal_delimiter : public short_delimiter {
 public:
@@ -181,7 +181,7 @@ struct character_delimiter {
 };
 
 /// Looks for the delimiter in what the buffer holds. `from`: how many bytes are known not to begin one; updated. False:
-/// it is not there, and there is room for more.
+/// it is not there, and there is space for more.
 template <class Buffer, class Delimiter> FAIRLEAD_ALWAYS_INLINE bool
 find_delimiter(Buffer const& data, Delimiter const& wanted, std::size_t& from, op_result& r) {
     auto const b = dynamic_data(data);

@@ -24,7 +24,7 @@ public:
     bool is_full() const noexcept { return end_ - begin_ == capacity_; }
     std::size_t size() const noexcept { return end_ - begin_; }
     const_buffer data() const noexcept { return {bytes_ + begin_, size()}; }
-    /// All the room that is left, in one piece.
+    /// All the space that is left, in one piece.
     mutable_buffer prepare() noexcept {
         if (begin_ != 0) {
             std::memmove(bytes_, bytes_ + begin_, size());

@@ -120,7 +120,7 @@ TEST_F(Completions, OperationsOfAClosedSocketCompleteLate) {
     post(context, [&] {
         a.close();
         EXPECT_FALSE(a.is_open());
-        EXPECT_EQ(log.copies, 1U) << "the machine is not done with it";
+        EXPECT_EQ(log.copies, 1U) << "the kernel is not done with it";
         EXPECT_EQ(context.driver().reactor().pending(), 1U) << "run() does not end before";
     });
     context.run();

@@ -461,7 +461,7 @@ TEST(ReadinessToWrite, AFileNeverWaits) {
 TEST(ReadinessToWrite, TheEventOfAnAttemptInVainIsAnEcho) {
     readiness known;
     known.begin({false, io::medium::socket});
-    known.had_no_room();
+    known.had_no_space();
     known.set_stalled(io::stall::echoes);
     EXPECT_FALSE(known.heard_of_writes());
     EXPECT_FALSE(known.expects_to_write());

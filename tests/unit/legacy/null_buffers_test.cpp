@@ -56,7 +56,7 @@ struct NullBuffers : testing::Test {
         poll();
         EXPECT_TRUE(succeeded()) << calls << " calls, " << n << " bytes, " << ec.message();
     }
-    /// Writes until there is no room.
+    /// Writes until there is no space.
     template <class Stream> std::size_t fill(Stream& s) {
         s.non_blocking(true);
         std::vector<char> const chunk(4096);
@@ -102,15 +102,15 @@ TEST_F(NullBuffers, SendsOfAStreamWaitForRoom) {
     stream a(context), b(context);
     local::connect_pair(a, b);
     std::size_t sent = 0;
-    auto const room = [&] { drain(b, sent); };
+    auto const space = [&] { drain(b, sent); };
     sent = fill(a);
-    waits([&](auto h) { a.async_write_some(null_buffers(), h); }, room);
+    waits([&](auto h) { a.async_write_some(null_buffers(), h); }, space);
     sent = fill(a);
-    waits([&](auto h) { a.async_send(null_buffers(), h); }, room);
+    waits([&](auto h) { a.async_send(null_buffers(), h); }, space);
     sent = fill(a);
-    waits([&](auto h) { a.async_send(null_buffers(), 0, h); }, room);
+    waits([&](auto h) { a.async_send(null_buffers(), 0, h); }, space);
     sent = fill(a);
-    waits([&](auto h) { async_write(a, null_buffers(), h); }, room);
+    waits([&](auto h) { async_write(a, null_buffers(), h); }, space);
     EXPECT_EQ(b.available(), 0U);
 }
 
@@ -209,19 +209,19 @@ TEST_F(NullBuffers, NoDatagramIsSent) {
         for (error_code full; !full; sent += !full)
             a.send(buffer("x", 1), 0, full);
     };
-    auto const room = [&] {
+    auto const space = [&] {
         for (; sent != 0; --sent)
             EXPECT_EQ(b.receive(buffer(bytes)), 1U);
     };
     datagram::endpoint_type const nobody("nobody/is/here");
     fill_up();
-    waits([&](auto h) { a.async_send(null_buffers(), h); }, room);
+    waits([&](auto h) { a.async_send(null_buffers(), h); }, space);
     fill_up();
-    waits([&](auto h) { a.async_send_to(null_buffers(), nobody, h); }, room);
+    waits([&](auto h) { a.async_send_to(null_buffers(), nobody, h); }, space);
     fill_up();
     EXPECT_EQ(a.send_to(null_buffers(), nobody, ec), 0U);
     EXPECT_EQ(ec, error::would_block);
-    room();
+    space();
     EXPECT_EQ(a.send_to(null_buffers(), nobody), 0U);
     EXPECT_EQ(a.send(null_buffers()), 0U);
     EXPECT_EQ(b.available(), 0U);

@@ -494,7 +494,7 @@ TEST(DatagramSocket, ErrorDoesNotHideTheDatagramBehindIt) {
 
 TEST(DatagramSocket, OneByOneTakesTwoCallsADatagramAndSharedWaits) {
     // Pairs that play ping-pong: behind a datagram there is never another one, and asking each time would show.
-    test::bend clock; // The driver is looked at by time: the count does not depend on how fast this machine is.
+    test::bend clock; // The driver is looked at by time: the count does not depend on how fast this computer is.
     clock.stands = true;
     io_context context(std::make_unique<test::bent_driver>(clock));
     constexpr std::size_t pairs = 50;
@@ -575,7 +575,7 @@ TEST(DatagramSocket, SenderWaitsForRoomAndGoesOn) {
     send(send);
     p.context.run_for(5ms);
     EXPECT_GT(sent, 0U);
-    EXPECT_LT(sent, 2000U) << "there is always room: the test shows nothing";
+    EXPECT_LT(sent, 2000U) << "there is always space: the test shows nothing";
     char in[1024];
     std::size_t received = 0;
     auto const receive = [&](auto& self) -> void {
@@ -592,7 +592,7 @@ TEST(DatagramSocket, SenderWaitsForRoomAndGoesOn) {
     EXPECT_EQ(received, 2000U);
 }
 
-/// A receiver whose queue others have filled: the sender's own socket would have room.
+/// A receiver whose queue others have filled: the sender's own socket would have space.
 struct full_receiver {
     io_context context;
     local_datagram::endpoint const where = abstract("full");
@@ -986,7 +986,7 @@ TEST(DatagramSocket, MulticastGroupsAreJoinedAndLeft) {
     udp::socket sender(context, udp::v4());
     sender.set_option(ip::multicast::outbound_interface(ip::address_v4::loopback()));
     sender.set_option(ip::multicast::enable_loopback(true));
-    sender.set_option(ip::multicast::hops(0)); // never leaves this machine
+    sender.set_option(ip::multicast::hops(0)); // never leaves this computer
     udp::endpoint const there(group, receiver.local_endpoint().port());
     sender.send_to(buffer("many", 4), there);
     char bytes[8];

@@ -178,7 +178,7 @@ TEST(RawSocket, NeedsAPrivilege) {
     static_assert(std::is_same_v<rebound_socket, basic_raw_socket<ip::icmp, io_context::executor_type>>);
     if (ec)
         GTEST_SKIP() << "without the privilege: " << ec.message();
-    // An echo request to this machine comes back, with the header of the internet protocol in front.
+    // An echo request to this computer comes back, with the header of the internet protocol in front.
     unsigned char request[8] = {8, 0, 0, 0, 0x12, 0x34, 0, 1};
     unsigned sum = 0;
     for (int i = 0; i != 8; i += 2)

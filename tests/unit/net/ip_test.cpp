@@ -465,7 +465,7 @@ TEST(IpEndpoint, BindsAndComesBackFromTheKernel) {
         int const fd = ::socket(wanted.protocol().family(), wanted.protocol().type(), wanted.protocol().protocol());
         if (fd < 0 || ::bind(fd, wanted.data(), static_cast<socklen_t>(wanted.size())) != 0) {
             ::close(fd);
-            continue; // A machine without that version.
+            continue; // A computer without that version.
         }
         udp::endpoint bound;
         auto size = static_cast<socklen_t>(bound.capacity());

@@ -128,7 +128,7 @@ inline parse_result parse_in_pieces(std::string_view input, cuts const& ends, re
             if (part.nodes != 0 && end < promised)
                 result.broken_promise += "a node came before the bytes that were said to be missing; ";
             if (part.what == resp3::status::node && part.nodes != batch_size)
-                result.broken_promise += "stopped with room in the batch; ";
+                result.broken_promise += "stopped with space in the batch; ";
             more = part.what == resp3::status::node;
             if (part.what == resp3::status::need_more) {
                 promised = end + part.missing;

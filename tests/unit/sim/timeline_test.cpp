@@ -19,7 +19,7 @@ using sim::timeline;
 std::vector<std::uint32_t> order_of_three_at_once(std::uint64_t seed) {
     timeline t(seed);
     t.promise(3);
-    EXPECT_TRUE(t.make_room());
+    EXPECT_TRUE(t.make_space());
     for (std::uint32_t i = 0; i != 3; ++i)
         t.push(t.now_ns(), event_kind::arrive, {i, 7});
     std::vector<std::uint32_t> order;
@@ -36,7 +36,7 @@ TEST(SimTimeline, EventsAreDueInTheOrderOfTheirTimes) {
     timeline t(1);
     auto const begin = t.now_ns();
     t.promise(3);
-    ASSERT_TRUE(t.make_room());
+    ASSERT_TRUE(t.make_space());
     EXPECT_FALSE(t.has_events());
     EXPECT_EQ(t.next_event_ns(), timeline::never_ns);
     t.push(begin + 30, event_kind::arrive, {3, 0});

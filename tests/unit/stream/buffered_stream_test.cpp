@@ -145,7 +145,7 @@ TEST_F(BufferedStream, FillsAsFarAsThereIsRoom) {
     run();
     EXPECT_EQ(n, 4U);
     n = s.read_some(buffer(bytes, 1));
-    EXPECT_EQ(s.fill(ec), 1U) << "what was taken out makes room";
+    EXPECT_EQ(s.fill(ec), 1U) << "what was taken out makes space";
     EXPECT_EQ(s.in_avail(), 4U);
     EXPECT_EQ(s.fill(), 0U) << "full: nothing is waited for";
     s.async_fill(store());
@@ -297,7 +297,7 @@ TEST_F(BufferedStream, SmallWritesAreSentTogether) {
 
 TEST_F(BufferedStream, AFullBufferIsWrittenBeforeMoreIsTaken) {
     write_stream s(near, 4);
-    EXPECT_EQ(s.write_some(buffer("abcdef", 6)), 4U) << "what there is room for";
+    EXPECT_EQ(s.write_some(buffer("abcdef", 6)), 4U) << "what there is space for";
     EXPECT_EQ(sent(), "");
     s.async_write_some(buffer("ef", 2), store());
     run();
@@ -441,14 +441,14 @@ TEST_F(BufferedStream, OwnsItsStreamWhenToldTo) {
 TEST_F(BufferedStream, DestroyedWithItsContextThePendingOperationIsNeverCalled) {
     auto const alive = std::make_shared<int>();
     {
-        io_context doomed;
-        socket_type a(doomed), b(doomed);
+        io_context going;
+        socket_type a(going), b(going);
         local::connect_pair(a, b);
         read_stream s(a);
         s.async_read_some(buffer(bytes, 1), [alive, this](error_code, std::size_t) { ++calls; });
-        doomed.poll();
+        going.poll();
         EXPECT_EQ(alive.use_count(), 2);
-        doomed.abandon_all();
+        going.abandon_all();
         EXPECT_EQ(alive.use_count(), 1);
     }
     EXPECT_EQ(calls, 0);

@@ -1,4 +1,4 @@
-// The machine that this process runs on: its clocks, look-ups of names, and the signals of the process.
+// The host that this process runs on: its clocks, look-ups of names, and the signals of the process.
 #pragma once
 
 #include <fairlead/io/host.hpp>
@@ -22,9 +22,9 @@ protected:
     ~signal_watcher() = default;
 };
 
-class machine final : public host {
+class kernel_host final : public host {
 public:
-    explicit machine(signal_watcher& w) noexcept : watcher_(w) {}
+    explicit kernel_host(signal_watcher& w) noexcept : watcher_(w) {}
 
     void attach(loop& l) noexcept override { loop_ = &l; }
     void take_pending(op_queue& into) noexcept override;
