@@ -474,7 +474,7 @@ void epoll_reactor::run_waits(descriptor& d) noexcept {
 int epoll_reactor::watch(descriptor& d, bool for_space) noexcept {
     constexpr std::uint32_t to_read = EPOLLIN | EPOLLRDHUP | EPOLLPRI;
     auto const events = for_space ? to_read | EPOLLOUT : to_read;
-    auto const mark = std::uint64_t{d.generation.load(std::memory_order_relaxed)} << 32 | d.index;
+    auto const mark = descriptor_table::handle_of(d).packed();
     int const fd = d.fd.load(std::memory_order_relaxed);
     int const e = d.is_watched() ? set_.change(fd, events, mark) : set_.add(fd, events, mark);
     if (!e)
@@ -583,9 +583,10 @@ template <bool Shared> int epoll_reactor::harvest(std::int64_t until_ns) noexcep
                 signal_hub::of_process().dispatch();
             continue;
         }
-        descriptor& d = table_.at(static_cast<std::uint32_t>(mark));
+        auto const h = handle::unpacked(mark);
+        descriptor& d = table_.at(h.index);
         // Closed in this very batch, perhaps with a new tenant: the event is not for whoever lives here now.
-        if (d.generation.load(std::memory_order_relaxed) != static_cast<std::uint32_t>(mark >> 32))
+        if (!d.is_of(h))
             continue;
         if constexpr (Shared)
             spread(d, events[i]);
@@ -736,7 +737,7 @@ void epoll_reactor::spread(descriptor& d, epoll_event const& e) noexcept {
         auto const only = hold(d);
         return happened(d, e.events, true);
     }
-    if (news_.add(*told, e.data.u64 >> 32, e.events))
+    if (news_.add(*told, {handle::unpacked(e.data.u64).generation, e.events}))
         loop_->push(*told);
 }
 void epoll_reactor::run_news(op* base, op_mode mode) {
@@ -749,10 +750,9 @@ void epoll_reactor::run_news(op* base, op_mode mode) {
     auto& d = *told.of;
     {
         auto const only = hold(d);
-        auto const events = told.events.exchange(0, std::memory_order_acq_rel);
-        if (mode == op_mode::complete && d.is_open() &&
-            d.generation.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(events >> 32))
-            happened(d, static_cast<std::uint32_t>(events), true);
+        auto const heard = tenant_events::unpacked(told.events.exchange(0, std::memory_order_acq_rel));
+        if (mode == op_mode::complete && d.is_open() && d.is_of({d.index, heard.generation}))
+            happened(d, heard.events, true);
     }
     news_.heard();
 }

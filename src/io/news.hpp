@@ -15,11 +15,22 @@
 
 namespace fairlead::io {
 
+/// Events, and the generation of the descriptor that they are of.
+struct tenant_events {
+    std::uint32_t generation;
+    std::uint32_t events;
+
+    constexpr std::uint64_t packed() const noexcept { return std::uint64_t{generation} << 32 | events; }
+    static constexpr tenant_events unpacked(std::uint64_t n) noexcept {
+        return {static_cast<std::uint32_t>(n >> 32), static_cast<std::uint32_t>(n)};
+    }
+};
+
 /// Of one descriptor.
 struct news : op {
     void* reactor;
     descriptor* of;
-    std::atomic<std::uint64_t> events{0}; ///< with the generation that they are of; 0: the op is in no queue
+    std::atomic<std::uint64_t> events{0}; ///< packed tenant_events; 0: the op is in no queue
 };
 
 /// Owner, but for heard().
@@ -57,12 +68,14 @@ public:
         return chunks_[c] + i;
     }
     /// Adds events to it. True: it is in no queue, and has to be pushed.
-    bool add(news& told, std::uint64_t tenant, std::uint32_t events) noexcept {
+    bool add(news& told, tenant_events fresh) noexcept {
         auto seen = told.events.load(std::memory_order_relaxed);
         for (;;) {
             // News of an earlier tenant are of no use any more.
-            auto const before = (seen >> 32) == tenant ? seen & 0xffffffff : 0;
-            if (told.events.compare_exchange_weak(seen, tenant << 32 | before | events, std::memory_order_acq_rel))
+            auto const before = tenant_events::unpacked(seen);
+            auto const all = before.generation == fresh.generation ? before.events | fresh.events : fresh.events;
+            if (told.events.compare_exchange_weak(seen, tenant_events{fresh.generation, all}.packed(),
+                                                  std::memory_order_acq_rel))
                 break;
         }
         if (seen != 0)

@@ -17,7 +17,7 @@ struct handle {
 
     bool is_open() const noexcept { return index != none; }
     friend bool operator==(handle, handle) noexcept = default;
-    /// As the result of an accept.
+    /// As one number: the result of an accept, the mark of an event.
     constexpr std::size_t packed() const noexcept { return std::size_t{generation} << 32 | index; }
     static constexpr handle unpacked(std::size_t n) noexcept {
         return {static_cast<std::uint32_t>(n), static_cast<std::uint32_t>(n >> 32)};
