@@ -539,14 +539,10 @@ bool io_loop::drive(impl::exec::blocking_wait const& w, std::int64_t timeout_ns)
         return false;
     // Whether run() would return at once is between those who call it.
     bool const was_stopped = stopped_.exchange(false, std::memory_order_acq_rel);
-    struct at_end {
-        io_loop& l;
-        bool was_stopped;
-        ~at_end() {
-            if (was_stopped)
-                l.stopped_.store(true, std::memory_order_release);
-        }
-    } const restored{*this, was_stopped};
+    impl::base::at_scope_end const restore([this, was_stopped] {
+        if (was_stopped)
+            stopped_.store(true, std::memory_order_release);
+    });
     auto const until = timeout_ns < 0 ? timeout_ns : clock_ns() + timeout_ns;
     return (enter(until, &w) && run(1, until, &w) != 0) || (until >= 0 && clock_ns() >= until);
 }

@@ -188,6 +188,12 @@ struct awaitable_access {
     }
 };
 
+/// A frame that goes when the block is left.
+struct frame_until_scope_end {
+    std::coroutine_handle<> h;
+    ~frame_until_scope_end() { h.destroy(); }
+};
+
 template <class T> class child_awaiter {
 public:
     /// Takes the coroutine over: whoever held it may go, or be given another one, while it is awaited.
@@ -211,10 +217,7 @@ public:
     T await_resume() {
         // The child's frame goes before the caller continues, so that its next call finds the block again.
         auto& promise = child_.promise();
-        struct destroy {
-            std::coroutine_handle<> h;
-            ~destroy() { h.destroy(); }
-        } const at_end{std::exchange(child_.handle_, nullptr)};
+        frame_until_scope_end const own{std::exchange(child_.handle_, nullptr)};
         return promise.take();
     }
 

@@ -6,6 +6,7 @@
 // plain object in the memory of the handler's allocator.
 #pragma once
 
+#include <fairlead/base/at_scope_end.hpp>
 #include <fairlead/coro/awaitable.hpp>
 #include <fairlead/operation/associated.hpp>
 #include <fairlead/operation/completion.hpp>
@@ -123,12 +124,9 @@ private:
         }
     }
     values result() {
-        struct destroy {
-            std::coroutine_handle<> h;
-            ~destroy() { h.destroy(); }
-        } const at_end{std::exchange(child(), nullptr)};
+        frame_until_scope_end const own{std::exchange(child(), nullptr)};
         try {
-            auto& promise = awaitable_access::promise<T>(at_end.h);
+            auto& promise = awaitable_access::promise<T>(own.h);
             if constexpr (std::is_void_v<T>) {
                 promise.take();
                 return values();
@@ -155,10 +153,7 @@ private:
         take_leave();
         Handler h(operation::move_out(handler_, [this] { operation::deallocate_with(handler_, this); }));
         ex.on_work_started(); // The root gives its count back now; the handler is still to come.
-        struct finished {
-            any_io_executor const& e;
-            ~finished() { e.on_work_finished(); }
-        } const at_end{ex};
+        base::at_scope_end const finished([&ex] { ex.on_work_finished(); });
         operation::deallocate_with(h, this);
         if (inside) {
             exec::this_thread.starting = nullptr;

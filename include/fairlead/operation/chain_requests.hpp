@@ -6,6 +6,7 @@
 // once as ever. Its item has no budget left when there is a request, so that the next await comes here.
 #pragma once
 
+#include <fairlead/base/at_scope_end.hpp>
 #include <fairlead/operation/await_handler.hpp>
 #include <fairlead/operation/cancellation_state.hpp>
 #include <fairlead/operation/erased_handler.hpp>
@@ -99,15 +100,10 @@ private:
 /// Starts an awaited operation with a handler: `start()` moves that in. False: it has completed meanwhile.
 template <class Start> bool start_with_handler(await_record& r, Start start) {
     auto& thread = exec::this_thread;
-    struct restore {
-        exec::thread_state& thread;
-        await_record const* starting;
-        bool dropped;
-        ~restore() {
-            thread.starting = starting;
-            thread.dropped = dropped;
-        }
-    } const outer{thread, thread.starting, thread.dropped};
+    base::at_scope_end const restore([&thread, starting = thread.starting, dropped = thread.dropped] {
+        thread.starting = starting;
+        thread.dropped = dropped;
+    });
     thread.starting = &r;
     thread.dropped = false;
     start();
