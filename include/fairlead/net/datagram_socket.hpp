@@ -484,10 +484,7 @@ private:
             *this, std::forward<Token>(token), impl::net::make_transfer(core_, k, buffers, flags));
     }
     template <class Init> static std::size_t perform(error_code& ec, Init const& init) {
-        std::tuple<error_code, std::size_t> v;
-        init.block(v);
-        ec = std::get<0>(v);
-        return std::get<1>(v);
+        return impl::net::perform<std::size_t>(ec, init);
     }
     /// Its description in an error names the receiver.
     template <class Init> static std::size_t perform(Init const& init) {

@@ -330,7 +330,8 @@ public:
         return resolve(host, service, none, ec);
     }
     results_type resolve(std::string_view host, std::string_view service, flags f, error_code& ec) {
-        return perform(impl::net::resolve<Protocol>(core_, host, service, impl::net::os::af_unspec, f), ec);
+        return impl::net::perform<results_type>(
+            ec, impl::net::resolve<Protocol>(core_, host, service, impl::net::os::af_unspec, f));
     }
     results_type resolve(Protocol const& p, std::string_view host, std::string_view service, flags f = none) {
         error_code ec;
@@ -340,23 +341,17 @@ public:
         return resolve(p, host, service, none, ec);
     }
     results_type resolve(Protocol const& p, std::string_view host, std::string_view service, flags f, error_code& ec) {
-        return perform(impl::net::resolve<Protocol>(core_, host, service, p.family(), f), ec);
+        return impl::net::perform<results_type>(ec, impl::net::resolve<Protocol>(core_, host, service, p.family(), f));
     }
     results_type resolve(endpoint_type const& e) {
         error_code ec;
         return checked(resolve(e, ec), ec, e);
     }
     results_type resolve(endpoint_type const& e, error_code& ec) {
-        return perform(impl::net::resolve_endpoint<Protocol>(core_, e), ec);
+        return impl::net::perform<results_type>(ec, impl::net::resolve_endpoint<Protocol>(core_, e));
     }
 
 private:
-    template <class Init> static results_type perform(Init const& init, error_code& ec) {
-        std::tuple<error_code, results_type> v;
-        init.block(v);
-        ec = std::get<0>(v);
-        return std::get<1>(std::move(v));
-    }
     template <class... What> static results_type checked(results_type&& r, error_code const& ec, What const&... what) {
         if (ec)
             impl::base::throw_error_now(ec, impl::net::text_of_look_up(what...).c_str());

@@ -225,13 +225,17 @@ template <class Token, class Buffers> inline constexpr bool nothrow_transfer =
 /// Options have no names here, only numbers.
 [[noreturn]] FAIRLEAD_EXPORT void throw_about_option(error_code const& ec, char const* what, int level, int name);
 
+/// Performs an operation in the calling thread: its error goes into `ec`.
+template <class Value, class Init> FAIRLEAD_ALWAYS_INLINE Value perform(error_code& ec, Init const& init) {
+    std::tuple<error_code, Value> v;
+    init.block(v);
+    ec = std::get<0>(v);
+    return std::get<1>(std::move(v));
+}
 /// In the calling thread.
 template <class Buffers>
 std::size_t perform_transfer(error_code& ec, socket_core const& s, io::kind k, Buffers const& buffers, int flags = 0) {
-    std::tuple<error_code, std::size_t> v;
-    make_transfer(s, k, buffers, flags).block(v);
-    ec = std::get<0>(v);
-    return std::get<1>(v);
+    return perform<std::size_t>(ec, make_transfer(s, k, buffers, flags));
 }
 template <class Buffers> std::size_t perform_transfer(char const* what, socket_core const& s, io::kind k,
                                                       Buffers const& buffers, int flags = 0) {
