@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <functional> // bad_function_call
-#include <memory>
 #include <tuple>
 #include <utility>
 
