@@ -566,11 +566,12 @@ std::size_t io_loop::turn() {
     if (local_.empty())
         return 0;
     run_state r{member, std::numeric_limits<std::size_t>::max(), -1, nullptr};
+    impl::base::at_scope_end const count_items( // also when a handler throws
+        [this, &r] { counters_items_.fetch_add(r.total, std::memory_order_relaxed); });
     pace_.rest();
     pace_.trust(); // A simulated clock stands still: the batch is as long as it may be.
     look_at_clock();
     run_items(r); // 1
-    counters_items_.fetch_add(r.total, std::memory_order_relaxed);
     return r.total;
 }
 

@@ -15,6 +15,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -763,6 +764,23 @@ TEST(IoContext, CountersTellTurnsAndItems) {
     context.run();
     EXPECT_EQ(context.counters().items, 10U);
     EXPECT_GE(context.counters().turns, 1U);
+}
+
+TEST(IoContext, CountersTellTheItemsBeforeAnExceptionWhoeverRunsThem) {
+    auto const count = [](auto run) {
+        io_context context;
+        for (int i = 0; i != 5; ++i)
+            post(context, [i] {
+                if (i == 2)
+                    throw std::runtime_error("the third");
+            });
+        EXPECT_THROW(run(context.as_loop()), std::runtime_error);
+        EXPECT_EQ(context.counters().items, 3U) << "it counts itself";
+        EXPECT_EQ(run(context.as_loop()), 2U);
+        EXPECT_EQ(context.counters().items, 5U);
+    };
+    count([](io_loop& l) { return l.run_until_ns(std::numeric_limits<std::size_t>::max(), -1); });
+    count([](io_loop& l) { return l.turn(); });
 }
 
 // ---- what programs of old say
