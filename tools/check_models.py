@@ -3,7 +3,8 @@
 
     tools/check_models.py [MODEL...]    prints one line for each model; exit status 1 if one does not hold
 
-Each model in tests/models holds as it is, and fails with -DBROKEN: a model that cannot fail shows nothing.
+Each model in tests/models holds as it is, and fails with -DBROKEN and each other flag that its comment names as
+"spin -a -DFLAG:". A model that cannot fail shows nothing.
 """
 
 import re
@@ -44,11 +45,12 @@ def main() -> int:
     bad = 0
     for model in models:
         errors, states = explore(model)
-        broken, _ = explore(model, "-DBROKEN")
+        flags = sorted({"-DBROKEN", *re.findall(r"^// spin -a (-D\w+):", model.read_text(), re.MULTILINE)})
+        unbroken = [f for f in flags if not explore(model, f)[0]]
         verdict = "holds" if not errors else "FAILS"
-        if not broken:
-            verdict += ", and cannot fail: -DBROKEN holds, too"
-        bad += bool(errors) or not broken
+        for flag in unbroken:
+            verdict += f", and cannot fail: {flag} holds, too"
+        bad += bool(errors or unbroken)
         print(f"{model.stem:12} {verdict}, {states} states")
     return 1 if bad else 0
 

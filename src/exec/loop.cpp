@@ -476,7 +476,7 @@ unsigned loop::run_share(std::size_t most, std::size_t& done, impl::exec::inside
                 break;
             item.fill(item.first);
             --item.items;
-            bool const is_handler = o->cancel != not_a_handler();
+            bool const is_handler = !impl::exec::has_ticket(*o, not_a_handler());
             done += is_handler;
             {
                 outside_section const handler;

@@ -124,6 +124,7 @@ public:
     }
     bool cancel(io_op& o) noexcept override;
     bool cancel(handle h, void* ticket) noexcept override;
+    void cancel_marked() noexcept override;
     std::size_t cancel_all(handle h) noexcept override;
     std::size_t pending() const noexcept override { return pending_ + pending_shared_.load(std::memory_order_relaxed); }
     void take_pending(op_queue& into) noexcept override;
@@ -378,6 +379,20 @@ bool epoll_reactor::cancel(handle h, void* ticket) noexcept {
     unlist_if_idle(*d);
     complete_with(*o, ECANCELED);
     return true;
+}
+void epoll_reactor::cancel_marked() noexcept {
+    table_.for_each([&](descriptor& d) {
+        auto const only = hold(d);
+        for (op_queue* q : {&d.reads, &d.writes, &d.waits})
+            q->for_each([&](op& o) {
+                if (!fairlead::impl::exec::is_marked_asked(o))
+                    return;
+                op_queue::unlink(o);
+                complete_with(static_cast<io_op&>(o), ECANCELED);
+            });
+        unlist_if_idle(d);
+        return true;
+    });
 }
 std::size_t epoll_reactor::cancel_all(handle h) noexcept {
     descriptor* const d = table_.find(h);

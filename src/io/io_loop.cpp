@@ -661,25 +661,47 @@ bool io_loop::disarm(io::timer_op& o) noexcept {
     return was_armed;
 }
 
-/// `find(known_to_live)` cancels the op if it is pending.
-template <class Find> void io_loop::cancel_one(Find find) noexcept {
-    on_owner([this, find](bool here) {
+/// `find(known_to_live)` cancels `o` if it is pending.
+template <class Find> void io_loop::cancel_one(op& o, Find find) noexcept {
+    impl::exec::section const s;
+    auto const find_now = [this, find](bool here) {
         // An op that another thread has started may still be in the inbox. A message came behind it.
         if (!find(here) && here && take_inbox())
             find(true);
-    });
+    };
+    if (!on_owner_or(find_now)) {
+        impl::exec::mark_asked(o);
+        call_for_marked();
+    }
 }
-void io_loop::cancel(io::handle h, void* ticket) noexcept {
-    cancel_one([this, h, ticket](bool) { return reactor_->cancel(h, ticket); });
+void io_loop::ask(io::handle h, op& o) noexcept {
+    auto* const ticket = impl::exec::ticket_of(o).load(std::memory_order_relaxed);
+    cancel_one(o, [this, h, ticket](bool) { return reactor_->cancel(h, ticket); });
 }
-void io_loop::cancel(io::timer_op* o, void* ticket) noexcept {
-    cancel_one([this, o, ticket](bool known_to_live) {
-        bool const found = known_to_live ? o->heap_index != io::timer_op::not_armed
-                                         : timers_->heap.contains(o) && impl::exec::has_ticket(*o, ticket);
+void io_loop::ask(io::timer_op& o) noexcept {
+    auto* const ticket = impl::exec::ticket_of(o).load(std::memory_order_relaxed);
+    cancel_one(o, [this, where = &o, ticket](bool known_to_live) {
+        bool const found = known_to_live ? where->heap_index != io::timer_op::not_armed
+                                         : timers_->heap.contains(where) && impl::exec::has_ticket(*where, ticket);
         if (found)
-            cancel(*o);
+            cancel(*where);
         return found;
     });
+}
+
+/// After a mark. The owner is to look behind all that is in the inbox now: the op may be in there.
+void io_loop::call_for_marked() noexcept {
+    static constinit impl::exec::owner_request what{
+        {}, [](loop& owned, op&) { static_cast<io_loop&>(owned).cancel_marked(); }};
+    if (marks_.fetch_add(1, std::memory_order_acq_rel) == 0)
+        post_request(marked_, what);
+}
+void io_loop::cancel_marked() noexcept {
+    if (marks_.exchange(0, std::memory_order_acq_rel) > 1)
+        call_for_marked(); // The later ones may belong to ops that stand behind the request.
+    reactor_->cancel_marked();
+    while (auto* const o = timers_->heap.find_marked())
+        cancel(*o);
 }
 
 std::size_t io_loop::cancel(io::handle h) noexcept {

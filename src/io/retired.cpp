@@ -28,6 +28,7 @@ public:
     bool try_now(io_op&) noexcept override { return false; }
     bool cancel(io_op&) noexcept override { return false; }
     bool cancel(handle, void*) noexcept override { return false; }
+    void cancel_marked() noexcept override {}
     std::size_t cancel_all(handle) noexcept override { return 0; }
     void poll(std::int64_t) noexcept override {}
     std::size_t pending() const noexcept override { return 0; }

@@ -42,6 +42,14 @@ public:
     bool contains(timed const* t) const noexcept {
         return std::any_of(heap_.begin(), heap_.end(), [t](entry const& e) { return e.what == t; });
     }
+    /// The first op with a mark, in no particular order; null: there is none.
+    timer_op* find_marked() const noexcept {
+        auto const is_marked = [](entry const& e) {
+            return !e.what->is_limit && fairlead::impl::exec::is_marked_asked(static_cast<timer_op&>(*e.what));
+        };
+        auto const found = std::find_if(heap_.begin(), heap_.end(), is_marked);
+        return found == heap_.end() ? nullptr : static_cast<timer_op*>(found->what);
+    }
     timed& pop() noexcept {
         timed& t = *heap_.front().what;
         erase(t);

@@ -37,6 +37,7 @@ public:
         endpoint* const e = network_.find(h);
         return e && network_.cancel(*e, ticket);
     }
+    void cancel_marked() noexcept override { network_.cancel_marked(host_); }
     std::size_t cancel_all(io::handle h) noexcept override {
         endpoint* const e = network_.find(h);
         return e ? network_.cancel_all(*e) : 0;

@@ -81,6 +81,7 @@ public:
     void perform(io::io_op& o, bool may_wait) noexcept { operations_.perform(o, may_wait); }
     bool cancel(endpoint& e, io::io_op& o) noexcept { return operations_.cancel(e, o); }
     bool cancel(endpoint& e, void* ticket) noexcept { return operations_.cancel(e, ticket); }
+    void cancel_marked(host_state const& m) noexcept { operations_.cancel_marked(m); }
     std::size_t cancel_all(endpoint& e) noexcept { return operations_.cancel_all(e); }
     void take_pending(host_state& m, op_queue& into) noexcept;
 

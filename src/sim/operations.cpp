@@ -193,6 +193,15 @@ bool operations::cancel(endpoint& e, void* ticket) noexcept {
     return found && cancel(e, *found);
 }
 
+void operations::cancel_marked(host_state const& m) noexcept {
+    for (auto const& e : endpoints_.all())
+        for (op_queue* q : {&e->reads, &e->writes})
+            q->for_each([&](op& o) {
+                if (e->owner == &m && fairlead::impl::exec::is_marked_asked(o))
+                    cancel(*e, static_cast<io::io_op&>(o));
+            });
+}
+
 std::size_t operations::cancel_all(endpoint& e) noexcept {
     std::size_t n = 0;
     for (op_queue* q : {&e.reads, &e.writes})

@@ -24,6 +24,7 @@ public:
     void perform(io::io_op& o, bool may_wait) noexcept;
     bool cancel(endpoint& e, io::io_op& o) noexcept;
     bool cancel(endpoint& e, void* ticket) noexcept;
+    void cancel_marked(host_state const& m) noexcept;
     std::size_t cancel_all(endpoint& e) noexcept;
     void take_pending(host_state const& m, op_queue& into) noexcept;
 

@@ -36,6 +36,7 @@ public:
     bool try_now(io::io_op& o) noexcept override { return kernel_.try_now(o); }
     bool cancel(io::io_op& o) noexcept override { return kernel_.cancel(o); }
     bool cancel(io::handle h, void* ticket) noexcept override { return kernel_.cancel(h, ticket); }
+    void cancel_marked() noexcept override { kernel_.cancel_marked(); }
     std::size_t cancel_all(io::handle h) noexcept override { return kernel_.cancel_all(h); }
     void poll(std::int64_t until_ns) noexcept override {
         ++bend_.polls;

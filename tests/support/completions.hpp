@@ -56,6 +56,12 @@ public:
         note_caller();
         return kernel_.cancel(h, ticket);
     }
+    void cancel_marked() noexcept override {
+        note_caller();
+        for (auto& each : copies_)
+            if (impl::exec::is_marked_asked(*each->original))
+                machine_.cancel(*each);
+    }
     std::size_t cancel_all(io::handle h) noexcept override {
         note_caller();
         return kernel_.cancel_all(h);

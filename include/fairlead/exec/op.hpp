@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 namespace fairlead {
 
@@ -54,6 +55,17 @@ namespace impl::exec {
 /// Another thread may take the ticket away while the owner of the loop looks for it.
 inline std::atomic_ref<void*> ticket_of(op& o) noexcept { return std::atomic_ref<void*>(o.cancel); }
 inline bool has_ticket(op& o, void* ticket) noexcept { return ticket_of(o).load(std::memory_order_relaxed) == ticket; }
+
+/// A bit that no ticket has.
+inline constexpr std::uintptr_t asked_mark = std::uintptr_t(1) << 63;
+/// Asks an op without a message. It has a ticket, and cannot go meanwhile; one thread at a time asks it.
+inline void mark_asked(op& o) noexcept {
+    auto const marked = reinterpret_cast<std::uintptr_t>(ticket_of(o).load(std::memory_order_relaxed)) | asked_mark;
+    ticket_of(o).store(reinterpret_cast<void*>(marked), std::memory_order_relaxed);
+}
+inline bool is_marked_asked(op& o) noexcept {
+    return (reinterpret_cast<std::uintptr_t>(ticket_of(o).load(std::memory_order_relaxed)) & asked_mark) != 0;
+}
 
 } // namespace impl::exec
 

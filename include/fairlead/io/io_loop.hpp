@@ -107,10 +107,11 @@ public:
     bool arm(io::op_limit& l, std::int64_t deadline_ns) noexcept;
     /// When this returns the limit is armed no more, and nobody looks at its op. Any thread.
     void disarm(io::op_limit& l) noexcept;
-    /// Completes the pending op that has `ticket` with operation_aborted, and leaves one that has completed alone. It
-    /// must not go before this returns, but may go before a message arrives. Any thread.
-    void cancel(io::handle h, void* ticket) noexcept;
-    void cancel(io::timer_op* o, void* ticket) noexcept;
+    /// Completes a pending op, which has a ticket, with operation_aborted. One that has completed is left alone. It
+    /// must not go before this returns, but may go before a message arrives. Any thread, also with a lock that the
+    /// owner may want: without memory for a message the op is marked.
+    void ask(io::handle h, op& o) noexcept;
+    void ask(io::timer_op& o) noexcept;
     /// Calls f() with the loop in the caller's hands, waiting for it if need be: for what must have happened when the
     /// caller goes on. If the driver is bound to another thread, that one calls f(), and the caller waits for it.
     template <class F> auto as_owner(F f) noexcept {
@@ -145,11 +146,7 @@ public:
     /// can have the loop for a moment, and f(true) is called.
     template <class F> void on_owner(F f) noexcept {
         impl::exec::section const s;
-        if (at_once([&f] { f(true); }))
-            return;
-        if (auto* o = request<F>::make(f)) {
-            post_request(*o, request<F>::what);
-        } else {
+        if (!on_owner_or(f)) {
             auto at_once = [&f]() noexcept { f(true); };
             as_borrower(s, &call<decltype(at_once)>, &at_once);
         }
@@ -198,7 +195,18 @@ private:
     void submit_here(io::io_op& o) noexcept;
     void arm_here(io::timer_op& o) noexcept;
     template <class Op, void (io_loop::*Start)(Op&) noexcept> void hand_in(Op& o) noexcept;
-    template <class Find> void cancel_one(Find find) noexcept;
+    /// False: there was no memory.
+    template <class F> bool on_owner_or(F& f) noexcept {
+        if (at_once([&f] { f(true); }))
+            return true;
+        auto* const o = request<F>::make(f);
+        if (o)
+            post_request(*o, request<F>::what);
+        return o;
+    }
+    template <class Find> void cancel_one(op& o, Find find) noexcept;
+    void call_for_marked() noexcept;
+    void cancel_marked() noexcept;
     template <class Last> void abandon_all_and(Last last) noexcept;
     std::size_t run(std::size_t most, std::int64_t until_ns, impl::exec::blocking_wait const* for_whom);
     // A turn of run(). Where the loop sleeps between two messages, each of them pays for all that is inlined here.
@@ -235,6 +243,8 @@ private:
     std::atomic<std::int64_t> seen_ns_{0}; ///< when a program last read the clock; 0: not since we did
     unsigned batches_since_poll_ = 0;
     std::atomic<std::uint64_t> counters_items_{0};
+    op marked_;                      ///< a request to look for ops with a mark
+    std::atomic<unsigned> marks_{0}; ///< since it was posted; 0: it is not in the inbox
     std::atomic<std::size_t> references_{1};
     std::atomic<bool> is_retired_{false};
     bool has_own_thread_ = false;
@@ -247,7 +257,7 @@ struct descriptor_canceller {
     io_loop* engine;
     io::handle handle;
     cancellation_type accepts;
-    void request(void* ticket) const { engine->cancel(handle, ticket); }
+    void request(op& o) const { engine->ask(handle, o); }
     void end(io_op& o) const noexcept { engine->reactor().cancel(o); }
 };
 /// How this op is asked to end early, and for which types of requests.
@@ -262,7 +272,7 @@ struct timer_canceller {
     io_loop* engine;
     timer_op* o;
     static constexpr auto accepts = cancellation_type::terminal | cancellation_type::partial | cancellation_type::total;
-    void request(void* ticket) const { engine->cancel(o, ticket); }
+    void request(op&) const { engine->ask(*o); }
     void end(timer_op& pending) const noexcept {
         if (pending.heap_index != timed::not_armed)
             engine->cancel(pending);
@@ -274,7 +284,7 @@ struct signal_canceller {
     io_loop* engine;
     signal_op* o;
     static constexpr auto accepts = cancellation_type::terminal | cancellation_type::partial | cancellation_type::total;
-    void request(void*) const { engine->host().cancel_signal(*o); }
+    void request(op&) const { engine->host().cancel_signal(*o); }
     void end(signal_op& pending) const noexcept { engine->host().cancel_signal(pending); }
 };
 inline signal_canceller cancellation_of(signal_op& o, loop& home) noexcept { return {&io_loop::of(home), &o}; }
@@ -283,7 +293,7 @@ struct resolve_canceller {
     io_loop* engine;
     resolve_op* o;
     static constexpr auto accepts = cancellation_type::terminal | cancellation_type::partial | cancellation_type::total;
-    void request(void*) const { engine->host().cancel_resolve(*o); }
+    void request(op&) const { engine->host().cancel_resolve(*o); }
     void end(resolve_op& pending) const noexcept { engine->host().cancel_resolve(pending); }
 };
 inline resolve_canceller cancellation_of(resolve_op& o, loop& home) noexcept { return {&io_loop::of(home), &o}; }

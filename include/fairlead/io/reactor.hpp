@@ -58,6 +58,8 @@ public:
     virtual bool cancel(io_op& o) noexcept = 0;
     /// Does so with the op of a descriptor whose `cancel` is `ticket`; the op may have gone.
     virtual bool cancel(handle h, void* ticket) noexcept = 0;
+    /// Does so with every pending op that is_marked_asked(): there was no memory for a message with its ticket.
+    virtual void cancel_marked() noexcept = 0;
     /// Does so with all pending ops of a descriptor; returns how many.
     virtual std::size_t cancel_all(handle h) noexcept = 0;
     /// Waits until something happens or `until_ns` (on the host's clock) has come; 0: looks only; negative: no limit.

@@ -171,7 +171,7 @@ private:
             return true;
         if (engine_->disarm(*this))
             return true;
-        engine_->cancel(this, cancel);
+        engine_->ask(*this);
         return false;
     }
     /// Gives the block back; what it held for the caller is left.

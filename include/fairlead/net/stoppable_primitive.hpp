@@ -45,7 +45,7 @@ private:
         stoppable_record* o;
         void operator()() noexcept {
             if (o->seen_.fetch_or(stopped, std::memory_order_acq_rel) & submitted)
-                cancellation_of(*o, *o->home_).request(exec::ticket_of(*o).load(std::memory_order_relaxed));
+                cancellation_of(*o, *o->home_).request(*o);
         }
     };
     using callback = std::stop_callback<asks>;

@@ -232,7 +232,7 @@ template <class Init, class... Args> struct primitive_functions
         auto& o = r.get<record>();
         auto const how = cancellation_of(o, *in(p).home());
         if (!!(type & how.accepts))
-            how.request(o.cancel);
+            how.request(o);
     }
     static constexpr auto cancel_function() {
         decltype(functions_type::cancel) f = nullptr;

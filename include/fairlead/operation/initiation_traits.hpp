@@ -10,16 +10,18 @@ namespace fairlead {
 
 class loop;
 class loop_executor;
+struct op;
 
 namespace impl::operation {
 
 /// Records that can be asked to end early have a function `cancellation_of(record, loop)`, found by their namespace. It
-/// returns an object with three members. `accepts` are the types that are honoured. `request(ticket)` is for any
-/// thread, and `end(record)` for the owner of the loop while the op lives, pending or not.
+/// returns an object with three members. `accepts` are the types that are honoured. `request(record)` is for any
+/// thread while the op cannot go. It waits for no other one: the caller may hold a lock that the op's end takes.
+/// `end(record)` is for the owner of the loop while the op lives, pending or not.
 template <class Record>
 concept cancellable_record = requires(Record& r, loop& l) {
     { cancellation_of(r, l).accepts } -> std::convertible_to<cancellation_type>;
-    cancellation_of(r, l).request(static_cast<void*>(nullptr));
+    cancellation_of(r, l).request(r);
 };
 
 /// Initiations whose operation hears the request of a slot. Those of users do, for all that is known; those that do not

@@ -63,7 +63,7 @@ public:
 
     void operator()(cancellation_type type) {
         if (!!(type & target_.accepts))
-            target_.request(exec::ticket_of(op_).load(std::memory_order_relaxed));
+            target_.request(op_);
     }
 
 private:
