@@ -113,9 +113,7 @@ private:
     void set(record& o, void* all) const noexcept {
         o.handle = this->socket->handle;
         o.kind = io::kind::receive_from;
-        o.data = all;
-        o.size = slices.size();
-        o.slices = true;
+        slices.set(o, all);
         o.message_flags = flags;
         o.set_sender(this->socket->engine, *sender);
     }
@@ -248,9 +246,7 @@ private:
     void set(record& o, void* all, void* address) const noexcept {
         o.handle = this->socket->handle;
         o.kind = io::kind::send_to;
-        o.data = all;
-        o.size = slices.size();
-        o.slices = true;
+        slices.set(o, all);
         o.message_flags = flags;
         o.address = address;
         o.address_size = static_cast<std::uint32_t>(receiver.size());

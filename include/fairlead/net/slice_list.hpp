@@ -34,6 +34,12 @@ public:
     io::slice* data() const noexcept { return many_ ? many_ : few_; }
     std::size_t size() const noexcept { return size_; }
     std::size_t bytes() const noexcept { return size_ * sizeof(io::slice); }
+    /// Lets `o` move the buffers, which lie in `all`: here, or where copy_to() has put them.
+    void set(io::io_op& o, void* all) const noexcept {
+        o.data = all;
+        o.size = size_;
+        o.slices = true;
+    }
     /// Into memory that lasts as long as the operation. Returns what comes behind.
     void* copy_to(void* extra) const noexcept {
         std::memcpy(extra, data(), bytes());

@@ -151,9 +151,7 @@ private:
     void set(record& o, void* all) const noexcept {
         o.handle = handle;
         o.kind = kind;
-        o.data = all;
-        o.size = slices.size();
-        o.slices = true;
+        slices.set(o, all);
         o.message_flags = flags;
     }
 };
