@@ -6,6 +6,7 @@
 #pragma once
 
 #include <fairlead/operation/async_op.hpp>
+#include <fairlead/operation/initiation_around.hpp>
 
 #include <type_traits>
 #include <utility>
@@ -30,33 +31,23 @@ private:
 };
 
 /// A primitive as a generic initiation.
-template <class Primitive, class Executor> struct primitive_elsewhere {
+template <class Primitive, class Executor> struct primitive_elsewhere : initiation_around<Primitive> {
+    using initiation_around<Primitive>::initiation;
     static constexpr bool is_cancellable = can_be_cancelled<Primitive>();
     static constexpr bool only_queues = operation::only_queues<Primitive>;
 
-    Primitive primitive;
     Executor executor;
 
     template <class Handler> void operator()(Handler&& handler) { start(std::forward<Handler>(handler)); }
     template <class Handler> void start(Handler&& handler) {
-        primitive(object_handler<std::decay_t<Handler>, Executor>(std::decay_t<Handler>(std::forward<Handler>(handler)),
-                                                                  executor));
+        initiation(object_handler<std::decay_t<Handler>, Executor>(
+            std::decay_t<Handler>(std::forward<Handler>(handler)), executor));
     }
     Executor get_executor() const noexcept { return executor; }
-    std::string describe() const
-        requires requires { primitive.describe(); }
-    {
-        return primitive.describe();
-    }
-    std::string describe_failed() const
-        requires requires { primitive.describe_failed(); }
-    {
-        return primitive.describe_failed();
-    }
     template <class Values> Values block_as()
         requires can_block<Primitive, Values>
     {
-        return perform_blocking<Values>(primitive);
+        return perform_blocking<Values>(initiation);
     }
 };
 
@@ -96,10 +87,10 @@ FAIRLEAD_ALWAYS_INLINE decltype(auto) initiate_elsewhere(Object const& object, T
     if constexpr (completion_handler_for<std::decay_t<Token>, Signature>) // Other tokens may ask for the executor.
         return completion_token_transform<Signature>(
             std::forward<Token>(token),
-            erasing_initiation<initiation, Signature>{{std::forward<Primitive>(primitive), object.get_executor()}});
+            erasing_initiation<initiation, Signature>{{{std::forward<Primitive>(primitive)}, object.get_executor()}});
     else
         return completion_token_transform<Signature>(
-            std::forward<Token>(token), initiation{std::forward<Primitive>(primitive), object.get_executor()});
+            std::forward<Token>(token), initiation{{std::forward<Primitive>(primitive)}, object.get_executor()});
 }
 /// As initiate_elsewhere(), for a primitive that fits into registers. Inline it would copy the executor into the frame
 /// of each coroutine that awaits in a loop (clang). A larger primitive lies in the frame when its address is passed on.
