@@ -60,7 +60,7 @@ public:
         note_caller();
         for (auto& each : copies_)
             if (impl::exec::is_marked_asked(*each->original))
-                machine_.cancel(*each);
+                kernel_.cancel(*each);
     }
     std::size_t cancel_all(io::handle h) noexcept override {
         note_caller();

@@ -1,5 +1,4 @@
-// An initiation around another one, for a token that keeps something for it. It passes on where that one runs, and the
-// text of its errors.
+// An initiation around another one. It passes on where that one runs, and the text of its errors.
 #pragma once
 
 #include <fairlead/operation/async_result.hpp>
@@ -10,7 +9,7 @@
 namespace fairlead::impl::operation {
 
 template <class Initiation> struct initiation_around {
-    static constexpr std::size_t storage = extended_storage;
+    static constexpr std::size_t storage = storage_for<Initiation>();
 
     Initiation initiation;
 
