@@ -6,6 +6,7 @@
 #include <fairlead/net/timer.hpp>
 #include <fairlead/redis/connection.hpp>
 #include <fairlead/redis_server/server.hpp>
+#include <fairlead/sim/seeds.hpp>
 #include <fairlead/sim/world.hpp>
 #include <fairlead/token/adapters.hpp>
 
