@@ -182,8 +182,8 @@ template <class Signature, class Op> FAIRLEAD_ALWAYS_INLINE auto resume_with(Op&
     return o.take(r);
 }
 
-template <class Signature, std::size_t Storage> class op_awaiter;
-template <class Signature, std::size_t Storage> class foreign_awaiter;
+template <class Signature, std::size_t Storage = initiation_storage> class op_awaiter;
+template <class Signature, std::size_t Storage = initiation_storage> class foreign_awaiter;
 
 } // namespace impl::operation
 
