@@ -1,5 +1,7 @@
 #include <fairlead/base/error.hpp>
 
+#include <fairlead/base/disposition_traits.hpp>
+
 #include <string>
 
 namespace fairlead {
@@ -62,6 +64,10 @@ error_category const& get_addrinfo_category() noexcept {
 }
 
 } // namespace error
+
+std::exception_ptr disposition_traits<error_code>::to_exception_ptr(error_code const& ec) noexcept {
+    return ec ? std::make_exception_ptr(system_error(ec)) : nullptr;
+}
 
 void impl::base::throw_error_now(error_code const& ec, char const* what) { throw system_error(ec, what); }
 

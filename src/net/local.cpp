@@ -42,6 +42,12 @@ void local_endpoint::resize(std::size_t size) {
     std::fill(bytes_.path + length_, bytes_.path + path_max, '\0');
 }
 
+std::string_view local_endpoint::path() const noexcept { return {bytes_.path, length_}; }
+bool operator==(local_endpoint const& a, local_endpoint const& b) noexcept { return a.path() == b.path(); }
+std::strong_ordering operator<=>(local_endpoint const& a, local_endpoint const& b) noexcept {
+    return a.path() <=> b.path();
+}
+
 std::string local_endpoint::to_string() const {
     std::string text(path());
     std::replace(text.begin(), text.end(), '\0', '@');

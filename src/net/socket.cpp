@@ -181,6 +181,10 @@ int socket_core::release(error_code& ec) noexcept {
 }
 int socket_core::native() const noexcept { return handle.is_open() ? engine->descriptors().native(handle) : -1; }
 
+error_code wait_until_ready(socket_core const& s, io::kind k) noexcept {
+    return std::get<0>(performed(wait_ready(s, k)));
+}
+
 void open_to_connect(socket_core& s, io::io_op& o, int family, int type, int protocol) noexcept {
     if (!s.handle.is_open())
         o.result.error = s.open(family, type, protocol).value();

@@ -33,6 +33,12 @@ void finish_await(await_record& r) {
         loop::resume_later(r);
 }
 
+bool chain_requests::listen(cancellation_slot slot) {
+    parent = slot;
+    reset(enable_terminal_cancellation(), enable_terminal_cancellation());
+    return slot.is_connected();
+}
+
 void submit_asked(askable_await const& a, loop& of_op, void (*submit)(void*, await_record&) noexcept) {
     auto& state = requests_of(*a.record).state;
     bool const goes_on = a.record->notes & await_record::goes_on;

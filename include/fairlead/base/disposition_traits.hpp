@@ -20,9 +20,7 @@ template <class T> struct disposition_traits;
 template <> struct disposition_traits<error_code> {
     static bool not_an_error(error_code const& ec) noexcept { return !ec; }
     [[noreturn]] static void throw_exception(error_code const& ec) { throw system_error(ec); }
-    static std::exception_ptr to_exception_ptr(error_code const& ec) noexcept {
-        return ec ? std::make_exception_ptr(system_error(ec)) : nullptr;
-    }
+    FAIRLEAD_EXPORT static std::exception_ptr to_exception_ptr(error_code const& ec) noexcept;
 };
 template <> struct disposition_traits<std::exception_ptr> {
     static bool not_an_error(std::exception_ptr const& e) noexcept { return !e; }

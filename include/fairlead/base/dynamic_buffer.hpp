@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fairlead/base/buffer.hpp>
+#include <fairlead/base/taken_from.hpp>
 
 #include <string>
 #include <vector>
@@ -150,7 +151,7 @@ public:
         prepared_ = n;
         return {storage_ + end_, n};
     }
-    void commit(std::size_t n) noexcept { end_ += impl::base::limited(n, std::exchange(prepared_, 0)); }
+    void commit(std::size_t n) noexcept { end_ += impl::base::limited(n, impl::base::taken_from(prepared_)); }
 
     void grow(std::size_t n) {
         make_space(n);

@@ -2,6 +2,8 @@
 // a socket's header takes to compile.
 #pragma once
 
+#include <fairlead/base/taken_from.hpp>
+
 #include <concepts>
 #include <type_traits>
 #include <utility>
@@ -21,12 +23,12 @@ public:
         }
     owned(Owner&& other) noexcept : p_(other.release()) {}
     owned& operator=(owned other) noexcept {
-        std::swap(p_, other.p_);
+        p_ = base::taken_from(other.p_, p_);
         return *this;
     }
     ~owned() { delete p_; }
 
-    T* release() noexcept { return std::exchange(p_, nullptr); }
+    T* release() noexcept { return base::taken_from(p_); }
     T* get() const noexcept { return p_; }
     T& operator*() const noexcept { return *p_; }
     T* operator->() const noexcept { return p_; }

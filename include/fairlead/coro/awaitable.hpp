@@ -1,6 +1,7 @@
 // awaitable<T>: a coroutine that runs on an executor and is awaited by another one.
 #pragma once
 
+#include <fairlead/base/taken_from.hpp>
 #include <fairlead/coro/frame.hpp>
 
 #include <optional>
@@ -143,7 +144,7 @@ public:
 
     /// None: valid() is false, and there is nothing to await.
     basic_awaitable() noexcept = default;
-    basic_awaitable(basic_awaitable&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+    basic_awaitable(basic_awaitable&& other) noexcept : handle_(impl::base::taken_from(other.handle_)) {}
     /// A coroutine that awaits `op`, for where the type is written out: `awaitable<std::size_t> a =
     /// s.async_read_some(b);`
     template <class Signature, std::size_t Storage>
@@ -151,7 +152,7 @@ public:
     basic_awaitable(async_op<Signature, Storage> op);
     basic_awaitable& operator=(basic_awaitable&& other) noexcept {
         basic_awaitable taken(std::move(other));
-        std::swap(handle_, taken.handle_);
+        handle_ = impl::base::taken_from(taken.handle_, handle_);
         return *this;
     }
     ~basic_awaitable() {
@@ -184,7 +185,7 @@ struct awaitable_access {
         return std::coroutine_handle<awaitable_promise<T>>::from_address(h.address()).promise();
     }
     template <class T> static std::coroutine_handle<> release(awaitable<T>& a) noexcept {
-        return std::exchange(a.handle_, nullptr);
+        return impl::base::taken_from(a.handle_);
     }
 };
 
@@ -217,7 +218,7 @@ public:
     T await_resume() {
         // The child's frame goes before the caller continues, so that its next call finds the block again.
         auto& promise = child_.promise();
-        frame_until_scope_end const own{std::exchange(child_.handle_, nullptr)};
+        frame_until_scope_end const own{impl::base::taken_from(child_.handle_)};
         return promise.take();
     }
 

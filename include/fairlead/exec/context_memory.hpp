@@ -5,6 +5,7 @@
 #include <fairlead/base/allocator_traits.hpp>
 #include <fairlead/base/config.hpp>
 #include <fairlead/base/copy_bytes.hpp>
+#include <fairlead/base/taken_from.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -52,9 +53,9 @@ public:
         if (memory_)
             memory_->references_.fetch_add(1, std::memory_order_relaxed);
     }
-    context_memory_ref(context_memory_ref&& other) noexcept : memory_(std::exchange(other.memory_, nullptr)) {}
+    context_memory_ref(context_memory_ref&& other) noexcept : memory_(impl::base::taken_from(other.memory_)) {}
     context_memory_ref& operator=(context_memory_ref other) noexcept {
-        std::swap(memory_, other.memory_);
+        memory_ = impl::base::taken_from(other.memory_, memory_);
         return *this;
     }
     ~context_memory_ref() {

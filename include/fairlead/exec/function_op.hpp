@@ -3,6 +3,7 @@
 #pragma once
 
 #include <fairlead/base/assert.hpp>
+#include <fairlead/base/taken_from.hpp>
 #include <fairlead/exec/loop.hpp>
 #include <fairlead/exec/recycler.hpp>
 
@@ -49,7 +50,7 @@ class op_function {
 public:
     explicit op_function(op& o) noexcept : word_(reinterpret_cast<std::uintptr_t>(&o)) {}
     op_function(op_function const& other) : word_(other.share()) {}
-    op_function(op_function&& other) noexcept : word_(std::exchange(other.word_, 0)) {}
+    op_function(op_function&& other) noexcept : word_(base::taken_from(other.word_)) {}
     op_function& operator=(op_function&&) = delete;
     ~op_function() {
         if (is_shared())

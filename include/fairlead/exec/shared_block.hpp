@@ -1,6 +1,7 @@
 // An object in a block of the recycler that several owners share.
 #pragma once
 
+#include <fairlead/base/taken_from.hpp>
 #include <fairlead/exec/recycler.hpp>
 
 #include <atomic>
@@ -22,9 +23,9 @@ public:
         if (shared_)
             shared_->references.fetch_add(1, std::memory_order_relaxed);
     }
-    shared_block(shared_block&& other) noexcept : shared_(std::exchange(other.shared_, nullptr)) {}
+    shared_block(shared_block&& other) noexcept : shared_(base::taken_from(other.shared_)) {}
     shared_block& operator=(shared_block other) noexcept {
-        std::swap(shared_, other.shared_);
+        shared_ = base::taken_from(other.shared_, shared_);
         return *this;
     }
     ~shared_block() {

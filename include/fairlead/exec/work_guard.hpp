@@ -1,6 +1,7 @@
 // The guard that keeps a loop from ending.
 #pragma once
 
+#include <fairlead/base/taken_from.hpp>
 #include <fairlead/exec/executor_concept.hpp>
 
 #include <utility>
@@ -19,14 +20,14 @@ public:
     }
     executor_work_guard(executor_work_guard&& other) noexcept
         : executor_(other.executor_),
-          owns_(std::exchange(other.owns_, false)) {}
+          owns_(impl::base::taken_from(other.owns_)) {}
     executor_work_guard& operator=(executor_work_guard const&) = delete;
     ~executor_work_guard() { reset(); }
 
     executor_type get_executor() const noexcept { return executor_; }
     bool owns_work() const noexcept { return owns_; }
     void reset() noexcept {
-        if (std::exchange(owns_, false)) {
+        if (impl::base::taken_from(owns_)) {
             if constexpr (impl::exec::tracks_work<Executor>)
                 executor_.on_work_finished();
         }

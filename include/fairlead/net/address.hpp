@@ -77,15 +77,12 @@ public:
     constexpr scope_id_type scope_id() const noexcept { return scope_id_; }
     constexpr void scope_id(scope_id_type id) noexcept { scope_id_ = id; }
 
-    constexpr bool is_unspecified() const noexcept { return bytes_ == bytes_type{}; }
-    constexpr bool is_loopback() const noexcept { return bytes_ == loopback().bytes_; }
+    constexpr bool is_unspecified() const noexcept { return begins_with_zeros(16); }
+    constexpr bool is_loopback() const noexcept { return begins_with_zeros(15) && bytes_[15] == 1; }
     constexpr bool is_link_local() const noexcept { return bytes_[0] == 0xFE && (bytes_[1] & 0xC0) == 0x80; }
     constexpr bool is_site_local() const noexcept { return bytes_[0] == 0xFE && (bytes_[1] & 0xC0) == 0xC0; }
     constexpr bool is_v4_mapped() const noexcept {
-        for (std::size_t i = 0; i < 10; ++i)
-            if (bytes_[i] != 0)
-                return false;
-        return bytes_[10] == 0xFF && bytes_[11] == 0xFF;
+        return begins_with_zeros(10) && bytes_[10] == 0xFF && bytes_[11] == 0xFF;
     }
     constexpr bool is_multicast() const noexcept { return bytes_[0] == 0xFF; }
     constexpr bool is_multicast_node_local() const noexcept { return is_multicast_scope(0x1); }
@@ -98,6 +95,12 @@ public:
     friend constexpr auto operator<=>(address_v6 const&, address_v6 const&) noexcept = default;
 
 private:
+    constexpr bool begins_with_zeros(std::size_t count) const noexcept {
+        for (std::size_t i = 0; i < count; ++i)
+            if (bytes_[i] != 0)
+                return false;
+        return true;
+    }
     constexpr bool is_multicast_scope(int scope) const noexcept {
         return is_multicast() && (bytes_[1] & 0x0F) == scope;
     }

@@ -77,10 +77,7 @@ public:
         impl::base::throw_error(ec, "wait");
     }
     error_code wait(wait_type what, error_code& ec) {
-        std::tuple<error_code> v;
-        impl::net::wait_ready(core_, impl::net::kind_of(what)).block(v);
-        ec = std::get<0>(v);
-        return ec;
+        return ec = impl::net::wait_until_ready(core_, impl::net::kind_of(what));
     }
 
 protected:

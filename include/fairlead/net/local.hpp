@@ -32,15 +32,15 @@ public:
     std::size_t size() const noexcept { return path_offset + length_ + (has_nul() ? 1 : 0); }
     FAIRLEAD_EXPORT void resize(std::size_t size);
 
-    std::string_view path() const noexcept { return {bytes_.path, length_}; }
+    /// Compiled in the library, as is comparing. Here the compiler would ask whether the length is the end of a range.
+    /// That takes it longer than the rest of this header.
+    FAIRLEAD_EXPORT std::string_view path() const noexcept;
 
     FAIRLEAD_EXPORT std::string to_string() const;
     FAIRLEAD_EXPORT std::size_t hash() const noexcept;
 
-    friend bool operator==(local_endpoint const& a, local_endpoint const& b) noexcept { return a.path() == b.path(); }
-    friend std::strong_ordering operator<=>(local_endpoint const& a, local_endpoint const& b) noexcept {
-        return a.path() <=> b.path();
-    }
+    FAIRLEAD_EXPORT friend bool operator==(local_endpoint const& a, local_endpoint const& b) noexcept;
+    FAIRLEAD_EXPORT friend std::strong_ordering operator<=>(local_endpoint const& a, local_endpoint const& b) noexcept;
 
 private:
     // A path in the file system counts with its NUL where that has space; an abstract name and no name have none.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fairlead/base/buffer.hpp>
+#include <fairlead/base/taken_from.hpp>
 #include <fairlead/exec/recycler.hpp>
 #include <fairlead/io/driver.hpp>
 
@@ -21,7 +22,7 @@ public:
             many_ = static_cast<io::slice*>(exec::recycle_allocate(most * sizeof(io::slice)));
         size_ = base::fill_slices(buffers, data(), most);
     }
-    slice_list(slice_list&& other) noexcept : many_(std::exchange(other.many_, nullptr)), size_(other.size_) {
+    slice_list(slice_list&& other) noexcept : many_(base::taken_from(other.many_)), size_(other.size_) {
         if (!many_)
             std::memcpy(few_, other.few_, bytes());
     }

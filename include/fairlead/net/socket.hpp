@@ -56,12 +56,26 @@ FAIRLEAD_EXPORT std::string text_of_failed(char const* what, io::kind k, io_loop
 using stream_signature = void(error_code, std::size_t);
 using error_signature = void(error_code);
 
-/// One attempt, or until done, with a single buffer.
-struct transfer : operation::primitive<transfer> {
+/// The common part of all transfers. `Values` depends on nothing, but the compiler is not to know: otherwise it
+/// instantiates the tuple in each program that includes this.
+template <class Derived, class Values = std::tuple<error_code, std::size_t>> struct any_transfer
+    : operation::primitive<Derived> {
     using signature = stream_signature;
     using plain_result = void;
     using record = io::io_op;
 
+    static Values take(record& o) noexcept { return {operation::to_error_code(o.result.error), o.result.n}; }
+    void block(Values& v) const noexcept {
+        auto const& self = static_cast<Derived const&>(*this);
+        record o;
+        self.prepare(o);
+        self.engine->descriptors().perform(o, self.may_wait);
+        v = take(o);
+    }
+};
+
+/// One attempt, or until done, with a single buffer.
+struct transfer : any_transfer<transfer> {
     io_loop* engine;
     io::handle handle;
     void* data;
@@ -92,24 +106,11 @@ struct transfer : operation::primitive<transfer> {
     std::string describe_failed() const { return text_of_failed(name_of_kind(kind), kind, *engine, handle); }
     bool attempt(record& o) const noexcept { return engine->reactor().try_now(o); }
     void submit(record& o) const noexcept { engine->submit(o); }
-    static std::tuple<error_code, std::size_t> take(record& o) noexcept {
-        return {operation::to_error_code(o.result.error), o.result.n};
-    }
-    void block(std::tuple<error_code, std::size_t>& v) const noexcept {
-        record o;
-        prepare(o);
-        engine->descriptors().perform(o, may_wait);
-        v = take(o);
-    }
 };
 static_assert(sizeof(transfer) <= async_op<stream_signature>::storage_size);
 
 /// As transfer, with several buffers.
-struct sequence_transfer : operation::primitive<sequence_transfer> {
-    using signature = stream_signature;
-    using plain_result = void;
-    using record = io::io_op;
-
+struct sequence_transfer : any_transfer<sequence_transfer> {
     io_loop* engine;
     io::handle handle;
     slice_list slices;
@@ -137,15 +138,6 @@ struct sequence_transfer : operation::primitive<sequence_transfer> {
     std::string describe_failed() const { return text_of_failed(name_of_kind(kind), kind, *engine, handle); }
     bool attempt(record& o) const noexcept { return engine->reactor().try_now(o); }
     void submit(record& o) const noexcept { engine->submit(o); }
-    static std::tuple<error_code, std::size_t> take(record& o) noexcept {
-        return {operation::to_error_code(o.result.error), o.result.n};
-    }
-    void block(std::tuple<error_code, std::size_t>& v) const noexcept {
-        record o;
-        prepare(o);
-        engine->descriptors().perform(o, may_wait);
-        v = take(o);
-    }
 
 private:
     void set(record& o, void* all) const noexcept {
@@ -223,10 +215,16 @@ template <class Token, class Buffers> inline constexpr bool nothrow_transfer =
 /// Options have no names here, only numbers.
 [[noreturn]] FAIRLEAD_EXPORT void throw_about_option(error_code const& ec, char const* what, int level, int name);
 
+/// The values with which an operation completes that is performed in the calling thread.
+template <class Init> auto performed(Init const& init) {
+    return operation::perform_blocking<operation::values_of<typename Init::signature>>(init);
+}
+/// Waits in the calling thread.
+FAIRLEAD_EXPORT error_code wait_until_ready(socket_core const& s, io::kind k) noexcept;
+
 /// Performs an operation in the calling thread: its error goes into `ec`.
 template <class Value, class Init> FAIRLEAD_ALWAYS_INLINE Value perform(error_code& ec, Init const& init) {
-    std::tuple<error_code, Value> v;
-    init.block(v);
+    auto v = performed(init);
     ec = std::get<0>(v);
     return std::get<1>(std::move(v));
 }
@@ -250,7 +248,8 @@ FAIRLEAD_EXPORT error_code connect_pair(socket_core& a, socket_core& b, int fami
 /// Opens the socket if need be, for an op that is to connect it. A failure stands in the result.
 FAIRLEAD_EXPORT void open_to_connect(socket_core& s, io::io_op& o, int family, int type, int protocol) noexcept;
 
-template <class Endpoint> struct connect_to : operation::primitive<connect_to<Endpoint>> {
+template <class Endpoint, class Values = std::tuple<error_code>> struct connect_to
+    : operation::primitive<connect_to<Endpoint, Values>> {
     using signature = error_signature;
     using plain_result = void;
     using record = io::io_op;
@@ -273,8 +272,8 @@ template <class Endpoint> struct connect_to : operation::primitive<connect_to<En
         else
             socket->engine->post(o);
     }
-    static std::tuple<error_code> take(record& o) noexcept { return {operation::to_error_code(o.result.error)}; }
-    void block(std::tuple<error_code>& v) const {
+    static Values take(record& o) noexcept { return {operation::to_error_code(o.result.error)}; }
+    void block(Values& v) const {
         auto const p = endpoint.protocol();
         if (!socket->handle.is_open())
             if (auto ec = socket->open(p.family(), p.type(), p.protocol())) {
@@ -405,10 +404,7 @@ public:
             impl::net::throw_error_at(ec, "connect to", peer);
     }
     error_code connect(endpoint_type const& peer, error_code& ec) {
-        std::tuple<error_code> v;
-        impl::net::connect_to<endpoint_type>(core_, peer).block(v);
-        ec = std::get<0>(v);
-        return ec;
+        return ec = std::get<0>(impl::net::performed(impl::net::connect_to<endpoint_type>(core_, peer)));
     }
 
     void shutdown(shutdown_type what) {
@@ -491,10 +487,7 @@ public:
             throw_error_here(ec, "wait");
     }
     error_code wait(wait_type what, error_code& ec) {
-        std::tuple<error_code> v;
-        impl::net::wait_ready(core_, impl::net::kind_of(what)).block(v);
-        ec = std::get<0>(v);
-        return ec;
+        return ec = impl::net::wait_until_ready(core_, impl::net::kind_of(what));
     }
 
 protected:

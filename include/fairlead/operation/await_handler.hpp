@@ -5,6 +5,7 @@
 #pragma once
 
 #include <fairlead/base/error.hpp>
+#include <fairlead/base/taken_from.hpp>
 #include <fairlead/exec/await_record.hpp>
 #include <fairlead/exec/executor.hpp>
 #include <fairlead/exec/recycler.hpp>
@@ -172,7 +173,7 @@ public:
         if (!home_)
             return {};
         loop* const l = home_->as_loop();
-        return l ? any_io_executor(loop_executor(l)) : *home_->as_executor();
+        return l ? any_io_executor(exec::any_executor_at_all(), loop_executor(l)) : *home_->as_executor();
     }
     friend bool operator==(await_executor, await_executor) noexcept = default;
 
@@ -197,7 +198,7 @@ public:
     using executor_type = await_executor;
 
     explicit await_handler(await_record* r) noexcept : record_(r) {}
-    await_handler(await_handler&& other) noexcept : record_(std::exchange(other.record_, nullptr)) {}
+    await_handler(await_handler&& other) noexcept : record_(base::taken_from(other.record_)) {}
     await_handler& operator=(await_handler&&) = delete;
     ~await_handler() {
         if (record_)
@@ -208,7 +209,7 @@ public:
     executor_type get_executor() const noexcept { return executor_type(record_->home); }
 
     void operator()(Args... args) {
-        auto& r = *std::exchange(record_, nullptr);
+        auto& r = *base::taken_from(record_);
         store_result(r, std::tuple<std::decay_t<Args>...>(std::move(args)...));
         finish_await(r);
     }

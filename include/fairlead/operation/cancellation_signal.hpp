@@ -5,6 +5,7 @@
 // forgotten.
 #pragma once
 
+#include <fairlead/base/taken_from.hpp>
 #include <fairlead/exec/cancellation_type.hpp>
 #include <fairlead/exec/loop.hpp>
 
@@ -109,7 +110,7 @@ private:
     void remove() noexcept {
         if (!block_)
             return;
-        if (auto const* const f = std::exchange(block_->installed, nullptr))
+        if (auto const* const f = impl::base::taken_from(block_->installed))
             f->destroy(block_->place());
     }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <fairlead/base/at_scope_end.hpp>
+#include <fairlead/base/taken_from.hpp>
 #include <fairlead/operation/await_handler.hpp>
 #include <fairlead/operation/cancellation_state.hpp>
 #include <fairlead/operation/erased_handler.hpp>
@@ -21,11 +22,7 @@ struct chain_requests {
     fairlead::cancellation_state state; ///< whose slot the awaited operation is given
 
     /// False: nobody can ask. Until the next reset() terminal requests are let through.
-    bool listen(cancellation_slot slot) {
-        parent = slot;
-        reset(enable_terminal_cancellation(), enable_terminal_cancellation());
-        return slot.is_connected();
-    }
+    FAIRLEAD_EXPORT bool listen(cancellation_slot slot);
     template <class In, class Out> void reset(In in, Out out);
     void stop_listening() noexcept { state.unchain(parent); }
 };
@@ -70,7 +67,7 @@ public:
     using cancellation_slot_type = cancellation_slot;
 
     explicit heard_handler(await_record* r) noexcept : record_(r) {}
-    heard_handler(heard_handler&& other) noexcept : record_(std::exchange(other.record_, nullptr)) {}
+    heard_handler(heard_handler&& other) noexcept : record_(base::taken_from(other.record_)) {}
     heard_handler& operator=(heard_handler&&) = delete;
     ~heard_handler() {
         if (record_)
@@ -86,7 +83,7 @@ public:
     void operator()(Args... args) {
         if (is_to_be_destroyed(*record_)) [[unlikely]]
             return; // The result goes with its arguments.
-        auto& r = *std::exchange(record_, nullptr);
+        auto& r = *base::taken_from(record_);
         store_result(r, std::tuple<Args...>(std::move(args)...));
         r.state = exec::await_state::stored;
         exec::heed_requests(r); // It may be resumed in here.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <fairlead/base/at_scope_end.hpp>
+#include <fairlead/base/taken_from.hpp>
 #include <fairlead/operation/associated.hpp>
 #include <fairlead/operation/call_values.hpp>
 
@@ -140,10 +141,10 @@ template <class Executor> struct executor_work {
     executor_work(executor_work const&) = delete;
     executor_work(executor_work&& other) noexcept
         : executor(other.executor),
-          counted(std::exchange(other.counted, false)) {}
+          counted(base::taken_from(other.counted)) {}
     /// Takes over what was counted through an executor that does not last.
     template <class E> explicit executor_work(executor_work<E>&& other) noexcept : counted(other.counted) {
-        if (std::exchange(other.counted, false))
+        if (base::taken_from(other.counted))
             executor = other.executor;
     }
     ~executor_work() {

@@ -2,6 +2,7 @@
 // operation. For operations that were made before they met their handler.
 #pragma once
 
+#include <fairlead/base/taken_from.hpp>
 #include <fairlead/operation/erased_associations.hpp>
 #include <fairlead/operation/initiate.hpp>
 
@@ -140,7 +141,7 @@ public:
     }
     boxed_handler(boxed_handler&& other) noexcept
         : functions_(other.functions_),
-          block_(std::exchange(other.block_, nullptr)) {}
+          block_(base::taken_from(other.block_)) {}
     boxed_handler& operator=(boxed_handler&&) = delete;
     ~boxed_handler() {
         if (block_)
@@ -152,7 +153,7 @@ public:
         h.functions->invoke(h.handler, h.handler, h.functions->size, std::tuple<Args...>(std::move(args)...));
     }
     /// The block becomes the caller's, with the handler in it.
-    handler_ref<Args...> release() noexcept { return {std::exchange(block_, nullptr), functions_}; }
+    handler_ref<Args...> release() noexcept { return {base::taken_from(block_), functions_}; }
 
     using cancellation_slot_type = cancellation_slot;
     using slot_is_known_when_started = std::true_type;
@@ -162,8 +163,8 @@ public:
 
     bool empty() const noexcept { return !block_; }
     void swap(boxed_handler& other) noexcept {
-        std::swap(functions_, other.functions_);
-        std::swap(block_, other.block_);
+        functions_ = base::taken_from(other.functions_, functions_);
+        block_ = base::taken_from(other.block_, block_);
     }
     erased_allocator<void> allocator() const noexcept { return {block_ ? functions_->associations : nullptr, block_}; }
     /// Null when there is no handler, or one that names none.

@@ -4,6 +4,7 @@
 // it to the driver. That of any other initiation gives it a handler (await_handler.hpp) and lets it do as it likes.
 #pragma once
 
+#include <fairlead/base/taken_from.hpp>
 #include <fairlead/operation/chain_requests.hpp>
 #include <fairlead/operation/erased_handler.hpp>
 #include <fairlead/operation/initiate.hpp>
@@ -448,7 +449,7 @@ public:
             throw;
         }
     }
-    boxed_initiation(boxed_initiation&& other) noexcept : init_(std::exchange(other.init_, nullptr)) {}
+    boxed_initiation(boxed_initiation&& other) noexcept : init_(base::taken_from(other.init_)) {}
     boxed_initiation& operator=(boxed_initiation&&) = delete;
     ~boxed_initiation() {
         if (init_) {

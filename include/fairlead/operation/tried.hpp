@@ -14,7 +14,7 @@
 namespace fairlead::impl::operation {
 
 /// An errno value, or minus a value of misc_errors, as it stands in op_result::error.
-inline error_code to_error_code(int e) noexcept {
+FAIRLEAD_ALWAYS_INLINE error_code to_error_code(int e) noexcept {
     if (e == 0) [[likely]]
         return {};
     if (e > 0)

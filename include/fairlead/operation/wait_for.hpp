@@ -3,6 +3,7 @@
 
 #include <fairlead/base/error.hpp>
 #include <fairlead/base/maybe.hpp>
+#include <fairlead/base/taken_from.hpp>
 #include <fairlead/exec/blocking_wait.hpp>
 
 #include <tuple>
@@ -14,9 +15,7 @@ namespace fairlead::impl::operation {
 template <class Values> class waiting_handler {
 public:
     waiting_handler(exec::blocking_wait& w, base::maybe<Values>& v) noexcept : wait_(&w), values_(&v) {}
-    waiting_handler(waiting_handler&& other) noexcept
-        : wait_(std::exchange(other.wait_, nullptr)),
-          values_(other.values_) {}
+    waiting_handler(waiting_handler&& other) noexcept : wait_(base::taken_from(other.wait_)), values_(other.values_) {}
     waiting_handler& operator=(waiting_handler&&) = delete;
     ~waiting_handler() {
         if (wait_)
@@ -26,7 +25,7 @@ public:
         requires std::constructible_from<Values, Args...>
     void operator()(Args&&... args) {
         values_->emplace(std::forward<Args>(args)...);
-        std::exchange(wait_, nullptr)->finish();
+        base::taken_from(wait_)->finish();
     }
 
 private:

@@ -2,6 +2,7 @@
 // attempts.
 #pragma once
 
+#include <fairlead/base/taken_from.hpp>
 #include <fairlead/operation/cancellation_state.hpp>
 #include <fairlead/stream/completion_condition.hpp>
 #include <fairlead/stream/concepts.hpp>
@@ -40,7 +41,7 @@ public:
                 ::new (all_ + count_++) Buffer(b);
     }
     sequence_rest(sequence_rest&& other) noexcept
-        : all_(std::exchange(other.all_, nullptr)),
+        : all_(impl::base::taken_from(other.all_)),
           at_(other.at_),
           count_(other.count_),
           next_(other.next_),
