@@ -592,11 +592,12 @@ template <class Token> awaitable<std::uint64_t> blocks_of_a_read(CancelAfter& t,
     co_return this_thread_recycler_counters().fresh - before;
 }
 
-TEST_F(CancelAfter, ReadyReadsWithALimitASlotOrAStopTokenTakeNoBlock) {
+TEST_F(CancelAfter, ReadsWithALimitASlotOrAStopTokenTakeNoBlock) {
     struct coroutine {
         static awaitable<void> run(CancelAfter& t, cancellation_slot slot, std::stop_token stop) {
             EXPECT_EQ(co_await blocks_of_a_read(t, cancel_after(1h)), 0U);
             EXPECT_EQ(co_await blocks_of_a_read(t, cancel_after(1h, use_awaitable)), 0U);
+            co_await blocks_of_a_read(t, bind_cancellation_slot(slot)); // The signal takes its own, and keeps it.
             EXPECT_EQ(co_await blocks_of_a_read(t, bind_cancellation_slot(slot)), 0U);
             EXPECT_EQ(co_await blocks_of_a_read(t, bind_stop_token(stop)), 0U);
             EXPECT_EQ(co_await blocks_of_a_read(t, cancel_after(1h, bind_cancellation_slot(slot))), 0U);
