@@ -250,7 +250,7 @@ template <class Kept, class Initiation, class When, class Timer> struct limited_
         l->operation_begun();
     }
     /// A result that is there needs no limit. The caller's own timer is set in any case, by the call above.
-    template <class Values> base::maybe<Values> try_step_as()
+    template <class Values> FAIRLEAD_ALWAYS_INLINE base::maybe<Values> try_step_as()
         requires(std::is_same_v<Timer, no_timer> && operation::can_try<Initiation, Values>)
     {
         return operation::tried<Values>(initiation);

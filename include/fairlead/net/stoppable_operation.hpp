@@ -117,7 +117,7 @@ template <class Kept, class Initiation> struct stoppable_initiation : operation:
         }
         o->operation_begun(kept);
     }
-    template <class Values> base::maybe<Values> try_step_as()
+    template <class Values> FAIRLEAD_ALWAYS_INLINE base::maybe<Values> try_step_as()
         requires operation::can_try<Initiation, Values>
     {
         if (token.stop_requested())

@@ -378,14 +378,8 @@ template <class Init, class... Args> struct generic_functions
                 return step::ready;
         } else {
             r.state = exec::await_state::idle;
-            auto const tried = [&i] {
-                if constexpr (tries_as<Init, values>)
-                    return i.template try_step_as<values>();
-                else
-                    return i.try_step();
-            };
-            if (auto v = tried()) {
-                store_at_once(r, values(std::move(*v)));
+            if (auto v = tried<values>(i)) {
+                store_at_once(r, std::move(*v));
                 return step::ready;
             }
         }

@@ -41,7 +41,7 @@ template <class Initiation, class Wrap> struct wrapped_initiation {
     {
         return wrap.template block_as<Values>(initiation);
     }
-    template <class Values> auto try_step_as()
+    template <class Values> FAIRLEAD_ALWAYS_INLINE auto try_step_as()
         requires requires { wrap.template try_as<Values>(initiation); }
     {
         return wrap.template try_as<Values>(initiation);

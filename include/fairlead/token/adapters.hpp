@@ -52,7 +52,7 @@ struct wrap_redirect {
     {
         return without_first<Values>(operation::perform_blocking<typename with_error<Values>::type>(i), *target);
     }
-    template <class Values, class I> base::maybe<Values> try_as(I& i) const
+    template <class Values, class I> FAIRLEAD_ALWAYS_INLINE base::maybe<Values> try_as(I& i) const
         requires operation::can_try<I, typename with_error<Values>::type>
     {
         if (auto all = operation::tried<typename with_error<Values>::type>(i))

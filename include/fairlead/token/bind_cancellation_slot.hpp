@@ -50,7 +50,7 @@ template <class Slot> struct wrap_cancellation_slot {
     {
         return impl::operation::perform_blocking<Values>(i); // Nobody can ask the thread that waits in there.
     }
-    template <class Values, class I> impl::base::maybe<Values> try_as(I& i) const
+    template <class Values, class I> FAIRLEAD_ALWAYS_INLINE impl::base::maybe<Values> try_as(I& i) const
         requires impl::operation::can_try<I, Values>
     {
         return impl::operation::tried<Values>(i);

@@ -45,7 +45,7 @@ struct wrap_tuple {
     {
         return Values(operation::perform_blocking<std::tuple_element_t<0, Values>>(i));
     }
-    template <class Values, class I> base::maybe<Values> try_as(I& i) const
+    template <class Values, class I> FAIRLEAD_ALWAYS_INLINE base::maybe<Values> try_as(I& i) const
         requires operation::can_try<I, std::tuple_element_t<0, Values>>
     {
         if (auto all = operation::tried<std::tuple_element_t<0, Values>>(i))
