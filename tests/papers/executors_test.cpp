@@ -116,13 +116,18 @@ template <class Executor> cost of_callbacks(io_context& context, objects<Executo
     return c;
 }
 template <class Executor> cost of_awaits(io_context& context, objects<Executor>& o) {
-    cost c;
-    auto const before = impl::exec::this_thread.record_overflows;
-    co_spawn(context, objects<Executor>::awaits(o), [](std::exception_ptr e) { EXPECT_FALSE(e); });
-    context.restart();
-    c.items = context.run();
-    c.frame_overflows = impl::exec::this_thread.record_overflows - before;
-    return c;
+    for (;;) {
+        cost c;
+        auto const before = impl::exec::this_thread.record_overflows;
+        auto const slices_that_ended = context.as_loop().yields().deadline;
+        co_spawn(context, objects<Executor>::awaits(o), [](std::exception_ptr e) { EXPECT_FALSE(e); });
+        context.restart();
+        c.items = context.run();
+        c.frame_overflows = impl::exec::this_thread.record_overflows - before;
+        // A thread that loses its processor for a slice gives way once more. Such a round shows nothing.
+        if (context.as_loop().yields().deadline == slices_that_ended)
+            return c;
+    }
 }
 
 TEST(Papers, C05_ExecutorOfAContextTakesTheShortWayAndUnknownOnesWork) {
