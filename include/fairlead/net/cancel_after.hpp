@@ -224,7 +224,7 @@ private:
 template <class Kept, class Initiation, class When, class Timer> struct limited_initiation
     : operation::initiation_around<Initiation> {
     using operation::initiation_around<Initiation>::initiation;
-    static constexpr std::size_t storage = operation::extended_storage;
+    static constexpr std::size_t async_op_storage = operation::extended_storage;
     time_limit<When, Timer> limit;
 
     template <class Handler> void operator()(Handler&& handler) {

@@ -96,7 +96,7 @@ private:
 
 template <class Kept, class Initiation> struct stoppable_initiation : operation::initiation_around<Initiation> {
     using operation::initiation_around<Initiation>::initiation;
-    static constexpr std::size_t storage = operation::extended_storage;
+    static constexpr std::size_t async_op_storage = operation::extended_storage;
     std::stop_token token;
 
     template <class Handler> void operator()(Handler&& handler) {

@@ -162,7 +162,7 @@ private:
 template <class Derived, class Init, class Record = typename Init::record> struct around_primitive
     : primitive<Derived> {
     using record = Record;
-    static constexpr std::size_t storage = storage_for<Init>();
+    static constexpr std::size_t async_op_storage = storage_for<Init>();
 
     Init inner;
 
@@ -221,7 +221,7 @@ template <class Derived, class Init, class Record> struct extended_primitive : a
     using base::inner;
     using typename base::record;
     using signature = typename Init::signature;
-    static constexpr std::size_t storage = extended_storage;
+    static constexpr std::size_t async_op_storage = extended_storage;
 
     static auto take(record& o) { return Init::take(o); }
     std::string describe() const

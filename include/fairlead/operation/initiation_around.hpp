@@ -9,7 +9,7 @@
 namespace fairlead::impl::operation {
 
 template <class Initiation> struct initiation_around {
-    static constexpr std::size_t storage = storage_for<Initiation>();
+    static constexpr std::size_t async_op_storage = storage_for<Initiation>();
 
     Initiation initiation;
 

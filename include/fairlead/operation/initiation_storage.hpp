@@ -11,8 +11,8 @@ inline constexpr byte_count initiation_storage = 40;
 inline constexpr byte_count extended_storage = 64;
 
 template <class Init> consteval byte_count storage_for() {
-    if constexpr (requires { Init::storage; })
-        return Init::storage;
+    if constexpr (requires { Init::async_op_storage; })
+        return Init::async_op_storage;
     else
         return initiation_storage;
 }

@@ -16,9 +16,9 @@ namespace impl::token {
 /// The initiation under an adapter of handlers: wraps whatever handler arrives.
 template <class Initiation, class Wrap> struct wrapped_initiation {
     static constexpr bool is_cancellable = operation::can_be_cancelled<Initiation>();
-    static constexpr auto storage = operation::storage_for<Wrap>() > operation::storage_for<Initiation>()
-                                        ? operation::storage_for<Wrap>()
-                                        : operation::storage_for<Initiation>();
+    static constexpr auto async_op_storage = operation::storage_for<Wrap>() > operation::storage_for<Initiation>()
+                                                 ? operation::storage_for<Wrap>()
+                                                 : operation::storage_for<Initiation>();
     static constexpr bool only_queues = operation::only_queues<Initiation>;
 
     Initiation initiation;

@@ -42,7 +42,7 @@ template <class Token, bool OperationHearsRequests> void expect_slot_is_heard() 
 }
 
 template <class Slot> struct wrap_cancellation_slot {
-    static constexpr std::size_t storage = impl::operation::extended_storage;
+    static constexpr std::size_t async_op_storage = impl::operation::extended_storage;
     Slot slot;
     template <class H> auto operator()(H h) const { return cancellation_slot_binder<H, Slot>(slot, std::move(h)); }
     template <class Values, class I> Values block_as(I& i) const

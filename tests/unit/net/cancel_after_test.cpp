@@ -647,6 +647,24 @@ TEST_F(CancelAfter, AnOperationWithALimitBecomesOneOfTheCommonType) {
     EXPECT_EQ(at, 3s);
 }
 
+/// A user's initiation.
+struct stores {
+    std::string storage;
+    void operator()(auto handler) { std::move(handler)(storage.size()); }
+};
+
+TEST_F(CancelAfter, AnInitiationMayHaveAMemberOfAnyName) {
+    co_spawn(
+        context,
+        [](int& count) -> awaitable<void> {
+            count += static_cast<int>(
+                co_await async_initiate<use_await_t const, void(std::size_t)>(stores{"four"}, use_await));
+        }(count),
+        rethrow);
+    world.run();
+    EXPECT_EQ(count, 4);
+}
+
 TEST_F(CancelAfter, ComposedOperationThatIsReadyTakesNoLimit) {
     struct coroutine {
         static awaitable<void> run(CancelAfter& t) {
