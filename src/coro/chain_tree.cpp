@@ -17,12 +17,11 @@ chain_group::~chain_group() {
 
 void chain_group::prepare(group_member& m) {
     FAIRLEAD_ASSERT(!awaited_by_ && "a group that is awaited takes no more members");
-    m.signal_ = exec::shared_block<member_signal>::make();
     m.group_ = this;
     ++running_; // The member's handler takes it back.
 }
 
-void chain_group::append(group_member& m, spawn_root& chain) noexcept {
+void chain_group::append(group_member& m, await_record& chain) noexcept {
     m.chain_ = &chain;
     m.previous_ = last_;
     (last_ ? last_->next_ : first_) = &m;
@@ -53,8 +52,12 @@ bool chain_group::start_all(await_record& r) {
     next_to_ask_ = first_;
     while (group_member* const m = next_to_ask_) {
         next_to_ask_ = m->next_;
+        bool const decided = decided_by_;
         lock_.unlock();
-        m->chain_->start();
+        if (decided)
+            m->chain_->hooks->destroy(m->chain_);
+        else
+            m->start(*m->chain_);
         lock_.lock();
     }
     has_started_ = true;
@@ -62,14 +65,14 @@ bool chain_group::start_all(await_record& r) {
     bool const destroys = destroys_;
     lock_.unlock();
     if (!!asked)
-        begin_walk(asked, destroys);
+        begin_walk(asked, destroys, walk_begins::at_once);
     if (can_be_asked) {
         bool const goes_on = r.notes & await_record::goes_on;
         auto const state = operation::requests_of(r).state;
         state.await_begins({&ask_awaited, this, &r});
         state.await_has_begun(!goes_on);
     }
-    if (!has_ended())
+    if (!was_the_last())
         return true;
     return have_all_ended(r);
 }
@@ -79,7 +82,7 @@ void chain_group::rethrow_refusal() {
         std::rethrow_exception(operation::take_result<std::exception_ptr>(*awaited_by_));
 }
 
-bool chain_group::has_ended() noexcept {
+bool chain_group::was_the_last() noexcept {
     lock_.lock();
     bool const all = --running_ == 0;
     lock_.unlock();
@@ -97,27 +100,42 @@ bool chain_group::have_all_ended(await_record& r) noexcept {
     return mode == op_mode::abandon;
 }
 
+/// Of a member that was not destroyed.
+void chain_group::has_ended(group_member& m, bool failed) noexcept {
+    if (asks_at_ == group_end::first || (asks_at_ == group_end::first_failure && failed)) {
+        lock_.lock();
+        bool const decides = !decided_by_;
+        if (decides)
+            decided_by_ = &m;
+        lock_.unlock();
+        if (decides)
+            begin_walk(cancellation_type::all, false, walk_begins::at_once);
+    }
+    one_less();
+}
+
 void chain_group::one_less() noexcept {
-    if (!has_ended() || !has_started_)
+    if (!was_the_last() || !has_started_)
         return;
     await_record& r = *awaited_by_;
     if (!have_all_ended(r))
         loop::resume_later(r); // Members end in any thread, and deep inside others.
 }
 
-void chain_group::ask(cancellation_type type) noexcept { begin_walk(type, false); }
-void chain_group::destroy() noexcept { begin_walk(cancellation_type::all, true); }
+void chain_group::ask(cancellation_type type) noexcept { begin_walk(type, false, walk_begins::soon); }
+void chain_group::destroy() noexcept { begin_walk(cancellation_type::all, true, walk_begins::soon); }
 
 /// The verb of a group.
 void chain_group::ask_awaited(void* storage, await_record& r, cancellation_type type) noexcept {
-    static_cast<chain_group*>(storage)->begin_walk(type, operation::is_to_be_destroyed(r));
+    static_cast<chain_group*>(storage)->begin_walk(type, operation::is_to_be_destroyed(r), walk_begins::soon);
 }
 
-void chain_group::begin_walk(cancellation_type type, bool destroys) noexcept {
+/// At once: the caller is counted itself, so that the walk is not the last to be.
+void chain_group::begin_walk(cancellation_type type, bool destroys, walk_begins when) noexcept {
     lock_.lock();
     asked_ = asked_ | type;
     destroys_ |= destroys;
-    bool const goes = has_started_ && running_ != 0; // Otherwise the start does it, or all has ended.
+    bool const goes = has_started_ && first_; // Otherwise the start does it, or all have ended.
     bool const begins = goes && !is_walking_;
     if (goes) {
         next_to_ask_ = first_;
@@ -127,10 +145,33 @@ void chain_group::begin_walk(cancellation_type type, bool destroys) noexcept {
     lock_.unlock();
     if (!begins)
         return;
+    if (when == walk_begins::at_once && ask_some_in_place())
+        return one_less();
     walk_op_.group = this;
     walk_op_.run = &walk;
     walk_op_.cancel = nullptr;
     awaited_by_->home->resume_soon(walk_op_);
+}
+
+/// The first members. False: the walk is to ask all of them.
+bool chain_group::ask_some_in_place() noexcept {
+    lock_.lock();
+    bool all = true;
+    for (int i = 0; i != asked_in_a_turn && all && next_to_ask_; ++i) {
+        group_member* const m = next_to_ask_;
+        next_to_ask_ = m->next_;
+        auto const type = asked_;
+        if (destroys_)
+            m->destroys_.store(true, std::memory_order_relaxed);
+        lock_.unlock();
+        all = m->ask_in_place(type);
+        lock_.lock();
+    }
+    all &= !next_to_ask_;
+    is_walking_ = !all;
+    next_to_ask_ = first_;
+    lock_.unlock();
+    return all;
 }
 
 void chain_group::walk(op* o, op_mode mode) {
@@ -152,12 +193,11 @@ void chain_group::ask_some() {
         next_to_ask_ = m->next_;
         auto const type = asked_;
         bool const destroys = destroys_;
-        auto const signal = m->signal_; // The member may end meanwhile.
         lock_.unlock();
         if (destroys)
-            signal->destroys.store(true, std::memory_order_relaxed);
+            m->destroys_.store(true, std::memory_order_relaxed);
         try {
-            signal->signal.emit(type);
+            m->ask(type);
         } catch (...) { // a filter of the member's
             awaited_by_->home->resume_soon(walk_op_);
             throw;

@@ -1,5 +1,6 @@
 // Cancelling at every moment and from everywhere: more rows C of the failure catalogue, and N01, I15.
 #include <fairlead/coro/spawn.hpp>
+#include <fairlead/coro/when_any.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/cancel_after.hpp>
@@ -239,6 +240,59 @@ TEST(Catalogue, C04_CancelledReadUntilLeavesWhatItHadReadInTheBuffer) {
     context.run();
     EXPECT_FALSE(why);
     EXPECT_EQ(text.substr(0, n), "half a line\n");
+}
+
+// ---- C08
+
+TEST(Catalogue, C08_TheLoserOfARaceHasGivenItsBufferBackAndItsBytesArrive) {
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+        SCOPED_TRACE(seed);
+        sim::world w(seed);
+        tcp::acceptor acceptor(w.context(), tcp::endpoint(ip::address_v4::loopback(), 0));
+        static constexpr int sent = 200;
+        struct coroutine {
+            static awaitable<void> send(sim::world& world, tcp::acceptor& a) {
+                tcp::socket s = co_await a.async_accept();
+                steady_timer pause(world.context());
+                for (int i = 0; i != sent; ++i) {
+                    auto const byte = static_cast<char>(i);
+                    co_await async_write(s, buffer(&byte, 1));
+                    pause.expires_after(std::chrono::microseconds(i * 7 % 50));
+                    co_await pause.async_wait();
+                }
+            }
+            static awaitable<void> receive(sim::world& world, tcp::endpoint from, std::string& received, int& races) {
+                tcp::socket s(world.context());
+                co_await s.async_connect(from);
+                steady_timer limit(world.context());
+                std::array<char, 64> theirs{};
+                for (bool open = true; open; ++races) {
+                    limit.expires_after(std::chrono::microseconds(races * 11 % 60));
+                    auto won = co_await when_any(limit.async_wait(), s.async_read_some(buffer(theirs), as_tuple));
+                    if (auto& read = won.get<1>()) {
+                        auto const [ec, n] = read.value();
+                        received.append(theirs.data(), n);
+                        open = !ec || ec == error::operation_aborted;
+                    }
+                    // From here on the bytes are ours again: nobody may write to them.
+                    theirs.fill('-');
+                    limit.expires_after(60us);
+                    co_await limit.async_wait();
+                    EXPECT_EQ(theirs[0], '-');
+                }
+            }
+        };
+        std::string received;
+        int races = 0;
+        co_spawn(w.context(), coroutine::send(w, acceptor), detached);
+        co_spawn(w.context(), coroutine::receive(w, acceptor.local_endpoint(), received, races),
+                 [](std::exception_ptr e) { EXPECT_FALSE(e); });
+        w.run();
+        ASSERT_EQ(received.size(), static_cast<std::size_t>(sent));
+        for (int i = 0; i != sent; ++i)
+            EXPECT_EQ(received[static_cast<std::size_t>(i)], static_cast<char>(i));
+        EXPECT_GT(races, 2);
+    }
 }
 
 // ---- C06, C07, C09, C10

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counts what the papers compare, in instructions instead of time: count.py PROGRAM A13|post|C04|limit|slot|stop|asked|until
+"""Counts what the papers compare, in instructions instead of time: count.py PROGRAM A13|post|C04|limit|slot|stop|asked|until|group
 
 A13   in the program of P0162 (bench/emulated/library.cpp) an operation with the library's own memory takes as many
       instructions as with an allocator as there: a block for one flow, which knows whether it is taken. Of times the
@@ -10,6 +10,7 @@ slot  a read with a cancellation slot that completes at once takes few more, too
 stop  so does one with a stop token
 asked a read that waits takes few more instructions in a coroutine that can be asked to end
 until async_read_until that finds "\\r\\n" in the buffer takes few times as many as a bare await_ready that does
+group operations that are awaited together take few times as many instructions as they do one by one
 C04   operations that succeed leave errno alone: no call of __errno_location is due to any of them
 
 callgrind counts; each figure is the difference between N and 2 N operations, so that starting up does not count.
@@ -64,6 +65,16 @@ def main() -> int:
         print(f"a bare await_ready: {bare:.1f} instructions, {form}: {found:.1f}, {found / bare:.2f} times as many; the budget is "
               f"{most}")
         return 0 if found <= most * bare else 1
+    if row == "group":
+        held = True
+        for alone in ("read", "exchange", "due"):
+            together = f"{'all' if alone == 'due' else 'any'}_{alone}"
+            plain, group = operation(alone).instructions, operation(together).instructions
+            most = budgets.at_most("instructions_times", f"{together} than {alone}")
+            print(f"{alone}: {plain:.1f} instructions, {together}: {group:.1f}, {group / plain:.2f} times as many; the budget is "
+                  f"{most}")
+            held &= group <= most * plain
+        return 0 if held else 1
     one = operation("echo")
     errno = one.calls_of("errno_location")
     print(f"{2 * N} writes and reads more: {one.instructions:.1f} instructions and {errno:.4f} looks at errno for two")

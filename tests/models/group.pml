@@ -2,10 +2,13 @@
 //
 // The group counts what is under way: its start, each member, and the walk that asks the members. Who takes the last
 // one away resumes the awaiting chain, whose frame has the group. Requests come through the verb, under the lock of the
-// state of the awaiting chain; before that chain is resumed this lock is taken, too. The walk takes a share in what a
-// member shares with it, and asks without the group's lock. A member starts only where the start finds it.
+// state of the awaiting chain; before that chain is resumed this lock is taken, too. A member that ends may be the one that
+// decides: then it begins the walk itself, before it is counted off. The walk asks without the group's lock, and finds the
+// member in place: its memory goes with the group. A member starts only where the start finds it, and not once the
+// group is decided.
 //
 // spin -a -DBROKEN: the walk does not count, so that the group may go while it is asked.
+// spin -a -DAT_ONCE: a request through the verb walks at once, under a lock that the end of the group takes.
 
 #define MEMBERS 2
 
@@ -15,6 +18,7 @@ bool is_awaited = false;        // the verb may be called
 bool has_started = false;
 bool is_walking = false;
 bool asked = false;             // the group
+bool decided = false;           // by a member that has ended
 byte running = MEMBERS + 1;     // the start counts
 byte resumed = 0;
 bool gone = false;              // the frame of the awaiting chain, and the group with it
@@ -63,31 +67,77 @@ inline begin_walk() {
     :: else
     fi;
 #endif
-    unlock_group();
+    unlock_group()
+}
+
+inline begin_walk_soon() {
+    begin_walk();
     if
-    :: begins -> to_ask++
+    :: begins -> to_ask++ // in the queue of the home
     :: else
     fi
 }
 
+inline walk() {
+    walks_on = true;
+    do
+    :: walks_on ->
+        lock_group();
+        do
+        :: next < MEMBERS && member_ended[next] -> next++
+        :: else -> break
+        od;
+        if
+        :: next < MEMBERS -> k = next; next++; unlock_group(); assert(!gone); member_asked[k] = true
+        :: else -> is_walking = false; walks_on = false; unlock_group()
+        fi
+    :: else -> break
+    od;
+#ifndef BROKEN
+    one_less()
+#else
+    skip
+#endif
+}
+
 proctype member(byte i) {
-    bool last;
+    byte k;
+    bool last, begins, decides, walks_on;
     // Works, and ends by itself or because it was asked.
     member_ended[i] = true;
+    if
+    :: lock_group(); decides = !decided; decided = true; unlock_group();
+        if
+        :: decides -> begin_walk();
+            if
+            :: begins -> to_ask++
+            :: begins -> walk()
+            :: else
+            fi
+        :: else
+        fi
+    :: skip
+    fi;
     one_less()
 }
 
 active proctype home() {
-    byte i = 0;
-    bool last, begins, walks_on;
+    byte i = 0, k;
+    bool last, begins, walks_on, skips;
     // The start, in the awaiting chain.
     do
-    :: i < MEMBERS -> member_started[i] = true; run member(i); i++
+    :: i < MEMBERS ->
+        lock_group(); skips = decided; unlock_group();
+        if
+        :: skips -> member_ended[i] = true; one_less()
+        :: else -> member_started[i] = true; run member(i)
+        fi;
+        i++
     :: else -> break
     od;
     lock_group(); has_started = true; begins = asked; unlock_group();
     if
-    :: begins -> begin_walk()
+    :: begins -> begin_walk_soon()
     :: else
     fi;
     lock_state(); is_awaited = true; unlock_state();
@@ -96,25 +146,7 @@ active proctype home() {
     do
     :: to_ask > 0 ->
         to_ask--;
-        walks_on = true;
-        do
-        :: walks_on ->
-            lock_group();
-            do
-            :: next < MEMBERS && member_ended[next] -> next++
-            :: else -> break
-            od;
-            if
-            :: next < MEMBERS -> i = next; next++; unlock_group(); member_asked[i] = true
-            :: else -> is_walking = false; walks_on = false; unlock_group()
-            fi
-        :: else -> break
-        od;
-#ifndef BROKEN
-        one_less()
-#else
-        skip
-#endif
+        walk()
     :: timeout -> break
     od;
     // All has ended, once. A request that came in time has reached whoever had not ended.
@@ -128,10 +160,20 @@ active proctype home() {
 
 // Requests through the verb, twice.
 active [2] proctype asker() {
-    bool begins;
+    byte k;
+    bool begins, last, walks_on;
     lock_state();
     if
-    :: is_awaited -> begin_walk()
+    :: is_awaited ->
+#ifndef AT_ONCE
+        begin_walk_soon()
+#else
+        begin_walk();
+        if
+        :: begins -> walk()
+        :: else
+        fi
+#endif
     :: else
     fi;
     unlock_state()

@@ -6,7 +6,8 @@
 //
 // The first two are one walk. A group asks its members in the queue of its home, some in each turn. A member that
 // awaits a group itself passes the request on in the same way. Thus neither the depth of a tree nor its width is
-// bounded by a stack, or by the length of a turn. A chain that is to be destroyed is asked, too. When what it awaits
+// bounded by a stack, or by the length of a turn. If a member has made the group ask, the first members that are
+// operations are asked at once: that goes no deeper. A chain that is to be destroyed is asked, too. When what it awaits
 // has ended it is destroyed in place of being resumed.
 #pragma once
 
@@ -20,47 +21,63 @@ namespace fairlead::impl::coro {
 
 class chain_group;
 
-/// A member shares it with the walk that asks, which may be in another thread.
-struct member_signal {
-    cancellation_signal signal;
-    std::atomic<bool> destroys{false}; ///< the requests mean that the chain is to be destroyed
-    std::atomic<unsigned> references{1};
-};
-
-/// The place of a chain below a group, in the memory of whoever makes the group. It outlives the group.
+/// The place below a group of a chain, or of an operation that no coroutine awaits. It lies in the memory of whoever
+/// makes the group, and outlives the group.
 class group_member {
 public:
-    group_member() noexcept = default;
     group_member(group_member const&) = delete;
     group_member& operator=(group_member const&) = delete;
 
-    bool is_to_be_destroyed() const noexcept { return signal_->destroys.load(std::memory_order_relaxed); }
+    bool is_to_be_destroyed() const noexcept { return destroys_.load(std::memory_order_relaxed); }
+
+protected:
+    group_member() noexcept = default;
+    ~group_member() = default;
+
+    virtual void start(await_record& chain) = 0;
+    /// Passes a request on. It may have ended meanwhile.
+    virtual void ask(cancellation_type type) = 0;
+    /// As ask(), if that calls nobody's function. False: ask() is still to be called.
+    virtual bool ask_in_place(cancellation_type) noexcept { return false; }
 
 private:
     friend class chain_group;
     friend class tree_walk;
     template <class> friend class member_handler;
+    friend class operation_root;
 
     chain_group* group_ = nullptr;
     group_member* next_ = nullptr;
     group_member* previous_ = nullptr;
-    spawn_root* chain_ = nullptr; ///< null when it has ended
-    exec::shared_block<member_signal> signal_;
+    await_record* chain_ = nullptr;     ///< null when it has ended
+    std::atomic<bool> destroys_{false}; ///< the requests mean that the chain is to be destroyed
 };
 
-/// A member with what its chain ends with.
+/// A chain below a group, with what it ends with.
 template <class T> struct member_of : group_member {
     std::optional<typename spawn_values<T>::type> result; ///< none: it was destroyed
+    cancellation_signal signal;
+
+private:
+    void start(await_record& chain) override { static_cast<spawn_root&>(chain).start(); }
+    void ask(cancellation_type type) override { signal.emit(type); }
+};
+
+/// The end of a member at which a group asks the others to end. That member decides.
+enum class group_end : unsigned char {
+    of_all,        ///< nothing: all are waited for
+    first_failure, ///< one that ends by an exception
+    first,         ///< one that ends, however it does
 };
 
 /// The chains that a chain awaits together. The group completes when the last of them has ended, also when all have
 /// been asked to end. One that was destroyed, by destroy() or by the end of its context, has no result.
 /// Threads    add() and the await: one. Members may run anywhere; ask() and destroy() are called from anywhere while
 ///            the group is awaited
-/// Allocates  for each member blocks of the recycler: root, signal, state
+/// Allocates  for each chain blocks of the recycler: root, handler in the slot, state; nothing for an operation
 class chain_group {
 public:
-    chain_group() noexcept = default;
+    explicit chain_group(group_end asks_at = group_end::of_all) noexcept : asks_at_(asks_at) {}
     chain_group(chain_group const&) = delete;
     chain_group& operator=(chain_group const&) = delete;
     /// Members that were not started are destroyed.
@@ -68,6 +85,11 @@ public:
 
     /// Makes a chain of `a`, which starts on `e` when the group is awaited.
     template <class T> void add(member_of<T>& m, any_io_executor const& e, awaitable<T> a);
+    /// A member that brings its record.
+    void add(group_member& m, await_record& record) {
+        prepare(m);
+        append(m, record);
+    }
 
     /// Everything below is asked to end, as far as it lets `type` through. Nothing happens when all has ended.
     FAIRLEAD_EXPORT void ask(cancellation_type type) noexcept;
@@ -89,21 +111,30 @@ public:
     /// `co_await g.run()`: starts the members, and ends when all have ended.
     awaiter run() noexcept { return awaiter(*this); }
 
+    // The steps of that, for other awaiters.
+    /// False: all have ended.
+    FAIRLEAD_EXPORT bool start_all(await_record& r);
+    FAIRLEAD_EXPORT void rethrow_refusal();
+    /// The member at whose end the others were asked. Null: there was none.
+    group_member const* decided_by() const noexcept { return decided_by_; }
+
 private:
     friend class tree_walk;
     template <class> friend class member_handler;
+    friend class operation_root;
 
     FAIRLEAD_EXPORT void prepare(group_member& m);
-    FAIRLEAD_EXPORT void append(group_member& m, spawn_root& chain) noexcept;
-    FAIRLEAD_EXPORT bool start_all(await_record& r);
-    FAIRLEAD_EXPORT void rethrow_refusal();
+    FAIRLEAD_EXPORT void append(group_member& m, await_record& chain) noexcept;
     FAIRLEAD_EXPORT static void chain_has_gone(group_member& m) noexcept;
+    FAIRLEAD_EXPORT void has_ended(group_member& m, bool failed) noexcept;
     FAIRLEAD_EXPORT void one_less() noexcept;
-    bool has_ended() noexcept;
+    bool was_the_last() noexcept;
     static bool have_all_ended(await_record& r) noexcept;
-    void begin_walk(cancellation_type type, bool destroys) noexcept;
+    enum class walk_begins : bool { soon, at_once };
+    void begin_walk(cancellation_type type, bool destroys, walk_begins when) noexcept;
     static void ask_awaited(void* storage, await_record& r, cancellation_type type) noexcept;
     static void walk(op* o, op_mode mode);
+    bool ask_some_in_place() noexcept;
     void ask_some();
 
     struct walk_op : op {
@@ -113,8 +144,10 @@ private:
     group_member* first_ = nullptr;
     group_member* last_ = nullptr;
     group_member* next_to_ask_ = nullptr;
+    group_member* decided_by_ = nullptr;
     std::size_t running_ = 0; ///< members, the start, and the walk
     cancellation_type asked_ = cancellation_type::none;
+    group_end asks_at_;
     bool has_started_ = false;
     bool is_walking_ = false;
     bool destroys_ = false;
@@ -143,11 +176,12 @@ public:
     group_member const& member() const noexcept { return *member_; }
     bool is_to_be_destroyed() const noexcept { return member_->is_to_be_destroyed(); }
     void chain_has_gone() noexcept { chain_group::chain_has_gone(*member_); }
-    cancellation_slot_type get_cancellation_slot() const noexcept { return member_->signal_->signal.slot(); }
-    template <class... Values> void operator()(Values... values) {
+    cancellation_slot_type get_cancellation_slot() const noexcept { return member_->signal.slot(); }
+    template <class... Values> void operator()(std::exception_ptr e, Values... values) {
         auto& m = *std::exchange(member_, nullptr);
-        m.result.emplace(std::move(values)...);
-        m.group_->one_less();
+        bool const failed = e != nullptr;
+        m.result.emplace(std::move(e), std::move(values)...);
+        m.group_->has_ended(m, failed);
     }
 
 private:

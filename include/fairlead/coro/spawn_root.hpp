@@ -155,8 +155,9 @@ private:
         ex.on_work_started(); // The root gives its count back now; the handler is still to come.
         base::at_scope_end const finished([&ex] { ex.on_work_finished(); });
         operation::deallocate_with(h, this);
-        if (inside) {
+        if (inside)
             exec::this_thread.starting = nullptr;
+        if (inside && !is_member_of_group) { // The handler of a group calls nobody.
             operation::post_values(ex, std::move(h), std::move(v));
         } else {
             operation::dispatch_values(h, std::move(v));

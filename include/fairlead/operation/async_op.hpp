@@ -182,6 +182,7 @@ template <class Signature, class Op> FAIRLEAD_ALWAYS_INLINE auto resume_with(Op&
     return o.take(r);
 }
 
+struct op_access;
 template <class Signature, std::size_t Storage = initiation_storage> class op_awaiter;
 template <class Signature, std::size_t Storage = initiation_storage> class foreign_awaiter;
 
@@ -248,6 +249,7 @@ public:
 
 private:
     template <class S, std::size_t Other> friend class async_op;
+    friend struct impl::operation::op_access;
     friend class impl::operation::op_awaiter<signature, Storage>;
     friend class impl::operation::foreign_awaiter<signature, Storage>;
     template <class S, class Op> friend auto impl::operation::resume_with(Op&, await_record&);
@@ -285,6 +287,12 @@ private:
 };
 
 namespace impl::operation {
+
+/// For what awaits an operation without being a coroutine.
+struct op_access {
+    template <class Op> static auto* functions(Op const& o) noexcept { return o.functions_; }
+    template <class Op> static void* storage(Op& o) noexcept { return o.storage_; }
+};
 
 /// Awaits an async_op in a coroutine of ours. Two pointers, because g++ keeps one of these for every await site.
 template <class R, class... Args, std::size_t Storage> class op_awaiter<R(Args...), Storage> {

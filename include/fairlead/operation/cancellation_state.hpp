@@ -34,18 +34,41 @@ struct askable_await {
     cancellation_type asked = cancellation_type::none; ///< since it began
 };
 
-/// The common part of a state and the handler in its parent's slot, in a block of the recycler.
+/// The common part of a state and the handler in its parent's slot, in a block of the recycler. That of an operation
+/// which a group awaits lies with the operation.
 class chained_signal {
 public:
+    chained_signal() noexcept = default;
+    explicit chained_signal(void (*has_gone)(chained_signal&) noexcept) noexcept : has_gone_(has_gone) {}
+
     cancellation_signal signal;
     std::atomic<cancellation_type> cancelled{cancellation_type::none};
     std::atomic<unsigned> references{1};
     std::atomic<bool> chained{false}; ///< the parent's slot holds the handler that leads here
 
+    bool lies_elsewhere() const noexcept { return has_gone_; }
+    void last_owner_has_gone() noexcept { has_gone_(*this); }
+
+    void remember(cancellation_type type) noexcept {
+        auto before = cancelled.load(std::memory_order_relaxed);
+        while (!cancelled.compare_exchange_weak(before, before | type, std::memory_order_relaxed)) {
+        }
+    }
     /// Passes a request on: to the primitive that is awaited, else to whoever listens to the slot.
     void ask(cancellation_type type) {
         if (!ask_awaited(type))
             signal.emit(type);
+    }
+    /// Asks the primitive that is awaited. False: there is none.
+    bool ask_awaited(cancellation_type type) noexcept {
+        lock_.lock();
+        bool const is_there = awaited_.cancel;
+        if (is_there) {
+            awaited_.asked = awaited_.asked | type;
+            awaited_.cancel(awaited_.storage, *awaited_.record, type);
+        }
+        lock_.unlock();
+        return is_there;
     }
     /// From here on the op in the record can be asked. It stays until await_has_ended() has returned.
     void await_begins(askable_await const& a) noexcept {
@@ -68,17 +91,7 @@ public:
     }
 
 private:
-    bool ask_awaited(cancellation_type type) noexcept {
-        lock_.lock();
-        bool const is_there = awaited_.cancel;
-        if (is_there) {
-            awaited_.asked = awaited_.asked | type;
-            awaited_.cancel(awaited_.storage, *awaited_.record, type);
-        }
-        lock_.unlock();
-        return is_there;
-    }
-
+    void (*has_gone_)(chained_signal&) noexcept = nullptr; ///< null: it lies in a block
     askable_await awaited_{};
     exec::short_lock lock_; ///< nobody calls a handler under it
 };
@@ -100,9 +113,7 @@ public:
         auto const in = in_(type);
         auto const out = out_(in);
         auto to = to_; // The handler of the request may clear the slot that holds this.
-        auto before = to->cancelled.load(std::memory_order_relaxed);
-        while (!to->cancelled.compare_exchange_weak(before, before | in, std::memory_order_relaxed)) {
-        }
+        to->remember(in);
         if (!!out)
             to->ask(out);
     }
@@ -151,7 +162,10 @@ public:
         }
     }
 
-    /// For the layers of the library: takes the handler out of the parent's slot again, unless it has been replaced.
+    /// For the layers of the library: a state that nobody's slot leads to; whoever has the signal asks.
+    explicit cancellation_state(impl::operation::chained_signal& of_the_asker) noexcept
+        : shared_(impl::exec::shared_block<impl::operation::chained_signal>::first_of(of_the_asker)) {}
+    /// Takes the handler out of the parent's slot again, unless it has been replaced.
     template <class Slot> void unchain(Slot parent) noexcept {
         auto const ours = [this] { return shared_->chained.load(std::memory_order_relaxed); };
         if (!shared_ || !ours())

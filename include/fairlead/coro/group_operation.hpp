@@ -1,0 +1,121 @@
+// The parts of a group that are awaited together: the result of when_all() and its relatives.
+#pragma once
+
+#include <fairlead/coro/operation_member.hpp>
+
+#include <concepts>
+#include <ranges>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace fairlead::impl::coro {
+
+template <class Parts, class Results> class group_operation;
+
+/// A part that is a group itself has a chain of its own.
+template <class T, class Parts, class Results> awaitable<T> await_group(group_operation<Parts, Results> g) {
+    co_return co_await std::move(g);
+}
+
+/// The member that a part becomes.
+template <class Part> struct member_for;
+template <class Signature, std::size_t Storage> struct member_for<async_op<Signature, Storage>> {
+    using type = operation_member<Signature, Storage>;
+};
+template <class T> struct member_for<awaitable<T>> {
+    using type = coroutine_member<T>;
+};
+template <class Parts, class Results> struct member_for<group_operation<Parts, Results>> {
+    using type = coroutine_member<typename group_operation<Parts, Results>::value_type>;
+};
+template <class Part>
+concept group_part = std::move_constructible<Part> && requires { typename member_for<Part>::type; };
+template <class Range>
+concept range_of_parts = std::ranges::input_range<Range> && group_part<std::ranges::range_value_t<Range>>;
+
+template <class Part> Part&& as_part(Part&& p) noexcept { return std::move(p); }
+template <class Parts, class Results> auto as_part(group_operation<Parts, Results>&& g) {
+    return await_group<typename group_operation<Parts, Results>::value_type>(std::move(g));
+}
+
+/// A fixed number of members.
+template <class... Parts> class fixed_parts {
+public:
+    using outcomes = std::tuple<outcome<typename member_for<Parts>::type::value_type>...>;
+    using values = std::tuple<regular_t<typename member_for<Parts>::type::value_type>...>;
+
+    explicit fixed_parts(Parts&&... parts) : members_(as_part(std::move(parts))...) {}
+    template <class F> void for_each(F f) {
+        std::apply([&](auto&... m) { (f(m), ...); }, members_);
+    }
+    template <class F> auto gather(F f) {
+        return std::apply([&](auto&... m) { return std::tuple<decltype(f(m))...>{f(m)...}; }, members_); // in order
+    }
+
+private:
+    std::tuple<typename member_for<Parts>::type...> members_;
+};
+
+/// As many members as a range has.
+template <class Part> class counted_parts {
+public:
+    using member = typename member_for<Part>::type;
+    using outcomes = std::vector<outcome<typename member::value_type>>;
+    using values = std::vector<regular_t<typename member::value_type>>;
+
+    template <class Range> explicit counted_parts(Range&& parts) {
+        if constexpr (std::ranges::sized_range<Range>)
+            members_.reserve(std::ranges::size(parts));
+        for (auto&& p : parts)
+            members_.emplace_back(as_part(std::move(p)));
+    }
+    template <class F> void for_each(F f) {
+        for (auto& m : members_)
+            f(m);
+    }
+    template <class F> auto gather(F f) {
+        std::vector<decltype(f(members_.front()))> all;
+        all.reserve(members_.size());
+        for (auto& m : members_)
+            all.push_back(f(m));
+        return all;
+    }
+
+private:
+    std::vector<member> members_;
+};
+
+/// The result of which Results makes one value when all have ended.
+template <class Parts, class Results> class [[nodiscard("a group runs only when it is awaited")]] group_operation {
+public:
+    using value_type = decltype(Results::of(std::declval<Parts&>(), std::declval<group_member const*>()));
+
+    explicit group_operation(Parts&& parts) : parts_(std::move(parts)) {}
+    template <class... Args> explicit group_operation(std::in_place_t, Args&&... args)
+        : parts_(std::forward<Args>(args)...) {}
+    /// Before the start.
+    group_operation(group_operation&& other) noexcept : parts_(std::move(other.parts_)) {}
+    group_operation& operator=(group_operation&&) = delete;
+
+    bool await_ready() const noexcept { return false; }
+    template <class Promise> bool await_suspend(std::coroutine_handle<Promise> h) {
+        static_assert(
+            requires { h.promise().link.record; },
+            "a group is awaited by a coroutine of this library: an awaitable, or what co_spawn starts");
+        await_record& r = *h.promise().link.record;
+        parts_.for_each([&](auto& member) { member.join(group_, r); });
+        return group_.start_all(r);
+    }
+    value_type await_resume() {
+        group_.rethrow_refusal();
+        return Results::of(parts_, group_.decided_by());
+    }
+
+private:
+    Parts parts_;
+    chain_group group_{Results::asks_at};
+};
+
+} // namespace fairlead::impl::coro

@@ -1,0 +1,132 @@
+// when_any: several operations and coroutines at once, until the first of them has ended and the others have, too.
+#pragma once
+
+#include <fairlead/coro/when_all.hpp>
+
+#include <array>
+
+namespace fairlead {
+
+template <class... T> class when_any_result;
+template <class T> class when_any_results;
+
+namespace impl::coro {
+
+template <class Outcomes> struct when_any_result_of;
+template <class... T> struct when_any_result_of<std::tuple<outcome<T>...>> {
+    using type = when_any_result<T...>;
+};
+template <class T> struct when_any_result_of<std::vector<outcome<T>>> {
+    using type = when_any_results<T>;
+};
+
+/// How all have ended, and which of them was the first.
+struct first_outcome {
+    static constexpr group_end asks_at = group_end::first;
+    template <class Parts> static typename when_any_result_of<typename Parts::outcomes>::type
+    of(Parts& parts, group_member const* first_to_end) {
+        std::size_t first = 0, at = 0;
+        parts.for_each([&](auto& member) {
+            if (&member == first_to_end)
+                first = at;
+            ++at;
+        });
+        return {first, parts.gather([](auto& member) { return member.take(); })};
+    }
+};
+
+/// The part that counts: the first to end if it has a value, else the first in order that has one; else there is none.
+template <class HasValue> std::size_t winner(std::size_t first, std::size_t size, HasValue has_value) {
+    if (size == 0 || has_value(first))
+        return first;
+    for (std::size_t i = 0; i != size; ++i)
+        if (has_value(i))
+            return i;
+    return size;
+}
+
+} // namespace impl::coro
+
+/// The result of when_any(). At least one part has a value.
+template <class... T> class when_any_result {
+public:
+    /// Throws     what the part that ended first has thrown, if no part has a value
+    when_any_result(std::size_t first, std::tuple<outcome<T>...>&& outcomes) : outcomes_(std::move(outcomes)) {
+        std::array<bool, sizeof...(T)> const values =
+            std::apply([](auto&... o) { return std::array<bool, sizeof...(T)>{o.has_value()...}; }, outcomes_);
+        index_ = impl::coro::winner(first, sizeof...(T), [&](std::size_t i) { return values[i]; });
+        if (index_ == sizeof...(T))
+            throw_of(first, std::index_sequence_for<T...>());
+    }
+
+    /// The part that won: the first that ended; if that failed, the first in order that did not.
+    std::size_t index() const noexcept { return index_; }
+    /// How part I has ended. Also one that did not win may have a value.
+    template <std::size_t I> auto& get() & noexcept { return std::get<I>(outcomes_); }
+    template <std::size_t I> auto const& get() const& noexcept { return std::get<I>(outcomes_); }
+    template <std::size_t I> auto&& get() && noexcept { return std::get<I>(std::move(outcomes_)); }
+
+private:
+    template <std::size_t... I> void throw_of(std::size_t first, std::index_sequence<I...>) {
+        ((I == first ? (void)std::get<I>(outcomes_).value() : void()), ...);
+    }
+
+    std::size_t index_ = 0;
+    std::tuple<outcome<T>...> outcomes_;
+};
+
+/// The result of when_any() of a range. At least one part has a value.
+template <class T> class when_any_results {
+public:
+    /// Throws     what the part that ended first has thrown, if no part has a value
+    when_any_results(std::size_t first, std::vector<outcome<T>>&& outcomes) : outcomes_(std::move(outcomes)) {
+        index_ = impl::coro::winner(first, outcomes_.size(), [&](std::size_t i) { return outcomes_[i].has_value(); });
+        if (index_ == outcomes_.size() && !outcomes_.empty())
+            (void)outcomes_[first].value();
+    }
+
+    /// The part that won: the first that ended; if that failed, the first in order that did not.
+    std::size_t index() const noexcept { return index_; }
+    std::size_t size() const noexcept { return outcomes_.size(); }
+    /// How part i has ended. Also one that did not win may have a value.
+    outcome<T>& operator[](std::size_t i) noexcept { return outcomes_[i]; }
+    outcome<T> const& operator[](std::size_t i) const noexcept { return outcomes_[i]; }
+    /// The value of the part that won.
+    decltype(auto) value() { return outcomes_[index_].value(); }
+
+private:
+    std::size_t index_ = 0;
+    std::vector<outcome<T>> outcomes_;
+};
+
+/// `auto won = co_await when_any(s.async_read_some(b), timer.async_wait());` starts operations, coroutines and groups
+/// in this order. The first that ends makes the others end early. Goes on when all have ended.
+/// Completes  when_any_result<T...>: index() of the part that won, and get<I>() to tell how each has ended. One that
+///            had a value all the same has it there: no byte, no message and no socket is lost
+/// Errors     if no part has a value, the exception of the part that ended first. Once a part has ended, parts that
+///            have not started do not start
+/// Cancel     all parts are asked; the group ends when they have
+/// Immediate  does not suspend if the first part completes at once
+/// Lifetime   the parts are moved; they run with the awaiting coroutine's executor
+/// Threads    as the awaiting coroutine
+/// Allocates  nothing for an operation; for a coroutine what co_spawn takes
+template <impl::coro::group_part... Parts>
+    requires(sizeof...(Parts) > 0 && (!std::is_lvalue_reference_v<Parts> && ...))
+auto when_any(Parts&&... parts) {
+    return impl::coro::group_of<impl::coro::first_outcome, Parts...>(std::move(parts)...);
+}
+/// when_any() of the elements of a range, which are moved out of it. Of none it completes at once.
+/// Completes  when_any_results<T>: index() of the part that won, and operator[] to tell how each has ended
+/// Errors     as for parts that are named one by one
+/// Cancel     as for those
+/// Immediate  as for those
+/// Lifetime   the elements are moved; the range itself is not kept
+/// Threads    as the awaiting coroutine
+/// Allocates  one block for the members, one for the outcomes; for a coroutine what co_spawn takes
+template <impl::coro::range_of_parts Range>
+    requires(!std::is_lvalue_reference_v<Range>)
+auto when_any(Range&& parts) {
+    return impl::coro::group_of_range<impl::coro::first_outcome>(parts);
+}
+
+} // namespace fairlead
