@@ -102,7 +102,7 @@ bool chain_group::have_all_ended(await_record& r) noexcept {
 
 /// Of a member that was not destroyed.
 void chain_group::has_ended(group_member& m, bool failed) noexcept {
-    if (asks_at_ == group_end::first || (asks_at_ == group_end::first_failure && failed)) {
+    if (asks_at_ == group_end::first || asks_at_ == (failed ? group_end::first_failure : group_end::first_success)) {
         lock_.lock();
         bool const decides = !decided_by_;
         if (decides)

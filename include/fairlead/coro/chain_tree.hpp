@@ -67,6 +67,7 @@ private:
 enum class group_end : unsigned char {
     of_all,        ///< nothing: all are waited for
     first_failure, ///< one that ends by an exception
+    first_success, ///< one that ends without an exception
     first,         ///< one that ends, however it does
 };
 

@@ -1,4 +1,10 @@
-// Says what is missing, where the header of an Asio that is installed would be found otherwise.
 #pragma once
 
-#error "Operators of awaitables are not there yet in Fairlead; docs/differences-from-asio.md has the list."
+#include <fairlead/coro/awaitable_operators.hpp>
+
+#include <asio/awaitable.hpp>
+#include <asio/co_spawn.hpp>
+#include <asio/deferred.hpp>
+#include <asio/fairlead.hpp>
+#include <asio/multiple_exceptions.hpp>
+#include <asio/this_coro.hpp>
