@@ -1,4 +1,7 @@
-// Says what is missing, where the header of an Asio that is installed would be found otherwise.
 #pragma once
 
-#error "Groups of parallel operations are not there yet in Fairlead; docs/differences-from-asio.md has the list."
+#include <fairlead/token/cancellation_condition.hpp>
+
+#include <asio/cancellation_type.hpp>
+#include <asio/disposition.hpp>
+#include <asio/fairlead.hpp>

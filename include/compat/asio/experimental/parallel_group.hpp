@@ -1,4 +1,7 @@
-// Says what is missing, where the header of an Asio that is installed would be found otherwise.
 #pragma once
 
-#error "Groups of parallel operations are not there yet in Fairlead; docs/differences-from-asio.md has the list."
+#include <fairlead/token/parallel_group.hpp>
+
+#include <asio/async_result.hpp>
+#include <asio/experimental/cancellation_condition.hpp>
+#include <asio/fairlead.hpp>
