@@ -202,15 +202,17 @@ TEST_F(ParallelGroup, TheHandlerRunsOnItsExecutorAndItsMemoryIsFreeByThen) {
     EXPECT_GT(books.taken, 0);
 }
 
-TEST_F(ParallelGroup, TheContextsEndDropsTheHandler) {
+TEST_F(ParallelGroup, TheEndOfAContextDropsTheHandler) {
     auto const held = std::make_shared<int>(0);
     {
         io_context own;
-        steady_timer a(own, 1h), b(own, 1h);
-        make_parallel_group(a.async_wait(deferred), b.async_wait(deferred))
+        steady_timer there(own, 1h);
+        make_parallel_group(there.async_wait(deferred), early.async_wait(deferred))
             .async_wait(wait_for_all(), [held](two, error_code, error_code) { ++*held; });
         EXPECT_EQ(held.use_count(), 2);
     }
+    EXPECT_EQ(held.use_count(), 2) << "the other operation is waited for";
+    world.run();
     EXPECT_EQ(held.use_count(), 1);
     EXPECT_EQ(*held, 0);
 }
