@@ -4,9 +4,11 @@
 //!   tokio_peer from_thread N 1  another thread spawns tasks that end at once; prints the wall time of each
 //!   tokio_peer echo MESSAGES PROTOCOL PAIRS   as bench/compared/echo.cpp says
 //!   tokio_peer timer ROW N PENDING   as bench/compared/timer.cpp says
+//!   tokio_peer groups ROW N     as bench/compared/groups.cpp says
 //!   tokio_peer quiet WHAT SAMPLES FLOWS   as bench/compared/quiet.cpp says
 //!   tokio_peer idle N           N tasks, each of which waits for data of a UNIX socket; prints the memory of one
 mod echo;
+mod groups;
 mod quiet;
 mod timer;
 
@@ -100,6 +102,7 @@ fn main() {
         "yield" => yields(number(2), number(3)),
         "from_thread" => from_thread(number(2)),
         "echo" => echo::run(number(2), &given[3], number(4)),
+        "groups" => groups::run(&given[2], number(3)),
         "quiet" => quiet::run(&given[2], number(3), number(4)),
         "timer" => timer::run(&given[2], number(3), number(4)),
         "idle" => idle(number(2)),
