@@ -10,6 +10,7 @@
 #include <fairlead/base/error.hpp>
 #include <fairlead/coro/awaitable.hpp>
 #include <fairlead/coro/frame.hpp>
+#include <fairlead/coro/multiple_exceptions.hpp>
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/exec/cancellation_type.hpp>
 #include <fairlead/exec/execution_context.hpp>

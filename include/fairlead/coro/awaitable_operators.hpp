@@ -24,13 +24,8 @@ template <group_end AsksAt> struct two_outcomes {
     static constexpr group_end asks_at = AsksAt;
     template <class Parts>
     static outcomes_in_order<typename Parts::outcomes> of(Parts& parts, group_member const* decided_by) {
-        std::size_t at = 0, decided = 0;
-        parts.for_each([&](auto& member) {
-            if (&member == decided_by)
-                decided = at;
-            ++at;
-        });
-        return {parts.gather([](auto& member) { return member.take(); }), decided == 1};
+        bool const second = position_of(parts, decided_by) == 1;
+        return {parts.gather([](auto& member) { return member.take(); }), second};
     }
 };
 

@@ -4,7 +4,6 @@
 #include <fairlead/coro/operation_member.hpp>
 
 #include <concepts>
-#include <ranges>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -32,8 +31,12 @@ template <class Parts, class Results> struct member_for<group_operation<Parts, R
 };
 template <class Part>
 concept group_part = std::move_constructible<Part> && requires { typename member_for<Part>::type; };
+template <class Range> using element_of = std::decay_t<decltype(*std::declval<Range&>().begin())>;
 template <class Range>
-concept range_of_parts = std::ranges::input_range<Range> && group_part<std::ranges::range_value_t<Range>>;
+concept range_of_parts = requires(Range& r) {
+    r.end();
+    requires group_part<element_of<Range>>;
+};
 
 template <class Part> Part&& as_part(Part&& p) noexcept { return std::move(p); }
 template <class Parts, class Results> auto as_part(group_operation<Parts, Results>&& g) {
@@ -66,8 +69,8 @@ public:
     using values = std::vector<regular_t<typename member::value_type>>;
 
     template <class Range> explicit counted_parts(Range&& parts) {
-        if constexpr (std::ranges::sized_range<Range>)
-            members_.reserve(std::ranges::size(parts));
+        if constexpr (requires { parts.size(); })
+            members_.reserve(parts.size());
         for (auto&& p : parts)
             members_.emplace_back(as_part(std::move(p)));
     }
@@ -86,6 +89,17 @@ public:
 private:
     std::vector<member> members_;
 };
+
+/// The place of a member among the parts; 0 if there is none.
+template <class Parts> std::size_t position_of(Parts& parts, group_member const* m) {
+    std::size_t found = 0, at = 0;
+    parts.for_each([&](auto& member) {
+        if (&member == m)
+            found = at;
+        ++at;
+    });
+    return found;
+}
 
 /// The result of which Results makes one value when all have ended.
 template <class Parts, class Results> class [[nodiscard("a group runs only when it is awaited")]] group_operation {

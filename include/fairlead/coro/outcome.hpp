@@ -4,8 +4,8 @@
 #include <fairlead/base/error.hpp>
 
 #include <exception>
-#include <memory> // addressof
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <variant> // monostate
 

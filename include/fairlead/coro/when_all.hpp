@@ -30,7 +30,7 @@ template <class Results, class... Parts> auto group_of(Parts&&... parts) {
     return group_operation<fixed_parts<Parts...>, Results>(std::in_place, std::move(parts)...);
 }
 template <class Results, class Range> auto group_of_range(Range&& parts) {
-    return group_operation<counted_parts<std::ranges::range_value_t<Range>>, Results>(std::in_place, parts);
+    return group_operation<counted_parts<element_of<Range>>, Results>(std::in_place, parts);
 }
 
 } // namespace impl::coro

@@ -20,17 +20,12 @@ template <class T> struct when_any_result_of<std::vector<outcome<T>>> {
     using type = when_any_results<T>;
 };
 
-/// How all have ended, and which of them was the first.
-struct first_outcome {
-    static constexpr group_end asks_at = group_end::first;
+/// How all have ended, and which of them made the others end.
+template <group_end AsksAt> struct first_outcome {
+    static constexpr group_end asks_at = AsksAt;
     template <class Parts> static typename when_any_result_of<typename Parts::outcomes>::type
-    of(Parts& parts, group_member const* first_to_end) {
-        std::size_t first = 0, at = 0;
-        parts.for_each([&](auto& member) {
-            if (&member == first_to_end)
-                first = at;
-            ++at;
-        });
+    of(Parts& parts, group_member const* decided_by) {
+        std::size_t const first = position_of(parts, decided_by);
         return {first, parts.gather([](auto& member) { return member.take(); })};
     }
 };
@@ -47,10 +42,10 @@ template <class HasValue> std::size_t winner(std::size_t first, std::size_t size
 
 } // namespace impl::coro
 
-/// The result of when_any(). At least one part has a value.
+/// The result of when_any() and when_any_success(). At least one part has a value.
 template <class... T> class when_any_result {
 public:
-    /// Throws     what the part that ended first has thrown, if no part has a value
+    /// Throws     if no part has a value, what part `first` has thrown
     when_any_result(std::size_t first, std::tuple<outcome<T>...>&& outcomes) : outcomes_(std::move(outcomes)) {
         std::array<bool, sizeof...(T)> const values =
             std::apply([](auto&... o) { return std::array<bool, sizeof...(T)>{o.has_value()...}; }, outcomes_);
@@ -75,10 +70,10 @@ private:
     std::tuple<outcome<T>...> outcomes_;
 };
 
-/// The result of when_any() of a range. At least one part has a value.
+/// The result of when_any() and when_any_success() of a range. At least one part has a value.
 template <class T> class when_any_results {
 public:
-    /// Throws     what the part that ended first has thrown, if no part has a value
+    /// Throws     if no part has a value, what part `first` has thrown
     when_any_results(std::size_t first, std::vector<outcome<T>>&& outcomes) : outcomes_(std::move(outcomes)) {
         index_ = impl::coro::winner(first, outcomes_.size(), [&](std::size_t i) { return outcomes_[i].has_value(); });
         if (index_ == outcomes_.size() && !outcomes_.empty())
@@ -113,7 +108,7 @@ private:
 template <impl::coro::group_part... Parts>
     requires(sizeof...(Parts) > 0 && (!std::is_lvalue_reference_v<Parts> && ...))
 auto when_any(Parts&&... parts) {
-    return impl::coro::group_of<impl::coro::first_outcome, Parts...>(std::move(parts)...);
+    return impl::coro::group_of<impl::coro::first_outcome<impl::coro::group_end::first>, Parts...>(std::move(parts)...);
 }
 /// when_any() of the elements of a range, which are moved out of it. Of none it completes at once.
 /// Completes  when_any_results<T>: index() of the part that won, and operator[] to tell how each has ended
@@ -126,7 +121,37 @@ auto when_any(Parts&&... parts) {
 template <impl::coro::range_of_parts Range>
     requires(!std::is_lvalue_reference_v<Range>)
 auto when_any(Range&& parts) {
-    return impl::coro::group_of_range<impl::coro::first_outcome>(parts);
+    return impl::coro::group_of_range<impl::coro::first_outcome<impl::coro::group_end::first>>(parts);
+}
+
+/// As when_any(), but only a part that ends without an exception makes the others end.
+/// Completes  when_any_result<T...>: index() of the first part that had a value, and get<I>() to tell how each has
+///            ended
+/// Errors     if no part has a value, the exception of the first part in order
+/// Cancel     all parts are asked; the group ends when they have
+/// Immediate  does not suspend if the first part completes at once, with a value
+/// Lifetime   the parts are moved; they run with the awaiting coroutine's executor
+/// Threads    as the awaiting coroutine
+/// Allocates  nothing for an operation; for a coroutine what co_spawn takes
+template <impl::coro::group_part... Parts>
+    requires(sizeof...(Parts) > 0 && (!std::is_lvalue_reference_v<Parts> && ...))
+auto when_any_success(Parts&&... parts) {
+    return impl::coro::group_of<impl::coro::first_outcome<impl::coro::group_end::first_success>, Parts...>(
+        std::move(parts)...);
+}
+/// when_any_success() of the elements of a range, which are moved out of it. Of none it completes at once.
+/// Completes  when_any_results<T>: index() of the first part that had a value, and operator[] to tell how each has
+///            ended
+/// Errors     as for parts that are named one by one
+/// Cancel     as for those
+/// Immediate  as for those
+/// Lifetime   the elements are moved; the range itself is not kept
+/// Threads    as the awaiting coroutine
+/// Allocates  one block for the members, one for the outcomes; for a coroutine what co_spawn takes
+template <impl::coro::range_of_parts Range>
+    requires(!std::is_lvalue_reference_v<Range>)
+auto when_any_success(Range&& parts) {
+    return impl::coro::group_of_range<impl::coro::first_outcome<impl::coro::group_end::first_success>>(parts);
 }
 
 } // namespace fairlead

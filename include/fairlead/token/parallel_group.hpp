@@ -15,7 +15,6 @@
 #include <atomic>
 #include <concepts>
 #include <iterator>
-#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <tuple>
@@ -95,7 +94,7 @@ public:
     class results {
     public:
         explicit results(range_of_operations const& ops)
-            : signals_(std::make_unique<cancellation_signal[]>(ops.size())),
+            : signals_(ops.size()),
               order_(ops.size(), ops.allocator_),
               kept_(ops.size(), ops.allocator_),
               allocator_(ops.allocator_) {}
@@ -116,7 +115,7 @@ public:
             return all;
         }
 
-        std::unique_ptr<cancellation_signal[]> signals_;
+        std::vector<cancellation_signal> signals_; // never moved
         vector_with<Allocator, std::size_t> order_;
         vector_with<Allocator, std::optional<values_of_operation<op>>> kept_;
         Allocator allocator_;

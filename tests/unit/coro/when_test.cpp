@@ -201,6 +201,25 @@ TEST_F(When, AFailureDoesNotHideAValueThatCameAllTheSame) {
     EXPECT_EQ(passed(), 5s);
 }
 
+TEST_F(When, AnySuccessLetsFailuresPass) {
+    run([this]() -> awaitable<void> {
+        auto won = co_await when_any_success(fail_after(1s), after(3s, 7), after(1h, 8));
+        EXPECT_EQ(won.index(), 1U);
+        EXPECT_EQ(won.get<1>().value(), 7);
+        EXPECT_FALSE(won.get<2>());
+        EXPECT_THROW(won.get<0>().value(), some_failure);
+        EXPECT_THROW(co_await when_any_success(fail_after(1s), fail_after(2s)), some_failure);
+        std::vector<awaitable<int>> parts;
+        parts.push_back(fail_after(1s));
+        parts.push_back(after(2s, 9));
+        auto of_range = co_await when_any_success(std::move(parts));
+        EXPECT_EQ(of_range.index(), 1U);
+        EXPECT_EQ(of_range.value(), 9);
+    });
+    expect_no_error();
+    EXPECT_EQ(passed(), 7s);
+}
+
 TEST_F(When, RangesOfCoroutinesAndOfOperations) {
     run([this]() -> awaitable<void> {
         std::vector<awaitable<int>> parts;
