@@ -68,7 +68,10 @@ template <class Result, class... L> Result left_of_or(outcome<std::variant<L...>
     return widened<Result>(std::move(l).value());
 }
 
-template <class Part> struct result_of_part : std::type_identity<typename member_for<Part>::type::value_type> {};
+// Of other types there is none: these operators are found for them, too.
+template <class Part> struct result_of_part {};
+template <group_part Part> struct result_of_part<Part>
+    : std::type_identity<typename member_for<Part>::type::value_type> {};
 template <class L, class R> using and_t =
     typename type_of_and<typename result_of_part<L>::type, typename result_of_part<R>::type>::type;
 template <class L, class R> using or_t =

@@ -32,7 +32,7 @@ public:
 
 protected:
     group_member() noexcept = default;
-    ~group_member() = default;
+    virtual ~group_member() = default;
 
     virtual void start(await_record& chain) = 0;
     /// Passes a request on. It may have ended meanwhile.

@@ -25,7 +25,7 @@ public:
 
 protected:
     FAIRLEAD_EXPORT explicit operation_root(void (*resume)(operation_root&) noexcept) noexcept;
-    ~operation_root() = default;
+    ~operation_root() override = default;
 
     FAIRLEAD_EXPORT void ask(cancellation_type type) override;
     FAIRLEAD_EXPORT bool ask_in_place(cancellation_type type) noexcept override;

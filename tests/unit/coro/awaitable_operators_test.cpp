@@ -126,4 +126,10 @@ TEST_F(AwaitableOperators, SidesAreOperationsToo) {
     });
 }
 
+TEST_F(AwaitableOperators, LeaveOtherTypesAlone) {
+    error_code const none, aborted = error::make_error_code(error::operation_aborted);
+    EXPECT_TRUE(none || aborted);
+    EXPECT_FALSE(none && aborted);
+}
+
 } // namespace
