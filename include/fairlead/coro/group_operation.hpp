@@ -38,6 +38,16 @@ concept range_of_parts = requires(Range& r) {
     requires group_part<element_of<Range>>;
 };
 
+/// Arguments that a group can be made of: parts, or one range of them, each of which is moved.
+template <class... T>
+concept parts_or_range = (!std::is_lvalue_reference_v<T> && ...) &&
+                         ((group_part<T> && ...) || (sizeof...(T) == 1 && (range_of_parts<T> && ...)));
+struct refused_group : operation::refused_await<std::type_identity<void>> {};
+/// The sentence for everything else.
+#define FAIRLEAD_NO_PARTS                                                                                              \
+    "groups are made of operations, awaitables and other groups, or of one range of these: move those that have a "    \
+    "name"
+
 template <class Part> Part&& as_part(Part&& p) noexcept { return std::move(p); }
 template <class Parts, class Results> auto as_part(group_operation<Parts, Results>&& g) {
     return await_group<typename group_operation<Parts, Results>::value_type>(std::move(g));

@@ -91,4 +91,19 @@ auto when_all_settled(Range&& parts) {
     return impl::coro::group_of_range<impl::coro::all_outcomes>(parts);
 }
 
+/// Nothing else is a part.
+template <class... Parts>
+    requires(!impl::coro::parts_or_range<Parts...>)
+FAIRLEAD_REFUSED(FAIRLEAD_NO_PARTS)
+impl::coro::refused_group when_all(Parts&&...) {
+    return {};
+}
+/// Nothing else is a part.
+template <class... Parts>
+    requires(!impl::coro::parts_or_range<Parts...>)
+FAIRLEAD_REFUSED(FAIRLEAD_NO_PARTS)
+impl::coro::refused_group when_all_settled(Parts&&...) {
+    return {};
+}
+
 } // namespace fairlead

@@ -154,4 +154,19 @@ auto when_any_success(Range&& parts) {
     return impl::coro::group_of_range<impl::coro::first_outcome<impl::coro::group_end::first_success>>(parts);
 }
 
+/// Nothing else is a part.
+template <class... Parts>
+    requires(!impl::coro::parts_or_range<Parts...> && sizeof...(Parts) > 0)
+FAIRLEAD_REFUSED(FAIRLEAD_NO_PARTS)
+impl::coro::refused_group when_any(Parts&&...) {
+    return {};
+}
+/// Nothing else is a part.
+template <class... Parts>
+    requires(!impl::coro::parts_or_range<Parts...> && sizeof...(Parts) > 0)
+FAIRLEAD_REFUSED(FAIRLEAD_NO_PARTS)
+impl::coro::refused_group when_any_success(Parts&&...) {
+    return {};
+}
+
 } // namespace fairlead
