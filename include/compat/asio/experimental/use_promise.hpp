@@ -1,4 +1,6 @@
-// Says what is missing, where the header of an Asio that is installed would be found otherwise.
 #pragma once
 
-#error "experimental::promise is not there yet in Fairlead; docs/differences-from-asio.md has the list."
+#include <fairlead/token/use_promise.hpp>
+
+#include <asio/experimental/promise.hpp>
+#include <asio/fairlead.hpp>
