@@ -116,7 +116,6 @@ template <class Parts, class Results> class [[nodiscard("a group runs only when 
 public:
     using value_type = decltype(Results::of(std::declval<Parts&>(), std::declval<group_member const*>()));
 
-    explicit group_operation(Parts&& parts) : parts_(std::move(parts)) {}
     template <class... Args> explicit group_operation(std::in_place_t, Args&&... args)
         : parts_(std::forward<Args>(args)...) {}
     /// Before the start.

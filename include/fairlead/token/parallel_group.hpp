@@ -9,6 +9,7 @@
 #include <fairlead/operation/async_op.hpp>
 #include <fairlead/operation/async_operation.hpp>
 #include <fairlead/operation/compose.hpp>
+#include <fairlead/operation/request_relay.hpp>
 #include <fairlead/token/cancellation_condition.hpp>
 
 #include <array>
@@ -94,7 +95,7 @@ public:
     class results {
     public:
         explicit results(range_of_operations const& ops)
-            : signals_(ops.size()),
+            : signals_(ops.size(), ops.allocator_),
               order_(ops.size(), ops.allocator_),
               kept_(ops.size(), ops.allocator_),
               allocator_(ops.allocator_) {}
@@ -115,7 +116,7 @@ public:
             return all;
         }
 
-        std::vector<cancellation_signal> signals_; // never moved
+        vector_with<Allocator, cancellation_signal> signals_; // never moved
         vector_with<Allocator, std::size_t> order_;
         vector_with<Allocator, std::optional<values_of_operation<op>>> kept_;
         Allocator allocator_;
@@ -141,9 +142,7 @@ public:
           work_(handler_, nullptr) {}
 
     void start(Operations& ops) {
-        if constexpr (operation::has_cancellation_slot<Handler>)
-            if (auto slot = get_associated_cancellation_slot(handler_); slot.is_connected())
-                slot.template emplace<relay>(*this);
+        relay_.listen(handler_, *this);
         try {
             ops.for_each([this](auto i, auto& op) { std::move(op)(part_handler<decltype(i)>(*this, i, hears(op))); });
         } catch (...) { // Those that have been started are asked, and waited for; the caller is told.
@@ -199,16 +198,6 @@ private:
         [[no_unique_address]] Index index_;
         bool hears_;
     };
-    /// In the handler's own slot.
-    struct relay {
-        parallel_state& to;
-        explicit relay(parallel_state& s) noexcept : to(s) { to.is_chained_.store(true, std::memory_order_relaxed); }
-        relay(relay const&) = delete;
-        relay& operator=(relay const&) = delete;
-        ~relay() { to.is_chained_.store(false, std::memory_order_relaxed); }
-        void operator()(cancellation_type type) { to.request(type, to.size_); }
-    };
-
     /// An operation that cannot be ended early is waited for.
     template <class Op> static bool hears([[maybe_unused]] Op const& op) noexcept {
         if constexpr (is_async_op<Op>)
@@ -223,6 +212,8 @@ private:
         if (!!type && !is_decided_.exchange(true, std::memory_order_relaxed))
             request(type, i);
     }
+    friend operation::request_relay<parallel_state>;
+    void request(cancellation_type type) { request(type, size_); }
     /// `but`: the one that has ended.
     void request(cancellation_type type, std::size_t but) {
         auto before = requested_.load(std::memory_order_relaxed);
@@ -241,14 +232,7 @@ private:
             finish(must_not_call);
     }
     void finish(bool must_not_call) {
-        if constexpr (operation::has_cancellation_slot<Handler>) {
-            auto const ours = [this] { return is_chained_.load(std::memory_order_relaxed); };
-            auto slot = get_associated_cancellation_slot(handler_);
-            if constexpr (std::is_same_v<decltype(slot), cancellation_slot>)
-                operation::slot_access::clear_if(slot, ours);
-            else if (ours())
-                slot.clear();
-        }
+        relay_.stop(handler_);
         [[maybe_unused]] operation::handler_work<Handler> const work(
             std::move(work_)); // Until the handler has been called.
         Handler h(operation::move_out(handler_, [this] { operation::deallocate_with(handler_, this); }));
@@ -274,11 +258,12 @@ private:
     std::atomic<std::size_t> references_{1};
     std::atomic<std::size_t> ended_{0};
     std::atomic<cancellation_type> requested_{cancellation_type::none};
-    std::atomic<bool> is_decided_{false}, is_chained_{false};
+    std::atomic<bool> is_decided_{false};
     [[no_unique_address]] Condition condition_;
     typename Operations::results results_;
     Handler handler_;
     operation::handler_work<Handler> work_;
+    operation::request_relay<parallel_state> relay_;
 };
 
 template <class Operations, class Condition> struct parallel_initiation {
@@ -359,7 +344,7 @@ public:
     /// Immediate  no handler runs inside this call
     /// Lifetime   the range is moved
     /// Threads    as for those
-    /// Allocates  the vectors from the allocator of the group, the signals; one block from the handler's allocator
+    /// Allocates  vectors and signals from the allocator of the group; one block from the handler's allocator
     /// Source     Asio, experimental::ranged_parallel_group
     template <class Condition, completion_token_for<signature> Token>
     decltype(auto) async_wait(Condition condition, Token&& token) {

@@ -7,6 +7,7 @@
 #include <fairlead/exec/short_lock.hpp>
 #include <fairlead/operation/async_op.hpp>
 #include <fairlead/operation/compose.hpp>
+#include <fairlead/operation/request_relay.hpp>
 
 #include <atomic>
 #include <memory>
@@ -101,9 +102,7 @@ public:
         : state_(s),
           handler_(std::forward<H>(handler)),
           work_(handler_, nullptr) {
-        if constexpr (operation::has_cancellation_slot<Handler>)
-            if (auto slot = get_associated_cancellation_slot(handler_); slot.is_connected())
-                slot.template emplace<relay>(*this);
+        relay_.listen(handler_, *this);
     }
 
     void begin() {
@@ -116,36 +115,19 @@ public:
     }
     void complete(Values&& v) override { finish(std::move(v), false); }
     void drop() noexcept override {
-        end_requests();
+        relay_.stop(handler_);
         Handler const h(std::move(handler_));
         operation::deallocate_with(h, this);
     }
 
 private:
-    /// In the handler's slot: passes a request on to the operation.
-    struct relay {
-        promise_waiter_of& to;
-        explicit relay(promise_waiter_of& w) noexcept : to(w) { to.is_chained_.store(true, std::memory_order_relaxed); }
-        relay(relay const&) = delete;
-        relay& operator=(relay const&) = delete;
-        ~relay() { to.is_chained_.store(false, std::memory_order_relaxed); }
-        void operator()(cancellation_type type) {
-            auto const state = to.state_; // The waiter may end while it asks.
-            state->ask(type);
-        }
-    };
-    void end_requests() noexcept {
-        if constexpr (operation::has_cancellation_slot<Handler>) {
-            auto const ours = [this] { return is_chained_.load(std::memory_order_relaxed); };
-            auto slot = get_associated_cancellation_slot(handler_);
-            if constexpr (std::is_same_v<decltype(slot), cancellation_slot>)
-                operation::slot_access::clear_if(slot, ours);
-            else if (ours())
-                slot.clear();
-        }
+    friend operation::request_relay<promise_waiter_of>;
+    void request(cancellation_type type) {
+        auto const state = state_; // The waiter may end while it asks.
+        state->ask(type);
     }
     void finish(Values&& v, bool in_start) {
-        end_requests();
+        relay_.stop(handler_);
         any_io_executor const ex = state_->executor();
         [[maybe_unused]] operation::handler_work<Handler> const work(std::move(work_)); // until it has been called
         Values values(std::move(v));                                                    // They may lie in the state.
@@ -162,7 +144,7 @@ private:
     std::shared_ptr<promise_state<Values>> state_;
     Handler handler_;
     operation::handler_work<Handler> work_;
-    std::atomic<bool> is_chained_{false};
+    operation::request_relay<promise_waiter_of> relay_;
 };
 
 template <class Values> struct promise_initiation {
@@ -214,8 +196,6 @@ private:
 
 namespace experimental {
 
-template <class Allocator> class use_promise_t;
-
 /// The result of an initiating function with `use_promise`: the operation runs. The promise is an operation itself: it
 /// is called once with a token, `p(token)`, and then completes as the operation does. Destroyed, it asks the operation
 /// to end.
@@ -256,7 +236,6 @@ public:
     }
 
 private:
-    template <class> friend class use_promise_t;
     template <class, class...> friend class fairlead::async_result;
     explicit promise(std::shared_ptr<impl::token::promise_state<values>> s) noexcept : state_(std::move(s)) {}
 

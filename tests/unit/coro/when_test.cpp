@@ -184,7 +184,7 @@ TEST_F(When, AnyThrowsTheFirstFailureIfNobodyHasAValue) {
 
 TEST_F(When, AFailureDoesNotHideAValueThatCameAllTheSame) {
     struct coroutine {
-        static awaitable<int> stubborn(io_context& c) {
+        static awaitable<int> insistent(io_context& c) {
             co_await this_coro::reset_cancellation_state(disable_cancellation());
             steady_timer t(c, 5s);
             co_await t.async_wait();
@@ -192,7 +192,7 @@ TEST_F(When, AFailureDoesNotHideAValueThatCameAllTheSame) {
         }
     };
     run([this]() -> awaitable<void> {
-        auto won = co_await when_any(fail_after(2s), coroutine::stubborn(context));
+        auto won = co_await when_any(fail_after(2s), coroutine::insistent(context));
         EXPECT_EQ(won.index(), 1U);
         EXPECT_EQ(won.get<1>().value(), 9);
         EXPECT_THROW(won.get<0>().value(), some_failure);
