@@ -140,7 +140,6 @@ double drive(seen_frame p, loop* home) {
                                                    .is_to_be_destroyed = nullptr};
     await_record record(ends); // of a chain of one coroutine
     auto& link = p.handle.promise().link;
-    link.handle = p.handle;
     link.parent = nullptr;
     link.record = &record;
     record.innermost = &link;

@@ -79,7 +79,7 @@ bool chain_group::start_all(await_record& r) {
 
 void chain_group::rethrow_refusal() {
     if (awaited_by_->state == exec::await_state::failed)
-        std::rethrow_exception(operation::take_result<std::exception_ptr>(*awaited_by_));
+        operation::throw_failed(*awaited_by_);
 }
 
 bool chain_group::was_the_last() noexcept {

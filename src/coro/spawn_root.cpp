@@ -9,7 +9,7 @@ void destroy_from_the_innermost(await_record& r) {
     for (exec::chain_link* l = r.innermost; l;) {
         exec::chain_link* const parent = l->parent;
         *l->owner = nullptr;
-        l->handle.destroy();
+        l->handle().destroy();
         l = parent;
     }
     r.hooks->destroy(&r);

@@ -98,7 +98,7 @@ std::string tree_below(await_record const& top) {
         auto const* const group = tree_walk::group_of(r);
         line(std::string(group ? "a chain that awaits a group" : "a chain") + (asked ? ", asked to end" : ""));
         for (auto const* l = r.innermost; l; l = l->parent)
-            line("  " + name_of(l->handle));
+            line("  " + name_of(const_cast<exec::chain_link*>(l)->handle()));
     });
     return text;
 }

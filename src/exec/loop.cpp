@@ -251,7 +251,7 @@ void loop::yield(await_record& r) noexcept {
     o.cancel = nullptr;
     auto* const f = impl::exec::this_thread.frames;
     if (f && f->runs == r.home) [[likely]]
-        f->runs->post(o);
+        f->runs->post_last(o);
     else
         r.home->resume_soon(o);
 }
@@ -274,7 +274,7 @@ void loop::resume_rest() {
             return;
         }
         if (auto* const innermost = r->innermost)
-            innermost->handle.resume();
+            innermost->handle().resume();
         else
             r->hooks->resume(r);
     } while (thread.next);

@@ -14,8 +14,15 @@ template <> std::size_t take_with<void(error_code, std::size_t)>(initiation_func
                                                                  void* storage, await_record& r) {
     return instantiate_take<void(error_code, std::size_t)>(f, storage, r);
 }
+void await_has_failed(await_record& r, std::exception_ptr why) {
+    store_result(r, std::move(why));
+    r.state = exec::await_state::failed;
+    exec::this_thread.await_failed = true;
+}
+
 void throw_failed(await_record& r) {
     r.state = exec::await_state::idle;
+    exec::this_thread.await_failed = false;
     std::rethrow_exception(take_result<std::exception_ptr>(r));
 }
 
@@ -68,9 +75,8 @@ refusal refusal_of(await_record& r) {
     }
     if (!r.is_to_end())
         return refusal::none;
-    store_result(r, std::make_exception_ptr(system_error(error::make_error_code(error::operation_aborted),
-                                                         "co_await of a cancelled coroutine")));
-    r.state = exec::await_state::failed;
+    await_has_failed(r, std::make_exception_ptr(system_error(error::make_error_code(error::operation_aborted),
+                                                             "co_await of a cancelled coroutine")));
     exec::this_thread.item.exhaust(); // So that the next one comes here, too.
     return refusal::throws;
 }

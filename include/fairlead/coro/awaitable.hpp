@@ -92,6 +92,9 @@ private:
 };
 
 template <class T> class awaitable_promise final : public awaitable_promise_base<T> {
+    static_assert(alignof(T) <= exec::chain_link::promise_offset,
+                  "frames are aligned to 16 bytes: return a std::unique_ptr to a result that needs more");
+
 public:
     awaitable_promise() noexcept { this->remember(std::coroutine_handle<awaitable_promise>::from_promise(*this)); }
     awaitable<T> get_return_object() noexcept;

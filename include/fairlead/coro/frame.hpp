@@ -80,7 +80,8 @@ struct promise_base {
             if (claimed != begin && claimed - begin == alignof(Promise)) [[unlikely]]
                 frame_is_misplaced();
         }
-        link.handle = h;
+        static_assert(alignof(Promise) <= exec::chain_link::promise_offset);
+        FAIRLEAD_ASSERT(static_cast<void*>(h.address()) == link.handle().address());
     }
 
     std::suspend_always initial_suspend() const noexcept { return {}; }

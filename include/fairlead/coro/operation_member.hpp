@@ -101,8 +101,7 @@ private:
             operation::op_awaiter<Signature, Storage> awaiter(op_, *this);
             ended = awaiter.await_ready() || !awaiter.await_suspend({});
         } catch (...) {
-            operation::store_result(*this, std::current_exception());
-            state = exec::await_state::failed;
+            operation::await_has_failed(*this, std::current_exception());
         }
         if (ended)
             finish();

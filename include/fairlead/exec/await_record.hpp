@@ -31,14 +31,22 @@ class group_member;
 
 namespace impl::exec {
 
-/// One coroutine of a chain, in its promise.
+/// One coroutine of a chain, at the beginning of its promise. Its address tells the coroutine's handle, so that nobody
+/// has to load that: a chain that is alone waits for each load of its resumption.
 struct chain_link {
-    std::coroutine_handle<> handle;
     chain_link* parent;             ///< the coroutine that awaits this one, null for the outermost
     std::coroutine_handle<>* owner; ///< what holds the frame of this one
     await_record* record;           ///< of the chain; not known before it is awaited or spawned
 
     chain_link() noexcept : owner(nullptr) {}
+    chain_link(chain_link const&) = delete;
+    chain_link& operator=(chain_link const&) = delete;
+
+    /// Two pointers lie before a promise, in every ABI of coroutines here, unless it is aligned to more than those.
+    static constexpr std::size_t promise_offset = 2 * sizeof(void*);
+    std::coroutine_handle<> handle() noexcept {
+        return std::coroutine_handle<>::from_address(reinterpret_cast<std::byte*>(this) - promise_offset);
+    }
 };
 
 /// The functions of the root of a chain.

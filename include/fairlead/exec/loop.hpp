@@ -50,6 +50,7 @@ struct thread_state {
     await_record* next;             ///< whom the trampoline resumes when the current coroutine has suspended
     await_record const* starting;   ///< the record for which a generic operation is being started right now
     bool dropped;                   ///< the handler of that operation was destroyed without being called
+    bool await_failed;              ///< the coroutine that goes on next finds an exception where its result would be
     bool is_outside;                ///< it runs something for an executor that is no loop
     unsigned depth;                 ///< nested trampolines
     unsigned immediate_depth;       ///< nested handlers that run inline because they asked for it
@@ -72,30 +73,46 @@ inline bool spend() noexcept {
 
 /// Shows that its holder is inside a section, to functions that have to be called there.
 class inside_section {
-    friend class section;
+    friend class entered_section;
     constexpr inside_section() noexcept = default;
 };
 
-/// While one of these exists, a loop that the calling thread owns stays its own. Sections nest. Entering stores a
-/// constant and leaving what was found, so that sections one after the other do not wait for each other's stores.
-class section {
+/// A section that is left by a call: of leave(), or of a function that is called last and gets it from hand_on(). Then
+/// the caller keeps nothing across that call, and saves a register less, also where the call is not made.
+class entered_section {
 public:
-    FAIRLEAD_ALWAYS_INLINE section() noexcept : outer_(this_thread.owning.sections.load(std::memory_order_relaxed)) {
+    FAIRLEAD_ALWAYS_INLINE entered_section() noexcept
+        : outer_(this_thread.owning.sections.load(std::memory_order_relaxed)) {
         this_thread.owning.sections.store(1, std::memory_order_relaxed);
         std::atomic_signal_fence(std::memory_order_seq_cst); // The barrier of a joiner does the rest.
     }
-    section(section const&) = delete;
-    section& operator=(section const&) = delete;
-    FAIRLEAD_ALWAYS_INLINE ~section() {
+    struct handed_on {
+        unsigned outer;
+    };
+    explicit entered_section(handed_on h) noexcept : outer_(h.outer) {}
+    entered_section(entered_section const&) = delete;
+    entered_section& operator=(entered_section const&) = delete;
+
+    FAIRLEAD_ALWAYS_INLINE void leave() const noexcept {
         std::atomic_signal_fence(std::memory_order_seq_cst);
         this_thread.owning.sections.store(outer_, std::memory_order_release);
     }
+    handed_on hand_on() const noexcept { return {outer_}; }
     constexpr operator inside_section() const noexcept { return {}; }
     /// 0: the thread was in no other section before.
     unsigned outer() const noexcept { return outer_; }
 
 private:
     unsigned const outer_;
+};
+
+/// While one of these exists, a loop that the calling thread owns stays its own. Sections nest. Entering stores a
+/// constant and leaving what was found, so that sections one after the other do not wait for each other's stores.
+class section : public entered_section {
+public:
+    FAIRLEAD_ALWAYS_INLINE section() noexcept {}
+    explicit section(handed_on h) noexcept : entered_section(h) {}
+    FAIRLEAD_ALWAYS_INLINE ~section() { leave(); }
 };
 
 } // namespace impl::exec
@@ -132,6 +149,16 @@ public:
             local_.push_back(o);
         else
             post_from_outside(o, s);
+    }
+    /// As post(), where it is the last that a suspended coroutine does.
+    FAIRLEAD_ALWAYS_INLINE void post_last(op& o) noexcept {
+        impl::exec::entered_section const s;
+        if (plainly_mine(s)) [[likely]] {
+            local_.push_back(o);
+            s.leave();
+        } else {
+            post_last_from_outside(o, s.hand_on());
+        }
     }
     /// As post(), for callers that hold a lock: never waits for another thread, which might want the lock. The next
     /// post of this thread may come first.
@@ -170,7 +197,7 @@ public:
     static void resume_chain(await_record& r) {
         on_trampoline([&r] {
             if (auto* const innermost = r.innermost) [[likely]]
-                innermost->handle.resume();
+                innermost->handle().resume();
             else
                 r.hooks->resume(&r);
         });
@@ -312,6 +339,10 @@ private:
     FAIRLEAD_NOINLINE static void run_outside_alone(op& o);
     bool is_running_further_out(impl::exec::run_frame const& f) const noexcept;
     FAIRLEAD_COLD void post_from_outside(op& o, impl::exec::inside_section s) noexcept;
+    FAIRLEAD_COLD void post_last_from_outside(op& o, impl::exec::section::handed_on h) noexcept {
+        impl::exec::section const s(h);
+        post_from_outside(o, s);
+    }
     void push_inbox(op& o) noexcept;
     bool take_soon() noexcept;
     FAIRLEAD_COLD void push_inbox_and_wake(op& o) noexcept;

@@ -124,6 +124,10 @@ inline bool spend_for(await_record const& r) noexcept {
 FAIRLEAD_EXPORT void finish_await(await_record& r);
 /// The operation will never complete: the root of the await chain is destroyed from its loop.
 FAIRLEAD_EXPORT void drop_await(await_record& r) noexcept;
+/// Puts an exception where the result of the await would be. The coroutine that awaits goes on next in this thread.
+FAIRLEAD_EXPORT void await_has_failed(await_record& r, std::exception_ptr why);
+/// Throws that in the coroutine.
+[[noreturn]] FAIRLEAD_EXPORT void throw_failed(await_record& r);
 
 /// Where an awaiting coroutine runs. A coroutine of another library that awaits outside any loop has none: inline then.
 class await_executor {

@@ -68,8 +68,7 @@ template <class Functions> struct retry_op : op {
                 return;
             done = refused == refusal::throws || f->try_step(storage, r) == step::ready || !f->start_await(storage, r);
         } catch (...) { // An exception of a user's operation belongs to the coroutine that awaits it.
-            store_result(r, std::current_exception());
-            r.state = exec::await_state::failed;
+            await_has_failed(r, std::current_exception());
         }
         if (done)
             loop::resume_chain(r);
@@ -189,7 +188,8 @@ template <class Init, class... Args> struct primitive_functions
         } else {
             i.prepare(r.make<record>());
         }
-        r.state = plain_result ? exec::await_state::plain : exec::await_state::idle;
+        if constexpr (can_try || !std::is_same_v<values, std::tuple<>>) // Else nobody asks where the values lie.
+            r.state = plain_result ? exec::await_state::plain : exec::await_state::idle;
         auto& o = r.get<record>();
         o.run = Init::drops || hears_of_completion || has_own_slot<Init> ? &awaited_run : nullptr;
         if constexpr (has_own_slot<Init>)
@@ -202,7 +202,11 @@ template <class Init, class... Args> struct primitive_functions
         if constexpr (is_asked_in_place)
             if (r.notes & await_record::can_be_asked) [[unlikely]]
                 return submit_askable(p, r);
-        i.submit(o); // The coroutine may be running again before this returns: nothing of the frame is touched below.
+        // The coroutine may be running again before this returns: nothing of the frame is touched below.
+        if constexpr (requires { i.submit_last(o); })
+            i.submit_last(o);
+        else
+            i.submit(o);
         return true;
     }
     /// Instead of null, for records that own something which must not be lost when they are abandoned. Also for those

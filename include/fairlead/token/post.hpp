@@ -21,6 +21,7 @@ struct loop_post : operation::primitive<loop_post> {
     loop* home() const noexcept { return target; }
     void prepare(record& o) const noexcept { o.cancel = nullptr; }
     void submit(record& o) const noexcept { target->post(o); }
+    void submit_last(record& o) const noexcept { target->post_last(o); }
     static std::tuple<> take(record&) noexcept { return {}; }
     void block(std::tuple<>&) const noexcept {} // The caller is already running: there is nothing to wait for.
 };

@@ -123,6 +123,25 @@ TEST_F(SpawnCancellation, OfARequestBetweenTwoAwaitsTheNextOneKnows) {
     EXPECT_EQ(log, "");
 }
 
+TEST_F(SpawnCancellation, ARefusedAwaitIsToldOnceAlsoByAnOperationWithoutValues) {
+    ask([](SpawnCancellation& t) -> awaitable<void> {
+        t.signal.emit(cancellation_type::terminal);
+        for (int i = 0; i != 2; ++i) {
+            try {
+                co_await post(t.context, use_await);
+                t.log += "went on ";
+            } catch (system_error const&) {
+                t.log += "refused ";
+            }
+            co_await this_coro::throw_if_cancelled(false);
+        }
+        co_await post(t.context, use_await);
+        t.log += "to its end";
+    });
+    EXPECT_EQ(thrown, "nothing");
+    EXPECT_EQ(log, "refused went on to its end");
+}
+
 TEST_F(SpawnCancellation, AfterARequestNothingBeginsThoughItIsReady) {
     ask([](SpawnCancellation& t) -> awaitable<void> {
         t.far.write_some(buffer("x", 1));
