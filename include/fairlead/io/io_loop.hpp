@@ -65,6 +65,17 @@ public:
     std::size_t turn();
     /// Gives up everything that is queued, pending or armed, as the destructor does; the loop can be used again.
     void abandon_all() noexcept;
+    /// Ops of this loop that wait for something else than its driver and its timers.
+    class other_waits {
+    public:
+        /// Takes all of them, for abandoning. Owner.
+        virtual void take_pending(op_queue& to) noexcept = 0;
+
+    protected:
+        ~other_waits() = default;
+    };
+    /// Has to be taken back (null) before `o` goes.
+    void abandons_too(other_waits* o) noexcept { other_waits_ = o; }
 
     loop_counters counters() const noexcept;
 
@@ -247,6 +258,7 @@ private:
     std::atomic<unsigned> marks_{0}; ///< since it was posted; 0: it is not in the inbox
     std::atomic<std::size_t> references_{1};
     std::atomic<bool> is_retired_{false};
+    other_waits* other_waits_ = nullptr;
     bool has_own_thread_ = false;
 };
 

@@ -1,0 +1,122 @@
+// Ops that wait for another coroutine or handler: for a permit, an event, room in a scope. No driver knows of them.
+//
+// All that wait on one loop share a lock, which their domain has. The object that they wait for may go while one of
+// them is being cancelled; the domain stays. The loop finds them through it when everything is to be abandoned.
+#pragma once
+
+#include <fairlead/exec/execution_context.hpp>
+#include <fairlead/exec/short_lock.hpp>
+#include <fairlead/io/io_loop_for.hpp>
+
+#include <cstddef>
+#include <memory>
+
+namespace fairlead::impl::sync {
+
+class wait_domain;
+class wait_list;
+
+struct wait_op : op {
+    wait_domain* domain;
+    wait_list* list; ///< in which it stands; null: in none. Under the lock of the domain
+    std::size_t amount;
+    wait_op() noexcept {}
+};
+
+/// The ops that wait for one object, in the order of arrival. Everything here happens under the lock of the domain.
+class wait_list {
+public:
+    wait_list(wait_list const&) = delete;
+    wait_list& operator=(wait_list const&) = delete;
+
+    bool empty() const noexcept { return ops_.empty(); }
+    wait_op& front() noexcept { return static_cast<wait_op&>(*ops_.front()); }
+
+protected:
+    wait_list() noexcept = default;
+    ~wait_list() = default;
+
+private:
+    friend class wait_domain;
+    /// Moves those that need not wait any more to `ready`. One of them may have been cancelled.
+    virtual void let_go(op_queue& ready) noexcept = 0;
+
+    op_queue ops_;
+    wait_list* next_ = nullptr; ///< among the lists that are not empty
+    wait_list* previous_ = nullptr;
+};
+
+/// The waits on the loop of one context. Objects that outlive the context keep it.
+class FAIRLEAD_EXPORT wait_domain final : io_loop::other_waits {
+public:
+    explicit wait_domain(execution_context& c) : engine_(io::impl::io_loop_of_context(c)) {
+        engine_->abandons_too(this);
+    }
+    ~wait_domain() { engine_->abandons_too(nullptr); }
+    wait_domain(wait_domain const&) = delete;
+    wait_domain& operator=(wait_domain const&) = delete;
+
+    io_loop& engine() const noexcept { return *engine_; }
+    /// Calls f(ready) under the lock, and then posts what that has moved to `ready`.
+    template <class F> void change(F f) noexcept {
+        op_queue ready;
+        lock_.lock();
+        f(ready);
+        lock_.unlock();
+        while (!ready.empty())
+            engine_->post(*ready.pop_front());
+    }
+    /// Returns what `f` does under the lock, where nothing is to be posted.
+    template <class F> auto look(F f) noexcept {
+        lock_.lock();
+        auto const answer = f();
+        lock_.unlock();
+        return answer;
+    }
+
+    // ---- under the lock
+    void append(wait_list& l, wait_op& o) noexcept;
+    /// The first of `l` need not wait any more.
+    void let_first_go(wait_list& l, op_queue& ready) noexcept;
+    /// All complete with operation_aborted. Returns how many.
+    std::size_t cancel_all(wait_list& l, op_queue& ready) noexcept;
+
+    /// Ends one that still waits with operation_aborted. Any thread, while the op cannot go.
+    void cancel(wait_op& o) noexcept;
+
+private:
+    void take(wait_op& o) noexcept;
+    void take_pending(op_queue& to) noexcept override;
+
+    io::impl::io_loop_ref engine_;
+    exec::short_lock lock_;
+    wait_list* first_ = nullptr; ///< of those that are not empty
+};
+
+FAIRLEAD_EXPORT std::shared_ptr<wait_domain> domain_of(execution_context& c);
+
+/// How such an op is asked to end early (operation/operation_slot.hpp).
+struct wait_canceller {
+    static constexpr auto accepts = cancellation_type::terminal | cancellation_type::partial | cancellation_type::total;
+    void request(op& o) const noexcept { end(static_cast<wait_op&>(o)); }
+    void end(wait_op& o) const noexcept { o.domain->cancel(o); }
+};
+inline wait_canceller cancellation_of(wait_op&, loop&) noexcept { return {}; }
+
+/// The half of an object that is waited for, for whatever executor.
+class waited_for {
+public:
+    template <class Executor> explicit waited_for(Executor const& e)
+        : domain_(domain_of(exec::context_of(e))),
+          runs_handlers_(exec::loop_of(e)) {}
+
+    wait_domain& domain() const noexcept { return *domain_; }
+    io_loop& engine() const noexcept { return domain_->engine(); }
+    bool runs_handlers() const noexcept { return runs_handlers_; }
+
+private:
+    std::shared_ptr<wait_domain> domain_;
+    bool runs_handlers_;
+};
+
+} // namespace fairlead::impl::sync

@@ -1,0 +1,53 @@
+#include <fairlead/sync/semaphore.hpp>
+
+namespace fairlead::impl::sync {
+
+semaphore_core::~semaphore_core() { cancel(); }
+
+std::size_t semaphore_core::permits() const noexcept {
+    return domain().look([this] { return permits_; });
+}
+
+bool semaphore_core::take_now(std::size_t n) noexcept {
+    if (!empty() || permits_ < n)
+        return false;
+    permits_ -= n;
+    return true;
+}
+
+bool semaphore_core::try_acquire(std::size_t n) noexcept {
+    return domain().look([&] { return take_now(n); });
+}
+
+void semaphore_core::acquire(wait_op& o) noexcept {
+    domain().change([&](op_queue& ready) {
+        if (take_now(o.amount)) {
+            o.result = {0, 0, 0};
+            ready.push_back(o);
+        } else {
+            domain().append(*this, o);
+        }
+    });
+}
+
+void semaphore_core::release(std::size_t n) noexcept {
+    domain().change([&](op_queue& ready) {
+        permits_ += n;
+        let_go(ready);
+    });
+}
+
+std::size_t semaphore_core::cancel() noexcept {
+    std::size_t n = 0;
+    domain().change([&](op_queue& ready) { n = domain().cancel_all(*this, ready); });
+    return n;
+}
+
+void semaphore_core::let_go(op_queue& ready) noexcept {
+    while (!empty() && front().amount <= permits_) {
+        permits_ -= front().amount;
+        domain().let_first_go(*this, ready);
+    }
+}
+
+} // namespace fairlead::impl::sync

@@ -1,0 +1,89 @@
+#include <fairlead/sync/wait_list.hpp>
+
+#include <cerrno>
+
+namespace fairlead::impl::sync {
+namespace {
+
+/// Keeps the domain for as long as the context lives.
+class domain_of_context final : public execution_context::service {
+public:
+    explicit domain_of_context(execution_context& c)
+        : execution_context::service(c),
+          domain(std::make_shared<wait_domain>(c)) {}
+
+    std::shared_ptr<wait_domain> const domain;
+
+private:
+    void shutdown() override {}
+};
+
+} // namespace
+
+std::shared_ptr<wait_domain> domain_of(execution_context& c) { return use_service<domain_of_context>(c).domain; }
+
+void wait_domain::append(wait_list& l, wait_op& o) noexcept {
+    if (l.empty()) {
+        l.previous_ = nullptr;
+        l.next_ = first_;
+        if (first_)
+            first_->previous_ = &l;
+        first_ = &l;
+    }
+    o.list = &l;
+    l.ops_.push_back(o);
+}
+
+void wait_domain::take(wait_op& o) noexcept {
+    wait_list& l = *o.list;
+    op_queue::unlink(o);
+    o.list = nullptr;
+    if (!l.empty())
+        return;
+    (l.previous_ ? l.previous_->next_ : first_) = l.next_;
+    if (l.next_)
+        l.next_->previous_ = l.previous_;
+}
+
+void wait_domain::let_first_go(wait_list& l, op_queue& ready) noexcept {
+    wait_op& o = l.front();
+    take(o);
+    o.result = {0, 0, 0};
+    ready.push_back(o);
+}
+
+std::size_t wait_domain::cancel_all(wait_list& l, op_queue& ready) noexcept {
+    std::size_t n = 0;
+    for (; !l.empty(); ++n) {
+        wait_op& o = l.front();
+        take(o);
+        o.result = {ECANCELED, 0, 0};
+        ready.push_back(o);
+    }
+    return n;
+}
+
+void wait_domain::cancel(wait_op& o) noexcept {
+    change([&](op_queue& ready) {
+        wait_list* const l = o.list;
+        if (!l)
+            return; // It has completed, or is about to be.
+        take(o);
+        o.result = {ECANCELED, 0, 0};
+        ready.push_back(o);
+        l->let_go(ready); // The next may need less.
+    });
+}
+
+void wait_domain::take_pending(op_queue& to) noexcept {
+    look([&] {
+        while (first_) {
+            wait_op& o = first_->front();
+            take(o);
+            to.push_back(o);
+        }
+        return true;
+    });
+}
+
+} // namespace fairlead::impl::sync
