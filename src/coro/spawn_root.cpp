@@ -22,8 +22,22 @@ spawn_root::spawn_root(any_io_executor const& e, exec::record_hooks const& h) no
       executor_(e),
       elsewhere_(executor_) {
     executor = &executor_;
+    find_home();
+}
+
+void spawn_root::find_home() noexcept {
     loop* const native = executor_.native_loop();
     home = native ? static_cast<resumer*>(native) : &elsewhere_;
+}
+
+void spawn_root::move_to(any_io_executor const& e) noexcept {
+    any_io_executor const old = executor_;
+    old.on_work_started(); // It is left when the new one counts.
+    home->count_work(-1);
+    executor_ = e;
+    find_home();
+    home->count_work(+1);
+    old.on_work_finished();
 }
 
 spawn_root::~spawn_root() {

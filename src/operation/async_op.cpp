@@ -66,6 +66,16 @@ op_mode asked_await_has_ended(await_record& r, op_mode mode) noexcept {
     return is_to_be_destroyed(r) ? op_mode::abandon : mode;
 }
 
+bool is_cancellation(std::exception_ptr const& e) noexcept {
+    try {
+        std::rethrow_exception(e);
+    } catch (system_error const& s) {
+        return s.code() == error::operation_aborted;
+    } catch (...) {
+        return false;
+    }
+}
+
 refusal refusal_of(await_record& r) {
     if (!r.hooks->is_asked(r)) [[likely]] // Nor is it to be destroyed.
         return refusal::none;

@@ -8,6 +8,7 @@
 
 #include <fairlead/base/at_scope_end.hpp>
 #include <fairlead/coro/awaitable.hpp>
+#include <fairlead/coro/detached_exception_hook.hpp>
 #include <fairlead/operation/associated.hpp>
 #include <fairlead/operation/completion.hpp>
 
@@ -42,6 +43,8 @@ public:
 
     /// Inside its context the body starts at once, as dispatch would; but not ever deeper on one stack.
     FAIRLEAD_EXPORT void start();
+    /// From inside the chain, which is then to be resumed at its new home.
+    FAIRLEAD_EXPORT void move_to(any_io_executor const& e) noexcept;
 
 protected:
     FAIRLEAD_EXPORT spawn_root(any_io_executor const& e, exec::record_hooks const& h) noexcept;
@@ -63,6 +66,8 @@ protected:
     bool is_inside_co_spawn() const noexcept { return exec::this_thread.starting == this; }
 
 private:
+    void find_home() noexcept;
+
     any_io_executor executor_;
     exec::executor_resumer elsewhere_; ///< the home, unless the executor runs a loop of ours
     std::coroutine_handle<> child_;
@@ -150,6 +155,9 @@ private:
     void finish(values&& v) {
         any_io_executor const ex = *executor;
         bool const inside = is_inside_co_spawn();
+        if constexpr (is_detached<Handler>)
+            if (std::get<0>(v))
+                detached_has_thrown(std::get<0>(v));
         take_leave();
         Handler h(operation::move_out(handler_, [this] { operation::deallocate_with(handler_, this); }));
         ex.on_work_started(); // The root gives its count back now; the handler is still to come.

@@ -45,6 +45,9 @@ template <class In, class Out> void chain_requests::reset(In in, Out out) {
     state = fairlead::cancellation_state(parent, prompt_filter<In>{std::move(in)}, std::move(out));
 }
 
+/// Whether it tells the end of something that was asked to end.
+FAIRLEAD_EXPORT bool is_cancellation(std::exception_ptr const& e) noexcept;
+
 /// Whether an await begins.
 enum class refusal : unsigned char {
     none,

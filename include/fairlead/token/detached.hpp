@@ -4,11 +4,13 @@
 #include <fairlead/operation/async_result.hpp>
 #include <fairlead/operation/default_token.hpp>
 
+#include <type_traits>
 #include <utility>
 
 namespace fairlead {
 
-/// Token: start the operation and forget it.
+/// Token: start the operation and forget it. The exception of a coroutine is given to the hook of the process
+/// (coro/detached_exception_hook.hpp).
 struct detached_t : impl::operation::can_be_default<detached_t> {
     constexpr detached_t() noexcept = default;
 };
@@ -18,6 +20,9 @@ inline constexpr detached_t detached{};
 namespace impl::token {
 
 struct detached_handler {
+    /// Asked for by co_spawn, which tells what it drops.
+    using detachment_type = std::true_type;
+
     constexpr detached_handler() noexcept = default;
     constexpr explicit detached_handler(detached_t) noexcept {}
     template <class... Args> void operator()(Args&&...) const noexcept {}

@@ -415,4 +415,44 @@ TEST(Messages, Y5_SocketsWithoutNamesHaveNoneInMessages) {
     EXPECT_EQ(thrown_by([&] { a.async_read_some(buffer(byte), block); }), "read: " + message_of(error::eof));
 }
 
+std::string told;
+void tell(std::exception_ptr e) noexcept {
+    try {
+        std::rethrow_exception(std::move(e));
+    } catch (std::exception const& x) {
+        told += x.what();
+    }
+}
+
+TEST(Spawn, ADetachedCoroutineThatThrowsIsToldToAHook) {
+    auto const usual = set_detached_exception_hook(&tell);
+    io_context context;
+    auto const fails = []() -> awaitable<int> {
+        throw std::runtime_error("one;");
+        co_return 1;
+    };
+    auto const ends = [&]() -> awaitable<void> {
+        steady_timer t(context, std::chrono::hours(1));
+        t.cancel();
+        throw system_error(error::make_error_code(error::operation_aborted));
+        co_return;
+    };
+    co_spawn(context, fails(), detached);
+    co_spawn(context, fails, bind_executor(context, detached));
+    co_spawn(context, ends(), detached);
+    context.run();
+    EXPECT_EQ(told, "one;one;");
+    EXPECT_EQ(set_detached_exception_hook(nullptr), &tell);
+    co_spawn(context, fails(), detached);
+    context.restart();
+    context.run();
+    EXPECT_EQ(told, "one;one;");
+    set_detached_exception_hook(usual);
+    testing::internal::CaptureStderr();
+    co_spawn(context, fails(), detached);
+    context.restart();
+    context.run();
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "fairlead: a detached coroutine has thrown: one;\n");
+}
+
 } // namespace
