@@ -1,11 +1,12 @@
-// An echo server: one coroutine accepts, one for each connection echoes. With a number of messages it is its own
-// client: sends so many, checks what comes back, and ends.
+// An echo server: one coroutine accepts, one for each connection echoes. All of them belong to a scope. With a number
+// of messages it is its own client: sends so many, checks what comes back, and ends.
 //
 //   example_echo_server [port [messages]]        port 0, the default, takes a free one
 //
 // Run as a test: 0 1000
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/net/acceptor.hpp>
+#include <fairlead/scope/task_scope.hpp>
 #include <fairlead/stream/read.hpp>
 #include <fairlead/stream/write.hpp>
 #include <fairlead/token/adapters.hpp>
@@ -28,11 +29,15 @@ awaitable<void> echo(tcp::socket peer) {
 }
 
 awaitable<void> serve(tcp::acceptor acceptor) {
-    while (acceptor.is_open()) {
-        auto [ec, peer] = co_await acceptor.async_accept(fairlead::as_tuple);
-        if (!ec) // else there is no descriptor left: the connection waits, and the next accept comes after a pause
-            co_spawn(acceptor.get_executor(), echo(std::move(peer)), fairlead::detached); // its errors end it alone
-    }
+    fairlead::scope_options const options{.failures =
+                                              fairlead::on_failure::is_dropped}; // An error ends its session alone.
+    co_await with_scope(options, [&](fairlead::task_scope<>& sessions) -> awaitable<void> {
+        while (acceptor.is_open()) {
+            auto [ec, peer] = co_await acceptor.async_accept(fairlead::as_tuple);
+            if (!ec) // else there is no descriptor left: the connection waits, and the next accept comes after a pause
+                co_await sessions.spawn(echo, std::move(peer));
+        }
+    });
 }
 
 awaitable<void> ask(tcp::endpoint server, int messages, int& answers) {

@@ -13,6 +13,7 @@ chain_group::~chain_group() {
     FAIRLEAD_ASSERT((!has_started_ || running_ == 0) && "a group outlives its members");
     while (group_member* const m = first_)
         m->chain_->hooks->destroy(m->chain_);
+    forget_all(gone_);
 }
 
 void chain_group::prepare(group_member& m) {
@@ -39,6 +40,48 @@ void chain_group::chain_has_gone(group_member& m) noexcept {
     g.lock_.unlock();
 }
 
+bool chain_group::enter(group_member& m) noexcept {
+    lock_.lock();
+    bool const takes = !asked_ && !decided_by_;
+    running_ += takes;
+    lock_.unlock();
+    m.group_ = this;
+    return takes;
+}
+
+void chain_group::start_entered(group_member& m, await_record& chain) {
+    lock_.lock();
+    append(m, chain);
+    auto const asked = asked_;
+    lock_.unlock();
+    if (!!asked) // since it entered, by another thread
+        m.ask(asked);
+    m.start(chain);
+}
+
+void chain_group::forget(group_member& m) noexcept {
+    lock_.lock();
+    bool const later = is_walking_;
+    if (later) {
+        m.next_ = gone_;
+        gone_ = &m;
+    }
+    lock_.unlock();
+    if (!later)
+        m.forgotten();
+}
+
+void chain_group::forget_all(group_member* gone) noexcept {
+    while (gone)
+        std::exchange(gone, gone->next_)->forgotten();
+}
+
+void chain_group::member_has_left(group_member& m) noexcept {
+    chain_group& g = *m.group_;
+    m.has_left();
+    g.one_less();
+}
+
 bool chain_group::start_all(await_record& r) {
     bool const can_be_asked = r.notes & await_record::can_be_asked;
     awaited_by_ = &r;
@@ -63,9 +106,10 @@ bool chain_group::start_all(await_record& r) {
     has_started_ = true;
     auto const asked = asked_;
     bool const destroys = destroys_;
+    auto const* const spared = spared_;
     lock_.unlock();
     if (!!asked)
-        begin_walk(asked, destroys, walk_begins::at_once);
+        begin_walk(asked, destroys, walk_begins::at_once, spared);
     if (can_be_asked) {
         bool const goes_on = r.notes & await_record::goes_on;
         auto const state = operation::requests_of(r).state;
@@ -111,7 +155,7 @@ void chain_group::has_ended(group_member& m, bool failed) noexcept {
         if (decides)
             begin_walk(cancellation_type::all, false, walk_begins::at_once);
     }
-    one_less();
+    member_has_left(m);
 }
 
 void chain_group::one_less() noexcept {
@@ -124,6 +168,9 @@ void chain_group::one_less() noexcept {
 
 void chain_group::ask(cancellation_type type) noexcept { begin_walk(type, false, walk_begins::soon); }
 void chain_group::destroy() noexcept { begin_walk(cancellation_type::all, true, walk_begins::soon); }
+void chain_group::ask_all_but(group_member const& spared, cancellation_type type) noexcept {
+    begin_walk(type, false, walk_begins::soon, &spared);
+}
 
 /// The verb of a group.
 void chain_group::ask_awaited(void* storage, await_record& r, cancellation_type type) noexcept {
@@ -131,8 +178,10 @@ void chain_group::ask_awaited(void* storage, await_record& r, cancellation_type 
 }
 
 /// At once: the caller is counted itself, so that the walk is not the last to be.
-void chain_group::begin_walk(cancellation_type type, bool destroys, walk_begins when) noexcept {
+void chain_group::begin_walk(cancellation_type type, bool destroys, walk_begins when,
+                             group_member const* spared) noexcept {
     lock_.lock();
+    spared_ = !!asked_ && !spared_ ? nullptr : spared; // Once all have been asked, none is spared any more.
     asked_ = asked_ | type;
     destroys_ |= destroys;
     bool const goes = has_started_ && first_; // Otherwise the start does it, or all have ended.
@@ -160,6 +209,8 @@ bool chain_group::ask_some_in_place() noexcept {
     for (int i = 0; i != asked_in_a_turn && all && next_to_ask_; ++i) {
         group_member* const m = next_to_ask_;
         next_to_ask_ = m->next_;
+        if (m == spared_)
+            continue;
         auto const type = asked_;
         if (destroys_)
             m->destroys_.store(true, std::memory_order_relaxed);
@@ -170,7 +221,9 @@ bool chain_group::ask_some_in_place() noexcept {
     all &= !next_to_ask_;
     is_walking_ = !all;
     next_to_ask_ = first_;
+    auto* const gone = all ? std::exchange(gone_, nullptr) : nullptr;
     lock_.unlock();
+    forget_all(gone);
     return all;
 }
 
@@ -187,10 +240,16 @@ void chain_group::ask_some() {
         group_member* const m = next_to_ask_;
         if (!m) {
             is_walking_ = false;
+            auto* const gone = std::exchange(gone_, nullptr);
             lock_.unlock();
+            forget_all(gone);
             return one_less();
         }
         next_to_ask_ = m->next_;
+        if (m == spared_) {
+            lock_.unlock();
+            continue;
+        }
         auto const type = asked_;
         bool const destroys = destroys_;
         lock_.unlock();

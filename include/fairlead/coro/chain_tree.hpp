@@ -20,6 +20,7 @@
 namespace fairlead::impl::coro {
 
 class chain_group;
+template <class T> class member_handler;
 
 /// The place below a group of a chain, or of an operation that no coroutine awaits. It lies in the memory of whoever
 /// makes the group, and outlives the group.
@@ -29,6 +30,7 @@ public:
     group_member& operator=(group_member const&) = delete;
 
     bool is_to_be_destroyed() const noexcept { return destroys_.load(std::memory_order_relaxed); }
+    chain_group const* group() const noexcept { return group_; }
 
 protected:
     group_member() noexcept = default;
@@ -39,6 +41,12 @@ protected:
     virtual void ask(cancellation_type type) = 0;
     /// As ask(), if that calls nobody's function. False: ask() is still to be called.
     virtual bool ask_in_place(cancellation_type) noexcept { return false; }
+    /// It has ended, or was destroyed, and still counts. It may give itself back by chain_group::forget().
+    virtual void has_left() noexcept {}
+    /// After forget().
+    virtual void forgotten() noexcept {}
+    /// Whether an end by this exception is a failure for the group.
+    virtual bool is_failure(std::exception_ptr const& e) noexcept { return e != nullptr; }
 
 private:
     friend class chain_group;
@@ -92,8 +100,19 @@ public:
         append(m, record);
     }
 
+    /// While a member runs: makes a place for one more. False: the members have been asked to end.
+    FAIRLEAD_EXPORT bool enter(group_member& m) noexcept;
+    /// Then starts it, with the awaitable that `f` returns. `h` is a handler of `m`; it counts as the member until it
+    /// is moved.
+    template <class T, class F>
+    void start_entered(member_of<T>& m, any_io_executor const& e, member_handler<T>&& h, F&& f);
+    /// Calls m.forgotten() as soon as nobody looks at `m` any more. It has left.
+    FAIRLEAD_EXPORT void forget(group_member& m) noexcept;
+
     /// Everything below is asked to end, as far as it lets `type` through. Nothing happens when all has ended.
     FAIRLEAD_EXPORT void ask(cancellation_type type) noexcept;
+    /// As ask(), for all but one of the members.
+    FAIRLEAD_EXPORT void ask_all_but(group_member const& spared, cancellation_type type) noexcept;
     /// Everything below is destroyed. A chain goes when what it awaits has ended; that is asked to end.
     FAIRLEAD_EXPORT void destroy() noexcept;
 
@@ -126,13 +145,17 @@ private:
 
     FAIRLEAD_EXPORT void prepare(group_member& m);
     FAIRLEAD_EXPORT void append(group_member& m, await_record& chain) noexcept;
+    FAIRLEAD_EXPORT void start_entered(group_member& m, await_record& chain);
+    FAIRLEAD_EXPORT static void member_has_left(group_member& m) noexcept;
+    void forget_all(group_member* gone) noexcept;
     FAIRLEAD_EXPORT static void chain_has_gone(group_member& m) noexcept;
     FAIRLEAD_EXPORT void has_ended(group_member& m, bool failed) noexcept;
     FAIRLEAD_EXPORT void one_less() noexcept;
     bool was_the_last() noexcept;
     static bool have_all_ended(await_record& r) noexcept;
     enum class walk_begins : bool { soon, at_once };
-    void begin_walk(cancellation_type type, bool destroys, walk_begins when) noexcept;
+    void begin_walk(cancellation_type type, bool destroys, walk_begins when,
+                    group_member const* spared = nullptr) noexcept;
     static void ask_awaited(void* storage, await_record& r, cancellation_type type) noexcept;
     static void walk(op* o, op_mode mode);
     bool ask_some_in_place() noexcept;
@@ -146,7 +169,9 @@ private:
     group_member* last_ = nullptr;
     group_member* next_to_ask_ = nullptr;
     group_member* decided_by_ = nullptr;
-    std::size_t running_ = 0; ///< members, the start, and the walk
+    group_member const* spared_ = nullptr;
+    group_member* gone_ = nullptr; ///< to be forgotten when the walk is over
+    std::size_t running_ = 0;      ///< members, the start, and the walk
     cancellation_type asked_ = cancellation_type::none;
     group_end asks_at_;
     bool has_started_ = false;
@@ -171,7 +196,7 @@ public:
     member_handler& operator=(member_handler&&) = delete;
     ~member_handler() {
         if (member_)
-            member_->group_->one_less();
+            chain_group::member_has_left(*member_);
     }
 
     group_member const& member() const noexcept { return *member_; }
@@ -180,7 +205,7 @@ public:
     cancellation_slot_type get_cancellation_slot() const noexcept { return member_->signal.slot(); }
     template <class... Values> void operator()(std::exception_ptr e, Values... values) {
         auto& m = *std::exchange(member_, nullptr);
-        bool const failed = e != nullptr;
+        bool const failed = m.is_failure(e);
         m.result.emplace(std::move(e), std::move(values)...);
         m.group_->has_ended(m, failed);
     }
@@ -194,6 +219,13 @@ template <class T> void chain_group::add(member_of<T>& m, any_io_executor const&
     prepare(m);
     member_handler<T> handler(m);
     append(m, *operation::allocate_with<root>(handler, e, give_awaitable<T>{std::move(a)}, std::move(handler)));
+}
+
+template <class T, class F>
+void chain_group::start_entered(member_of<T>& m, any_io_executor const& e, member_handler<T>&& h, F&& f) {
+    using function = std::decay_t<F>;
+    using root = spawned<T, function, member_handler<T>>;
+    start_entered(m, *operation::allocate_with<root>(h, e, function(std::forward<F>(f)), std::move(h)));
 }
 
 /// The tree below a chain, one line for each coroutine, the innermost of a chain first. Called where everything below

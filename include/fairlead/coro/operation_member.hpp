@@ -117,6 +117,21 @@ private:
     outcome<value_type> outcome_;
 };
 
+/// Takes the result of a coroutine that has ended.
+template <class T> outcome<T> outcome_of_member(member_of<T>& m) {
+    if (!m.result)
+        return {};
+    auto& values = *m.result;
+    if (std::get<0>(values))
+        return outcome<T>(std::get<0>(std::move(values)));
+    if constexpr (std::is_void_v<T>)
+        return outcome<T>(std::in_place);
+    else if constexpr (std::is_same_v<typename spawn_value<T>::type, std::optional<T>>)
+        return outcome<T>(std::in_place, *std::get<1>(std::move(values)));
+    else
+        return outcome<T>(std::in_place, std::get<1>(std::move(values)));
+}
+
 /// A coroutine as a member of a group, before it has a chain and afterwards.
 template <class T> class coroutine_member final : public member_of<T> {
 public:
@@ -127,19 +142,8 @@ public:
     coroutine_member(coroutine_member&& other) noexcept : coroutine_member(std::move(other.coroutine_)) {}
 
     void join(chain_group& g, await_record const& awaiting) { g.add(*this, *awaiting.executor, std::move(coroutine_)); }
-    outcome<T> take() {
-        if (!this->result)
-            return {};
-        auto& values = *this->result;
-        if (std::get<0>(values))
-            return outcome<T>(std::get<0>(std::move(values)));
-        if constexpr (std::is_void_v<T>)
-            return outcome<T>(std::in_place);
-        else if constexpr (std::is_same_v<typename spawn_value<T>::type, std::optional<T>>)
-            return outcome<T>(std::in_place, *std::get<1>(std::move(values)));
-        else
-            return outcome<T>(std::in_place, std::get<1>(std::move(values)));
-    }
+    outcome<T> take() { return outcome_of_member(*this); }
+    awaitable<T> take_coroutine() noexcept { return std::move(coroutine_); }
 
 private:
     awaitable<T> coroutine_;
