@@ -5,11 +5,13 @@
 //!   tokio_peer echo MESSAGES PROTOCOL PAIRS   as bench/compared/echo.cpp says
 //!   tokio_peer timer ROW N PENDING   as bench/compared/timer.cpp says
 //!   tokio_peer groups ROW N     as bench/compared/groups.cpp says
+//!   tokio_peer tasks ROW N      as bench/compared/tasks.cpp says
 //!   tokio_peer quiet WHAT SAMPLES FLOWS   as bench/compared/quiet.cpp says
 //!   tokio_peer idle N           N tasks, each of which waits for data of a UNIX socket; prints the memory of one
 mod echo;
 mod groups;
 mod quiet;
+mod tasks;
 mod timer;
 
 use std::os::unix::net::UnixStream as Plain;
@@ -104,6 +106,7 @@ fn main() {
         "echo" => echo::run(number(2), &given[3], number(4)),
         "groups" => groups::run(&given[2], number(3)),
         "quiet" => quiet::run(&given[2], number(3), number(4)),
+        "tasks" => tasks::run(&given[2], number(3)),
         "timer" => timer::run(&given[2], number(3), number(4)),
         "idle" => idle(number(2)),
         _ => std::process::exit(2),
