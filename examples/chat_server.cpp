@@ -6,12 +6,14 @@
 //
 // Run as a test: 3 8
 #include <fairlead/coro/spawn.hpp>
+#include <fairlead/coro/when_all.hpp>
 #include <fairlead/exec/strand.hpp>
 #include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/cancel_after.hpp>
-#include <fairlead/net/timer.hpp>
+#include <fairlead/scope/task_scope.hpp>
 #include <fairlead/stream/read_until.hpp>
 #include <fairlead/stream/write.hpp>
+#include <fairlead/sync/event.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/post.hpp>
 
@@ -46,30 +48,33 @@ public:
 
 private:
     struct member {
-        explicit member(tcp::socket s)
-            : socket(std::move(s)),
-              something_to_say(socket.get_executor(), fairlead::steady_clock::time_point::max()) {}
+        explicit member(tcp::socket s) : socket(std::move(s)), something_to_say(socket.get_executor()) {}
         tcp::socket socket;
-        fairlead::steady_timer something_to_say; ///< never expires; cancel() means: look into the outbox
+        fairlead::event something_to_say; ///< look into the outbox
         std::deque<std::string> outbox;
     };
     static constexpr std::size_t line_max = 1000;
     static constexpr std::size_t outbox_max = 100;
 
+    /// Ends when the last member has left. All of it runs on the strand, as does the coroutine that awaits it.
     awaitable<void> serve() {
-        for (;;) {
-            auto [ec, socket] = co_await acceptor_.async_accept(as_tuple); // with the acceptor's executor: the strand
-            if (!acceptor_.is_open())
-                co_return;
-            if (ec) // no descriptor left: the next accept comes after a pause
-                continue;
-            auto const m = std::make_shared<member>(std::move(socket));
-            members_.insert(m);
-            co_spawn(acceptor_.get_executor(), hear(m), fairlead::detached);
-            co_spawn(acceptor_.get_executor(), tell(m), fairlead::detached);
-            say_to_all("* " + std::to_string(members_.size()) + " here\n");
-        }
+        fairlead::scope_options const options{.failures = fairlead::on_failure::is_dropped};
+        co_await with_scope(options, [this](fairlead::task_scope<>& members) -> awaitable<void> {
+            for (;;) {
+                auto [ec, socket] =
+                    co_await acceptor_.async_accept(as_tuple); // with the acceptor's executor: the strand
+                if (!acceptor_.is_open())
+                    co_return;
+                if (ec) // no descriptor left: the next accept comes after a pause
+                    continue;
+                auto const m = std::make_shared<member>(std::move(socket));
+                members_.insert(m);
+                co_await members.spawn(&room::attend, this, m);
+                say_to_all("* " + std::to_string(members_.size()) + " here\n");
+            }
+        });
     }
+    awaitable<void> attend(std::shared_ptr<member> m) { co_await when_all(hear(m), tell(m)); }
     awaitable<void> hear(std::shared_ptr<member> m) {
         std::string in;
         for (;;) {
@@ -86,7 +91,8 @@ private:
     awaitable<void> tell(std::shared_ptr<member> m) {
         while (m->socket.is_open()) {
             if (m->outbox.empty()) {
-                co_await m->something_to_say.async_wait(as_tuple);
+                m->something_to_say.reset();
+                co_await m->something_to_say.async_wait();
                 continue;
             }
             auto const [ec, n] = co_await async_write(m->socket, fairlead::buffer(m->outbox.front()), as_tuple);
@@ -101,13 +107,13 @@ private:
             m->outbox.push_back(line);
             if (m->outbox.size() > outbox_max)
                 leave(*m);
-            m->something_to_say.cancel();
+            m->something_to_say.set();
         }
     }
-    /// Ends both of the member's coroutines: what they wait for completes with operation_aborted.
+    /// Ends both of the member's coroutines.
     static void leave(member& m) {
         m.socket.close();
-        m.something_to_say.cancel();
+        m.something_to_say.set();
     }
 
     tcp::acceptor acceptor_;

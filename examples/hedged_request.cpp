@@ -8,6 +8,7 @@
 #include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/cancel_after.hpp>
 #include <fairlead/net/timer.hpp>
+#include <fairlead/scope/task_scope.hpp>
 #include <fairlead/stream/read_until.hpp>
 #include <fairlead/stream/write.hpp>
 #include <fairlead/token/adapters.hpp>
@@ -32,11 +33,14 @@ awaitable<void> answer(tcp::socket peer, std::string name, std::chrono::millisec
     co_await fairlead::async_write(peer, fairlead::buffer(reply));
 }
 awaitable<void> serve(tcp::acceptor acceptor, std::string name, std::chrono::milliseconds after) {
-    while (acceptor.is_open()) {
-        auto [ec, peer] = co_await acceptor.async_accept(fairlead::as_tuple);
-        if (!ec)
-            co_spawn(acceptor.get_executor(), answer(std::move(peer), name, after), fairlead::detached);
-    }
+    fairlead::scope_options const options{.failures = fairlead::on_failure::is_dropped};
+    co_await with_scope(options, [&](fairlead::task_scope<>& answers) -> awaitable<void> {
+        while (acceptor.is_open()) {
+            auto [ec, peer] = co_await acceptor.async_accept(fairlead::as_tuple);
+            if (!ec)
+                co_await answers.spawn(answer, std::move(peer), name, after);
+        }
+    });
 }
 
 awaitable<std::string> ask(tcp::endpoint server, std::string question) {
