@@ -341,6 +341,7 @@ template <class Init, class... Args> struct generic_functions
         }
     }
     static constexpr bool has_executor = find_executor();
+    static constexpr bool is_asked_in_place = false;
     static any_io_executor executor(void const* p)
         requires has_executor
     {
@@ -497,7 +498,7 @@ template <template <class, class...> class Base, class Init, class... Args> stru
                                               &start,
                                               base::can_block ? &block : nullptr,
                                               describes_itself<Init> ? &describe : nullptr,
-                                              base::functions.cancel ? &cancel : nullptr,
+                                              base::is_asked_in_place ? &cancel : nullptr,
                                               can_be_cancelled<Init>()};
 };
 
