@@ -90,9 +90,10 @@ awaitable<void> check(tcp::endpoint server) {
         co_await async_read_until(quick, fairlead::dynamic_buffer(text), '\n');
         std::printf("%s: %s", text == line ? "right" : "WRONG", text.c_str());
     }
-    quick.close();
-    std::raise(SIGTERM);
+    quick.shutdown(tcp::socket::shutdown_send);
     char byte;
+    co_await quick.async_read_some(fairlead::buffer(&byte, 1), as_tuple); // Its session has ended when this has.
+    std::raise(SIGTERM);
     auto [ec, n] = co_await slow.async_read_some(fairlead::buffer(&byte, 1), as_tuple);
     std::printf("the slow one: %s\n", ec.message().c_str());
 }
