@@ -45,21 +45,18 @@ void wait_domain::take(wait_op& o) noexcept {
         l.next_->previous_ = l.previous_;
 }
 
-void wait_domain::let_first_go(wait_list& l, op_queue& ready) noexcept {
-    wait_op& o = l.front();
+void wait_domain::end_wait(wait_op& o, int error, op_queue& ready) noexcept {
     take(o);
-    o.result = {0, 0, 0};
+    o.result = {error, 0, 0};
     ready.push_back(o);
 }
 
+void wait_domain::let_first_go(wait_list& l, op_queue& ready) noexcept { end_wait(l.front(), 0, ready); }
+
 std::size_t wait_domain::cancel_all(wait_list& l, op_queue& ready) noexcept {
     std::size_t n = 0;
-    for (; !l.empty(); ++n) {
-        wait_op& o = l.front();
-        take(o);
-        o.result = {ECANCELED, 0, 0};
-        ready.push_back(o);
-    }
+    for (; !l.empty(); ++n)
+        end_wait(l.front(), ECANCELED, ready);
     return n;
 }
 
@@ -68,9 +65,7 @@ void wait_domain::cancel(wait_op& o) noexcept {
         wait_list* const l = o.list;
         if (!l)
             return; // It has completed, or is about to be.
-        take(o);
-        o.result = {ECANCELED, 0, 0};
-        ready.push_back(o);
+        end_wait(o, ECANCELED, ready);
         l->let_go(ready); // The next may need less.
     });
 }

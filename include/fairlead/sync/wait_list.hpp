@@ -86,6 +86,7 @@ public:
 
 private:
     void take(wait_op& o) noexcept;
+    void end_wait(wait_op& o, int error, op_queue& ready) noexcept;
     void take_pending(op_queue& to) noexcept override;
 
     io::impl::io_loop_ref engine_;
