@@ -30,12 +30,6 @@ void event_core::wait(wait_op& o) noexcept {
     });
 }
 
-std::size_t event_core::cancel() noexcept {
-    std::size_t n = 0;
-    domain().change([&](op_queue& ready) { n = domain().cancel_all(*this, ready); });
-    return n;
-}
-
 void event_core::let_go(op_queue& ready) noexcept {
     while (is_set_ && !empty())
         domain().let_first_go(*this, ready);

@@ -19,7 +19,7 @@ bool semaphore_core::try_acquire(std::size_t n) noexcept {
     return domain().look([&] { return take_now(n); });
 }
 
-void semaphore_core::acquire(wait_op& o) noexcept {
+void semaphore_core::wait(wait_op& o) noexcept {
     domain().change([&](op_queue& ready) {
         if (take_now(o.amount)) {
             o.result = {0, 0, 0};
@@ -35,12 +35,6 @@ void semaphore_core::release(std::size_t n) noexcept {
         permits_ += n;
         let_go(ready);
     });
-}
-
-std::size_t semaphore_core::cancel() noexcept {
-    std::size_t n = 0;
-    domain().change([&](op_queue& ready) { n = domain().cancel_all(*this, ready); });
-    return n;
 }
 
 void semaphore_core::let_go(op_queue& ready) noexcept {

@@ -22,6 +22,20 @@ private:
 
 std::shared_ptr<wait_domain> domain_of(execution_context& c) { return use_service<domain_of_context>(c).domain; }
 
+/// A thread that finds the loop without an owner takes its place: a program may prepare something before run() without
+/// sharing the lock.
+void wait_domain::with_lock(void (*f)(void*) noexcept, void* arg) noexcept {
+    bool is_done = false;
+    auto const as_owner = [&]() noexcept { is_done = lock_.try_as_owner(*engine_, [&]() noexcept { f(arg); }); };
+    if (!lock_.is_shared())
+        engine_->at_once(as_owner);
+    if (is_done)
+        return;
+    lock_.lock();
+    f(arg);
+    lock_.unlock();
+}
+
 void wait_domain::append(wait_list& l, wait_op& o) noexcept {
     if (l.empty()) {
         l.previous_ = nullptr;

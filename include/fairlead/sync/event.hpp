@@ -1,9 +1,7 @@
 // An event: set or not, and waited for until it is.
 #pragma once
 
-#include <fairlead/operation/async_op.hpp>
-#include <fairlead/operation/initiate_on.hpp>
-#include <fairlead/sync/wait_list.hpp>
+#include <fairlead/sync/waited_object.hpp>
 
 #include <string>
 
@@ -15,49 +13,26 @@ using event = basic_event<>;
 
 namespace impl::sync {
 
-class event_core final : wait_list {
+class event_core final : public waited_object {
 public:
-    template <class Executor> event_core(Executor const& e, bool is_set) : of_(e), is_set_(is_set) {}
+    template <class Executor> event_core(Executor const& e, bool is_set) : waited_object(e), is_set_(is_set) {}
     FAIRLEAD_EXPORT ~event_core();
 
-    io_loop& engine() const noexcept { return of_.engine(); }
-    wait_domain& domain() const noexcept { return of_.domain(); }
-    bool runs_handlers() const noexcept { return of_.runs_handlers(); }
     FAIRLEAD_EXPORT bool is_set() const noexcept;
     FAIRLEAD_EXPORT void set() noexcept;
     FAIRLEAD_EXPORT void reset() noexcept;
+    bool try_wait(wait_op&) const noexcept { return is_set(); }
     FAIRLEAD_EXPORT void wait(wait_op& o) noexcept;
-    FAIRLEAD_EXPORT std::size_t cancel() noexcept;
 
 private:
     void let_go(op_queue& ready) noexcept override;
 
-    waited_for of_;
     bool is_set_;
 };
 
-struct wait_for_event : operation::primitive<wait_for_event> {
-    using signature = void(error_code);
-    using plain_result = void;
-    using record = wait_op;
-
-    event_core* of;
-
-    explicit wait_for_event(event_core& e) noexcept : of(&e) {}
-    loop* home() const noexcept { return &of->engine(); }
+struct wait_for_event : wait_primitive<wait_for_event, event_core> {
+    using wait_primitive::wait_primitive;
     static std::string describe() { return "wait for an event"; }
-    void prepare(record& o) const noexcept {
-        o.cancel = nullptr;
-        o.domain = &of->domain();
-        o.list = nullptr;
-    }
-    static bool ready() noexcept { return true; }
-    bool attempt(record& o) const noexcept {
-        o.result = {0, 0, 0};
-        return of->is_set();
-    }
-    void submit(record& o) const noexcept { of->wait(o); }
-    static std::tuple<error_code> take(record& o) noexcept { return {operation::to_error_code(o.result.error)}; }
 };
 
 } // namespace impl::sync

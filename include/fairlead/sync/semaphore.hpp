@@ -1,9 +1,7 @@
 // A semaphore: a number of permits, for which coroutines and handlers wait in turn.
 #pragma once
 
-#include <fairlead/operation/async_op.hpp>
-#include <fairlead/operation/initiate_on.hpp>
-#include <fairlead/sync/wait_list.hpp>
+#include <fairlead/sync/waited_object.hpp>
 
 #include <string>
 
@@ -15,52 +13,35 @@ using semaphore = basic_semaphore<>;
 
 namespace impl::sync {
 
-class semaphore_core final : wait_list {
+class semaphore_core final : public waited_object {
 public:
-    template <class Executor> semaphore_core(Executor const& e, std::size_t permits) : of_(e), permits_(permits) {}
+    template <class Executor> semaphore_core(Executor const& e, std::size_t permits)
+        : waited_object(e),
+          permits_(permits) {}
     FAIRLEAD_EXPORT ~semaphore_core();
 
-    io_loop& engine() const noexcept { return of_.engine(); }
-    wait_domain& domain() const noexcept { return of_.domain(); }
-    bool runs_handlers() const noexcept { return of_.runs_handlers(); }
     FAIRLEAD_EXPORT std::size_t permits() const noexcept;
     FAIRLEAD_EXPORT bool try_acquire(std::size_t n) noexcept;
-    FAIRLEAD_EXPORT void acquire(wait_op& o) noexcept;
     FAIRLEAD_EXPORT void release(std::size_t n) noexcept;
-    FAIRLEAD_EXPORT std::size_t cancel() noexcept;
+    bool try_wait(wait_op& o) noexcept { return try_acquire(o.amount); }
+    FAIRLEAD_EXPORT void wait(wait_op& o) noexcept;
 
 private:
     bool take_now(std::size_t n) noexcept;
     void let_go(op_queue& ready) noexcept override;
 
-    waited_for of_;
     std::size_t permits_;
 };
 
-struct acquire : operation::primitive<acquire> {
-    using signature = void(error_code);
-    using plain_result = void;
-    using record = wait_op;
-
-    semaphore_core* of;
+struct acquire : wait_primitive<acquire, semaphore_core> {
     std::size_t permits;
 
-    acquire(semaphore_core& s, std::size_t n) noexcept : of(&s), permits(n) {}
-    loop* home() const noexcept { return &of->engine(); }
+    acquire(semaphore_core& s, std::size_t n) noexcept : wait_primitive(s), permits(n) {}
     static std::string describe() { return "acquire from a semaphore"; }
-    void prepare(record& o) const noexcept {
-        o.cancel = nullptr;
-        o.domain = &of->domain();
-        o.list = nullptr;
+    void prepare(wait_op& o) const noexcept {
+        wait_primitive::prepare(o);
         o.amount = permits;
     }
-    static bool ready() noexcept { return true; }
-    bool attempt(record& o) const noexcept {
-        o.result = {0, 0, 0};
-        return of->try_acquire(permits);
-    }
-    void submit(record& o) const noexcept { of->acquire(o); }
-    static std::tuple<error_code> take(record& o) noexcept { return {operation::to_error_code(o.result.error)}; }
 };
 
 } // namespace impl::sync

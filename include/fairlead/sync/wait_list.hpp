@@ -1,11 +1,12 @@
 // Ops that wait for another coroutine or handler: for a permit, an event, room in a scope. No driver knows of them.
 //
 // All that wait on one loop share a lock, which their domain has. The object that they wait for may go while one of
-// them is being cancelled; the domain stays. The loop finds them through it when everything is to be abandoned.
+// them is being cancelled; the domain stays. The loop finds them through it when everything is to be abandoned. A
+// thread that is alone with its loop pays nothing for the lock.
 #pragma once
 
+#include <fairlead/exec/biased_lock.hpp>
 #include <fairlead/exec/execution_context.hpp>
-#include <fairlead/exec/short_lock.hpp>
 #include <fairlead/io/io_loop_for.hpp>
 
 #include <cstddef>
@@ -58,19 +59,21 @@ public:
 
     io_loop& engine() const noexcept { return *engine_; }
     /// Calls f(ready) under the lock, and then posts what that has moved to `ready`.
-    template <class F> void change(F f) noexcept {
+    template <class F> FAIRLEAD_ALWAYS_INLINE void change(F f) noexcept {
         op_queue ready;
-        lock_.lock();
-        f(ready);
-        lock_.unlock();
+        under_lock([&]() noexcept { f(ready); });
         while (!ready.empty())
             engine_->post(*ready.pop_front());
     }
-    /// Returns what `f` does under the lock, where nothing is to be posted.
-    template <class F> auto look(F f) noexcept {
-        lock_.lock();
-        auto const answer = f();
-        lock_.unlock();
+    /// Calls f() under the lock, where nothing is to be posted.
+    template <class F> FAIRLEAD_ALWAYS_INLINE void under_lock(F f) noexcept {
+        if (!lock_.try_as_owner(*engine_, f)) [[unlikely]]
+            with_lock(&call<F>, &f);
+    }
+    /// Returns what `f` does under the lock.
+    template <class F> FAIRLEAD_ALWAYS_INLINE auto look(F f) noexcept {
+        decltype(f()) answer{};
+        under_lock([&]() noexcept { answer = f(); });
         return answer;
     }
 
@@ -85,12 +88,14 @@ public:
     void cancel(wait_op& o) noexcept;
 
 private:
+    template <class F> static void call(void* f) noexcept { (*static_cast<F*>(f))(); }
+    FAIRLEAD_COLD void with_lock(void (*f)(void*) noexcept, void* arg) noexcept;
     void take(wait_op& o) noexcept;
     void end_wait(wait_op& o, int error, op_queue& ready) noexcept;
     void take_pending(op_queue& to) noexcept override;
 
     io::impl::io_loop_ref engine_;
-    exec::short_lock lock_;
+    exec::biased_lock lock_;
     wait_list* first_ = nullptr; ///< of those that are not empty
 };
 
@@ -103,21 +108,5 @@ struct wait_canceller {
     void end(wait_op& o) const noexcept { o.domain->cancel(o); }
 };
 inline wait_canceller cancellation_of(wait_op&, loop&) noexcept { return {}; }
-
-/// The half of an object that is waited for, for whatever executor.
-class waited_for {
-public:
-    template <class Executor> explicit waited_for(Executor const& e)
-        : domain_(domain_of(exec::context_of(e))),
-          runs_handlers_(exec::loop_of(e)) {}
-
-    wait_domain& domain() const noexcept { return *domain_; }
-    io_loop& engine() const noexcept { return domain_->engine(); }
-    bool runs_handlers() const noexcept { return runs_handlers_; }
-
-private:
-    std::shared_ptr<wait_domain> domain_;
-    bool runs_handlers_;
-};
 
 } // namespace fairlead::impl::sync

@@ -1,0 +1,11 @@
+#include <fairlead/sync/waited_object.hpp>
+
+namespace fairlead::impl::sync {
+
+std::size_t waited_object::cancel() noexcept {
+    std::size_t n = 0;
+    domain().change([&](op_queue& ready) noexcept { n = domain().cancel_all(*this, ready); });
+    return n;
+}
+
+} // namespace fairlead::impl::sync
