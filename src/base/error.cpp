@@ -13,7 +13,7 @@ struct entry {
 };
 
 /// A category whose messages are one table: name, then value -> sentence.
-template <std::size_t N> class table_category final : public error_category {
+template <std::size_t N> class table_category : public error_category {
 public:
     constexpr table_category(char const* name, entry const (&entries)[N]) : name_(name), entries_(entries) {}
     char const* name() const noexcept override { return name_; }
@@ -45,6 +45,21 @@ constexpr entry addrinfo_table[] = {
     {error::service_not_found, "Service not found"},
     {error::socket_type_not_supported, "Socket type not supported"},
 };
+constexpr entry channel_table[] = {
+    {error::channel_closed, "Channel closed"},
+    {error::channel_cancelled, "Channel cancelled"},
+};
+
+/// A wait that was cancelled is the same to those who ask for a condition, whatever has waited.
+class channel_category final : public table_category<std::size(channel_table)> {
+public:
+    channel_category() : table_category("fairlead.channel", channel_table) {}
+    error_condition default_error_condition(int value) const noexcept override {
+        if (value == error::channel_cancelled)
+            return make_error_condition(static_cast<impl::base::errc_t>(std::errc::operation_canceled));
+        return {value, *this};
+    }
+};
 
 } // namespace
 
@@ -60,6 +75,11 @@ error_category const& get_netdb_category() noexcept {
 }
 error_category const& get_addrinfo_category() noexcept {
     static table_category<std::size(addrinfo_table)> const instance{"fairlead.addrinfo", addrinfo_table};
+    return instance;
+}
+
+error_category const& get_channel_category() noexcept {
+    static channel_category const instance;
     return instance;
 }
 

@@ -70,7 +70,7 @@ bool is_cancellation(std::exception_ptr const& e) noexcept {
     try {
         std::rethrow_exception(e);
     } catch (system_error const& s) {
-        return s.code() == error::operation_aborted;
+        return base::is_cancelled(s.code());
     } catch (...) {
         return false;
     }

@@ -1,7 +1,5 @@
 #include <fairlead/sync/wait_list.hpp>
 
-#include <cerrno>
-
 namespace fairlead::impl::sync {
 namespace {
 
@@ -67,10 +65,10 @@ void wait_domain::end_wait(wait_op& o, int error, op_queue& ready) noexcept {
 
 void wait_domain::let_first_go(wait_list& l, op_queue& ready) noexcept { end_wait(l.front(), 0, ready); }
 
-std::size_t wait_domain::cancel_all(wait_list& l, op_queue& ready) noexcept {
+std::size_t wait_domain::end_all(wait_list& l, int error, op_queue& ready) noexcept {
     std::size_t n = 0;
     for (; !l.empty(); ++n)
-        end_wait(l.front(), ECANCELED, ready);
+        end_wait(l.front(), error, ready);
     return n;
 }
 
@@ -79,7 +77,7 @@ void wait_domain::cancel(wait_op& o) noexcept {
         wait_list* const l = o.list;
         if (!l)
             return; // It has completed, or is about to be.
-        end_wait(o, ECANCELED, ready);
+        end_wait(o, l->error_of_cancelled_, ready);
         l->let_go(ready); // The next may need less.
     });
 }

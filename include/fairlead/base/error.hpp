@@ -104,12 +104,20 @@ enum addrinfo_errors {
     socket_type_not_supported = -7, ///< The service is not offered for this protocol.
 };
 
+/// Channels (category: fairlead.channel). The condition of channel_cancelled is that of operation_aborted.
+enum channel_errors {
+    channel_closed = 1,    ///< Nothing can be sent any more, and all that was sent has been received.
+    channel_cancelled = 2, ///< The wait has been cancelled, by itself or with all others; nothing was sent or received.
+};
+
 /// The category of misc_errors.
 FAIRLEAD_EXPORT error_category const& get_misc_category() noexcept;
 /// The category of netdb_errors.
 FAIRLEAD_EXPORT error_category const& get_netdb_category() noexcept;
 /// The category of addrinfo_errors.
 FAIRLEAD_EXPORT error_category const& get_addrinfo_category() noexcept;
+/// The category of channel_errors.
+FAIRLEAD_EXPORT error_category const& get_channel_category() noexcept;
 /// The category of basic_errors: system_category().
 inline error_category const& get_system_category() noexcept { return impl::base::error_codes::system_category(); }
 
@@ -118,10 +126,17 @@ inline error_code make_error_code(basic_errors e) noexcept { return {static_cast
 inline error_code make_error_code(misc_errors e) noexcept { return {static_cast<int>(e), get_misc_category()}; }
 inline error_code make_error_code(netdb_errors e) noexcept { return {static_cast<int>(e), get_netdb_category()}; }
 inline error_code make_error_code(addrinfo_errors e) noexcept { return {static_cast<int>(e), get_addrinfo_category()}; }
+inline error_code make_error_code(channel_errors e) noexcept { return {static_cast<int>(e), get_channel_category()}; }
 
 } // namespace error
 
 namespace impl::base {
+
+/// The wait for something ended because somebody asked it to.
+inline bool is_cancelled(error_code const& ec) noexcept {
+    return ec == error::make_error_code(error::operation_aborted) ||
+           ec == error::make_error_code(error::channel_cancelled);
+}
 
 /// Throws system_error(ec, what) when ec is set: the one way in which a throwing overload fails.
 [[noreturn]] FAIRLEAD_EXPORT void throw_error_now(error_code const& ec, char const* what);
@@ -140,4 +155,6 @@ template <> struct fairlead::impl::base::error_codes::is_error_code_enum<fairlea
 template <> struct fairlead::impl::base::error_codes::is_error_code_enum<fairlead::error::netdb_errors>
     : std::true_type {};
 template <> struct fairlead::impl::base::error_codes::is_error_code_enum<fairlead::error::addrinfo_errors>
+    : std::true_type {};
+template <> struct fairlead::impl::base::error_codes::is_error_code_enum<fairlead::error::channel_errors>
     : std::true_type {};

@@ -63,7 +63,7 @@ outcome<operation::awaited_t<Signature>> outcome_of(Functions const* f, void* st
         } else {
             values v = r.state == exec::await_state::stored ? operation::take_result<values>(r) : f->take(storage, r);
             if constexpr (std::is_same_v<std::tuple_element_t<0, values>, error_code>)
-                if (std::get<0>(v) == error::operation_aborted)
+                if (base::is_cancelled(std::get<0>(v)))
                     return result();
             operation::operation_name<Functions> const name{f, storage, r};
             if constexpr (std::is_void_v<operation::awaited_t<Signature>>) {

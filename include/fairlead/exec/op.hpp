@@ -22,7 +22,7 @@ enum class op_mode : unsigned char {
 
 /// The result that a driver reports. It becomes the arguments of a completion signature.
 struct op_result {
-    int error;      ///< 0, an errno value, or minus a value of error::misc_errors.
+    int error;      ///< 0, an errno value, or a negative one: operation/tried.hpp.
     unsigned flags; ///< Private to the operation.
     std::size_t n;  ///< Bytes moved, or whatever else the operation counts; valid also when error is set.
 };

@@ -106,6 +106,7 @@ template <class Init, class Handler> struct handler_op : Init::record {
 ///   prepare(r, extra), extra_bytes()  the same for an initiation that goes before its op. It copies what the record
 ///               refers to into so many bytes behind the op. Only for primitives that hold more than fits into it.
 ///   attempt(r)  tries; true: done, the result is in r; false: nothing happened
+///   is_tried_anywhere  optional, with attempt(): any thread may try it, not only the owner of the loop
 ///   submit(r)   hands the record over; it will be run exactly once, never from within this call
 ///   block(v)    optional: performs the operation in the calling thread; or block(), which returns the values
 ///   take(r)     static: the arguments of the completion, from the result in r
@@ -154,7 +155,7 @@ template <class Derived> struct primitive {
 private:
     template <class Record> static bool try_at_once(Derived const& self, Record& r) {
         exec::section const s;
-        return self.home()->may_try(s) && self.ready() && self.attempt(r);
+        return (tried_anywhere<Derived> || self.home()->may_try(s)) && self.ready() && self.attempt(r);
     }
 };
 
@@ -192,6 +193,7 @@ template <class Derived, class Init, class Record = typename Init::record> struc
     }
     void submit(record& o) const noexcept { inner.submit(o); }
     static constexpr bool only_queues = operation::only_queues<Init>;
+    static constexpr bool is_tried_anywhere = tried_anywhere<Init>;
     static constexpr bool drops = Init::drops;
     static void drop(record& o) noexcept { Init::drop(o); }
     static void completed(record& o) noexcept

@@ -5,6 +5,7 @@
 // (a strand, a pool, an executor of the user's) the handler is given the executor.
 #pragma once
 
+#include <fairlead/base/maybe.hpp>
 #include <fairlead/operation/async_op.hpp>
 #include <fairlead/operation/initiation_around.hpp>
 
@@ -44,6 +45,15 @@ template <class Primitive, class Executor> struct primitive_elsewhere : initiati
             std::decay_t<Handler>(std::forward<Handler>(handler)), executor));
     }
     Executor get_executor() const noexcept { return executor; }
+    template <class Values> base::maybe<Values> try_step_as()
+        requires tried_anywhere<Primitive>
+    {
+        typename Primitive::record o;
+        initiation.prepare(o);
+        if (!initiation.attempt(o))
+            return {};
+        return Values(Primitive::take(o));
+    }
     template <class Values> Values block_as()
         requires can_block<Primitive, Values>
     {

@@ -152,7 +152,7 @@ template <class Init, class... Args> struct primitive_functions
             r.state = exec::await_state::idle;
             Init& i = in(p);
             exec::section const s;
-            if (!i.home()->may_try(s) || !i.ready())
+            if (!(tried_anywhere<Init> || i.home()->may_try(s)) || !i.ready())
                 return step::not_ready;
             if (!exec::spend()) {
                 r.state = exec::await_state::exhausted;

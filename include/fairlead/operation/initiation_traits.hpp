@@ -76,6 +76,9 @@ Values perform_blocking(I& i) {
 
 template <class Init>
 concept primitive_initiation = requires { typename Init::primitive_tag; };
+/// Those that any thread may try, whoever owns the loop: they wait for no driver.
+template <class Init>
+concept tried_anywhere = requires { requires Init::is_tried_anywhere; };
 template <class Init>
 concept takes_here = requires(Init const& i, typename Init::record& r) { i.take_here(r); };
 

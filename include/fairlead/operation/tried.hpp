@@ -13,12 +13,18 @@
 
 namespace fairlead::impl::operation {
 
-/// An errno value, or minus a value of misc_errors, as it stands in op_result::error.
+/// Values of channel_errors stand in op_result::error below those of misc_errors.
+inline constexpr int first_channel_error = -64;
+constexpr int result_of(error::channel_errors e) noexcept { return first_channel_error - static_cast<int>(e); }
+
+/// An errno value, minus a value of misc_errors, or result_of() another one, as it stands in op_result::error.
 FAIRLEAD_ALWAYS_INLINE error_code to_error_code(int e) noexcept {
     if (e == 0) [[likely]]
         return {};
     if (e > 0)
         return {e, error::get_system_category()};
+    if (e < first_channel_error) [[unlikely]]
+        return error::make_error_code(static_cast<error::channel_errors>(first_channel_error - e));
     return error::make_error_code(static_cast<error::misc_errors>(-e));
 }
 

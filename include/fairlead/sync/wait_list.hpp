@@ -34,7 +34,7 @@ public:
     wait_op& front() noexcept { return static_cast<wait_op&>(*ops_.front()); }
 
 protected:
-    wait_list() noexcept = default;
+    explicit wait_list(int error_of_cancelled) noexcept : error_of_cancelled_(error_of_cancelled) {}
     ~wait_list() = default;
 
 private:
@@ -45,6 +45,7 @@ private:
     op_queue ops_;
     wait_list* next_ = nullptr; ///< among the lists that are not empty
     wait_list* previous_ = nullptr;
+    int const error_of_cancelled_;
 };
 
 /// The waits on the loop of one context. Objects that outlive the context keep it.
@@ -81,10 +82,11 @@ public:
     void append(wait_list& l, wait_op& o) noexcept;
     /// The first of `l` need not wait any more.
     void let_first_go(wait_list& l, op_queue& ready) noexcept;
-    /// All complete with operation_aborted. Returns how many.
-    std::size_t cancel_all(wait_list& l, op_queue& ready) noexcept;
+    /// All complete with the error of cancelled waits. Returns how many.
+    std::size_t cancel_all(wait_list& l, op_queue& ready) noexcept { return end_all(l, l.error_of_cancelled_, ready); }
+    std::size_t end_all(wait_list& l, int error, op_queue& ready) noexcept;
 
-    /// Ends one that still waits with operation_aborted. Any thread, while the op cannot go.
+    /// Ends one that still waits with the error of cancelled waits. Any thread, while the op cannot go.
     void cancel(wait_op& o) noexcept;
 
 private:

@@ -16,12 +16,14 @@ public:
     io_loop& engine() const noexcept { return domain_->engine(); }
     wait_domain& domain() const noexcept { return *domain_; }
     bool runs_handlers() const noexcept { return runs_handlers_; }
-    /// All that wait complete with operation_aborted. Returns how many.
+    /// All that wait complete with the error of cancelled waits. Returns how many.
     FAIRLEAD_EXPORT std::size_t cancel() noexcept;
 
 protected:
-    template <class Executor> explicit waited_object(Executor const& e)
-        : domain_(domain_of(exec::context_of(e))),
+    template <class Executor>
+    explicit waited_object(Executor const& e, int error_of_cancelled = error::operation_aborted)
+        : wait_list(error_of_cancelled),
+          domain_(domain_of(exec::context_of(e))),
           runs_handlers_(exec::loop_of(e)) {}
     /// The derived class calls cancel() in its destructor: those that wait next may then be let go.
     ~waited_object() = default;
@@ -37,6 +39,7 @@ template <class Derived, class Object> struct wait_primitive : operation::primit
     using signature = void(error_code);
     using plain_result = void;
     using record = wait_op;
+    static constexpr bool is_tried_anywhere = true;
 
     Object* of;
 

@@ -1,4 +1,8 @@
-// Says what is missing, where the header of an Asio that is installed would be found otherwise.
 #pragma once
 
-#error "Channels are not there yet in Fairlead; docs/differences-from-asio.md has the list."
+#include <fairlead/sync/channel.hpp>
+
+#include <asio/any_io_executor.hpp>
+#include <asio/async_result.hpp>
+#include <asio/experimental/channel_error.hpp>
+#include <asio/fairlead.hpp>

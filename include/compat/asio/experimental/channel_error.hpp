@@ -1,4 +1,5 @@
-// Says what is missing, where the header of an Asio that is installed would be found otherwise.
 #pragma once
 
-#error "Channels are not there yet in Fairlead; docs/differences-from-asio.md has the list."
+#include <fairlead/sync/channel_error.hpp>
+
+#include <asio/fairlead.hpp>

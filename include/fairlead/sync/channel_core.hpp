@@ -1,0 +1,284 @@
+// A queue of messages with those that wait on either side of it: the part that all channels have in common.
+//
+// Those that wait are all senders or all receivers. A message goes past the buffer if a receiver waits for it. Nobody
+// is passed: where senders wait, a place that gets free is the first one's.
+#pragma once
+
+#include <fairlead/operation/call_values.hpp>
+#include <fairlead/sync/kept_message.hpp>
+#include <fairlead/sync/waited_object.hpp>
+
+#include <exception>
+
+namespace fairlead::impl::sync {
+
+/// A send that waits. The message lies in the initiation where it is awaited, else behind the op.
+template <class Kept> struct send_op : wait_op {
+    Kept* message;
+    bool owns;
+};
+
+/// Whether a receive may be completed by the sender, in the sender's call.
+enum class may_complete : unsigned char {
+    by_the_loop,          ///< only: it is awaited, or has a time limit
+    inside_the_loop,      ///< its handler runs on the channel's executor
+    through_its_executor, ///< its handler finds its own way
+};
+
+template <class Kept> struct receive_op : wait_op {
+    message_place<Kept> message; ///< once the op has completed without an error
+    may_complete where;
+};
+
+template <class Kept, class Buffer = message_ring<Kept>> class channel_core : public waited_object {
+public:
+    using kept = Kept;
+    using sending = send_op<Kept>;
+    using receiving = receive_op<Kept>;
+
+    template <class Executor> channel_core(Executor const& e, std::size_t capacity, int error_of_cancelled)
+        : waited_object(e, error_of_cancelled),
+          capacity_(capacity) {}
+    ~channel_core() { cancel(); }
+
+    std::size_t capacity() const noexcept { return capacity_; }
+    bool is_open() const noexcept {
+        return domain().look([this] { return !is_closed_; });
+    }
+    /// A receive would not wait.
+    bool is_ready() const noexcept {
+        return domain().look([this] { return buffer_.size() != 0 || senders_wait() || is_closed_; });
+    }
+    /// Nothing more is sent. Messages that are there, and those that wait to be sent, can still be received.
+    void close() noexcept {
+        domain().change([this](op_queue& ready) noexcept {
+            is_closed_ = true;
+            if (receivers_wait())
+                domain().end_all(*this, operation::result_of(error::channel_closed), ready);
+        });
+    }
+    /// As it was in the beginning: open and empty, with nobody who waits.
+    void reset() noexcept {
+        Buffer old; // goes without the lock
+        domain().change([&](op_queue& ready) noexcept {
+            domain().cancel_all(*this, ready);
+            is_closed_ = false;
+            old = std::move(buffer_);
+            buffer_ = Buffer();
+        });
+    }
+
+    /// Sends what make() returns, if that needs no waiting; else make() is not called.
+    /// Throws     what make() throws; std::bad_alloc
+    template <class Make> bool try_send(Make make, bool via_dispatch = false) {
+        bool is_sent = false;
+        std::exception_ptr why;
+        op_queue ready;
+        domain().under_lock([&]() noexcept {
+            if (!takes_one())
+                return;
+            try {
+                put(make(), ready);
+                is_sent = true;
+            } catch (...) {
+                why = std::current_exception();
+            }
+        });
+        if (!ready.empty())
+            let_receiver_go(ready, via_dispatch);
+        if (why) [[unlikely]]
+            std::rethrow_exception(std::move(why));
+        return is_sent;
+    }
+    /// Receives into `place`, if that needs no waiting.
+    bool try_receive(message_place<Kept>& place) noexcept {
+        bool is_there = false;
+        domain().change([&](op_queue& ready) noexcept { is_there = take(place, ready); });
+        return is_there;
+    }
+
+    // ---- for the primitives below
+    bool try_wait(sending& o) noexcept {
+        bool is_done = false;
+        domain().change([&](op_queue& ready) noexcept { is_done = finishes(o, ready); });
+        return is_done;
+    }
+    bool try_wait(receiving& o) noexcept {
+        bool is_done = false;
+        domain().change([&](op_queue& ready) noexcept { is_done = finishes(o, ready); });
+        return is_done;
+    }
+    void wait(sending& o) noexcept { wait_as(o, false); }
+    void wait(receiving& o) noexcept { wait_as(o, true); }
+
+private:
+    bool senders_wait() const noexcept { return !empty() && !are_receivers_; }
+    bool receivers_wait() const noexcept { return !empty() && are_receivers_; }
+    bool takes_one() const noexcept { return !is_closed_ && (empty() ? buffer_.size() < capacity_ : are_receivers_); }
+    /// Where takes_one(). Throws only what the buffer throws.
+    void put(Kept&& k, op_queue& ready) {
+        if (receivers_wait()) {
+            static_cast<receiving&>(front()).message.put(std::move(k));
+            domain().let_first_go(*this, ready);
+        } else {
+            buffer_.push_back(std::move(k));
+        }
+    }
+    bool take(message_place<Kept>& into, op_queue& ready) noexcept {
+        if (buffer_.size() != 0) {
+            into.put(std::move(buffer_.front()));
+            buffer_.pop_front();
+            if (senders_wait())
+                move_first_to_buffer(ready);
+            return true;
+        }
+        if (!senders_wait())
+            return false;
+        into.put(std::move(*static_cast<sending&>(front()).message));
+        domain().let_first_go(*this, ready);
+        return true;
+    }
+    /// A place of a ring that has got free needs no memory. Another container may fail; then the first one waits on.
+    void move_first_to_buffer(op_queue& ready) noexcept {
+        try {
+            buffer_.push_back(std::move(*static_cast<sending&>(front()).message));
+        } catch (...) {
+            return;
+        }
+        domain().let_first_go(*this, ready);
+    }
+    bool finishes(sending& o, op_queue& ready) noexcept {
+        if (takes_one()) [[likely]] {
+            o.result = {0, 0, 0};
+            try {
+                put(std::move(*o.message), ready);
+            } catch (...) {
+                o.result.error = error::no_memory;
+            }
+            return true;
+        }
+        o.result.error = operation::result_of(error::channel_closed);
+        return is_closed_;
+    }
+    bool finishes(receiving& o, op_queue& ready) noexcept {
+        if (take(o.message, ready)) [[likely]] {
+            o.result = {0, 0, 0};
+            return true;
+        }
+        o.result.error = operation::result_of(error::channel_closed); // not 0: it has no message
+        return is_closed_;
+    }
+    template <class Op> void wait_as(Op& o, bool is_receiver) noexcept {
+        domain().change([&](op_queue& ready) noexcept {
+            if (finishes(o, ready)) {
+                ready.push_back(o);
+            } else {
+                are_receivers_ = is_receiver;
+                domain().append(*this, o);
+            }
+        });
+    }
+    void let_receiver_go(op_queue& ready, bool via_dispatch) {
+        op& o = *ready.pop_front();
+        auto const where = static_cast<receiving&>(static_cast<wait_op&>(o)).where;
+        if (via_dispatch && (where == may_complete::through_its_executor ||
+                             (where == may_complete::inside_the_loop && engine().is_running_this())))
+            o.run(&o, op_mode::complete);
+        else
+            engine().post(o);
+    }
+    void let_go(op_queue&) noexcept override {} // One that gives up makes no room for others.
+
+    std::size_t const capacity_;
+    Buffer buffer_;
+    bool is_closed_ = false;
+    bool are_receivers_ = false; ///< those that wait
+};
+
+/// Sends a message to a core.
+template <class Core> struct send_to : operation::primitive<send_to<Core>> {
+    using signature = void(error_code);
+    using plain_result = void;
+    using record = typename Core::sending;
+    using kept = typename Core::kept;
+    static constexpr bool is_tried_anywhere = true;
+
+    Core* of;
+    mutable kept message; ///< until it has been sent
+
+    send_to(Core& c, kept&& m) noexcept : of(&c), message(std::move(m)) {}
+    loop* home() const noexcept { return &of->engine(); }
+    static std::string describe() { return "send to a channel"; }
+    void prepare(record& o) const noexcept {
+        o.cancel = nullptr;
+        o.domain = &of->domain();
+        o.list = nullptr;
+        o.message = &message;
+        o.owns = false;
+    }
+    static std::size_t extra_bytes() noexcept { return sizeof(kept); }
+    void prepare(record& o, void* extra) const noexcept {
+        prepare(o);
+        o.message = ::new (extra) kept(std::move(message));
+        o.owns = true;
+    }
+    static bool ready() noexcept { return true; }
+    bool attempt(record& o) const noexcept { return of->try_wait(o); }
+    void submit(record& o) const noexcept { of->wait(o); }
+    static void drop(record& o) noexcept {
+        if (o.owns)
+            o.message->~kept();
+    }
+    static std::tuple<error_code> take(record& o) noexcept {
+        drop(o);
+        return {operation::to_error_code(o.result.error)};
+    }
+};
+
+/// Handlers that find their own way. One bound to an inline executor has none, but is called wherever that may be.
+template <class Handler>
+concept names_its_executor = operation::has_own_executor<Handler> || requires { typename Handler::executor_type; };
+
+/// Receives a message from a core. Form has the signature, and `values(kept)` and `values(error)` of what completes.
+template <class Core, class Form> struct receive_from : operation::primitive<receive_from<Core, Form>> {
+    using base = operation::primitive<receive_from<Core, Form>>;
+    using signature = typename Form::signature;
+    using record = typename Core::receiving;
+    static constexpr bool drops = !std::is_trivially_destructible_v<typename Core::kept>;
+    static constexpr bool is_tried_anywhere = true;
+
+    Core* of;
+    may_complete where = may_complete::by_the_loop;
+
+    explicit receive_from(Core& c) noexcept : of(&c) {}
+    template <class Handler> void operator()(Handler&& handler) const {
+        using by_type = std::decay_t<Handler>;
+        receive_from by_handler(*this);
+        if constexpr (!operation::late_slot<by_type>::type::value)
+            by_handler.where =
+                names_its_executor<by_type> ? may_complete::through_its_executor : may_complete::inside_the_loop;
+        by_handler.base::operator()(std::forward<Handler>(handler));
+    }
+    loop* home() const noexcept { return &of->engine(); }
+    static std::string describe() { return "receive from a channel"; }
+    void prepare(record& o) const noexcept {
+        o.cancel = nullptr;
+        o.domain = &of->domain();
+        o.list = nullptr;
+        o.where = where;
+    }
+    static bool ready() noexcept { return true; }
+    bool attempt(record& o) const noexcept { return of->try_wait(o); }
+    void submit(record& o) const noexcept { of->wait(o); }
+    static void drop(record& o) noexcept {
+        if (o.result.error == 0)
+            o.message.drop();
+    }
+    static auto take(record& o) {
+        if (o.result.error != 0)
+            return Form::values(o.result.error);
+        return Form::values(o.message.take());
+    }
+};
+
+} // namespace fairlead::impl::sync
