@@ -128,7 +128,7 @@ TEST(Share, LosesNothingToThoseThatTakeItOver) {
             s.push(each);
         busy.sections.store(0, std::memory_order_release);
         busy.sections.store(1, std::memory_order_relaxed);
-        std::atomic_thread_fence(std::memory_order_seq_cst);
+        std::atomic_signal_fence(std::memory_order_seq_cst); // The barrier of whoever takes over does the rest.
         while (s.pop())
             ++popped;
         busy.sections.store(0, std::memory_order_release);
