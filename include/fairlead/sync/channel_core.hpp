@@ -57,6 +57,15 @@ public:
                 domain().end_all(*this, operation::result_of(error::channel_closed), ready);
         });
     }
+    /// As close(), where nobody will receive what is there.
+    void close_and_drop() noexcept {
+        Buffer old; // goes without the lock
+        domain().change([&](op_queue& ready) noexcept {
+            is_closed_ = true;
+            domain().end_all(*this, operation::result_of(error::channel_closed), ready);
+            old = std::move(buffer_);
+        });
+    }
     /// As it was in the beginning: open and empty, with nobody who waits.
     void reset() noexcept {
         Buffer old; // goes without the lock
