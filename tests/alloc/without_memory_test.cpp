@@ -3,6 +3,7 @@
 #include <alloc/failing_new.hpp>
 
 #include <fairlead/coro/spawn.hpp>
+#include <fairlead/exec/recycler.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/bind_stop_token.hpp>
 #include <fairlead/net/stream_socket.hpp>
@@ -73,7 +74,8 @@ template <class Ask> bool ask_busy_owner(io_context& context, Ask ask, unsigned 
         });
         context.run_one(); // Nobody takes the loop from a handler inside another run().
     });
-    std::thread asker([&] { // Its cache of blocks is empty.
+    std::thread asker([&] {
+        impl::exec::recycler_trim(); // Its cache may be that of a thread that has ended.
         busy.get_future().wait();
         unsigned failed = 0;
         ask([&](auto request) {
