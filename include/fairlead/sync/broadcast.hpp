@@ -17,8 +17,8 @@ template <class T> struct broadcast_message {
     std::size_t lost; ///< messages before this one that the receiver was too slow for
 };
 
-/// Receives all messages that were sent since it was made, or since the receiver was made that it is a copy of:
-/// `while (auto m = co_await receiver.next()) use(m->value);`. next() gives a std::optional<broadcast_message<T>>.
+/// Receives all messages that were sent since it was made: `while (auto m = co_await receiver.next()) use(m->value);`.
+/// A copy goes on where its original is. next() gives a std::optional<broadcast_message<T>>.
 /// Threads    one at a time
 template <class T, class Executor> class broadcast_receiver
     : public impl::sync::receiving_end<T, Executor, broadcast_message<T>> {

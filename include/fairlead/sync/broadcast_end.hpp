@@ -11,7 +11,8 @@
 
 namespace fairlead::impl::sync {
 
-/// What a receive gives. Received is made of a message and the number of those that were lost before it.
+/// The values with which a receive completes. Received is made of a message and the number of those that were lost
+/// before it.
 template <class T, class Received> struct received_form {
     using signature = void(error_code, std::optional<Received>);
     using values_type = std::tuple<error_code, std::optional<Received>>;

@@ -48,7 +48,7 @@ watch_pair<T, Executor> make_watch(Executor const& e, std::type_identity_t<T> va
     auto r = s.subscribe();
     return {std::move(s), std::move(r)};
 }
-/// The same with the default executor of a context.
+/// The same watch with the default executor of a context.
 template <class T, execution_context_type Context> watch_pair<T> make_watch(Context& c, std::type_identity_t<T> value) {
     return make_watch<T>(any_io_executor(c.get_executor()), std::move(value));
 }

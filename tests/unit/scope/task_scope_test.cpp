@@ -3,6 +3,7 @@
 
 #include <fairlead/exec/recycler.hpp>
 #include <fairlead/exec/thread_pool.hpp>
+#include <fairlead/sync/channel.hpp>
 #include <fairlead/token/use_future.hpp>
 #include <support/scale.hpp>
 #include <unit/sync/waiting.hpp>
@@ -243,6 +244,20 @@ TEST_F(TaskScope, DrainCutsWhatIsLate) {
     });
     EXPECT_FALSE(thrown) << what;
     EXPECT_EQ(log, "a");
+}
+
+TEST_F(TaskScope, ATaskThatWaitsForAChannelIsCutWithoutAFailure) {
+    experimental::channel<void(error_code, int)> nobody_sends(context);
+    run([&]() -> awaitable<void> {
+        co_await with_scope([&](task_scope<>& s) -> awaitable<void> {
+            auto const receive = [](auto* from) -> awaitable<void> { co_await from->async_receive(); };
+            co_await s.spawn(receive, &nobody_sends);
+            EXPECT_EQ(co_await s.drain(1s), 1U);
+        });
+        log = "left";
+    });
+    EXPECT_FALSE(thrown) << what;
+    EXPECT_EQ(log, "left");
 }
 
 TEST_F(TaskScope, DrainWaitsNoLongerThanItHasTo) {
