@@ -63,7 +63,12 @@ void wait_domain::end_wait(wait_op& o, int error, op_queue& ready) noexcept {
     ready.push_back(o);
 }
 
-void wait_domain::let_first_go(wait_list& l, op_queue& ready) noexcept { end_wait(l.front(), 0, ready); }
+wait_op& wait_domain::release_first(wait_list& l) noexcept {
+    wait_op& o = l.front();
+    take(o);
+    o.result = {0, 0, 0};
+    return o;
+}
 
 std::size_t wait_domain::end_all(wait_list& l, int error, op_queue& ready) noexcept {
     std::size_t n = 0;

@@ -82,40 +82,34 @@ public:
     template <class Make> bool try_send(Make make, bool via_dispatch = false) {
         bool is_sent = false;
         std::exception_ptr why;
-        op_queue ready;
+        wait_op* released = nullptr;
         domain().under_lock([&]() noexcept {
             if (!takes_one())
                 return;
             try {
-                put(make(), ready);
+                put(make(), released);
                 is_sent = true;
             } catch (...) {
                 why = std::current_exception();
             }
         });
-        if (!ready.empty())
-            let_receiver_go(ready, via_dispatch);
+        if (released)
+            let_receiver_go(static_cast<receiving&>(*released), via_dispatch);
         if (why) [[unlikely]]
             std::rethrow_exception(std::move(why));
         return is_sent;
     }
     /// Receives into `place`, if that needs no waiting.
     bool try_receive(message_place<Kept>& place) noexcept {
-        bool is_there = false;
-        domain().change([&](op_queue& ready) noexcept { is_there = take(place, ready); });
-        return is_there;
+        return releasing([&](wait_op*& released) noexcept { return take(place, released); });
     }
 
     // ---- for the primitives below
     bool try_wait(sending& o) noexcept {
-        bool is_done = false;
-        domain().change([&](op_queue& ready) noexcept { is_done = finishes(o, ready); });
-        return is_done;
+        return releasing([&](wait_op*& released) noexcept { return finishes(o, released); });
     }
     bool try_wait(receiving& o) noexcept {
-        bool is_done = false;
-        domain().change([&](op_queue& ready) noexcept { is_done = finishes(o, ready); });
-        return is_done;
+        return releasing([&](wait_op*& released) noexcept { return finishes(o, released); });
     }
     void wait(sending& o) noexcept { wait_as(o, false); }
     void wait(receiving& o) noexcept { wait_as(o, true); }
@@ -124,43 +118,51 @@ private:
     bool senders_wait() const noexcept { return !empty() && !are_receivers_; }
     bool receivers_wait() const noexcept { return !empty() && are_receivers_; }
     bool takes_one() const noexcept { return !is_closed_ && (empty() ? buffer_.size() < capacity_ : are_receivers_); }
+    /// Returns what f(released) does under the lock. It may release one op of the other side, which is then posted.
+    template <class F> FAIRLEAD_ALWAYS_INLINE bool releasing(F f) noexcept {
+        wait_op* released = nullptr;
+        bool const answer = domain().look([&]() noexcept { return f(released); });
+        if (released)
+            engine().post(*released);
+        return answer;
+    }
     /// Where takes_one(). Throws only what the buffer throws.
-    void put(Kept&& k, op_queue& ready) {
+    void put(Kept&& k, wait_op*& released) {
         if (receivers_wait()) {
             static_cast<receiving&>(front()).message.put(std::move(k));
-            domain().let_first_go(*this, ready);
+            released = &domain().release_first(*this);
         } else {
             buffer_.push_back(std::move(k));
         }
     }
-    bool take(message_place<Kept>& into, op_queue& ready) noexcept {
+    bool take(message_place<Kept>& into, wait_op*& released) noexcept {
         if (buffer_.size() != 0) {
             into.put(std::move(buffer_.front()));
             buffer_.pop_front();
             if (senders_wait())
-                move_first_to_buffer(ready);
+                move_first_to_buffer(released);
             return true;
         }
         if (!senders_wait())
             return false;
         into.put(std::move(*static_cast<sending&>(front()).message));
-        domain().let_first_go(*this, ready);
+        released = &domain().release_first(*this);
         return true;
     }
     /// A place of a ring that has got free needs no memory. Another container may fail; then the first one waits on.
-    void move_first_to_buffer(op_queue& ready) noexcept {
+    void move_first_to_buffer(wait_op*& released) noexcept {
         try {
             buffer_.push_back(std::move(*static_cast<sending&>(front()).message));
         } catch (...) {
             return;
         }
-        domain().let_first_go(*this, ready);
+        released = &domain().release_first(*this);
     }
-    bool finishes(sending& o, op_queue& ready) noexcept {
+    bool finishes(sending& o, wait_op*& released) noexcept {
         if (takes_one()) [[likely]] {
             o.result = {0, 0, 0};
             try {
-                put(std::move(*o.message), ready);
+                put(std::move(*o.message), released);
             } catch (...) {
                 o.result.error = error::no_memory;
             }
@@ -169,8 +171,8 @@ private:
         o.result.error = operation::result_of(error::channel_closed);
         return is_closed_;
     }
-    bool finishes(receiving& o, op_queue& ready) noexcept {
-        if (take(o.message, ready)) [[likely]] {
+    bool finishes(receiving& o, wait_op*& released) noexcept {
+        if (take(o.message, released)) [[likely]] {
             o.result = {0, 0, 0};
             return true;
         }
@@ -178,20 +180,19 @@ private:
         return is_closed_;
     }
     template <class Op> void wait_as(Op& o, bool is_receiver) noexcept {
-        domain().change([&](op_queue& ready) noexcept {
-            if (finishes(o, ready)) {
-                ready.push_back(o);
-            } else {
-                are_receivers_ = is_receiver;
-                domain().append(*this, o);
-            }
+        bool const is_done = releasing([&](wait_op*& released) noexcept {
+            if (finishes(o, released))
+                return true;
+            are_receivers_ = is_receiver;
+            domain().append(*this, o);
+            return false;
         });
+        if (is_done)
+            engine().post(o);
     }
-    void let_receiver_go(op_queue& ready, bool via_dispatch) {
-        op& o = *ready.pop_front();
-        auto const where = static_cast<receiving&>(static_cast<wait_op&>(o)).where;
-        if (via_dispatch && (where == may_complete::through_its_executor ||
-                             (where == may_complete::inside_the_loop && engine().is_running_this())))
+    void let_receiver_go(receiving& o, bool via_dispatch) {
+        if (via_dispatch && (o.where == may_complete::through_its_executor ||
+                             (o.where == may_complete::inside_the_loop && engine().is_running_this())))
             o.run(&o, op_mode::complete);
         else
             engine().post(o);

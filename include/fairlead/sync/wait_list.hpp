@@ -81,7 +81,9 @@ public:
     // ---- under the lock
     void append(wait_list& l, wait_op& o) noexcept;
     /// The first of `l` need not wait any more.
-    void let_first_go(wait_list& l, op_queue& ready) noexcept;
+    void let_first_go(wait_list& l, op_queue& ready) noexcept { ready.push_back(release_first(l)); }
+    /// The first of `l` need not wait any more. The caller posts it.
+    wait_op& release_first(wait_list& l) noexcept;
     /// All complete with the error of cancelled waits. Returns how many.
     std::size_t cancel_all(wait_list& l, op_queue& ready) noexcept { return end_all(l, l.error_of_cancelled_, ready); }
     std::size_t end_all(wait_list& l, int error, op_queue& ready) noexcept;

@@ -60,7 +60,10 @@ TEST_F(Channel, SendsWaitInTurnForRoomInTheBuffer) {
         co_await sleep(1s);
         EXPECT_EQ(log, "-1 -2 ");
         EXPECT_FALSE(ch.try_send(error_code(), 9)) << "the one that waits was passed";
-        for (int i = 1; i != 8; ++i)
+        EXPECT_EQ(co_await ch.async_receive(), 1);
+        co_await sleep(1s);
+        EXPECT_EQ(log, "-1 -2 -3 ") << "the place that has got free is for the one that waits";
+        for (int i = 2; i != 8; ++i)
             EXPECT_EQ(co_await ch.async_receive(), i);
         log += "all";
     });
