@@ -9,8 +9,10 @@
 The file's first line is `// Fails: <regex>`. The first error must match it: it says what is wrong and what to write. All
 that the compiler says fits into 15 lines, and each mistake has one error of at most 650 characters. (From g++ 13 on a
 compiler quotes the source at each step: quotes at a `required from` are not counted.) A second line
-`// Errors: <number>` says how many mistakes there are. With -DGOOD the same file must compile, so that nothing but the line
-under test makes it fail: --good tries that with all files of a folder at once, each in a namespace of its own.
+`// Errors: <number>` says how many mistakes there are. A second line `// Clang: <flag>` says that only clang notices, by a
+warning that the flag makes an error; any other compiler then has nothing to say. With -DGOOD the same file must compile,
+so that nothing but the line under test makes it fail: --good tries that with all files of a folder at once, each in a
+namespace of its own.
 
 With --common it writes HEADER, which includes what the headers below FOLDER include of the standard library, and compiles
 it: with `-include HEADER` among the flags a file takes half the time, and what the compiler says is the same.
@@ -139,6 +141,12 @@ def main() -> int:
         print(f"{source}: the first line is not `// Fails: <regex>`")
         return 1
     more = re.fullmatch(r"// Errors: (\d+)", second)
+    if clangs := re.fullmatch(r"// Clang: (\S+)", second):
+        if "clang" not in compiler:
+            silent = subprocess.run([compiler, *flags, "-fsyntax-only", source], capture_output=True, text=True)
+            print(silent.stderr or "nothing is said, as expected of this compiler")
+            return 1 if silent.returncode or silent.stderr else 0
+        flags = [*flags, clangs[1]]
     bad = subprocess.run([compiler, *flags, "-fsyntax-only", source], capture_output=True, text=True)
     if not bad.returncode:
         print(f"{source}: compiles, and must not")

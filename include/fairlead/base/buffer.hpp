@@ -30,10 +30,10 @@ concept byte_span = has_shape_of_span<S> && requires(S const& s) {
 
 } // namespace impl::base
 
-class const_buffer;
+class FAIRLEAD_VIEW const_buffer;
 
 /// Memory that may be written. Does not own it; a copy refers to the same bytes.
-class mutable_buffer {
+class FAIRLEAD_VIEW mutable_buffer {
 public:
     constexpr mutable_buffer() noexcept = default;
     constexpr mutable_buffer(void* data, std::size_t size) noexcept : data_(data), size_(size) {}
@@ -62,7 +62,7 @@ private:
 };
 
 /// Memory that is only read. Does not own it; a copy refers to the same bytes.
-class const_buffer {
+class FAIRLEAD_VIEW const_buffer {
 public:
     constexpr const_buffer() noexcept = default;
     constexpr const_buffer(void const* data, std::size_t size) noexcept : data_(data), size_(size) {}
@@ -171,7 +171,7 @@ inline constexpr std::size_t no_limit = static_cast<std::size_t>(-1);
 /// The elements of an array, at most max_size bytes of them. A string literal counts with its final NUL.
 template <typename T, std::size_t N>
     requires impl::base::buffer_element<T>
-[[nodiscard]] constexpr impl::base::buffer_for<T> buffer(T (&data)[N],
+[[nodiscard]] constexpr impl::base::buffer_for<T> buffer(T (&data FAIRLEAD_LIFETIMEBOUND)[N],
                                                          std::size_t max_size = impl::base::no_limit) noexcept {
     return impl::base::make_buffer(data, N, max_size);
 }

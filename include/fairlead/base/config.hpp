@@ -33,9 +33,12 @@
 #define FAIRLEAD_COMPILER_CLANG 1
 // Clang has cached thread-local addresses across suspension points; a function that is not inlined reads anew.
 #define FAIRLEAD_LIFETIMEBOUND [[clang::lifetimebound]]
+/// Of a class that refers to memory which something else owns: the compiler warns where that goes first.
+#define FAIRLEAD_VIEW [[gsl::Pointer(void)]]
 #else
 #define FAIRLEAD_COMPILER_CLANG 0
 #define FAIRLEAD_LIFETIMEBOUND
+#define FAIRLEAD_VIEW
 #endif
 
 /// For a function that is rarely called and does not throw. A call of it leaves all registers alone, so the common way

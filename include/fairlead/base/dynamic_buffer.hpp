@@ -105,6 +105,11 @@ dynamic_buffer(std::vector<Elem, Allocator>& data FAIRLEAD_LIFETIMEBOUND,
                std::size_t max_size = impl::base::no_limit) noexcept {
     return dynamic_vector_buffer<Elem, Allocator>(data, max_size);
 }
+/// A temporary is gone before the operation has ended.
+template <class Temporary>
+    requires(!std::is_lvalue_reference_v<Temporary>)
+FAIRLEAD_REFUSED("a dynamic buffer refers to this object, which has to outlive the operation: give it a name")
+dynamic_container_buffer<std::remove_cv_t<Temporary>> dynamic_buffer(Temporary&&, std::size_t = 0) noexcept;
 
 /// How large a lazy_buffer may become, and how rarely it moves its bytes.
 struct lazy_buffer_options {
