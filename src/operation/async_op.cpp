@@ -14,6 +14,10 @@ template <> std::size_t take_with<void(error_code, std::size_t)>(initiation_func
                                                                  void* storage, await_record& r) {
     return instantiate_take<void(error_code, std::size_t)>(f, storage, r);
 }
+void operation_has_gone() noexcept {
+    base::assertion_failed("this operation has gone: it was moved, started or awaited before", __FILE__, __LINE__);
+}
+
 void await_has_failed(await_record& r, std::exception_ptr why) {
     store_result(r, std::move(why));
     r.state = exec::await_state::failed;

@@ -307,9 +307,24 @@ public:
         return f->try_step && f->try_step(op_.storage_, record_) == step::ready;
     }
     bool await_suspend(std::coroutine_handle<>) { return op_.functions_->start_await(op_.storage_, record_); }
-    FAIRLEAD_ALWAYS_INLINE auto await_resume() { return resume_with<R(Args...)>(op_, record_); }
+    FAIRLEAD_ALWAYS_INLINE auto await_resume() {
+#if !defined(NDEBUG) && !defined(__OPTIMIZE__) // Optimised, it would be felt where an operation is ready.
+        has_been_awaited const then{op_};
+#endif
+        return resume_with<R(Args...)>(op_, record_);
+    }
 
 private:
+    /// Awaiting the same operation again is a mistake, and is reported as that of one that was moved.
+    struct has_been_awaited {
+        async_op<R(Args...), Storage>& op;
+        ~has_been_awaited() {
+            if (op.functions_->destroy)
+                op.functions_->destroy(op.storage_);
+            op.functions_ = &no_functions<Args...>;
+        }
+    };
+
     async_op<R(Args...), Storage>& op_;
     await_record& record_;
 };

@@ -32,8 +32,23 @@ template <class... Args> struct initiation_functions {
     bool is_cancellable;
 };
 
+/// Says which mistake the program has made, and aborts.
+[[noreturn]] FAIRLEAD_EXPORT void operation_has_gone() noexcept;
+
 /// Those of an operation that has been started, or moved away.
-template <class... Args> inline constexpr initiation_functions<Args...> no_functions{};
+template <class... Args> inline constexpr initiation_functions<Args...> no_functions{
+    nullptr,
+    nullptr,
+    [](void const*) noexcept -> loop* { operation_has_gone(); },
+    nullptr,
+    nullptr,
+    [](void*, await_record&) -> bool { operation_has_gone(); },
+    nullptr,
+    [](void*, handler_ref<std::decay_t<Args>...>) { operation_has_gone(); },
+    nullptr,
+    nullptr,
+    nullptr,
+    false};
 
 /// Initiations that describe themselves, for the message of an error: "connect to 127.0.0.1:80". Asked with the record,
 /// they describe the part that has failed.
