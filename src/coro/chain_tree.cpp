@@ -87,7 +87,7 @@ bool chain_group::start_all(await_record& r) {
     awaited_by_ = &r;
     if (can_be_asked)
         if (auto const refused = operation::refusal_of(r); refused != operation::refusal::none)
-            return refused == operation::refusal::forever;
+            return refused == operation::refusal::suspends;
     r.make<awaited_group>().group = this;
     r.state = exec::await_state::group;
     lock_.lock();

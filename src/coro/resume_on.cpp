@@ -9,7 +9,7 @@ bool resume_on_awaiter::move(await_record& r) {
         throw bad_executor();
     if (r.notes & await_record::can_be_asked)
         if (auto const refused = operation::refusal_of(r); refused != operation::refusal::none)
-            return refused == operation::refusal::forever;
+            return refused == operation::refusal::suspends;
     r.state = exec::await_state::idle;
     auto& root = static_cast<spawn_root&>(r); // The chain of a coroutine has no other root.
     if (*root.executor == executor_)

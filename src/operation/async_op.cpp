@@ -80,18 +80,45 @@ bool is_cancellation(std::exception_ptr const& e) noexcept {
     }
 }
 
+namespace {
+
+void refuse(await_record& r) {
+    await_has_failed(r, std::make_exception_ptr(system_error(error::make_error_code(error::operation_aborted),
+                                                             "co_await of a cancelled coroutine")));
+    exec::this_thread.item.exhaust(); // So that the next one comes here, too.
+}
+
+/// Tells a chain that was told before, in its next turn: one that catches the exception and goes on starves nobody.
+void refuse_in_its_turn(op* o, op_mode mode) {
+    auto& r = await_record::of(*o);
+    if (mode == op_mode::abandon)
+        return drop_await(r);
+    if (is_to_be_destroyed(r))
+        return r.hooks->abandon(&r);
+    refuse(r);
+    loop::resume_chain(r);
+}
+
+} // namespace
+
 refusal refusal_of(await_record& r) {
     if (!r.hooks->is_asked(r)) [[likely]] // Nor is it to be destroyed.
         return refusal::none;
     if (is_to_be_destroyed(r)) {
         r.hooks->abandon(&r);
-        return refusal::forever;
+        return refusal::suspends;
     }
     if (!r.is_to_end())
         return refusal::none;
-    await_has_failed(r, std::make_exception_ptr(system_error(error::make_error_code(error::operation_aborted),
-                                                             "co_await of a cancelled coroutine")));
-    exec::this_thread.item.exhaust(); // So that the next one comes here, too.
+    if (r.notes & await_record::was_refused) {
+        auto& o = r.make<op>();
+        o.run = &refuse_in_its_turn;
+        o.cancel = nullptr;
+        r.home->resume_soon(o);
+        return refusal::suspends;
+    }
+    r.notes |= await_record::was_refused;
+    refuse(r);
     return refusal::throws;
 }
 

@@ -104,6 +104,7 @@ struct await_record {
     static constexpr unsigned char can_be_asked = 2; ///< somebody may ask the chain to end early
     static constexpr unsigned char goes_on = 4;      ///< awaits begin also when the chain has been asked to end
     static constexpr unsigned char is_member = 8;    ///< a group awaits the chain
+    static constexpr unsigned char was_refused = 16; ///< the chain has been told once that it was asked to end
 
     explicit await_record(impl::exec::record_hooks const& h) noexcept
         : innermost(nullptr),

@@ -51,8 +51,8 @@ FAIRLEAD_EXPORT bool is_cancellation(std::exception_ptr const& e) noexcept;
 /// Whether an await begins.
 enum class refusal : unsigned char {
     none,
-    throws,  ///< it does not: what it throws is its result, and the item ends
-    forever, ///< it does not, and the chain is destroyed in place of being resumed
+    throws,   ///< it does not: what it throws is its result, and the item ends
+    suspends, ///< it does not, nor is the chain resumed now: it is destroyed, or told when it has its turn again
 };
 /// Only for records that `can_be_asked`.
 FAIRLEAD_EXPORT refusal refusal_of(await_record& r);

@@ -79,7 +79,7 @@ template <class Functions> struct retry_op : op {
         bool done = true;
         try {
             auto const refused = r.notes & await_record::can_be_asked ? refusal_of(r) : refusal::none;
-            if (refused == refusal::forever)
+            if (refused == refusal::suspends)
                 return;
             done = refused == refusal::throws || f->try_step(storage, r) == step::ready || !f->start_await(storage, r);
         } catch (...) { // An exception of a user's operation belongs to the coroutine that awaits it.
@@ -186,7 +186,7 @@ template <class Init, class... Args> struct primitive_functions
     static bool start_await(void* p, await_record& r) {
         if (r.notes & await_record::can_be_asked) [[unlikely]] {
             if (auto const refused = refusal_of(r); refused != refusal::none)
-                return refused == refusal::forever;
+                return refused == refusal::suspends;
             if constexpr (can_be_cancelled<Init>() && (takes_here<Init> || hears_both<Init>)) {
                 if (!can_try || r.state != exec::await_state::exhausted)
                     return start_heard<true, std::decay_t<Args>...>(&start, p, r);
@@ -408,7 +408,7 @@ template <class Init, class... Args> struct generic_functions
     static bool start_await(void* p, await_record& r) {
         if (r.notes & await_record::can_be_asked) [[unlikely]] {
             if (auto const refused = refusal_of(r); refused != refusal::none)
-                return refused == refusal::forever;
+                return refused == refusal::suspends;
             if (!can_try || r.state != exec::await_state::exhausted) {
                 if constexpr (requires { in(p).hears_requests(); })
                     if (!in(p).hears_requests())

@@ -1,6 +1,7 @@
 // A coroutine that is asked to end: through the slot of its handler, by a time limit, by itself.
 #include <fairlead/coro/spawn.hpp>
 
+#include <fairlead/coro/when_all.hpp>
 #include <fairlead/exec/recycler.hpp>
 #include <fairlead/exec/strand.hpp>
 #include <fairlead/exec/thread_pool.hpp>
@@ -199,6 +200,35 @@ TEST_F(SpawnCancellation, LoopsThatAreAlwaysReadyEnd) {
         },
         cancellation_type::terminal, 0s);
     EXPECT_EQ(thrown.substr(0, 8), "aborted:");
+}
+
+/// Catches what ends it, and goes on.
+template <class Await> awaitable<void> goes_on_whatever_happens(bool const& is_over, int& refused, Await await) {
+    while (!is_over && refused != 20'000) {
+        try {
+            co_await await();
+        } catch (system_error const&) {
+            ++refused;
+        }
+    }
+}
+
+TEST_F(SpawnCancellation, OneThatGoesOnAfterEachRefusalStarvesNobody) {
+    auto const each = [this](auto await) {
+        ended = 0;
+        bool is_over = false;
+        int refused = 0;
+        steady_timer timer(context, 1s + 1ms);
+        timer.async_wait([&](error_code) { is_over = true; });
+        ask([&](SpawnCancellation&) { return goes_on_whatever_happens(is_over, refused, await); });
+        EXPECT_TRUE(is_over) << "the timer never came";
+        EXPECT_GT(refused, 1);
+    };
+    each([this] { return hour.async_wait(); });
+    each([this] { return near.async_read_some(buffer(&byte, 1)); });
+    each([this] { return hour.async_wait(cancel_after(2h)); });
+    each([this] { return async_read_until(near, dynamic_buffer(log), '\n'); });
+    each([this] { return when_all(hour.async_wait(), near.async_read_some(buffer(&byte, 1))); });
 }
 
 TEST_F(SpawnCancellation, RequestBeforeTheStartIsTheEnd) {
