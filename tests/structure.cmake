@@ -11,7 +11,7 @@ function(fairlead_structure_test name)
   set_tests_properties(structure/${name} PROPERTIES LABELS structure TIMEOUT 120)
 endfunction()
 
-foreach(check rooms text names contracts dev commits sentences)
+foreach(check rooms text names contracts dev commits sentences pages)
   fairlead_structure_test(${check} Python3::Interpreter tools/check_${check}.py)
   fairlead_structure_test(${check}_self_test Python3::Interpreter tools/check_${check}.py --self-test)
 endforeach()
