@@ -2,7 +2,8 @@
 """Holds the include graph of include/ and src/, and its namespaces, to the table in tools/rooms.toml.
 
 What the files of a room share lies in the room's namespace (`impl::<room>`, or `impl` of the room's public namespace). A namespace `detail` has the secrets
-of one file: nobody else names them.
+of one file: nobody else names them. The header of everything, fairlead.hpp, reaches each header of the rooms that it may
+see, or the table says why not.
 
     tools/check_rooms.py [--root DIR]     prints one line per violation; exit status 1 if there is one
     tools/check_rooms.py --self-test      plants every kind of violation and expects it to be found
@@ -16,6 +17,7 @@ import tomllib
 from fnmatch import fnmatch
 from pathlib import Path
 
+EVERYTHING = "fairlead.hpp"
 FOR_PROGRAMS_ONLY = {"legacy"}  # What no room may be granted, so that nobody pays for it without asking.
 SECRET = re.compile(r"(?<!asio::)(?<!asio_)\bdetail::(?:\w+::)*(\w+)")
 OF_A_ROOM = re.compile(r"\b(?:fairlead::)?impl::(\w+)::")
@@ -34,6 +36,7 @@ class Checker:
         self.private = table["private"]
         self.public = table["public_headers"]
         self.doors = table["doors"]
+        self.left_out = table["everything"]
         self.violations: list[str] = []
 
     def run(self) -> list[str]:
@@ -44,6 +47,30 @@ class Checker:
             for path in sorted((self.root / base).rglob("*.[hc]pp")):
                 self.check_file(path, path.relative_to(self.root / base), public)
         return self.violations
+
+    def check_everything(self) -> list[str]:
+        """Its own includes are sorted; what it reaches is the whole of its rooms, but for what the table leaves out."""
+        folder = self.root / "include/fairlead"
+        own = self.includes_of(folder / EVERYTHING)
+        found = [] if own == sorted(own) else [f"include/fairlead/{EVERYTHING}: its includes are not sorted"]
+        reached, ahead = set(), list(own)
+        while ahead:
+            name = ahead.pop()
+            if name not in reached:
+                reached.add(name)
+                ahead += self.includes_of(folder / name)
+        there = {path.relative_to(folder).as_posix() for room in self.top[EVERYTHING] for path in (folder / room).glob("*.hpp")}
+        found += [f"include/fairlead/{name}: {EVERYTHING} does not reach it ([everything] of rooms.toml)"
+                  for name in sorted(there - reached - set(self.left_out))]
+        found += [f"tools/rooms.toml: [everything] names {name}, which {EVERYTHING} reaches or nobody has"
+                  for name in sorted(self.left_out) if name in reached or name not in there]
+        return found
+
+    @staticmethod
+    def includes_of(path: Path) -> list[str]:
+        lines = path.read_text().splitlines() if path.is_file() else []
+        targets = [found[2] for line in lines if (found := INCLUDE.match(line))]
+        return [target.removeprefix("fairlead/") for target in targets if target.startswith("fairlead/")]
 
     def check_file(self, path: Path, inside: Path, public: bool):
         where = path.relative_to(self.root).as_posix()
@@ -138,7 +165,11 @@ class Checker:
 
 def self_test(table: dict) -> list[str]:
     """Each planted line must be found where it stands, and a tree that keeps the rules must be clean."""
+    table = {**table, "everything": {"io/driver_only.hpp": "for authors of drivers"}}
+    everything = "include/fairlead/fairlead.hpp"
     good = {
+        everything: "".join(f"#include <fairlead/{name}.hpp>\n" for name in ("exec/names", "net/a", "token/a", "token/use_future")),
+        "include/fairlead/io/driver_only.hpp": "",
         "include/fairlead/fwd.hpp": "",
         "include/fairlead/base/a.hpp": "#include <cstddef>\n#include <fairlead/fwd.hpp>\n",
         "include/fairlead/exec/a.hpp": "#include <fairlead/base/a.hpp>\n",
@@ -184,7 +215,14 @@ def self_test(table: dict) -> list[str]:
         for name, text in good.items():
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text(text)
-        failures += [f"wrongly found: {v}" for v in Checker(root, table).run()]
+        checker = Checker(root, table)
+        failures += [f"wrongly found: {v}" for v in checker.run() + checker.check_everything()]
+        for text, expected in (("", 7), (good[everything] + "#include <fairlead/exec/a.hpp>\n", 1),
+                               (good[everything] + "#include <fairlead/io/driver_only.hpp>\n", 2)):
+            (root / everything).write_text(text)
+            if len(found := Checker(root, table).check_everything()) != expected:
+                failures.append(f"{everything} was changed, found {found}")
+        (root / everything).write_text(good[everything])
         for name, text in planted.items():
             path = root / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -199,13 +237,18 @@ def self_test(table: dict) -> list[str]:
     return failures
 
 
+def of_tree(root: Path, table: dict) -> list[str]:
+    checker = Checker(root, table)
+    return checker.run() + checker.check_everything()
+
+
 def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent)
     arguments.add_argument("--self-test", action="store_true")
     options = arguments.parse_args()
     table = tomllib.loads((options.root / "tools/rooms.toml").read_text())
-    problems = self_test(table) if options.self_test else Checker(options.root, table).run()
+    problems = self_test(table) if options.self_test else of_tree(options.root, table)
     print("\n".join(problems) or "no violation")
     return 1 if problems else 0
 
