@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 namespace fairlead::impl::coro {
 
@@ -19,5 +20,11 @@ void failure_of_coroutine::keep() noexcept {
 }
 void failure_of_coroutine::forget() noexcept { error_.~exception_ptr(); }
 void failure_of_coroutine::rethrow() const { std::rethrow_exception(error_); }
+void failure_of_coroutine::rethrow_and_forget() {
+    std::exception_ptr const error(std::move(error_));
+    forget();
+    failed_ = false;
+    std::rethrow_exception(error);
+}
 
 } // namespace fairlead::impl::coro

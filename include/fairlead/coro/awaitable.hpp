@@ -42,10 +42,16 @@ public:
         if (failed_) [[unlikely]]
             rethrow();
     }
+    /// From then on there is none.
+    void rethrow_once() {
+        if (failed_) [[unlikely]]
+            rethrow_and_forget();
+    }
 
 private:
     FAIRLEAD_EXPORT void forget() noexcept;
     [[noreturn]] FAIRLEAD_EXPORT void rethrow() const;
+    [[noreturn]] FAIRLEAD_EXPORT void rethrow_and_forget();
 
     bool failed_ = false;
     union {
@@ -86,6 +92,7 @@ public:
 
 protected:
     void rethrow_if_failed() const { failure_.rethrow_if_failed(); }
+    void rethrow_once() { failure_.rethrow_once(); }
 
 private:
     failure_of_coroutine failure_;
