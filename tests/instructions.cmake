@@ -17,6 +17,10 @@ add_executable(instructions_groups instructions/groups.cpp)
 fairlead_own_target(instructions_groups)
 target_link_libraries(instructions_groups PRIVATE fairlead)
 target_link_options(instructions_groups PRIVATE -Wl,--strip-debug)
+add_executable(instructions_generators instructions/generators.cpp)
+fairlead_own_target(instructions_generators)
+target_link_libraries(instructions_generators PRIVATE fairlead)
+target_link_options(instructions_generators PRIVATE -Wl,--strip-debug)
 add_executable(instructions_forms instructions/forms.cpp)
 fairlead_own_target(instructions_forms)
 target_link_libraries(instructions_forms PRIVATE fairlead)
@@ -48,10 +52,13 @@ add_test(NAME instructions/read_until_costs_little_more_than_its_search COMMAND 
   until)
 add_test(NAME instructions/group_costs_little_more_than_its_operations COMMAND ${count} $<TARGET_FILE:instructions_groups>
   group)
+add_test(NAME instructions/value_of_a_generator_costs_less_than_a_call COMMAND ${count}
+  $<TARGET_FILE:instructions_generators> next)
 add_test(NAME papers/C04_errno_is_left_alone COMMAND ${count} $<TARGET_FILE:instructions_operations> C04)
 set_tests_properties(papers/A13_default_memory_takes_as_many_instructions_as_custom_memory
   instructions/default_memory_costs_a_post_little_more instructions/limit_around_a_read_costs_little
   instructions/slot_of_a_read_costs_little instructions/stop_token_of_a_read_costs_little
   instructions/read_that_can_be_asked_costs_little_more
   instructions/group_costs_little_more_than_its_operations
+  instructions/value_of_a_generator_costs_less_than_a_call
   instructions/read_until_costs_little_more_than_its_search papers/C04_errno_is_left_alone PROPERTIES LABELS instructions TIMEOUT 300 SKIP_RETURN_CODE 77)

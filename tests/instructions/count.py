@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counts what the papers compare, in instructions instead of time: count.py PROGRAM A13|post|C04|limit|slot|stop|asked|until|group
+"""Counts what the papers compare, in instructions instead of time: count.py PROGRAM A13|post|C04|limit|slot|stop|asked|until|group|next
 
 A13   in the program of P0162 (bench/emulated/library.cpp) an operation with the library's own memory takes as many
       instructions as with an allocator as there: a block for one flow, which knows whether it is taken. Of times the
@@ -11,6 +11,7 @@ stop  so does one with a stop token
 asked a read that waits takes few more instructions in a coroutine that can be asked to end
 until async_read_until that finds "\\r\\n" in the buffer takes few times as many as a bare await_ready that does
 group operations that are awaited together take few times as many instructions as they do one by one
+next  a value of a generator takes fewer instructions than a call of a coroutine that returns one
 C04   operations that succeed leave errno alone: no call of __errno_location is due to any of them
 
 callgrind counts; each figure is the difference between N and 2 N operations, so that starting up does not count.
@@ -58,6 +59,12 @@ def main() -> int:
         print(f"two reads that wait and two writes: {plain:.1f} instructions, in coroutines that can be asked {asked:.1f}, "
               f"{asked - plain:.1f} more; the budget is {most}")
         return 0 if asked - plain <= most else 1
+    if row == "next":
+        call, value = operation("call").instructions, operation("next").instructions
+        most = budgets.at_most("instructions_times", "next than call")
+        print(f"a call: {call:.1f} instructions, a value of a generator: {value:.1f}, {value / call:.2f} times as many; the budget is "
+              f"{most}")
+        return 0 if value <= most * call else 1
     if row == "until":
         form = 'async_read_until(s, dynamic_buffer(text), "\\r\\n")'
         bare, found = operation("a bare await_ready").instructions, operation(form).instructions
