@@ -2,6 +2,8 @@
 //
 //   generators call N   N calls of a coroutine that returns an int at once
 //   generators next N   N values of a generator<int>
+#include "even_clock.hpp"
+
 #include <fairlead/coro/generator.hpp>
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/io/io_context.hpp>
