@@ -216,14 +216,7 @@ public:
     void await_suspend(std::coroutine_handle<>) noexcept {
         FAIRLEAD_ASSERT(child_.valid() &&
                         "this awaitable has no coroutine: it was never given one, or moved or awaited before");
-        exec::chain_link& callee = child_.promise().link;
-        exec::chain_link& caller = parent_.link;
-        await_record* const record = caller.record;
-        callee.parent = &caller;
-        callee.owner = &child_.handle_;
-        callee.record = record;
-        record->innermost = &callee;
-        exec::this_thread.next = record;
+        call(child_.promise().link, parent_.link, child_.handle_);
     }
     T await_resume() {
         // The child's frame goes before the caller continues, so that its next call finds the block again.

@@ -66,6 +66,36 @@ template <class Value> struct value_awaiter {
     Value await_resume() noexcept { return std::move(value); }
 };
 
+/// The coroutine of `callee`, whose frame `owner` holds, goes on next, and `caller` when it returns. No symmetric
+/// transfer: the trampoline picks up the record, so the stack stays flat at every optimisation level.
+inline void call(exec::chain_link& callee, exec::chain_link& caller, std::coroutine_handle<>& owner) noexcept {
+    await_record* const record = caller.record;
+    callee.parent = &caller;
+    callee.owner = &owner;
+    callee.record = record;
+    record->innermost = &callee;
+    exec::this_thread.next = record;
+}
+inline void return_to_caller(exec::chain_link const& callee) noexcept {
+    callee.record->innermost = callee.parent;
+    exec::this_thread.next = callee.record;
+}
+/// From a coroutine that will be called again. Nobody is inside it until then: it has no owner.
+inline void return_for_now(exec::chain_link& callee) noexcept {
+    callee.owner = nullptr;
+    return_to_caller(callee);
+}
+
+/// The end of such a coroutine.
+struct last_return_awaiter {
+    constexpr last_return_awaiter() noexcept {}
+    bool await_ready() const noexcept { return false; }
+    template <class Promise> void await_suspend(std::coroutine_handle<Promise> h) const noexcept {
+        return_for_now(h.promise().link);
+    }
+    void await_resume() const noexcept {}
+};
+
 /// The part of a promise that does not depend on the coroutine's result, nor on where its frame lives.
 struct promise_base {
     exec::chain_link link;
@@ -86,15 +116,12 @@ struct promise_base {
 
     std::suspend_always initial_suspend() const noexcept { return {}; }
 
-    /// Hands over to whoever awaits this coroutine. No symmetric transfer: the trampoline picks up the next record, so
-    /// the stack stays flat at every optimisation level.
+    /// Hands over to whoever awaits this coroutine.
     struct final_awaiter {
         constexpr final_awaiter() noexcept {}
         bool await_ready() const noexcept { return false; }
         template <class Promise> void await_suspend(std::coroutine_handle<Promise> h) const noexcept {
-            exec::chain_link const& ended = h.promise().link;
-            ended.record->innermost = ended.parent;
-            exec::this_thread.next = ended.record;
+            return_to_caller(h.promise().link);
         }
         void await_resume() const noexcept {}
     };

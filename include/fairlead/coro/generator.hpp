@@ -15,13 +15,6 @@ template <class T> class generator;
 
 namespace impl::coro {
 
-/// Hands over to whoever awaits next(), as the end of a coroutine does: through the trampoline.
-inline void return_from_generator(exec::chain_link& generator) noexcept {
-    generator.owner = nullptr; // Nobody is inside.
-    generator.record->innermost = generator.parent;
-    exec::this_thread.next = generator.record;
-}
-
 /// The yielded object lies in the generator's frame: a variable of it, or a temporary of the co_yield.
 struct yielded_awaiter {
     exec::chain_link& generator;
@@ -29,7 +22,7 @@ struct yielded_awaiter {
     yielded_awaiter(yielded_awaiter const&) = delete;
     yielded_awaiter& operator=(yielded_awaiter const&) = delete;
     bool await_ready() const noexcept { return false; }
-    void await_suspend(std::coroutine_handle<>) const noexcept { return_from_generator(generator); }
+    void await_suspend(std::coroutine_handle<>) const noexcept { return_for_now(generator); }
     void await_resume() const noexcept {}
 };
 
@@ -79,15 +72,7 @@ public:
         yielded_ = nullptr;
         awaitable_promise_base<T>::unhandled_exception();
     }
-    struct final_awaiter {
-        constexpr final_awaiter() noexcept {}
-        bool await_ready() const noexcept { return false; }
-        void await_suspend(std::coroutine_handle<generator_promise> h) const noexcept {
-            return_from_generator(h.promise().link);
-        }
-        void await_resume() const noexcept {}
-    };
-    final_awaiter final_suspend() const noexcept { return {}; }
+    last_return_awaiter final_suspend() const noexcept { return {}; }
 
     /// The yielded object. Null: the coroutine has ended.
     object* take() {
@@ -120,15 +105,9 @@ public:
         static_assert(
             requires { h.promise().link.record; },
             "next() is awaited by coroutines of this library: an awaitable, or another generator");
-        exec::chain_link& caller = h.promise().link;
         exec::chain_link& callee = promise().link;
         FAIRLEAD_ASSERT(!callee.owner && "next() of this generator is awaited already");
-        await_record* const record = caller.record;
-        callee.parent = &caller;
-        callee.owner = &generator_;
-        callee.record = record;
-        record->innermost = &callee;
-        exec::this_thread.next = record;
+        call(callee, h.promise().link, generator_);
     }
     result_type await_resume() {
         auto* const yielded = promise().take();
