@@ -1,7 +1,9 @@
 // Connecting to the first of several endpoints that answers.
 #pragma once
 
+#include <fairlead/net/connect_options.hpp>
 #include <fairlead/net/endpoint_walk.hpp>
+#include <fairlead/net/happy_eyeballs.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/operation/cancellation_state.hpp>
 #include <fairlead/token/adapters.hpp>
@@ -78,8 +80,7 @@ private:
 /// They are copied without a block, unlike a container of their entries.
 template <class Walk>
 concept keeps_names = std::is_nothrow_copy_constructible_v<Walk> && requires(Walk const& w) {
-    requires impl::net::names_host<std::decay_t<decltype(w.range())>> ||
-                 impl::net::prints_endpoints<std::decay_t<decltype(w.range())>>;
+    requires impl::net::shows_endpoints<std::decay_t<decltype(w.range())>>;
 };
 
 template <class Socket, class Walk, class Condition> struct range_connect {
@@ -125,12 +126,72 @@ private:
     }
 };
 
+/// Attempts overlap where a host was looked up by its name.
+struct terms_of_names {
+    template <class Range> impl::net::attempt_terms operator()(Range const& endpoints) const {
+        return endpoints.begin()->host_name().empty() ? impl::net::attempt_terms()
+                                                      : impl::net::attempt_terms(connect_options());
+    }
+};
+struct terms_of_options {
+    impl::net::attempt_terms terms;
+    template <class Range> impl::net::attempt_terms const& operator()(Range const&) const noexcept { return terms; }
+};
+
+template <class Socket, class Range, class Terms> struct overlapping_connect {
+    using endpoint_type = typename Socket::endpoint_type;
+
+    Socket* socket;
+    Range endpoints;
+    [[no_unique_address]] Terms terms;
+
+    auto get_executor() const noexcept { return socket->get_executor(); }
+    static std::string describe() { return impl::net::connect_to_one; }
+    std::string describe_failed() const
+        requires std::is_nothrow_copy_constructible_v<Range> && impl::net::shows_endpoints<Range>
+    {
+        return impl::net::text_of_connect(endpoints);
+    }
+    template <class Handler> void operator()(Handler&& handler) {
+        using handler_type = std::decay_t<Handler>;
+        using executor_type = typename Socket::executor_type;
+        if constexpr (impl::exec::always_loop<executor_type>)
+            start(std::forward<Handler>(handler));
+        else
+            start(impl::operation::object_handler<handler_type, executor_type>(
+                handler_type(std::forward<Handler>(handler)), socket->get_executor()));
+    }
+    std::tuple<error_code, endpoint_type> block() {
+        using walk = impl::net::range_walk<Range, endpoint_type>;
+        return range_connect<Socket, walk, impl::net::connect_any>{socket, walk(endpoints), {}}.block();
+    }
+
+private:
+    template <class Handler> void start(Handler&& handler) {
+        using race = impl::net::connect_race<endpoint_type, Range, std::decay_t<Handler>>;
+        if (endpoints.begin() == endpoints.end())
+            return impl::operation::post_values(
+                socket->get_executor(), std::forward<Handler>(handler),
+                std::tuple<error_code, endpoint_type>(error::not_found, endpoint_type()));
+        impl::net::attempt_terms const all = terms(endpoints);
+        if constexpr (std::is_nothrow_copy_constructible_v<Range>) // describe_failed() needs it, too.
+            race::start(socket->core(), endpoints, all, std::forward<Handler>(handler));
+        else
+            race::start(socket->core(), std::move(endpoints), all, std::forward<Handler>(handler));
+    }
+};
+
 template <class T, class Endpoint>
 concept no_endpoints =
     !impl::net::endpoint_range<T, Endpoint> && !impl::net::endpoint_iterator<std::decay_t<T const&>, Endpoint>;
 template <class Protocol> struct refused_connect
     : impl::operation::refused_token<void(error_code, typename Protocol::endpoint)> {};
 
+template <class Socket, class Range, class Terms, class Token>
+decltype(auto) start_overlapping(Socket& socket, Range const& endpoints, Terms terms, Token&& token) {
+    return completion_token_transform<void(error_code, typename Socket::endpoint_type)>(
+        std::forward<Token>(token), overlapping_connect<Socket, Range, Terms>{&socket, endpoints, terms});
+}
 template <class Socket, class Walk, class Condition, class Token>
 decltype(auto) start_connect(Socket& socket, Walk walk, Condition condition, Token&& token) {
     return completion_token_transform<void(error_code, typename Walk::result_type)>(
@@ -161,27 +222,59 @@ template <class T, class Iterator> struct is_connect_condition
           impl::net::connect_condition<T, Iterator, std::remove_cvref_t<decltype(*std::declval<Iterator const&>())>>> {
 };
 
-/// Connects to the first endpoint of `endpoints` that accepts, in their order.
+/// Connects to an endpoint of `endpoints` that accepts.
+///
+/// Results of looking up a host's name are tried as in RFC 8305. An attempt that has taken 250 ms goes on beside the
+/// next one, and the first that succeeds wins. The others have been closed when the operation completes. Any other
+/// range is tried in its order, one endpoint after the other.
+/// Completes  (error_code ec, endpoint_type connected)
+/// Errors     error::not_found          the range is empty
+///            error::operation_aborted  cancelled, or the socket was closed; after a look-up it is closed in any case
+///            error::no_memory          for the wait for the next attempt; the socket is closed
+///            otherwise                 what the last attempt ended with. After a look-up, errors of endpoints that
+///                                      this computer has no way to count only where there are no others
+/// Cancel     terminal, partial; the next endpoint is not tried
+/// Immediate  never
+/// Lifetime   the socket outlives the completion; the range is copied
+/// Threads    nothing else uses the socket meanwhile: it is closed and opened for each attempt
+/// Allocates  one counted block, and one for each attempt in turn; after a look-up one counted block, and one for each
+///            attempt that begins beside others
+/// Source     Networking TS [socket.algo.async.connect]; RFC 8305
+template <class Protocol, class Executor, class Range, class Token = default_completion_token_t<Executor>>
+    requires impl::net::endpoint_range<Range, typename Protocol::endpoint> &&
+             (!impl::net::connect_condition<std::decay_t<Token>, impl::net::iterator_of<Range>,
+                                            typename Protocol::endpoint>) &&
+             (!std::convertible_to<Token, connect_options>)
+decltype(auto) async_connect(basic_socket<Protocol, Executor>& socket, Range const& endpoints, Token&& token = {}) {
+    if constexpr (impl::net::names_host<Range>) {
+        return detail::start_overlapping(socket, endpoints, detail::terms_of_names(), std::forward<Token>(token));
+    } else {
+        using walk = impl::net::range_walk<Range, typename Protocol::endpoint>;
+        return detail::start_connect(socket, walk(endpoints), impl::net::connect_any(), std::forward<Token>(token));
+    }
+}
+/// The same operation with options, for endpoints from anywhere: attempts overlap unless `options` says otherwise.
+/// Errors     error::timed_out          the last attempt took longer than the limit
+template <class Protocol, class Executor, class Range, class Token = default_completion_token_t<Executor>>
+    requires impl::net::endpoint_range<Range, typename Protocol::endpoint>
+decltype(auto) async_connect(basic_socket<Protocol, Executor>& socket, Range const& endpoints,
+                             connect_options const& options, Token&& token = {}) {
+    return detail::start_overlapping(socket, endpoints, detail::terms_of_options{impl::net::attempt_terms(options)},
+                                     std::forward<Token>(token));
+}
+/// Tries one endpoint after the other, in the order of the range, with a condition. `condition(last_error, endpoint)`
+/// says whether to try an endpoint. Or it takes and returns an iterator: the one it was given, one that is to be tried
+/// in its place, or the end.
 /// Completes  (error_code ec, endpoint_type connected)
 /// Errors     error::not_found          the range is empty, or the condition refused all of it
 ///            error::operation_aborted  cancelled, or the socket was closed
-///            otherwise what the last attempt ended with
+///            otherwise                 what the last attempt ended with
 /// Cancel     terminal, partial; the next endpoint is not tried
 /// Immediate  never
 /// Lifetime   the socket outlives the completion; the range is copied
 /// Threads    nothing else uses the socket meanwhile: it is closed and opened for each attempt
 /// Allocates  one counted block, and one for each attempt in turn
 /// Source     Networking TS [socket.algo.async.connect]
-template <class Protocol, class Executor, class Range, class Token = default_completion_token_t<Executor>>
-    requires impl::net::endpoint_range<Range, typename Protocol::endpoint> &&
-             (!impl::net::connect_condition<std::decay_t<Token>, impl::net::iterator_of<Range>,
-                                            typename Protocol::endpoint>)
-decltype(auto) async_connect(basic_socket<Protocol, Executor>& socket, Range const& endpoints, Token&& token = {}) {
-    using walk = impl::net::range_walk<Range, typename Protocol::endpoint>;
-    return detail::start_connect(socket, walk(endpoints), impl::net::connect_any(), std::forward<Token>(token));
-}
-/// The same operation, where `condition(last_error, endpoint)` says whether to try an endpoint. Or it takes and returns
-/// an iterator: the one it was given, one that is to be tried in its place, or the end.
 template <class Protocol, class Executor, class Range, class Condition,
           class Token = default_completion_token_t<Executor>>
     requires impl::net::endpoint_range<Range, typename Protocol::endpoint> &&
@@ -191,7 +284,7 @@ decltype(auto) async_connect(basic_socket<Protocol, Executor>& socket, Range con
     using walk = impl::net::range_walk<Range, typename Protocol::endpoint>;
     return detail::start_connect(socket, walk(endpoints), std::move(condition), std::forward<Token>(token));
 }
-/// The same operation, with the endpoints between two iterators.
+/// The same operation with or without a condition, for the endpoints between two iterators.
 /// Completes  (error_code ec, Iterator connected); `end` when ec is set
 /// Lifetime   the socket and what the iterators point at outlive the completion
 template <class Protocol, class Executor, class Iterator, class Token = default_completion_token_t<Executor>>

@@ -82,9 +82,11 @@ concept prints_endpoints = requires(Range const& r) {
     { r.begin()->to_string() } -> std::convertible_to<std::string>;
     { r.size() } -> std::convertible_to<std::size_t>;
 };
+template <class Range>
+concept shows_endpoints = names_host<Range> || prints_endpoints<Range>;
 /// For the message when each of them has failed.
 template <class Range> FAIRLEAD_COLD std::string text_of_connect(Range const& endpoints) {
-    if constexpr (names_host<Range> || prints_endpoints<Range>)
+    if constexpr (shows_endpoints<Range>)
         if (auto const count = endpoints.size(); count != 0) {
             std::string text = "connect to ";
             if constexpr (names_host<Range>)
