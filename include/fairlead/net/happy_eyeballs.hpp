@@ -29,6 +29,10 @@ inline bool has_no_way(error_code const& ec) noexcept {
     return ec == error::network_unreachable || ec == error::address_family_not_supported ||
            ec == std::errc::address_not_available;
 }
+/// Which of two errors is reported: the later one, unless it tells less.
+inline error_code const& more_telling(error_code const& before, error_code const& later) noexcept {
+    return before && has_no_way(later) && !has_no_way(before) ? before : later;
+}
 
 template <class Endpoint, class Range, class Handler> class connect_race {
 public:
@@ -138,9 +142,7 @@ private:
             --under_way_;
             --attempts_;
             a.is_under_way = false;
-            if (is_over())
-                close_spare(a);
-            else
+            if (!is_over()) // Else its spare socket is closed already.
                 attempt_has_ended(a);
             discard(a);
         }
@@ -209,12 +211,11 @@ private:
             return give_up(); // by the program
         if (!ec)
             return win(a);
-        if (!has_no_way(ec) || !error_ || has_no_way(error_))
-            error_ = a.is_late ? error::timed_out : ec;
+        error_ = more_telling(error_, a.is_late ? error::make_error_code(error::timed_out) : ec);
         if (&a == in_socket_)
             move_oldest_in();
         else
-            close_spare(a);
+            a.spare.close();
         if (!start_next() && attempts_ == 0)
             is_decided_ = true;
     }
@@ -249,11 +250,10 @@ private:
         socket_->close();
         close_spares();
     }
-    static void close_spare(attempt& a) noexcept { a.spare.close(); }
     void close_spares() noexcept {
-        close_spare(first_);
+        first_.spare.close();
         for (attempt* a = others_; a; a = a->next)
-            close_spare(*a);
+            a->spare.close();
     }
     void discard(attempt& a) {
         if (&a == &first_)

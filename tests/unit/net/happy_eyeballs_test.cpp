@@ -187,6 +187,24 @@ TEST_F(HappyEyeballs, NextAttemptBeginsAtOnceWhenOneHasFailed) {
     expect_only_guest(at_c, v4(c));
 }
 
+TEST_F(HappyEyeballs, FailureBesideAnotherAttemptBeginsTheNextAtOnce) {
+    world.partition(app, a);
+    auto const o = race({v4(a), v4(b, nobody), v4(c)});
+    EXPECT_FALSE(o.ec) << o.ec.message();
+    EXPECT_EQ(o.to, v4(c));
+    EXPECT_LT(o.took, 260ms);
+}
+
+TEST_F(HappyEyeballs, DelayCountsFromTheLastAttempt) {
+    world.set_link(app, a, {.latency = 100ms, .jitter = 0ns}); // refused after 200 ms
+    world.partition(app, b);
+    auto const o = race({v4(a, nobody), v4(b), v4(c)});
+    EXPECT_FALSE(o.ec) << o.ec.message();
+    EXPECT_EQ(o.to, v4(c));
+    EXPECT_GE(o.took, 450ms);
+    EXPECT_LT(o.took, 460ms);
+}
+
 TEST_F(HappyEyeballs, EarlierAttemptGoesOnWhenALaterOneHasFailed) {
     world.set_link(app, a, {.latency = 200ms});
     auto const o = race({v4(a), v4(b, nobody)});
@@ -268,12 +286,25 @@ TEST_F(HappyEyeballs, AllFailWithTheErrorThatTellsMost) {
     world.run();
     EXPECT_EQ(o.ec, error::connection_refused);
     EXPECT_EQ(o.to, tcp::endpoint());
-    using impl::net::has_no_way;
-    EXPECT_TRUE(has_no_way(error::make_error_code(error::network_unreachable)));
-    EXPECT_TRUE(has_no_way(error::make_error_code(error::address_family_not_supported)));
-    EXPECT_TRUE(has_no_way(error_code(EADDRNOTAVAIL, error::get_system_category())));
-    EXPECT_FALSE(has_no_way(error::make_error_code(error::connection_refused)));
-    EXPECT_FALSE(has_no_way(error::make_error_code(error::host_unreachable)));
+    tcp::endpoint const elsewhere(ip::make_address("192.0.2.1"), race_port);
+    async_connect(socket, found({elsewhere}), into(o));
+    world.run();
+    EXPECT_EQ(o.ec, error::network_unreachable);
+    async_connect(socket, found({v4(a, nobody), elsewhere}), into(o));
+    world.run();
+    EXPECT_EQ(o.ec, error::connection_refused);
+}
+
+TEST(HappyEyeballsErrors, OfAddressesWithoutAWayCountOnlyWhereThereAreNoOthers) {
+    using impl::net::more_telling;
+    auto const code = [](int e) { return error_code(e, error::get_system_category()); };
+    for (int const no_way : {ENETUNREACH, EAFNOSUPPORT, EADDRNOTAVAIL}) {
+        EXPECT_EQ(more_telling({}, code(no_way)), code(no_way));
+        EXPECT_EQ(more_telling(code(ECONNREFUSED), code(no_way)), code(ECONNREFUSED));
+        EXPECT_EQ(more_telling(code(no_way), code(ECONNREFUSED)), code(ECONNREFUSED));
+    }
+    EXPECT_EQ(more_telling(code(ENETUNREACH), code(EADDRNOTAVAIL)), code(EADDRNOTAVAIL));
+    EXPECT_EQ(more_telling(code(ECONNREFUSED), code(EHOSTUNREACH)), code(EHOSTUNREACH));
 }
 
 TEST_F(HappyEyeballs, NoEndpointIsNotFound) {
@@ -627,6 +658,12 @@ struct on_this_computer {
     }
 };
 
+bool is_connected(tcp::socket const& s) {
+    error_code ec;
+    static_cast<void>(s.remote_endpoint(ec));
+    return !ec;
+}
+
 TEST(HappyEyeballsExecutors, PoolAndStrandRunTheHandler) {
     on_this_computer here;
     thread_pool pool(2);
@@ -652,6 +689,23 @@ TEST(HappyEyeballsExecutors, HandlerRunsOnItsOwnExecutor) {
                   }));
     here.context.run();
     EXPECT_TRUE(ran.get_future().get());
+}
+
+TEST(HappyEyeballsExecutors, SocketThatIsClosedBeforeTheHandlerRunsIsNotConnected) {
+    on_this_computer here;
+    io_context other;
+    tcp::socket socket(here.context);
+    error_code end;
+    async_connect(socket, here.found(), bind_executor(other, [&](error_code ec, tcp::endpoint const&) { end = ec; }));
+    for (int i = 0; i != 1000 && here.context.run_one_for(1s) + other.poll_one() != 0 && !is_connected(socket); ++i) {
+    }
+    ASSERT_TRUE(is_connected(socket));
+    here.context.restart();
+    here.context.poll();
+    socket.close();
+    other.restart();
+    other.run();
+    EXPECT_EQ(end, error::operation_aborted);
 }
 
 TEST(HappyEyeballsThreads, RequestOfAnotherThreadComesInTimeOrTooLate) {
