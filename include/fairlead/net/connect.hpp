@@ -155,29 +155,35 @@ template <class Socket, class Range, class Terms> struct overlapping_connect {
     template <class Handler> void operator()(Handler&& handler) {
         using handler_type = std::decay_t<Handler>;
         using executor_type = typename Socket::executor_type;
+        if (is_plain())
+            return in_turn()(std::forward<Handler>(handler));
         if constexpr (impl::exec::always_loop<executor_type>)
-            start(std::forward<Handler>(handler));
+            race(std::forward<Handler>(handler));
         else
-            start(impl::operation::object_handler<handler_type, executor_type>(
+            race(impl::operation::object_handler<handler_type, executor_type>(
                 handler_type(std::forward<Handler>(handler)), socket->get_executor()));
     }
-    std::tuple<error_code, endpoint_type> block() {
-        using walk = impl::net::range_walk<Range, endpoint_type>;
-        return range_connect<Socket, walk, impl::net::connect_any>{socket, walk(endpoints), {}}.block();
-    }
+    std::tuple<error_code, endpoint_type> block() { return in_turn().block(); }
 
 private:
-    template <class Handler> void start(Handler&& handler) {
-        using race = impl::net::connect_race<endpoint_type, Range, std::decay_t<Handler>>;
+    /// Neither a second attempt nor a limit: there is nothing to wait for beside the attempt.
+    bool is_plain() const {
         if (endpoints.begin() == endpoints.end())
-            return impl::operation::post_values(
-                socket->get_executor(), std::forward<Handler>(handler),
-                std::tuple<error_code, endpoint_type>(error::not_found, endpoint_type()));
-        impl::net::attempt_terms const all = terms(endpoints);
+            return true;
+        impl::net::attempt_terms const t = terms(endpoints);
+        return !t.has_limit() && (!t.may_overlap() || std::next(endpoints.begin()) == endpoints.end());
+    }
+    auto in_turn() {
+        using walk = impl::net::range_walk<Range, endpoint_type>;
+        return range_connect<Socket, walk, impl::net::connect_any>{socket, walk(endpoints), {}};
+    }
+    template <class Handler> void race(Handler&& handler) {
+        using race_type = impl::net::connect_race<endpoint_type, Range, std::decay_t<Handler>>;
+        impl::net::attempt_terms const t = terms(endpoints);
         if constexpr (std::is_nothrow_copy_constructible_v<Range>) // describe_failed() needs it, too.
-            race::start(socket->core(), endpoints, all, std::forward<Handler>(handler));
+            race_type::start(socket->core(), endpoints, t, std::forward<Handler>(handler));
         else
-            race::start(socket->core(), std::move(endpoints), all, std::forward<Handler>(handler));
+            race_type::start(socket->core(), std::move(endpoints), t, std::forward<Handler>(handler));
     }
 };
 
@@ -229,7 +235,8 @@ template <class T, class Iterator> struct is_connect_condition
 /// range is tried in its order, one endpoint after the other.
 /// Completes  (error_code ec, endpoint_type connected)
 /// Errors     error::not_found          the range is empty
-///            error::operation_aborted  cancelled, or the socket was closed; after a look-up it is closed in any case
+///            error::operation_aborted  cancelled, or the socket was closed. It is closed in any case where attempts
+///                                      could overlap
 ///            error::no_memory          for the wait for the next attempt; the socket is closed
 ///            otherwise                 what the last attempt ended with. After a look-up, errors of endpoints that
 ///                                      this computer has no way to count only where there are no others
@@ -237,8 +244,8 @@ template <class T, class Iterator> struct is_connect_condition
 /// Immediate  never
 /// Lifetime   the socket outlives the completion; the range is copied
 /// Threads    nothing else uses the socket meanwhile: it is closed and opened for each attempt
-/// Allocates  one counted block, and one for each attempt in turn; after a look-up one counted block, and one for each
-///            attempt that begins beside others
+/// Allocates  one counted block, and one for each attempt in turn. Where attempts could overlap, one counted block, and
+///            one for each that begins beside others
 /// Source     Networking TS [socket.algo.async.connect]; RFC 8305
 template <class Protocol, class Executor, class Range, class Token = default_completion_token_t<Executor>>
     requires impl::net::endpoint_range<Range, typename Protocol::endpoint> &&

@@ -36,8 +36,9 @@ struct attempt_terms {
         if (o.attempt_limit > 0ns)
             limit_ns = o.attempt_limit.count();
     }
-    /// RFC 8305 §4: only attempts that may overlap profit from another order.
-    bool by_family() const noexcept { return delay_ns != never; }
+    /// Then the families take turns, too.
+    bool may_overlap() const noexcept { return delay_ns != never; }
+    bool has_limit() const noexcept { return limit_ns != never; }
 };
 
 } // namespace impl::net

@@ -57,7 +57,7 @@ public:
         : socket_(&s),
           engine_(s.engine),
           endpoints_(std::forward<R>(endpoints)),
-          order_(terms.by_family()),
+          order_(terms.may_overlap()),
           terms_(terms),
           first_(*this),
           wait_(*this),
@@ -196,11 +196,11 @@ private:
         a.connecting.submit(a); // Another thread may have it now.
     }
     void set_times(attempt& a) {
-        bool const may_overlap = terms_.delay_ns != never && order_.find(endpoints_);
-        if (!may_overlap && terms_.limit_ns == never)
+        bool const may_overlap = terms_.may_overlap() && order_.find(endpoints_);
+        if (!may_overlap && !terms_.has_limit())
             return;
-        next_start_ns_ = terms_.delay_ns == never ? never : io::impl::later_ns(*engine_, terms_.delay_ns);
-        a.deadline_ns = terms_.limit_ns == never ? never : io::impl::later_ns(*engine_, terms_.limit_ns);
+        next_start_ns_ = !may_overlap ? never : io::impl::later_ns(*engine_, terms_.delay_ns);
+        a.deadline_ns = !terms_.has_limit() ? never : io::impl::later_ns(*engine_, terms_.limit_ns);
     }
     socket_core& core_of(attempt& a) noexcept { return &a == in_socket_ ? *socket_ : a.spare; }
 

@@ -1,5 +1,6 @@
 // Attempts that overlap: which one wins, when the next one begins, and what is left of the others.
 #include <fairlead/coro/spawn.hpp>
+#include <fairlead/exec/recycler.hpp>
 #include <fairlead/exec/strand.hpp>
 #include <fairlead/exec/thread_pool.hpp>
 #include <fairlead/net/acceptor.hpp>
@@ -662,6 +663,28 @@ bool is_connected(tcp::socket const& s) {
     error_code ec;
     static_cast<void>(s.remote_endpoint(ec));
     return !ec;
+}
+
+TEST(HappyEyeballsMemory, OneAwaitedAddressTakesNoBlockAndTwoTakeOne) {
+    on_this_computer here;
+    for (std::size_t const n : {1U, 2U}) {
+        std::vector<tcp::endpoint> const all(n, here.acceptor.local_endpoint());
+        std::uint64_t taken = 0;
+        tcp::socket socket(here.context);
+        co_spawn(
+            here.context,
+            [](tcp::socket& s, results to, std::uint64_t& out) -> awaitable<> {
+                impl::exec::recycler_trim();
+                auto const before = this_thread_recycler_counters().fresh;
+                co_await async_connect(s, to);
+                out = this_thread_recycler_counters().fresh - before;
+            }(socket, results::create(all.begin(), all.end(), "localhost", "80"), taken),
+            rethrow);
+        here.context.run();
+        here.context.restart();
+        EXPECT_TRUE(socket.is_open());
+        EXPECT_EQ(taken, n - 1);
+    }
 }
 
 TEST(HappyEyeballsExecutors, PoolAndStrandRunTheHandler) {
