@@ -19,14 +19,17 @@ public:
             if (auto slot = get_associated_cancellation_slot(handler); slot.is_connected())
                 slot.template emplace<in_slot>(*this, to);
     }
-    /// Before the handler is called. Other threads have gone from the slot then.
+    /// Before the handler is called. Other threads have gone from the slot then. A signal that has gone has taken the
+    /// handler in its slot with it, and is not touched.
     template <class Handler> void stop([[maybe_unused]] Handler const& handler) noexcept {
         if constexpr (has_cancellation_slot<Handler>) {
             auto const ours = [this] { return listens_.load(std::memory_order_relaxed); };
+            if (!ours())
+                return;
             auto slot = get_associated_cancellation_slot(handler);
             if constexpr (std::is_same_v<decltype(slot), cancellation_slot>)
                 slot_access::clear_if(slot, ours);
-            else if (ours())
+            else
                 slot.clear();
         }
     }
