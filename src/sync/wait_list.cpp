@@ -43,12 +43,14 @@ void wait_domain::append(wait_list& l, wait_op& o) noexcept {
         first_ = &l;
     }
     o.list = &l;
+    ++l.size_;
     l.ops_.push_back(o);
 }
 
 void wait_domain::take(wait_op& o) noexcept {
     wait_list& l = *o.list;
     op_queue::unlink(o);
+    --l.size_;
     o.list = nullptr;
     if (!l.empty())
         return;

@@ -32,6 +32,7 @@ public:
 
     bool empty() const noexcept { return ops_.empty(); }
     wait_op& front() noexcept { return static_cast<wait_op&>(*ops_.front()); }
+    std::size_t size() const noexcept { return size_; }
 
 protected:
     explicit wait_list(int error_of_cancelled) noexcept : error_of_cancelled_(error_of_cancelled) {}
@@ -43,6 +44,7 @@ private:
     virtual void let_go(op_queue& ready) noexcept = 0;
 
     op_queue ops_;
+    std::size_t size_ = 0;
     wait_list* next_ = nullptr; ///< among the lists that are not empty
     wait_list* previous_ = nullptr;
     int const error_of_cancelled_;
@@ -80,6 +82,8 @@ public:
 
     // ---- under the lock
     void append(wait_list& l, wait_op& o) noexcept;
+    /// Takes one that waits out of its list. It still has to end.
+    void take(wait_op& o) noexcept;
     /// The first of `l` need not wait any more.
     void let_first_go(wait_list& l, op_queue& ready) noexcept { ready.push_back(release_first(l)); }
     /// The first of `l` need not wait any more. The caller posts it.
@@ -94,7 +98,6 @@ public:
 private:
     template <class F> static void call(void* f) noexcept { (*static_cast<F*>(f))(); }
     FAIRLEAD_COLD void with_lock(void (*f)(void*) noexcept, void* arg) noexcept;
-    void take(wait_op& o) noexcept;
     void end_wait(wait_op& o, int error, op_queue& ready) noexcept;
     void take_pending(op_queue& to) noexcept override;
 
