@@ -15,6 +15,7 @@
 #include <fairlead/coro/awaitable.hpp>
 #include <fairlead/coro/awaitable_operators.hpp>
 #include <fairlead/coro/detached_exception_hook.hpp>
+#include <fairlead/coro/generator.hpp>
 #include <fairlead/coro/multiple_exceptions.hpp>
 #include <fairlead/coro/offload.hpp>
 #include <fairlead/coro/outcome.hpp>
@@ -72,6 +73,7 @@
 #include <fairlead/operation/cancellation_state.hpp>
 #include <fairlead/operation/compose.hpp>
 #include <fairlead/operation/default_token.hpp>
+#include <fairlead/scope/async_once.hpp>
 #include <fairlead/scope/task_scope.hpp>
 #include <fairlead/stream/buffered_read_stream.hpp>
 #include <fairlead/stream/buffered_stream.hpp>
@@ -81,8 +83,20 @@
 #include <fairlead/stream/read.hpp>
 #include <fairlead/stream/read_until.hpp>
 #include <fairlead/stream/write.hpp>
+#include <fairlead/sync/barrier.hpp>
+#include <fairlead/sync/broadcast.hpp>
+#include <fairlead/sync/channel.hpp>
+#include <fairlead/sync/concurrent_channel.hpp>
+#include <fairlead/sync/condition_variable.hpp>
 #include <fairlead/sync/event.hpp>
+#include <fairlead/sync/latch.hpp>
+#include <fairlead/sync/message_channel.hpp>
+#include <fairlead/sync/mutex.hpp>
+#include <fairlead/sync/oneshot.hpp>
+#include <fairlead/sync/rate_limiter.hpp>
 #include <fairlead/sync/semaphore.hpp>
+#include <fairlead/sync/shared_mutex.hpp>
+#include <fairlead/sync/watch.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/any_completion_handler.hpp>
 #include <fairlead/token/append.hpp>
