@@ -362,10 +362,11 @@ TEST_F(HappyEyeballs, RequestDuringTheRaceClosesEverything) {
 
 TEST_F(HappyEyeballs, TotalRequestIsNotHeard) {
     world.set_link(app, a, {.latency = 1s});
+    world.partition(app, b);
     pass(10s);
     cancellation_signal signal;
     outcome o;
-    async_connect(socket, found({v4(a)}), bind_cancellation_slot(signal.slot(), into(o)));
+    async_connect(socket, found({v4(a), v4(b)}), bind_cancellation_slot(signal.slot(), into(o)));
     signal.emit(cancellation_type::total);
     world.run();
     EXPECT_FALSE(o.ec);
@@ -757,12 +758,15 @@ TEST(HappyEyeballsThreads, RequestOfAnotherThreadComesInTimeOrTooLate) {
         auto ended = end.get_future();
         if (i % 3 != 0)
             static_cast<void>(ended.wait_for(std::chrono::microseconds(i % 2 ? 9'900 + i * 2 : i * 10)));
-        signal.emit(cancellation_type::terminal);
+        bool const asks = i % 10 != 9;
+        if (asks)
+            signal.emit(cancellation_type::terminal);
         auto const ec = ended.get();
-        EXPECT_TRUE(!ec || ec == error::operation_aborted) << ec.message();
+        EXPECT_TRUE(!ec || (asks && ec == error::operation_aborted)) << ec.message();
         ++(ec ? aborted : connected);
     }
     EXPECT_GT(aborted, 0);
+    EXPECT_GT(connected, 0);
     full.close();
     for (auto& s : filling)
         s->close();
