@@ -117,7 +117,7 @@ private:
     /// end.
     std::exception_ptr begin() noexcept {
         try {
-            if constexpr (hears_requests)
+            if constexpr (hears_requests && !requires { Function::begins_when_asked; })
                 if (is_asked(*this))
                     base::throw_error_now(error::make_error_code(error::operation_aborted), "co_spawn");
             awaitable<T> a(function_());

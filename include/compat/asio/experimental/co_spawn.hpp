@@ -2,6 +2,7 @@
 
 #include <fairlead/base/disposition.hpp>
 #include <fairlead/coro/spawn.hpp>
+#include <fairlead/coro/spawn_coro.hpp>
 #include <fairlead/token/post_function.hpp>
 
 #include <asio/detail/executors.hpp>

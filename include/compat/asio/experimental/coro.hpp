@@ -1,4 +1,11 @@
-// Says what is missing, where the header of an Asio that is installed would be found otherwise.
 #pragma once
 
-#error "experimental::coro is not there yet in Fairlead; docs/differences-from-asio.md has the list."
+#include <fairlead/coro/coro.hpp>
+
+#include <asio/dispatch.hpp>
+#include <asio/error.hpp>
+#include <asio/error_code.hpp>
+#include <asio/experimental/coro_traits.hpp>
+#include <asio/experimental/detail/partial_promise.hpp>
+#include <asio/fairlead.hpp>
+#include <asio/post.hpp>

@@ -1,4 +1,6 @@
-// Says what is missing, where the header of an Asio that is installed would be found otherwise.
 #pragma once
 
-#error "experimental::coro is not there yet in Fairlead; docs/differences-from-asio.md has the list."
+#include <fairlead/coro/coro_traits.hpp>
+
+#include <asio/any_io_executor.hpp>
+#include <asio/fairlead.hpp>

@@ -1,4 +1,7 @@
-// Says what is missing, where the header of an Asio that is installed would be found otherwise.
 #pragma once
 
-#error "experimental::coro is not there yet in Fairlead; docs/differences-from-asio.md has the list."
+#include <fairlead/coro/use_coro.hpp>
+
+#include <asio/deferred.hpp>
+#include <asio/experimental/coro.hpp>
+#include <asio/fairlead.hpp>
