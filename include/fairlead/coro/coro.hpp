@@ -3,6 +3,7 @@
 
 #include <fairlead/coro/coro_promise.hpp>
 #include <fairlead/coro/spawn.hpp>
+#include <fairlead/operation/completion.hpp>
 #include <fairlead/token/post.hpp>
 
 #include <concepts>
@@ -14,12 +15,21 @@
 namespace fairlead {
 namespace impl::coro {
 
-/// The handler of a coroutine that throws nothing.
-template <class Handler> struct noexcept_handler {
+/// A handler with an executor of its own, or one of a coroutine that throws nothing.
+template <bool IsNoexcept, class Handler> struct resume_handler {
     Handler handler;
+    operation::handler_work<Handler> work;
+
+    resume_handler(Handler&& h, loop* l) : handler(std::move(h)), work(handler, l) {}
     template <class... Result> void operator()([[maybe_unused]] std::exception_ptr e, Result... result) {
-        FAIRLEAD_ASSERT(!e);
-        std::move(handler)(std::move(result)...);
+        Handler h(std::move(handler));
+        [[maybe_unused]] operation::handler_work<Handler> const kept(std::move(work)); // until it has been called
+        if constexpr (IsNoexcept) {
+            FAIRLEAD_ASSERT(!e);
+            std::move(h)(std::move(result)...);
+        } else {
+            std::move(h)(std::move(e), std::move(result)...);
+        }
     }
 };
 
@@ -32,8 +42,9 @@ template <class Promise> struct resume_initiation {
     template <class Handler> void operator()(Handler&& handler) {
         using handler_type = std::decay_t<Handler>;
         spawn_initiation<typename Promise::result_type, resumption<Promise>> spawn{executor, std::move(resume)};
-        if constexpr (Promise::is_noexcept)
-            spawn.start(noexcept_handler<handler_type>{std::forward<Handler>(handler)});
+        if constexpr (Promise::is_noexcept || operation::has_own_executor<handler_type>)
+            spawn.start(resume_handler<Promise::is_noexcept, handler_type>(handler_type(std::forward<Handler>(handler)),
+                                                                           executor.native_loop()));
         else
             spawn.start(std::forward<Handler>(handler));
     }
@@ -80,7 +91,8 @@ namespace experimental {
 /// It awaits other coros (`co_await c`, or `co_await c(value)`), operations, objects with async_wait(), and all that an
 /// awaitable awaits. Operations complete with all their values where no exception may leave it.
 ///
-/// Move-only. Destroyed, it lets a resumption that is under way end first.
+/// Move-only. Destroyed, it lets a resumption that is under way end first. The context of its executor outlives it, for
+/// the coroutine is destroyed there.
 /// Source     Asio, experimental::coro
 template <class Yield = void, class Return = void, class Executor = any_io_executor,
           class Allocator = std::allocator<void>>
@@ -198,7 +210,8 @@ template <class T, class Executor = any_io_executor, class Allocator = std::allo
 
 } // namespace experimental
 
-template <template <class, class> class A, class H, class D> struct associator<A, impl::coro::noexcept_handler<H>, D>
-    : impl::operation::pass_on<A, impl::coro::noexcept_handler<H>, H, D> {};
+template <template <class, class> class A, bool IsNoexcept, class H, class D>
+struct associator<A, impl::coro::resume_handler<IsNoexcept, H>, D>
+    : impl::operation::pass_on<A, impl::coro::resume_handler<IsNoexcept, H>, H, D> {};
 
 } // namespace fairlead

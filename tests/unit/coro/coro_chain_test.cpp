@@ -4,6 +4,7 @@
 #include <fairlead/exec/thread_pool.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/timer.hpp>
+#include <fairlead/token/adapters.hpp>
 #include <fairlead/token/bind_cancellation_slot.hpp>
 #include <fairlead/token/use_future.hpp>
 
@@ -73,7 +74,7 @@ TEST(CoroExecutor, EachRunsOnItsOwnAndTheCallerGoesOnOnIts) {
 }
 
 TEST(CoroExecutor, RequestReachesTheOneThatIsAwaitedElsewhere) {
-    io_context first, second;
+    io_context second, first; // The coro of the second one lies in the coroutine of the first.
     auto const inner = [](io_context& ctx) -> coro<void> {
         steady_timer t(ctx, 1h);
         co_await t;
@@ -92,6 +93,24 @@ TEST(CoroExecutor, RequestReachesTheOneThatIsAwaitedElsewhere) {
     second.run();
     first.run();
     EXPECT_TRUE(done);
+}
+
+TEST(CoroExecutor, HandlerWithAnotherExecutorIsWorkOfThatOne) {
+    io_context first, second;
+    auto const ends = [](io_context&) -> coro<void() noexcept, int> { co_return 1; };
+    auto c = ends(first);
+    int seen = 0;
+    c.async_resume(bind_executor(second, [&](int n) {
+        seen = n;
+        EXPECT_TRUE(second.get_executor().running_in_this_thread());
+    }));
+    second.poll();
+    EXPECT_FALSE(second.stopped()) << "the handler is still to come";
+    first.run();
+    EXPECT_EQ(seen, 0);
+    second.run();
+    EXPECT_EQ(seen, 1);
+    EXPECT_TRUE(second.stopped());
 }
 
 struct counted_memory {
