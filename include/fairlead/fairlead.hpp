@@ -14,6 +14,8 @@
 #include <fairlead/base/error.hpp>
 #include <fairlead/coro/awaitable.hpp>
 #include <fairlead/coro/awaitable_operators.hpp>
+#include <fairlead/coro/coro.hpp>
+#include <fairlead/coro/coro_traits.hpp>
 #include <fairlead/coro/detached_exception_hook.hpp>
 #include <fairlead/coro/generator.hpp>
 #include <fairlead/coro/multiple_exceptions.hpp>
@@ -21,7 +23,9 @@
 #include <fairlead/coro/outcome.hpp>
 #include <fairlead/coro/resume_on.hpp>
 #include <fairlead/coro/spawn.hpp>
+#include <fairlead/coro/spawn_coro.hpp>
 #include <fairlead/coro/this_coro.hpp>
+#include <fairlead/coro/use_coro.hpp>
 #include <fairlead/coro/when_all.hpp>
 #include <fairlead/coro/when_any.hpp>
 #include <fairlead/exec/bad_executor.hpp>
