@@ -495,7 +495,8 @@ private:
             auto const [error, found] = co_await names.async_resolve("service", std::to_string(port), as_tuple);
             account.check(!error, "a look-up fails");
             account.check(found.size() == dead_addresses_ + 1, "a look-up finds something else");
-            auto const [connect_error, at] = co_await async_connect(s, found, as_tuple);
+            connect_options const how{.sequential = below(2) == 0};
+            auto const [connect_error, at] = co_await async_connect(s, found, how, as_tuple);
             ec = connect_error;
             account.check(ec || at == to, "connected to somebody else");
         }
