@@ -3,6 +3,7 @@
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/connect.hpp>
+#include <fairlead/net/connect_options.hpp>
 #include <fairlead/net/datagram_socket.hpp>
 #include <fairlead/net/local.hpp>
 #include <fairlead/net/resolver.hpp>

@@ -3,8 +3,9 @@
 // Source: RFC 8305 §4.
 #pragma once
 
+#include <fairlead/base/iterator_steps.hpp>
+
 #include <cstddef>
-#include <iterator>
 
 namespace fairlead::impl::net {
 

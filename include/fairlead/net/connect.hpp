@@ -1,7 +1,7 @@
 // Connecting to the first of several endpoints that answers.
 #pragma once
 
-#include <fairlead/net/connect_options.hpp>
+#include <fairlead/net/attempt_terms.hpp>
 #include <fairlead/net/endpoint_walk.hpp>
 #include <fairlead/net/happy_eyeballs.hpp>
 #include <fairlead/net/stream_socket.hpp>
@@ -9,7 +9,6 @@
 #include <fairlead/token/adapters.hpp>
 
 #include <concepts>
-#include <iterator>
 #include <type_traits>
 
 namespace fairlead {
@@ -129,14 +128,15 @@ private:
 /// Attempts overlap where a host was looked up by its name.
 struct terms_of_names {
     template <class Range> impl::net::attempt_terms operator()(Range const& endpoints) const {
-        return endpoints.begin()->host_name().empty() ? impl::net::attempt_terms()
-                                                      : impl::net::attempt_terms(connect_options());
+        return endpoints.begin()->host_name().empty() ? impl::net::attempt_terms() : impl::net::attempt_terms::usual();
     }
 };
 struct terms_of_options {
     impl::net::attempt_terms terms;
     template <class Range> impl::net::attempt_terms const& operator()(Range const&) const noexcept { return terms; }
 };
+/// Depends on Range, so that only programs that give options need their definition.
+template <class Range, class Options> terms_of_options terms_by(Options const& o) noexcept { return {terms_of(o)}; }
 
 template <class Socket, class Range, class Terms> struct overlapping_connect {
     using endpoint_type = typename Socket::endpoint_type;
@@ -251,7 +251,7 @@ template <class Protocol, class Executor, class Range, class Token = default_com
     requires impl::net::endpoint_range<Range, typename Protocol::endpoint> &&
              (!impl::net::connect_condition<std::decay_t<Token>, impl::net::iterator_of<Range>,
                                             typename Protocol::endpoint>) &&
-             (!std::convertible_to<Token, connect_options>)
+             (!std::same_as<std::decay_t<Token>, connect_options>)
 decltype(auto) async_connect(basic_socket<Protocol, Executor>& socket, Range const& endpoints, Token&& token = {}) {
     if constexpr (impl::net::names_host<Range>) {
         return detail::start_overlapping(socket, endpoints, detail::terms_of_names(), std::forward<Token>(token));
@@ -260,14 +260,14 @@ decltype(auto) async_connect(basic_socket<Protocol, Executor>& socket, Range con
         return detail::start_connect(socket, walk(endpoints), impl::net::connect_any(), std::forward<Token>(token));
     }
 }
-/// The same operation with options, for endpoints from anywhere: attempts overlap unless `options` says otherwise.
+/// The same operation with options (<fairlead/net/connect_options.hpp>), for endpoints from anywhere: attempts overlap
+/// unless `options` says otherwise.
 /// Errors     error::timed_out          the last attempt took longer than the limit
 template <class Protocol, class Executor, class Range, class Token = default_completion_token_t<Executor>>
     requires impl::net::endpoint_range<Range, typename Protocol::endpoint>
 decltype(auto) async_connect(basic_socket<Protocol, Executor>& socket, Range const& endpoints,
                              connect_options const& options, Token&& token = {}) {
-    return detail::start_overlapping(socket, endpoints, detail::terms_of_options{impl::net::attempt_terms(options)},
-                                     std::forward<Token>(token));
+    return detail::start_overlapping(socket, endpoints, detail::terms_by<Range>(options), std::forward<Token>(token));
 }
 /// Tries one endpoint after the other, in the order of the range, with a condition. `condition(last_error, endpoint)`
 /// says whether to try an endpoint. Or it takes and returns an iterator: the one it was given, one that is to be tried

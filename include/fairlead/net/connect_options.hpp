@@ -2,9 +2,7 @@
 #pragma once
 
 #include <fairlead/base/durations.hpp>
-
-#include <algorithm>
-#include <cstdint>
+#include <fairlead/net/attempt_terms.hpp>
 
 namespace fairlead {
 
@@ -16,30 +14,21 @@ struct connect_options {
     std::chrono::nanoseconds attempt_limit{0};
     /// The endpoints are tried in the order of the range, and each only when the one before it has failed.
     bool sequential = false;
-};
 
-namespace impl::net {
-
-/// The same options on the clock of loops.
-struct attempt_terms {
-    static constexpr std::int64_t never = INT64_MAX;
-
-    std::int64_t delay_ns = never; ///< never: no attempt overlaps with another one
-    std::int64_t limit_ns = never;
-
-    attempt_terms() noexcept = default;
-    explicit attempt_terms(connect_options const& o) noexcept {
+    /// These options on the clock of loops, for connect.hpp, which does not need this header.
+    friend impl::net::attempt_terms terms_of(connect_options const& o) noexcept {
         using namespace std::chrono_literals;
-        std::chrono::nanoseconds const shortest = 10ms, longest = 2s;
+        constexpr std::chrono::nanoseconds shortest = 10ms, longest = 2s;
+        auto const delay = o.attempt_delay < shortest  ? shortest
+                           : longest < o.attempt_delay ? longest
+                                                       : o.attempt_delay;
+        impl::net::attempt_terms t;
         if (!o.sequential)
-            delay_ns = std::clamp(o.attempt_delay, shortest, longest).count();
+            t.delay_ns = delay.count();
         if (o.attempt_limit > 0ns)
-            limit_ns = o.attempt_limit.count();
+            t.limit_ns = o.attempt_limit.count();
+        return t;
     }
-    /// Then the families take turns, too.
-    bool may_overlap() const noexcept { return delay_ns != never; }
-    bool has_limit() const noexcept { return limit_ns != never; }
 };
 
-} // namespace impl::net
 } // namespace fairlead

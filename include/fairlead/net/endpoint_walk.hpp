@@ -3,10 +3,10 @@
 
 #include <fairlead/base/config.hpp>
 #include <fairlead/base/error.hpp>
+#include <fairlead/base/iterator_steps.hpp>
 
 #include <concepts>
 #include <cstddef>
-#include <iterator>
 #include <string>
 #include <utility>
 

@@ -11,14 +11,13 @@
 #pragma once
 
 #include <fairlead/net/attempt_order.hpp>
-#include <fairlead/net/connect_options.hpp>
+#include <fairlead/net/attempt_terms.hpp>
 #include <fairlead/net/socket.hpp>
 #include <fairlead/operation/completion.hpp>
 #include <fairlead/operation/request_relay.hpp>
 #include <fairlead/operation/returned_ops.hpp>
 
 #include <atomic>
-#include <iterator>
 #include <tuple>
 #include <utility>
 

@@ -6,6 +6,7 @@
 #include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/cancel_after.hpp>
 #include <fairlead/net/connect.hpp>
+#include <fairlead/net/connect_options.hpp>
 #include <fairlead/net/resolver.hpp>
 #include <fairlead/sim/seeds.hpp>
 #include <fairlead/sim/world.hpp>
