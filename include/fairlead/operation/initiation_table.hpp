@@ -232,9 +232,25 @@ template <class Init, class... Args> struct primitive_functions
             stop_listening(Init::slot_of(static_cast<record&>(*o)), static_cast<record&>(*o));
         if (mode == op_mode::complete) {
             op_has_completed<Init>(static_cast<record&>(*o));
+            if constexpr (Init::drops) {
+                auto& r = await_record::of(*o);
+                if (r.home != exec::this_thread.current) [[unlikely]] {
+                    o->run = &run_at_home;
+                    r.home->resume_soon(*o);
+                    return;
+                }
+            }
             exec::this_thread.current->resume_op(*o);
             return;
         }
+        Init::drop(static_cast<record&>(*o));
+        loop::abandon(*o);
+    }
+    /// Of an op that owns something and was sent to the coroutine, which may be destroyed before it gets there.
+    static void run_at_home(op* o, op_mode mode) {
+        o->run = nullptr;
+        if (mode == op_mode::complete)
+            return loop::run_outside(*o);
         Init::drop(static_cast<record&>(*o));
         loop::abandon(*o);
     }
