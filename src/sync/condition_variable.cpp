@@ -42,12 +42,10 @@ void condition_core::cancel_one(notified_op& o) noexcept {
     });
 }
 
-void condition_core::has_run(notified_op& o) noexcept {
-    owned_object::has_run(o);
-    if (o.guard && o.has == owning_op::share::taken) {
+void condition_core::is_taken(notified_op& o) noexcept {
+    owned_object::is_taken(o);
+    if (o.guard && o.has.load(std::memory_order_relaxed) == owning_op::share::taken)
         guard_access::mutex_of(*o.guard) = static_cast<mutex_core*>(o.of);
-        o.has = owning_op::share::none; // It is the guard's.
-    }
 }
 
 } // namespace fairlead::impl::sync

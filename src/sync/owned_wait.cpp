@@ -28,7 +28,7 @@ void owned_object::leave() noexcept {
         while (owning_op* const o = given_) {
             leave_list(*o);
             o->result.error = ECANCELED;
-            o->has = owning_op::share::none;
+            o->has.store(owning_op::share::none, std::memory_order_release);
         }
     });
 }
@@ -39,7 +39,7 @@ void owned_object::give(owning_op& o, op_queue& ready) noexcept {
     if (given_)
         given_->previous_given = &o;
     given_ = &o;
-    o.has = owning_op::share::given;
+    o.has.store(owning_op::share::given, std::memory_order_relaxed);
     o.result = {o.error, 0, 0};
     ready.push_back(o);
 }
@@ -50,23 +50,24 @@ void owned_object::leave_list(owning_op& o) noexcept {
         o.next_given->previous_given = o.previous_given;
 }
 
-void owned_object::has_run(owning_op& o) noexcept {
+void owned_object::take_given(owning_op& o) noexcept {
     o.domain->under_lock([&]() noexcept {
-        if (o.has != owning_op::share::given)
-            return;
+        if (o.has.load(std::memory_order_relaxed) != owning_op::share::given)
+            return; // The object has gone.
         leave_list(o);
-        o.has = owning_op::share::taken;
+        o.has.store(owning_op::share::taken, std::memory_order_relaxed);
     });
 }
 
 void owned_object::is_given_up(owning_op& o) noexcept {
+    if (o.has.load(std::memory_order_acquire) == owning_op::share::none)
+        return; // Perhaps the object has gone, and the domain with its context.
     o.domain->change([&](op_queue& ready) noexcept {
-        if (o.has == owning_op::share::none)
-            return;
-        if (o.has == owning_op::share::given)
+        auto const had = o.has.exchange(owning_op::share::none, std::memory_order_relaxed);
+        if (had == owning_op::share::given)
             leave_list(o);
-        o.has = owning_op::share::none;
-        o.of->take_back(o, ready);
+        if (had != owning_op::share::none)
+            o.of->take_back(o, ready);
     });
 }
 

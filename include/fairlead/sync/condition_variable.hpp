@@ -34,7 +34,7 @@ public:
 
     /// Ends the wait for a notification, if it has not ended.
     FAIRLEAD_EXPORT static void cancel_one(notified_op& o) noexcept;
-    FAIRLEAD_EXPORT static void has_run(notified_op& o) noexcept;
+    FAIRLEAD_EXPORT static void is_taken(notified_op& o) noexcept;
 
 private:
     static void lock_again(notified_op& o, int error, op_queue& ready) noexcept;
@@ -52,7 +52,6 @@ inline notified_canceller cancellation_of(notified_op&, loop&) noexcept { return
 
 struct wait_for_condition : operation::primitive<wait_for_condition> {
     using signature = void(error_code);
-    using plain_result = void;
     using record = notified_op;
     static constexpr bool drops = true;
 
@@ -70,14 +69,16 @@ struct wait_for_condition : operation::primitive<wait_for_condition> {
         o.list = nullptr;
         o.of = locked;
         o.error = 0;
-        o.has = owning_op::share::none;
+        o.has.store(owning_op::share::none, std::memory_order_relaxed);
         o.is_to_own = false;
         o.guard = guard;
     }
     void submit(notified_op& o) const noexcept { of->wait(o); }
-    static void completed(notified_op& o) noexcept { condition_core::has_run(o); }
     static void drop(notified_op& o) noexcept { owned_object::is_given_up(o); }
-    static std::tuple<error_code> take(notified_op& o) noexcept { return {operation::to_error_code(o.result.error)}; }
+    static std::tuple<error_code> take(notified_op& o) noexcept {
+        condition_core::is_taken(o);
+        return {operation::to_error_code(o.result.error)};
+    }
     static std::string describe() { return "wait for a condition"; }
 };
 

@@ -106,8 +106,10 @@ struct guard_mutex : owning_primitive<guard_mutex, mutex_core> {
 
     using owning_primitive::owning_primitive;
     static std::tuple<error_code, mutex_guard> take(owning_op& o) noexcept {
-        auto* const of = o.has == owning_op::share::taken ? static_cast<mutex_core*>(o.of) : nullptr;
-        return {operation::to_error_code(o.result.error), guard_access::make(of)};
+        owned_object::is_taken(o);
+        bool const owns = o.has.load(std::memory_order_relaxed) == owning_op::share::taken;
+        return {operation::to_error_code(o.result.error),
+                guard_access::make(owns ? static_cast<mutex_core*>(o.of) : nullptr)};
     }
     static std::string describe() { return "lock a mutex"; }
 };

@@ -1,12 +1,13 @@
 // Waits that end with something to own: a lock.
 //
-// An op that has been given the lock is queued, and runs later. If it is given up in between, the object gets the lock
-// back: nobody else knows of it. If the object goes in between, the wait ends with operation_aborted. Therefore the
-// object has a list of the ops that it has given something to and that have not run.
+// An op that has been given the lock is queued, and perhaps sent to another executor, before somebody takes its result.
+// If it is given up in between, the object gets the lock back: nobody else knows of it. If the object goes in between,
+// the wait ends with operation_aborted. Therefore the object has a list of the ops whose result is still to be taken.
 #pragma once
 
 #include <fairlead/sync/waited_object.hpp>
 
+#include <atomic>
 #include <tuple>
 
 namespace fairlead::impl::sync {
@@ -16,14 +17,14 @@ class owned_object;
 struct owning_op : wait_op {
     enum class share : unsigned char {
         none,
-        given, ///< in the list of the object; not run yet
-        taken, ///< the completion owns it
+        given, ///< in the list of the object
+        taken, ///< whoever has taken the result owns it
     };
     owned_object* of;
     owning_op* next_given;
     owning_op* previous_given;
     int error; ///< with which the wait ends once it owns something
-    share has;
+    std::atomic<share> has;
     bool is_to_own; ///< cancel() of the object lets it wait on
     owning_op() noexcept {}
 };
@@ -33,9 +34,12 @@ public:
     /// Those that wait complete with operation_aborted. Returns how many.
     FAIRLEAD_EXPORT std::size_t cancel() noexcept;
 
-    /// The op is being run.
-    FAIRLEAD_EXPORT static void has_run(owning_op& o) noexcept;
-    /// The op will not be run, or nobody takes its result.
+    /// The result of `o` is about to be taken.
+    static void is_taken(owning_op& o) noexcept {
+        if (o.has.load(std::memory_order_acquire) == owning_op::share::given)
+            take_given(o);
+    }
+    /// Nobody will take the result.
     FAIRLEAD_EXPORT static void is_given_up(owning_op& o) noexcept;
 
 protected:
@@ -54,6 +58,7 @@ protected:
     }
 
 private:
+    FAIRLEAD_EXPORT static void take_given(owning_op& o) noexcept;
     static void leave_list(owning_op& o) noexcept;
     /// Takes back what `o` has been given, and gives it to the next.
     virtual void take_back(owning_op& o, op_queue& ready) noexcept = 0;
@@ -76,7 +81,7 @@ template <class Derived, class Object> struct owning_primitive : operation::prim
         o.list = nullptr;
         o.of = of;
         o.error = 0;
-        o.has = owning_op::share::none;
+        o.has.store(owning_op::share::none, std::memory_order_relaxed);
         o.is_to_own = false;
     }
     static bool ready() noexcept { return true; }
@@ -84,11 +89,10 @@ template <class Derived, class Object> struct owning_primitive : operation::prim
         if (!of->try_wait(o))
             return false;
         o.result = {0, 0, 0};
-        o.has = owning_op::share::taken;
+        o.has.store(owning_op::share::taken, std::memory_order_relaxed);
         return true;
     }
     void submit(owning_op& o) const noexcept { of->wait(o); }
-    static void completed(owning_op& o) noexcept { owned_object::has_run(o); }
     static void drop(owning_op& o) noexcept { owned_object::is_given_up(o); }
 };
 
@@ -96,8 +100,10 @@ template <class Derived, class Object> struct owning_primitive : operation::prim
 template <class Derived, class Object> struct plain_owning_primitive : owning_primitive<Derived, Object> {
     using owning_primitive<Derived, Object>::owning_primitive;
     using signature = void(error_code);
-    using plain_result = void;
-    static std::tuple<error_code> take(owning_op& o) noexcept { return {operation::to_error_code(o.result.error)}; }
+    static std::tuple<error_code> take(owning_op& o) noexcept {
+        owned_object::is_taken(o);
+        return {operation::to_error_code(o.result.error)};
+    }
 };
 
 } // namespace fairlead::impl::sync

@@ -202,6 +202,60 @@ TEST_F(Mutex, AGuardThatIsAbandonedOnItsWayUnlocks) {
     EXPECT_FALSE(m.is_locked());
 }
 
+/// A coroutine of another context, which goes while the op is on its way home.
+TEST(MutexOfAContext, GivenToACoroutineThatIsDestroyedElsewhereIsFreeAgain) {
+    for (bool const mutex_goes_first : {false, true}) {
+        std::optional<io_context> home(std::in_place), context(std::in_place);
+        std::optional<mutex> m(std::in_place, *context);
+        EXPECT_TRUE(m->try_lock());
+        co_spawn(
+            *home,
+            [&]() -> awaitable<void> {
+                co_await m->async_lock();
+                ADD_FAILURE();
+            },
+            rethrow);
+        home->poll();
+        m->unlock();
+        context->poll();
+        EXPECT_TRUE(m->is_locked());
+        if (mutex_goes_first) {
+            m.reset();
+            context.reset();
+        }
+        home.reset();
+        EXPECT_FALSE(m && m->is_locked());
+    }
+}
+
+/// And one that comes home has it.
+TEST(MutexOfAContext, GivenToACoroutineElsewhereIsItsOwn) {
+    io_context home, context;
+    thread_pool pool(1);
+    mutex m(context);
+    EXPECT_TRUE(m.try_lock());
+    int ended = 0;
+    auto const lock = [&]() -> awaitable<void> {
+        auto const g = co_await m.async_guard();
+        EXPECT_TRUE(g && m.is_locked());
+        ++ended;
+    };
+    co_spawn(home, lock, rethrow);
+    home.poll();
+    auto in_pool = co_spawn(pool, lock, use_future);
+    m.unlock();
+    context.poll();
+    home.restart();
+    home.poll();
+    auto const work = make_work_guard(context);
+    while (in_pool.wait_for(0s) != std::future_status::ready) {
+        context.restart();
+        context.poll();
+    }
+    EXPECT_EQ(ended, 2);
+    EXPECT_FALSE(m.is_locked());
+}
+
 TEST(MutexDeathTest, UnlockingOfWhatIsNotLockedAborts) {
     io_context c;
     mutex m(c);
