@@ -54,7 +54,6 @@ template <class Init, class When> struct limited_primitive
     }
     static void completed(record& o) noexcept {
         io_loop::of(*exec::this_thread.current).disarm(static_cast<io::op_limit&>(o));
-        operation::op_has_completed<Init>(o);
     }
 
 private:
