@@ -50,6 +50,7 @@
 #include <fairlead/net/bind_stop_token.hpp>
 #include <fairlead/net/cancel_after.hpp>
 #include <fairlead/net/connect.hpp>
+#include <fairlead/net/connect_options.hpp>
 #include <fairlead/net/datagram_socket.hpp>
 #include <fairlead/net/descriptor.hpp>
 #include <fairlead/net/generic.hpp>
