@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -181,6 +182,46 @@ TEST(CoroEnd, ContextDestroyedUnderItsOperationDestroysAllFrames) {
         EXPECT_GT(alive.use_count(), 3);
     }
     EXPECT_EQ(alive.use_count(), 1);
+}
+
+TEST(CoroEnd, OneThatHasEndedIsNotResumed) {
+    io_context context;
+    auto c = count_in(context.get_executor(), 0);
+    error_code last;
+    for (int i = 0; i != 2; ++i) {
+        c.async_resume([&](std::exception_ptr e, std::optional<int> v) {
+            EXPECT_FALSE(v);
+            try {
+                if (e)
+                    std::rethrow_exception(e);
+            } catch (system_error const& s) {
+                last = s.code();
+            }
+        });
+        EXPECT_FALSE(last);
+        context.restart();
+        context.run();
+    }
+    EXPECT_EQ(last, error::broken_pipe);
+}
+
+TEST(CoroEnd, RequestDoesNotKeepOneThatThrowsNothingFromItsNextOperation) {
+    io_context context;
+    auto const waits = [](io_context& ctx) noexcept -> coro<void() noexcept, std::string> {
+        steady_timer t(ctx, 1h);
+        error_code const first = co_await t;
+        t.expires_after(0s);
+        error_code const second = co_await t.async_wait(deferred);
+        co_return first == error::operation_aborted && !second ? "aborted, waited" : "?";
+    };
+    cancellation_signal signal;
+    std::string seen;
+    auto c = waits(context);
+    c.async_resume(bind_cancellation_slot(signal.slot(), [&](std::string s) { seen = s; }));
+    context.poll();
+    signal.emit(cancellation_type::terminal);
+    context.run();
+    EXPECT_EQ(seen, "aborted, waited");
 }
 
 TEST(CoroDeathTest, SecondResumptionAtATimeIsABug) {
