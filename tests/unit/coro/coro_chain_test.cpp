@@ -98,10 +98,10 @@ TEST(CoroExecutor, RequestReachesTheOneThatIsAwaitedElsewhere) {
 
 TEST(CoroExecutor, HandlerWithAnotherExecutorIsWorkOfThatOne) {
     io_context first, second;
-    auto const ends = [](io_context&) -> coro<void() noexcept, int> { co_return 1; };
+    auto const ends = [](io_context&) -> coro<void, int> { co_return 1; };
     auto c = ends(first);
     int seen = 0;
-    c.async_resume(bind_executor(second, [&](int n) {
+    c.async_resume(bind_executor(second, [&](std::exception_ptr, int n) {
         seen = n;
         EXPECT_TRUE(second.get_executor().running_in_this_thread());
     }));
