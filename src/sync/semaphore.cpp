@@ -2,7 +2,7 @@
 
 namespace fairlead::impl::sync {
 
-semaphore_core::~semaphore_core() { cancel(); }
+semaphore_core::~semaphore_core() { leave(); }
 
 std::size_t semaphore_core::permits() const noexcept {
     return domain().look([this] { return permits_; });
@@ -19,14 +19,12 @@ bool semaphore_core::try_acquire(std::size_t n) noexcept {
     return domain().look([&] { return take_now(n); });
 }
 
-void semaphore_core::wait(wait_op& o) noexcept {
+void semaphore_core::wait(owning_op& o) noexcept {
     domain().change([&](op_queue& ready) {
-        if (take_now(o.amount)) {
-            o.result = {0, 0, 0};
-            ready.push_back(o);
-        } else {
+        if (take_now(o.amount))
+            give(o, ready);
+        else
             domain().append(*this, o);
-        }
     });
 }
 
@@ -40,8 +38,13 @@ void semaphore_core::release(std::size_t n) noexcept {
 void semaphore_core::let_go(op_queue& ready) noexcept {
     while (!empty() && front().amount <= permits_) {
         permits_ -= front().amount;
-        domain().let_first_go(*this, ready);
+        give_to_first(ready);
     }
+}
+
+void semaphore_core::take_back(owning_op& o, op_queue& ready) noexcept {
+    permits_ += o.amount;
+    let_go(ready);
 }
 
 } // namespace fairlead::impl::sync

@@ -1,7 +1,7 @@
 // A semaphore: a number of permits, for which coroutines and handlers wait in turn.
 #pragma once
 
-#include <fairlead/sync/waited_object.hpp>
+#include <fairlead/sync/owned_wait.hpp>
 
 #include <string>
 
@@ -13,33 +13,34 @@ using semaphore = basic_semaphore<>;
 
 namespace impl::sync {
 
-class semaphore_core final : public waited_object {
+class semaphore_core final : public owned_object {
 public:
     template <class Executor> semaphore_core(Executor const& e, std::size_t permits)
-        : waited_object(e),
+        : owned_object(e),
           permits_(permits) {}
     FAIRLEAD_EXPORT ~semaphore_core();
 
     FAIRLEAD_EXPORT std::size_t permits() const noexcept;
     FAIRLEAD_EXPORT bool try_acquire(std::size_t n) noexcept;
     FAIRLEAD_EXPORT void release(std::size_t n) noexcept;
-    bool try_wait(wait_op& o) noexcept { return try_acquire(o.amount); }
-    FAIRLEAD_EXPORT void wait(wait_op& o) noexcept;
+    bool try_wait(owning_op& o) noexcept { return try_acquire(o.amount); }
+    FAIRLEAD_EXPORT void wait(owning_op& o) noexcept;
 
 private:
     bool take_now(std::size_t n) noexcept;
     void let_go(op_queue& ready) noexcept override;
+    void take_back(owning_op& o, op_queue& ready) noexcept override;
 
     std::size_t permits_;
 };
 
-struct acquire : wait_primitive<acquire, semaphore_core> {
+struct acquire : plain_owning_primitive<acquire, semaphore_core> {
     std::size_t permits;
 
-    acquire(semaphore_core& s, std::size_t n) noexcept : wait_primitive(s), permits(n) {}
+    acquire(semaphore_core& s, std::size_t n) noexcept : plain_owning_primitive(s), permits(n) {}
     static std::string describe() { return "acquire from a semaphore"; }
-    void prepare(wait_op& o) const noexcept {
-        wait_primitive::prepare(o);
+    void prepare(owning_op& o) const noexcept {
+        plain_owning_primitive::prepare(o);
         o.amount = permits;
     }
 };

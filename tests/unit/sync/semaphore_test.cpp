@@ -125,6 +125,32 @@ TEST(SemaphoreOfAContext, OpsThatWaitAreGivenUpWithTheContext) {
     outlives->async_acquire([kept = witness](error_code) { ADD_FAILURE(); });
 }
 
+// A permit is given back by whoever it was given to in vain.
+TEST(SemaphoreOfAContext, APermitForACoroutineThatIsDestroyedIsThere) {
+    io_context outer;
+    semaphore s(outer, 0);
+    bool next = false;
+    {
+        io_context inner;
+        co_spawn(
+            inner,
+            [&]() -> awaitable<void> {
+                co_await s.async_acquire(2);
+                ADD_FAILURE();
+            },
+            rethrow);
+        inner.poll();
+        s.release(3);
+        outer.poll(); // Sends the coroutine home with its permits.
+        EXPECT_EQ(s.permits(), 1U);
+        s.async_acquire(3, [&](error_code ec) { next = !ec; });
+    }
+    outer.restart();
+    outer.poll();
+    EXPECT_TRUE(next);
+    EXPECT_EQ(s.permits(), 0U);
+}
+
 TEST(SemaphoreOfAPool, IsPassedOnAmongThreads) {
     auto const rounds = static_cast<int>(test::scaled(2'000, 200));
     thread_pool pool(2);
