@@ -85,6 +85,11 @@ error_category const& get_channel_category() noexcept {
 
 } // namespace error
 
+bool impl::base::is_error_of_cancelled(error_code const& ec) noexcept {
+    return ec == error::make_error_code(error::operation_aborted) ||
+           ec == error::make_error_code(error::channel_cancelled);
+}
+
 std::exception_ptr disposition_traits<error_code>::to_exception_ptr(error_code const& ec) noexcept {
     return ec ? std::make_exception_ptr(system_error(ec)) : nullptr;
 }

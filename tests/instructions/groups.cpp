@@ -6,6 +6,8 @@
 //   groups any_exchange N    the same, each read beside a timer
 //   groups due N             two timers that are due, one after the other
 //   groups all_due N         two timers that are due, together: when_all
+#include "even_clock.hpp"
+
 #include <fairlead/coro/when_any.hpp>
 #include <fairlead/net/local.hpp>
 #include <fairlead/net/stream_socket.hpp>

@@ -132,11 +132,9 @@ inline error_code make_error_code(channel_errors e) noexcept { return {static_ca
 
 namespace impl::base {
 
+FAIRLEAD_EXPORT bool is_error_of_cancelled(error_code const& ec) noexcept;
 /// The wait for something ended because somebody asked it to.
-inline bool is_cancelled(error_code const& ec) noexcept {
-    return ec == error::make_error_code(error::operation_aborted) ||
-           ec == error::make_error_code(error::channel_cancelled);
-}
+inline bool is_cancelled(error_code const& ec) noexcept { return ec && is_error_of_cancelled(ec); }
 
 /// Throws system_error(ec, what) when ec is set: the one way in which a throwing overload fails.
 [[noreturn]] FAIRLEAD_EXPORT void throw_error_now(error_code const& ec, char const* what);
