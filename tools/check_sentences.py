@@ -22,7 +22,7 @@ from pathlib import Path
 WORDS_MAX = 25
 LIST = Path("tools/sentences.tsv")
 PAGES = ("*.md", "docs/**/*.md", "examples/*.md", "tests/**/*.md", "bench/*.md")
-SOURCES = ("include/**/*.hpp", "src/**/*.?pp", "examples/*.?pp", "bench/**/*.?pp", "tests/**/*.?pp")
+SOURCES = ("include/**/*.hpp", "src/**/*.?pp", "examples/**/*.?pp", "bench/**/*.?pp", "tests/**/*.?pp")
 NOT_READ = ("docs/benchmarks-runs.md",)
 TITLE = re.compile(r"(?:self |state )?(?:Completes|Errors|Cancel|Immediate|Lifetime|Threads|Allocates|Source|Throws|offers)  +")
 COMMENT = re.compile(r"(///?<?)(?: (.*)|$)")
