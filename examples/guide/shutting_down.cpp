@@ -16,6 +16,8 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <exception>
+#include <functional>
 #include <string>
 
 using namespace std::chrono_literals;

@@ -15,9 +15,9 @@
 
 #include <chrono>
 #include <cstdio>
+#include <exception>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 
 using namespace fairlead;
 using namespace std::chrono_literals;

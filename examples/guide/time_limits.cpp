@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 using namespace std::chrono_literals;
 using fairlead::awaitable, fairlead::as_tuple, fairlead::cancel_after, fairlead::cancel_at, fairlead::ip::tcp;
