@@ -479,7 +479,7 @@ void expect_of_use(sim::world& world, numbers& ch) {
 }
 
 TEST(Catalogue, C12_ChannelIsOfUseAfterACancellation) {
-    for (std::size_t const capacity : {0, 1}) {
+    for (std::size_t const capacity : {0U, 1U}) {
         sim::world world(7);
         numbers ch(world.context(), capacity);
         auto const cancelled = [](error_code ec, int = 0) { EXPECT_EQ(ec, error::channel_cancelled); };
@@ -512,7 +512,7 @@ TEST(Catalogue, C12_ChannelIsOfUseAfterACancellation) {
 // The order of the calls is that of the messages and of those that receive them, whoever comes again at once.
 TEST(Catalogue, F09_ChannelIsHandedOverInTurn) {
     constexpr int each = 7, rounds = 20;
-    for (std::size_t const capacity : {0, 1, 3}) {
+    for (std::size_t const capacity : {0U, 1U, 3U}) {
         sim::world world(11);
         numbers ch(world.context(), capacity);
         int sent = 0, asked = 0, completed = 0;

@@ -26,7 +26,7 @@ using numbers_of_threads = experimental::concurrent_channel<void(error_code, int
 TEST(ChannelOfAPool, LosesNothingAmongItsThreads) {
     auto const each = static_cast<int>(test::scaled(5'000, 300));
     thread_pool pool(3);
-    for (std::size_t const capacity : {0, 1, 16}) {
+    for (std::size_t const capacity : {0U, 1U, 16U}) {
         numbers_of_threads ch(pool, capacity);
         std::atomic<long> sum{0};
         std::vector<std::future<void>> all;
