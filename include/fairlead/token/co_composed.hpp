@@ -27,8 +27,8 @@
 
 #include <coroutine>
 #include <exception>
+#include <optional>
 #include <tuple>
-#include <variant>
 
 namespace fairlead {
 namespace impl::token {
@@ -164,7 +164,8 @@ public:
 
 private:
     template <class Values> void cancel_with(Values&& v) {
-        cancelled_values_.template emplace<std::decay_t<Values>>(std::forward<Values>(v));
+        std::apply([](auto&... each) { (each.reset(), ...); }, cancelled_values_);
+        std::get<std::optional<std::decay_t<Values>>>(cancelled_values_).emplace(std::forward<Values>(v));
     }
     void before_step() { chained::before_step(); }
     void end_cancellation() noexcept { chained::unchain(handler_); }
@@ -176,7 +177,8 @@ private:
     Handler handler_;
     bool throws_ = false;
     bool completes_ = true;
-    std::variant<std::monostate, operation::values_of<Signatures>...> cancelled_values_;
+    // Of one signature at most. Optionals rather than a variant, which weighs more to compile.
+    std::tuple<std::optional<operation::values_of<Signatures>>...> cancelled_values_;
 };
 
 /// The handler of a step. It owns the frame, and takes it along if it goes without being called.
@@ -333,12 +335,14 @@ private:
     bool complete_if_cancelled() {
         if (!state_.complete_if_cancelled() || !state_.cancelled())
             return false;
-        return std::visit([this](auto& v) { return this->complete_cancelled(v); }, state_.cancelled_values_);
+        bool const is_given = std::apply([this](auto&... each) { return (this->complete_with_given(each) || ...); },
+                                         state_.cancelled_values_);
+        return is_given || (complete_cancelled_as<Signatures>() || ...);
     }
-    bool complete_cancelled(std::monostate) { return (complete_cancelled_as<Signatures>() || ...); }
-    template <class... Args> bool complete_cancelled(std::tuple<Args...>& values) {
-        complete_with(std::move(values));
-        return true;
+    template <class Values> bool complete_with_given(std::optional<Values>& given) {
+        if (given)
+            complete_with(*std::move(given));
+        return given.has_value();
     }
     template <class Signature> bool complete_cancelled_as() {
         if constexpr (cancelled_values<Signature>::exist)

@@ -148,6 +148,31 @@ TEST(SeveralSignatures, ComposedOperationsMayHaveThem) {
     EXPECT_EQ(log, "101");
 }
 
+TEST(SeveralSignatures, ACancelledCoroutineCompletesWithTheLastValuesItWasGiven) {
+    for (bool const number_last : {false, true}) {
+        std::string log;
+        io_context context;
+        cancellation_signal signal;
+        auto handler = bind_cancellation_slot(signal.slot(), count_arguments{&log});
+        async_initiate<decltype(handler), void(), void(int)>(co_composed<void(), void(int)>(
+                                                                 [](auto state, io_context& c, bool last) -> void {
+                                                                     if (last)
+                                                                         state.on_cancellation_complete_with();
+                                                                     state.on_cancellation_complete_with(5);
+                                                                     if (!last)
+                                                                         state.on_cancellation_complete_with();
+                                                                     for (;;)
+                                                                         co_await post(c, deferred);
+                                                                 },
+                                                                 context),
+                                                             handler, std::ref(context), number_last);
+        context.run_one();
+        signal.emit(cancellation_type::terminal);
+        context.run();
+        EXPECT_EQ(log, number_last ? "1" : "0");
+    }
+}
+
 TEST(SeveralSignatures, InitiateWithTheSignaturesAloneTakesTheTokenAsItIs) {
     auto const start = [](auto handler, int n) { std::move(handler)(n); };
     int got = 0;
