@@ -50,11 +50,40 @@ awaitable<std::string> ask(tcp::socket& server) {
 awaitable<void> limit_a_coroutine(tcp::socket& server) {
     fairlead::error_code why;
     try {
-        co_await co_spawn(server.get_executor(), ask(server), cancel_after(20ms));
+        co_await cancel_after(20ms, ask(server));
     } catch (fairlead::system_error const& e) {
         why = e.code();
     }
     expect(why == fairlead::error::operation_aborted, "a limit around a coroutine ends the operation it awaits");
+}
+
+awaitable<void> say_goodbye(tcp::socket& server, bool& said) {
+    co_await async_write(server, fairlead::buffer(std::string_view("goodbye\n")));
+    said = true;
+}
+
+awaitable<void> ask_and_say_goodbye(tcp::socket& server, bool& said) {
+    std::exception_ptr thrown;
+    try {
+        co_await ask(server);
+    } catch (...) {
+        thrown = std::current_exception();
+    }
+    co_await fairlead::shield(cancel_after(2s, say_goodbye(server, said)));
+    if (thrown)
+        std::rethrow_exception(thrown);
+}
+
+awaitable<void> clean_up(tcp::socket& server) {
+    bool said = false;
+    fairlead::error_code why;
+    try {
+        co_await cancel_after(20ms, ask_and_say_goodbye(server, said));
+    } catch (fairlead::system_error const& e) {
+        why = e.code();
+    }
+    expect(why == fairlead::error::operation_aborted, "the limit of the whole has expired");
+    expect(said, "what is shielded is done all the same");
 }
 
 awaitable<void> limit_several(tcp::socket& server) {
@@ -81,6 +110,7 @@ awaitable<void> all(tcp::endpoint where) {
     co_await server.async_connect(where, cancel_after(10s));
     co_await limit_an_operation(server);
     co_await limit_a_coroutine(server);
+    co_await clean_up(server);
     co_await limit_several(server);
     int ticks = 0;
     co_await tick(ticks);

@@ -22,8 +22,10 @@
 #include <fairlead/coro/offload.hpp>
 #include <fairlead/coro/outcome.hpp>
 #include <fairlead/coro/resume_on.hpp>
+#include <fairlead/coro/shield.hpp>
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/coro/spawn_coro.hpp>
+#include <fairlead/coro/stop_token.hpp>
 #include <fairlead/coro/this_coro.hpp>
 #include <fairlead/coro/use_coro.hpp>
 #include <fairlead/coro/when_all.hpp>
@@ -79,6 +81,7 @@
 #include <fairlead/operation/compose.hpp>
 #include <fairlead/operation/default_token.hpp>
 #include <fairlead/scope/async_once.hpp>
+#include <fairlead/scope/cancel_after.hpp>
 #include <fairlead/scope/task_scope.hpp>
 #include <fairlead/stream/buffered_read_stream.hpp>
 #include <fairlead/stream/buffered_stream.hpp>

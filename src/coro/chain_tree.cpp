@@ -85,7 +85,8 @@ void chain_group::member_has_left(group_member& m) noexcept {
 bool chain_group::start_all(await_record& r) {
     bool const can_be_asked = r.notes & await_record::can_be_asked;
     awaited_by_ = &r;
-    if (can_be_asked)
+    bool const begins_anyway = hearing_ == group_hearing::waits_for_members && !operation::is_to_be_destroyed(r);
+    if (can_be_asked && !begins_anyway)
         if (auto const refused = operation::refusal_of(r); refused != operation::refusal::none)
             return refused == operation::refusal::suspends;
     r.make<awaited_group>().group = this;
@@ -113,7 +114,7 @@ bool chain_group::start_all(await_record& r) {
     if (can_be_asked) {
         bool const goes_on = r.notes & await_record::goes_on;
         auto const state = operation::requests_of(r).state;
-        state.await_begins({&ask_awaited, this, &r});
+        state.await_begins({hearing_ == group_hearing::asks_members ? &ask_awaited : &only_destroy_awaited, this, &r});
         state.await_has_begun(!goes_on);
     }
     if (!was_the_last())
@@ -153,7 +154,7 @@ void chain_group::has_ended(group_member& m, bool failed) noexcept {
             decided_by_ = &m;
         lock_.unlock();
         if (decides)
-            begin_walk(cancellation_type::all, false, walk_begins::at_once);
+            begin_walk(asks_for_, false, walk_begins::at_once);
     }
     member_has_left(m);
 }
@@ -175,6 +176,12 @@ void chain_group::ask_all_but(group_member const& spared, cancellation_type type
 /// The verb of a group.
 void chain_group::ask_awaited(void* storage, await_record& r, cancellation_type type) noexcept {
     static_cast<chain_group*>(storage)->begin_walk(type, operation::is_to_be_destroyed(r), walk_begins::soon);
+}
+
+/// That of a group whose members hear of nothing else.
+void chain_group::only_destroy_awaited(void* storage, await_record& r, cancellation_type type) noexcept {
+    if (operation::is_to_be_destroyed(r))
+        ask_awaited(storage, r, type);
 }
 
 /// At once: the caller is counted itself, so that the walk is not the last to be.

@@ -79,6 +79,12 @@ enum class group_end : unsigned char {
     first,         ///< one that ends, however it does
 };
 
+/// The effect of a request to the awaiting chain on the members of its group.
+enum class group_hearing : bool {
+    asks_members,
+    waits_for_members, ///< the chain hears of it afterwards; only its destruction reaches the members
+};
+
 /// The chains that a chain awaits together. The group completes when the last of them has ended, also when all have
 /// been asked to end. One that was destroyed, by destroy() or by the end of its context, has no result.
 /// Threads    add() and the await: one. Members may run anywhere; ask() and destroy() are called from anywhere while
@@ -86,12 +92,17 @@ enum class group_end : unsigned char {
 /// Allocates  for each chain blocks of the recycler: root, handler in the slot, state; nothing for an operation
 class chain_group {
 public:
-    explicit chain_group(group_end asks_at = group_end::of_all) noexcept : asks_at_(asks_at) {}
+    explicit chain_group(group_end asks_at = group_end::of_all,
+                         group_hearing hearing = group_hearing::asks_members) noexcept
+        : asks_at_(asks_at),
+          hearing_(hearing) {}
     chain_group(chain_group const&) = delete;
     chain_group& operator=(chain_group const&) = delete;
     /// Members that were not started are destroyed.
     FAIRLEAD_EXPORT ~chain_group();
 
+    /// Before the start: what the others are asked for when a member decides.
+    void asks_for(cancellation_type type) noexcept { asks_for_ = type; }
     /// Makes a chain of `a`, which starts on `e` when the group is awaited.
     template <class T> void add(member_of<T>& m, any_io_executor const& e, awaitable<T> a);
     /// A member that brings its record.
@@ -157,6 +168,7 @@ private:
     void begin_walk(cancellation_type type, bool destroys, walk_begins when,
                     group_member const* spared = nullptr) noexcept;
     static void ask_awaited(void* storage, await_record& r, cancellation_type type) noexcept;
+    static void only_destroy_awaited(void* storage, await_record& r, cancellation_type type) noexcept;
     static void walk(op* o, op_mode mode);
     bool ask_some_in_place() noexcept;
     void ask_some();
@@ -173,7 +185,9 @@ private:
     group_member* gone_ = nullptr; ///< to be forgotten when the walk is over
     std::size_t running_ = 0;      ///< members, the start, and the walk
     cancellation_type asked_ = cancellation_type::none;
+    cancellation_type asks_for_ = cancellation_type::all;
     group_end asks_at_;
+    group_hearing hearing_;
     bool has_started_ = false;
     bool is_walking_ = false;
     bool destroys_ = false;

@@ -181,8 +181,6 @@ private:
     bool const went_on_before_;
 };
 
-template <class T> inline constexpr bool is_async_op = false;
-template <class Signature, std::size_t Storage> inline constexpr bool is_async_op<async_op<Signature, Storage>> = true;
 template <class T> inline constexpr bool is_coro = false;
 template <class Y, class R, class E, class A> inline constexpr bool is_coro<experimental::coro<Y, R, E, A>> = true;
 
@@ -274,7 +272,7 @@ public:
             return base::await_transform(std::forward<A>(a));
         } else if constexpr (is_noexcept) {
             return await_owned(std::move(a));
-        } else if constexpr (!is_async_op<bare>) {
+        } else if constexpr (!operation::is_async_op<bare>) {
             return await_owned(std::move(a)(use_await));
         } else {
             return base::await_transform(std::forward<A>(a));

@@ -137,8 +137,36 @@ public:
     }
 
 private:
+    static constexpr group_hearing hearing =
+        requires { Results::waits_for_members; } ? group_hearing::waits_for_members : group_hearing::asks_members;
     Parts parts_;
-    chain_group group_{Results::asks_at};
+    chain_group group_{Results::asks_at, hearing};
+};
+
+template <class Parts, class Results> struct awaitable_result<group_operation<Parts, Results>> {
+    using type = typename group_operation<Parts, Results>::value_type;
 };
 
 } // namespace fairlead::impl::coro
+
+namespace fairlead {
+
+/// Starts a group on `ex`, in a coroutine of its own that awaits it.
+/// Completes  (exception_ptr e, value), with what the awaited group completes with
+/// Errors     as the group's; an empty executor makes the call itself throw bad_executor
+/// Cancel     terminal: all parts are asked
+/// Immediate  as a coroutine's
+/// Lifetime   the group is moved
+/// Threads    any
+/// Allocates  a frame, a block from the handler's allocator, and what the group takes
+template <io_executor Executor, class Parts, class Results, class Token = default_completion_token_t<Executor>>
+decltype(auto) co_spawn(Executor const& ex, impl::coro::group_operation<Parts, Results> group, Token&& token = {}) {
+    return co_spawn(ex, impl::coro::as_part(std::move(group)), std::forward<Token>(token));
+}
+template <execution_context_type Context, class Parts, class Results,
+          class Token = default_completion_token_t<typename Context::executor_type>>
+decltype(auto) co_spawn(Context& c, impl::coro::group_operation<Parts, Results> group, Token&& token = {}) {
+    return co_spawn(c.get_executor(), std::move(group), std::forward<Token>(token));
+}
+
+} // namespace fairlead

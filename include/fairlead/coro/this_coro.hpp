@@ -11,7 +11,8 @@ inline constexpr executor_t executor{};
 
 /// The result of this_coro::yield().
 struct yield_t {};
-/// `co_await this_coro::yield()`: gives way to everything that is queued.
+/// `co_await this_coro::yield()`: gives way to everything that is queued. It does not end early: a coroutine that only
+/// computes asks this_coro::cancellation_state.
 inline yield_t yield() noexcept { return {}; }
 
 /// The result of this_coro::yield_if_due().

@@ -342,8 +342,13 @@ public:
 
 namespace impl::net {
 
+/// A coroutine or a group, which scope/cancel_after.hpp limits: no token.
 template <class T>
-concept token_of_limit = !std::same_as<std::decay_t<T>, cancellation_type>;
+concept awaited_object =
+    requires { typename std::decay_t<T>::promise_type; } || requires(std::decay_t<T>& t) { t.await_ready(); };
+template <class T>
+concept token_of_limit =
+    !std::same_as<std::decay_t<T>, cancellation_type> && !awaited_object<T> && !operation::is_async_op<std::decay_t<T>>;
 
 template <class When, class Timer> auto make_limit(When w, cancellation_type type, Timer* t) {
     return partial_time_limit<When, Timer>{{w, type, t}};
@@ -373,7 +378,7 @@ template <class Rep, class Period, impl::net::token_of_limit Token>
 auto cancel_after(std::chrono::duration<Rep, Period> const& d, Token&& token) {
     return cancel_after(d)(std::forward<Token>(token));
 }
-template <class Rep, class Period, class Token>
+template <class Rep, class Period, impl::net::token_of_limit Token>
 auto cancel_after(std::chrono::duration<Rep, Period> const& d, cancellation_type type, Token&& token) {
     return cancel_after(d, type)(std::forward<Token>(token));
 }
@@ -394,6 +399,16 @@ auto cancel_after(basic_waitable_timer<Clock, Traits, Executor>& timer, std::chr
     return cancel_after(timer, d, type)(std::forward<Token>(token));
 }
 
+/// An operation that has no token yet: gives it one.
+template <class Rep, class Period, class Signature, std::size_t Storage>
+auto cancel_after(std::chrono::duration<Rep, Period> const& d, async_op<Signature, Storage>&& op) {
+    return std::move(op)(cancel_after(d));
+}
+template <class Rep, class Period, class Signature, std::size_t Storage> auto
+cancel_after(std::chrono::duration<Rep, Period> const& d, cancellation_type type, async_op<Signature, Storage>&& op) {
+    return std::move(op)(cancel_after(d, type));
+}
+
 /// As cancel_after, until a point in time.
 template <class Clock, class Duration> auto cancel_at(std::chrono::time_point<Clock, Duration> const& t,
                                                       cancellation_type type = cancellation_type::terminal) {
@@ -403,7 +418,7 @@ template <class Clock, class Duration, impl::net::token_of_limit Token>
 auto cancel_at(std::chrono::time_point<Clock, Duration> const& t, Token&& token) {
     return cancel_at(t)(std::forward<Token>(token));
 }
-template <class Clock, class Duration, class Token>
+template <class Clock, class Duration, impl::net::token_of_limit Token>
 auto cancel_at(std::chrono::time_point<Clock, Duration> const& t, cancellation_type type, Token&& token) {
     return cancel_at(t, type)(std::forward<Token>(token));
 }
@@ -421,6 +436,16 @@ template <class Clock, class Traits, class Executor, class C, class Duration, cl
 auto cancel_at(basic_waitable_timer<Clock, Traits, Executor>& timer, std::chrono::time_point<C, Duration> const& t,
                cancellation_type type, Token&& token) {
     return cancel_at(timer, t, type)(std::forward<Token>(token));
+}
+
+template <class Clock, class Duration, class Signature, std::size_t Storage>
+auto cancel_at(std::chrono::time_point<Clock, Duration> const& t, async_op<Signature, Storage>&& op) {
+    return std::move(op)(cancel_at(t));
+}
+template <class Clock, class Duration, class Signature, std::size_t Storage>
+auto cancel_at(std::chrono::time_point<Clock, Duration> const& t, cancellation_type type,
+               async_op<Signature, Storage>&& op) {
+    return std::move(op)(cancel_at(t, type));
 }
 
 } // namespace fairlead

@@ -290,6 +290,9 @@ private:
 namespace impl::operation {
 
 /// For what awaits an operation without being a coroutine.
+template <class T> inline constexpr bool is_async_op = false;
+template <class Signature, std::size_t Storage> inline constexpr bool is_async_op<async_op<Signature, Storage>> = true;
+
 struct op_access {
     template <class Op> static auto* functions(Op const& o) noexcept { return o.functions_; }
     template <class Op> static void* storage(Op& o) noexcept { return o.storage_; }

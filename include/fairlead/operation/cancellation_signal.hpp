@@ -37,6 +37,7 @@ struct alignas(16) slot_block {
 };
 
 struct slot_access;
+class wrapped_slot_handler; // operation/wrapped_slot_handler.hpp
 
 } // namespace impl::operation
 
@@ -69,6 +70,7 @@ public:
 
 private:
     friend class cancellation_slot;
+    friend class impl::operation::wrapped_slot_handler;
     friend struct impl::operation::slot_access;
 
     /// The calling thread at this signal. Others wait meanwhile; the thread itself may come again, from a handler.
@@ -159,6 +161,7 @@ public:
 
 private:
     friend class cancellation_signal;
+    friend class impl::operation::wrapped_slot_handler;
     friend struct impl::operation::slot_access;
     constexpr explicit cancellation_slot(cancellation_signal* s) noexcept : signal_(s) {}
     cancellation_signal* signal_ = nullptr;

@@ -9,7 +9,7 @@
 #include <fairlead/coro/multiple_exceptions.hpp>
 #include <fairlead/coro/operation_member.hpp>
 #include <fairlead/coro/this_coro.hpp>
-#include <fairlead/net/cancel_after.hpp>
+#include <fairlead/scope/cancel_after.hpp>
 #include <fairlead/sync/event.hpp>
 #include <fairlead/sync/semaphore.hpp>
 

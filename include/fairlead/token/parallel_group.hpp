@@ -128,9 +128,6 @@ private:
     Allocator allocator_;
 };
 
-template <class Op> inline constexpr bool is_async_op = false;
-template <class Signature, std::size_t Storage> inline constexpr bool is_async_op<async_op<Signature, Storage>> = true;
-
 /// The block that the operations of a group share. It counts their handlers, and the start.
 template <class Operations, class Condition, class Handler> class parallel_state {
 public:
@@ -200,7 +197,7 @@ private:
     };
     /// An operation that cannot be ended early is waited for.
     template <class Op> static bool hears([[maybe_unused]] Op const& op) noexcept {
-        if constexpr (is_async_op<Op>)
+        if constexpr (operation::is_async_op<Op>)
             return operation::op_access::functions(op)->is_cancellable;
         else
             return true;

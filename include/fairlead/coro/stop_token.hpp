@@ -1,0 +1,45 @@
+// The requests to a coroutine as a std::stop_token, for functions that know nothing of this library.
+#pragma once
+
+#include <fairlead/operation/chain_requests.hpp>
+
+#include <coroutine>
+#include <stop_token>
+#include <utility>
+
+namespace fairlead {
+namespace impl::coro {
+
+FAIRLEAD_EXPORT std::stop_token stop_token_of(await_record& r);
+
+class stop_token_awaiter {
+public:
+    stop_token_awaiter() noexcept {}
+    bool await_ready() const noexcept { return false; }
+    template <class Promise> bool await_suspend(std::coroutine_handle<Promise> h) {
+        token_ = stop_token_of(*h.promise().link.record);
+        return false;
+    }
+    std::stop_token await_resume() noexcept { return std::move(token_); }
+
+private:
+    std::stop_token token_;
+};
+
+} // namespace impl::coro
+
+namespace this_coro {
+
+/// `std::stop_token t = co_await this_coro::stop_token();`: stopped when the coroutine is asked to end, by a request
+/// that its filters let through. It serves what takes nothing else: a function on another thread (offload()), a
+/// std::condition_variable_any, a foreign library. It hears requests until reset_cancellation_state().
+/// Completes  the token; one that cannot be stopped in a coroutine that nobody can ask
+/// Errors     bad_alloc
+/// Immediate  never suspends
+/// Lifetime   the token may outlive the coroutine; it is then not stopped any more
+/// Threads    callbacks of the token run in the thread that asks; they must not wait for another one that asks
+/// Allocates  a stop state by operator new, and a block of the recycler; the second token of a coroutine nothing
+inline impl::coro::stop_token_awaiter stop_token() noexcept { return {}; }
+
+} // namespace this_coro
+} // namespace fairlead
