@@ -98,7 +98,11 @@ TEST_F(Shield, ItDoesNotBeginInAChainThatIsToBeDestroyed) {
     auto shielded = [&]() -> awaitable<void> {
         at_group->destroy();
         co_await this_coro::yield(); // The walk comes first.
-        co_await shield(after(1s, 7));
+        auto part = [this]() -> awaitable<void> {
+            log += "begun ";
+            co_return;
+        };
+        co_await shield(part());
         ADD_FAILURE() << "a chain that is to be destroyed went on";
     };
     spawn([&]() -> awaitable<void> {
