@@ -21,7 +21,7 @@ from pathlib import Path
 
 from check_catalogue import tests_of
 
-NAMED = re.compile(r"`((?:unit|catalogue|conformance|facts|interop|papers|sim|alloc)/[\w/]+\.(?![ch]pp`)\w+"
+NAMED = re.compile(r"`((?:unit|catalogue|conformance|facts|interop|papers|races|sim|alloc)/[\w/]+\.(?![ch]pp`)\w+"
                    r"|structure/\w+/\w+)`")
 MUST_FAIL = "structure/must_fail/"
 ROW = re.compile(r"^\| \[(\d+)\]\(#([\w-]+)\) \|(.*)$", re.M)
