@@ -1,9 +1,11 @@
 // The program of docs/guide/time-limits.md: limits for an operation, for a coroutine, and until a point in time.
+// Clean-up that a limit does not end.
 //
 // Run as a test:
+#include <fairlead/coro/shield.hpp>
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/net/acceptor.hpp>
-#include <fairlead/net/cancel_after.hpp>
+#include <fairlead/scope/cancel_after.hpp>
 #include <fairlead/stream/read.hpp>
 #include <fairlead/stream/read_until.hpp>
 #include <fairlead/stream/write.hpp>

@@ -17,7 +17,7 @@ namespace {
 
 using namespace waiting;
 
-class CancelAfter : public World {
+class CancelPartAfter : public World {
 public:
     awaitable<int> after(steady_clock::duration d, int value) {
         co_await sleep(d);
@@ -37,14 +37,14 @@ public:
     }
 };
 
-TEST_F(CancelAfter, ACoroutineThatTakesLongerIsAskedToEnd) {
+TEST_F(CancelPartAfter, ACoroutineThatTakesLongerIsAskedToEnd) {
     spawn([this]() -> awaitable<void> { co_await expect_cut(cancel_after(2s, after(1h, 7)), 2s); });
     world.run();
     EXPECT_EQ(log, "cut ");
     EXPECT_EQ(passed(), 2s);
 }
 
-TEST_F(CancelAfter, APartThatIsFasterTakesItsLimitAlong) {
+TEST_F(CancelPartAfter, APartThatIsFasterTakesItsLimitAlong) {
     spawn([this]() -> awaitable<void> {
         EXPECT_EQ(co_await cancel_after(10s, after(1s, 7)), 7);
         EXPECT_EQ(co_await cancel_after(0s, after(0s, 8)), 8) << "it was over before the limit began";
@@ -53,7 +53,7 @@ TEST_F(CancelAfter, APartThatIsFasterTakesItsLimitAlong) {
     EXPECT_EQ(passed(), 1s) << "nothing waits for the limit any more";
 }
 
-TEST_F(CancelAfter, WhatThePartThrowsArrives) {
+TEST_F(CancelPartAfter, WhatThePartThrowsArrives) {
     spawn([this]() -> awaitable<void> {
         auto fails = [this]() -> awaitable<void> {
             co_await sleep(1s);
@@ -69,7 +69,7 @@ TEST_F(CancelAfter, WhatThePartThrowsArrives) {
     EXPECT_EQ(log, "what it was");
 }
 
-TEST_F(CancelAfter, AResultThatComesAfterTheLimitArrives) {
+TEST_F(CancelPartAfter, AResultThatComesAfterTheLimitArrives) {
     spawn([this]() -> awaitable<void> {
         auto takes_its_time = [this]() -> awaitable<int> {
             co_await shield(sleep(3s));
@@ -83,7 +83,7 @@ TEST_F(CancelAfter, AResultThatComesAfterTheLimitArrives) {
     EXPECT_EQ(log, "end");
 }
 
-TEST_F(CancelAfter, LimitsNestAndTheNearestCounts) {
+TEST_F(CancelPartAfter, LimitsNestAndTheNearestCounts) {
     spawn([this]() -> awaitable<void> {
         auto limited = [this](std::chrono::seconds inner) -> awaitable<int> {
             co_return co_await cancel_after(inner, after(1h, 7));
@@ -96,7 +96,7 @@ TEST_F(CancelAfter, LimitsNestAndTheNearestCounts) {
     EXPECT_EQ(log, "cut cut cut ");
 }
 
-TEST_F(CancelAfter, ALimitAroundAnOperationInsideIsNeverLaterThanTheOneOutside) {
+TEST_F(CancelPartAfter, ALimitAroundAnOperationInsideIsNeverLaterThanTheOneOutside) {
     spawn([this]() -> awaitable<void> {
         auto waits = [this]() -> awaitable<void> {
             steady_timer t(context, 1h);
@@ -108,7 +108,7 @@ TEST_F(CancelAfter, ALimitAroundAnOperationInsideIsNeverLaterThanTheOneOutside) 
     EXPECT_EQ(log, "cut ");
 }
 
-TEST_F(CancelAfter, AGroupIsAskedAsAWhole) {
+TEST_F(CancelPartAfter, AGroupIsAskedAsAWhole) {
     spawn([this]() -> awaitable<void> {
         co_await expect_cut(cancel_after(2s, when_all(after(1s, 1), after(1h, 2))), 2s);
         auto const won = co_await cancel_after(2s, when_any(after(1s, 1), after(1h, 2)));
@@ -123,7 +123,7 @@ TEST_F(CancelAfter, AGroupIsAskedAsAWhole) {
     EXPECT_EQ(log, "cut ");
 }
 
-TEST_F(CancelAfter, AScopeIsAskedWithItsTasks) {
+TEST_F(CancelPartAfter, AScopeIsAskedWithItsTasks) {
     int ended = 0;
     spawn([this, &ended]() -> awaitable<void> {
         auto task = [this, &ended]() -> awaitable<void> {
@@ -150,7 +150,7 @@ TEST_F(CancelAfter, AScopeIsAskedWithItsTasks) {
     EXPECT_EQ(log, "end");
 }
 
-TEST_F(CancelAfter, ATimeOfAnyClockIsALimit) {
+TEST_F(CancelPartAfter, ATimeOfAnyClockIsALimit) {
     spawn([this]() -> awaitable<void> {
         co_await expect_cut(cancel_at(world.now() + 2s, after(1h, 7)), 2s);
         EXPECT_EQ(co_await cancel_at(steady_clock::time_point::max(), after(1s, 7)), 7);
@@ -160,7 +160,7 @@ TEST_F(CancelAfter, ATimeOfAnyClockIsALimit) {
     EXPECT_EQ(log, "cut cut ");
 }
 
-TEST_F(CancelAfter, ThePartIsAskedForTheTypeThatIsGiven) {
+TEST_F(CancelPartAfter, ThePartIsAskedForTheTypeThatIsGiven) {
     spawn([this]() -> awaitable<void> {
         auto notes = [this]() -> awaitable<cancellation_type> {
             co_await this_coro::reset_cancellation_state(cancellation_filter<cancellation_type::all>(),
@@ -179,7 +179,7 @@ TEST_F(CancelAfter, ThePartIsAskedForTheTypeThatIsGiven) {
     EXPECT_EQ(log, "end");
 }
 
-TEST_F(CancelAfter, ARequestFromOutsideReachesThePart) {
+TEST_F(CancelPartAfter, ARequestFromOutsideReachesThePart) {
     cancellation_signal signal;
     std::exception_ptr thrown;
     co_spawn(context, cancel_after(1h, after(1h, 7)),
@@ -193,7 +193,7 @@ TEST_F(CancelAfter, ARequestFromOutsideReachesThePart) {
     EXPECT_EQ(passed(), 1s) << "the limit has gone, too";
 }
 
-TEST_F(CancelAfter, AnOperationWithoutATokenTakesALimit) {
+TEST_F(CancelPartAfter, AnOperationWithoutATokenTakesALimit) {
     spawn([this]() -> awaitable<void> {
         steady_timer t(context, 1h);
         co_await expect_cut(cancel_after(1s, t.async_wait()), 1s);
@@ -205,7 +205,7 @@ TEST_F(CancelAfter, AnOperationWithoutATokenTakesALimit) {
     EXPECT_EQ(log, "cut cut cut cut ");
 }
 
-TEST_F(CancelAfter, APartMayHaveAnyKindOfResult) {
+TEST_F(CancelPartAfter, APartMayHaveAnyKindOfResult) {
     int place = 3;
     spawn([&place]() -> awaitable<void> {
         auto gives_reference = [&place]() -> awaitable<int&> { co_return place; };
@@ -218,7 +218,7 @@ TEST_F(CancelAfter, APartMayHaveAnyKindOfResult) {
     EXPECT_EQ(place, 4);
 }
 
-TEST_F(CancelAfter, ALimitThatHasNotBegunDestroysItsPartUnstarted) {
+TEST_F(CancelPartAfter, ALimitThatHasNotBegunDestroysItsPartUnstarted) {
     int alive = 0;
     struct counted {
         int& n;
@@ -234,7 +234,7 @@ TEST_F(CancelAfter, ALimitThatHasNotBegunDestroysItsPartUnstarted) {
     EXPECT_EQ(alive, 0);
 }
 
-TEST(CancelAfterElsewhere, AThreadPoolHasLimits) {
+TEST(CancelPartAfterElsewhere, AThreadPoolHasLimits) {
     thread_pool pool(2);
     std::atomic<int> cut = 0;
     for (int i = 0; i != 100; ++i)
