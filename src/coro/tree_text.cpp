@@ -1,46 +1,12 @@
 #include <fairlead/coro/chain_tree.hpp>
 
-#include <cxxabi.h>
-#include <dlfcn.h>
-
-#include <cstdio>
-#include <cstdlib>
+#include <fairlead/exec/function_names.hpp>
 
 namespace fairlead::impl::coro {
 namespace {
 
 /// A frame begins with the function that resumes it.
 void const* function_of(std::coroutine_handle<> h) noexcept { return *static_cast<void const* const*>(h.address()); }
-
-/// Of "f(int)::f(...) [clone .actor]" the part before the arguments.
-std::string without_arguments(std::string name) {
-    std::size_t at = 0;
-    for (constexpr std::string_view unnamed = "(anonymous namespace)";;) {
-        at = name.find('(', at);
-        if (at == name.npos || name.compare(at, unnamed.size(), unnamed) != 0)
-            break;
-        at += unnamed.size();
-    }
-    if (at != name.npos)
-        name.resize(at);
-    return name;
-}
-
-/// A function that is not exported has no name at run time: then its address, for addr2line.
-std::string name_of(std::coroutine_handle<> h) {
-    void const* const function = function_of(h);
-    Dl_info found{};
-    if (dladdr(function, &found) && found.dli_sname && found.dli_saddr == function) {
-        int failed = 0;
-        char* const demangled = abi::__cxa_demangle(found.dli_sname, nullptr, nullptr, &failed);
-        std::string name(failed ? found.dli_sname : demangled);
-        std::free(demangled);
-        return without_arguments(std::move(name));
-    }
-    char address[32];
-    std::snprintf(address, sizeof address, "coroutine at %p", function);
-    return address;
-}
 
 } // namespace
 
@@ -92,13 +58,14 @@ public:
 
 std::string tree_below(await_record const& top) {
     std::string text;
-    tree_walk::visit(top, [&text](await_record const& r, std::size_t depth) {
+    exec::function_names names;
+    tree_walk::visit(top, [&](await_record const& r, std::size_t depth) {
         auto const line = [&](std::string const& what) { text += std::string(4 * depth, ' ') + what + '\n'; };
         bool const asked = r.notes & await_record::can_be_asked && r.hooks->is_asked(const_cast<await_record&>(r));
         auto const* const group = tree_walk::group_of(r);
         line(std::string(group ? "a chain that awaits a group" : "a chain") + (asked ? ", asked to end" : ""));
         for (auto const* l = r.innermost; l; l = l->parent)
-            line("  " + name_of(const_cast<exec::chain_link*>(l)->handle()));
+            line("  " + names.of(function_of(const_cast<exec::chain_link*>(l)->handle())));
     });
     return text;
 }

@@ -165,6 +165,7 @@ TEST_F(ChainTree, IsWrittenOut) {
     };
     EXPECT_EQ(count("a chain that awaits a group\n"), 3) << before;
     EXPECT_EQ(count("    a chain\n"), 4) << before;
+    EXPECT_EQ(count("ChainTree::grow\n"), 7) << before;
 }
 
 TEST_F(ChainTree, WhatIsDestroyedEndsWithoutAResult) {
