@@ -46,6 +46,7 @@
 #include <fairlead/io/environment.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/io/io_loop.hpp>
+#include <fairlead/io/stall_detector.hpp>
 #include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/address.hpp>
 #include <fairlead/net/bad_address_cast.hpp>

@@ -3,6 +3,7 @@
 #include <fairlead/base/at_scope_end.hpp>
 #include <fairlead/io/clock.hpp>
 
+#include <io/run_watch.hpp>
 #include <io/timer_heap.hpp>
 
 #include <algorithm>
@@ -71,6 +72,8 @@ public:
             else if (has_it)
                 loop_.disown();
         } else {
+            if (loop_.watch_.load(std::memory_order_relaxed) != 0) [[unlikely]]
+                io::impl::run_watch::leaves(loop_);
             loop_.ownership_.leave();
             loop_.disown();
             if (loop_.stopped())
@@ -106,6 +109,8 @@ public:
             if (loop_.ownership_.take_or_wait(self, timeout, loop_.is_asleep(), &nudge, &loop_))
                 break;
         }
+        if (loop_.watch_.load(std::memory_order_relaxed) != 0) [[unlikely]]
+            io::impl::run_watch::enters(loop_);
         return !loop_.stopped(); // If it is, the destructor gives back what was taken.
     }
     static void nudge(void* l) noexcept {

@@ -315,6 +315,7 @@ protected:
     bool abandon_queued();
 
     FAIRLEAD_COLD void last_work_finished() noexcept;
+    static void resume_rest();
 
     execution_context& context_;
     op_queue local_;
@@ -355,7 +356,6 @@ private:
         if (thread.next) [[unlikely]]
             resume_rest();
     }
-    static void resume_rest();
     FAIRLEAD_COLD static void resume_at(resumer* here, await_record& r, op& o);
 
     static char not_a_handler_;

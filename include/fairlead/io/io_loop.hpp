@@ -12,6 +12,10 @@ namespace fairlead {
 
 struct steady_clock; // io/clock.hpp, which is <chrono>
 
+namespace io::impl {
+class run_watch;
+}
+
 /// Counts of a loop so far; for tests, benchmarks and curious users.
 struct loop_counters {
     std::uint64_t turns;
@@ -164,6 +168,7 @@ public:
     }
 
 private:
+    friend class io::impl::run_watch;
     class membership;
     struct timers;
     struct run_state;
@@ -260,6 +265,7 @@ private:
     std::atomic<bool> is_retired_{false};
     other_waits* other_waits_ = nullptr;
     bool has_own_thread_ = false;
+    std::atomic<std::uint64_t> watch_{0}; ///< the number of the io::impl::run_watch; 0: nobody watches
 };
 
 namespace io {
