@@ -16,19 +16,33 @@
 namespace fairlead::impl::exec {
 namespace {
 
+/// Where the pair of parentheses ends that begins behind `at`.
+std::size_t end_of_pair(std::string_view name, std::size_t at) noexcept {
+    int open = 0;
+    for (; at < name.size(); ++at) {
+        open += name[at] == '(';
+        open -= name[at] == ')';
+        if (name[at] == ')' && open == 0)
+            break;
+    }
+    return at;
+}
+
 /// Of "f(int)::f(...) [clone .actor]" the part before the parameters.
 std::string without_parameters(std::string name) {
-    constexpr std::string_view unnamed = "(anonymous namespace)";
+    std::string_view const all = name;
     int depth = 0; // Of template arguments and of lambdas, which have parentheses of their own.
-    for (std::size_t at = 0; at < name.size(); ++at) {
-        char const c = name[at];
-        if (name.compare(at, unnamed.size(), unnamed) == 0) {
-            at += unnamed.size() - 1;
+    for (std::size_t at = 0; at < all.size(); ++at) {
+        char const c = all[at];
+        auto const rest = all.substr(at);
+        if (rest.starts_with("(anonymous namespace)") || rest.starts_with("decltype") ||
+            rest.starts_with("operator()")) {
+            at = end_of_pair(all, at);
         } else if (c == '<' || c == '{') {
             ++depth;
         } else if (c == '>' || c == '}') {
             --depth;
-        } else if (c == '(' && depth == 0 && !std::string_view(name).substr(0, at).ends_with("operator")) {
+        } else if (c == '(' && depth == 0) {
             name.resize(at);
             break;
         }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 namespace named_function {
@@ -12,6 +13,8 @@ template <class T> struct part {
     [[gnu::noinline, gnu::used]] static int call(T (*f)(int)) { return f(1); }
     [[gnu::noinline, gnu::used]] int operator()(int n) const { return n; }
 };
+
+template <class T> [[gnu::noinline, gnu::used]] decltype(auto) deduced(T n) { return n + 1; }
 
 } // namespace named_function
 
@@ -29,6 +32,17 @@ TEST(FunctionNames, AreThoseOfTheSourceWithoutParameters) {
     EXPECT_NE(names.of(address_of(&named_function::part<int>::call)).find("named_function::part<int>::call"),
               std::string::npos);
     EXPECT_EQ(names.of(address_of(&named_function::part<int>::call)).find("(*)"), std::string::npos);
+}
+
+TEST(FunctionNames, KeepTheParenthesesOfAReturnTypeAndOfAnOperator) {
+    function_names names;
+    EXPECT_NE(names.of(address_of(&named_function::deduced<int>)).find(") named_function::deduced<int>"),
+              std::string::npos)
+        << names.of(address_of(&named_function::deduced<int>));
+    auto const call = &named_function::part<int>::operator();
+    void const* code = nullptr;
+    std::memcpy(&code, &call, sizeof code);
+    EXPECT_EQ(names.of(code), "named_function::part<int>::operator()");
 }
 
 TEST(FunctionNames, AreFoundFromInsideTheFunction) {
