@@ -26,6 +26,7 @@
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/coro/spawn_coro.hpp>
 #include <fairlead/coro/stop_token.hpp>
+#include <fairlead/coro/tasks.hpp>
 #include <fairlead/coro/this_coro.hpp>
 #include <fairlead/coro/use_coro.hpp>
 #include <fairlead/coro/when_all.hpp>
@@ -83,6 +84,7 @@
 #include <fairlead/operation/default_token.hpp>
 #include <fairlead/scope/async_once.hpp>
 #include <fairlead/scope/cancel_after.hpp>
+#include <fairlead/scope/dump_on_signal.hpp>
 #include <fairlead/scope/task_scope.hpp>
 #include <fairlead/stream/buffered_read_stream.hpp>
 #include <fairlead/stream/buffered_stream.hpp>

@@ -1,5 +1,7 @@
 #include <fairlead/coro/spawn.hpp>
 
+#include <coro/task_list.hpp>
+
 namespace fairlead::impl::coro {
 namespace {
 
@@ -23,6 +25,8 @@ spawn_root::spawn_root(any_io_executor const& e, exec::record_hooks const& h) no
       elsewhere_(executor_) {
     executor = &executor_;
     find_home();
+    if (task_list::is_in_use()) [[unlikely]]
+        is_listed_ = task_list::of_process().add(*this);
 }
 
 void spawn_root::find_home() noexcept {
@@ -36,11 +40,15 @@ void spawn_root::move_to(any_io_executor const& e) noexcept {
     home->count_work(-1);
     executor_ = e;
     find_home();
+    if (is_listed_)
+        task_list::of_process().has_moved(*this);
     home->count_work(+1);
     old.on_work_finished();
 }
 
 spawn_root::~spawn_root() {
+    if (is_listed_) [[unlikely]]
+        task_list::of_process().remove(*this);
     if (is_counted_)
         home->count_work(-1);
 }

@@ -1,12 +1,28 @@
-#include <fairlead/coro/chain_tree.hpp>
+#include <coro/tree_text.hpp>
 
-#include <fairlead/exec/function_names.hpp>
+#include <fairlead/operation/chain_requests.hpp>
 
 namespace fairlead::impl::coro {
 namespace {
 
 /// A frame begins with the function that resumes it.
 void const* function_of(std::coroutine_handle<> h) noexcept { return *static_cast<void const* const*>(h.address()); }
+
+/// The primitive that the chain awaits, as its type is called; empty: nobody knows, or there is none.
+std::string operation_of(await_record& r, exec::function_names& names) {
+    if (!(r.notes & await_record::can_be_asked))
+        return {};
+    auto const awaited = operation::requests_of(r).state.awaited();
+    if (!awaited.cancel)
+        return {};
+    // "...::primitive_functions<fairlead::detail::signal_wait, ...>::cancel"
+    auto const of_table = names.of(reinterpret_cast<void const*>(awaited.cancel));
+    auto const begins = of_table.find("_functions<");
+    if (begins == of_table.npos)
+        return of_table;
+    auto const type = of_table.substr(begins + std::string_view("_functions<").size());
+    return type.substr(0, type.find_first_of(",<>"));
+}
 
 } // namespace
 
@@ -56,17 +72,25 @@ public:
     }
 };
 
-std::string tree_below(await_record const& top) {
-    std::string text;
-    exec::function_names names;
+bool is_below_another(await_record const& r) noexcept { return tree_walk::above(r) != nullptr; }
+
+void write_tree(std::string& text, await_record const& top, exec::function_names& names,
+                std::function<std::string(await_record const&)> const& heading) {
     tree_walk::visit(top, [&](await_record const& r, std::size_t depth) {
         auto const line = [&](std::string const& what) { text += std::string(4 * depth, ' ') + what + '\n'; };
         bool const asked = r.notes & await_record::can_be_asked && r.hooks->is_asked(const_cast<await_record&>(r));
-        auto const* const group = tree_walk::group_of(r);
-        line(std::string(group ? "a chain that awaits a group" : "a chain") + (asked ? ", asked to end" : ""));
+        line(heading(r) + (tree_walk::group_of(r) ? " that awaits a group" : "") + (asked ? ", asked to end" : ""));
+        if (auto const operation = operation_of(const_cast<await_record&>(r), names); !operation.empty())
+            line("  waits for " + operation);
         for (auto const* l = r.innermost; l; l = l->parent)
             line("  " + names.of(function_of(const_cast<exec::chain_link*>(l)->handle())));
     });
+}
+
+std::string tree_below(await_record const& top) {
+    std::string text;
+    exec::function_names names;
+    write_tree(text, top, names, [](await_record const&) { return "a chain"; });
     return text;
 }
 

@@ -72,6 +72,7 @@ private:
     exec::executor_resumer elsewhere_; ///< the home, unless the executor runs a loop of ours
     std::coroutine_handle<> child_;
     bool is_counted_ = false;
+    bool is_listed_ = false; ///< coro/tasks.hpp
 };
 
 /// Ends the chain of a root that co_spawn has made, whose operation will never complete. Its coroutines are destroyed

@@ -89,6 +89,13 @@ public:
         awaited_.cancel = nullptr;
         lock_.unlock();
     }
+    /// For reports.
+    askable_await awaited() noexcept {
+        lock_.lock();
+        auto const a = awaited_;
+        lock_.unlock();
+        return a;
+    }
 
 private:
     void (*has_gone_)(chained_signal&) noexcept = nullptr; ///< null: it lies in a block
@@ -185,6 +192,7 @@ public:
         shared_->await_has_begun(with_all_before ? cancelled() : cancellation_type::none);
     }
     void await_has_ended() const noexcept { shared_->await_has_ended(); }
+    impl::operation::askable_await awaited() const noexcept { return shared_->awaited(); }
 
 private:
     impl::exec::shared_block<impl::operation::chained_signal> shared_;

@@ -1,0 +1,62 @@
+#include <fairlead/scope/dump_on_signal.hpp>
+
+#include <fairlead/coro/spawn.hpp>
+#include <fairlead/io/io_context.hpp>
+#include <fairlead/net/timer.hpp>
+#include <fairlead/token/detached.hpp>
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace fairlead;
+using namespace std::chrono_literals;
+
+awaitable<void> shown_by_a_signal(steady_timer& t) { co_await t.async_wait(); }
+
+TEST(DumpOnSignal, WritesTheTasksAtEachSignal) {
+    io_context context;
+    steady_timer timer(context, 1h);
+    std::vector<std::string> texts;
+    std::optional<dump_on_signal> shows;
+    shows.emplace(context, SIGUSR2, [&](std::string const& text) {
+        texts.push_back(text);
+        if (texts.size() == 1)
+            ::raise(SIGUSR2);
+        else
+            timer.cancel();
+    });
+    co_spawn(context, shown_by_a_signal(timer), [&](std::exception_ptr) { shows.reset(); });
+    ::raise(SIGUSR2);
+    context.run(); // Returns: nothing waits for signals any more.
+    ASSERT_EQ(texts.size(), 2U);
+    for (auto const& text : texts) {
+        EXPECT_EQ(text.find("tasks, at a signal:\n1 tasks\n"), 0U) << text;
+        EXPECT_NE(text.find("shown_by_a_signal"), text.npos) << text;
+    }
+}
+
+TEST(DumpOnSignal, MayGoBetweenASignalAndItsHandler) {
+    io_context context;
+    int texts = 0;
+    std::optional<dump_on_signal> shows;
+    shows.emplace(context, SIGUSR2, [&](std::string const&) { ++texts; });
+    ::raise(SIGUSR2);
+    shows.reset();
+    ::signal(SIGUSR2, SIG_IGN);
+    context.run();
+    ::signal(SIGUSR2, SIG_DFL);
+    EXPECT_EQ(texts, 0);
+}
+
+TEST(DumpOnSignal, RefusesWhatIsNoSignal) {
+    io_context context;
+    EXPECT_THROW(dump_on_signal(context, 1000), system_error);
+}
+
+} // namespace
