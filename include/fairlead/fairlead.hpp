@@ -47,6 +47,7 @@
 #include <fairlead/io/environment.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/io/io_loop.hpp>
+#include <fairlead/io/metrics.hpp>
 #include <fairlead/io/stall_detector.hpp>
 #include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/address.hpp>

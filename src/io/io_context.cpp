@@ -1,5 +1,7 @@
 #include <fairlead/io/io_context.hpp>
 
+#include <fairlead/io/metrics.hpp>
+
 #include <algorithm>
 #include <limits>
 
@@ -24,6 +26,21 @@ io_context::io_context(impl::exec::context_memory_ref memory)
       loop_(io_loop::make(*this, io::make_driver(impl::exec::service_access::memory_of(*this)))) {}
 io_context::io_context(service_maker const& initial, int concurrency_hint) : io_context(concurrency_hint) {
     initial.make(*this);
+}
+io_metrics io_context::metrics() const noexcept {
+    auto const c = counters();
+    auto const y = yields();
+    return {.turns = c.turns,
+            .items = c.items,
+            .polls = c.polls,
+            .sleeps = c.sleeps,
+            .system_calls = c.system_calls,
+            .verifications = c.verifications,
+            .yields_budget = y.budget,
+            .yields_deadline = y.deadline,
+            .yields_remote = y.remote,
+            .operations_pending = loop_->reactor().pending(),
+            .timers_pending = loop_->timers_pending()};
 }
 io_context::~io_context() {
     shutdown();

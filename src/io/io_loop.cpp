@@ -599,6 +599,8 @@ loop_counters io_loop::counters() const noexcept {
     return c;
 }
 
+std::size_t io_loop::timers_pending() const noexcept { return timers_->heap.size(); }
+
 template <class Op, void (io_loop::*Start)(Op&) noexcept> void io_loop::hand_in(Op& o) noexcept {
     // Nobody runs the loop: act at once.
     if (hold_while_idle const held(*this); held) {

@@ -9,6 +9,8 @@
 
 namespace fairlead {
 
+struct io_metrics;
+
 namespace impl::legacy {
 template <class Executor, class Handler> class wrapped_handler; // legacy/wrapped_handler.hpp
 }
@@ -92,6 +94,9 @@ public:
 
     loop_counters counters() const noexcept { return loop_->counters(); }
     yield_counters yields() const noexcept { return loop_->yields(); }
+    /// All of that by cause, and what is pending. Programs include <fairlead/io/metrics.hpp>.
+    /// Threads: inside a handler while no other thread is inside run(), or outside while none is
+    io_metrics metrics() const noexcept;
 
     // ---- for I/O objects and schedulers
     io_loop& as_loop() noexcept { return *loop_; }

@@ -82,6 +82,7 @@ public:
     void abandons_too(other_waits* o) noexcept { other_waits_ = o; }
 
     loop_counters counters() const noexcept;
+    std::size_t timers_pending() const noexcept;
 
     // ---- for I/O objects
     using loop::post_request;
