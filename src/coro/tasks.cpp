@@ -37,15 +37,25 @@ execution_context const* context_of(await_record const& r) noexcept {
     }
 }
 
-/// "f  program+0x1234": the innermost caller that does not belong to the library.
+/// Of a name without its template arguments. The demangler of the compiler's library does not know all lambdas.
+bool is_of_library(std::string_view name) noexcept {
+    return name.find("fairlead::") != name.npos || (name.starts_with("_Z") && name.find("N8fairlead") != name.npos);
+}
+
+/// "in f  program+0x1234": the innermost caller that does not belong to the library, in the same item.
 std::string place_of_spawn(task_list::task const& t, exec::function_names& names) {
+    bool has_left = false; // the walk itself, around which sanitizers put a function of theirs
     for (int i = 0; i < t.depth; ++i) {
         auto const* const call = static_cast<char const*>(t.spawned_by[static_cast<std::size_t>(i)]) - 1;
         auto const function = names.of(call);
-        if (function.substr(0, function.find('<')).find("fairlead::") == function.npos)
-            return function + "  " + exec::function_names::place_of(call);
+        auto const name = std::string_view(function).substr(0, function.find('<'));
+        if (name.find("fairlead::loop::") != name.npos || name.find("fairlead::io_loop::") != name.npos)
+            break;
+        has_left |= is_of_library(name);
+        if (has_left && !is_of_library(name))
+            return "in " + function + "  " + exec::function_names::place_of(call);
     }
-    return "an unknown function";
+    return "by the library";
 }
 
 } // namespace
@@ -125,7 +135,7 @@ std::string task_list::text(execution_context const& c) {
         if (found == tasks_.end())
             return std::string("an operation, or a task that was spawned before");
         auto const& t = found->second;
-        return "task " + std::to_string(t.number) + (t.name.empty() ? "" : " \"" + t.name + '"') + ", spawned in " +
+        return "task " + std::to_string(t.number) + (t.name.empty() ? "" : " \"" + t.name + '"') + ", spawned " +
                place_of_spawn(t, names);
     };
     std::string text = std::to_string(all.size()) + " tasks\n";

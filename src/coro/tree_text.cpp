@@ -79,8 +79,9 @@ void write_tree(std::string& text, await_record const& top, exec::function_names
     tree_walk::visit(top, [&](await_record const& r, std::size_t depth) {
         auto const line = [&](std::string const& what) { text += std::string(4 * depth, ' ') + what + '\n'; };
         bool const asked = r.notes & await_record::can_be_asked && r.hooks->is_asked(const_cast<await_record&>(r));
-        line(heading(r) + (tree_walk::group_of(r) ? " that awaits a group" : "") + (asked ? ", asked to end" : ""));
-        if (auto const operation = operation_of(const_cast<await_record&>(r), names); !operation.empty())
+        line(heading(r) + (tree_walk::group_of(r) ? ", awaits a group" : "") + (asked ? ", asked to end" : ""));
+        auto const operation = operation_of(const_cast<await_record&>(r), names);
+        if (!operation.empty() && !tree_walk::group_of(r))
             line("  waits for " + operation);
         for (auto const* l = r.innermost; l; l = l->parent)
             line("  " + names.of(function_of(const_cast<exec::chain_link*>(l)->handle())));

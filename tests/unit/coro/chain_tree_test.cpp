@@ -163,7 +163,7 @@ TEST_F(ChainTree, IsWrittenOut) {
             ++n;
         return n;
     };
-    EXPECT_EQ(count("a chain that awaits a group\n"), 3) << before;
+    EXPECT_EQ(count("a chain, awaits a group\n"), 3) << before;
     EXPECT_EQ(count("    a chain\n"), 4) << before;
     EXPECT_EQ(count("ChainTree::grow\n"), 7) << before;
 }

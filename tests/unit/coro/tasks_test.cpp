@@ -93,8 +93,12 @@ TEST_F(Tasks, OfAGroupStandBelowTheOneThatAwaitsIt) {
     function_that_spawns(context, listed_group(context));
     auto const text = dump_at(1s);
     EXPECT_TRUE(has(text, "3 tasks\ntask ")) << text;
-    EXPECT_TRUE(has(text, " that awaits a group\n")) << text;
+    EXPECT_TRUE(has(text, ", awaits a group\n")) << text;
     EXPECT_TRUE(has(text, "\n    task ")) << text;
+    EXPECT_TRUE(has(text, "\n      (anonymous namespace)::listed_inner\n")) << text;
+    auto const group = text.find(", spawned in (anonymous namespace)::listed_group  ");
+    EXPECT_NE(group, text.npos) << text;
+    EXPECT_NE(text.find(", spawned in (anonymous namespace)::listed_group  ", group + 1), text.npos) << text;
     EXPECT_TRUE(has(text, "\n      (anonymous namespace)::listed_outer\n")) << text;
     EXPECT_EQ(lines(text), 1 + 2 + (1 + 1 + 1) + (1 + 1 + 2)) << text;
 }

@@ -3,11 +3,13 @@
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/timer.hpp>
+#include <fairlead/scope/task_scope.hpp>
 #include <fairlead/token/detached.hpp>
 
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,6 +41,30 @@ TEST(DumpOnSignal, WritesTheTasksAtEachSignal) {
         EXPECT_EQ(text.find("tasks, at a signal:\n1 tasks\n"), 0U) << text;
         EXPECT_NE(text.find("shown_by_a_signal"), text.npos) << text;
     }
+}
+
+awaitable<void> task_of_a_scope(steady_timer& t) { co_await t.async_wait(); }
+awaitable<void> scope_with_a_task(steady_timer& t) {
+    auto body = [&t](task_scope<>& s) -> awaitable<void> { co_await s.spawn(task_of_a_scope, std::ref(t)); };
+    co_await with_scope(body);
+}
+
+TEST(DumpOnSignal, TasksOfAScopeStandBelowIt) {
+    io_context context;
+    steady_timer timer(context, 1h);
+    std::optional<dump_on_signal> shows;
+    std::string shown;
+    shows.emplace(context, SIGUSR2, [&](std::string const& text) {
+        shown = text;
+        timer.cancel();
+    });
+    co_spawn(context, scope_with_a_task(timer), [&](std::exception_ptr) { shows.reset(); });
+    ::raise(SIGUSR2);
+    context.run();
+    EXPECT_NE(shown.find(", spawned by the library\n      waits for fairlead::impl::net::timer_wait\n      "
+                         "(anonymous namespace)::task_of_a_scope\n"),
+              shown.npos)
+        << shown;
 }
 
 TEST(DumpOnSignal, MayGoBetweenASignalAndItsHandler) {
