@@ -37,9 +37,11 @@ execution_context const* context_of(await_record const& r) noexcept {
     }
 }
 
-/// Of a name without its template arguments. The demangler of the compiler's library does not know all lambdas.
+/// Of a name without its template arguments: is it ours or the standard library's? The demangler does not know all
+/// lambdas.
 bool is_of_library(std::string_view name) noexcept {
-    return name.find("fairlead::") != name.npos || (name.starts_with("_Z") && name.find("N8fairlead") != name.npos);
+    return name.find("fairlead::") != name.npos || name.find("std::") != name.npos ||
+           (name.starts_with("_Z") && name.find("N8fairlead") != name.npos);
 }
 
 /// "in f  program+0x1234": the innermost caller that does not belong to the library, in the same item.

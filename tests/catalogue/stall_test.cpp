@@ -11,6 +11,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <csignal>
+#include <cstdint>
 #include <latch>
 #include <mutex>
 #include <optional>
@@ -149,23 +150,30 @@ TEST(Catalogue, F12_AHandlerThatStaysStuckIsReportedAtEachDoublingOfItsTime) {
     EXPECT_GE(all.at(2).lasted, 2 * all.at(1).lasted);
 }
 
-TEST(Catalogue, F12_ALoopThatIsIdleIsNotReported) {
+TEST(Catalogue, F12_ALoopThatIsIdleIsNeitherReportedNorWokenUp) {
     stall_reports reports;
     stall_reports of_idle;
     io_context idle;
     io_context busy;
     auto guard = make_work_guard(idle);
     stall_detector const of_busy(busy, reports.with());
+    std::uint64_t first_turn = 0;
+    std::uint64_t last_turn = 0;
     std::latch begun(1);
-    post(idle, [&] { begun.count_down(); });
+    post(idle, [&] {
+        first_turn = idle.counters().turns;
+        begun.count_down();
+    });
     std::thread other([&] { idle.run(); });
     begun.wait();
     stall_detector const watches_idle(idle, of_idle.with());
-    post(busy, [&] { reports.wait_for(3); }); // Four limits at least.
+    post(busy, [&] { reports.wait_for(5); }); // After 32 milliseconds at least: as many looks at the idle loop.
     busy.run();
+    post(idle, [&] { last_turn = idle.counters().turns; });
     guard.reset();
     other.join();
     EXPECT_TRUE(of_idle.all().empty());
+    EXPECT_LE(last_turn, first_turn + 6) << "the detector, the post and the guard wake it";
 }
 
 TEST(Catalogue, F12_ADetectorMayGoWhileAHandlerIsStuckAndAContextBeforeItsDetector) {
