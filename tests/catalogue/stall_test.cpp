@@ -106,6 +106,9 @@ struct handler_that_goes_on {
 };
 
 TEST(Catalogue, F12_OneOfSeveralThreadsThatIsStuckIsReportedWhileOthersGoOn) {
+    impl::exec::shares::prepare();
+    if (!impl::exec::shares::are_possible())
+        GTEST_SKIP() << "the system refuses membarrier(2)";
     stall_reports reports;
     io_context context;
     stall_detector const detector(context, reports.with());
