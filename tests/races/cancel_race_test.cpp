@@ -139,7 +139,7 @@ struct writes {
         w.text.clear();
     }
 };
-/// What has been written waits in the buffer of the stream.
+/// The buffer of the stream holds four bytes to be flushed.
 template <bool OfBoth> struct flushes : writes {
     using writes::writes;
     void before(world& w, std::uint64_t round) {
@@ -260,7 +260,7 @@ struct datagram_receives {
         EXPECT_EQ(got, w.out().size());
     }
 };
-/// There is room always. What has been sent is in a socket of ours.
+/// There is room always. The receiver is a socket of ours.
 template <bool ToPath = false> struct datagram_sends {
     explicit datagram_sends(world& w) { of(w).non_blocking(true); }
     void before(world&, std::uint64_t) {}
