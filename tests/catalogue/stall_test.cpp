@@ -16,6 +16,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -196,6 +197,24 @@ TEST(Catalogue, F12_ADetectorMayGoWhileAHandlerIsStuckAndAContextBeforeItsDetect
     gone->run();
     gone.reset();
     detector.reset();
+}
+
+TEST(Catalogue, F12_ADetectorMayGoInTheChildOfAForkToo) {
+    stall_reports reports;
+    io_context context;
+    std::optional<stall_detector> detector(std::in_place, context, reports.with());
+    ::pid_t const child = ::fork();
+    if (child == 0) {
+        ::alarm(20); // Its thread is not there to be waited for.
+        detector.reset();
+        ::_exit(0);
+    }
+    int status = -1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    post(context, [&] { reports.wait_for(1); });
+    context.run();
+    EXPECT_FALSE(reports.all().empty()) << "the parent is watched as before";
 }
 
 TEST(Catalogue, F12_TheActionOfTheSignalIsGivenBack) {
