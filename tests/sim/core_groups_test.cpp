@@ -1,11 +1,13 @@
 // Groups of operations and coroutines, under many seeds. Trees of when_all, when_all_settled, when_any and
-// when_any_success are asked to end, fail, and are destroyed with their context. Each group is held to what its parts
-// have really done.
+// when_any_success, of limits and shields are asked to end, fail, and are destroyed with their context. Each group is
+// held to what its parts have really done.
 #include <fairlead/coro/awaitable_operators.hpp>
+#include <fairlead/coro/shield.hpp>
 #include <fairlead/coro/when_any.hpp>
 #include <fairlead/net/local.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/net/timer.hpp>
+#include <fairlead/scope/cancel_after.hpp>
 #include <fairlead/stream/write.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/bind_cancellation_slot.hpp>
@@ -199,7 +201,7 @@ private:
         part_account mine(s);
         ++groups_;
         auto p = make_parts(depth);
-        switch (below(5)) {
+        switch (below(8)) {
         case 0:
             try {
                 auto const values = co_await when_all(std::move(p.all));
@@ -229,6 +231,27 @@ private:
                 throw;
             }
             break;
+        case 4:
+        case 5: { // an inner limit beside those outside
+            part_state one;
+            auto limited = cancel_after(std::chrono::microseconds(below(4'000)), grow(depth - 1, one, alive(account)));
+            try {
+                co_await std::move(limited);
+                account.check(one.is == part_state::gave_value, "a limit gives a value that its part has not given");
+            } catch (std::exception const&) {
+                account.check(one.is == part_state::threw || one.is == part_state::not_begun,
+                              "a limit has ended before its part, or has lost its value");
+                throw;
+            }
+            break;
+        }
+        case 6: { // It waits for nobody but the clock.
+            part_state one;
+            auto shielded = shield(wait(one, alive(account)));
+            co_await std::move(shielded);
+            account.check(one.is == part_state::gave_value, "a request has passed a shield");
+            break;
+        }
         default: {
             using namespace experimental::awaitable_operators;
             part_state left, right;
