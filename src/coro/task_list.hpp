@@ -21,7 +21,7 @@ public:
         execution_context const* context;
         std::string name;
         int depth;                        ///< of the stack of the spawn
-        std::array<void*, 16> spawned_by; ///< the innermost first
+        std::array<void*, 32> spawned_by; ///< the innermost first
     };
 
     /// Does any context want one?

@@ -44,20 +44,25 @@ bool is_of_library(std::string_view name) noexcept {
            (name.starts_with("_Z") && name.find("N8fairlead") != name.npos);
 }
 
-/// "in f  program+0x1234": the innermost caller that does not belong to the library, in the same item.
+/// "in f  program+0x1234": the innermost caller that does not belong to the library, in the same item. clang gives no
+/// symbol to what it makes of an await_suspend(). Where nothing has one there are the places of all callers.
 std::string place_of_spawn(task_list::task const& t, exec::function_names& names) {
     bool has_left = false; // the walk itself, around which sanitizers put a function of theirs
+    std::string nameless;
     for (int i = 0; i < t.depth; ++i) {
         auto const* const call = static_cast<char const*>(t.spawned_by[static_cast<std::size_t>(i)]) - 1;
+        auto const place = exec::function_names::place_of(call);
         auto const function = names.of(call);
         auto const name = std::string_view(function).substr(0, function.find('<'));
         if (name.find("fairlead::loop::") != name.npos || name.find("fairlead::io_loop::") != name.npos)
             break;
         has_left |= is_of_library(name);
-        if (has_left && !is_of_library(name))
-            return "in " + function + "  " + exec::function_names::place_of(call);
+        if (function == place)
+            nameless += ' ' + place;
+        else if (has_left && !is_of_library(name))
+            return "in " + function + "  " + place;
     }
-    return "by the library";
+    return has_left ? "by the library" : "from" + nameless;
 }
 
 } // namespace

@@ -29,7 +29,8 @@ public:
         pthread_t handle;
         long number;
         stall_judge judge;
-        bool is_deaf = false; ///< has not answered once
+        unsigned missed = 0;     ///< questions in a row that it has not answered
+        unsigned looks_left = 0; ///< until it is asked again
 
         /// In a handler, not in the loop nor in a call of the library: those ask for no answer.
         bool is_inside_handler() const noexcept { return state->sections.load(std::memory_order_relaxed) == 0; }
@@ -81,7 +82,7 @@ public:
     thread_question(thread_question const&) = delete;
     thread_question& operator=(thread_question const&) = delete;
 
-    /// Waits for the answer, but no longer than a second. Empty: there was none.
+    /// Waits for the answer, but no longer than a fifth of a second. Empty: there was none.
     std::optional<answer> ask(pthread_t thread, io_loop& l, bool wants_stack) const noexcept;
 
 private:

@@ -126,17 +126,27 @@ private:
         {
             std::lock_guard const lock(run_watch::mutex());
             for (auto& t : watch_->threads())
-                if (!t.is_deaf && t.is_inside_handler())
+                if (t.is_inside_handler() && is_to_be_asked(t))
                     if (auto const lasted = ask(t); lasted > 0)
                         all.push_back({stack_, lasted, t.number});
         }
         for (auto const& f : all)
             options_.report(described(f.stack, f.lasted_ns, f.thread));
     }
+    /// One that does not answer may block the signal. It holds up those that enter run() or leave it, so it is asked
+    /// less and less often.
+    static bool is_to_be_asked(run_watch::watched_thread& t) noexcept {
+        if (t.looks_left == 0)
+            return true;
+        --t.looks_left;
+        return false;
+    }
+    static constexpr unsigned missed_most = 10;
     /// 0: nothing to be reported.
     std::int64_t ask(run_watch::watched_thread& t) {
         auto const first = question_.ask(t.handle, *loop_, false);
-        t.is_deaf = !first;
+        t.missed = first ? 0 : std::min(t.missed + 1, missed_most);
+        t.looks_left = first ? 0 : 1U << t.missed;
         if (!first || !first->at)
             return 0;
         auto const place = *first->at;

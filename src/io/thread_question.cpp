@@ -16,7 +16,7 @@ namespace fairlead::io::impl {
 namespace {
 
 constexpr int stack_most = 64;
-constexpr std::int64_t patience_s = 1;
+constexpr long patience_ns = 200'000'000;
 
 /// The one question of the process, and its answer. The signal handler touches nothing else but the thread's own state.
 struct exchange {
@@ -110,7 +110,9 @@ std::optional<thread_question::answer> thread_question::ask(pthread_t thread, io
     value.sival_int = static_cast<int>(last_number);
     timespec until{};
     ::clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += patience_s;
+    until.tv_nsec += patience_ns;
+    until.tv_sec += until.tv_nsec / 1'000'000'000;
+    until.tv_nsec %= 1'000'000'000;
     if (::pthread_sigqueue(thread, signal_, value) == 0) {
         x.sent.fetch_add(1, std::memory_order_relaxed);
         int r = 0;
