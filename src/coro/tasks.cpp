@@ -44,8 +44,9 @@ bool is_of_library(std::string_view name) noexcept {
            (name.starts_with("_Z") && name.find("N8fairlead") != name.npos);
 }
 
-/// "in f  program+0x1234": the innermost caller that does not belong to the library, in the same item. clang gives no
-/// symbol to what it makes of an await_suspend(). Where nothing has one there are the places of all callers.
+/// The innermost caller that does not belong to the library, in the same item, as "in f  program+0x1234". Callers
+/// without a symbol are passed over: clang gives none to its part of an await_suspend(). If nothing has a symbol, the
+/// places of all callers are given.
 std::string place_of_spawn(task_list::task const& t, exec::function_names& names) {
     bool has_left = false; // the walk itself, around which sanitizers put a function of theirs
     std::string nameless;
