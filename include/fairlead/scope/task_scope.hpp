@@ -105,6 +105,38 @@ private:
     std::atomic<bool> cuts_{false};
 };
 
+/// The result of spawn(). A task for which there is room starts in the await itself: that takes no frame and no op.
+template <class T, class Call> class [[nodiscard("the task starts only when this is awaited")]] spawning {
+public:
+    spawning(task_scope<T>& s, Call&& c) : scope_(s), call_(std::move(c)) {}
+    /// Before it is awaited.
+    spawning(spawning&& other) : scope_(other.scope_), call_(std::move(other.call_)) {}
+    spawning& operator=(spawning&&) = delete;
+
+    /// For whom an awaitable is wanted.
+    operator awaitable<void>() && { return scope_.start_later(std::move(call_)); }
+
+    bool await_ready() { return scope_.start_at_once(call_); }
+    template <class Promise> void await_suspend(std::coroutine_handle<Promise> h) {
+        static_assert(
+            requires { h.promise().link.record; },
+            "a spawn is awaited by a coroutine of this library: an awaitable, or what co_spawn starts");
+        later_.emplace(scope_.start_later(std::move(call_)), h.promise());
+        later_->await_suspend(h);
+    }
+    void await_resume() {
+        if (later_)
+            later_->await_resume();
+    }
+
+private:
+    task_scope<T>& scope_;
+    Call call_;
+    std::optional<coro::child_awaiter<void>> later_;
+};
+/// As a part of a group.
+template <class T, class Call> awaitable<void> as_part(spawning<T, Call>&& s) { return std::move(s); }
+
 [[noreturn]] FAIRLEAD_EXPORT void throw_closed();
 /// A task that waited for the end of all tasks would wait for itself.
 [[noreturn]] FAIRLEAD_EXPORT void waits_for_itself() noexcept;
@@ -203,6 +235,10 @@ struct scope_access;
 
 } // namespace impl::scope
 
+template <class T, class Call> struct impl::coro::member_for<impl::scope::spawning<T, Call>> {
+    using type = impl::coro::coroutine_member<void>;
+};
+
 /// Tasks that belong to one coroutine. Only with_scope() makes one, and waits for all of them: none is left behind.
 /// A task that fails ends the scope, unless the options say otherwise. One that the scope itself has asked to end may
 /// throw operation_aborted: that is no failure.
@@ -226,19 +262,17 @@ public:
     /// Lifetime   the function and its arguments are kept until the task has ended; of std::ref(x) only a reference is
     /// Threads    any
     /// Allocates  a node and what co_spawn takes, from the recycler
-    template <class F, class... Args>
-    [[nodiscard("the task starts only when this is awaited")]] awaitable<void> spawn(F f, Args... args) {
-        if (core_.is_limited())
-            co_await core_.room().async_acquire();
-        if (!start(std::move(f), std::move(args)...))
-            impl::scope::throw_closed();
+    template <class F, class... Args> auto spawn(F f, Args... args) {
+        using call = impl::scope::kept_call_of<F, Args...>;
+        return impl::scope::spawning<T, call>(*this, call(std::in_place, std::move(f), std::move(args)...));
     }
     /// As spawn(), without waiting. False: there is no room, or the scope takes no more tasks. The arguments are then
     /// left alone.
     template <class F, class... Args> bool try_spawn(F&& f, Args&&... args) {
         if (core_.is_limited() && !core_.room().try_acquire())
             return false;
-        return start(std::forward<F>(f), std::forward<Args>(args)...);
+        using call = impl::scope::kept_call_of<F, Args...>;
+        return start([&] { return call(std::in_place, std::forward<F>(f), std::forward<Args>(args)...); });
     }
 
     /// Takes no more tasks. A spawn that waits throws operation_aborted.
@@ -284,10 +318,12 @@ public:
 private:
     friend struct impl::scope::scope_access;
     friend class impl::scope::task_node<T>;
+    template <class, class> friend class impl::scope::spawning;
     task_scope(any_io_executor const& e, scope_options const& o) : core_(e, o), ended_(e) {}
 
-    template <class F, class... Args> bool start(F&& f, Args&&... args) {
-        using call = impl::scope::kept_call_of<F, Args...>;
+    /// Starts what `take_call` returns. The permit has been taken if there is a limit.
+    template <class TakeCall> bool start(TakeCall take_call) {
+        using call = std::decay_t<decltype(take_call())>;
         static_assert(
             std::is_same_v<typename impl::coro::awaitable_result<std::decay_t<decltype(std::declval<call&>()())>>::type,
                            T>,
@@ -301,9 +337,27 @@ private:
             return false;
         }
         impl::coro::member_handler<T> counts(*n); // From here on it leaves by itself, whatever happens.
-        call kept(std::in_place, std::forward<F>(f), std::forward<Args>(args)...);
-        core_.group().start_entered(*n, core_.executor(), std::move(counts), std::move(kept));
+        call taken = take_call();
+        core_.group().start_entered(*n, core_.executor(), std::move(counts), std::move(taken));
         return true;
+    }
+    template <class Call> void start_or_throw(Call& call) {
+        if (!start([&]() -> Call&& { return std::move(call); }))
+            impl::scope::throw_closed();
+    }
+    /// False: there is no room now, or the item of the awaiting coroutine has used up its budget.
+    template <class Call> bool start_at_once(Call& call) {
+        if (!impl::exec::spend() || (core_.is_limited() && !core_.room().try_acquire()))
+            return false;
+        start_or_throw(call);
+        return true;
+    }
+    template <class Call> awaitable<void> start_later(Call call) {
+        if (core_.is_limited())
+            co_await core_.room().async_acquire();
+        else
+            co_await this_coro::yield_if_due();
+        start_or_throw(call);
     }
 
     /// A task that entered has not begun.

@@ -1,9 +1,12 @@
 // task_scope: what it waits for, what the failure of a task does, how many run at once, and how it is drained.
 #include <fairlead/scope/task_scope.hpp>
 
+#include <fairlead/coro/when_all.hpp>
 #include <fairlead/exec/recycler.hpp>
 #include <fairlead/exec/thread_pool.hpp>
 #include <fairlead/sync/channel.hpp>
+#include <fairlead/token/detached.hpp>
+#include <fairlead/token/post.hpp>
 #include <fairlead/token/use_future.hpp>
 #include <support/scale.hpp>
 #include <unit/sync/waiting.hpp>
@@ -79,6 +82,48 @@ public:
     bool is_done = false;
     int running = 0, most = 0;
 };
+
+TEST_F(TaskScope, ASpawnIsPartOfAGroupAndAnAwaitable) {
+    auto body = [this](task_scope<int>& s) -> awaitable<void> {
+        bool was_cut = false;
+        co_await s.spawn([this] { return after(1h, 1); });
+        try { // There is no room for an hour.
+            co_await cancel_after(1s, s.spawn([this] { return after(1h, 2); }));
+        } catch (system_error const& e) {
+            was_cut = e.code() == error::operation_aborted;
+        }
+        EXPECT_TRUE(was_cut);
+        EXPECT_EQ(passed(), 1s);
+        s.cancel();
+    };
+    run([&]() -> awaitable<void> { co_await with_scope<int>({.at_most = 1}, body); });
+    EXPECT_FALSE(thrown);
+    EXPECT_EQ(most, 1) << "the second task has not begun";
+    running = most = 0; // The first was cut.
+    auto two = [this](task_scope<int>& s) -> awaitable<void> {
+        co_await when_all(s.spawn([this] { return after(1s, 1); }), s.spawn([this] { return after(1s, 2); }));
+        awaitable<void> third = s.spawn([this] { return after(1s, 3); });
+        EXPECT_EQ(s.running(), 2U);
+        co_await std::move(third);
+        EXPECT_EQ(s.running(), 3U);
+    };
+    run([&]() -> awaitable<void> { co_await with_scope<int>({.failures = on_failure::is_kept}, two); });
+    EXPECT_FALSE(thrown);
+    EXPECT_EQ(most, 3);
+}
+
+TEST_F(TaskScope, SpawningWhatEndsAtOnceIsFairToTheOthers) {
+    bool stop = false;
+    auto body = [&stop](task_scope<>& s) -> awaitable<void> {
+        auto nothing = []() -> awaitable<void> { co_return; };
+        while (!stop)
+            co_await s.spawn(nothing);
+    };
+    co_spawn(context, [&] { return with_scope(body); }, detached);
+    post(context, [&stop] { stop = true; });
+    world.run();
+    EXPECT_TRUE(stop);
+}
 
 TEST_F(TaskScope, IsLeftWhenTheBodyAndAllTasksHaveEnded) {
     run([this]() -> awaitable<void> {
