@@ -1,4 +1,4 @@
-// Fails: cancel_after() and cancel_at() take a coroutine or a group that is moved
+// Fails: take a coroutine or a group that is moved
 #include <fairlead/scope/cancel_after.hpp>
 
 fairlead::awaitable<void> child() { co_return; }

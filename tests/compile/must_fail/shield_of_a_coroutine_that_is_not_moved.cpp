@@ -1,4 +1,4 @@
-// Fails: shield() takes an operation, an awaitable or a group: move one that has a name
+// Fails: takes an operation, an awaitable or a group: move one that has a name
 #include <fairlead/coro/shield.hpp>
 
 #include <fairlead/coro/awaitable.hpp>
