@@ -100,14 +100,14 @@ thread_question::~thread_question() {
 std::optional<thread_question::answer> thread_question::ask(pthread_t thread, io_loop& l,
                                                             bool wants_stack) const noexcept {
     auto& x = the_exchange;
-    static constinit unsigned last_number = 0;
-    if (++last_number == 0)
-        ++last_number;
+    static constinit unsigned last_question = 0;
+    if (++last_question == 0)
+        ++last_question;
     x.about.store(&l, std::memory_order_relaxed);
     x.wants_stack.store(wants_stack, std::memory_order_relaxed);
-    x.open.store(last_number, std::memory_order_release);
+    x.open.store(last_question, std::memory_order_release);
     sigval value{};
-    value.sival_int = static_cast<int>(last_number);
+    value.sival_int = static_cast<int>(last_question);
     timespec until{};
     ::clock_gettime(CLOCK_REALTIME, &until);
     until.tv_nsec += patience_ns;
@@ -119,7 +119,7 @@ std::optional<thread_question::answer> thread_question::ask(pthread_t thread, io
         do
             r = ::sem_timedwait(&x.answered, &until);
         while (r != 0 && errno == EINTR);
-        auto number = last_number;
+        auto number = last_question;
         if (r != 0 && !x.open.compare_exchange_strong(number, 0, std::memory_order_relaxed)) {
             while (::sem_wait(&x.answered) != 0) { // The answer is being written.
             }

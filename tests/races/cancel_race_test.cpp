@@ -457,7 +457,7 @@ template <class Op, class Way> void race() {
     SCOPED_TRACE(Op::name);
     using kind_type = kind_of<Op>;
     if constexpr (!std::is_same_v<kind_type, hear_no_requests>) {
-        auto const rounds = fairlead::test::scaled(2'000, 100);
+        auto const rounds = fairlead::test::scaled(200, 50);
         world w;
         kind_type k(w);
         cancellation_signal signal;

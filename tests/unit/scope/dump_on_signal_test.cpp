@@ -61,7 +61,8 @@ TEST(DumpOnSignal, TasksOfAScopeStandBelowIt) {
     co_spawn(context, scope_with_a_task(timer), [&](std::exception_ptr) { shows.reset(); });
     ::raise(SIGUSR2);
     context.run();
-    EXPECT_NE(shown.find(", spawned by the library\n      waits for fairlead::impl::net::timer_wait\n      "
+    EXPECT_NE(shown.find(", spawned in (anonymous namespace)::scope_with_a_task  "), shown.npos) << shown;
+    EXPECT_NE(shown.find("\n      waits for fairlead::impl::net::timer_wait\n      "
                          "(anonymous namespace)::task_of_a_scope\n"),
               shown.npos)
         << shown;
