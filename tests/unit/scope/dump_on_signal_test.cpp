@@ -4,6 +4,7 @@
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/timer.hpp>
 #include <fairlead/scope/task_scope.hpp>
+#include <fairlead/token/deferred.hpp>
 #include <fairlead/token/post.hpp>
 
 #include <gtest/gtest.h>
@@ -66,6 +67,34 @@ TEST(DumpOnSignal, TasksOfAScopeStandBelowIt) {
                          "(anonymous namespace)::task_of_a_scope\n"),
               shown.npos)
         << shown;
+}
+
+awaitable<void> gives_way_once() { co_await post(co_await this_coro::executor, deferred); }
+awaitable<void> task_that_raises(steady_timer& t) {
+    ::raise(SIGUSR2);
+    co_await t.async_wait();
+}
+awaitable<void> scope_with_room_for_one(steady_timer& t) {
+    auto body = [&t](task_scope<>& s) -> awaitable<void> {
+        co_await s.spawn(gives_way_once);
+        co_await s.spawn(task_that_raises, std::ref(t)); // It waits for room, and the loop goes on with it.
+    };
+    co_await with_scope({.at_most = 1}, body);
+}
+
+TEST(DumpOnSignal, ATaskThatHasWaitedForRoomHasNoPlaceInTheProgram) {
+    io_context context;
+    steady_timer timer(context, 20s);
+    std::optional<dump_on_signal> shows;
+    std::string shown;
+    shows.emplace(context, SIGUSR2, [&](std::string const& text) {
+        shown = text;
+        timer.cancel();
+    });
+    co_spawn(context, scope_with_room_for_one(timer), [&](std::exception_ptr) { shows.reset(); });
+    context.run();
+    EXPECT_NE(shown.find(", spawned by the library\n"), shown.npos) << shown;
+    EXPECT_NE(shown.find("(anonymous namespace)::task_that_raises\n"), shown.npos) << shown;
 }
 
 TEST(DumpOnSignal, MayGoBetweenASignalAndItsHandler) {
