@@ -208,6 +208,19 @@ TEST_F(Alloc, AwaitedPrimitivesWithATimeLimitTakeNothingAndLieInTheFrame) {
     EXPECT_EQ(overflows, 0U) << "a datagram";
 }
 
+/// On a busy machine the slice of an item may end before its operation begins. A request that comes before is
+/// forgotten.
+struct ask_once_it_is_heard {
+    io_context* context;
+    cancellation_signal* signal;
+    void operator()() const {
+        if (signal->slot().has_handler())
+            signal->emit(cancellation_type::terminal);
+        else
+            post(*context, *this);
+    }
+};
+
 TEST_F(Alloc, AwaitedPrimitivesWithASlotTakeNothingAndLieInTheRecord) {
     cancellation_signal signal;
     auto const slot = bind_cancellation_slot(signal.slot(), as_tuple);
@@ -215,10 +228,10 @@ TEST_F(Alloc, AwaitedPrimitivesWithASlotTakeNothingAndLieInTheRecord) {
     EXPECT_EQ(overflows, 0U) << "a write that is done at once";
     EXPECT_EQ(of_awaits([&] { return a.async_read_some(buffer(bytes, 1), slot); }), 0U);
     EXPECT_EQ(overflows, 0U) << "a read that is done at once";
-    auto const asked_soon = [&] { post(context, [&] { signal.emit(cancellation_type::terminal); }); };
+    auto const asked_soon = [&] { post(context, ask_once_it_is_heard{&context, &signal}); };
     // Where a slice ends, a request is posted before the block of the last one is back: there are two of them.
-    asked_soon();
-    asked_soon();
+    for (int i = 0; i != 2; ++i)
+        post(context, [&] { signal.emit(cancellation_type::terminal); });
     context.restart();
     context.run();
     EXPECT_EQ(of_awaits([&] {
