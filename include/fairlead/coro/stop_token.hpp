@@ -41,9 +41,12 @@ inline std::stop_token stop_token_of(await_record& r) {
     auto const& requests = operation::requests_of(r);
     if (!requests.parent.is_connected())
         return token;
+    using wrapped = operation::wrapped_slot_handler;
+    if (wrapped::find<stop_relay>(requests.parent, [&token](stop_relay const& relay) { token = relay.token(); }))
+        return token;
     std::stop_source stop;
-    operation::wrapped_slot_handler::wrap<stop_relay>(
-        requests.parent, [&token](stop_relay const& relay) { token = relay.token(); }, requests.state, stop);
+    if (wrapped::wrap<stop_relay>(requests.parent, requests.state, stop))
+        token = stop.get_token();
     if (!!requests.state.cancelled()) // by now: an earlier request has not met the relay
         stop.request_stop();
     return token;

@@ -25,22 +25,27 @@ public:
     /// It may clear the slot, and so destroy this.
     void operator()(cancellation_type type) const { block_->installed->call(block_->place(), type); }
 
-    /// Makes an Outer(wrapped_slot_handler&&, args...) of what the slot holds, unless it is one already, and calls
-    /// f(outer). False: the slot holds nothing.
-    template <class Outer, class F, class... Args> static bool wrap(cancellation_slot slot, F&& f, Args&&... args) {
+    /// Calls f(outer) if the slot holds an Outer. False: it does not.
+    template <class Outer, class F> static bool find(cancellation_slot slot, F&& f) {
+        cancellation_signal::use const mine(*slot.signal_);
+        slot_block* const block = slot.signal_->block_;
+        if (!block || block->installed != &slot_handler_table<Outer>)
+            return false;
+        std::forward<F>(f)(*std::launder(static_cast<Outer*>(block->place())));
+        return true;
+    }
+    /// Makes an Outer(wrapped_slot_handler&&, args...) of what the slot holds. False: that is nothing.
+    template <class Outer, class... Args> static bool wrap(cancellation_slot slot, Args&&... args) {
         static_assert(alignof(Outer) <= 16 && std::is_nothrow_constructible_v<Outer, wrapped_slot_handler, Args...>);
         cancellation_signal::use const mine(*slot.signal_);
         slot_block*& block = slot.signal_->block_;
         if (!block || !block->installed)
             return false;
-        if (block->installed != &slot_handler_table<Outer>) {
-            auto* const outer = static_cast<slot_block*>(exec::recycle_allocate(sizeof(slot_block) + sizeof(Outer)));
-            ::new (outer->place()) Outer(wrapped_slot_handler(block), std::forward<Args>(args)...);
-            outer->installed = &slot_handler_table<Outer>;
-            outer->capacity = sizeof(Outer);
-            block = outer;
-        }
-        std::forward<F>(f)(*std::launder(static_cast<Outer*>(block->place())));
+        auto* const outer = static_cast<slot_block*>(exec::recycle_allocate(sizeof(slot_block) + sizeof(Outer)));
+        ::new (outer->place()) Outer(wrapped_slot_handler(block), std::forward<Args>(args)...);
+        outer->installed = &slot_handler_table<Outer>;
+        outer->capacity = sizeof(Outer);
+        block = outer;
         return true;
     }
 

@@ -4,6 +4,7 @@
 #include <fairlead/coro/offload.hpp>
 #include <fairlead/coro/when_any.hpp>
 #include <fairlead/exec/thread_pool.hpp>
+#include <support/counting_new.hpp>
 #include <unit/sync/waiting.hpp>
 
 #include <condition_variable>
@@ -70,10 +71,12 @@ TEST_F(StopToken, HearsWhatTheFiltersLetThrough) {
 TEST_F(StopToken, TheSecondIsTheFirst) {
     start([&]() -> awaitable<void> {
         auto const first = co_await this_coro::stop_token();
+        test::new_counter const allocations;
         for (int i = 0; i != 1000; ++i) {
             auto const again = co_await this_coro::stop_token();
             EXPECT_EQ(again, first);
         }
+        EXPECT_EQ(allocations.calls(), 0U);
     });
     world.run();
     EXPECT_EQ(log, "ended");
