@@ -9,6 +9,43 @@ constexpr int asked_in_a_turn = 64;
 
 } // namespace
 
+void group_member::leave(member_end how) noexcept {
+    end_ = how;
+    auto const first = std::move(requests_.first);
+    auto const last = std::move(requests_.state); // With it, or with a copy of it elsewhere, the member leaves.
+}
+
+void group_member::requests_have_gone(operation::chained_signal& s) noexcept {
+    auto& m = static_cast<own_signal&>(s).owner;
+    if (m.group_) // Otherwise it never became a member.
+        m.group_->member_leaves(m);
+}
+
+member_chain::member_chain(exec::record_hooks const& h) noexcept : spawn_root(h) {
+    notes = can_be_asked | is_member;
+    requests_.parent = asked_.slot();
+}
+
+/// Terminal requests are let through, until the coroutine has another state.
+void member_chain::ask(cancellation_type type) {
+    if (auto const passed = type & cancellation_type::terminal; !!passed) {
+        exec::this_thread.item.exhaust(); // The coroutine that runs in it may be the one that is asked.
+        signal_.remember(passed);
+        signal_.ask(passed);
+    }
+    asked_.emit(type);
+}
+
+void member_chain::end_chain(member_end how) noexcept {
+    release();
+    leave_home();
+    if (requests_.first.lies_with_the_asker())
+        requests_.stop_listening();
+    leave(how);
+}
+
+void member_chain::has_been_destroyed() noexcept { end_chain(member_end::destroyed); }
+
 chain_group::~chain_group() {
     FAIRLEAD_ASSERT((!has_started_ || running_ == 0) && "a group outlives its members");
     while (group_member* const m = first_)
@@ -16,56 +53,56 @@ chain_group::~chain_group() {
     forget_all(gone_);
 }
 
-void chain_group::prepare(group_member& m) {
+void chain_group::add(group_member& m, await_record& record) noexcept {
     FAIRLEAD_ASSERT(!awaited_by_ && "a group that is awaited takes no more members");
-    m.group_ = this;
-    ++running_; // The member's handler takes it back.
+    take_in(m, record);
 }
 
-void chain_group::append(group_member& m, await_record& chain) noexcept {
-    m.chain_ = &chain;
-    m.previous_ = last_;
-    (last_ ? last_->next_ : first_) = &m;
-    last_ = &m;
+void chain_group::take_out(group_member& m) noexcept {
+    (m.previous_ ? m.previous_->next_ : first_) = m.next_;
+    (m.next_ ? m.next_->previous_ : last_) = m.previous_;
+    if (next_to_ask_ == &m)
+        next_to_ask_ = m.next_;
 }
 
-void chain_group::chain_has_gone(group_member& m) noexcept {
-    chain_group& g = *m.group_;
-    g.lock_.lock();
-    m.chain_ = nullptr;
-    (m.previous_ ? m.previous_->next_ : g.first_) = m.next_;
-    (m.next_ ? m.next_->previous_ : g.last_) = m.previous_;
-    if (g.next_to_ask_ == &m)
-        g.next_to_ask_ = m.next_;
-    g.lock_.unlock();
-}
-
-bool chain_group::enter(group_member& m) noexcept {
+void chain_group::member_leaves(group_member& m) noexcept {
+    auto const deciding = m.end_ == member_end::failure ? group_end::first_failure : group_end::first_success;
     lock_.lock();
-    bool const takes = !asked_ && !decided_by_;
-    running_ += takes;
+    take_out(m);
+    if (m.end_ != member_end::destroyed && (asks_at_ == group_end::first || asks_at_ == deciding) && !decided_by_)
+        [[unlikely]] {
+        decided_by_ = &m;
+        lock_.unlock();
+        begin_walk(asks_for_, false, walk_begins::at_once);
+        lock_.lock();
+    }
+    auto const rest = m.leaves();
+    if (rest.tells_owner) {
+        lock_.unlock(); // `m` may go, unless it is given back here.
+        owner_->member_has_left();
+        lock_.lock();
+    }
+    bool const goes_now = rest.is_given_back && !goes_after_the_walk(m);
+    bool const all = --running_ == 0 && has_started_;
     lock_.unlock();
-    m.group_ = this;
-    return takes;
+    if (goes_now)
+        m.forgotten();
+    if (all)
+        complete();
 }
 
-void chain_group::start_entered(group_member& m, await_record& chain) {
-    lock_.lock();
-    append(m, chain);
-    auto const asked = asked_;
-    lock_.unlock();
-    if (!!asked) // since it entered, by another thread
-        m.ask(asked);
-    m.start(chain);
+/// Under the lock. False: no walk looks at the member.
+bool chain_group::goes_after_the_walk(group_member& m) noexcept {
+    if (is_walking_) {
+        m.next_ = gone_;
+        gone_ = &m;
+    }
+    return is_walking_;
 }
 
 void chain_group::forget(group_member& m) noexcept {
     lock_.lock();
-    bool const later = is_walking_;
-    if (later) {
-        m.next_ = gone_;
-        gone_ = &m;
-    }
+    bool const later = goes_after_the_walk(m);
     lock_.unlock();
     if (!later)
         m.forgotten();
@@ -74,12 +111,6 @@ void chain_group::forget(group_member& m) noexcept {
 void chain_group::forget_all(group_member* gone) noexcept {
     while (gone)
         std::exchange(gone, gone->next_)->forgotten();
-}
-
-void chain_group::member_has_left(group_member& m) noexcept {
-    chain_group& g = *m.group_;
-    m.has_left();
-    g.one_less();
 }
 
 bool chain_group::start_all(await_record& r) {
@@ -101,7 +132,7 @@ bool chain_group::start_all(await_record& r) {
         if (decided)
             m->chain_->hooks->destroy(m->chain_);
         else
-            m->start(*m->chain_);
+            m->start();
         lock_.lock();
     }
     has_started_ = true;
@@ -145,23 +176,12 @@ bool chain_group::have_all_ended(await_record& r) noexcept {
     return mode == op_mode::abandon;
 }
 
-/// Of a member that was not destroyed.
-void chain_group::has_ended(group_member& m, bool failed) noexcept {
-    if (asks_at_ == group_end::first || asks_at_ == (failed ? group_end::first_failure : group_end::first_success)) {
-        lock_.lock();
-        bool const decides = !decided_by_;
-        if (decides)
-            decided_by_ = &m;
-        lock_.unlock();
-        if (decides)
-            begin_walk(asks_for_, false, walk_begins::at_once);
-    }
-    member_has_left(m);
+void chain_group::one_less() noexcept {
+    if (was_the_last() && has_started_)
+        complete();
 }
 
-void chain_group::one_less() noexcept {
-    if (!was_the_last() || !has_started_)
-        return;
+void chain_group::complete() noexcept {
     await_record& r = *awaited_by_;
     if (!have_all_ended(r))
         loop::resume_later(r); // Members end in any thread, and deep inside others.

@@ -50,6 +50,14 @@ bool chain_requests::listen(cancellation_slot slot) {
     return slot.is_connected();
 }
 
+cancellation_state const& chain_requests::shared() {
+    if (state.lies_with_the_asker()) {
+        reset(enable_terminal_cancellation(), enable_terminal_cancellation());
+        state.remember(first.cancelled()); // A request is remembered there before the slot hears of it.
+    }
+    return state;
+}
+
 void submit_asked(askable_await const& a, loop& of_op, void (*submit)(void*, await_record&) noexcept) {
     auto& state = requests_of(*a.record).state;
     bool const goes_on = a.record->notes & await_record::goes_on;

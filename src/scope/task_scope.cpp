@@ -7,28 +7,42 @@
 namespace fairlead::impl::scope {
 scope_core::scope_core(any_io_executor const& e, scope_options const& o)
     : executor_(e),
-      idle_(e, true),
+      idle_(e),
+      changed_(e),
       on_failure_(o.failures) {
     if (o.at_most != std::numeric_limits<std::size_t>::max())
         room_.emplace(e, o.at_most);
 }
 
-bool scope_core::enter() noexcept {
+bool scope_core::enter(coro::member_chain& task) noexcept {
+    group_.settle(task, executor_);
+    auto& lock = group_.lock();
     lock.lock();
-    bool const enters = !is_closed_;
-    if (enters && running_++ == 0)
-        idle_.reset();
+    bool const enters = !is_closed_ && group_.enter(task, task);
+    running_ += enters;
     lock.unlock();
     if (!enters)
         give_room();
     return enters;
 }
 
-void scope_core::has_ended_under_lock(std::exception_ptr const& e) noexcept {
+bool scope_core::has_ended(std::exception_ptr const* e) noexcept {
     if (e && failures_++ == 0)
-        first_failure_ = e;
-    if (--running_ == 0)
+        first_failure_ = *e;
+    bool const all = --running_ == 0;
+    return room_ || changed_is_awaited_ || (all && idle_is_awaited_);
+}
+
+void scope_core::member_has_left() noexcept {
+    group_.lock().lock();
+    bool const idle = running_ == 0 && std::exchange(idle_is_awaited_, false);
+    bool const changed = std::exchange(changed_is_awaited_, false);
+    group_.lock().unlock();
+    if (idle)
         idle_.set();
+    if (changed)
+        changed_.set();
+    give_room();
 }
 
 void scope_core::give_room() noexcept {
@@ -37,16 +51,16 @@ void scope_core::give_room() noexcept {
 }
 
 std::size_t scope_core::running() noexcept {
-    lock.lock();
+    group_.lock().lock();
     auto const n = running_;
-    lock.unlock();
+    group_.lock().unlock();
     return n;
 }
 
 void scope_core::close() noexcept {
-    lock.lock();
+    group_.lock().lock();
     is_closed_ = true;
-    lock.unlock();
+    group_.lock().unlock();
     if (room_)
         room_->cancel();
 }
@@ -68,15 +82,32 @@ void scope_core::throw_failures() {
         std::rethrow_exception(first_failure_);
 }
 
-awaitable<void> scope_core::until_idle() { co_await idle_.async_wait(); }
+/// False: no task runs.
+bool scope_core::will_wait_for_all() noexcept {
+    group_.lock().lock();
+    bool const waits = running_ != 0;
+    if (waits) {
+        idle_.reset();
+        idle_is_awaited_ = true;
+    }
+    group_.lock().unlock();
+    return waits;
+}
+
+awaitable<void> scope_core::until_idle() {
+    while (will_wait_for_all()) // A task may have been spawned before the event was set.
+        co_await idle_.async_wait();
+}
 
 awaitable<std::size_t> scope_core::drain(coro::group_member const& body, std::chrono::nanoseconds limit) {
     close();
-    static_cast<void>(co_await idle_.async_wait(cancel_after(limit, as_tuple)));
+    while (will_wait_for_all())
+        if (auto const [ec] = co_await idle_.async_wait(cancel_after(limit, as_tuple)); ec)
+            break;
     std::size_t const late = running();
     if (late != 0) {
         cancel(body);
-        co_await idle_.async_wait();
+        co_await until_idle();
     }
     co_return late;
 }

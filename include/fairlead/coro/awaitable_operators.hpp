@@ -121,7 +121,7 @@ namespace experimental::awaitable_operators {
 /// Immediate  does not suspend if both complete at once
 /// Lifetime   the sides are moved; they run with the awaiting coroutine's executor
 /// Threads    as the awaiting coroutine
-/// Allocates  the frame of a coroutine, from the recycler; for each side that is a coroutine what co_spawn takes
+/// Allocates  the frame of a coroutine, from the recycler
 /// Source     Asio, experimental::awaitable_operators
 template <impl::coro::group_part L, impl::coro::group_part R> awaitable<impl::coro::and_t<L, R>> operator&&(L l, R r) {
     auto both = co_await impl::coro::group_of<impl::coro::two_outcomes<impl::coro::group_end::first_failure>, L, R>(
@@ -137,7 +137,7 @@ template <impl::coro::group_part L, impl::coro::group_part R> awaitable<impl::co
 /// Immediate  does not suspend if the left side succeeds at once
 /// Lifetime   the sides are moved; they run with the awaiting coroutine's executor
 /// Threads    as the awaiting coroutine
-/// Allocates  the frame of a coroutine, from the recycler; for each side that is a coroutine what co_spawn takes
+/// Allocates  the frame of a coroutine, from the recycler
 /// Source     Asio, experimental::awaitable_operators
 template <impl::coro::group_part L, impl::coro::group_part R> awaitable<impl::coro::or_t<L, R>> operator||(L l, R r) {
     auto both = co_await impl::coro::group_of<impl::coro::two_outcomes<impl::coro::group_end::first_success>, L, R>(

@@ -20,55 +20,147 @@
 namespace fairlead::impl::coro {
 
 class chain_group;
-template <class T> class member_handler;
 
-/// The place below a group of a chain, or of an operation that no coroutine awaits. It lies in the memory of whoever
-/// makes the group, and outlives the group.
+/// How a member has ended.
+enum class member_end : unsigned char {
+    destroyed, ///< it has no result
+    value,
+    failure, ///< by an exception that concerns the group
+};
+
+/// The rest of the work for a member that has ended.
+struct member_rest {
+    bool tells_owner = false;   ///< while it still counts
+    bool is_given_back = false; ///< as soon as nobody looks at it
+};
+
+/// The place below a group of a chain, or of an operation that no coroutine awaits, with the requests to it. It lies in
+/// the memory of whoever makes the group, and outlives the group. A member leaves when it has ended and nobody refers
+/// to its requests any more.
 class group_member {
 public:
     group_member(group_member const&) = delete;
     group_member& operator=(group_member const&) = delete;
 
     bool is_to_be_destroyed() const noexcept { return destroys_.load(std::memory_order_relaxed); }
+    bool is_asked() const noexcept { return is_to_be_destroyed() || !!requests_.state.cancelled(); }
     chain_group const* group() const noexcept { return group_; }
 
 protected:
-    group_member() noexcept = default;
+    group_member() noexcept
+        : signal_(*this),
+          requests_{.parent = {}, .state = cancellation_state(signal_), .first = {}} {}
     virtual ~group_member() = default;
 
-    virtual void start(await_record& chain) = 0;
+    virtual void start() = 0;
     /// Passes a request on. It may have ended meanwhile.
     virtual void ask(cancellation_type type) = 0;
     /// As ask(), if that calls nobody's function. False: ask() is still to be called.
     virtual bool ask_in_place(cancellation_type) noexcept { return false; }
-    /// It has ended, or was destroyed, and still counts. It may give itself back by chain_group::forget().
-    virtual void has_left() noexcept {}
-    /// After forget().
+    /// Under the lock of the group, when it has ended.
+    virtual member_rest leaves() noexcept { return {}; }
+    /// Gives it back.
     virtual void forgotten() noexcept {}
-    /// Whether an end by this exception is a failure for the group.
-    virtual bool is_failure(std::exception_ptr const& e) noexcept { return e != nullptr; }
+
+    /// It has ended. It may be gone afterwards.
+    FAIRLEAD_EXPORT void leave(member_end how) noexcept;
+
+    struct own_signal : operation::chained_signal {
+        group_member& owner;
+        explicit own_signal(group_member& m) noexcept : chained_signal(&group_member::requests_have_gone), owner(m) {}
+    };
+    own_signal signal_;
+    operation::chain_requests requests_;
 
 private:
     friend class chain_group;
     friend class tree_walk;
-    template <class> friend class member_handler;
-    friend class operation_root;
+    FAIRLEAD_EXPORT static void requests_have_gone(operation::chained_signal& s) noexcept;
 
     chain_group* group_ = nullptr;
     group_member* next_ = nullptr;
     group_member* previous_ = nullptr;
-    await_record* chain_ = nullptr;     ///< null when it has ended
+    await_record* chain_ = nullptr;
     std::atomic<bool> destroys_{false}; ///< the requests mean that the chain is to be destroyed
+    member_end end_ = member_end::destroyed;
+
+    template <class Root> friend struct hooks_of_member;
 };
 
-/// A chain below a group, with what it ends with.
-template <class T> struct member_of : group_member {
-    std::optional<typename spawn_values<T>::type> result; ///< none: it was destroyed
-    cancellation_signal signal;
+/// The functions that a root which is a member has for others.
+template <class Root> struct hooks_of_member {
+    static group_member& of(await_record& r) noexcept { return static_cast<Root&>(r); }
+    static bool is_asked(await_record& r) noexcept { return of(r).is_asked(); }
+    static operation::chain_requests& requests(await_record& r) noexcept { return of(r).requests_; }
+    static group_member const& member(await_record const& r) noexcept { return static_cast<Root const&>(r); }
+    static bool is_to_be_destroyed(await_record const& r) noexcept { return member(r).is_to_be_destroyed(); }
+};
+
+/// A chain below a group: its root is the member.
+class member_chain : public group_member, public spawn_root {
+protected:
+    FAIRLEAD_EXPORT explicit member_chain(exec::record_hooks const& h) noexcept;
+    void start() override { spawn_root::start(); }
+    FAIRLEAD_EXPORT void ask(cancellation_type type) override;
+    /// The end of one that was destroyed.
+    FAIRLEAD_EXPORT void has_been_destroyed() noexcept;
+    FAIRLEAD_EXPORT void end_chain(member_end how) noexcept;
+    /// Gives back what its coroutine needed.
+    virtual void release() noexcept {}
 
 private:
-    void start(await_record& chain) override { static_cast<spawn_root&>(chain).start(); }
-    void ask(cancellation_type type) override { signal.emit(type); }
+    friend class chain_group;
+    cancellation_signal asked_; ///< in its slot, the handler of a state that the coroutine has made or asked for
+};
+
+/// With what the chain ends with.
+template <class T> class member_of : public member_chain {
+public:
+    std::optional<typename spawn_values<T>::type> result; ///< none: it was destroyed
+
+protected:
+    member_of() noexcept : member_chain(the_hooks) {}
+    /// The coroutine of the chain.
+    virtual awaitable<T> begin() = 0;
+    /// Whether an end by this exception is a failure for the group.
+    virtual bool is_failure(std::exception_ptr const& e) noexcept { return e != nullptr; }
+
+private:
+    void step() {
+        bool const begins = !child();
+        if (begins && begin_chain())
+            return;
+        if (!begins)
+            result.emplace(take_result_of<T>(child()));
+        if (is_inside_co_spawn())
+            exec::this_thread.starting = nullptr;
+        end_chain(is_failure(std::get<0>(*result)) ? member_end::failure : member_end::value);
+    }
+    /// False: it has ended by an exception before there was a coroutine.
+    bool begin_chain() noexcept {
+        try {
+            if (is_asked())
+                base::throw_error_now(error::make_error_code(error::operation_aborted), "co_spawn");
+            awaitable<T> a(begin());
+            auto& promise = awaitable_access::promise(a);
+            await(promise, awaitable_access::release(a));
+            return true;
+        } catch (...) {
+            result.emplace(failed_chain<T>(std::current_exception()));
+            return false;
+        }
+    }
+
+    using hooks = hooks_of_member<member_of>;
+    static constexpr exec::record_hooks the_hooks{
+        .resume = [](await_record* r) { static_cast<member_of*>(r)->step(); },
+        .abandon = &destroy_chain,
+        .destroy = [](await_record* r) { static_cast<member_of*>(r)->has_been_destroyed(); },
+        .is_asked = &hooks::is_asked,
+        .requests = &hooks::requests,
+        .member = &hooks::member,
+        .is_to_be_destroyed = &hooks::is_to_be_destroyed,
+    };
 };
 
 /// The end of a member at which a group asks the others to end. That member decides.
@@ -85,16 +177,31 @@ enum class group_hearing : bool {
     waits_for_members, ///< the chain hears of it afterwards; only its destruction reaches the members
 };
 
+/// An object that counts the members of a group.
+class group_owner {
+public:
+    group_owner(group_owner const&) = delete;
+    group_owner& operator=(group_owner const&) = delete;
+
+    /// A member that `tells_owner` has left. Without the lock: it may run anybody's executor.
+    virtual void member_has_left() noexcept = 0;
+
+protected:
+    group_owner() noexcept = default;
+    ~group_owner() = default;
+};
+
 /// The chains that a chain awaits together. The group completes when the last of them has ended, also when all have
 /// been asked to end. One that was destroyed, by destroy() or by the end of its context, has no result.
 /// Threads    add() and the await: one. Members may run anywhere; ask() and destroy() are called from anywhere while
 ///            the group is awaited
-/// Allocates  for each chain blocks of the recycler: root, handler in the slot, state; nothing for an operation
+/// Allocates  nothing
 class chain_group {
 public:
-    explicit chain_group(group_end asks_at = group_end::of_all,
-                         group_hearing hearing = group_hearing::asks_members) noexcept
-        : asks_at_(asks_at),
+    explicit chain_group(group_end asks_at = group_end::of_all, group_hearing hearing = group_hearing::asks_members,
+                         group_owner* owner = nullptr) noexcept
+        : owner_(owner),
+          asks_at_(asks_at),
           hearing_(hearing) {}
     chain_group(chain_group const&) = delete;
     chain_group& operator=(chain_group const&) = delete;
@@ -103,20 +210,25 @@ public:
 
     /// Before the start: what the others are asked for when a member decides.
     void asks_for(cancellation_type type) noexcept { asks_for_ = type; }
-    /// Makes a chain of `a`, which starts on `e` when the group is awaited.
-    template <class T> void add(member_of<T>& m, any_io_executor const& e, awaitable<T> a);
-    /// A member that brings its record.
-    void add(group_member& m, await_record& record) {
-        prepare(m);
-        append(m, record);
+    /// A chain, which starts on `e` when the group is awaited.
+    void add(member_chain& m, any_io_executor const& e) {
+        settle(m, e);
+        add(m, m);
     }
+    static void settle(member_chain& m, any_io_executor const& e) noexcept { m.settle(e); }
+    /// A member with its record.
+    FAIRLEAD_EXPORT void add(group_member& m, await_record& record) noexcept;
 
-    /// While a member runs: makes a place for one more. False: the members have been asked to end.
-    FAIRLEAD_EXPORT bool enter(group_member& m) noexcept;
-    /// Then starts it, with the awaitable that `f` returns. `h` is a handler of `m`; it counts as the member until it
-    /// is moved.
-    template <class T, class F>
-    void start_entered(member_of<T>& m, any_io_executor const& e, member_handler<T>&& h, F&& f);
+    /// While a member runs, under the lock: takes in one more. The caller starts it afterwards, or destroys it. False:
+    /// the members have been asked to end.
+    bool enter(group_member& m, await_record& record) noexcept {
+        if (!!asked_ || decided_by_)
+            return false;
+        take_in(m, record);
+        return true;
+    }
+    /// Of the members, and of what their owner counts.
+    exec::short_lock& lock() noexcept { return lock_; }
     /// Calls m.forgotten() as soon as nobody looks at `m` any more. It has left.
     FAIRLEAD_EXPORT void forget(group_member& m) noexcept;
 
@@ -151,18 +263,23 @@ public:
 
 private:
     friend class tree_walk;
-    template <class> friend class member_handler;
-    friend class operation_root;
+    friend class group_member;
 
-    FAIRLEAD_EXPORT void prepare(group_member& m);
-    FAIRLEAD_EXPORT void append(group_member& m, await_record& chain) noexcept;
-    FAIRLEAD_EXPORT void start_entered(group_member& m, await_record& chain);
-    FAIRLEAD_EXPORT static void member_has_left(group_member& m) noexcept;
+    void take_in(group_member& m, await_record& record) noexcept {
+        m.group_ = this;
+        m.chain_ = &record;
+        m.previous_ = last_;
+        (last_ ? last_->next_ : first_) = &m;
+        last_ = &m;
+        ++running_;
+    }
+    void take_out(group_member& m) noexcept;
+    void member_leaves(group_member& m) noexcept;
+    bool goes_after_the_walk(group_member& m) noexcept;
     void forget_all(group_member* gone) noexcept;
-    FAIRLEAD_EXPORT static void chain_has_gone(group_member& m) noexcept;
-    FAIRLEAD_EXPORT void has_ended(group_member& m, bool failed) noexcept;
-    FAIRLEAD_EXPORT void one_less() noexcept;
+    void one_less() noexcept;
     bool was_the_last() noexcept;
+    void complete() noexcept;
     static bool have_all_ended(await_record& r) noexcept;
     enum class walk_begins : bool { soon, at_once };
     void begin_walk(cancellation_type type, bool destroys, walk_begins when,
@@ -177,6 +294,7 @@ private:
         chain_group* group;
     };
     await_record* awaited_by_ = nullptr;
+    group_owner* owner_; ///< null: nobody is told
     group_member* first_ = nullptr;
     group_member* last_ = nullptr;
     group_member* next_to_ask_ = nullptr;
@@ -199,48 +317,6 @@ private:
 struct awaited_group {
     chain_group* group;
 };
-
-/// The handler of a member's chain.
-template <class T> class member_handler {
-public:
-    using cancellation_slot_type = cancellation_slot;
-
-    explicit member_handler(member_of<T>& m) noexcept : member_(&m) {}
-    member_handler(member_handler&& other) noexcept : member_(std::exchange(other.member_, nullptr)) {}
-    member_handler& operator=(member_handler&&) = delete;
-    ~member_handler() {
-        if (member_)
-            chain_group::member_has_left(*member_);
-    }
-
-    group_member const& member() const noexcept { return *member_; }
-    bool is_to_be_destroyed() const noexcept { return member_->is_to_be_destroyed(); }
-    void chain_has_gone() noexcept { chain_group::chain_has_gone(*member_); }
-    cancellation_slot_type get_cancellation_slot() const noexcept { return member_->signal.slot(); }
-    template <class... Values> void operator()(std::exception_ptr e, Values... values) {
-        auto& m = *std::exchange(member_, nullptr);
-        bool const failed = m.is_failure(e);
-        m.result.emplace(std::move(e), std::move(values)...);
-        m.group_->has_ended(m, failed);
-    }
-
-private:
-    member_of<T>* member_;
-};
-
-template <class T> void chain_group::add(member_of<T>& m, any_io_executor const& e, awaitable<T> a) {
-    using root = spawned<T, give_awaitable<T>, member_handler<T>>;
-    prepare(m);
-    member_handler<T> handler(m);
-    append(m, *operation::allocate_with<root>(handler, e, give_awaitable<T>{std::move(a)}, std::move(handler)));
-}
-
-template <class T, class F>
-void chain_group::start_entered(member_of<T>& m, any_io_executor const& e, member_handler<T>&& h, F&& f) {
-    using function = std::decay_t<F>;
-    using root = spawned<T, function, member_handler<T>>;
-    start_entered(m, *operation::allocate_with<root>(h, e, function(std::forward<F>(f)), std::move(h)));
-}
 
 /// The tree below a chain, one line for each coroutine, the innermost of a chain first. Called where everything below
 /// is at home, and by one thread.

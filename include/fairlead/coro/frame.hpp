@@ -143,9 +143,9 @@ struct promise_base {
     executor_awaiter await_transform(this_coro::executor_t) const noexcept {
         return executor_awaiter(link.record->executor);
     }
-    value_awaiter<cancellation_state> await_transform(this_coro::cancellation_state_t) noexcept {
+    value_awaiter<cancellation_state> await_transform(this_coro::cancellation_state_t) {
         return value_awaiter<cancellation_state>(
-            can_be_asked() ? cancellation_state(operation::requests_of(*link.record).state) : cancellation_state());
+            can_be_asked() ? cancellation_state(operation::requests_of(*link.record).shared()) : cancellation_state());
     }
     std::suspend_never await_transform(this_coro::reset_to_terminal_t) {
         return reset(enable_terminal_cancellation(), enable_terminal_cancellation());

@@ -158,7 +158,7 @@ namespace fairlead {
 /// Immediate  as a coroutine's
 /// Lifetime   the group is moved
 /// Threads    any
-/// Allocates  a frame, a block from the handler's allocator, and what the group takes
+/// Allocates  a frame, and a block from the handler's allocator
 template <io_executor Executor, class Parts, class Results, class Token = default_completion_token_t<Executor>>
 decltype(auto) co_spawn(Executor const& ex, impl::coro::group_operation<Parts, Results> group, Token&& token = {}) {
     return co_spawn(ex, impl::coro::as_part(std::move(group)), std::forward<Token>(token));

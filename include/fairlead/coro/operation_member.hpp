@@ -1,7 +1,7 @@
 // An operation as a member of a group: no coroutine awaits it. It brings the record that a chain would lend to it.
 //
-// Its requests come from the group alone, so it needs no slot of a parent. A chain has a block for them; here that part
-// lies in the member. An operation that a group awaits takes no other memory.
+// Its requests come from the group alone, and lie in the member. An operation that a group awaits takes no other
+// memory.
 #pragma once
 
 #include <fairlead/coro/chain_tree.hpp>
@@ -29,25 +29,12 @@ protected:
 
     FAIRLEAD_EXPORT void ask(cancellation_type type) override;
     FAIRLEAD_EXPORT bool ask_in_place(cancellation_type type) noexcept override;
-    /// It has ended; `failed`: by an exception. When nobody refers to its requests any more, the group hears of it.
-    FAIRLEAD_EXPORT void leave(bool failed) noexcept;
 
 private:
-    static operation_root& of(await_record& r) noexcept { return static_cast<operation_root&>(r); }
     static void abandon(await_record* r) noexcept;
-    static void has_left(operation::chained_signal& s) noexcept;
     static exec::record_hooks const hooks_of_all;
 
-    struct own_signal : operation::chained_signal {
-        operation_root& owner;
-        explicit own_signal(operation_root& o) noexcept : chained_signal(&has_left), owner(o) {}
-    };
-    enum class end_of_operation : unsigned char { destroyed, value, failure };
-
     void (*resume_)(operation_root&) noexcept;
-    own_signal signal_;
-    operation::chain_requests requests_;
-    end_of_operation end_ = end_of_operation::destroyed;
 };
 
 /// Takes the result of an operation that has ended. None is made an exception of for having been cancelled.
@@ -95,7 +82,7 @@ public:
     outcome<value_type> take() noexcept { return std::move(outcome_); }
 
 private:
-    void start(await_record&) override {
+    void start() override {
         bool ended = true;
         try {
             operation::op_awaiter<Signature, Storage> awaiter(op_, *this);
@@ -110,7 +97,7 @@ private:
     void finish() noexcept {
         using access = operation::op_access;
         outcome_ = outcome_of<Signature>(access::functions(op_), access::storage(op_), *this);
-        leave(!outcome_.has_value());
+        leave(outcome_.has_value() ? member_end::value : member_end::failure);
     }
 
     async_op<Signature, Storage> op_;
@@ -132,7 +119,7 @@ template <class T> outcome<T> outcome_of_member(member_of<T>& m) {
         return outcome<T>(std::in_place, std::get<1>(std::move(values)));
 }
 
-/// A coroutine as a member of a group, before it has a chain and afterwards.
+/// A coroutine as a member of a group.
 template <class T> class coroutine_member final : public member_of<T> {
 public:
     using value_type = T;
@@ -141,11 +128,13 @@ public:
     /// Before the start.
     coroutine_member(coroutine_member&& other) noexcept : coroutine_member(std::move(other.coroutine_)) {}
 
-    void join(chain_group& g, await_record const& awaiting) { g.add(*this, *awaiting.executor, std::move(coroutine_)); }
+    void join(chain_group& g, await_record const& awaiting) { g.add(*this, *awaiting.executor); }
     outcome<T> take() { return outcome_of_member(*this); }
-    awaitable<T> take_coroutine() noexcept { return std::move(coroutine_); }
 
 private:
+    awaitable<T> begin() noexcept override { return std::move(coroutine_); }
+    void release() noexcept override { coroutine_ = awaitable<T>(); }
+
     awaitable<T> coroutine_;
 };
 

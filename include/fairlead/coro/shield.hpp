@@ -26,7 +26,7 @@ struct shielded_result {
 /// Immediate  does not suspend if the part completes at once
 /// Lifetime   the part is moved; it runs with the awaiting coroutine's executor
 /// Threads    as the awaiting coroutine
-/// Allocates  nothing for an operation; for a coroutine what co_spawn takes
+/// Allocates  nothing; for a part that is a group a frame
 template <impl::coro::group_part Part>
     requires(!std::is_lvalue_reference_v<Part>)
 auto shield(Part&& part) {

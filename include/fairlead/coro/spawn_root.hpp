@@ -7,6 +7,7 @@
 #pragma once
 
 #include <fairlead/base/at_scope_end.hpp>
+#include <fairlead/base/taken_from.hpp>
 #include <fairlead/coro/awaitable.hpp>
 #include <fairlead/coro/detached_exception_hook.hpp>
 #include <fairlead/operation/associated.hpp>
@@ -47,8 +48,17 @@ public:
     FAIRLEAD_EXPORT void move_to(any_io_executor const& e) noexcept;
 
 protected:
-    FAIRLEAD_EXPORT spawn_root(any_io_executor const& e, exec::record_hooks const& h) noexcept;
-    FAIRLEAD_EXPORT ~spawn_root();
+    explicit spawn_root(exec::record_hooks const& h) noexcept : await_record(h), elsewhere_(executor_) {}
+    ~spawn_root() { leave_home(); }
+    /// Before the start: where the chain runs.
+    FAIRLEAD_EXPORT void settle(any_io_executor const& e) noexcept;
+    /// When the chain has ended, or was destroyed.
+    void leave_home() noexcept {
+        if (is_listed_) [[unlikely]]
+            leave_list();
+        if (base::taken_from(is_counted_))
+            home->count_work(-1);
+    }
 
     /// Awaits a coroutine, which this takes over.
     void await(promise_base& child, std::coroutine_handle<> frame) noexcept {
@@ -67,6 +77,7 @@ protected:
 
 private:
     void find_home() noexcept;
+    FAIRLEAD_EXPORT FAIRLEAD_COLD void leave_list() noexcept;
 
     any_io_executor executor_;
     exec::executor_resumer elsewhere_; ///< the home, unless the executor runs a loop of ours
@@ -80,17 +91,40 @@ private:
 /// have been given back.
 FAIRLEAD_EXPORT void destroy_chain(await_record* r) noexcept;
 
+template <class T> typename spawn_values<T>::type failed_chain(std::exception_ptr e) {
+    typename spawn_values<T>::type v{};
+    std::get<0>(v) = std::move(e);
+    return v;
+}
+/// The result of a coroutine that has ended. Its frame goes.
+template <class T> typename spawn_values<T>::type take_result_of(std::coroutine_handle<>& child) {
+    using values = typename spawn_values<T>::type;
+    frame_until_scope_end const own{std::exchange(child, nullptr)};
+    try {
+        auto& promise = awaitable_access::promise<T>(own.h);
+        if constexpr (std::is_void_v<T>) {
+            promise.take();
+            return values();
+        } else if constexpr (std::is_reference_v<T>) {
+            return values(std::exception_ptr(), std::addressof(promise.take()));
+        } else {
+            return values(std::exception_ptr(), promise.take());
+        }
+    } catch (...) {
+        return failed_chain<T>(std::current_exception());
+    }
+}
+
 template <class T, class Function, class Handler> class spawned final : public spawn_root {
 public:
     template <class H> spawned(any_io_executor const& e, Function&& f, H&& handler)
-        : spawn_root(e, the_hooks),
+        : spawn_root(the_hooks),
           function_(std::move(f)),
           handler_(std::forward<H>(handler)) {
+        settle(e);
         if constexpr (hears_requests)
             if (requests_.listen(get_associated_cancellation_slot(handler_)))
                 notes |= can_be_asked;
-        if constexpr (is_member_of_group)
-            notes |= is_member;
     }
     ~spawned() {
         if (child())
@@ -100,19 +134,13 @@ public:
 private:
     using values = typename spawn_values<T>::type;
     static constexpr bool hears_requests = operation::has_cancellation_slot<Handler>;
-    static constexpr bool is_member_of_group = requires(Handler const& h) { h.member(); };
 
     void step() {
         bool const begins = !child();
         std::exception_ptr thrown = begins ? begin() : nullptr;
         if (begins && !thrown)
             return;
-        finish(begins ? failed(std::move(thrown)) : result());
-    }
-    static values failed(std::exception_ptr e) {
-        values v{};
-        std::get<0>(v) = std::move(e);
-        return v;
+        finish(begins ? failed_chain<T>(std::move(thrown)) : take_result_of<T>(child()));
     }
     /// Returns what the function threw instead of giving a coroutine; of a chain that has been asked to end before, its
     /// end.
@@ -129,26 +157,8 @@ private:
             return std::current_exception();
         }
     }
-    values result() {
-        frame_until_scope_end const own{std::exchange(child(), nullptr)};
-        try {
-            auto& promise = awaitable_access::promise<T>(own.h);
-            if constexpr (std::is_void_v<T>) {
-                promise.take();
-                return values();
-            } else if constexpr (std::is_reference_v<T>) {
-                return values(std::exception_ptr(), std::addressof(promise.take()));
-            } else {
-                return values(std::exception_ptr(), promise.take());
-            }
-        } catch (...) {
-            return failed(std::current_exception());
-        }
-    }
     /// From here on nobody looks for this root.
     void take_leave() noexcept {
-        if constexpr (is_member_of_group)
-            handler_.chain_has_gone();
         if constexpr (hears_requests)
             requests_.stop_listening();
     }
@@ -166,11 +176,10 @@ private:
         operation::deallocate_with(h, this);
         if (inside)
             exec::this_thread.starting = nullptr;
-        if (inside && !is_member_of_group) { // The handler of a group calls nobody.
+        if (inside)
             operation::post_values(ex, std::move(h), std::move(v));
-        } else {
+        else
             operation::dispatch_values(h, std::move(v));
-        }
     }
 
     static operation::chain_requests& requests(await_record& r) noexcept
@@ -181,9 +190,6 @@ private:
     static bool is_asked(await_record& r) noexcept
         requires hears_requests
     {
-        if constexpr (is_member_of_group)
-            if (operation::is_to_be_destroyed(r))
-                return true;
         return !!requests(r).state.cancelled();
     }
     static constexpr auto requests_function() {
@@ -196,27 +202,6 @@ private:
         bool (*f)(await_record&) noexcept = nullptr;
         if constexpr (hears_requests)
             f = &is_asked;
-        return f;
-    }
-
-    static group_member const& member(await_record const& r) noexcept
-        requires is_member_of_group
-    {
-        return static_cast<spawned const&>(r).handler_.member();
-    }
-    static constexpr auto member_function() {
-        group_member const& (*f)(await_record const&) noexcept = nullptr;
-        if constexpr (is_member_of_group)
-            f = &member;
-        return f;
-    }
-
-    static constexpr auto is_to_be_destroyed_function() {
-        bool (*f)(await_record const&) noexcept = nullptr;
-        if constexpr (is_member_of_group)
-            f = [](await_record const& r) noexcept {
-                return static_cast<spawned const&>(r).handler_.is_to_be_destroyed();
-            };
         return f;
     }
 
@@ -233,8 +218,8 @@ private:
             },
         .is_asked = is_asked_function(),
         .requests = requests_function(),
-        .member = member_function(),
-        .is_to_be_destroyed = is_to_be_destroyed_function(),
+        .member = nullptr,
+        .is_to_be_destroyed = nullptr,
     };
 
     struct nothing {};

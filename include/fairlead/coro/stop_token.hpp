@@ -38,9 +38,10 @@ inline std::stop_token stop_token_of(await_record& r) {
     std::stop_token token;
     if (!(r.notes & await_record::can_be_asked))
         return token;
-    auto const& requests = operation::requests_of(r);
+    auto& requests = operation::requests_of(r);
     if (!requests.parent.is_connected())
         return token;
+    static_cast<void>(requests.shared()); // From here on there is a handler in the slot.
     using wrapped = operation::wrapped_slot_handler;
     if (wrapped::find<stop_relay>(requests.parent, [&token](stop_relay const& relay) { token = relay.token(); }))
         return token;

@@ -44,7 +44,7 @@ template <class Results, class Range> auto group_of_range(Range&& parts) {
 /// Immediate  does not suspend if all parts complete at once
 /// Lifetime   the parts are moved; they run with the awaiting coroutine's executor
 /// Threads    as the awaiting coroutine
-/// Allocates  nothing for an operation; for a coroutine what co_spawn takes
+/// Allocates  nothing; for a part that is a group a frame
 template <impl::coro::group_part... Parts>
     requires(!std::is_lvalue_reference_v<Parts> && ...)
 auto when_all(Parts&&... parts) {
@@ -57,7 +57,7 @@ auto when_all(Parts&&... parts) {
 /// Immediate  as for those
 /// Lifetime   the elements are moved; the range itself is not kept
 /// Threads    as the awaiting coroutine
-/// Allocates  one block for the members, one for the values; for a coroutine what co_spawn takes
+/// Allocates  one block for the members, one for the values; for a part that is a group a frame
 template <impl::coro::range_of_parts Range>
     requires(!std::is_lvalue_reference_v<Range>)
 auto when_all(Range&& parts) {
@@ -71,7 +71,7 @@ auto when_all(Range&& parts) {
 /// Immediate  does not suspend if all parts complete at once
 /// Lifetime   the parts are moved; they run with the awaiting coroutine's executor
 /// Threads    as the awaiting coroutine
-/// Allocates  nothing for an operation; for a coroutine what co_spawn takes
+/// Allocates  nothing; for a part that is a group a frame
 template <impl::coro::group_part... Parts>
     requires(!std::is_lvalue_reference_v<Parts> && ...)
 auto when_all_settled(Parts&&... parts) {
@@ -84,7 +84,7 @@ auto when_all_settled(Parts&&... parts) {
 /// Immediate  as for those
 /// Lifetime   the elements are moved; the range itself is not kept
 /// Threads    as the awaiting coroutine
-/// Allocates  one block for the members, one for the outcomes; for a coroutine what co_spawn takes
+/// Allocates  one block for the members, one for the outcomes; for a part that is a group a frame
 template <impl::coro::range_of_parts Range>
     requires(!std::is_lvalue_reference_v<Range>)
 auto when_all_settled(Range&& parts) {

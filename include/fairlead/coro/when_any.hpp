@@ -104,7 +104,7 @@ private:
 /// Immediate  does not suspend if the first part completes at once
 /// Lifetime   the parts are moved; they run with the awaiting coroutine's executor
 /// Threads    as the awaiting coroutine
-/// Allocates  nothing for an operation; for a coroutine what co_spawn takes
+/// Allocates  nothing; for a part that is a group a frame
 template <impl::coro::group_part... Parts>
     requires(sizeof...(Parts) > 0 && (!std::is_lvalue_reference_v<Parts> && ...))
 auto when_any(Parts&&... parts) {
@@ -117,7 +117,7 @@ auto when_any(Parts&&... parts) {
 /// Immediate  as for those
 /// Lifetime   the elements are moved; the range itself is not kept
 /// Threads    as the awaiting coroutine
-/// Allocates  one block for the members, one for the outcomes; for a coroutine what co_spawn takes
+/// Allocates  one block for the members, one for the outcomes; for a part that is a group a frame
 template <impl::coro::range_of_parts Range>
     requires(!std::is_lvalue_reference_v<Range>)
 auto when_any(Range&& parts) {
@@ -132,7 +132,7 @@ auto when_any(Range&& parts) {
 /// Immediate  does not suspend if the first part completes at once, with a value
 /// Lifetime   the parts are moved; they run with the awaiting coroutine's executor
 /// Threads    as the awaiting coroutine
-/// Allocates  nothing for an operation; for a coroutine what co_spawn takes
+/// Allocates  nothing; for a part that is a group a frame
 template <impl::coro::group_part... Parts>
     requires(sizeof...(Parts) > 0 && (!std::is_lvalue_reference_v<Parts> && ...))
 auto when_any_success(Parts&&... parts) {
@@ -147,7 +147,7 @@ auto when_any_success(Parts&&... parts) {
 /// Immediate  as for those
 /// Lifetime   the elements are moved; the range itself is not kept
 /// Threads    as the awaiting coroutine
-/// Allocates  one block for the members, one for the outcomes; for a coroutine what co_spawn takes
+/// Allocates  one block for the members, one for the outcomes; for a part that is a group a frame
 template <impl::coro::range_of_parts Range>
     requires(!std::is_lvalue_reference_v<Range>)
 auto when_any_success(Range&& parts) {

@@ -34,8 +34,8 @@ struct askable_await {
     cancellation_type asked = cancellation_type::none; ///< since it began
 };
 
-/// The common part of a state and the handler in its parent's slot, in a block of the recycler. That of an operation
-/// which a group awaits lies with the operation.
+/// The common part of a state and the handler in its parent's slot, in a block of the recycler. That of a member of a
+/// group lies with the member.
 class chained_signal {
 public:
     chained_signal() noexcept = default;
@@ -172,6 +172,10 @@ public:
     /// For the layers of the library: a state that nobody's slot leads to; whoever has the signal asks.
     explicit cancellation_state(impl::operation::chained_signal& of_the_asker) noexcept
         : shared_(impl::exec::shared_block<impl::operation::chained_signal>::first_of(of_the_asker)) {}
+    /// Whether it is such a state.
+    bool lies_with_the_asker() const noexcept { return shared_ && shared_->lies_elsewhere(); }
+    /// Counts requests that have come before the state was in anybody's slot.
+    void remember(cancellation_type before) const noexcept { shared_->remember(before); }
     /// Takes the handler out of the parent's slot again, unless it has been replaced.
     template <class Slot> void unchain(Slot parent) noexcept {
         auto const ours = [this] { return shared_->chained.load(std::memory_order_relaxed); };

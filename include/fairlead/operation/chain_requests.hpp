@@ -18,13 +18,22 @@ namespace fairlead::impl::operation {
 
 /// The requests to the coroutines of a chain; in its root.
 struct chain_requests {
-    cancellation_slot parent;           ///< of the handler that was given to co_spawn
+    cancellation_slot parent;           ///< of the handler that was given to co_spawn, or of a member's own signal
     fairlead::cancellation_state state; ///< whose slot the awaited operation is given
+    fairlead::cancellation_state first; ///< that of a member, which lies with it, when another one has replaced it
 
     /// False: nobody can ask. Until the next reset() terminal requests are let through.
     FAIRLEAD_EXPORT bool listen(cancellation_slot slot);
     template <class In, class Out> void reset(In in, Out out);
+    /// The state for those who may keep it longer than the chain.
+    FAIRLEAD_EXPORT fairlead::cancellation_state const& shared();
     void stop_listening() noexcept { state.unchain(parent); }
+
+private:
+    void keep_first() noexcept {
+        if (state.lies_with_the_asker())
+            first = state;
+    }
 };
 
 /// Only for records that `can_be_asked`.
@@ -42,6 +51,7 @@ template <class Filter> struct prompt_filter {
 };
 
 template <class In, class Out> void chain_requests::reset(In in, Out out) {
+    keep_first();
     state = fairlead::cancellation_state(parent, prompt_filter<In>{std::move(in)}, std::move(out));
 }
 

@@ -91,7 +91,7 @@ concept kept_part = net::awaited_object<Part> && (!coro::group_part<Part> || std
 /// Immediate  does not suspend if the part completes at once
 /// Lifetime   the part is moved; it runs with the awaiting coroutine's executor
 /// Threads    as the awaiting coroutine
-/// Allocates  for a coroutine what co_spawn takes; nothing for the limit
+/// Allocates  nothing; for a part that is a group a frame
 template <class Rep, class Period, impl::scope::limited_part Part>
 auto cancel_after(std::chrono::duration<Rep, Period> const& d, cancellation_type type, Part&& part) {
     return impl::scope::limit_part<Part>(std::move(part), impl::net::limit_after{d}, type);

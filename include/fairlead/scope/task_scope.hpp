@@ -59,7 +59,7 @@ private:
 template <class F, class... Args> using kept_call_of = kept_call<std::decay_t<F>, std::decay_t<Args>...>;
 
 /// The part of a scope that does not depend on what its tasks return.
-class scope_core {
+class scope_core final : coro::group_owner {
 public:
     FAIRLEAD_EXPORT scope_core(any_io_executor const& e, scope_options const& o);
     scope_core(scope_core const&) = delete;
@@ -70,15 +70,22 @@ public:
     semaphore& room() noexcept { return *room_; }
     coro::chain_group& group() noexcept { return group_; }
 
-    /// Makes a place for one more task, which has its permit if there is a limit. False: the scope takes no more, and
-    /// the permit is given back.
-    FAIRLEAD_EXPORT bool enter() noexcept;
-    /// A task has ended; with `e`, by a failure that counts.
-    FAIRLEAD_EXPORT void has_ended_under_lock(std::exception_ptr const& e) noexcept;
-    /// Afterwards, without the lock.
+    /// Takes in a task, which has its permit if there is a limit. False: the scope takes no more, and the permit is
+    /// given back.
+    FAIRLEAD_EXPORT bool enter(coro::member_chain& task) noexcept;
     FAIRLEAD_EXPORT void give_room() noexcept;
     FAIRLEAD_EXPORT std::size_t running() noexcept;
-    std::size_t running_under_lock() const noexcept { return running_; }
+
+    // ---- under the lock of the group
+    /// A task has ended; with `e`, by a failure that counts. True: member_has_left() is to be called.
+    FAIRLEAD_EXPORT bool has_ended(std::exception_ptr const* e) noexcept;
+    std::size_t running_now() const noexcept { return running_; }
+    /// Before it is unlocked: the end of a task will set changed().
+    void will_wait_for_an_end() noexcept {
+        changed_.reset();
+        changed_is_awaited_ = true;
+    }
+    event& changed() noexcept { return changed_; }
     FAIRLEAD_EXPORT void close() noexcept;
     FAIRLEAD_EXPORT void cancel(coro::group_member const& body) noexcept;
     /// Whether it is the end of a task that has been asked to end by the scope.
@@ -90,12 +97,17 @@ public:
     FAIRLEAD_EXPORT awaitable<void> until_idle();
     FAIRLEAD_EXPORT awaitable<std::size_t> drain(coro::group_member const& body, std::chrono::nanoseconds limit);
 
-    exec::short_lock lock; ///< of this and of the results
-
 private:
+    void member_has_left() noexcept override;
+    bool will_wait_for_all() noexcept;
+
     any_io_executor executor_;
-    coro::chain_group group_{coro::group_end::first_failure};
+    coro::chain_group group_{coro::group_end::first_failure, coro::group_hearing::asks_members, this};
+    // A coroutine that waits says so. An end that nobody waits for sets nothing.
     event idle_;
+    event changed_;
+    bool idle_is_awaited_ = false;
+    bool changed_is_awaited_ = false;
     std::optional<semaphore> room_;
     std::exception_ptr first_failure_;
     std::size_t failures_ = 0;
@@ -162,48 +174,72 @@ private:
     coro::group_member const& body_;
 };
 
-template <class T> class task_node final : public coro::member_of<T> {
+/// A task with its root, in a block of its own.
+template <class T> class task_node : public coro::member_of<T> {
 public:
-    explicit task_node(task_scope<T>& s) noexcept : scope_(s) {}
-
-    /// Without memory for it there is no task.
-    static task_node* make(task_scope<T>& s) {
-        try {
-            return ::new (exec::recycle_allocate(sizeof(task_node))) task_node(s);
-        } catch (...) {
-            s.leave_again();
-            throw;
-        }
-    }
-    void destroy() noexcept {
-        this->~task_node();
-        exec::recycle_free_sized(this, sizeof(task_node));
-    }
+    virtual void destroy() noexcept = 0;
     outcome<T> take() { return coro::outcome_of_member(*this); }
 
     task_node* next_ended = nullptr;
 
+protected:
+    explicit task_node(task_scope<T>& s) noexcept : scope_(s) {}
+
 private:
     bool is_failure(std::exception_ptr const& e) noexcept override;
-    void has_left() noexcept override;
+    coro::member_rest leaves() noexcept override;
     void forgotten() noexcept override { destroy(); }
 
     task_scope<T>& scope_;
+    bool fails_ = false; ///< so that the scope notes it
+};
+
+template <class T, class Call> class task_of final : public task_node<T> {
+public:
+    explicit task_of(task_scope<T>& s) noexcept : task_node<T>(s) {}
+    ~task_of() override {}
+
+    void destroy() noexcept override {
+        this->~task_of();
+        exec::recycle_free_sized(this, sizeof(task_of));
+    }
+    /// When the scope has taken it in.
+    template <class TakeCall> void start_with(TakeCall take_call) {
+        try {
+            ::new (static_cast<void*>(std::addressof(call_))) Call(take_call());
+        } catch (...) {
+            this->has_been_destroyed();
+            throw;
+        }
+        has_call_ = true;
+        this->start();
+    }
+
+private:
+    awaitable<T> begin() override { return awaitable<T>(call_()); }
+    void release() noexcept override {
+        if (std::exchange(has_call_, false))
+            call_.~Call();
+    }
+
+    bool has_call_ = false;
+    union {
+        Call call_; ///< for as long as the coroutine runs
+    };
 };
 
 /// The results of tasks that have ended, in that order.
 template <class T> class ended_tasks {
 public:
-    explicit ended_tasks(any_io_executor const& e) : changed_(e) {}
+    ended_tasks() noexcept = default;
     ended_tasks(ended_tasks const&) = delete;
     ended_tasks& operator=(ended_tasks const&) = delete;
     ~ended_tasks() {
         while (task_node<T>* const n = pop())
             n->destroy();
     }
-    event& changed() noexcept { return changed_; }
 
-    // ---- under the lock of the scope
+    // ---- under the lock of the group
     void push(task_node<T>& n) noexcept {
         (last_ ? last_->next_ended : first_) = &n;
         last_ = &n;
@@ -218,12 +254,8 @@ public:
 private:
     task_node<T>* first_ = nullptr;
     task_node<T>* last_ = nullptr;
-    event changed_;
 };
-template <> class ended_tasks<void> {
-public:
-    explicit ended_tasks(any_io_executor const&) noexcept {}
-};
+template <> class ended_tasks<void> {};
 
 /// The body has the scope for its argument.
 template <class T, class Body> using body_result =
@@ -261,7 +293,7 @@ public:
     /// Immediate  when there is room
     /// Lifetime   the function and its arguments are kept until the task has ended; of std::ref(x) only a reference is
     /// Threads    any
-    /// Allocates  a node and what co_spawn takes, from the recycler
+    /// Allocates  a block for the task, from the recycler
     template <class F, class... Args> auto spawn(F f, Args... args) {
         using call = impl::scope::kept_call_of<F, Args...>;
         return impl::scope::spawning<T, call>(*this, call(std::in_place, std::move(f), std::move(args)...));
@@ -298,12 +330,13 @@ public:
         requires(!std::is_void_v<T>)
     {
         for (;;) {
-            core_.lock.lock();
+            auto& lock = core_.group().lock();
+            lock.lock();
             auto* const n = ended_.pop();
-            bool const is_last = !n && core_.running_under_lock() == 0;
+            bool const is_last = !n && core_.running_now() == 0;
             if (!n)
-                ended_.changed().reset();
-            core_.lock.unlock();
+                core_.will_wait_for_an_end();
+            lock.unlock();
             if (n) {
                 std::optional<outcome<T>> result(n->take());
                 core_.group().forget(*n);
@@ -311,7 +344,7 @@ public:
             }
             if (is_last)
                 co_return std::nullopt;
-            co_await ended_.changed().async_wait();
+            co_await core_.changed().async_wait();
         }
     }
 
@@ -319,7 +352,7 @@ private:
     friend struct impl::scope::scope_access;
     friend class impl::scope::task_node<T>;
     template <class, class> friend class impl::scope::spawning;
-    task_scope(any_io_executor const& e, scope_options const& o) : core_(e, o), ended_(e) {}
+    task_scope(any_io_executor const& e, scope_options const& o) : core_(e, o) {}
 
     /// Starts what `take_call` returns. The permit has been taken if there is a limit.
     template <class TakeCall> bool start(TakeCall take_call) {
@@ -328,18 +361,23 @@ private:
             std::is_same_v<typename impl::coro::awaitable_result<std::decay_t<decltype(std::declval<call&>()())>>::type,
                            T>,
             "the tasks of a task_scope<T> are functions that return an awaitable<T>");
-        if (!core_.enter())
-            return false;
-        auto* const n = impl::scope::task_node<T>::make(*this);
-        if (!core_.group().enter(*n)) {
-            n->destroy();
-            leave_again();
+        using task = impl::scope::task_of<T, call>;
+        auto* const t = make_task<task>();
+        if (!core_.enter(*t)) {
+            t->destroy();
             return false;
         }
-        impl::coro::member_handler<T> counts(*n); // From here on it leaves by itself, whatever happens.
-        call taken = take_call();
-        core_.group().start_entered(*n, core_.executor(), std::move(counts), std::move(taken));
+        t->start_with(std::move(take_call)); // From here on it leaves by itself, whatever happens.
         return true;
+    }
+    /// Without memory for it there is no task.
+    template <class Task> Task* make_task() {
+        try {
+            return ::new (impl::exec::recycle_allocate(sizeof(Task))) Task(*this);
+        } catch (...) {
+            core_.give_room();
+            throw;
+        }
     }
     template <class Call> void start_or_throw(Call& call) {
         if (!start([&]() -> Call&& { return std::move(call); }))
@@ -360,19 +398,6 @@ private:
         start_or_throw(call);
     }
 
-    /// A task that entered has not begun.
-    void leave_again() noexcept {
-        core_.lock.lock();
-        core_.has_ended_under_lock(nullptr);
-        core_.lock.unlock();
-        after_an_end();
-    }
-    void after_an_end() noexcept {
-        if constexpr (!std::is_void_v<T>)
-            ended_.changed().set(); // Also when there is no result: no task may be left.
-        core_.give_room();
-    }
-
     impl::scope::scope_core core_;
     [[no_unique_address]] impl::scope::ended_tasks<T> ended_;
     impl::coro::group_member* body_ = nullptr;
@@ -382,37 +407,30 @@ namespace impl::scope {
 
 template <class T> bool task_node<T>::is_failure(std::exception_ptr const& e) noexcept {
     auto& core = scope_.core_;
-    return e && core.failures() == on_failure::ends_scope && !core.is_cut(e);
+    fails_ = e && core.failures() != on_failure::is_dropped && !core.is_cut(e);
+    return fails_ && core.failures() == on_failure::ends_scope;
 }
 
 /// Of a scope with results the node stays until its result is taken.
-template <class T> void task_node<T>::has_left() noexcept {
-    auto& core = scope_.core_;
-    std::exception_ptr const e = this->result ? std::get<0>(*this->result) : nullptr;
-    bool const fails = e && core.failures() != on_failure::is_dropped && !core.is_cut(e);
-    auto& scope = scope_;
-    core.lock.lock();
+template <class T> coro::member_rest task_node<T>::leaves() noexcept {
     if constexpr (!std::is_void_v<T>)
-        scope.ended_.push(*this);
-    core.has_ended_under_lock(fails ? e
-                                    : nullptr); // At once with its result: somebody may ask whether that was the last.
-    core.lock.unlock();
-    if constexpr (std::is_void_v<T>)
-        core.group().forget(*this);
-    scope.after_an_end();
+        scope_.ended_.push(*this);
+    return {.tells_owner = scope_.core_.has_ended(fails_ ? &std::get<0>(*this->result) : nullptr),
+            .is_given_back = std::is_void_v<T>};
 }
 
 struct scope_access {
     template <class T, class Body> static awaitable<body_result<T, Body>> run(scope_options options, Body body) {
         any_io_executor const& executor = co_await this_coro::executor;
+        std::optional<coro::coroutine_member<body_result<T, Body>>> member; // It outlives the group.
         task_scope<T> scope(executor, options);
-        coro::coroutine_member<body_result<T, Body>> member(body(scope));
-        scope.body_ = &member;
+        member.emplace(body(scope));
+        scope.body_ = &*member;
         auto& group = scope.core_.group();
-        group.add(member, executor, member.take_coroutine());
+        group.add(*member, executor);
         co_await group.run();
-        auto ended = member.take();
-        if (group.decided_by() != &member)
+        auto ended = member->take();
+        if (group.decided_by() != &*member)
             scope.core_.throw_failures();
         co_return std::move(ended).value();
     }
@@ -428,7 +446,7 @@ struct scope_access {
 /// Immediate  does not suspend if everything completes at once
 /// Lifetime   `body` is kept until the end
 /// Threads    as the awaiting coroutine
-/// Allocates  a frame, and what co_spawn takes
+/// Allocates  a frame, from the recycler
 template <class T = void, class Body>
     requires impl::scope::scope_body<T, std::decay_t<Body>>
 [[nodiscard("a scope runs only when it is awaited")]] auto with_scope(scope_options options, Body&& body) {

@@ -15,6 +15,7 @@
 #include <fairlead/token/post.hpp>
 
 #include <catalogue/small_stack.hpp>
+#include <support/group_member.hpp>
 #include <support/scale.hpp>
 
 #include <gtest/gtest.h>
@@ -33,7 +34,7 @@ namespace {
 using namespace fairlead;
 using namespace std::chrono_literals;
 using impl::coro::chain_group;
-using impl::coro::member_of;
+using test::group_member;
 
 std::string end_of(std::exception_ptr const& e) {
     try {
@@ -57,10 +58,10 @@ public:
             co_await t.async_wait();
             co_return;
         }
-        std::vector<member_of<void>> members(static_cast<std::size_t>(width));
+        std::vector<group_member> members(static_cast<std::size_t>(width));
         chain_group group;
         for (auto& m : members)
-            group.add(m, context.get_executor(), grow(depth - 1, width));
+            m.join(group, context.get_executor(), grow(depth - 1, width));
         if (depth == written)
             at_group = &group;
         co_await group.run();
@@ -200,10 +201,10 @@ TEST_F(ChainTree, TheContextsEndDestroysIt) {
             own,
             [&]() -> awaitable<void> {
                 counted const here(alive);
-                member_of<void> members[2];
+                group_member members[2];
                 chain_group group;
                 for (auto& m : members)
-                    group.add(m, own.get_executor(), wait_in(own, alive));
+                    m.join(group, own.get_executor(), wait_in(own, alive));
                 co_await group.run();
                 ADD_FAILURE() << "a group of a context that has gone went on";
             },
@@ -222,10 +223,10 @@ TEST_F(ChainTree, AGroupThatIsNotAwaitedDestroysItsMembersUnstarted) {
         }
     };
     auto const held = std::make_shared<int>(0);
-    member_of<void> m;
+    group_member m;
     {
         chain_group group;
-        group.add(m, context.get_executor(), coroutine::hold(held));
+        m.join(group, context.get_executor(), coroutine::hold(held));
         EXPECT_EQ(held.use_count(), 2);
     }
     EXPECT_EQ(held.use_count(), 1);
@@ -261,11 +262,11 @@ TEST_F(ChainTree, ARequestFromInsideAMembersStartReachesTheOthers) {
             co_return;
         }
         static awaitable<void> run(ChainTree& t) {
-            member_of<void> m[3];
+            group_member m[3];
             chain_group group;
-            group.add(m[0], t.context.get_executor(), t.grow(0, 0));
-            group.add(m[1], t.context.get_executor(), ask(t));
-            group.add(m[2], t.context.get_executor(), t.grow(0, 0));
+            m[0].join(group, t.context.get_executor(), t.grow(0, 0));
+            m[1].join(group, t.context.get_executor(), ask(t));
+            m[2].join(group, t.context.get_executor(), t.grow(0, 0));
             co_await group.run();
             for (auto& each : m)
                 t.log += end_of(std::get<0>(*each.result)) + " ";
@@ -289,9 +290,9 @@ TEST_F(ChainTree, AMemberThatShieldsItselfIsWaitedForAndThenDestroyed) {
             ADD_FAILURE() << "a chain that is to be destroyed went on";
         }
         static awaitable<void> run(ChainTree& t) {
-            member_of<void> m;
+            group_member m;
             chain_group group;
-            group.add(m, t.context.get_executor(), shielded(t));
+            m.join(group, t.context.get_executor(), shielded(t));
             t.at_group = &group;
             co_await group.run();
             t.log = m.result ? "result" : "destroyed";
@@ -327,9 +328,9 @@ struct destroyed_readers {
         }
     }
     static awaitable<void> run(ChainTree& t, awaitable<void> a) {
-        member_of<void> m;
+        group_member m;
         chain_group group;
-        group.add(m, t.context.get_executor(), std::move(a));
+        m.join(group, t.context.get_executor(), std::move(a));
         t.at_group = &group;
         co_await group.run();
         t.log += m.result ? "result " : "destroyed ";
@@ -370,11 +371,11 @@ TEST(ChainTreeOfThreads, MembersEndAndAreAskedAtTheSameTime) {
                     s.emit(cancellation_type::terminal); // The others end at about this time.
             }
             static awaitable<void> run(thread_pool& pool, cancellation_signal& s) {
-                member_of<void> m[16];
+                group_member m[16];
                 chain_group group;
                 int n = 0;
                 for (auto& each : m)
-                    group.add(each, pool.get_executor(), work(s, ++n % 8));
+                    each.join(group, pool.get_executor(), work(s, ++n % 8));
                 co_await group.run();
                 for (auto& each : m)
                     EXPECT_TRUE(each.result);

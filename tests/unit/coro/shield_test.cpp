@@ -2,13 +2,14 @@
 #include <fairlead/coro/shield.hpp>
 
 #include <fairlead/coro/when_all.hpp>
+#include <support/group_member.hpp>
 #include <unit/sync/waiting.hpp>
 
 namespace {
 
 using namespace waiting;
 using impl::coro::chain_group;
-using impl::coro::member_of;
+using test::group_member;
 
 class Shield : public World {
 public:
@@ -80,9 +81,9 @@ TEST_F(Shield, TheDestructionOfTheChainReachesIt) {
         ADD_FAILURE() << "a chain that is to be destroyed went on";
     };
     spawn([&]() -> awaitable<void> {
-        member_of<void> m;
+        group_member m;
         chain_group group;
-        group.add(m, context.get_executor(), shielded());
+        m.join(group, context.get_executor(), shielded());
         at_group = &group;
         co_await group.run();
         log += m.result ? "result" : "destroyed";
@@ -106,9 +107,9 @@ TEST_F(Shield, ItDoesNotBeginInAChainThatIsToBeDestroyed) {
         ADD_FAILURE() << "a chain that is to be destroyed went on";
     };
     spawn([&]() -> awaitable<void> {
-        member_of<void> m;
+        group_member m;
         chain_group group;
-        group.add(m, context.get_executor(), shielded());
+        m.join(group, context.get_executor(), shielded());
         at_group = &group;
         co_await group.run();
         log += m.result ? "result" : "destroyed";
