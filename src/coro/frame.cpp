@@ -14,17 +14,8 @@ void frame_is_misplaced() noexcept {
     std::abort();
 }
 
-void failure_of_coroutine::keep() noexcept {
-    ::new (static_cast<void*>(&error_)) std::exception_ptr(std::current_exception());
-    failed_ = true;
-}
-void failure_of_coroutine::forget() noexcept { error_.~exception_ptr(); }
-void failure_of_coroutine::rethrow() const { std::rethrow_exception(error_); }
-void failure_of_coroutine::rethrow_and_forget() {
-    std::exception_ptr const error(std::move(error_));
-    forget();
-    failed_ = false;
-    std::rethrow_exception(error);
-}
+void keep_exception(std::exception_ptr& e) noexcept { e = std::current_exception(); }
+void rethrow(std::exception_ptr const& e) { std::rethrow_exception(e); }
+void rethrow_and_forget(std::exception_ptr& e) { std::rethrow_exception(std::exchange(e, nullptr)); }
 
 } // namespace fairlead::impl::coro

@@ -1,6 +1,10 @@
 #include <coro/tree_text.hpp>
 
+#include <fairlead/exec/executor.hpp>
 #include <fairlead/operation/chain_requests.hpp>
+
+#include <bit>
+#include <source_location>
 
 namespace fairlead::impl::coro {
 namespace {
@@ -22,6 +26,24 @@ std::string operation_of(await_record& r, exec::function_names& names) {
         return of_table;
     auto const type = of_table.substr(begins + std::string_view("_functions<").size());
     return type.substr(0, type.find_first_of(",<>"));
+}
+
+/// Of the latest co_await; empty: it was not noted.
+std::string place_of(exec::chain_link const& l) {
+    if (!l.place)
+        return {};
+    auto const where = std::bit_cast<std::source_location>(l.place);
+    return std::string("  ") + where.file_name() + ':' + std::to_string(where.line());
+}
+
+/// How long the chain has waited, if its innermost coroutine has noted where.
+std::string time_of_wait(await_record const& r) {
+    loop* const home = r.innermost && r.innermost->place ? r.executor->native_loop() : nullptr;
+    if (!home || r.awaits_since_ns == 0)
+        return {};
+    auto const ms = (home->time_ns() - r.awaits_since_ns) / 1'000'000;
+    auto const decimals = std::to_string(1000 + ms % 1000).substr(1);
+    return ", for " + std::to_string(ms / 1000) + '.' + decimals + " s";
 }
 
 } // namespace
@@ -84,7 +106,8 @@ void write_tree(std::string& text, await_record const& top, exec::function_names
         if (!operation.empty() && !tree_walk::group_of(r))
             line("  waits for " + operation);
         for (auto const* l = r.innermost; l; l = l->parent)
-            line("  " + names.of(function_of(const_cast<exec::chain_link*>(l)->handle())));
+            line("  " + names.of(function_of(const_cast<exec::chain_link*>(l)->handle())) + place_of(*l) +
+                 (l == r.innermost ? time_of_wait(r) : std::string()));
     });
 }
 

@@ -26,38 +26,10 @@ concept blocking_future = requires(F& f) {
     f.get();
 };
 
-/// The exception of a coroutine, if there is one.
-class failure_of_coroutine {
-public:
-    failure_of_coroutine() noexcept {}
-    failure_of_coroutine(failure_of_coroutine const&) = delete;
-    failure_of_coroutine& operator=(failure_of_coroutine const&) = delete;
-    ~failure_of_coroutine() {
-        if (failed_) [[unlikely]]
-            forget();
-    }
-    /// Keeps the current exception.
-    FAIRLEAD_EXPORT void keep() noexcept;
-    void rethrow_if_failed() const {
-        if (failed_) [[unlikely]]
-            rethrow();
-    }
-    /// From then on there is none.
-    void rethrow_once() {
-        if (failed_) [[unlikely]]
-            rethrow_and_forget();
-    }
-
-private:
-    FAIRLEAD_EXPORT void forget() noexcept;
-    [[noreturn]] FAIRLEAD_EXPORT void rethrow() const;
-    [[noreturn]] FAIRLEAD_EXPORT void rethrow_and_forget();
-
-    bool failed_ = false;
-    union {
-        std::exception_ptr error_;
-    };
-};
+FAIRLEAD_EXPORT void keep_exception(std::exception_ptr& e) noexcept;
+[[noreturn]] FAIRLEAD_EXPORT void rethrow(std::exception_ptr const& e);
+/// From then on there is none.
+[[noreturn]] FAIRLEAD_EXPORT void rethrow_and_forget(std::exception_ptr& e);
 
 template <class T> class awaitable_promise_base : public promise_base, public frame_memory {
 public:
@@ -66,7 +38,10 @@ public:
     awaitable_promise_base& operator=(awaitable_promise_base const&) = delete;
 
     using promise_base::await_transform;
-    template <class U> child_awaiter<U> await_transform(awaitable<U>&& child) noexcept;
+    template <class U> child_awaiter<U> await_transform(awaitable<U>&& child FAIRLEAD_AWAIT_PLACE) noexcept {
+        FAIRLEAD_NOTE_AWAIT_PLACE(this->link);
+        return child_awaiter<U>(std::move(child), *this);
+    }
     template <class U> child_awaiter<U> await_transform(awaitable<U>& child) noexcept {
         static_assert(!sizeof(child), "a coroutine is awaited once: co_await std::move(a)");
         return await_transform(std::move(child));
@@ -74,7 +49,8 @@ public:
     /// Any other awaitable object. It resumes the coroutine itself, and has to do so on the coroutine's executor.
     template <class A>
         requires requires(A& a) { a.await_resume(); }
-    A&& await_transform(A&& a) noexcept {
+    A&& await_transform(A&& a FAIRLEAD_AWAIT_PLACE) noexcept {
+        FAIRLEAD_NOTE_AWAIT_PLACE(this->link);
         return std::forward<A>(a);
     }
 
@@ -88,14 +64,20 @@ public:
                      "await_suspend() and await_resume()")
     operation::refused_await<std::type_identity<void>> await_transform(A&&) const;
 
-    void unhandled_exception() noexcept { failure_.keep(); }
+    void unhandled_exception() noexcept { keep_exception(error_); }
 
 protected:
-    void rethrow_if_failed() const { failure_.rethrow_if_failed(); }
-    void rethrow_once() { failure_.rethrow_once(); }
+    void rethrow_if_failed() const {
+        if (error_) [[unlikely]]
+            rethrow(error_);
+    }
+    void rethrow_once() {
+        if (error_) [[unlikely]]
+            rethrow_and_forget(error_);
+    }
 
 private:
-    failure_of_coroutine failure_;
+    std::exception_ptr error_;
 };
 
 template <class T> class awaitable_promise final : public awaitable_promise_base<T> {
@@ -229,11 +211,6 @@ private:
     awaitable<T> child_;
     promise_base& parent_;
 };
-
-template <class T> template <class U>
-child_awaiter<U> awaitable_promise_base<T>::await_transform(awaitable<U>&& child) noexcept {
-    return child_awaiter<U>(std::move(child), *this);
-}
 
 template <class T> awaitable<T> awaitable_promise<T>::get_return_object() noexcept {
     return awaitable<T>(std::coroutine_handle<awaitable_promise>::from_promise(*this));

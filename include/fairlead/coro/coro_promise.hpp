@@ -258,7 +258,8 @@ public:
     }
 
     /// Another coro, an operation, an object with async_wait(), and everything that an awaitable awaits.
-    template <class A> decltype(auto) await_transform(A&& a) {
+    template <class A> decltype(auto) await_transform(A&& a FAIRLEAD_AWAIT_PLACE) {
+        FAIRLEAD_NOTE_AWAIT_PLACE_AT_END(link); // The function below notes this file.
         using bare = std::remove_cvref_t<A>;
         if constexpr (std::is_same_v<bare, this_coro::executor_t>) {
             return value_awaiter<Executor>(Executor(executor_));

@@ -1,6 +1,7 @@
 // Where coroutine frames live, and what every promise of ours has.
 #pragma once
 
+#include <fairlead/coro/await_place.hpp>
 #include <fairlead/coro/this_coro.hpp>
 #include <fairlead/exec/loop.hpp>
 #include <fairlead/exec/recycler.hpp>
@@ -127,8 +128,9 @@ struct promise_base {
     };
     final_awaiter final_suspend() const noexcept { return {}; }
 
-    template <class Signature, std::size_t Storage>
-    operation::op_awaiter<Signature, Storage> await_transform(async_op<Signature, Storage>&& o) noexcept {
+    template <class Signature, std::size_t Storage> operation::op_awaiter<Signature, Storage>
+    await_transform(async_op<Signature, Storage>&& o FAIRLEAD_AWAIT_PLACE) noexcept {
+        FAIRLEAD_NOTE_AWAIT_PLACE(link);
         return operation::op_awaiter<Signature, Storage>(o, *link.record);
     }
     template <class Signature, std::size_t Storage>
@@ -136,8 +138,12 @@ struct promise_base {
         static_assert(!sizeof(o), "an operation is awaited once: co_await std::move(op)");
         return operation::op_awaiter<Signature, Storage>(o, *link.record);
     }
-    yield_awaiter await_transform(this_coro::yield_t) noexcept { return yield_awaiter(*link.record); }
-    yield_if_due_awaiter await_transform(this_coro::yield_if_due_t) noexcept {
+    yield_awaiter await_transform(this_coro::yield_t FAIRLEAD_AWAIT_PLACE) noexcept {
+        FAIRLEAD_NOTE_AWAIT_PLACE(link);
+        return yield_awaiter(*link.record);
+    }
+    yield_if_due_awaiter await_transform(this_coro::yield_if_due_t FAIRLEAD_AWAIT_PLACE) noexcept {
+        FAIRLEAD_NOTE_AWAIT_PLACE(link);
         return yield_if_due_awaiter(*link.record);
     }
     executor_awaiter await_transform(this_coro::executor_t) const noexcept {

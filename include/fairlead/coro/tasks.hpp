@@ -25,8 +25,8 @@ FAIRLEAD_EXPORT void list_tasks(execution_context& c);
 /// number, its name if it has one, the place of its spawn, and its coroutines, the innermost first. A task that can be
 /// asked to end also shows the primitive of the library that it awaits, such as a read or a wait.
 ///
-/// A coroutine is shown as its function: neither compiler says in which line it waits. Nor is it known since when it
-/// does: noting the time would cost each await something.
+/// A coroutine is shown as its function. Sources that are compiled with FAIRLEAD_AWAIT_PLACES=1 also note the line of
+/// each co_await. The innermost coroutine is then shown with the time that it has waited.
 /// Threads    one that runs a handler of `c`, while no other is inside its run(); any while none is
 /// Allocates  the text, and the symbols of the program's file, which it reads
 FAIRLEAD_EXPORT std::string dump(execution_context& c);

@@ -11,6 +11,7 @@
 #include <fairlead/exec/op.hpp>
 
 #include <coroutine>
+#include <cstdint>
 #include <new> // launder
 
 namespace fairlead {
@@ -37,8 +38,9 @@ struct chain_link {
     chain_link* parent;             ///< the coroutine that awaits this one, null for the outermost
     std::coroutine_handle<>* owner; ///< what holds the frame of this one
     await_record* record;           ///< of the chain; not known before it is awaited or spawned
+    void const* place;              ///< of its latest co_await (coro/await_place.hpp); null: not noted
 
-    chain_link() noexcept : owner(nullptr) {}
+    chain_link() noexcept : owner(nullptr), place(nullptr) {}
     chain_link(chain_link const&) = delete;
     chain_link& operator=(chain_link const&) = delete;
 
@@ -98,6 +100,7 @@ struct await_record {
     unsigned char notes;             ///< for whoever resumes the chain, of the following
     impl::exec::await_state state;
     impl::exec::chain_end end;
+    std::int64_t awaits_since_ns; ///< on the clock of its loop, if the place of the co_await is noted
     alignas(16) std::byte bytes[lendable];
 
     static constexpr unsigned char is_foreign = 1;   ///< the op belongs to a loop that is not home, which counts it

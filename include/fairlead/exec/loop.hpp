@@ -139,6 +139,9 @@ public:
         return f && (f->runs == this || is_running_further_out(*f));
     }
 
+    /// Nanoseconds on its clock, any thread.
+    std::int64_t time_ns() noexcept { return clock_ns(); }
+
     /// Appends to the run queue. Owner only, inside a section.
     void push(op& o) noexcept { local_.push_back(o); }
 
