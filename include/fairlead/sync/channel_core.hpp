@@ -121,7 +121,7 @@ private:
     /// Returns what f(released) does under the lock. It may release one op of the other side, which is then posted.
     template <class F> FAIRLEAD_ALWAYS_INLINE bool releasing(F f) noexcept {
         wait_op* released = nullptr;
-        bool const answer = domain().look([&]() noexcept { return f(released); });
+        bool const answer = domain().look([f, &released]() noexcept { return f(released); });
         if (released)
             engine().post(*released);
         return answer;

@@ -64,19 +64,22 @@ public:
     /// Calls f(ready) under the lock, and then posts what that has moved to `ready`.
     template <class F> FAIRLEAD_ALWAYS_INLINE void change(F f) noexcept {
         op_queue ready;
-        under_lock([&]() noexcept { f(ready); });
+        under_lock([f, &ready]() noexcept { f(ready); });
         while (!ready.empty())
             engine_->post(*ready.pop_front());
     }
-    /// Calls f() under the lock, where nothing is to be posted.
+    /// Calls f() under the lock, where nothing is to be posted. `f` lies in registers, as long as nobody has its address.
+    /// So the other way has a copy, and functions that pass one on have it by value.
     template <class F> FAIRLEAD_ALWAYS_INLINE void under_lock(F f) noexcept {
-        if (!lock_.try_as_owner(*engine_, f)) [[unlikely]]
-            with_lock(&call<F>, &f);
+        if (lock_.try_as_owner(*engine_, f)) [[likely]]
+            return;
+        F copy(f);
+        with_lock(&call<F>, &copy);
     }
     /// Returns what `f` does under the lock.
     template <class F> FAIRLEAD_ALWAYS_INLINE auto look(F f) noexcept {
         decltype(f()) answer{};
-        under_lock([&]() noexcept { answer = f(); });
+        under_lock([f, &answer]() noexcept { answer = f(); });
         return answer;
     }
 
