@@ -66,8 +66,8 @@ TEST(RunWatch, ThePlaceOfAThreadStaysWhileAnotherOneHasTheLoop) {
     std::atomic<int> ran = 0;
     std::atomic<bool> is_over = false;
     auto const let_it_turn = [&ran, from = 0]() mutable {
-        // More than fit into a turn.
-        for (from += 200; ran < from;)
+        // More than fit into a slice, in which a thread may run its share without a turn.
+        for (from += 20'000; ran < from;)
             std::this_thread::yield();
         from = ran;
     };
