@@ -11,7 +11,6 @@ constexpr int asked_in_a_turn = 64;
 
 void group_member::leave(member_end how) noexcept {
     end_ = how;
-    auto const first = std::move(requests_.first);
     auto const last = std::move(requests_.state); // With it, or with a copy of it elsewhere, the member leaves.
 }
 
@@ -39,8 +38,10 @@ void member_chain::ask(cancellation_type type) {
 void member_chain::end_chain(member_end how) noexcept {
     release();
     leave_home();
-    if (requests_.first.lies_with_the_asker())
+    if (requests_.first.lies_with_the_asker()) {
         requests_.stop_listening();
+        requests_.state = std::move(requests_.first);
+    }
     leave(how);
 }
 

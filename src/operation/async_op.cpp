@@ -50,6 +50,11 @@ bool chain_requests::listen(cancellation_slot slot) {
     return slot.is_connected();
 }
 
+void chain_requests::keep_first() noexcept {
+    if (state.lies_with_the_asker())
+        first = state;
+}
+
 cancellation_state const& chain_requests::shared() {
     if (state.lies_with_the_asker()) {
         reset(enable_terminal_cancellation(), enable_terminal_cancellation());

@@ -36,18 +36,15 @@ public:
         return *this;
     }
     ~shared_block() {
-        if (shared_ && is_the_last())
+        // Nobody can become another owner while there is one alone, so that one does not count down.
+        if (shared_ && (shared_->references.load(std::memory_order_acquire) == 1 ||
+                        shared_->references.fetch_sub(1, std::memory_order_acq_rel) == 1))
             end();
     }
     explicit operator bool() const noexcept { return shared_ != nullptr; }
     T* operator->() const noexcept { return shared_; }
 
 private:
-    /// Nobody can become another owner while there is one alone, so that one does not count down.
-    bool is_the_last() const noexcept {
-        return shared_->references.load(std::memory_order_acquire) == 1 ||
-               shared_->references.fetch_sub(1, std::memory_order_acq_rel) == 1;
-    }
     void end() noexcept {
         if constexpr (requires { shared_->lies_elsewhere(); })
             if (shared_->lies_elsewhere())

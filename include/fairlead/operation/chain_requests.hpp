@@ -30,10 +30,7 @@ struct chain_requests {
     void stop_listening() noexcept { state.unchain(parent); }
 
 private:
-    void keep_first() noexcept {
-        if (state.lies_with_the_asker())
-            first = state;
-    }
+    FAIRLEAD_EXPORT void keep_first() noexcept;
 };
 
 /// Only for records that `can_be_asked`.
