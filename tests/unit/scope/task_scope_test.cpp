@@ -306,6 +306,23 @@ TEST_F(TaskScope, ATaskThatWaitsForAChannelIsCutWithoutAFailure) {
     EXPECT_EQ(log, "left");
 }
 
+TEST_F(TaskScope, JoinWaitsAndTheScopeTakesMore) {
+    run([this]() -> awaitable<void> {
+        co_await with_scope([this](task_scope<>& s) -> awaitable<void> {
+            co_await s.join();
+            EXPECT_EQ(passed(), 0s);
+            for (char const letter : {'a', 'b'}) {
+                co_await s.spawn([this, letter] { return note_after(2s, letter); });
+                co_await s.spawn([this] { return note_after(1s, '-'); });
+                co_await s.join();
+                log += '|';
+            }
+        });
+    });
+    EXPECT_EQ(log, "-a|-b|");
+    EXPECT_EQ(passed(), 4s);
+}
+
 TEST_F(TaskScope, DrainWaitsNoLongerThanItHasTo) {
     run([this]() -> awaitable<void> {
         co_await with_scope([this](task_scope<>& s) -> awaitable<void> {
