@@ -68,8 +68,8 @@ public:
         while (!ready.empty())
             engine_->post(*ready.pop_front());
     }
-    /// Calls f() under the lock, where nothing is to be posted. `f` lies in registers, as long as nobody has its address.
-    /// So the other way has a copy, and functions that pass one on have it by value.
+    /// Calls f() under the lock, where nothing is to be posted. `f` lies in registers, as long as nobody has its
+    /// address. So the other way has a copy, and functions that pass one on have it by value.
     template <class F> FAIRLEAD_ALWAYS_INLINE void under_lock(F f) noexcept {
         if (lock_.try_as_owner(*engine_, f)) [[likely]]
             return;
