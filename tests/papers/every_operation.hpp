@@ -45,7 +45,8 @@ using ip::tcp;
 using ip::udp;
 using socket_on_context = tcp::socket::rebind_executor<io_context::executor_type>::other;
 
-/// A place where each operation can complete without an error.
+/// A place where each operation can complete without an error. An operation below takes any place that has the members
+/// of its expression. tests/sim/operation_flight.hpp has another one, in a simulated world.
 struct world {
     io_context context;
     local_socket a{context}, b{context};
@@ -104,8 +105,9 @@ inline awaitable<int> seven() { co_return 7; }
         using signature = signature_;                                                                                  \
         static constexpr char const *name = name_, *header = header_, *text = #signature_, *expression = expression_;  \
         static constexpr bool nothrow = nothrow_, blocks = blocks_;                                                    \
-        static void prepare([[maybe_unused]] world& w) { prepare_; }                                                   \
-        template <class Token> static decltype(auto) start(world& w, Token&& token) noexcept(noexcept(__VA_ARGS__)) {  \
+        template <class Place> static void prepare([[maybe_unused]] Place& w) { prepare_; }                            \
+        template <class Place, class Token>                                                                            \
+        static decltype(auto) start(Place& w, Token&& token) noexcept(noexcept(__VA_ARGS__)) {                         \
             return __VA_ARGS__;                                                                                        \
         }                                                                                                              \
     };
