@@ -27,7 +27,7 @@ public:
     ledger& operator=(ledger const&) = delete;
     /// A run that has failed leaves operations behind, whose handlers must not outlive this.
     ~ledger() {
-        if (pending_ != 0 || living != 0)
+        if ((pending_ != 0 || living != 0) && !has_world_gone_)
             end_everything();
     }
 
@@ -40,6 +40,8 @@ public:
             h->kill();
         world_.context().abandon_all();
     }
+    /// To be said before the world is destroyed with all that is pending. From then on nothing completes any more.
+    void world_goes() noexcept { closing_ = has_world_gone_ = true; }
 
     /// Something that must not be. The first ones are kept, for the report of a seed.
     void fault(std::string_view what) {
@@ -129,6 +131,7 @@ private:
     std::uintptr_t base_ = 0;
     std::string text_;
     bool closing_ = false;
+    bool has_world_gone_ = false;
     bool stack_is_deep_ = false;
 };
 

@@ -1,0 +1,236 @@
+// The objects of one script of core_operations_test.cpp, what becomes of them, and what their peers do.
+#pragma once
+
+#include <sim/operation_ways.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace fairlead::test::script {
+
+class stage : public starter {
+protected:
+    explicit stage(sim::world& w) : starter(w) {
+        renew_pair();
+        renew_tcp_door();
+        renew_path_door();
+        renew_udp_box();
+        renew_path_box();
+        renew_timer();
+        renew_names();
+    }
+    ~stage() = default;
+
+    template <class T> T& one_of(std::vector<T>& all) { return all[below(static_cast<std::uint32_t>(all.size()))]; }
+
+    // ---- what becomes of objects
+
+    /// Tells an operation what becomes of its object.
+    static void tell(flight& f, deed d) noexcept {
+        bool const goes = d == deed::close || d == deed::destroy;
+        f.is_asked |= goes || d == deed::cancel;
+        f.must_end |= (goes || d == deed::cancel) && f.has_begun && !f.has_steps;
+        f.is_disturbed |= goes || (d == deed::move_away && (f.has_steps || !f.has_begun));
+    }
+    /// True: the object has gone, or it is elsewhere.
+    template <class T> bool do_to(home<T>& of, deed d) {
+        for (auto& f : flights_)
+            if (f->object == &of.here() && !f->is_over)
+                tell(*f, d);
+        of.undergo(d);
+        return d == deed::close || d == deed::destroy || d == deed::move_away;
+    }
+    void do_to_pair(std::shared_ptr<stream_pair> p, deed d) {
+        bool const was_away = p->near.is_away();
+        if (!do_to(p->near, d))
+            return;
+        p->is_lost |= was_away || !p->near.is_away();
+        p->is_gone = true;
+        if (p == now_.pair)
+            renew_pair();
+    }
+    template <class Object, class T, class Renew> void do_to_one(std::shared_ptr<Object> o, home<T> Object::* of,
+                                                                 deed d, std::shared_ptr<Object> const& now,
+                                                                 Renew renew) {
+        bool const was_away = ((*o).*of).is_away();
+        if (!do_to((*o).*of, d))
+            return;
+        o->is_gone |= was_away || !((*o).*of).is_away();
+        if (o == now)
+            (this->*renew)();
+    }
+    void do_to_tcp_door(std::shared_ptr<door<tcp>> const& o, deed d) {
+        do_to_one(o, &door<tcp>::listens, d, now_.tcp_door, &stage::renew_tcp_door);
+    }
+    void do_to_udp_box(std::shared_ptr<box<udp>> const& o, deed d) {
+        do_to_one(o, &box<udp>::of, d, now_.udp_box, &stage::renew_udp_box);
+    }
+    void do_to_an_object() {
+        auto const what = below(8);
+        auto const d = static_cast<deed>(below(deeds));
+        switch (what) {
+        case 0:
+        case 1: return do_to_pair(one_of(pairs_), d);
+        case 2: return do_to_tcp_door(one_of(tcp_doors_), d);
+        case 3: return do_to_one(one_of(path_doors_), &path_door::listens, d, now_.path_door, &stage::renew_path_door);
+        case 4: return do_to_udp_box(one_of(udp_boxes_), d);
+        case 5: return do_to_one(one_of(path_boxes_), &path_box::of, d, now_.path_box, &stage::renew_path_box);
+        case 6: return do_to_one(one_of(timers_), &alarm::timer, d, now_.timer, &stage::renew_timer);
+        default: return do_to_one(one_of(names_), &questions::resolver, d, now_.names, &stage::renew_names);
+        }
+    }
+    /// The socket that a connect has for itself.
+    void do_to_a_client() {
+        if (flights_.empty())
+            return;
+        auto& f = *one_of(flights_);
+        auto const d = static_cast<deed>(below(deeds));
+        if (f.object == &f.client)
+            do_to(f.client_home, d);
+        else if (f.object == &f.local_client)
+            do_to(f.local_client_home, d);
+    }
+
+    // ---- peers, and time
+
+    void let_a_peer_act() {
+        switch (below(12)) {
+        case 0:
+        case 1:
+        case 2: {
+            auto const n = 1 + below(6);
+            auto const is_line = below(2) == 0;
+            return one_of(pairs_)->send(n, is_line);
+        }
+        case 3:
+        case 4: return one_of(pairs_)->drain();
+        case 5: return one_of(pairs_)->end_sending();
+        case 6: {
+            auto& p = *one_of(pairs_);
+            if (!p.is_gone)
+                p.clog();
+            return;
+        }
+        case 7: {
+            auto& p = *one_of(pairs_);
+            if (below(3) == 0)
+                p.close_far();
+            return;
+        }
+        case 8: return one_of(tcp_doors_)->knock(context());
+        case 9: return one_of(path_doors_)->knock(context());
+        case 10: {
+            auto& b = *one_of(udp_boxes_);
+            if (!b.is_gone)
+                b.drop_in();
+            return;
+        }
+        default: {
+            auto& t = *one_of(timers_);
+            t.set(time_below(3000));
+            for (auto& f : flights_)
+                if (f->object == &t.timer.here() && !f->is_over) {
+                    tell(*f, deed::cancel);
+                    f->deadline = std::min(f->deadline, t.deadline);
+                }
+        }
+        }
+    }
+
+    void drain_all() {
+        for (auto& p : pairs_)
+            p->drain();
+        for (auto& b : path_boxes_)
+            b->drain(account);
+    }
+    void end_sending() {
+        for (auto& p : pairs_)
+            p->end_sending();
+    }
+
+    // ---- afterwards
+
+    void check_objects() {
+        for_each_object([this](auto& o) {
+            if constexpr (requires { o.check(account); })
+                o.check(account);
+        });
+    }
+    /// Objects that outlive their world are inert.
+    void use_objects() {
+        for_each_object([](auto& o) {
+            for (auto const d : {deed::move_there_and_back, deed::cancel, deed::close})
+                o.home_of().undergo(d);
+        });
+    }
+    void expect_no_descriptor_is_left() {
+        flights_.clear();
+        now_ = {};
+        pairs_.clear();
+        tcp_doors_.clear();
+        path_doors_.clear();
+        udp_boxes_.clear();
+        path_boxes_.clear();
+        host_.descriptor_limit(2);
+        local_socket a(context()), b(context());
+        error_code first, second;
+        a.open(local::stream_protocol(), first);
+        b.open(local::stream_protocol(), second);
+        account.check(!first && !second, "a descriptor leaks");
+    }
+
+    objects now_;
+    std::vector<std::shared_ptr<stream_pair>> pairs_;
+    std::vector<std::shared_ptr<door<tcp>>> tcp_doors_;
+    std::vector<std::shared_ptr<path_door>> path_doors_;
+    std::vector<std::shared_ptr<box<udp>>> udp_boxes_;
+    std::vector<std::shared_ptr<path_box>> path_boxes_;
+    std::vector<std::shared_ptr<alarm>> timers_;
+    std::vector<std::shared_ptr<questions>> names_;
+    std::vector<std::unique_ptr<flight>> flights_;
+
+private:
+    template <class F> void for_each_object(F f) {
+        auto const each_of = [&f](auto const& all) {
+            for (auto const& each : all)
+                f(*each);
+        };
+        each_of(pairs_);
+        each_of(tcp_doors_);
+        each_of(path_doors_);
+        each_of(udp_boxes_);
+        each_of(path_boxes_);
+        each_of(timers_);
+        each_of(names_);
+    }
+    template <class T> T& add(std::vector<std::shared_ptr<T>>& to, std::shared_ptr<T>& current, std::shared_ptr<T> p) {
+        to.push_back(p);
+        current = std::move(p);
+        return *current;
+    }
+    std::string new_path() { return std::string(1, '\0') + "path-" + std::to_string(++paths_); }
+    void renew_pair() { add(pairs_, now_.pair, std::make_shared<stream_pair>(context())); }
+    void renew_tcp_door() {
+        add(tcp_doors_, now_.tcp_door,
+            std::make_shared<door<tcp>>(context(), tcp::endpoint(ip::address_v4::loopback(), 0)));
+    }
+    void renew_path_door() { add(path_doors_, now_.path_door, std::make_shared<path_door>(context(), new_path())); }
+    void renew_udp_box() {
+        add(udp_boxes_, now_.udp_box,
+            std::make_shared<box<udp>>(context(), udp::endpoint(ip::address_v4::loopback(), 0), true));
+    }
+    void renew_path_box() { add(path_boxes_, now_.path_box, std::make_shared<path_box>(context(), new_path(), false)); }
+    void renew_timer() {
+        auto const after = time_below(4000);
+        add(timers_, now_.timer, std::make_shared<alarm>(context())).set(after);
+    }
+    void renew_names() { add(names_, now_.names, std::make_shared<questions>(context())); }
+
+    unsigned paths_ = 0;
+};
+
+} // namespace fairlead::test::script
