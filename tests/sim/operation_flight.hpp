@@ -195,7 +195,8 @@ struct flight {
     std::size_t number = 0;
 
     // ---- what has been done to it
-    cancellation_signal signal;
+    std::optional<cancellation_signal> signal{std::in_place};
+    bool is_deaf = false;      ///< its signal has gone
     bool is_coroutine = false; ///< which hears terminal requests only
     bool is_started = false, is_starting = false, has_begun = false, is_over = false;
     bool is_asked = false;     ///< to end, or its object was cancelled

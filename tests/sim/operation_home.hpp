@@ -15,11 +15,16 @@ enum class deed : std::uint8_t {
     cancel,
     close,
     destroy,
+    assign_another_one,
     move_there_and_back,
     assign_there_and_back,
     move_away, ///< operations go along; the place where it was has a new object
 };
-inline constexpr std::uint32_t deeds = 6;
+/// Whether the operations of the object are aborted, and it is closed.
+constexpr bool is_end(deed d) noexcept {
+    return d == deed::close || d == deed::destroy || d == deed::assign_another_one;
+}
+inline constexpr std::uint32_t deeds = 7;
 
 /// An object at the place that its operations know, or wherever it was moved since.
 template <class T> class home {
@@ -43,6 +48,7 @@ public:
             else
                 renew();
             return;
+        case deed::assign_another_one: now() = T(context_); return;
         case deed::move_there_and_back: {
             T moved(std::move(now()));
             now() = std::move(moved);

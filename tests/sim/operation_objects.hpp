@@ -142,6 +142,9 @@ struct alarm {
         timer.now().expires_after(after);
         deadline = timer.now().expiry();
     }
+    void check(ledger& l) {
+        l.check(is_gone || timer.now().expiry() == deadline, "a timer has another deadline than it was given");
+    }
 };
 struct questions {
     home<tcp::resolver> resolver;

@@ -29,7 +29,7 @@ protected:
     }
     void count(outcomes_by_name& by_name) {
         for (auto& f : flights_) {
-            f->signal.emit(cancellation_type::all); // Nobody can hear it.
+            f->signal->emit(cancellation_type::all); // Nobody can hear it.
             account.check(f->is_over || !f->is_started || is_destroyed_, std::string(f->name) + " never completes");
             auto& o = by_name[f->name];
             (!f->is_over ? o.dropped : !f->ec ? o.good : f->ec == error::operation_aborted ? o.aborted : o.failed) += 1;
@@ -123,7 +123,7 @@ private:
             if (good)
                 f.of.path_box->sent(f.output);
             return f.n == (good ? f.output.size() : 0);
-        case kind::waits: return !good || context().now() >= f.deadline;
+        case kind::waits: return !good || f.is_disturbed || context().now() >= f.deadline;
         case kind::looks_up: return f.found == static_cast<std::size_t>(good);
         case kind::spawns: return !good || f.value == 7;
         case kind::calls: return good || f.is_coroutine;

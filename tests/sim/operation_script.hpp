@@ -1,8 +1,9 @@
 // A random script of operations, requests and what becomes of objects, for core_operations_test.cpp.
 #pragma once
 
-#include <sim/operation_results.hpp>
+#include <sim/operation_requests.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -15,9 +16,9 @@ namespace fairlead::test::script {
 
 inline awaitable<int> seven_of(alive) { co_return 7; }
 
-class operations final : public results {
+class operations final : public requests {
 public:
-    explicit operations(sim::world& w) : results(w), left_(w.choose("steps", 5, 30)) {
+    explicit operations(sim::world& w) : requests(w), left_(w.choose("steps", 5, 30)) {
         account.covers(host_);
         account.stack_begins();
         focus_ = below(4) == 0 ? kind::none : kind_of_number(below(static_cast<std::uint32_t>(starts().size())));
@@ -33,8 +34,10 @@ public:
                 account.end_everything();
             });
     }
-    /// From here on nothing may complete.
-    void world_goes() noexcept {
+    /// Acts for the last time. From here on nothing may complete.
+    void world_goes() {
+        for (auto n = is_destroyed_ ? 0 : below(4); n != 0; --n)
+            act();
         is_destroyed_ = true;
         left_ = 0;
     }
@@ -59,32 +62,6 @@ public:
     }
 
 private:
-    // ---- requests
-
-    void ask() {
-        if (flights_.empty())
-            return;
-        constexpr cancellation_type types[] = {cancellation_type::terminal, cancellation_type::partial,
-                                               cancellation_type::total, cancellation_type::all,
-                                               cancellation_type::terminal | cancellation_type::partial};
-        auto& f = *one_of(flights_);
-        ask(f, types[below(5)]);
-    }
-    static void ask(flight& f, cancellation_type type) {
-        auto heard = cancellation_type::all;
-        if (f.is_coroutine || f.kind == kind::spawns)
-            heard = cancellation_type::terminal;
-        else if (f.kind == kind::calls)
-            heard = cancellation_type::none;
-        else if (f.ignores_total)
-            heard = cancellation_type::terminal | cancellation_type::partial;
-        if (f.is_started && (type & heard) != cancellation_type::none) {
-            f.is_asked = true;
-            f.must_end |= f.has_begun;
-        }
-        f.signal.emit(type);
-    }
-
     // ---- starting
 
     using start_one = void (operations::*)();
@@ -128,7 +105,7 @@ private:
                 if constexpr (kind_of<Op>() == kind::calls)
                     Op::start(f, handler_of(f));
                 else
-                    Op::start(f, bind_cancellation_slot(f.signal.slot(), handler_of(f)));
+                    Op::start(f, bind_cancellation_slot(f.signal->slot(), handler_of(f)));
             });
         auto op = hold(f, Op::start(f, deferred));
         if (below(4) == 0)
@@ -221,16 +198,20 @@ private:
     // ---- the script
 
     void act() {
-        auto const what = below(16);
-        if (what < 7)
+        auto const what = below(20);
+        if (what < 7 || flights_.empty())
             return start_an_operation();
         if (what < 8)
             return use_a_held_one();
-        if (what < 10)
+        if (what < 11)
             return ask();
         if (what < 13)
             return let_a_peer_act();
         if (what < 15)
+            return let_its_peer_act(some_flight());
+        if (what < 17)
+            return race();
+        if (what < 19)
             return do_to_an_object();
         do_to_a_client();
     }
@@ -269,7 +250,10 @@ private:
     }
     /// True: everything that was started must end soon. Else reads go on until there is the end.
     bool end_the_rest() {
-        auto const how = below(4);
+        auto how = below(4);
+        if (how == 1 &&
+            std::any_of(flights_.begin(), flights_.end(), [](auto& f) { return f->is_deaf && !f->is_over; }))
+            how = 2; // A connection for one that is deaf might go to one that was asked.
         for (std::size_t i = 0; i != flights_.size(); ++i) { // Handlers do not run here, and start none.
             auto& f = *flights_[i];
             if (f.is_over || !f.is_started)

@@ -31,7 +31,7 @@ protected:
 
     /// Tells an operation what becomes of its object.
     static void tell(flight& f, deed d) noexcept {
-        bool const goes = d == deed::close || d == deed::destroy;
+        bool const goes = is_end(d);
         f.is_asked |= goes || d == deed::cancel;
         f.must_end |= (goes || d == deed::cancel) && f.has_begun && !f.has_steps;
         f.is_disturbed |= goes || (d == deed::move_away && (f.has_steps || !f.has_begun));
@@ -42,7 +42,7 @@ protected:
             if (f->object == &of.here() && !f->is_over)
                 tell(*f, d);
         of.undergo(d);
-        return d == deed::close || d == deed::destroy || d == deed::move_away;
+        return is_end(d) || d == deed::move_away;
     }
     void do_to_pair(std::shared_ptr<stream_pair> p, deed d) {
         bool const was_away = p->near.is_away();
@@ -141,6 +141,27 @@ protected:
         }
     }
 
+    /// Lets the peer of an operation do what it waits for.
+    void let_its_peer_act(flight& f) {
+        switch (f.kind) {
+        case kind::reads:
+        case kind::reads_text:
+        case kind::fills:
+        case kind::waits_to_read: {
+            auto const n = 1 + below(6);
+            auto const is_line = below(2) == 0;
+            return f.of.pair->send(n, is_line);
+        }
+        case kind::writes:
+        case kind::flushes: return f.of.pair->drain();
+        case kind::accepts: return f.of.tcp_door->knock(context());
+        case kind::receives:
+            if (!f.of.udp_box->is_gone)
+                f.of.udp_box->drop_in();
+            return;
+        default: return let_a_peer_act();
+        }
+    }
     void drain_all() {
         for (auto& p : pairs_)
             p->drain();

@@ -78,9 +78,9 @@ struct stream_pair {
     explicit stream_pair(io_context& c)
         : near(c),
           far(c),
-          reads_ahead(near.here()),
-          collects(near.here()),
-          buffers_both(near.here()) {
+          reads_ahead(near.here(), 6),
+          collects(near.here(), 8),
+          buffers_both(near.here(), 6, 8) {
         local::connect_pair(near.here(), far);
     }
     home<local_socket>& home_of() noexcept { return near; }

@@ -95,8 +95,9 @@ private:
             f.limit = context().now() + d;
         if constexpr (hears_requests) {
             if (w == way::handler_with_limit)
-                return start_with_handler(
-                    f, [&] { std::move(op)(cancel_after(d, bind_cancellation_slot(f.signal.slot(), handler_of(f)))); });
+                return start_with_handler(f, [&] {
+                    std::move(op)(cancel_after(d, bind_cancellation_slot(f.signal->slot(), handler_of(f))));
+                });
             if (w == way::awaited_with_limit)
                 return spawn(f, await_with_limit(f, std::move(op), d, alive(account)));
         }
@@ -105,7 +106,7 @@ private:
         case way::handler_with_limit:
             return start_with_handler(f, [&] {
                 if constexpr (hears_requests)
-                    std::move(op)(bind_cancellation_slot(f.signal.slot(), handler_of(f)));
+                    std::move(op)(bind_cancellation_slot(f.signal->slot(), handler_of(f)));
                 else
                     std::move(op)(handler_of(f));
             });
@@ -125,7 +126,7 @@ private:
                 completed(f);
             }
         });
-        co_spawn(context(), std::move(a), bind_cancellation_slot(f.signal.slot(), std::move(ended)));
+        co_spawn(context(), std::move(a), bind_cancellation_slot(f.signal->slot(), std::move(ended)));
     }
 
     template <class Values> void completed_with(flight& f, Values& values) {
@@ -151,10 +152,17 @@ private:
         auto wait = t.async_wait();
         auto tupled = std::move(op)(as_tuple);
         f.has_begun = true;
-        auto won = co_await when_any(std::move(wait), std::move(tupled));
-        auto& mine = won.template get<1>();
+        if (d.count() % 2 == 0) {
+            auto won = co_await when_any(std::move(wait), std::move(tupled));
+            note(f, won.template get<1>());
+        } else {
+            auto won = co_await when_any(std::move(tupled), std::move(wait));
+            note(f, won.template get<0>());
+        }
+    }
+    template <class Outcome> void note(flight& f, Outcome& mine) {
         if (mine.has_value())
-            co_return completed_with(f, mine.value());
+            return completed_with(f, mine.value());
         f.take(error_code(error::operation_aborted)); // It never began.
         completed(f);
     }
