@@ -192,7 +192,8 @@ struct flight {
     bool stream_pair::* buffer_of_its_own = nullptr;
     std::string output; ///< that it sends
     void const* object = nullptr;
-    std::size_t number = 0;
+    int received_before = -1;      ///< the last byte of its stream that any read had got when it was made
+    std::size_t writes_before = 0; ///< steps of writes
 
     // ---- what has been done to it
     std::optional<cancellation_signal> signal{std::in_place};

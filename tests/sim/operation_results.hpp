@@ -3,6 +3,7 @@
 
 #include <sim/operation_stage.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <string>
@@ -81,24 +82,31 @@ private:
         default: return false;
         }
     }
+    /// Bytes in their order, behind those that were there before. Those that a stream has read ahead are older.
+    static bool is_received(flight& f, std::string_view got) {
+        auto& p = *f.of.pair;
+        p.received += got;
+        p.last_received = std::max(p.last_received, numbered_bytes::last_of(got));
+        auto const first = numbered_bytes::first_of(got);
+        return numbered_bytes::is_in_order(got) && (first == -1 || first > f.received_before || f.buffer_of_its_own);
+    }
     /// False: the result cannot be.
     bool keep_account(flight& f) {
         auto& p = *f.of.pair;
         bool const good = !f.ec;
         switch (f.kind) {
-        case kind::reads: {
-            if (f.n > sizeof f.bytes)
+        case kind::reads:
+            if (f.n > sizeof f.bytes || (good && f.n == 0))
                 return false;
-            std::string_view const got(f.bytes, f.n);
-            p.received += got;
-            return numbered_bytes::is_in_order(got) && (!good || f.n != 0);
-        }
-        case kind::reads_text: p.received += f.text; return numbered_bytes::is_in_order(f.text);
+            return is_received(f, {f.bytes, f.n});
+        case kind::reads_text: return is_received(f, f.text);
         case kind::writes:
-            if (f.n > f.output.size())
+            if (f.n > f.output.size() || (good && f.n == 0))
                 return false;
             p.accepted.append(f.output, 0, f.n);
-            return !good || f.n != 0;
+            if (f.n != 0 && !f.buffer_of_its_own)
+                p.writes.push_back({f.output.substr(0, f.n), f.writes_before, ++p.steps});
+            return true;
         case kind::accepts: {
             f.take(f.peer);
             auto& d = *f.of.tcp_door;

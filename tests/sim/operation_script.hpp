@@ -92,7 +92,6 @@ private:
         if (!is_startable(kind_of<Op>(), own_buffer<Op>()))
             return;
         auto& f = *flights_.emplace_back(std::make_unique<flight>(context(), now_));
-        f.number = flights_.size();
         f.name = Op::name;
         f.kind = kind_of<Op>();
         f.has_steps = has_steps<Op>;
@@ -128,6 +127,8 @@ private:
         auto& p = *now_.pair;
         f.object = object_of(f);
         f.deadline = now_.timer->deadline;
+        f.received_before = p.last_received;
+        f.writes_before = ++p.steps;
         if (f.buffer_of_its_own)
             p.*f.buffer_of_its_own = true;
         switch (f.kind) {

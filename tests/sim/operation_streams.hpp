@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace fairlead::test::script {
 
@@ -42,6 +43,20 @@ public:
             }
         return true;
     }
+    /// The number of the byte that was sent first, or last; -1: there is none.
+    static int first_of(std::string_view got) noexcept {
+        for (char const c : got)
+            if (c != line_feed && c != filler)
+                return static_cast<unsigned char>(c);
+        return -1;
+    }
+    static int last_of(std::string_view got) noexcept {
+        int last = -1;
+        for (char const c : got)
+            if (c != line_feed && c != filler)
+                last = static_cast<unsigned char>(c);
+        return last;
+    }
     static std::array<int, 256> counted(std::string_view of) {
         std::array<int, 256> n{};
         for (char const c : of)
@@ -69,9 +84,17 @@ struct stream_pair {
     numbered_bytes to_near, to_far;
     std::string sent, arrived;      ///< by the peer, and there
     std::string received, accepted; ///< by operations of `near`, and from them
-    std::size_t fillers = 0;        ///< that `near` has sent
-    bool is_gone = false;           ///< `near` was closed, destroyed or moved away
-    bool is_lost = false;           ///< it was closed or destroyed
+    int last_received = -1;         ///< by a read that is over
+    /// Bytes of a write, and when it was made and over. One that was made when another one was over comes behind it.
+    struct written {
+        std::string bytes;
+        std::size_t made, over;
+    };
+    std::vector<written> writes;
+    std::size_t steps = 0;   ///< that writes have made: the time of `written`
+    std::size_t fillers = 0; ///< that `near` has sent
+    bool is_gone = false;    ///< `near` was closed, destroyed or moved away
+    bool is_lost = false;    ///< it was closed or destroyed
     bool far_has_ended = false, far_is_gone = false;
     bool is_reading_ahead = false, is_collecting = false, is_reading_both = false, is_writing_both = false;
 
@@ -132,6 +155,13 @@ struct stream_pair {
                     numbered_bytes::counted(std::string_view(sent).substr(0, received.size())),
                 "bytes of a stream got lost, or came twice");
         l.check(received.size() == sent.size() || is_lost || far_is_gone, "bytes of a stream never arrive");
+        for (auto const& first : writes)
+            for (auto const& second : writes)
+                if (first.over < second.made) {
+                    auto const end = arrived.find(first.bytes.back()), begin = arrived.find(second.bytes.front());
+                    l.check(end == arrived.npos || begin == arrived.npos || end < begin,
+                            "the bytes of a write overtake those of an earlier one");
+                }
         auto const given = numbered_bytes::counted(accepted), got = numbered_bytes::counted(arrived);
         bool const is_whole = !is_gone && !far_is_gone;
         for (int i = 0; i != 255; ++i) {
