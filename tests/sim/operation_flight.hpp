@@ -154,7 +154,7 @@ struct objects {
 struct flight {
     flight(io_context& c, objects const& o) : of(o), context(c) {}
 
-    // ---- what operations.hpp names
+    // ---- the members of its expression
     objects const of;
     io_context& context;
     local_socket& a = of.pair->near.here();

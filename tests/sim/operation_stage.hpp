@@ -32,9 +32,11 @@ protected:
     /// Tells an operation what becomes of its object.
     static void tell(flight& f, deed d) noexcept {
         bool const goes = is_end(d);
-        f.is_asked |= goes || d == deed::cancel;
-        f.must_end |= (goes || d == deed::cancel) && f.has_begun && !f.has_steps;
-        f.is_disturbed |= goes || (d == deed::move_away && (f.has_steps || !f.has_begun));
+        bool const is_aborted = (goes || d == deed::cancel) && f.has_begun;
+        bool const is_bound = f.has_begun && !f.has_steps; // to the object, which it does not look for again
+        f.is_asked |= is_aborted;
+        f.must_end |= is_aborted && is_bound;
+        f.is_disturbed |= (goes || d == deed::move_away) && !is_bound;
     }
     /// True: the object has gone, or it is elsewhere.
     template <class T> bool do_to(home<T>& of, deed d) {
