@@ -19,8 +19,19 @@ void destroy_from_the_innermost(await_record& r) {
 
 } // namespace
 
+spawn_root::spawn_root(any_io_executor const& e, exec::record_hooks const& h) noexcept
+    : await_record(h),
+      executor_(e),
+      elsewhere_(executor_) {
+    be_at_home();
+}
+
 void spawn_root::settle(any_io_executor const& e) noexcept {
     executor_ = e;
+    be_at_home();
+}
+
+void spawn_root::be_at_home() noexcept {
     executor = &executor_;
     find_home();
     if (task_list::is_in_use()) [[unlikely]]
@@ -44,9 +55,19 @@ void spawn_root::move_to(any_io_executor const& e) noexcept {
     old.on_work_finished();
 }
 
-void spawn_root::leave_list() noexcept {
-    task_list::of_process().remove(*this);
-    is_listed_ = false;
+void spawn_root::leave_home() noexcept {
+    if (is_listed_) [[unlikely]]
+        task_list::of_process().remove(*this);
+    if (is_counted_)
+        home->count_work(-1);
+    is_listed_ = is_counted_ = false;
+}
+
+spawn_root::~spawn_root() {
+    if (is_listed_) [[unlikely]]
+        task_list::of_process().remove(*this);
+    if (is_counted_)
+        home->count_work(-1);
 }
 
 void spawn_root::start() {

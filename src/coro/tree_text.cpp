@@ -41,7 +41,7 @@ std::string time_of_wait(await_record const& r) {
     loop* const home = r.innermost && r.innermost->place ? r.executor->native_loop() : nullptr;
     if (!home || r.awaits_since_ns == 0)
         return {};
-    auto const ms = (home->time_ns() - r.awaits_since_ns) / 1'000'000;
+    auto const ms = (home->clock_ns() - r.awaits_since_ns) / 1'000'000;
     auto const decimals = std::to_string(1000 + ms % 1000).substr(1);
     return ", for " + std::to_string(ms / 1000) + '.' + decimals + " s";
 }

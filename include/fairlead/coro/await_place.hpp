@@ -27,7 +27,7 @@ namespace fairlead::impl::coro {
 inline void note_await_place(exec::chain_link& link, std::source_location where) noexcept {
     static_assert(sizeof(where) == sizeof(link.place), "a place of the source is expected to be a pointer");
     link.place = std::bit_cast<void const*>(where);
-    link.record->awaits_since_ns = exec::this_thread.current ? exec::this_thread.current->time_ns() : 0;
+    link.record->awaits_since_ns = exec::this_thread.current ? exec::this_thread.current->clock_ns() : 0;
 }
 
 } // namespace fairlead::impl::coro

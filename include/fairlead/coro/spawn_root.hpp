@@ -48,17 +48,14 @@ public:
     FAIRLEAD_EXPORT void move_to(any_io_executor const& e) noexcept;
 
 protected:
+    FAIRLEAD_EXPORT spawn_root(any_io_executor const& e, exec::record_hooks const& h) noexcept;
+    /// Then settle() says where it runs.
     explicit spawn_root(exec::record_hooks const& h) noexcept : await_record(h), elsewhere_(executor_) {}
-    ~spawn_root() { leave_home(); }
+    FAIRLEAD_EXPORT ~spawn_root();
     /// Before the start: where the chain runs.
     FAIRLEAD_EXPORT void settle(any_io_executor const& e) noexcept;
-    /// When the chain has ended, or was destroyed.
-    void leave_home() noexcept {
-        if (is_listed_) [[unlikely]]
-            leave_list();
-        if (base::taken_from(is_counted_))
-            home->count_work(-1);
-    }
+    /// When the chain has ended, or was destroyed, before the root goes.
+    FAIRLEAD_EXPORT void leave_home() noexcept;
 
     /// Awaits a coroutine, which this takes over.
     void await(promise_base& child, std::coroutine_handle<> frame) noexcept {
@@ -77,7 +74,7 @@ protected:
 
 private:
     void find_home() noexcept;
-    FAIRLEAD_EXPORT FAIRLEAD_COLD void leave_list() noexcept;
+    void be_at_home() noexcept;
 
     any_io_executor executor_;
     exec::executor_resumer elsewhere_; ///< the home, unless the executor runs a loop of ours
@@ -118,10 +115,9 @@ template <class T> typename spawn_values<T>::type take_result_of(std::coroutine_
 template <class T, class Function, class Handler> class spawned final : public spawn_root {
 public:
     template <class H> spawned(any_io_executor const& e, Function&& f, H&& handler)
-        : spawn_root(the_hooks),
+        : spawn_root(e, the_hooks),
           function_(std::move(f)),
           handler_(std::forward<H>(handler)) {
-        settle(e);
         if constexpr (hears_requests)
             if (requests_.listen(get_associated_cancellation_slot(handler_)))
                 notes |= can_be_asked;

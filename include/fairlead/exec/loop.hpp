@@ -139,8 +139,8 @@ public:
         return f && (f->runs == this || is_running_further_out(*f));
     }
 
-    /// Nanoseconds on its clock, any thread.
-    std::int64_t time_ns() noexcept { return clock_ns(); }
+    /// Nanoseconds on the driver's clock. Any thread.
+    virtual std::int64_t clock_ns() noexcept = 0;
 
     /// Appends to the run queue. Owner only, inside a section.
     void push(op& o) noexcept { local_.push_back(o); }
@@ -227,8 +227,6 @@ protected:
     explicit loop(execution_context& context) noexcept : context_(context) {}
     ~loop();
 
-    /// Nanoseconds on the driver's clock.
-    virtual std::int64_t clock_ns() noexcept = 0;
     /// Makes a sleeping owner look at its inbox. Any thread.
     virtual void wake() noexcept = 0;
 

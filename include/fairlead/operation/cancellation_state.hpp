@@ -36,7 +36,7 @@ struct askable_await {
 
 /// The common part of a state and the handler in its parent's slot, in a block of the recycler. That of a member of a
 /// group lies with the member.
-class chained_signal {
+class FAIRLEAD_EXPORT chained_signal {
 public:
     chained_signal() noexcept = default;
     explicit chained_signal(void (*has_gone)(chained_signal&) noexcept) noexcept : has_gone_(has_gone) {}
@@ -49,27 +49,11 @@ public:
     bool lies_elsewhere() const noexcept { return has_gone_; }
     void last_owner_has_gone() noexcept { has_gone_(*this); }
 
-    void remember(cancellation_type type) noexcept {
-        auto before = cancelled.load(std::memory_order_relaxed);
-        while (!cancelled.compare_exchange_weak(before, before | type, std::memory_order_relaxed)) {
-        }
-    }
+    void remember(cancellation_type type) noexcept;
     /// Passes a request on: to the primitive that is awaited, else to whoever listens to the slot.
-    void ask(cancellation_type type) {
-        if (!ask_awaited(type))
-            signal.emit(type);
-    }
+    void ask(cancellation_type type);
     /// Asks the primitive that is awaited. False: there is none.
-    bool ask_awaited(cancellation_type type) noexcept {
-        lock_.lock();
-        bool const is_there = awaited_.cancel;
-        if (is_there) {
-            awaited_.asked = awaited_.asked | type;
-            awaited_.cancel(awaited_.storage, *awaited_.record, type);
-        }
-        lock_.unlock();
-        return is_there;
-    }
+    bool ask_awaited(cancellation_type type) noexcept;
     /// From here on the op in the record can be asked. It stays until await_has_ended() has returned.
     void await_begins(askable_await const& a) noexcept {
         lock_.lock();
@@ -90,12 +74,7 @@ public:
         lock_.unlock();
     }
     /// For reports.
-    askable_await awaited() noexcept {
-        lock_.lock();
-        auto const a = awaited_;
-        lock_.unlock();
-        return a;
-    }
+    askable_await awaited() noexcept;
 
 private:
     void (*has_gone_)(chained_signal&) noexcept = nullptr; ///< null: it lies in a block
@@ -136,7 +115,7 @@ private:
 /// A slot for the steps of an operation, chained to the operation's own slot. Copies share one state.
 /// Threads    any thread may emit; otherwise as the operation
 /// Allocates  one block of the recycler, if the parent belongs to a signal; and what the slot takes
-class cancellation_state {
+class FAIRLEAD_EXPORT cancellation_state {
 public:
     constexpr cancellation_state() noexcept = default;
     /// Lets terminal requests through only.
@@ -161,19 +140,13 @@ public:
         return shared_ ? shared_->cancelled.load(std::memory_order_relaxed) : cancellation_type::none;
     }
     /// Forgets it.
-    void clear(cancellation_type mask = cancellation_type::all) noexcept {
-        if (!shared_)
-            return;
-        auto before = shared_->cancelled.load(std::memory_order_relaxed);
-        while (!shared_->cancelled.compare_exchange_weak(before, before & ~mask, std::memory_order_relaxed)) {
-        }
-    }
+    void clear(cancellation_type mask = cancellation_type::all) noexcept;
 
     /// For the layers of the library: a state that nobody's slot leads to; whoever has the signal asks.
     explicit cancellation_state(impl::operation::chained_signal& of_the_asker) noexcept
         : shared_(impl::exec::shared_block<impl::operation::chained_signal>::first_of(of_the_asker)) {}
     /// Whether it is such a state.
-    bool lies_with_the_asker() const noexcept { return shared_ && shared_->lies_elsewhere(); }
+    bool lies_with_the_asker() const noexcept;
     /// Counts requests that have come before the state was in anybody's slot.
     void remember(cancellation_type before) const noexcept { shared_->remember(before); }
     /// Takes the handler out of the parent's slot again, unless it has been replaced.
@@ -187,10 +160,7 @@ public:
             parent.clear();
     }
     /// Asks the current step again for what has been asked for: another thread may have asked between two steps.
-    void repeat() const {
-        if (auto const what = cancelled(); !!what)
-            shared_->ask(what);
-    }
+    void repeat() const;
     void await_begins(impl::operation::askable_await const& a) const noexcept { shared_->await_begins(a); }
     void await_has_begun(bool with_all_before) const noexcept {
         shared_->await_has_begun(with_all_before ? cancelled() : cancellation_type::none);

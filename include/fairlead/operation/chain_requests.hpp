@@ -17,20 +17,20 @@
 namespace fairlead::impl::operation {
 
 /// The requests to the coroutines of a chain; in its root.
-struct chain_requests {
+struct FAIRLEAD_EXPORT chain_requests {
     cancellation_slot parent;           ///< of the handler that was given to co_spawn, or of a member's own signal
     fairlead::cancellation_state state; ///< whose slot the awaited operation is given
     fairlead::cancellation_state first; ///< that of a member, which lies with it, when another one has replaced it
 
     /// False: nobody can ask. Until the next reset() terminal requests are let through.
-    FAIRLEAD_EXPORT bool listen(cancellation_slot slot);
+    bool listen(cancellation_slot slot);
     template <class In, class Out> void reset(In in, Out out);
     /// The state for those who may keep it longer than the chain.
-    FAIRLEAD_EXPORT fairlead::cancellation_state const& shared();
+    fairlead::cancellation_state const& shared();
     void stop_listening() noexcept { state.unchain(parent); }
 
 private:
-    FAIRLEAD_EXPORT void keep_first() noexcept;
+    void keep_first() noexcept;
 };
 
 /// Only for records that `can_be_asked`.
