@@ -63,12 +63,7 @@ void spawn_root::leave_home() noexcept {
     is_listed_ = is_counted_ = false;
 }
 
-spawn_root::~spawn_root() {
-    if (is_listed_) [[unlikely]]
-        task_list::of_process().remove(*this);
-    if (is_counted_)
-        home->count_work(-1);
-}
+spawn_root::~spawn_root() { leave_home(); }
 
 void spawn_root::start() {
     home->count_work(+1);

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <fairlead/base/at_scope_end.hpp>
-#include <fairlead/base/taken_from.hpp>
 #include <fairlead/coro/awaitable.hpp>
 #include <fairlead/coro/detached_exception_hook.hpp>
 #include <fairlead/operation/associated.hpp>

@@ -24,7 +24,8 @@ inline yield_if_due_t yield_if_due() noexcept { return {}; }
 /// The type of this_coro::cancellation_state.
 struct cancellation_state_t {};
 /// `co_await this_coro::cancellation_state`: what the coroutine has been asked for, through the slot of co_spawn's
-/// handler, as a fairlead::cancellation_state. Never suspends.
+/// handler, as a fairlead::cancellation_state. Never suspends. In a part of a group the first one takes two
+/// blocks of the recycler, and may throw bad_alloc.
 inline constexpr cancellation_state_t cancellation_state{};
 
 /// The result of reset_cancellation_state().

@@ -293,7 +293,7 @@ public:
     /// Immediate  when there is room
     /// Lifetime   the function and its arguments are kept until the task has ended; of std::ref(x) only a reference is
     /// Threads    any
-    /// Allocates  a block for the task, from the recycler
+    /// Allocates  a block for the task and the frame of its coroutine, from the recycler
     template <class F, class... Args> auto spawn(F f, Args... args) {
         using call = impl::scope::kept_call_of<F, Args...>;
         return impl::scope::spawning<T, call>(*this, call(std::in_place, std::move(f), std::move(args)...));
