@@ -17,20 +17,18 @@ connection_core::connection_core(any_io_executor const& ex, transport* other)
         elsewhere_.emplace(executor_);
         references_.fetch_or(runs_elsewhere, std::memory_order_relaxed);
     }
-    flush_.core = arrive_.core = homing_.core = write_.core = this;
+    flush_.core = arrive_.core = homing_.core = write_.core = read_.core = this;
     flush_.run = &connection_core::on_flush;
     arrive_.run = &connection_core::on_arrive;
     homing_.run = &connection_core::on_homing;
     flush_.cancel = arrive_.cancel = homing_.cancel = nullptr;
     write_.run = &connection_core::on_written;
+    read_.run = &connection_core::on_read;
     ping_.first_entry = 0;
     ping_request_.push("PING");
 }
 
 loop* loop_of(connection_core& c) noexcept { return &c.loop(); }
-void start(connection_core& c, exec_op& o) noexcept { c.start_anywhere(o); }
-void start(connection_core& c, receive_op& o) noexcept { c.start_anywhere(o); }
-void start(connection_core& c, run_op& o) noexcept { c.start_anywhere(o); }
 void discard_settings::operator()(config* c) const noexcept { delete c; }
 settings_of_run keep_settings(config_view const& cfg) { return settings_of_run(new config(cfg)); }
 

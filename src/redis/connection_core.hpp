@@ -1,10 +1,10 @@
 // One connection: everything that its callers share. It performs what the machines ask for.
 //
-//     connection_requests.cpp  executions, receives, cancelling
+//     connection_requests.cpp  executions and receives: taken in, written, answered
 //     connection_threads.cpp   what other threads ask for
 //     connection_home.cpp      handlers whose executor runs no loop
-//     connection_session.cpp   connects, greets, reads, ends
-//     connection_writing.cpp   writes
+//     connection_session.cpp   connects, greets
+//     connection_end.cpp       cancels, ends
 //     connection_time.cpp      time-outs
 //     connection_health.cpp    is the server well?
 #pragma once
@@ -33,7 +33,7 @@ namespace fairlead::redis::impl {
 inline constexpr std::chrono::hours for_ever(24 * 365); // A longer time might overflow.
 
 /// Performs what the machines ask for. Lives until the connection has gone and nothing is under way. One coroutine
-/// (serve) connects, greets and reads; writing needs none.
+/// (connect) connects and begins the greeting; writing and reading need none.
 class connection_core {
 public:
     explicit connection_core(any_io_executor const& ex, transport* other = nullptr);
@@ -54,12 +54,7 @@ public:
     // ---- any thread
 
     /// Starts an op at once unless another thread runs the loop, which then starts it.
-    template <class Op> void start_anywhere(Op& o) noexcept {
-        if (references_.load(std::memory_order_relaxed) >= one_message) [[unlikely]]
-            start_carefully(o);
-        else if (!engine_->at_once([this, &o] { start(o); })) [[unlikely]]
-            send(o);
-    }
+    template <class Op> void start_anywhere(Op& o) noexcept;
     void cancel() noexcept;
     std::size_t cancel(request const& r) noexcept;
     /// The connection object goes.
@@ -78,7 +73,7 @@ private:
     struct core_op : op {
         connection_core* core;
     };
-    struct write_op : transport_op {
+    struct stream_op : transport_op {
         connection_core* core;
     };
     struct reference {
@@ -167,14 +162,13 @@ private:
     void start(run_op& o) noexcept;
     error_code admit(exec_op const& o, bool is_ready) const noexcept;
 
-    static awaitable<void> serve(reference self);
+    static awaitable<void> connect(reference self);
     error_code begin_connecting(server_address& address);
     std::chrono::milliseconds probe_after() const noexcept;
     error_code greet();
     error_code proceed(greeting::action next);
     error_code greeted();
     void greeted_late() noexcept;
-    error_code received(std::size_t n);
     void pass_on(op_queue& done) noexcept;
     void hand_out_pushes() noexcept;
 
@@ -184,6 +178,18 @@ private:
     void begin_write(std::string_view bytes) noexcept;
     static void on_written(op* base, op_mode mode);
     bool written() noexcept;
+
+    void read_on(error_code ec) noexcept;
+    error_code begin_read();
+    static void on_read(op* base, op_mode mode);
+    error_code received(std::size_t n);
+    template <class F> static error_code or_no_memory(F f) noexcept {
+        try {
+            return f();
+        } catch (...) {
+            return fairlead::impl::base::code_of(std::errc::not_enough_memory);
+        }
+    }
 
     void stop(error_code const& ec) noexcept;
     void finish(error_code const& ec) noexcept;
@@ -237,7 +243,8 @@ private:
     core_op arrive_;
     core_op homing_;
     message close_;
-    write_op write_;
+    stream_op write_;
+    stream_op read_;
     exec_op hello_;
     exec_op ping_;
     request ping_request_;

@@ -1,7 +1,22 @@
-// Executions and receives: taken in, handed their results, cancelled, given up; and what of them is work of the loop.
+// The operations of callers, from their start to their result: taken in, written, answered.
+//
+// Neither writing nor reading needs a coroutine. The flush op starts one write at the end of the turn in which the
+// first request came. When it is done, the next one takes all that has come meanwhile. One read is always under way.
 #include <redis/connection_core.hpp>
 
+#include <algorithm>
+
 namespace fairlead::redis::impl {
+
+template <class Op> void connection_core::start_anywhere(Op& o) noexcept {
+    if (references_.load(std::memory_order_relaxed) >= one_message) [[unlikely]]
+        start_carefully(o);
+    else if (!engine_->at_once([this, &o] { start(o); })) [[unlikely]]
+        send(o);
+}
+void start(connection_core& c, exec_op& o) noexcept { c.start_anywhere(o); }
+void start(connection_core& c, receive_op& o) noexcept { c.start_anywhere(o); }
+void start(connection_core& c, run_op& o) noexcept { c.start_anywhere(o); }
 
 error_code connection_core::admit(exec_op const& o, bool is_ready) const noexcept {
     if (o.category)
@@ -34,6 +49,143 @@ void connection_core::start(exec_op& o) noexcept {
         count_work();
 }
 
+// ---- out
+
+void connection_core::queue_flush() noexcept {
+    if (!session_.wants_flush())
+        return;
+    retain();
+    loop().post(flush_);
+}
+
+void connection_core::on_flush(op* base, op_mode mode) {
+    auto& core = *static_cast<core_op*>(base)->core;
+    bool const is_time = core.session_.flushed();
+    if (mode == op_mode::complete && is_time)
+        core.write_next();
+    core.release();
+}
+
+void connection_core::write_next() noexcept {
+    if (!session_.may_write())
+        return;
+    if (auto const bytes = mux_.next_output(); !bytes.empty())
+        begin_write(bytes);
+}
+
+void connection_core::begin_write(std::string_view bytes) noexcept {
+    ++mux_.counters().writes;
+    write_.begin(io::kind::send_all, const_cast<char*>(bytes.data()), bytes.size());
+    bool const is_done = engine_->as_owner(
+        [this]() noexcept { return stream_->ready(write_.kind, write_.size) && stream_->try_now(write_); });
+    if (is_done) {
+        if (!written()) [[unlikely]]
+            session_.write_failed();
+        return;
+    }
+    session_.write_waits();
+    retain();
+    stream_->submit(write_);
+}
+
+void connection_core::on_written(op* base, op_mode mode) {
+    auto& core = *static_cast<stream_op*>(base)->core;
+    bool const is_good = mode == op_mode::complete && core.written();
+    using next = session_machine::next;
+    switch (core.session_.wrote(is_good)) {
+    case next::finish: core.finish_now(); break;
+    case next::write: core.write_next(); break;
+    case next::greet: core.greeted_late(); break;
+    case next::nothing: break;
+    }
+    core.release();
+}
+
+/// False: it has failed.
+bool connection_core::written() noexcept {
+    mux_.counters().bytes_written += write_.result.n;
+    if (!write_.result.error) [[likely]] {
+        mux_.output_done();
+        return true;
+    }
+    // The last words of the server may still be unread, so the reader ends the session: it will see the end, too.
+    // Where that is not certain, it is made to.
+    auto const ec = write_.error();
+    if (ec != fairlead::error::broken_pipe && ec != fairlead::error::connection_reset)
+        stop(ec);
+    return false;
+}
+
+// ---- in
+
+/// Begins the next read, or ends the session with an error.
+void connection_core::read_on(error_code ec) noexcept {
+    if (!ec)
+        ec = or_no_memory([this] { return begin_read(); });
+    if (ec) {
+        finish(ec);
+        release();
+    }
+}
+
+error_code connection_core::begin_read() {
+    mutable_buffer const space = in_.prepare(read_bytes_);
+    read_.begin(io::kind::receive, space.data(), space.size());
+    stream_->submit(read_);
+    return {};
+}
+
+void connection_core::on_read(op* base, op_mode mode) {
+    auto& core = *static_cast<stream_op*>(base)->core;
+    error_code ec = fairlead::error::operation_aborted;
+    if (mode == op_mode::complete)
+        ec = core.read_.error();
+    if (!ec)
+        ec = or_no_memory([&core] { return core.received(core.read_.result.n); });
+    core.read_on(ec);
+}
+
+error_code connection_core::received(std::size_t n) {
+    in_.commit(n);
+    alive_at_ = engine_->now();
+    session_.heard();
+    auto& counters = mux_.counters();
+    ++counters.reads;
+    counters.bytes_read += n;
+    if (n == read_bytes_)
+        read_bytes_ = std::max(read_bytes_, std::min(read_bytes_ * 2, cfg_.read_bytes_max));
+
+    op_queue done;
+    auto const bytes = in_.data();
+    auto const p = mux_.on_bytes({static_cast<char const*>(bytes.data()), bytes.size()}, done);
+    in_.consume(p.consumed);
+    pass_on(done);
+    hand_out_pushes();
+    if (p.ec)
+        return p.ec;
+    if (auto const ms = mux_.take_pause_ms()) [[unlikely]]
+        quiet_until_ = alive_at_ + std::chrono::milliseconds(ms);
+    if (session_.may_go_on_greeting())
+        return greeted();
+    return {};
+}
+
+void connection_core::pass_on(op_queue& done) noexcept {
+    while (!done.empty()) {
+        op* const o = done.pop_front();
+        if (o == &hello_) [[unlikely]]
+            session_.answered();
+        else if (o == &ping_) [[unlikely]]
+            continue;
+        else if (is_to_go_home(*o)) [[unlikely]]
+            send_home(*o);
+        else
+            loop().post(*o);
+    }
+}
+
+// ---- pushes
+
 void connection_core::start(receive_op& o) noexcept {
     if (session_.is_closed()) {
         o.fail(fairlead::error::operation_aborted);
@@ -54,50 +206,6 @@ void connection_core::hand_out_pushes() noexcept {
     o.into->swap(pushes);
     o.count = o.into->messages();
     complete(o);
-}
-
-void connection_core::cancel_here() noexcept {
-    if (session_.now_in() == session_machine::phase::idle)
-        give_up_requests(true, 0);
-    else
-        stop(fairlead::error::operation_aborted);
-}
-
-std::size_t connection_core::cancel_here(request const* r) noexcept {
-    op_queue done;
-    auto const n = mux_.cancel(r, done);
-    pass_on(done);
-    count_work();
-    return n;
-}
-
-void connection_core::give_up_requests(bool aborted, std::size_t bytes_written) noexcept {
-    mux_.cancel(ping_); // It concerns this session only, whatever is kept for the next one.
-    op_queue done;
-    mux_.end_generation(
-        {.aborted = aborted || session_.is_closed(), .keep_waiting = cfg_.keep_unsent, .bytes_written = bytes_written},
-        done);
-    pass_on(done);
-    while (!receivers_.empty()) {
-        auto& o = static_cast<receive_op&>(*receivers_.pop_front());
-        o.fail(fairlead::error::operation_aborted);
-        complete(o);
-    }
-    count_work();
-}
-
-void connection_core::pass_on(op_queue& done) noexcept {
-    while (!done.empty()) {
-        op* const o = done.pop_front();
-        if (o == &hello_) [[unlikely]]
-            session_.answered();
-        else if (o == &ping_) [[unlikely]]
-            continue;
-        else if (is_to_go_home(*o)) [[unlikely]]
-            send_home(*o);
-        else
-            loop().post(*o);
-    }
 }
 
 // A pending operation is work, as everywhere; while a session runs its own read is.

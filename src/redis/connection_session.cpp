@@ -1,4 +1,5 @@
-// A session, from its start to its end: one coroutine connects, greets and reads.
+// How a session begins: one coroutine connects, and sends the first part of the greeting. The replies come with all
+// others (connection_requests.cpp).
 #include <redis/connection_core.hpp>
 
 #include <fairlead/base/at_scope_end.hpp>
@@ -25,17 +26,20 @@ void connection_core::start(run_op& o) noexcept {
             cfg_ = std::move(*settings);
             mux_.configure(cfg_);
         }
-        co_spawn(io_executor(), serve(reference(this)), detached);
+        co_spawn(io_executor(), connect(reference(this)), detached);
     } catch (...) {
         if (run_ == &o && session_.now_in() == session_machine::phase::connecting)
             finish(fairlead::impl::base::code_of(std::errc::not_enough_memory));
     }
 }
 
-awaitable<void> connection_core::serve(reference self) {
+awaitable<void> connection_core::connect(reference self) {
     auto& core = *self.core;
     error_code reason = fairlead::error::operation_aborted; // The coroutine may be destroyed with its context.
-    fairlead::impl::base::at_scope_end const end([&core, &reason] { core.finish(reason); });
+    fairlead::impl::base::at_scope_end const end([&core, &reason] {
+        if (reason)
+            core.finish(reason);
+    });
     server_address address;
     error_code ec = core.begin_connecting(address);
     if (!ec) {
@@ -44,13 +48,11 @@ awaitable<void> connection_core::serve(reference self) {
     }
     if (!ec)
         ec = core.greet();
-    while (!ec) {
-        mutable_buffer const space = core.in_.prepare(core.read_bytes_);
-        auto reading = read_into(*core.stream_, space);
-        auto const [read_error, n] = co_await std::move(reading);
-        ec = read_error ? read_error : core.received(n);
-    }
     reason = ec;
+    if (ec)
+        co_return;
+    core.retain(); // for the reads
+    core.read_on({});
 }
 
 error_code connection_core::begin_connecting(server_address& address) {
@@ -110,67 +112,11 @@ error_code connection_core::proceed(greeting::action next) {
     return {};
 }
 
-error_code connection_core::received(std::size_t n) {
-    in_.commit(n);
-    alive_at_ = engine_->now();
-    session_.heard();
-    auto& counters = mux_.counters();
-    ++counters.reads;
-    counters.bytes_read += n;
-    if (n == read_bytes_)
-        read_bytes_ = std::max(read_bytes_, std::min(read_bytes_ * 2, cfg_.read_bytes_max));
-
-    op_queue done;
-    auto const bytes = in_.data();
-    auto const p = mux_.on_bytes({static_cast<char const*>(bytes.data()), bytes.size()}, done);
-    in_.consume(p.consumed);
-    pass_on(done);
-    hand_out_pushes();
-    if (p.ec)
-        return p.ec;
-    if (auto const ms = mux_.take_pause_ms()) [[unlikely]]
-        quiet_until_ = alive_at_ + std::chrono::milliseconds(ms);
-    if (session_.may_go_on_greeting())
-        return greeted();
-    return {};
-}
-
 void connection_core::greeted_late() noexcept {
-    try {
-        if (auto const ec = greeted())
-            stop(ec);
-    } catch (...) {
-        stop(fairlead::impl::base::code_of(std::errc::not_enough_memory));
-    }
+    if (auto const ec = or_no_memory([this] { return greeted(); }))
+        stop(ec);
 }
 
 error_code connection_core::greeted() { return hello_.category ? hello_.error() : proceed(greeting_.next()); }
-
-// ---- the end
-
-void connection_core::stop(error_code const& ec) noexcept {
-    if (!session_.is_under_way())
-        return;
-    if (!reason_)
-        reason_ = ec;
-    stream_->close();
-}
-
-void connection_core::finish(error_code const& ec) noexcept {
-    stop(ec);
-    bool const is_over = session_.end();
-    timer_.cancel();
-    if (is_over) // else the completion of a write, already on its way, tells how much was written
-        finish_now();
-}
-
-void connection_core::finish_now() noexcept {
-    auto const bytes_written = session_.over() ? write_.result.n : static_cast<std::size_t>(-1);
-    give_up_requests(reason_ == fairlead::error::operation_aborted, bytes_written);
-    if (auto* const o = std::exchange(run_, nullptr)) {
-        o->fail(reason_);
-        complete(*o);
-    }
-}
 
 } // namespace fairlead::redis::impl

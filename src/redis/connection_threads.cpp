@@ -132,10 +132,4 @@ void connection_core::close() noexcept {
     send(close_, errand::close);
 }
 
-void connection_core::close_here() noexcept {
-    session_.close();
-    cancel_here();
-    release();
-}
-
 } // namespace fairlead::redis::impl

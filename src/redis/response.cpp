@@ -14,16 +14,6 @@ void reply_reader::skip() noexcept {
     while (at_ != end_ && at_->depth > depth);
 }
 
-void reply_reader::take_text(std::string& into) {
-    if (movable_) {
-        into.swap(*movable_);
-        movable_ = nullptr;
-    } else {
-        into.assign(at_->value);
-    }
-    ++at_;
-}
-
 // At least doubles what is too small; afterwards nothing below can throw.
 void generic_response::reserve(std::size_t nodes, std::size_t bytes) {
     if (auto const wanted = entries_.size() + nodes; wanted > entries_.capacity())
@@ -92,32 +82,14 @@ error_code not_a_value(reply_reader& in) noexcept {
                                                                                       : error::incompatible_type;
 }
 
-error_code read_text(reply_reader& in, std::string& value) {
-    switch (in.peek().kind) {
-    case type::simple_string:
-    case type::blob_string:
-    case type::verbatim_string:
-    case type::number:
-    case type::real:
-    case type::big_number: in.take_text(value); return {};
-    default: return not_a_value(in);
-    }
-}
-
 std::string_view read_number_text(reply_reader& in, error_code& ec) noexcept {
-    switch (in.peek().kind) {
-    case type::number:
-    case type::blob_string:
-    case type::simple_string:
-    case type::verbatim_string:
-    case type::real:
-    case type::big_number: {
-        auto const text = in.peek().value;
-        in.advance();
-        return text;
+    if (!holds_text(in.peek().kind)) {
+        ec = not_a_value(in);
+        return {};
     }
-    default: ec = not_a_value(in); return {};
-    }
+    auto const text = in.peek().value;
+    in.advance();
+    return text;
 }
 
 error_code read_boolean(reply_reader& in, bool& value) {

@@ -7,15 +7,12 @@
 
 #include <redis/address.hpp>
 
-#include <fairlead/base/buffer.hpp>
 #include <fairlead/coro/awaitable.hpp>
 #include <fairlead/io/io_loop.hpp>
-#include <fairlead/token/adapters.hpp>
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <tuple>
 
 namespace fairlead::redis::impl {
 
@@ -75,27 +72,5 @@ public:
 private:
     io_loop& engine_;
 };
-
-/// One read, to be awaited.
-struct read_from : fairlead::impl::operation::primitive<read_from> {
-    using signature = void(error_code, std::size_t);
-    using record = transport_op;
-
-    transport* from;
-    mutable_buffer into;
-
-    read_from(transport& t, mutable_buffer b) noexcept : from(&t), into(b) {}
-    loop* home() const noexcept { return &from->engine(); }
-    bool ready() const noexcept { return from->ready(io::kind::receive, into.size()); }
-    void prepare(record& o) const noexcept { o.begin(io::kind::receive, into.data(), into.size()); }
-    bool attempt(record& o) const noexcept { return from->try_now(o); }
-    void submit(record& o) const noexcept { from->submit(o); }
-    static std::tuple<error_code, std::size_t> take(record& o) noexcept { return {o.error(), o.result.n}; }
-};
-
-/// Its error is a value, for the end is part of every session.
-inline auto read_into(transport& from, mutable_buffer b) {
-    return completion_token_transform<void(error_code, std::size_t)>(as_tuple, read_from(from, b));
-}
 
 } // namespace fairlead::redis::impl

@@ -53,7 +53,15 @@ public:
     /// Passes over the next value and all that is in it.
     FAIRLEAD_EXPORT void skip() noexcept;
     /// The text of the next scalar, moved where that saves a copy of a large one.
-    FAIRLEAD_EXPORT void take_text(std::string& into);
+    void take_text(std::string& into) {
+        if (movable_) {
+            into.swap(*movable_);
+            movable_ = nullptr;
+        } else {
+            into.assign(at_->value);
+        }
+        advance();
+    }
 
     /// Reads the next value.
     /// Errors     error::server_error       the server refused the command
@@ -237,7 +245,25 @@ namespace impl {
 
 // ---- one value
 
-FAIRLEAD_EXPORT error_code read_text(reply_reader& in, std::string& value);
+FAIRLEAD_EXPORT error_code not_a_value(reply_reader& in) noexcept;
+/// Scalars that are text, or can be read as text.
+constexpr bool holds_text(resp3::type kind) noexcept {
+    switch (kind) {
+    case resp3::type::simple_string:
+    case resp3::type::blob_string:
+    case resp3::type::verbatim_string:
+    case resp3::type::number:
+    case resp3::type::real:
+    case resp3::type::big_number: return true;
+    default: return false;
+    }
+}
+inline error_code read_text(reply_reader& in, std::string& value) {
+    if (!holds_text(in.peek().kind)) [[unlikely]]
+        return not_a_value(in);
+    in.take_text(value);
+    return {};
+}
 FAIRLEAD_EXPORT error_code read_boolean(reply_reader& in, bool& value);
 FAIRLEAD_EXPORT error_code read_real(reply_reader& in, double& value);
 /// The next scalar that may hold a number; sets ec when it is something else.
@@ -246,7 +272,6 @@ FAIRLEAD_EXPORT std::string_view read_number_text(reply_reader& in, error_code& 
 FAIRLEAD_EXPORT std::size_t enter_sequence(reply_reader& in, error_code& ec) noexcept;
 /// Passes the header of a map, or of a flat array of keys and values; returns the number of pairs.
 FAIRLEAD_EXPORT std::size_t enter_map(reply_reader& in, error_code& ec) noexcept;
-FAIRLEAD_EXPORT error_code not_a_value(reply_reader& in) noexcept;
 
 template <class T>
 concept user_readable = requires(reply_reader& in, T& value) {

@@ -6,6 +6,7 @@
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/redis_server/engine.hpp>
+#include <fairlead/token/adapters.hpp>
 #include <fairlead/token/post.hpp>
 
 #include <gtest/gtest.h>
