@@ -174,6 +174,7 @@ bool loop::take_inbox() noexcept {
     }
     while (in_order) {
         op* following = next_in_inbox(*in_order);
+        ++taken_from_inbox_;
         if (in_order->prev)
             static_cast<impl::exec::owner_request*>(in_order->prev)->carry_out(*this, *in_order);
         else

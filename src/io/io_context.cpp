@@ -35,6 +35,8 @@ io_metrics io_context::metrics() const noexcept {
             .polls = c.polls,
             .sleeps = c.sleeps,
             .system_calls = c.system_calls,
+            .posts_remote = c.posts_remote,
+            .timers_expired = c.timers_expired,
             .verifications = c.verifications,
             .yields_budget = y.budget,
             .yields_deadline = y.deadline,

@@ -257,6 +257,7 @@ void io_loop::expire_timers(std::int64_t now) noexcept {
             local_.push_back(o);
         }
         ++turns_owed_;
+        ++counters_.timers_expired;
     }
 }
 
@@ -593,6 +594,7 @@ void io_loop::stop() noexcept {
 loop_counters io_loop::counters() const noexcept {
     auto c = counters_;
     c.items = counters_items_.load(std::memory_order_relaxed);
+    c.posts_remote = taken_from_inbox();
     auto const of_reactor = reactor_->counters();
     c.verifications = of_reactor.verifications;
     c.system_calls = of_reactor.system_calls;

@@ -235,6 +235,8 @@ protected:
     /// Owner, inside its only section: runs up to `most` items and at most one batch, and counts them in `done`. Lost:
     /// another thread has taken the loop while a handler ran.
     batch run_batch(std::size_t most, std::size_t& done, impl::exec::inside_section only);
+    /// Owner: so many ops have come from other threads so far.
+    std::uint64_t taken_from_inbox() const noexcept { return taken_from_inbox_; }
     /// Owner: so many items have had their turn.
     void have_run(unsigned items) noexcept {
         pace_.ran(items);
@@ -362,6 +364,7 @@ private:
     static char not_a_handler_;
 
     std::atomic<std::uint64_t> yields_[3]{}; ///< budget, deadline, remote
+    std::uint64_t taken_from_inbox_ = 0;     // by the owner
     /// As of the last time that the loop was given away. While it is, a share ends after one turn of each item.
     std::atomic<bool> is_anything_queued_{false};
     alignas(64) std::atomic<op*> inbox_{nullptr};

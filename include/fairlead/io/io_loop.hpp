@@ -19,11 +19,13 @@ class run_watch;
 /// Counts of a loop so far; for tests, benchmarks and curious users.
 struct loop_counters {
     std::uint64_t turns;
-    std::uint64_t polls;         ///< looks at the driver
-    std::uint64_t sleeps;        ///< polls that were allowed to wait
-    std::uint64_t items;         ///< handlers run and coroutines resumed
-    std::uint64_t system_calls;  ///< for transfers, readiness and waiting
-    std::uint64_t verifications; ///< late checks of descriptors whose last read filled its buffer (kernel drivers)
+    std::uint64_t polls;          ///< looks at the driver
+    std::uint64_t sleeps;         ///< polls that were allowed to wait
+    std::uint64_t items;          ///< handlers run and coroutines resumed
+    std::uint64_t posts_remote;   ///< functions, resumptions and requests that came from other threads
+    std::uint64_t timers_expired; ///< waits and time limits that were due
+    std::uint64_t system_calls;   ///< for transfers, readiness and waiting
+    std::uint64_t verifications;  ///< late checks of descriptors whose last read filled its buffer (kernel drivers)
 };
 
 /// Counted: an I/O object may outlive the context it was made with. Then the engine is retired: every descriptor is

@@ -13,7 +13,9 @@ struct io_metrics {
     std::uint64_t polls;        ///< looks at the driver
     std::uint64_t sleeps;       ///< polls that were allowed to wait; the other ones came beside ready items
     std::uint64_t system_calls; ///< for transfers, readiness and waiting
-    std::uint64_t verifications; ///< late checks of descriptors whose last read filled its buffer
+    std::uint64_t posts_remote; ///< functions, resumptions and requests that came from other threads
+    std::uint64_t timers_expired; ///< waits of timers and time limits that were due
+    std::uint64_t verifications;  ///< late checks of descriptors whose last read filled its buffer
 
     // How often an item gave way although its next operation might have been ready.
     std::uint64_t yields_budget;   ///< it had completed as many operations as an item may

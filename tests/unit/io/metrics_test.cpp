@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 namespace {
 
 using namespace fairlead;
@@ -49,6 +51,29 @@ TEST(Metrics, ShowWhatIsPendingNow) {
     EXPECT_EQ(after.operations_pending, 0U);
     EXPECT_EQ(after.timers_pending, 0U);
     EXPECT_GT(after.system_calls, 0U);
+}
+
+TEST(Metrics, CountTimersThatWereDueAndNoOthers) {
+    io_context context;
+    steady_timer due(context, 0ms), also_due(context, 0ms), cancelled(context, 1h);
+    due.async_wait([](error_code) {});
+    also_due.async_wait([&](error_code) { cancelled.cancel(); });
+    cancelled.async_wait([](error_code) {});
+    context.run();
+    EXPECT_EQ(context.metrics().timers_expired, 2U);
+}
+
+TEST(Metrics, CountWhatOtherThreadsHandIn) {
+    io_context context;
+    post(context, [&] {
+        std::thread([&] {
+            for (int i = 0; i != 5; ++i)
+                post(context, [] {});
+        }).join();
+        post(context, [] {});
+    });
+    context.run();
+    EXPECT_EQ(context.metrics().posts_remote, 5U);
 }
 
 TEST(Metrics, TellTheCausesOfYieldsApart) {
