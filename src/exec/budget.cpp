@@ -16,4 +16,13 @@ void budget::grant_more(std::int64_t now) noexcept {
     looked_ns = now;
 }
 
+bool budget::grant_first() noexcept {
+    if (first != 0 || granted != 1)
+        return false;
+    units = 0;
+    granted = 2;
+    last = 1;
+    return true;
+}
+
 } // namespace fairlead::impl::exec

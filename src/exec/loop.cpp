@@ -235,6 +235,9 @@ bool impl::exec::spend_slow() noexcept {
         item.end_slice();
         why = deadline;
     }
+    // Else an item before this one that takes nearly a slice would leave it nothing, in each turn.
+    if (item.grant_first())
+        return true;
     if (l)
         l->yields_[why].fetch_add(1, std::memory_order_relaxed);
     item.exhaust();

@@ -9,6 +9,7 @@
 #include <fairlead/net/timer.hpp>
 #include <fairlead/stream/read_until.hpp>
 #include <fairlead/stream/write.hpp>
+#include <fairlead/sync/event.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/immediate.hpp>
 #include <fairlead/token/post.hpp>
@@ -23,6 +24,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -462,6 +464,28 @@ TEST(Catalogue, F02_X9_TimersAreLateByASliceAndOneHandlerAtMost) {
         post(c.context, again);
         EXPECT_LE(c.lateness(), fairness::slice_ns + 2 * length) << length;
     }
+}
+
+TEST(Catalogue, F01_ItemThatFindsItsSliceOverCompletesOneOperationAllTheSame) {
+    computing_context c;
+    event always(c.context);
+    always.set();
+    struct item {
+        int operations = 0;
+        bool has_given_way = false;
+    } items[8];
+    auto const work = [&](item& i) -> awaitable<void> {
+        co_await this_coro::yield();
+        c.compute(2 * fairness::slice_ns);
+        post(c.context, [&i] { i.has_given_way = true; });
+        for (; !i.has_given_way; ++i.operations)
+            co_await always.async_wait();
+    };
+    for (item& i : items)
+        co_spawn(c.context, work(i), detached);
+    c.context.run();
+    for (item const& i : std::span(items).subspan(1)) // The first one comes unforeseen, after short items.
+        EXPECT_EQ(i.operations, 2) << "the second operation has to give way";
 }
 
 TEST(Catalogue, F02_X9_LongQueuesMakeTimersNoLater) {

@@ -4,8 +4,8 @@
 // suspends, and timers and other sockets starve. Searching a buffer that always matches is such a case, too. Hence an
 // item that the loop dequeues (a handler, a resumed coroutine) has a budget. Each immediate completion takes one unit.
 // An item gets 128 units or about 200 microseconds, whichever ends first, but never fewer than 16 units while items are
-// short. Out of budget, the next operation does not try. The coroutine is suspended *before* the side effect and put at
-// the end of the run queue.
+// short, and never none. Out of budget, the next operation does not try. The coroutine is suspended *before* the side
+// effect and put at the end of the run queue.
 //
 // The hot test is one decrement and one branch. The clock is looked at after 16, 32 and 64 units only, and once a
 // batch. After long items it is looked at from the first unit on, and after each item (pace.hpp). The budget is filled
@@ -65,6 +65,8 @@ struct budget {
         units = 0;
         granted = fairness::units_most;
     }
+    /// Grants one unit, and takes it. False: the item has had some.
+    bool grant_first() noexcept;
     /// Grants twice as many units as the last time, or at first as many as the item had. It grants fewer if these would
     /// not fit into the slice at the pace of the last ones. Takes one of them.
     void grant_more(std::int64_t now) noexcept;
