@@ -593,6 +593,12 @@ TEST(Catalogue, C15_R05_CancellingClosingAndDeliveringNeedNoMemory) {
     EXPECT_EQ(aborted, 10);
 }
 
+/// A new thread takes over the cache of one that has ended, when it first needs a block.
+void begin_with_an_empty_cache() {
+    impl::exec::recycle_free(impl::exec::recycle_allocate(1));
+    impl::exec::recycler_trim();
+}
+
 TEST(Catalogue, C15_R05_CancellingFromAnotherThreadNeedsNoMemory) {
     if (!new_is_replaced())
         GTEST_SKIP() << "the sanitizer of this compiler keeps its own operator new";
@@ -610,7 +616,7 @@ TEST(Catalogue, C15_R05_CancellingFromAnotherThreadNeedsNoMemory) {
         std::this_thread::yield();
     std::uint64_t failed = 0;
     std::thread([&] {
-        impl::exec::recycler_trim(); // Its cache may be that of a thread that has ended.
+        begin_with_an_empty_cache();
         auto const failing = failing_new::from(1);
         a.cancel();
         failed = failing.failed();
@@ -644,7 +650,7 @@ TEST(Catalogue, C15_R05_CancellingAConnectionFromAnotherThreadNeedsNoMemory) {
     std::uint64_t failed = 0;
     std::size_t left = 0;
     std::thread([&] {
-        impl::exec::recycler_trim(); // Its cache may be that of a thread that has ended.
+        begin_with_an_empty_cache();
         auto const failing = failing_new::from(1);
         conn->cancel(one);
         left = conn->pending();
