@@ -12,20 +12,34 @@ namespace {
 /// A frame begins with the function that resumes it.
 void const* function_of(std::coroutine_handle<> h) noexcept { return *static_cast<void const* const*>(h.address()); }
 
-/// The primitive that the chain awaits, as its type is called; empty: nobody knows, or there is none.
+/// The operation in whose table a function is: "...::primitive_functions<fairlead::detail::signal_wait, ...>::cancel".
+std::string operation_named_by(std::string const& function) {
+    constexpr std::string_view table = "_functions";
+    auto begin = function.find('<', function.find(table));
+    if (begin == function.npos)
+        return function;
+    auto const type_at = [&function](std::size_t at) {
+        return function.substr(at, function.find_first_of(",<>", at) - at);
+    };
+    auto type = type_at(++begin);
+    if (type.ends_with(table)) // boxed_functions<generic_functions, ...>
+        type = type_at(begin + type.size() + std::string_view(", ").size());
+    return type;
+}
+
+/// Of a chain whose innermost coroutine notes its awaits, while that waits.
+exec::await_note const* note_of(await_record const& r) noexcept {
+    return r.innermost && r.innermost->place ? r.note : nullptr;
+}
+
+/// The operation that the chain awaits, as its type is called; empty: nobody knows, or there is none.
 std::string operation_of(await_record& r, exec::function_names& names) {
+    if (auto const* const note = note_of(r); note && note->what)
+        return operation_named_by(names.of(note->what));
     if (!(r.notes & await_record::can_be_asked))
         return {};
     auto const awaited = operation::requests_of(r).state.awaited();
-    if (!awaited.cancel)
-        return {};
-    // "...::primitive_functions<fairlead::detail::signal_wait, ...>::cancel"
-    auto const of_table = names.of(reinterpret_cast<void const*>(awaited.cancel));
-    auto const begins = of_table.find("_functions<");
-    if (begins == of_table.npos)
-        return of_table;
-    auto const type = of_table.substr(begins + std::string_view("_functions<").size());
-    return type.substr(0, type.find_first_of(",<>"));
+    return awaited.cancel ? operation_named_by(names.of(reinterpret_cast<void const*>(awaited.cancel))) : std::string();
 }
 
 /// Of the latest co_await; empty: it was not noted.
@@ -36,12 +50,13 @@ std::string place_of(exec::chain_link const& l) {
     return std::string("  ") + where.file_name() + ':' + std::to_string(where.line());
 }
 
-/// How long the chain has waited, if its innermost coroutine has noted where.
+/// How long the chain has waited.
 std::string time_of_wait(await_record const& r) {
-    loop* const home = r.innermost && r.innermost->place ? r.executor->native_loop() : nullptr;
-    if (!home || r.awaits_since_ns == 0)
+    auto const* const note = note_of(r);
+    loop* const home = note ? r.executor->native_loop() : nullptr;
+    if (!home || note->since_ns == 0)
         return {};
-    auto const ms = (home->clock_ns() - r.awaits_since_ns) / 1'000'000;
+    auto const ms = (home->clock_ns() - note->since_ns) / 1'000'000;
     auto const decimals = std::to_string(1000 + ms % 1000).substr(1);
     return ", for " + std::to_string(ms / 1000) + '.' + decimals + " s";
 }

@@ -49,9 +49,10 @@ public:
     /// Any other awaitable object. It resumes the coroutine itself, and has to do so on the coroutine's executor.
     template <class A>
         requires requires(A& a) { a.await_resume(); }
-    A&& await_transform(A&& a FAIRLEAD_AWAIT_PLACE) noexcept {
+    FAIRLEAD_NOTED_AWAITER(A&&)
+    await_transform(A&& a FAIRLEAD_AWAIT_PLACE) noexcept {
         FAIRLEAD_NOTE_AWAIT_PLACE(this->link);
-        return std::forward<A>(a);
+        return static_cast<FAIRLEAD_NOTED_AWAITER(A&&)>(std::forward<A>(a));
     }
 
     template <blocking_future A>

@@ -128,10 +128,10 @@ struct promise_base {
     };
     final_awaiter final_suspend() const noexcept { return {}; }
 
-    template <class Signature, std::size_t Storage> operation::op_awaiter<Signature, Storage>
+    template <class Signature, std::size_t Storage> FAIRLEAD_NOTED_AWAITER(operation::op_awaiter<Signature, Storage>)
     await_transform(async_op<Signature, Storage>&& o FAIRLEAD_AWAIT_PLACE) noexcept {
         FAIRLEAD_NOTE_AWAIT_PLACE(link);
-        return operation::op_awaiter<Signature, Storage>(o, *link.record);
+        return FAIRLEAD_NOTED_AWAITER(operation::op_awaiter<Signature, Storage>)(o, *link.record);
     }
     template <class Signature, std::size_t Storage>
     operation::op_awaiter<Signature, Storage> await_transform(async_op<Signature, Storage>& o) noexcept {

@@ -26,7 +26,8 @@ FAIRLEAD_EXPORT void list_tasks(execution_context& c);
 /// asked to end also shows the primitive of the library that it awaits, such as a read or a wait.
 ///
 /// A coroutine is shown as its function. Sources that are compiled with FAIRLEAD_AWAIT_PLACES=1 also note the line of
-/// each co_await. The innermost coroutine is then shown with the time that it has waited.
+/// each co_await. The innermost coroutine is then shown with the operation that it awaits, whatever that is, and with
+/// the time that it has waited.
 /// Threads    one that runs a handler of `c`, while no other is inside its run(); any while none is
 /// Allocates  the text, and the symbols of the program's file, which it reads
 FAIRLEAD_EXPORT std::string dump(execution_context& c);

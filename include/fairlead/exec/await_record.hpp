@@ -51,6 +51,12 @@ struct chain_link {
     }
 };
 
+/// An awaiter notes this of a wait, for dump() (coro/await_place.hpp).
+struct await_note {
+    std::int64_t since_ns; ///< on the clock of the loop
+    void const* what;      ///< a function of the awaited operation, which names it; null: it is none
+};
+
 /// The functions of the root of a chain.
 struct record_hooks {
     void (*resume)(await_record*);  ///< when no coroutine is left to be resumed
@@ -100,7 +106,7 @@ struct await_record {
     unsigned char notes;             ///< for whoever resumes the chain, of the following
     impl::exec::await_state state;
     impl::exec::chain_end end;
-    std::int64_t awaits_since_ns; ///< on the clock of its loop, if the place of the co_await is noted
+    impl::exec::await_note const* note; ///< if the innermost coroutine has a place: of its wait, or null
     alignas(16) std::byte bytes[lendable];
 
     static constexpr unsigned char is_foreign = 1;   ///< the op belongs to a loop that is not home, which counts it

@@ -317,6 +317,9 @@ public:
         return resume_with<R(Args...)>(op_, record_);
     }
 
+    /// A function whose name has the operation in it.
+    void const* names_operation() const noexcept { return reinterpret_cast<void const*>(op_.functions_->start); }
+
 private:
     /// Awaiting the same operation again is a mistake, and is reported as that of one that was moved.
     struct has_been_awaited {

@@ -1,17 +1,22 @@
-// dump() of a program that notes where it awaits. The build compiles this file with FAIRLEAD_AWAIT_PLACES=1, and other
-// files of the same program without it.
+// dump() of a program that notes where it awaits. Other files of the same program are compiled without that.
+#define FAIRLEAD_AWAIT_PLACES 1
 #include <fairlead/coro/tasks.hpp>
 
 #include <fairlead/coro/coro.hpp>
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/coro/use_coro.hpp>
 #include <fairlead/coro/when_all.hpp>
+#include <fairlead/net/stream_socket.hpp>
 #include <fairlead/net/timer.hpp>
 #include <fairlead/sim/world.hpp>
+#include <fairlead/stream/read.hpp>
+#include <fairlead/stream/read_until.hpp>
+#include <fairlead/sync/mutex.hpp>
 #include <fairlead/token/detached.hpp>
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstddef>
 #include <source_location>
 #include <string>
@@ -65,6 +70,31 @@ awaitable<void> noted_caller(io_context& c) {
     co_await numbers.async_resume(use_await);
 }
 
+awaitable<void> noted_lock(mutex& m, io_context& c) {
+    co_await m.async_lock();
+    steady_timer t(c, 9s);
+    co_await t.async_wait();
+}
+awaitable<void> noted_read(local::stream_protocol::socket& s) {
+    std::vector<char> bytes(10'000);
+    co_await async_read(s, buffer(bytes));
+}
+awaitable<void> noted_line(local::stream_protocol::socket& s) {
+    std::string text;
+    co_await async_read_until(s, dynamic_buffer(text), '\n');
+}
+awaitable<void> noted_large(local::stream_protocol::socket& s) {
+    std::array<char, 100> bytes{};
+    auto const all_but_one = [large = bytes](error_code, std::size_t n) { return large.size() - 1 - n; };
+    co_await async_read(s, buffer(bytes), all_but_one);
+}
+awaitable<void> noted_dump(io_context& c, std::string& text) {
+    steady_timer t(c, 1s);
+    noted.first = __LINE__ + 1;
+    co_await t.async_wait();
+    text = dump(c);
+}
+
 class AwaitPlaces : public testing::Test {
 public:
     void SetUp() override { list_tasks(context); }
@@ -110,6 +140,39 @@ TEST_F(AwaitPlaces, OfACoroAreThoseOfTheProgram) {
     co_spawn(context, noted_caller(context), detached);
     auto const text = dump_at(1s);
     EXPECT_TRUE(has(text, "noted_generator" + shown(noted.generated))) << text;
+}
+
+TEST_F(AwaitPlaces, NameTheOperationAlsoWhereNobodyCanAsk) {
+    local::stream_protocol::socket a(context), b(context), c(context), d(context);
+    local::connect_pair(a, b);
+    local::connect_pair(c, d);
+    mutex m(context);
+    co_spawn(context, noted_lock(m, context), detached);
+    co_spawn(context, noted_lock(m, context), detached);
+    co_spawn(context, noted_read(a), detached);
+    co_spawn(context, noted_line(c), detached);
+    auto const text = dump_at(1s);
+    EXPECT_TRUE(has(text, "waits for fairlead::impl::net::timer_wait\n")) << text;
+    EXPECT_TRUE(has(text, "waits for fairlead::impl::sync::lock_mutex\n")) << text;
+    EXPECT_TRUE(has(text, "waits for fairlead::impl::net::transfer\n")) << text;
+    EXPECT_TRUE(has(text, "waits for fairlead::impl::stream::read_until_initiation\n")) << text;
+}
+
+TEST_F(AwaitPlaces, NameAnOperationThatLiesInABlock) {
+    local::stream_protocol::socket a(context), b(context);
+    local::connect_pair(a, b);
+    co_spawn(context, noted_large(a), detached);
+    auto const text = dump_at(1s);
+    EXPECT_TRUE(has(text, "waits for fairlead::impl::")) << text;
+    EXPECT_FALSE(has(text, "_functions\n")) << text;
+}
+
+TEST_F(AwaitPlaces, HaveNoTimeWhileTheCoroutineRuns) {
+    std::string text;
+    co_spawn(context, noted_dump(context, text), detached);
+    world.run();
+    EXPECT_TRUE(has(text, "noted_dump" + shown(noted.first) + '\n')) << text;
+    EXPECT_FALSE(has(text, "waits for")) << text;
 }
 
 } // namespace
