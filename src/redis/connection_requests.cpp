@@ -1,7 +1,7 @@
 // The operations of callers, from their start to their result: taken in, written, answered.
 //
 // Neither writing nor reading needs a coroutine. The flush op starts one write at the end of the turn in which the
-// first request came. When it is done, the next one takes all that has come meanwhile. One read is always under way.
+// first request came. When it is done, the next one takes all that has come meanwhile. A session keeps one read going.
 #include <redis/connection_core.hpp>
 
 #include <algorithm>
