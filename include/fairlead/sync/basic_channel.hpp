@@ -176,8 +176,18 @@ private:
         using made_of = message_made_of<std::tuple<Given...>, Signatures...>;
         return form::template make<kept, typename decltype(made_of::signature())::type>(std::forward<Given>(args)...);
     }
+    /// Whether nobody sees that a message was made which is not sent.
+    template <class... Given> static constexpr bool is_made_unseen =
+        std::is_trivially_copy_constructible_v<kept> && std::is_trivially_destructible_v<kept> &&
+        (std::is_trivially_copy_constructible_v<std::remove_cvref_t<Given>> && ...) &&
+        std::is_nothrow_constructible_v<kept, std::in_place_t, Given...>;
+    /// Such a message is made first, and lies in registers. Made under the lock, it lies in memory: it is then read in
+    /// one piece, which waits for the two in which it was written.
     template <class... Given> bool send_now(bool via_dispatch, Given&&... args) {
-        return core_->try_send([&] { return make(std::forward<Given>(args)...); }, via_dispatch);
+        if constexpr (is_made_unseen<Given...>)
+            return core_->try_send([m = make(std::forward<Given>(args)...)] { return m; }, via_dispatch);
+        else
+            return core_->try_send([&] { return make(std::forward<Given>(args)...); }, via_dispatch);
     }
     template <class... Given> std::size_t send_several(bool via_dispatch, std::size_t count, Given&&... args) {
         base::maybe<kept> first; // not made before something can be sent

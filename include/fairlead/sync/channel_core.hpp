@@ -83,7 +83,7 @@ public:
         bool is_sent = false;
         std::exception_ptr why;
         wait_op* released = nullptr;
-        domain().under_lock([&]() noexcept {
+        domain().under_lock([this, make, &released, &is_sent, &why]() noexcept {
             if (!takes_one())
                 return;
             try {

@@ -14,7 +14,8 @@ namespace fairlead::impl::sync {
 /// A message that can be moved without an exception, and is not large.
 template <class T> class plain_message {
 public:
-    template <class... Args> explicit plain_message(std::in_place_t, Args&&... args)
+    template <class... Args>
+    explicit plain_message(std::in_place_t, Args&&... args) noexcept(std::is_nothrow_constructible_v<T, Args...>)
         : value_(std::forward<Args>(args)...) {}
     T& operator*() noexcept { return value_; }
 
