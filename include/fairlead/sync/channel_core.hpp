@@ -87,7 +87,10 @@ public:
             if (!takes_one())
                 return;
             try {
-                put(make(), released);
+                if (receivers_wait())
+                    put(make(), released);
+                else
+                    push_back(make);
                 is_sent = true;
             } catch (...) {
                 why = std::current_exception();
@@ -134,6 +137,13 @@ private:
         } else {
             buffer_.push_back(std::move(k));
         }
+    }
+    /// In a ring the message is made where it stays.
+    template <class Make> void push_back(Make const& make) {
+        if constexpr (requires { buffer_.push_back_made(make); })
+            buffer_.push_back_made(make);
+        else
+            buffer_.push_back(make());
     }
     bool take(message_place<Kept>& into, wait_op*& released) noexcept {
         if (buffer_.size() != 0) {

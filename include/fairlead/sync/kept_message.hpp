@@ -64,6 +64,7 @@ template <class Kept> class message_place {
 public:
     message_place() noexcept {} // nothing is written before there is a message
     void put(Kept&& k) noexcept { ::new (static_cast<void*>(bytes_)) Kept(std::move(k)); }
+    template <class Make> void make(Make const& make) { ::new (static_cast<void*>(bytes_)) Kept(make()); }
     Kept& get() noexcept { return *std::launder(reinterpret_cast<Kept*>(bytes_)); }
     Kept take() noexcept {
         Kept k(std::move(get()));
@@ -103,9 +104,13 @@ public:
     Kept& front() noexcept { return places_[first_].get(); }
     /// Throws     std::bad_alloc    nothing has changed
     void push_back(Kept&& k) {
-        if (size_ == there_) [[unlikely]]
-            grow();
-        places_[(first_ + size_) & (there_ - 1)].put(std::move(k));
+        next().put(std::move(k));
+        ++size_;
+    }
+    /// As push_back(), of what make() returns.
+    /// Throws     what make() throws; std::bad_alloc    nothing has changed
+    template <class Make> void push_back_made(Make const& make) {
+        next().make(make);
         ++size_;
     }
     void pop_front() noexcept {
@@ -116,6 +121,11 @@ public:
 
 private:
     using place = message_place<Kept>;
+    place& next() {
+        if (size_ == there_) [[unlikely]]
+            grow();
+        return places_[(first_ + size_) & (there_ - 1)];
+    }
     FAIRLEAD_NOINLINE void grow() {
         std::size_t const more = there_ == 0 ? 4 : 2 * there_;
         auto* const places = static_cast<place*>(exec::recycle_allocate(more * sizeof(place)));
