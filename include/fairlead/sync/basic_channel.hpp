@@ -176,13 +176,13 @@ private:
         using made_of = message_made_of<std::tuple<Given...>, Signatures...>;
         return form::template make<kept, typename decltype(made_of::signature())::type>(std::forward<Given>(args)...);
     }
-    /// Whether nobody sees that a message was made which is not sent.
+    /// Whether a message may be made that is not sent: its arguments stay as they are, and nothing fails.
     template <class... Given> static constexpr bool is_made_unseen =
         std::is_trivially_copy_constructible_v<kept> && std::is_trivially_destructible_v<kept> &&
         (std::is_trivially_copy_constructible_v<std::remove_cvref_t<Given>> && ...) &&
         std::is_nothrow_constructible_v<kept, std::in_place_t, Given...>;
-    /// Such a message is made first, and lies in registers. Made under the lock, it lies in memory: it is then read in
-    /// one piece, which waits for the two in which it was written.
+    /// Such a message is made first, and lies in registers. Under the lock its arguments lie in memory, written in
+    /// several pieces; a copy in one piece waits for all these writes.
     template <class... Given> bool send_now(bool via_dispatch, Given&&... args) {
         if constexpr (is_made_unseen<Given...>)
             return core_->try_send([m = make(std::forward<Given>(args)...)] { return m; }, via_dispatch);

@@ -88,7 +88,7 @@ public:
                 return;
             try {
                 if (receivers_wait())
-                    put(make(), released);
+                    released = &give_to_first(make());
                 else
                     push_back(make);
                 is_sent = true;
@@ -131,12 +131,15 @@ private:
     }
     /// Where takes_one(). Throws only what the buffer throws.
     void put(Kept&& k, wait_op*& released) {
-        if (receivers_wait()) {
-            static_cast<receiving&>(front()).message.put(std::move(k));
-            released = &domain().release_first(*this);
-        } else {
+        if (receivers_wait())
+            released = &give_to_first(std::move(k));
+        else
             buffer_.push_back(std::move(k));
-        }
+    }
+    /// Where receivers wait.
+    wait_op& give_to_first(Kept&& k) noexcept {
+        static_cast<receiving&>(front()).message.put(std::move(k));
+        return domain().release_first(*this);
     }
     /// In a ring the message is made where it stays.
     template <class Make> void push_back(Make const& make) {
