@@ -6,9 +6,15 @@
 //               own executor type, and so has Asio's awaitable
 //     MESSAGES  in all, both directions counted
 //     PROTOCOL  unix or tcp
+//
+// Compiled as compared_echo_observed, Fairlead notes all that it can: tasks, places and times of awaits, and stalls.
 #include "descriptors.hpp"
 
 #include <asio.hpp>
+#ifdef FAIRLEAD_AWAIT_PLACES
+#include <fairlead/coro/tasks.hpp>
+#include <fairlead/io/stall_detector.hpp>
+#endif
 
 #include <array>
 #include <cstdio>
@@ -81,6 +87,10 @@ template <class Executor> void connect(tcp_socket<Executor>& a, tcp_socket<Execu
 
 template <class Socket> void run(bool with_coroutines, long each, int pairs) {
     asio::io_context context(1);
+#ifdef FAIRLEAD_AWAIT_PLACES
+    fairlead::list_tasks(context);
+    fairlead::stall_detector const detector(context);
+#endif
     for (int i = 0; i != pairs; ++i) {
         if (with_coroutines) {
             Socket a(context), b(context);
