@@ -14,6 +14,11 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/fairlead DESTINATION ${CMAKE_INS
   FILES_MATCHING PATTERN "*.hpp")
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(EXPORT fairlead-targets NAMESPACE fairlead:: DESTINATION ${package_dir})
+if(TARGET fairlead_tls) # Apart: programs without TLS need no OpenSSL.
+  install(TARGETS fairlead_tls EXPORT fairlead-tls-targets
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT fairlead-tls-targets NAMESPACE fairlead:: DESTINATION ${package_dir})
+endif()
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/fairlead-config.cmake.in
   ${PROJECT_BINARY_DIR}/fairlead-config.cmake INSTALL_DESTINATION ${package_dir})
@@ -56,4 +61,7 @@ endfunction()
 fairlead_pkgconfig(fairlead "${PROJECT_DESCRIPTION}" "")
 fairlead_pkgconfig(fairlead_redis "Redis client on Fairlead" "fairlead = ${PROJECT_VERSION}")
 fairlead_pkgconfig(fairlead_redis_server "Redis server inside a program, for tests" "fairlead-redis = ${PROJECT_VERSION}")
+if(TARGET fairlead_tls)
+  fairlead_pkgconfig(fairlead_tls "TLS for streams of Fairlead" "fairlead = ${PROJECT_VERSION}, libssl >= 3")
+endif()
 fairlead_pkgconfig(fairlead_sim "Deterministic simulator for programs on Fairlead" "fairlead = ${PROJECT_VERSION}")

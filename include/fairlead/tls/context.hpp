@@ -1,0 +1,146 @@
+// The configuration that streams share: protocols, certificates, keys, and trust.
+#pragma once
+
+#include <fairlead/base/buffer.hpp>
+#include <fairlead/base/error.hpp>
+#include <fairlead/tls/error.hpp>
+#include <fairlead/tls/stream_base.hpp>
+#include <fairlead/tls/verify_context.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+
+struct ssl_ctx_st; // OpenSSL's SSL_CTX
+
+namespace fairlead::ssl {
+namespace impl {
+
+using verify_function = std::function<bool(bool, verify_context&)>;
+using password_function = std::function<std::string(std::size_t, context_base::password_purpose)>;
+
+} // namespace impl
+
+/// The configuration of streams.
+///
+/// Safe as it is made: TLS 1.2 or newer, no renegotiation, no compression. A client verifies its peer against the
+/// certificates of the system, unless the program names others, and compares the name that set_host_name() gave the
+/// stream. Each function with an `error_code&` has a form that throws instead.
+/// Threads    one at a time while it is being changed; any number of streams may use it
+/// Lifetime   streams keep what they need of it
+class context : public context_base {
+public:
+    /// For functions of OpenSSL.
+    using native_handle_type = ssl_ctx_st*;
+
+    /// Throws     system_error: OpenSSL has no such protocol (operation_not_supported), or no memory
+    FAIRLEAD_EXPORT explicit context(method m);
+    /// Takes over an SSL_CTX, as it is: none of the defaults above is set.
+    FAIRLEAD_EXPORT explicit context(native_handle_type h);
+    FAIRLEAD_EXPORT context(context&& other) noexcept;
+    FAIRLEAD_EXPORT context& operator=(context&& other) noexcept;
+    FAIRLEAD_EXPORT ~context();
+
+    native_handle_type native_handle() noexcept { return handle_; }
+
+    FAIRLEAD_EXPORT error_code set_options(options o, error_code& ec);
+    void set_options(options o) { may_throw(&context::set_options, o, "set_options"); }
+    FAIRLEAD_EXPORT error_code clear_options(options o, error_code& ec);
+    void clear_options(options o) { may_throw(&context::clear_options, o, "clear_options"); }
+
+    /// Instead of the default: clients verify, servers ask nobody. With verify_none a client believes whoever answers.
+    FAIRLEAD_EXPORT error_code set_verify_mode(verify_mode v, error_code& ec);
+    void set_verify_mode(verify_mode v) { may_throw(&context::set_verify_mode, v, "set_verify_mode"); }
+    /// How many certificates of authorities a chain may have between the peer's and a trusted one.
+    FAIRLEAD_EXPORT error_code set_verify_depth(int depth, error_code& ec);
+    void set_verify_depth(int depth) { may_throw(&context::set_verify_depth, depth, "set_verify_depth"); }
+    /// Called for each certificate of a chain as `bool(bool is_verified, verify_context&)`. Its answer counts, in place
+    /// of what was found. With a callback a client needs no host name: the callback decides whom it talks to.
+    template <class F> error_code set_verify_callback(F f, error_code& ec) {
+        return verify_with(impl::verify_function(std::move(f)), ec);
+    }
+    template <class F> void set_verify_callback(F f) {
+        error_code ec;
+        fairlead::impl::base::throw_error(set_verify_callback(std::move(f), ec), "set_verify_callback");
+    }
+
+    // Trust. Without any of these, a client trusts the authorities of the system.
+    /// Certificates of authorities, PEM, in a file.
+    FAIRLEAD_EXPORT error_code load_verify_file(std::string const& file, error_code& ec);
+    void load_verify_file(std::string const& file) { may_throw(&context::load_verify_file, file, "load_verify_file"); }
+    /// As load_verify_file(), in a folder that c_rehash has prepared.
+    FAIRLEAD_EXPORT error_code add_verify_path(std::string const& path, error_code& ec);
+    void add_verify_path(std::string const& path) { may_throw(&context::add_verify_path, path, "add_verify_path"); }
+    /// As load_verify_file(), in memory.
+    FAIRLEAD_EXPORT error_code add_certificate_authority(const_buffer const& text, error_code& ec);
+    void add_certificate_authority(const_buffer const& text) {
+        may_throw(&context::add_certificate_authority, text, "add_certificate_authority");
+    }
+    /// Those of the system, now: else the first client's handshake reads them, which takes some 10 ms.
+    FAIRLEAD_EXPORT error_code set_default_verify_paths(error_code& ec);
+    void set_default_verify_paths() {
+        error_code ec;
+        fairlead::impl::base::throw_error(set_default_verify_paths(ec), "set_default_verify_paths");
+    }
+
+    // The identity of this side.
+    /// A certificate and those of its authorities, PEM, this side's first.
+    FAIRLEAD_EXPORT error_code use_certificate_chain_file(std::string const& file, error_code& ec);
+    void use_certificate_chain_file(std::string const& file) {
+        may_throw(&context::use_certificate_chain_file, file, "use_certificate_chain_file");
+    }
+    /// As use_certificate_chain_file(), in memory.
+    FAIRLEAD_EXPORT error_code use_certificate_chain(const_buffer const& text, error_code& ec);
+    void use_certificate_chain(const_buffer const& text) {
+        may_throw(&context::use_certificate_chain, text, "use_certificate_chain");
+    }
+    FAIRLEAD_EXPORT error_code use_certificate_file(std::string const& file, file_format f, error_code& ec);
+    void use_certificate_file(std::string const& file, file_format f) {
+        may_throw(&context::use_certificate_file, file, f, "use_certificate_file");
+    }
+    FAIRLEAD_EXPORT error_code use_certificate(const_buffer const& bytes, file_format f, error_code& ec);
+    void use_certificate(const_buffer const& bytes, file_format f) {
+        may_throw(&context::use_certificate, bytes, f, "use_certificate");
+    }
+    /// The key of the certificate. One that does not belong to it is an error.
+    FAIRLEAD_EXPORT error_code use_private_key_file(std::string const& file, file_format f, error_code& ec);
+    void use_private_key_file(std::string const& file, file_format f) {
+        may_throw(&context::use_private_key_file, file, f, "use_private_key_file");
+    }
+    FAIRLEAD_EXPORT error_code use_private_key(const_buffer const& bytes, file_format f, error_code& ec);
+    void use_private_key(const_buffer const& bytes, file_format f) {
+        may_throw(&context::use_private_key, bytes, f, "use_private_key");
+    }
+    /// Called as `std::string(std::size_t most, password_purpose)` for the password of a key that is encrypted. Without
+    /// one such a key is an error: nothing is asked on a terminal.
+    template <class F> error_code set_password_callback(F f, error_code& ec) {
+        return ask_password_with(impl::password_function(std::move(f)), ec);
+    }
+    template <class F> void set_password_callback(F f) {
+        error_code ec;
+        fairlead::impl::base::throw_error(set_password_callback(std::move(f), ec), "set_password_callback");
+    }
+
+private:
+    template <class A, class B> void may_throw(error_code (context::*f)(A, error_code&), B const& b, char const* what) {
+        error_code ec;
+        fairlead::impl::base::throw_error((this->*f)(b, ec), what);
+    }
+    template <class A> void may_throw(error_code (context::*f)(A, file_format, error_code&), const_buffer const& b,
+                                      file_format format, char const* what) {
+        error_code ec;
+        fairlead::impl::base::throw_error((this->*f)(b, format, ec), what);
+    }
+    template <class A> void may_throw(error_code (context::*f)(A, file_format, error_code&), std::string const& s,
+                                      file_format format, char const* what) {
+        error_code ec;
+        fairlead::impl::base::throw_error((this->*f)(s, format, ec), what);
+    }
+    FAIRLEAD_EXPORT error_code verify_with(impl::verify_function f, error_code& ec);
+    FAIRLEAD_EXPORT error_code ask_password_with(impl::password_function f, error_code& ec);
+
+    native_handle_type handle_;
+};
+
+} // namespace fairlead::ssl

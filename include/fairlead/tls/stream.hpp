@@ -1,0 +1,239 @@
+// A TLS stream over a stream of bytes.
+#pragma once
+
+#include <fairlead/tls/context.hpp>
+#include <fairlead/tls/operations.hpp>
+
+#include <concepts>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace fairlead::ssl {
+namespace impl {
+
+template <class Stream> std::unique_ptr<below> make_below(Stream& s) {
+    if constexpr (driven<Stream>)
+        return std::make_unique<below_socket>(s.core());
+    else
+        return std::make_unique<below_stream<Stream>>(s);
+}
+template <class Stream> void* place_of(Stream& s) noexcept {
+    if constexpr (driven<Stream>)
+        return &s.core();
+    else
+        return std::addressof(s);
+}
+template <class Stream> struct lowest_layer_of {
+    using type = Stream;
+};
+template <class Stream>
+    requires requires { typename Stream::lowest_layer_type; }
+struct lowest_layer_of<Stream> {
+    using type = typename Stream::lowest_layer_type;
+};
+
+} // namespace impl
+
+/// Encrypts what is written, decrypts what is read, and knows who the peer is. `Stream` is held, or referred to if it
+/// is a reference.
+///
+/// One read and one write may be pending at the same time, or one handshake, or one shutdown. A second one completes
+/// with error::already_started.
+/// Threads    any, as long as starts of operations are in order: there is a lock inside
+/// Lifetime   *this outlives its operations. Destroyed, they complete with operation_aborted
+/// Source     RFC 8446; Asio, ssl::stream
+template <class Stream> class stream : public stream_base {
+public:
+    using next_layer_type = std::remove_reference_t<Stream>;
+    using lowest_layer_type = typename impl::lowest_layer_of<next_layer_type>::type;
+    using executor_type = std::decay_t<decltype(std::declval<next_layer_type&>().get_executor())>;
+    /// For functions of OpenSSL.
+    using native_handle_type = ssl_st*;
+
+    /// Around a stream that is made of `a`.
+    template <class Arg>
+        requires std::constructible_from<Stream, Arg>
+    stream(Arg&& a, context& c) : next_layer_(std::forward<Arg>(a)),
+                                  core_(c, impl::make_below(next_layer_)) {}
+    /// With an SSL of OpenSSL's, which is taken over.
+    template <class Arg>
+        requires std::constructible_from<Stream, Arg>
+    stream(Arg&& a, native_handle_type h)
+        : next_layer_(std::forward<Arg>(a)),
+          core_(h, impl::make_below(next_layer_)) {}
+    /// Moved with all its state, and with bytes that have been read but not decrypted. The other one is of no use.
+    stream(stream&& other) noexcept
+        : next_layer_(static_cast<Stream&&>(other.next_layer_)),
+          core_(std::move(other.core_)) {
+        core_.is_at(impl::place_of(next_layer_));
+    }
+    stream& operator=(stream&& other) noexcept
+        requires(!std::is_reference_v<Stream>)
+    {
+        next_layer_ = std::move(other.next_layer_);
+        core_ = std::move(other.core_);
+        core_.is_at(impl::place_of(next_layer_));
+        return *this;
+    }
+    ~stream() = default;
+
+    executor_type get_executor() const noexcept { return const_cast<stream&>(*this).next_layer_.get_executor(); }
+    native_handle_type native_handle() noexcept { return core_.native_handle(); }
+    next_layer_type& next_layer() noexcept { return next_layer_; }
+    next_layer_type const& next_layer() const noexcept { return next_layer_; }
+    lowest_layer_type& lowest_layer() noexcept { return lowest(next_layer_); }
+    lowest_layer_type const& lowest_layer() const noexcept { return lowest(next_layer_); }
+
+    /// Whom a client wants to talk to: a host name, or a textual address. It is sent to the server (SNI), unless it is
+    /// an address, and the server's certificate has to be made out to it. Before the handshake.
+    /// Errors     error::invalid_argument   the name is empty, too long, or has a NUL
+    /// Source     RFC 6066 section 3; RFC 6125
+    void set_host_name(std::string const& name) {
+        fairlead::impl::base::throw_error(core_.set_host_name(name), "set_host_name");
+    }
+    error_code set_host_name(std::string const& name, error_code& ec) { return ec = core_.set_host_name(name); }
+
+    /// For this stream only, as context::set_verify_mode().
+    void set_verify_mode(verify_mode v) {
+        fairlead::impl::base::throw_error(core_.set_verify_mode(v), "set_verify_mode");
+    }
+    error_code set_verify_mode(verify_mode v, error_code& ec) { return ec = core_.set_verify_mode(v); }
+    void set_verify_depth(int depth) {
+        fairlead::impl::base::throw_error(core_.set_verify_depth(depth), "set_verify_depth");
+    }
+    error_code set_verify_depth(int depth, error_code& ec) { return ec = core_.set_verify_depth(depth); }
+    /// For this stream only, as context::set_verify_callback().
+    template <class F> void set_verify_callback(F f) {
+        fairlead::impl::base::throw_error(core_.verify_with(impl::verify_function(std::move(f))),
+                                          "set_verify_callback");
+    }
+    template <class F> error_code set_verify_callback(F f, error_code& ec) {
+        return ec = core_.verify_with(impl::verify_function(std::move(f)));
+    }
+
+    /// Agrees with the peer on keys, and verifies it. If it was cancelled, another one goes on where it stopped.
+    /// Completes  (error_code ec)
+    /// Errors     ssl::error::no_host_name      a client that verifies was told no name; nothing was sent
+    ///            the verify category           the peer's certificate is refused, for this reason
+    ///            the SSL category              OpenSSL, or an alert of the peer
+    ///            ssl::error::stream_truncated  the peer has gone
+    ///            error::operation_aborted      cancelled
+    ///            and those of the stream below
+    /// Cancel     terminal, partial
+    /// Immediate  no
+    /// Lifetime   *this outlives the completion
+    /// Threads    one operation at a time
+    /// Allocates  nothing awaited; OpenSSL does
+    template <class Token = default_completion_token_t<executor_type>>
+    decltype(auto) async_handshake(handshake_type t, Token&& token = {}) {
+        return fairlead::impl::operation::initiate_on<void(error_code)>(*this, std::forward<Token>(token),
+                                                                        impl::tls_handshake<>(core_, t));
+    }
+    /// Says that no more will be written, and waits until the peer says so. Bytes that the peer still sends are an
+    /// error.
+    /// Completes  (error_code ec)
+    /// Errors     ssl::error::stream_truncated  the peer has gone without saying so
+    ///            error::operation_aborted      cancelled; the stream below can be closed all the same
+    ///            and those of the stream below
+    /// Cancel     terminal, partial
+    /// Immediate  when the peer has said so before
+    /// Lifetime   *this outlives the completion
+    /// Threads    one operation at a time
+    /// Allocates  nothing awaited; OpenSSL does
+    template <class Token = default_completion_token_t<executor_type>>
+    decltype(auto) async_shutdown(Token&& token = {}) {
+        return fairlead::impl::operation::initiate_on<void(error_code)>(*this, std::forward<Token>(token),
+                                                                        impl::tls_shutdown(core_));
+    }
+    /// Reads at least one byte, into the first buffer that is not empty.
+    /// Completes  (error_code ec, std::size_t n)
+    /// Errors     error::eof                    the peer has said that no more comes (close_notify)
+    ///            ssl::error::stream_truncated  the stream below ended without that
+    ///            error::operation_aborted      cancelled; nothing was read, and the next read loses nothing
+    ///            the SSL category, and those of the stream below
+    /// Cancel     terminal, partial, total
+    /// Immediate  may be ready without waiting; the handler still never runs before this returns
+    /// Lifetime   *this and the memory behind `into` outlive the completion
+    /// Threads    one read and one write at a time
+    /// Allocates  nothing awaited; OpenSSL does
+    template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<executor_type>>
+    decltype(auto) async_read_some(Buffers const& into, Token&& token = {}) {
+        auto const b = impl::first_of<mutable_buffer>(into);
+        return fairlead::impl::operation::initiate_on<void(error_code, std::size_t)>(
+            *this, std::forward<Token>(token), impl::tls_transfer<impl::verb::read>(core_, b.data(), b.size()));
+    }
+    /// Writes at least one byte, of the first buffer that is not empty.
+    /// Completes  (error_code ec, std::size_t n)
+    /// Errors     error::operation_aborted      cancelled. n bytes are encrypted, and the next write sends the rest
+    ///                                          of them first
+    ///            the SSL category, and those of the stream below
+    /// Cancel     terminal, partial
+    /// Immediate  may be ready without waiting; the handler still never runs before this returns
+    /// Lifetime   *this and the memory behind `from` outlive the completion
+    /// Threads    one read and one write at a time
+    /// Allocates  nothing awaited; OpenSSL does
+    template <const_buffer_sequence Buffers, class Token = default_completion_token_t<executor_type>>
+    decltype(auto) async_write_some(Buffers const& from, Token&& token = {}) {
+        auto const b = impl::first_of<const_buffer>(from);
+        return fairlead::impl::operation::initiate_on<void(error_code, std::size_t)>(
+            *this, std::forward<Token>(token),
+            impl::tls_transfer<impl::verb::write>(core_, const_cast<void*>(b.data()), b.size()));
+    }
+
+    // In the calling thread. With a stream that has asynchronous operations only they fail (operation_not_supported).
+    error_code handshake(handshake_type t, error_code& ec) { return ec = done(impl::tls_handshake<>(core_, t)); }
+    void handshake(handshake_type t) {
+        fairlead::impl::base::throw_error(done(impl::tls_handshake<>(core_, t)), "handshake");
+    }
+    error_code shutdown(error_code& ec) { return ec = done(impl::tls_shutdown(core_)); }
+    void shutdown() { fairlead::impl::base::throw_error(done(impl::tls_shutdown(core_)), "shutdown"); }
+    template <mutable_buffer_sequence Buffers> std::size_t read_some(Buffers const& into, error_code& ec) {
+        auto const b = impl::first_of<mutable_buffer>(into);
+        return moved(impl::tls_transfer<impl::verb::read>(core_, b.data(), b.size()), ec);
+    }
+    template <mutable_buffer_sequence Buffers> std::size_t read_some(Buffers const& into) {
+        error_code ec;
+        auto const n = read_some(into, ec);
+        fairlead::impl::base::throw_error(ec, "read_some");
+        return n;
+    }
+    template <const_buffer_sequence Buffers> std::size_t write_some(Buffers const& from, error_code& ec) {
+        auto const b = impl::first_of<const_buffer>(from);
+        return moved(impl::tls_transfer<impl::verb::write>(core_, const_cast<void*>(b.data()), b.size()), ec);
+    }
+    template <const_buffer_sequence Buffers> std::size_t write_some(Buffers const& from) {
+        error_code ec;
+        auto const n = write_some(from, ec);
+        fairlead::impl::base::throw_error(ec, "write_some");
+        return n;
+    }
+
+    /// For initiate_on().
+    bool runs_handlers() const noexcept { return fairlead::impl::exec::loop_of(get_executor()) == &core_.engine(); }
+
+private:
+    template <class Layer> static auto& lowest(Layer& l) noexcept {
+        if constexpr (requires { l.lowest_layer(); })
+            return l.lowest_layer();
+        else
+            return l;
+    }
+    template <class Init> static error_code done(Init const& i) {
+        std::tuple<error_code> v;
+        i.block(v);
+        return std::get<0>(v);
+    }
+    template <class Init> static std::size_t moved(Init const& i, error_code& ec) {
+        std::tuple<error_code, std::size_t> v;
+        i.block(v);
+        ec = std::get<0>(v);
+        return std::get<1>(v);
+    }
+
+    Stream next_layer_;
+    impl::stream_core core_;
+};
+
+} // namespace fairlead::ssl

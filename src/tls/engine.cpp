@@ -1,0 +1,203 @@
+#include <tls/engine.hpp>
+
+#include <fairlead/net/ip.hpp>
+#include <fairlead/tls/error.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/x509v3.h>
+
+namespace fairlead::ssl::impl {
+
+/// OpenSSL's way to our bytes. A call that has to wait asks to be repeated.
+struct engine::io {
+    static engine& of(BIO* b) noexcept { return *static_cast<engine*>(BIO_get_data(b)); }
+    static int read(BIO* b, char* into, std::size_t size, std::size_t* n) {
+        auto& self = of(b);
+        BIO_clear_retry_flags(b);
+        *n = self.input.take(into, size);
+        if (*n != 0)
+            return 1;
+        if (!self.input_ended)
+            BIO_set_retry_read(b);
+        return 0;
+    }
+    static int write(BIO* b, char const* from, std::size_t size, std::size_t* n) {
+        auto& self = of(b);
+        BIO_clear_retry_flags(b);
+        *n = std::min(size, self.output.space_left());
+        if (*n == 0) {
+            BIO_set_retry_write(b);
+            return 0;
+        }
+        if (!self.output.borrow()) {
+            *n = 0;
+            return 0;
+        }
+        std::memcpy(self.output.space(), from, *n);
+        self.output.commit(*n);
+        return 1;
+    }
+    static long control(BIO* b, int what, long, void*) {
+        if (what == BIO_CTRL_EOF)
+            return of(b).input_ended && of(b).input.empty();
+        return what == BIO_CTRL_FLUSH; // There is nothing below that would hold anything back.
+    }
+    static BIO_METHOD* method() noexcept {
+        static BIO_METHOD* const m = [] {
+            auto* const made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "fairlead");
+            if (made) {
+                BIO_meth_set_read_ex(made, &io::read);
+                BIO_meth_set_write_ex(made, &io::write);
+                BIO_meth_set_ctrl(made, &io::control);
+            }
+            return made;
+        }();
+        return m;
+    }
+};
+
+error_code last_error() noexcept {
+    unsigned long const e = ERR_get_error();
+    if (e == 0)
+        return error::unspecified_system_error;
+    if (ERR_SYSTEM_ERROR(e))
+        return {static_cast<int>(ERR_GET_REASON(e)), fairlead::error::get_system_category()};
+    if (ERR_GET_REASON(e) == ERR_R_MALLOC_FAILURE)
+        return fairlead::error::no_memory;
+    return {static_cast<int>(e), fairlead::error::get_ssl_category()};
+}
+
+engine::engine(context& c) : ssl_(SSL_new(c.native_handle())), context_(c.native_handle()) { attach(); }
+engine::engine(SSL* s) : ssl_(s), context_(nullptr) { attach(); }
+engine::~engine() { SSL_free(ssl_); }
+
+void engine::attach() {
+    auto* const m = io::method();
+    auto* const b = ssl_ && m ? BIO_new(m) : nullptr;
+    if (!b) {
+        auto const ec = last_error();
+        SSL_free(ssl_);
+        fairlead::impl::base::throw_error_now(ec, "ssl::stream");
+    }
+    BIO_set_data(b, this);
+    BIO_set_init(b, 1);
+    SSL_set_bio(ssl_, b, b);
+    SSL_set_mode(ssl_, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
+}
+
+error_code engine::set_host_name(std::string const& name) noexcept {
+    if (name.empty() || name.size() > 255 || name.find('\0') != std::string::npos)
+        return fairlead::error::invalid_argument;
+    ERR_clear_error();
+    auto* const expected = SSL_get0_param(ssl_);
+    error_code no_address;
+    ip::make_address(name, no_address);
+    if (!no_address) // Certificates name addresses in a field of their own, and nobody sends one as a name.
+        return X509_VERIFY_PARAM_set1_ip_asc(expected, name.c_str()) == 1 ? error_code() : last_error();
+    X509_VERIFY_PARAM_set_hostflags(expected, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    if (X509_VERIFY_PARAM_set1_host(expected, name.c_str(), name.size()) != 1 ||
+        SSL_set_tlsext_host_name(ssl_, name.c_str()) != 1)
+        return last_error();
+    return {};
+}
+
+bool engine::knows_whom_to_expect() const noexcept {
+    auto* const expected = SSL_get0_param(ssl_);
+    char* const address = X509_VERIFY_PARAM_get1_ip_asc(expected);
+    bool const is_address = address != nullptr;
+    OPENSSL_free(address);
+    return is_address || X509_VERIFY_PARAM_get0_host(expected, 0) != nullptr || has_verify_function(ssl_);
+}
+
+progress engine::fail(error_code const& ec) noexcept {
+    failure_ = ec;
+    return progress::failed;
+}
+
+progress engine::handshake(bool is_client) noexcept {
+    if (failure_)
+        return progress::failed;
+    if (!has_role_) {
+        if (context_ && is_ours(context_) && is_client) {
+            if (!is_verify_mode_chosen(ssl_))
+                SSL_set_verify(ssl_, SSL_VERIFY_PEER, SSL_get_verify_callback(ssl_));
+            if (SSL_get_verify_mode(ssl_) != SSL_VERIFY_NONE) {
+                if (!knows_whom_to_expect())
+                    return fail(error::no_host_name);
+                if (auto const ec = trust_system(context_))
+                    return fail(ec);
+            }
+        }
+        is_client ? SSL_set_connect_state(ssl_) : SSL_set_accept_state(ssl_);
+        has_role_ = true;
+    }
+    ERR_clear_error();
+    return progress_of(SSL_do_handshake(ssl_));
+}
+
+progress engine::read(void* into, std::size_t size, std::size_t& n) noexcept {
+    n = 0;
+    if (failure_)
+        return progress::failed;
+    ERR_clear_error();
+    return progress_of(SSL_read_ex(ssl_, into, size, &n));
+}
+
+progress engine::write(void const* from, std::size_t size, std::size_t& n) noexcept {
+    n = 0;
+    if (failure_)
+        return progress::failed;
+    if (output.space_left() < record_most)
+        return progress::wants_output;
+    ERR_clear_error();
+    return progress_of(SSL_write_ex(ssl_, from, size, &n));
+}
+
+progress engine::shutdown() noexcept {
+    if (failure_)
+        return progress::failed;
+    ERR_clear_error();
+    int r = 1;
+    if (!has_sent_close_) {
+        r = SSL_shutdown(ssl_);
+        has_sent_close_ = r >= 0;
+        if (r < 0 || (SSL_get_shutdown(ssl_) & SSL_RECEIVED_SHUTDOWN))
+            return r < 0 ? progress_of(r) : progress::done;
+    }
+    r = SSL_shutdown(ssl_);
+    return r == 1 ? progress::done : progress_of(r);
+}
+
+bool engine::has_input() const noexcept { return !input.empty() || input_ended || SSL_pending(ssl_) != 0; }
+
+progress engine::progress_of(int result) noexcept {
+    if (result > 0)
+        return progress::done;
+    switch (SSL_get_error(ssl_, result)) {
+    case SSL_ERROR_WANT_READ: return progress::wants_input;
+    case SSL_ERROR_WANT_WRITE: return progress::wants_output;
+    case SSL_ERROR_ZERO_RETURN: return progress::closed;
+    case SSL_ERROR_SSL: break;
+    case SSL_ERROR_SYSCALL:
+        if (ERR_peek_error() == 0) // The BIO has no other failure than that of having no memory.
+            return fail(input_ended ? error_code(error::stream_truncated) : fairlead::error::no_memory);
+        break;
+    default: return fail(error::unexpected_result);
+    }
+    auto const e = ERR_peek_error();
+    if (ERR_GET_LIB(e) == ERR_LIB_SSL) {
+        if (ERR_GET_REASON(e) == SSL_R_UNEXPECTED_EOF_WHILE_READING)
+            return fail(error::stream_truncated);
+        long const refused = SSL_get_verify_result(ssl_);
+        if (ERR_GET_REASON(e) == SSL_R_CERTIFICATE_VERIFY_FAILED && refused != X509_V_OK)
+            return fail({static_cast<int>(refused), error::get_verify_category()});
+    }
+    return fail(last_error());
+}
+
+} // namespace fairlead::ssl::impl

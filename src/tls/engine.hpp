@@ -1,0 +1,89 @@
+// OpenSSL without I/O: encrypted bytes are put in and taken out, and nothing waits.
+#pragma once
+
+#include <fairlead/base/error.hpp>
+#include <fairlead/tls/context.hpp>
+
+#include <tls/lent_memory.hpp>
+
+#include <cstddef>
+#include <string>
+
+#include <openssl/ssl.h>
+
+namespace fairlead::ssl::impl {
+
+/// The outcome of a step.
+enum class progress : unsigned char {
+    done,
+    wants_input,  ///< nothing happens until more has come
+    wants_output, ///< nothing happens until output() is taken
+    closed,       ///< the peer has said that no more comes
+    failed,       ///< failure() says why; so does every later step
+};
+
+class engine {
+public:
+    /// For streams of a context. Throws system_error.
+    explicit engine(context& c);
+    /// Takes over an SSL.
+    explicit engine(SSL* s);
+    engine(engine const&) = delete;
+    engine& operator=(engine const&) = delete;
+    ~engine();
+
+    SSL* native_handle() const noexcept { return ssl_; }
+    error_code set_host_name(std::string const& name) noexcept;
+
+    progress handshake(bool is_client) noexcept;
+    progress read(void* into, std::size_t size, std::size_t& n) noexcept;
+    /// Takes a record's worth.
+    progress write(void const* from, std::size_t size, std::size_t& n) noexcept;
+    /// Says that no more will be written; done when the peer has said so, too.
+    progress shutdown() noexcept;
+    error_code const& failure() const noexcept { return failure_; }
+    /// Decrypted bytes that wait to be read, or encrypted ones that have not been looked at.
+    bool has_input() const noexcept;
+
+    /// Encrypted bytes from below. All are taken before a step wants input.
+    lent_memory input;
+    /// The stream below has ended.
+    bool input_ended = false;
+    /// Encrypted bytes for below.
+    lent_memory output;
+    /// Of one record there is always space: what is larger needs several steps.
+    static constexpr std::size_t record_most = 16'384 + 256 + 5;
+
+private:
+    struct io; // the functions of its BIO
+    void attach();
+    progress progress_of(int result) noexcept;
+    progress fail(error_code const& ec) noexcept;
+    bool knows_whom_to_expect() const noexcept;
+
+    SSL* ssl_;
+    SSL_CTX* context_; ///< null: the program has made the SSL, and verifies as it likes
+    bool has_role_ = false;
+    bool has_sent_close_ = false;
+    error_code failure_;
+};
+
+/// The oldest error that OpenSSL has noted in this thread.
+error_code last_error() noexcept;
+/// Sets what a context of OpenSSL does for verify_function and password_function, kept with the SSL or SSL_CTX.
+error_code keep_verify_function(SSL_CTX* c, verify_function f) noexcept;
+error_code keep_verify_function(SSL* s, verify_function f) noexcept;
+bool has_verify_function(SSL const* s) noexcept;
+/// Reads the roots of the system unless the program has named its own, or has done so before.
+error_code trust_system(SSL_CTX* c) noexcept;
+/// The program has chosen a mode of verification, so that the side of the handshake does not.
+void note_verify_mode(SSL_CTX* c) noexcept;
+void note_verify_mode(SSL* s) noexcept;
+bool is_verify_mode_chosen(SSL const* s) noexcept;
+/// The program has named authorities.
+void note_trust(SSL_CTX* c) noexcept;
+/// A context of ours, made with the defaults. False: no memory.
+bool make_ours(SSL_CTX* c) noexcept;
+bool is_ours(SSL_CTX* c) noexcept;
+
+} // namespace fairlead::ssl::impl

@@ -1,0 +1,418 @@
+#include <tls/machine.hpp>
+
+#include <fairlead/base/taken_from.hpp>
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+namespace fairlead::ssl::impl {
+namespace {
+
+constexpr std::size_t control = 0, writer = 1, reader = 2;
+
+} // namespace
+
+template <class From> machine::machine(From&& from, std::unique_ptr<below> b)
+    : engine_(std::forward<From>(from)),
+      below_(std::move(b)) {
+    reading_.of = writing_.of = this;
+    reading_.run = &run_read;
+    writing_.run = &run_write;
+}
+
+std::size_t machine::place_of(verb v) noexcept {
+    return v == verb::read ? reader : v == verb::write ? writer : control;
+}
+
+bool machine::may_try() const noexcept {
+    fairlead::impl::exec::section const s;
+    return engine().may_try(s);
+}
+
+void machine::end(tls_op& o, error_code const& ec) noexcept {
+    o.result.error = ec.value();
+    o.category = &ec.category();
+}
+
+bool machine::is_refused(tls_op& o) noexcept {
+    if (!waiting_[place_of(o.what)])
+        return false;
+    end(o, fairlead::error::already_started);
+    return true;
+}
+
+bool machine::wants_input() const noexcept {
+    for (std::size_t i = 0; i != waiting_.size(); ++i)
+        if (waiting_[i] && waits_for_input_[i])
+            return true;
+    return false;
+}
+
+/// One step of the engine. An op that has only to be written is done when nothing is left to be written.
+bool machine::step(tls_op& o) noexcept {
+    bool& waits_for_input = waits_for_input_[place_of(o.what)];
+    waits_for_input = false;
+    auto const is_written = [&] {
+        if (engine_.output.empty() && flying_.empty())
+            return true;
+        if (!writing_.failure)
+            return false;
+        if (!o.result.error) // Else the first error tells more.
+            end(o, writing_.failure);
+        return true;
+    };
+    if (o.is_sent)
+        return is_written();
+    auto p = progress::done;
+    switch (o.what) {
+    case verb::handshake: p = engine_.handshake(o.is_client); break;
+    case verb::shutdown: p = engine_.shutdown(); break;
+    case verb::read:
+        if (o.size == 0)
+            return true;
+        p = engine_.read(o.data, o.size, o.result.n);
+        break;
+    case verb::write:
+        while (o.result.n != o.size && p == progress::done) {
+            std::size_t n = 0;
+            p = engine_.write(static_cast<std::byte const*>(o.data) + o.result.n, o.size - o.result.n, n);
+            o.result.n += n;
+        }
+        if (o.result.n != 0)
+            p = progress::done;
+        break;
+    }
+    switch (p) {
+    case progress::done:
+        if (o.what == verb::read)
+            return true;
+        o.is_sent = true;
+        return is_written();
+    case progress::closed:
+        end(o, o.what == verb::read ? error_code(fairlead::error::eof) : error_code(fairlead::error::broken_pipe));
+        return true;
+    case progress::failed:
+        end(o, engine_.failure());
+        o.is_sent = true; // The alert for the peer goes first.
+        return o.what == verb::read || is_written();
+    case progress::wants_output:
+        if (!writing_.failure)
+            return false;
+        end(o, writing_.failure);
+        return true;
+    case progress::wants_input:
+        if (reading_.failure) {
+            end(o, reading_.failure);
+            return true;
+        }
+        waits_for_input = true;
+        return false;
+    }
+    return false;
+}
+
+bool machine::step_all(op_queue& done) noexcept {
+    bool any = false;
+    for (auto*& o : waiting_)
+        if (o && step(*o)) {
+            done.push_back(*std::exchange(o, nullptr));
+            any = true;
+        }
+    return any;
+}
+
+void machine::submit_below(way& w) noexcept {
+    w.is_under_way = true;
+    w.is_dropped = false;
+    references_.fetch_add(1, std::memory_order_relaxed);
+    below_->submit(w);
+}
+
+/// True: something has been written.
+bool machine::write_below(bool may_try) noexcept {
+    if (writing_.is_under_way || writing_.failure || has_left_)
+        return false;
+    if (flying_.empty()) {
+        if (engine_.output.empty())
+            return false;
+        std::swap(flying_, engine_.output);
+    }
+    writing_.begin(io::kind::send_all, flying_.data(), flying_.size());
+    if (!may_try || !below_->try_now(writing_)) {
+        submit_below(writing_);
+        return false;
+    }
+    wrote();
+    return true;
+}
+
+void machine::wrote() noexcept {
+    flying_.consume(std::min(writing_.result.n, flying_.size()));
+    if (writing_.result.error && writing_.error() != fairlead::error::operation_aborted)
+        writing_.failure = writing_.error();
+    if (flying_.empty() && engine_.output.empty()) {
+        flying_.give_back();
+        engine_.output.give_back();
+    }
+}
+
+/// True: there is something for the engine to look at.
+bool machine::read_below(bool may_try) noexcept {
+    if (reading_.is_under_way || has_left_ || !wants_input())
+        return false;
+    auto& into = engine_.input;
+    if (!into.borrow()) {
+        reading_.failure = fairlead::error::no_memory;
+        return true;
+    }
+    reading_.begin(io::kind::receive, into.space(), lent_memory::capacity);
+    if (may_try && below_->try_now(reading_)) {
+        has_read();
+        return true;
+    }
+    if (below_->tries()) { // The rest of a longer message is read when the first part is here.
+        into.give_back();
+        reading_.begin(io::kind::receive, first_.data(), first_.size());
+    }
+    submit_below(reading_);
+    return false;
+}
+
+void machine::has_read() noexcept {
+    auto& into = engine_.input;
+    if (reading_.data != first_.data())
+        into.commit(reading_.result.n);
+    else if (reading_.result.n != 0 && !into.put(first_.data(), reading_.result.n))
+        reading_.failure = fairlead::error::no_memory;
+    if (!reading_.result.error)
+        return;
+    auto const ec = reading_.error();
+    if (ec == fairlead::error::eof)
+        engine_.input_ended = true;
+    else if (ec != fairlead::error::operation_aborted)
+        reading_.failure = ec;
+}
+
+void machine::go_on(op_queue& done, bool may_try) noexcept {
+    do
+        step_all(done);
+    while (write_below(may_try) || read_below(may_try));
+    if (reading_.is_under_way && !reading_.is_dropped && !wants_input()) {
+        reading_.is_dropped = true;
+        below_->cancel(reading_);
+    }
+    if (engine_.input.empty() && !reading_.is_under_way)
+        engine_.input.give_back();
+}
+
+/// After the lock: ops may go as soon as they are posted, and this with them.
+void machine::finish(op_queue& done) noexcept {
+    auto& l = engine();
+    while (!done.empty())
+        l.post(*done.pop_front());
+}
+
+bool machine::ready(verb v) noexcept {
+    std::lock_guard const lock(lock_);
+    return v != verb::read || engine_.has_input() || !reading_.is_under_way;
+}
+
+bool machine::try_now(tls_op& o) noexcept {
+    std::lock_guard const lock(lock_);
+    if (is_refused(o))
+        return true;
+    auto*& place = waiting_[place_of(o.what)];
+    place = &o; // For the time of the attempt: it wants what it wants.
+    for (;;) {
+        if (step(o)) {
+            place = nullptr;
+            write_below(true); // an alert, for instance
+            return true;
+        }
+        // Bytes of both directions stay with the machine, so that nothing is lost if they are not enough.
+        if (writing_.is_under_way || !write_below(true)) {
+            if (!waits_for_input_[place_of(o.what)] || reading_.is_under_way)
+                break;
+            auto& into = engine_.input;
+            if (!into.borrow())
+                break;
+            reading_.begin(io::kind::receive, into.space(), lent_memory::capacity);
+            if (!below_->try_now(reading_)) {
+                into.give_back();
+                break;
+            }
+            has_read();
+        }
+    }
+    place = nullptr;
+    return false;
+}
+
+void machine::submit(tls_op& o) noexcept {
+    op_queue done;
+    bool const can_try = may_try();
+    references_.fetch_add(1, std::memory_order_relaxed);
+    {
+        std::lock_guard const lock(lock_);
+        if (is_refused(o)) {
+            done.push_back(o);
+        } else {
+            waiting_[place_of(o.what)] = &o;
+            go_on(done, can_try);
+        }
+    }
+    finish(done);
+    release();
+}
+
+void machine::perform(tls_op& o) noexcept {
+    for (;;) {
+        std::lock_guard const lock(lock_);
+        if (is_refused(o) || step(o))
+            return;
+        auto* w = &writing_;
+        if (!engine_.output.empty() || !flying_.empty()) {
+            if (flying_.empty())
+                std::swap(flying_, engine_.output);
+            w->begin(io::kind::send_all, flying_.data(), flying_.size());
+        } else {
+            w = &reading_;
+            if (!engine_.input.borrow())
+                return end(o, fairlead::error::no_memory);
+            w->begin(io::kind::receive, engine_.input.space(), lent_memory::capacity);
+        }
+        if (w->is_under_way)
+            return end(o, fairlead::error::already_started);
+        below_->perform(*w);
+        w == &writing_ ? wrote() : has_read();
+        if (w->result.error == EAGAIN && !w->category)
+            return end(o, fairlead::error::would_block);
+    }
+}
+
+void machine::cancel(tls_op& o) noexcept {
+    op_queue done;
+    references_.fetch_add(1, std::memory_order_relaxed);
+    {
+        std::lock_guard const lock(lock_);
+        auto*& place = waiting_[place_of(o.what)];
+        if (place == &o) {
+            place = nullptr;
+            end(o, fairlead::error::operation_aborted);
+            done.push_back(o);
+            if (writing_.is_under_way && !waiting_[control] && !waiting_[writer]) {
+                writing_.is_dropped = true;
+                below_->cancel(writing_);
+            }
+            if (reading_.is_under_way && !reading_.is_dropped && !wants_input()) {
+                reading_.is_dropped = true;
+                below_->cancel(reading_);
+            }
+        }
+    }
+    finish(done);
+    release();
+}
+
+void machine::has_news(way& w, op_mode mode) noexcept {
+    op_queue done;
+    bool const can_try = may_try();
+    {
+        std::lock_guard const lock(lock_);
+        w.is_under_way = false;
+        if (mode == op_mode::abandon || has_left_) {
+            // The loop is being given up, and with it what waits here.
+            for (auto*& o : waiting_)
+                if (o)
+                    done.push_back(*std::exchange(o, nullptr));
+        } else {
+            &w == &reading_ ? has_read() : wrote();
+            // Somebody has cancelled the operations of the stream below, and means ours.
+            if (!w.is_dropped && w.result.error && w.error() == fairlead::error::operation_aborted)
+                give_up(done, &w == &reading_);
+            go_on(done, can_try);
+        }
+    }
+    finish(done);
+    release();
+}
+
+/// Ends those that wait for this direction.
+void machine::give_up(op_queue& done, int is_reading) noexcept {
+    for (std::size_t i = 0; i != waiting_.size(); ++i)
+        if (auto*& o = waiting_[i]; o && (is_reading ? waits_for_input_[i] : o->is_sent)) {
+            end(*o, fairlead::error::operation_aborted);
+            done.push_back(*std::exchange(o, nullptr));
+        }
+}
+
+void machine::run_read(op* o, op_mode mode) {
+    auto& w = static_cast<way&>(static_cast<below_op&>(static_cast<io::io_op&>(*o)));
+    w.of->has_news(w, mode);
+}
+void machine::run_write(op* o, op_mode mode) { run_read(o, mode); }
+
+void machine::leave() noexcept {
+    op_queue done;
+    {
+        std::lock_guard const lock(lock_);
+        has_left_ = true;
+        for (auto*& o : waiting_)
+            if (o) {
+                end(*o, fairlead::error::operation_aborted);
+                done.push_back(*std::exchange(o, nullptr));
+            }
+        for (auto* const w : {&reading_, &writing_})
+            if (w->is_under_way) {
+                w->is_dropped = true;
+                below_->cancel(*w);
+            }
+    }
+    finish(done);
+    release();
+}
+
+void machine::release() noexcept {
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+        delete this;
+}
+
+void tls_canceller::request(op& o) const noexcept {
+    auto& pending = static_cast<tls_op&>(o);
+    pending.of->cancel(pending);
+}
+
+stream_core::stream_core(context& c, std::unique_ptr<below> b) : machine_(new machine(c, std::move(b))) {}
+stream_core::stream_core(ssl_st* s, std::unique_ptr<below> b) : machine_(new machine(s, std::move(b))) {}
+stream_core::~stream_core() {
+    if (machine_)
+        machine_->leave();
+}
+io_loop& stream_core::engine() const noexcept { return machine_->engine(); }
+ssl_st* stream_core::native_handle() const noexcept { return machine_->tls().native_handle(); }
+void stream_core::is_at(void* below) noexcept {
+    if (machine_)
+        machine_->stream_below().is_at(below);
+}
+error_code stream_core::set_host_name(std::string const& name) noexcept { return machine_->tls().set_host_name(name); }
+error_code stream_core::set_verify_mode(verify_mode v) noexcept {
+    auto* const s = native_handle();
+    SSL_set_verify(s, v, SSL_get_verify_callback(s));
+    note_verify_mode(s);
+    return {};
+}
+error_code stream_core::set_verify_depth(int depth) noexcept {
+    SSL_set_verify_depth(native_handle(), depth);
+    return {};
+}
+error_code stream_core::verify_with(verify_function f) noexcept {
+    return keep_verify_function(native_handle(), std::move(f));
+}
+bool stream_core::ready(machine& m, verb v) noexcept { return m.ready(v); }
+bool stream_core::try_now(tls_op& o) noexcept { return o.of->try_now(o); }
+void stream_core::submit(tls_op& o) noexcept { o.of->submit(o); }
+void stream_core::perform(tls_op& o) noexcept { o.of->perform(o); }
+loop& stream_core::loop_of(machine const& m) noexcept { return m.engine(); }
+
+} // namespace fairlead::ssl::impl

@@ -1,0 +1,140 @@
+// The callbacks and choices of a program, kept with an SSL_CTX or an SSL of OpenSSL's.
+#include <tls/engine.hpp>
+
+#include <memory>
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include <openssl/err.h>
+
+namespace fairlead::ssl::impl {
+namespace {
+
+struct settings {
+    verify_function verify;
+    bool is_ours = false;
+    bool has_verify_mode = false;
+    bool has_trust = false;
+    std::once_flag reads_system;
+    error_code system_failure;
+};
+
+void free_settings(void*, void* p, CRYPTO_EX_DATA*, int, long, void*) { delete static_cast<settings*>(p); }
+
+int context_index() noexcept {
+    static int const i = SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, &free_settings);
+    return i;
+}
+int stream_index() noexcept {
+    static int const i = SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, &free_settings);
+    return i;
+}
+settings* of(SSL_CTX const* c) noexcept { return static_cast<settings*>(SSL_CTX_get_ex_data(c, context_index())); }
+settings* of(SSL const* s) noexcept { return static_cast<settings*>(SSL_get_ex_data(s, stream_index())); }
+
+/// Null: no memory.
+settings* made_for(SSL_CTX* c) noexcept {
+    if (auto* const there = of(c))
+        return there;
+    std::unique_ptr<settings> made(new (std::nothrow) settings);
+    return made && SSL_CTX_set_ex_data(c, context_index(), made.get()) == 1 ? made.release() : nullptr;
+}
+settings* made_for(SSL* s) noexcept {
+    if (auto* const there = of(s))
+        return there;
+    std::unique_ptr<settings> made(new (std::nothrow) settings);
+    return made && SSL_set_ex_data(s, stream_index(), made.get()) == 1 ? made.release() : nullptr;
+}
+
+/// OpenSSL's callback has no argument of ours: the stream's function comes first, then that of its context.
+int call_verify(int is_verified, X509_STORE_CTX* found) {
+    auto const* const s =
+        static_cast<SSL const*>(X509_STORE_CTX_get_ex_data(found, SSL_get_ex_data_X509_STORE_CTX_idx()));
+    auto const* own = of(s);
+    if (!own || !own->verify)
+        own = of(SSL_get_SSL_CTX(s));
+    if (!own || !own->verify)
+        return is_verified;
+    try {
+        verify_context c(found);
+        if (own->verify(is_verified != 0, c))
+            return 1;
+    } catch (...) { // A callback that throws has not accepted.
+    }
+    if (X509_STORE_CTX_get_error(found) == X509_V_OK)
+        X509_STORE_CTX_set_error(found, X509_V_ERR_APPLICATION_VERIFICATION);
+    return 0;
+}
+
+template <class Handle> error_code keep(Handle* h, verify_function& f) noexcept {
+    auto* const kept = made_for(h);
+    if (!kept)
+        return fairlead::error::no_memory;
+    kept->verify = std::move(f);
+    return {};
+}
+
+} // namespace
+
+error_code keep_verify_function(SSL_CTX* c, verify_function f) noexcept {
+    if (auto const ec = keep(c, f))
+        return ec;
+    SSL_CTX_set_verify(c, SSL_CTX_get_verify_mode(c), &call_verify);
+    return {};
+}
+error_code keep_verify_function(SSL* s, verify_function f) noexcept {
+    if (auto const ec = keep(s, f))
+        return ec;
+    SSL_set_verify(s, SSL_get_verify_mode(s), &call_verify);
+    return {};
+}
+bool has_verify_function(SSL const* s) noexcept {
+    auto const* const own = of(s);
+    auto const* const common = of(SSL_get_SSL_CTX(s));
+    return (own && own->verify) || (common && common->verify);
+}
+
+void note_verify_mode(SSL_CTX* c) noexcept {
+    if (auto* const kept = made_for(c))
+        kept->has_verify_mode = true;
+}
+void note_verify_mode(SSL* s) noexcept {
+    if (auto* const kept = made_for(s))
+        kept->has_verify_mode = true;
+}
+bool is_verify_mode_chosen(SSL const* s) noexcept {
+    auto const* const own = of(s);
+    auto const* const common = of(SSL_get_SSL_CTX(s));
+    return (own && own->has_verify_mode) || (common && common->has_verify_mode);
+}
+void note_trust(SSL_CTX* c) noexcept {
+    if (auto* const kept = made_for(c))
+        kept->has_trust = true;
+}
+bool is_ours(SSL_CTX* c) noexcept {
+    auto const* const kept = of(c);
+    return kept && kept->is_ours;
+}
+bool make_ours(SSL_CTX* c) noexcept {
+    auto* const kept = made_for(c);
+    if (kept)
+        kept->is_ours = true;
+    return kept;
+}
+
+error_code trust_system(SSL_CTX* c) noexcept {
+    auto* const kept = made_for(c);
+    if (!kept)
+        return fairlead::error::no_memory;
+    if (kept->has_trust)
+        return {};
+    std::call_once(kept->reads_system, [&]() noexcept {
+        ERR_clear_error();
+        if (SSL_CTX_set_default_verify_paths(c) != 1)
+            kept->system_failure = last_error();
+    });
+    return kept->system_failure;
+}
+
+} // namespace fairlead::ssl::impl

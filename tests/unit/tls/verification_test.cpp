@@ -1,0 +1,162 @@
+// Rows L01, L02, L16, L18: whom a client believes.
+#include <fairlead/tls/host_name_verification.hpp>
+#include <unit/tls/pair.hpp>
+
+#include <functional>
+
+#include <openssl/ssl.h>
+#include <openssl/x509_vfy.h>
+
+namespace {
+
+using namespace fairlead;
+using namespace fairlead::test;
+
+/// A handshake with a server that is `who`; the error of the client.
+error_code refused_because(identity const& who, std::function<void(tls_pair&)> change = {}) {
+    io_context context;
+    ssl::context of_server(ssl::context::tls_server);
+    use(of_server, who);
+    tls_pair p(context, client_context(), std::move(of_server));
+    if (change)
+        change(p);
+    error_code of_client;
+    run_through(context, [&]() -> awaitable<void> { of_client = (co_await p.shake_hands()).first; });
+    return of_client;
+}
+error_code because(int reason) { return {reason, ssl::error::get_verify_category()}; }
+
+TEST(Catalogue, L18_CertificateIsRefusedForTheReasonThatItHas) {
+    EXPECT_FALSE(refused_because(server()));
+    EXPECT_EQ(refused_because(make_identity("server.test", {.begins = -7200, .ends = -3600}, &authority())),
+              because(X509_V_ERR_CERT_HAS_EXPIRED));
+    EXPECT_EQ(refused_because(make_identity("server.test", {.begins = 3600, .ends = 7200}, &authority())),
+              because(X509_V_ERR_CERT_NOT_YET_VALID));
+    EXPECT_EQ(refused_because(make_identity("server.test", {.names = "DNS:other.test"}, &authority())),
+              because(X509_V_ERR_HOSTNAME_MISMATCH));
+    EXPECT_EQ(refused_because(make_identity("server.test")), because(X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT));
+    auto const stranger = make_identity("another authority", {.is_authority = true});
+    EXPECT_EQ(refused_because(make_identity("server.test", {}, &stranger)),
+              because(X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY));
+    EXPECT_NE(because(X509_V_ERR_CERT_HAS_EXPIRED).message().find("expired"), std::string::npos);
+}
+
+TEST(Catalogue, L02_NameThatIsSentIsTheOneThatIsVerified) {
+    auto const named = [](char const* name) { return [name](tls_pair& p) { p.client.set_host_name(name); }; };
+    EXPECT_FALSE(refused_because(server(), named("a.wild.test")));
+    EXPECT_EQ(refused_because(server(), named("b.a.wild.test")), because(X509_V_ERR_HOSTNAME_MISMATCH));
+    EXPECT_EQ(refused_because(server(), named("erver.test")), because(X509_V_ERR_HOSTNAME_MISMATCH));
+
+    io_context context;
+    tls_pair p(context);
+    run_through(context, [&p]() -> awaitable<void> { co_await p.shake_hands(); });
+    EXPECT_STREQ(SSL_get_servername(p.server.native_handle(), TLSEXT_NAMETYPE_host_name), "server.test");
+}
+
+TEST(Catalogue, L02_AddressIsVerifiedAndNotSent) {
+    auto const to_address = [](char const* address) {
+        return [address](tls_pair& p) {
+            p.client = tls_socket(p.context, p.of_client);
+            p.server = tls_socket(p.context, p.of_server);
+            local::connect_pair(p.client.next_layer(), p.server.next_layer());
+            p.client.set_host_name(address);
+        };
+    };
+    EXPECT_FALSE(refused_because(server(), to_address("127.0.0.1")));
+    EXPECT_EQ(refused_because(server(), to_address("127.0.0.2")), because(X509_V_ERR_IP_ADDRESS_MISMATCH));
+    io_context context;
+    tls_pair p(context);
+    to_address("127.0.0.1")(p);
+    run_through(context, [&p]() -> awaitable<void> { co_await p.shake_hands(); });
+    EXPECT_EQ(SSL_get_servername(p.server.native_handle(), TLSEXT_NAMETYPE_host_name), nullptr);
+}
+
+TEST(Catalogue, L01_ClientBelievesNobodyUnlessItIsToldTo) {
+    io_context context;
+    ssl::context trusting_the_system(ssl::context::tls_client);
+    tls_pair p(context, std::move(trusting_the_system), server_context());
+    error_code of_client;
+    run_through(context, [&]() -> awaitable<void> { of_client = (co_await p.shake_hands()).first; });
+    EXPECT_EQ(of_client, because(X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY)) << of_client.message();
+
+    auto const unverified = [](tls_pair& q) { q.client.set_verify_mode(ssl::verify_none); };
+    EXPECT_FALSE(refused_because(make_identity("anybody"), unverified));
+}
+
+TEST(Catalogue, L01_ClientWithoutANameSendsNothing) {
+    io_context context;
+    auto trusting = client_context();
+    auto of_server = server_context();
+    tls_socket client(context, trusting), server(context, of_server);
+    local::connect_pair(client.next_layer(), server.next_layer());
+    error_code ec;
+    run_through(context, [&]() -> awaitable<void> {
+        auto op = client.async_handshake(ssl::stream_base::client, redirect_error(ec));
+        co_await std::move(op);
+    });
+    EXPECT_EQ(ec, ssl::error::no_host_name);
+    EXPECT_EQ(server.next_layer().available(), 0U);
+}
+
+TEST(TlsVerification, ACallbackDecidesAsInAsio) {
+    auto const asked_of = [](bool answer, int& calls) {
+        return [answer, &calls](tls_pair& p) {
+            p.client.set_verify_callback([answer, &calls](bool, ssl::verify_context&) {
+                ++calls;
+                return answer;
+            });
+        };
+    };
+    int calls = 0;
+    EXPECT_FALSE(refused_because(make_identity("anybody"), asked_of(true, calls)));
+    EXPECT_GT(calls, 0);
+    EXPECT_EQ(refused_because(server(), asked_of(false, calls)), because(X509_V_ERR_APPLICATION_VERIFICATION));
+    auto const by_name = [](char const* name) {
+        return [name](tls_pair& p) { p.client.set_verify_callback(ssl::host_name_verification(name)); };
+    };
+    EXPECT_FALSE(refused_because(server(), by_name("server.test")));
+    EXPECT_EQ(refused_because(make_identity("x", {.names = "DNS:other.test"}, &authority()), by_name("server.test")),
+              because(X509_V_ERR_HOSTNAME_MISMATCH));
+}
+
+TEST(TlsVerification, ACallbackThatThrowsHasNotAccepted) {
+    EXPECT_EQ(refused_because(server(),
+                              [](tls_pair& p) {
+                                  p.client.set_verify_callback([](bool, ssl::verify_context&) -> bool { throw 1; });
+                              }),
+              because(X509_V_ERR_APPLICATION_VERIFICATION));
+}
+
+TEST(TlsVerification, AServerMayAskForACertificate) {
+    io_context context;
+    auto const own = make_identity("somebody", {.names = "DNS:client.test"}, &authority());
+    for (bool const has_one : {true, false}) {
+        auto of_client = client_context();
+        if (has_one)
+            use(of_client, own);
+        auto of_server = server_context();
+        of_server.add_certificate_authority(buffer(authority().certificate));
+        of_server.set_verify_mode(ssl::verify_peer | ssl::verify_fail_if_no_peer_cert);
+        tls_pair p(context, std::move(of_client), std::move(of_server));
+        std::pair<error_code, error_code> ended;
+        run_through(context, [&]() -> awaitable<void> { ended = co_await p.shake_hands(); });
+        EXPECT_EQ(!ended.second, has_one) << ended.second.message();
+    }
+}
+
+TEST(Catalogue, L16_OldProtocolsAreRefused) {
+    for (auto const m : {ssl::context::sslv3, ssl::context::tlsv1_client, ssl::context::tlsv11_server})
+        EXPECT_THROW(ssl::context c(m), system_error);
+    io_context context;
+    auto of_server = server_context();
+    SSL_CTX_set_min_proto_version(of_server.native_handle(), TLS1_VERSION);
+    SSL_CTX_set_max_proto_version(of_server.native_handle(), TLS1_1_VERSION);
+    SSL_CTX_set_security_level(of_server.native_handle(), 0);
+    tls_pair p(context, client_context(), std::move(of_server));
+    std::pair<error_code, error_code> ended;
+    run_through(context, [&]() -> awaitable<void> { ended = co_await p.shake_hands(); });
+    EXPECT_TRUE(ended.first);
+    EXPECT_TRUE(ended.second);
+}
+
+} // namespace
