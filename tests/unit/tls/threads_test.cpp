@@ -1,0 +1,94 @@
+// One read and one write at the same time, on several threads: no two of them are ever inside one SSL.
+#include <fairlead/exec/strand.hpp>
+#include <fairlead/exec/thread_pool.hpp>
+#include <fairlead/token/bind_cancellation_slot.hpp>
+#include <fairlead/token/use_future.hpp>
+#include <support/scale.hpp>
+#include <unit/tls/pair.hpp>
+
+#include <atomic>
+#include <latch>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace fairlead;
+using namespace fairlead::test;
+
+awaitable<void> write_all(tls_socket& s, std::string const& text) {
+    for (std::size_t i = 0; i < text.size(); i += 3'000)
+        co_await async_write(s, buffer(text.data() + i, std::min<std::size_t>(3'000, text.size() - i)));
+}
+
+TEST(TlsOfThreads, ReadsAndWritesRunAtTheSameTime) {
+    io_context context;
+    tls_pair p(context);
+    std::string const text(scaled(2'000'000, 100'000), 't');
+    std::string by_client(text.size(), ' '), by_server(text.size(), ' ');
+    std::atomic<int> left = 4;
+    run_through(context, [&]() -> awaitable<void> { co_await p.shake_hands(); });
+    auto const ended = [&left](std::exception_ptr e) {
+        EXPECT_FALSE(e);
+        --left;
+    };
+    auto const reads = [](tls_socket& s, std::string& into) -> awaitable<void> {
+        co_await async_read(s, buffer(into));
+    };
+    co_spawn(make_strand(context), write_all(p.client, text), ended);
+    co_spawn(make_strand(context), write_all(p.server, text), ended);
+    co_spawn(make_strand(context), reads(p.client, by_client), ended);
+    co_spawn(make_strand(context), reads(p.server, by_server), ended);
+    context.restart();
+    {
+        std::vector<std::jthread> threads;
+        for (int i = 0; i != 3; ++i)
+            threads.emplace_back([&context] { context.run(); });
+    }
+    EXPECT_EQ(left, 0);
+    EXPECT_EQ(by_client, text);
+    EXPECT_EQ(by_server, text);
+}
+
+TEST(TlsOfThreads, RequestsRaceWithReads) {
+    int const rounds = static_cast<int>(scaled(2'000, 200));
+    thread_pool pool(2);
+    auto of_client = client_context();
+    auto of_server = server_context();
+    using pool_socket = local::stream_protocol::socket;
+    ssl::stream<pool_socket> client(pool.get_executor(), of_client), server(pool.get_executor(), of_server);
+    local::connect_pair(client.next_layer(), server.next_layer());
+    client.set_host_name("server.test");
+    auto a = client.async_handshake(ssl::stream_base::client, use_future);
+    auto b = server.async_handshake(ssl::stream_base::server, use_future);
+    a.get();
+    b.get();
+    std::size_t sent = 0, got = 0;
+    for (int i = 0; i != rounds; ++i) {
+        char into[64];
+        cancellation_signal signal;
+        error_code ec;
+        std::latch is_over(1);
+        std::size_t n = 0;
+        client.async_read_some(buffer(into), bind_cancellation_slot(signal.slot(), [&](error_code e, std::size_t m) {
+                                   ec = e;
+                                   n = m;
+                                   is_over.count_down();
+                               }));
+        auto writing = server.async_write_some(buffer("12345", 5), use_future);
+        signal.emit(cancellation_type::total);
+        is_over.wait();
+        EXPECT_TRUE(!ec || ec == error::operation_aborted) << ec.message();
+        got += n;
+        sent += writing.get();
+    }
+    while (got != sent) {
+        char into[4096];
+        auto reading = client.async_read_some(buffer(into), use_future);
+        got += reading.get();
+    }
+    EXPECT_EQ(sent, static_cast<std::size_t>(rounds) * 5);
+    pool.join();
+}
+
+} // namespace
