@@ -55,7 +55,7 @@ public:
         if (begin_ == end_)
             begin_ = end_ = 0;
     }
-    /// Where nothing is in it. False: no memory.
+    /// Where there is space for it. False: no memory.
     bool put(void const* from, std::size_t n) noexcept {
         if (!borrow())
             return false;

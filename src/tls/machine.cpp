@@ -66,7 +66,20 @@ bool machine::step(tls_op& o) noexcept {
         return is_written();
     auto p = progress::done;
     switch (o.what) {
-    case verb::handshake: p = engine_.handshake(o.is_client); break;
+    case verb::handshake:
+        if (o.size != 0) { // Bytes that somebody has read already.
+            if (o.size > lent_memory::capacity - engine_.input.size()) {
+                end(o, fairlead::error::no_buffer_space);
+                return true;
+            }
+            if (!engine_.input.put(o.data, o.size)) {
+                end(o, fairlead::error::no_memory);
+                return true;
+            }
+            o.result.n = std::exchange(o.size, 0);
+        }
+        p = engine_.handshake(o.is_client);
+        break;
     case verb::shutdown: p = engine_.shutdown(); break;
     case verb::read:
         if (o.size == 0)

@@ -1,4 +1,12 @@
-// Says what is missing, where the header of an Asio that is installed would be found otherwise.
+// Programs that include this link fairlead::tls.
 #pragma once
 
-#error "TLS is not there yet in Fairlead; docs/differences-from-asio.md has the list."
+#include <fairlead/tls/context.hpp>
+#include <fairlead/tls/error.hpp>
+#include <fairlead/tls/host_name_verification.hpp>
+#include <fairlead/tls/stream.hpp>
+
+#include <asio/detail/brought_along.hpp>
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>

@@ -131,18 +131,33 @@ template <verb Verb> struct tls_transfer : tls_primitive<tls_transfer<Verb>, voi
     }
     static std::string describe() { return Verb == verb::read ? "read of TLS" : "write of TLS"; }
 };
-/// A handshake, which may have bytes that have come already.
-template <class... Count> struct tls_handshake
-    : tls_primitive<tls_handshake<Count...>, void(error_code, Count...), verb::handshake> {
-    using base = tls_primitive<tls_handshake<Count...>, void(error_code, Count...), verb::handshake>;
-
+struct tls_handshake : tls_primitive<tls_handshake, void(error_code), verb::handshake> {
     bool is_client;
 
     tls_handshake(stream_core const& c, stream_base::handshake_type t) noexcept
-        : base(c),
+        : tls_primitive(c),
           is_client(t == stream_base::client) {}
     void prepare(tls_op& o) const noexcept {
-        base::prepare(o);
+        tls_primitive::prepare(o);
+        o.is_client = is_client;
+    }
+    static std::string describe() { return "handshake of TLS"; }
+};
+/// One with bytes that somebody has read already.
+struct tls_buffered_handshake : tls_primitive<tls_buffered_handshake, void(error_code, std::size_t), verb::handshake> {
+    void* data;
+    std::size_t size;
+    bool is_client;
+
+    tls_buffered_handshake(stream_core const& c, stream_base::handshake_type t, const_buffer const& b) noexcept
+        : tls_primitive(c),
+          data(const_cast<void*>(b.data())),
+          size(b.size()),
+          is_client(t == stream_base::client) {}
+    void prepare(tls_op& o) const noexcept {
+        tls_primitive::prepare(o);
+        o.data = data;
+        o.size = size;
         o.is_client = is_client;
     }
     static std::string describe() { return "handshake of TLS"; }

@@ -129,7 +129,22 @@ public:
     template <class Token = default_completion_token_t<executor_type>>
     decltype(auto) async_handshake(handshake_type t, Token&& token = {}) {
         return fairlead::impl::operation::initiate_on<void(error_code)>(*this, std::forward<Token>(token),
-                                                                        impl::tls_handshake<>(core_, t));
+                                                                        impl::tls_handshake(core_, t));
+    }
+    /// As async_handshake(t), with bytes of the peer that have been read before, as by a server that told TLS from
+    /// other protocols. They are taken even if the handshake fails.
+    /// Completes  (error_code ec, std::size_t n); n bytes were taken
+    /// Errors     also error::no_buffer_space   more bytes than 66 KiB; nothing was taken
+    /// Cancel     terminal, partial
+    /// Immediate  no
+    /// Lifetime   *this and the memory behind `come` outlive the completion
+    /// Threads    one operation at a time
+    /// Allocates  nothing awaited; OpenSSL does
+    template <const_buffer_sequence Buffer, class Token = default_completion_token_t<executor_type>>
+        requires fairlead::impl::base::is_single_buffer<Buffer>
+    decltype(auto) async_handshake(handshake_type t, Buffer const& come, Token&& token = {}) {
+        return fairlead::impl::operation::initiate_on<void(error_code, std::size_t)>(*this, std::forward<Token>(token),
+                                                                                     buffered(t, come));
     }
     /// Says that no more will be written, and waits until the peer says so. Bytes that the peer still sends are an
     /// error.
@@ -183,9 +198,21 @@ public:
     }
 
     // In the calling thread. With a stream that has asynchronous operations only they fail (operation_not_supported).
-    error_code handshake(handshake_type t, error_code& ec) { return ec = done(impl::tls_handshake<>(core_, t)); }
+    error_code handshake(handshake_type t, error_code& ec) { return ec = done(impl::tls_handshake(core_, t)); }
     void handshake(handshake_type t) {
-        fairlead::impl::base::throw_error(done(impl::tls_handshake<>(core_, t)), "handshake");
+        fairlead::impl::base::throw_error(done(impl::tls_handshake(core_, t)), "handshake");
+    }
+    template <const_buffer_sequence Buffer>
+        requires fairlead::impl::base::is_single_buffer<Buffer>
+    error_code handshake(handshake_type t, Buffer const& come, error_code& ec) {
+        moved(buffered(t, come), ec);
+        return ec;
+    }
+    template <const_buffer_sequence Buffer>
+        requires fairlead::impl::base::is_single_buffer<Buffer>
+    void handshake(handshake_type t, Buffer const& come) {
+        error_code ec;
+        fairlead::impl::base::throw_error(handshake(t, come, ec), "handshake");
     }
     error_code shutdown(error_code& ec) { return ec = done(impl::tls_shutdown(core_)); }
     void shutdown() { fairlead::impl::base::throw_error(done(impl::tls_shutdown(core_)), "shutdown"); }
@@ -219,6 +246,9 @@ private:
             return l.lowest_layer();
         else
             return l;
+    }
+    template <class Buffer> impl::tls_buffered_handshake buffered(handshake_type t, Buffer const& come) const noexcept {
+        return {core_, t, fairlead::impl::base::single_buffer<const_buffer>(come)};
     }
     template <class Init> static error_code done(Init const& i) {
         std::tuple<error_code> v;

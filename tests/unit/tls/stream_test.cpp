@@ -1,6 +1,12 @@
+#include <fairlead/net/cancel_after.hpp>
+#include <fairlead/token/deferred.hpp>
+#include <fairlead/token/use_future.hpp>
 #include <unit/tls/pair.hpp>
 
-#include <tuple>
+#include <chrono>
+#include <future>
+#include <thread>
+#include <type_traits>
 
 namespace {
 
@@ -73,6 +79,111 @@ TEST_F(TlsStream, ASecondReadAtTheSameTimeIsAnError) {
         EXPECT_EQ(ec, error::already_started);
         EXPECT_FALSE(of_first);
         EXPECT_EQ(std::string(one, 4), "last");
+    });
+}
+
+TEST_F(TlsStream, AHandshakeTakesBytesThatHaveComeAlready) {
+    tls_pair p(context);
+    std::size_t taken = 0, come = 0;
+    run_through(context, [&]() -> awaitable<void> {
+        auto client = p.client.async_handshake(ssl::stream_base::client);
+        auto const serves = [](tls_pair& of, std::size_t& had, std::size_t& n) -> awaitable<void> {
+            char greeting[4096];
+            had = co_await of.server.next_layer().async_read_some(buffer(greeting)); // "Is it TLS?"
+            auto const b = buffer(greeting, had);
+            n = co_await of.server.async_handshake(ssl::stream_base::server, b);
+        };
+        auto server = serves(p, come, taken);
+        co_await when_all(std::move(client), std::move(server));
+    });
+    EXPECT_GT(come, 0U);
+    EXPECT_EQ(taken, come);
+}
+
+TEST_F(TlsStream, WorksOverAStreamOfAUsers) {
+    tls_pair outer(context);
+    ssl::context of_client = client_context(), of_server = server_context();
+    ssl::stream<tls_socket&> client(outer.client, of_client), server(outer.server, of_server);
+    client.set_host_name("server.test");
+    std::string const text(200'000, 'u');
+    std::string got(text.size(), ' ');
+    run_through(context, [&]() -> awaitable<void> {
+        co_await outer.shake_hands();
+        auto a = client.async_handshake(ssl::stream_base::client);
+        auto b = server.async_handshake(ssl::stream_base::server);
+        co_await when_all(std::move(a), std::move(b));
+        auto writing = async_write(client, buffer(text));
+        auto reading = async_read(server, buffer(got));
+        co_await when_all(std::move(writing), std::move(reading));
+        error_code ec;
+        char more[4];
+        auto waiting =
+            server.async_read_some(buffer(more), cancel_after(std::chrono::milliseconds(1), redirect_error(ec)));
+        co_await std::move(waiting);
+        EXPECT_EQ(ec, error::operation_aborted);
+    });
+    EXPECT_EQ(got, text);
+}
+
+TEST_F(TlsStream, WaitsInTheCallingThreadToo) {
+    tls_pair p(context);
+    std::thread peer([&p] {
+        p.server.handshake(ssl::stream_base::server);
+        char some[10];
+        auto const n = p.server.read_some(buffer(some));
+        p.server.write_some(buffer(some, n));
+        error_code ec;
+        p.server.read_some(buffer(some), ec);
+        EXPECT_EQ(ec, error::eof);
+        p.server.shutdown();
+    });
+    p.client.handshake(ssl::stream_base::client);
+    EXPECT_EQ(p.client.write_some(buffer("abc", 3)), 3U);
+    char some[10];
+    EXPECT_EQ(p.client.read_some(buffer(some)), 3U);
+    p.client.shutdown();
+    peer.join();
+}
+
+/// The paper's client: it reads from one stream or the other, as is known at run time only.
+struct http_client {
+    local::stream_protocol::socket plain;
+    tls_socket encrypted;
+    bool encrypts;
+
+    template <class Buffers, class Token> auto async_read_some(Buffers const& into, Token&& token) {
+        if (encrypts)
+            return encrypted.async_read_some(into, std::forward<Token>(token));
+        return plain.async_read_some(into, std::forward<Token>(token));
+    }
+};
+
+TEST(Papers, A22_PlainAndTlsReadHaveOneTypeForEveryToken) {
+    io_context context;
+    tls_pair p(context);
+    local::stream_protocol::socket mine(context), others(context);
+    local::connect_pair(mine, others);
+    run_through(context, [&]() -> awaitable<void> { co_await p.shake_hands(); });
+    http_client client{std::move(mine), std::move(p.client), false};
+    using bytes = char[2];
+    bytes some;
+    auto const callback = [](error_code, std::size_t) {};
+    static_assert(std::is_same_v<decltype(client.async_read_some(buffer(some), use_await)),
+                                 async_op<void(error_code, std::size_t)>>);
+    static_assert(std::is_same_v<decltype(client.async_read_some(buffer(some), deferred)),
+                                 async_op<void(error_code, std::size_t)>>);
+    static_assert(std::is_same_v<decltype(client.async_read_some(buffer(some), use_future)), std::future<std::size_t>>);
+    static_assert(std::is_void_v<decltype(client.async_read_some(buffer(some), callback))>);
+    run_through(context, [&]() -> awaitable<void> {
+        for (bool const with_tls : {false, true}) {
+            client.encrypts = with_tls;
+            if (with_tls)
+                co_await async_write(p.server, buffer("ab", 2));
+            else
+                co_await async_write(others, buffer("cd", 2));
+            EXPECT_EQ(co_await client.async_read_some(buffer(some), use_await), 2U);
+            EXPECT_EQ(std::string(some, 2), with_tls ? "ab" : "cd");
+        }
     });
 }
 

@@ -1,4 +1,5 @@
-// Says what is missing, where the header of an Asio that is installed would be found otherwise.
 #pragma once
 
-#error "TLS is not there yet in Fairlead; docs/differences-from-asio.md has the list."
+#include <fairlead/tls/host_name_verification.hpp>
+
+#include <asio/detail/brought_along.hpp>

@@ -1,4 +1,12 @@
-// Says what is missing, where the header of an Asio that is installed would be found otherwise.
+// The name that host_name_verification had before.
 #pragma once
 
-#error "TLS is not there yet in Fairlead; docs/differences-from-asio.md has the list."
+#include <fairlead/tls/host_name_verification.hpp>
+
+#include <asio/detail/brought_along.hpp>
+
+namespace fairlead::ssl {
+
+using rfc2818_verification = host_name_verification;
+
+} // namespace fairlead::ssl
