@@ -3,9 +3,10 @@
 namespace fairlead::ssl::impl {
 
 bool below_socket::try_now(below_op& o) noexcept {
+    fairlead::impl::exec::section const s; // Nobody takes the loop, or ends a share of it, meanwhile.
     auto& r = engine().reactor();
     o.handle = socket_->handle;
-    return r.ready(o.handle, o.kind, o.size) && r.try_now(o);
+    return engine().may_try(s) && r.ready(o.handle, o.kind, o.size) && r.try_now(o);
 }
 
 void below_socket::submit(below_op& o) noexcept {

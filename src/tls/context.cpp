@@ -95,6 +95,13 @@ int number_of(context_base::file_format f) noexcept {
 }
 /// A certificate and its key are told apart here, where they are set, and not in a handshake.
 bool fits(SSL_CTX* c) noexcept { return !SSL_CTX_get0_certificate(c) || SSL_CTX_check_private_key(c) == 1; }
+bool use_parameters(SSL_CTX* c, bio_ptr const& from) noexcept {
+    key_ptr parameters(from ? PEM_read_bio_Parameters(from.get(), nullptr) : nullptr);
+    if (!parameters || SSL_CTX_set0_tmp_dh_pkey(c, parameters.get()) != 1)
+        return false;
+    static_cast<void>(parameters.release()); // The context has it.
+    return true;
+}
 
 } // namespace
 
@@ -231,6 +238,12 @@ error_code context::use_private_key(const_buffer const& bytes, file_format f, er
                                                                    SSL_CTX_get_default_passwd_cb_userdata(handle_)));
                return k && SSL_CTX_use_PrivateKey(handle_, k.get()) == 1 && fits(handle_);
            });
+}
+error_code context::use_tmp_dh_file(std::string const& file, error_code& ec) {
+    return ec = result_of([&] { return use_parameters(handle_, bio_ptr(BIO_new_file(file.c_str(), "r"))); });
+}
+error_code context::use_tmp_dh(const_buffer const& text, error_code& ec) {
+    return ec = result_of([&] { return use_parameters(handle_, over(text)); });
 }
 error_code context::ask_password_with(impl::password_function f, error_code& ec) {
     auto kept = std::make_unique<impl::password_function>(std::move(f));

@@ -25,11 +25,6 @@ std::size_t machine::place_of(verb v) noexcept {
     return v == verb::read ? reader : v == verb::write ? writer : control;
 }
 
-bool machine::may_try() const noexcept {
-    fairlead::impl::exec::section const s;
-    return engine().may_try(s);
-}
-
 void machine::end(tls_op& o, error_code const& ec) noexcept {
     o.result.error = ec.value();
     o.category = &ec.category();
@@ -143,7 +138,7 @@ void machine::submit_below(way& w) noexcept {
 }
 
 /// True: something has been written.
-bool machine::write_below(bool may_try) noexcept {
+bool machine::write_below() noexcept {
     if (writing_.is_under_way || writing_.failure || has_left_)
         return false;
     if (flying_.empty()) {
@@ -152,7 +147,7 @@ bool machine::write_below(bool may_try) noexcept {
         std::swap(flying_, engine_.output);
     }
     writing_.begin(io::kind::send_all, flying_.data(), flying_.size());
-    if (!may_try || !below_->try_now(writing_)) {
+    if (!below_->try_now(writing_)) {
         submit_below(writing_);
         return false;
     }
@@ -171,7 +166,7 @@ void machine::wrote() noexcept {
 }
 
 /// True: there is something for the engine to look at.
-bool machine::read_below(bool may_try) noexcept {
+bool machine::read_below() noexcept {
     if (reading_.is_under_way || has_left_ || !wants_input())
         return false;
     auto& into = engine_.input;
@@ -180,7 +175,7 @@ bool machine::read_below(bool may_try) noexcept {
         return true;
     }
     reading_.begin(io::kind::receive, into.space(), lent_memory::capacity);
-    if (may_try && below_->try_now(reading_)) {
+    if (below_->try_now(reading_)) {
         has_read();
         return true;
     }
@@ -207,10 +202,10 @@ void machine::has_read() noexcept {
         reading_.failure = ec;
 }
 
-void machine::go_on(op_queue& done, bool may_try) noexcept {
+void machine::go_on(op_queue& done) noexcept {
     do
         step_all(done);
-    while (write_below(may_try) || read_below(may_try));
+    while (write_below() || read_below());
     if (reading_.is_under_way && !reading_.is_dropped && !wants_input()) {
         reading_.is_dropped = true;
         below_->cancel(reading_);
@@ -226,13 +221,16 @@ void machine::finish(op_queue& done) noexcept {
         l.post(*done.pop_front());
 }
 
+/// Here and in try_now() the caller keeps others from its loop: it may not wait for one that has the lock.
 bool machine::ready(verb v) noexcept {
-    std::lock_guard const lock(lock_);
-    return v != verb::read || engine_.has_input() || !reading_.is_under_way;
+    std::unique_lock const lock(lock_, std::try_to_lock);
+    return lock && (v != verb::read || engine_.has_input() || !reading_.is_under_way);
 }
 
 bool machine::try_now(tls_op& o) noexcept {
-    std::lock_guard const lock(lock_);
+    std::unique_lock const lock(lock_, std::try_to_lock);
+    if (!lock)
+        return false;
     if (is_refused(o))
         return true;
     auto*& place = waiting_[place_of(o.what)];
@@ -240,11 +238,11 @@ bool machine::try_now(tls_op& o) noexcept {
     for (;;) {
         if (step(o)) {
             place = nullptr;
-            write_below(true); // an alert, for instance
+            write_below(); // an alert, for instance
             return true;
         }
         // Bytes of both directions stay with the machine, so that nothing is lost if they are not enough.
-        if (writing_.is_under_way || !write_below(true)) {
+        if (writing_.is_under_way || !write_below()) {
             if (!waits_for_input_[place_of(o.what)] || reading_.is_under_way)
                 break;
             auto& into = engine_.input;
@@ -264,7 +262,6 @@ bool machine::try_now(tls_op& o) noexcept {
 
 void machine::submit(tls_op& o) noexcept {
     op_queue done;
-    bool const can_try = may_try();
     references_.fetch_add(1, std::memory_order_relaxed);
     {
         std::lock_guard const lock(lock_);
@@ -272,7 +269,7 @@ void machine::submit(tls_op& o) noexcept {
             done.push_back(o);
         } else {
             waiting_[place_of(o.what)] = &o;
-            go_on(done, can_try);
+            go_on(done);
         }
     }
     finish(done);
@@ -330,7 +327,6 @@ void machine::cancel(tls_op& o) noexcept {
 
 void machine::has_news(way& w, op_mode mode) noexcept {
     op_queue done;
-    bool const can_try = may_try();
     {
         std::lock_guard const lock(lock_);
         w.is_under_way = false;
@@ -344,7 +340,7 @@ void machine::has_news(way& w, op_mode mode) noexcept {
             // Somebody has cancelled the operations of the stream below, and means ours.
             if (!w.is_dropped && w.result.error && w.error() == fairlead::error::operation_aborted)
                 give_up(done, &w == &reading_);
-            go_on(done, can_try);
+            go_on(done);
         }
     }
     finish(done);

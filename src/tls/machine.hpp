@@ -57,15 +57,14 @@ private:
     bool step(tls_op& o) noexcept;
     void end(tls_op& o, error_code const& ec) noexcept;
     /// Tries all that wait, reads and writes below. Those that are done are moved to `done`.
-    void go_on(op_queue& done, bool may_try) noexcept;
+    void go_on(op_queue& done) noexcept;
     bool step_all(op_queue& done) noexcept;
-    bool write_below(bool may_try) noexcept;
-    bool read_below(bool may_try) noexcept;
+    bool write_below() noexcept;
+    bool read_below() noexcept;
     void wrote() noexcept;
     void has_read() noexcept;
     void has_news(way& w, op_mode mode) noexcept;
     void submit_below(way& w) noexcept;
-    bool may_try() const noexcept;
     bool wants_input() const noexcept;
     void give_up(op_queue& done, int error) noexcept;
     void finish(op_queue& done) noexcept;

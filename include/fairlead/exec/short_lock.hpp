@@ -18,6 +18,7 @@ public:
         if (is_locked_.exchange(true, std::memory_order_acquire)) [[unlikely]]
             lock_soon();
     }
+    bool try_lock() noexcept { return !is_locked_.exchange(true, std::memory_order_acquire); }
     void unlock() noexcept { is_locked_.store(false, std::memory_order_release); }
 
 private:

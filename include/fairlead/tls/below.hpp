@@ -47,7 +47,7 @@ public:
 
     /// Is try_now() of use? Else each read takes its way through the loop.
     virtual bool tries() const noexcept = 0;
-    /// Owner of the loop. True: done, the result is in the op.
+    /// True: done, the result is in the op. A thread that may not try is refused.
     virtual bool try_now(below_op& o) noexcept = 0;
     virtual void submit(below_op& o) noexcept = 0;
     /// Lets the op that was submitted last in this direction end early. It still completes.

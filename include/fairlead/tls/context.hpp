@@ -112,6 +112,22 @@ public:
     void use_private_key(const_buffer const& bytes, file_format f) {
         may_throw(&context::use_private_key, bytes, f, "use_private_key");
     }
+    // As use_private_key() and its file; Asio has them apart.
+    error_code use_rsa_private_key_file(std::string const& file, file_format f, error_code& ec) {
+        return use_private_key_file(file, f, ec);
+    }
+    void use_rsa_private_key_file(std::string const& file, file_format f) { use_private_key_file(file, f); }
+    error_code use_rsa_private_key(const_buffer const& bytes, file_format f, error_code& ec) {
+        return use_private_key(bytes, f, ec);
+    }
+    void use_rsa_private_key(const_buffer const& bytes, file_format f) { use_private_key(bytes, f); }
+    /// Parameters for the key exchange of TLS 1.2 without elliptic curves, PEM, in a file. Without them OpenSSL
+    /// chooses.
+    FAIRLEAD_EXPORT error_code use_tmp_dh_file(std::string const& file, error_code& ec);
+    void use_tmp_dh_file(std::string const& file) { may_throw(&context::use_tmp_dh_file, file, "use_tmp_dh_file"); }
+    /// As use_tmp_dh_file(), in memory.
+    FAIRLEAD_EXPORT error_code use_tmp_dh(const_buffer const& text, error_code& ec);
+    void use_tmp_dh(const_buffer const& text) { may_throw(&context::use_tmp_dh, text, "use_tmp_dh"); }
     /// Called as `std::string(std::size_t most, password_purpose)` for the password of a key that is encrypted. Without
     /// one such a key is an error: nothing is asked on a terminal.
     template <class F> error_code set_password_callback(F f, error_code& ec) {
