@@ -43,7 +43,7 @@ FOLDERS = ["include", "src", "tests"]
 TOGETHER = 6  # sources of the library that are compiled at a time
 OF_OTHER_BUILDS = ("fuzz_replay", "count_at_end")  # sources of tests/support that no plain program has
 # Rooms of which a test needs no object if it includes nothing of them, nor of the rooms behind the colon, which need them.
-ROOMS_ASKED_FOR = {"redis": (), "redis_server": (), "resp3": ("redis", "redis_server"), "sim": ()}
+ROOMS_ASKED_FOR = {"redis": (), "redis_server": (), "resp3": ("redis", "redis_server"), "sim": (), "tls": ()}
 SIMULATOR = "include/fairlead/sim/"  # A test that includes nothing of it has no seeds.
 FIRST_LINES = re.compile(r"Id: +([A-Z]\d\d|[a-z]\w*)\nBug: +(.+)\nTest: +(\S+) (\S+)\n\n")
 ROW = re.compile(r"^\| ((?:papers_)?[A-Z]\d\d) \| (.+) \|$", re.M)
@@ -245,7 +245,8 @@ class Compiler:
         return target, set(own)
 
     def link(self, objects: list[Path], program: Path) -> None:
-        self.run(program.parent, [*objects, "-o", program, "-lgtest_main", "-lgtest"])
+        tls = ["-lssl", "-lcrypto"] if any("src_tls" in o.name for o in objects) else []
+        self.run(program.parent, [*objects, "-o", program, "-lgtest_main", "-lgtest", *tls])
 
 
 class Base:

@@ -15,6 +15,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <exception>
 #include <string>
 #include <utility>
@@ -62,7 +63,7 @@ template <class Body> void run_through(io_context& c, Body body) {
         }
     });
     c.restart();
-    c.run();
+    c.run_for(std::chrono::seconds(20));
     EXPECT_TRUE(is_done) << "something is waited for that does not come";
 }
 

@@ -147,6 +147,10 @@ TEST(TlsVerification, AServerMayAskForACertificate) {
 TEST(Catalogue, L16_OldProtocolsAreRefused) {
     for (auto const m : {ssl::context::sslv3, ssl::context::tlsv1_client, ssl::context::tlsv11_server})
         EXPECT_THROW(ssl::context c(m), system_error);
+    for (auto const m : {ssl::context::tls, ssl::context::sslv23_client, ssl::context::tlsv12_server}) {
+        ssl::context c(m);
+        EXPECT_GE(SSL_CTX_get_min_proto_version(c.native_handle()), TLS1_2_VERSION);
+    }
     io_context context;
     auto of_server = server_context();
     SSL_CTX_set_min_proto_version(of_server.native_handle(), TLS1_VERSION);
