@@ -18,6 +18,14 @@
 #include <utility>
 
 namespace fairlead {
+namespace impl::sender {
+template <class Sender, class Receiver> class connected_op;
+template <class Signature> struct foreign_signatures;
+} // namespace impl::sender
+namespace execution {
+/// Senders name it as their `sender_concept` (sender/protocol.hpp).
+struct sender_tag {};
+} // namespace execution
 
 /// Token: the initiating function returns an async_op, to be awaited. The default of every operation.
 struct use_await_t : impl::operation::can_be_default<use_await_t> {
@@ -243,6 +251,15 @@ public:
         requires(!std::same_as<std::decay_t<Token>, impl::operation::signature_probe>)
     void operator()(Token&&) & {
         static_assert(!sizeof(Token), "an operation is started once: std::move(op)(token)");
+    }
+
+    /// As a sender of C++26; its operation state is in sender/connected_op.hpp.
+    using sender_concept = execution::sender_tag;
+    template <class Receiver> impl::sender::connected_op<async_op, Receiver> connect(Receiver r) && {
+        return impl::sender::connected_op<async_op, Receiver>(std::move(*this), std::move(r));
+    }
+    template <class, class...> static consteval auto get_completion_signatures() {
+        return typename impl::sender::foreign_signatures<signature>::type();
     }
 
     /// For coroutines of other libraries: the awaiter carries the record itself.

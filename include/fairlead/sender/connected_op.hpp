@@ -1,0 +1,258 @@
+// The operation state of an async_op as a sender. It has the await record that a chain of coroutines would lend to the
+// operation, and a receiver in place of the coroutine.
+//
+// start() does what co_await does. It tries the operation, if the thread and the item's budget allow that, and then
+// completes in there. Otherwise the op goes to its driver, or to the queue.
+#pragma once
+
+#include <fairlead/base/disposition_traits.hpp>
+#include <fairlead/sender/protocol.hpp>
+#include <fairlead/sender/started_record.hpp>
+#include <fairlead/sender/stop_requests.hpp>
+
+#include <exception>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+namespace stdexec {
+struct set_value_t;
+struct set_error_t;
+struct set_stopped_t;
+template <class... Signatures> struct completion_signatures;
+} // namespace stdexec
+
+namespace fairlead::impl::sender {
+
+/// The ways in which an operation ends, in the words of one library.
+template <class Signature> struct ends_of;
+template <class R, class... Args> struct ends_of<R(Args...)> {
+    template <template <class...> class Set, class Value, class Error, class Stopped> using in =
+        Set<Value(Args...), Error(std::exception_ptr), Stopped()>;
+};
+template <class R, disposition First, class... Rest> struct ends_of<R(First, Rest...)> {
+    template <template <class...> class Set, class Value, class Error, class Stopped> using in =
+        Set<Value(Rest...), Error(First), Error(std::exception_ptr), Stopped()>;
+};
+template <class R, class... Rest> struct ends_of<R(std::exception_ptr, Rest...)> {
+    template <template <class...> class Set, class Value, class Error, class Stopped> using in =
+        Set<Value(Rest...), Error(std::exception_ptr), Stopped()>;
+};
+template <class Signature, std::size_t Storage> struct own_signatures<async_op<Signature, Storage>> {
+    using type = typename ends_of<Signature>::template in<execution::completion_signatures, execution::set_value_t,
+                                                          execution::set_error_t, execution::set_stopped_t>;
+};
+template <class Signature> struct foreign_signatures {
+    using type = typename ends_of<Signature>::template in<stdexec::completion_signatures, stdexec::set_value_t,
+                                                          stdexec::set_error_t, stdexec::set_stopped_t>;
+};
+
+inline bool stands_for_cancellation(error_code const& ec) noexcept { return base::is_cancelled(ec); }
+inline bool stands_for_cancellation(std::exception_ptr const& e) noexcept { return operation::is_cancellation(e); }
+template <class Disposition> bool stands_for_cancellation(Disposition const&) noexcept { return false; }
+
+/// Calls the receiver, which may destroy the operation state in there.
+template <class Receiver> void end_stopped(Receiver& r) noexcept { std::move(r).set_stopped(); }
+template <class Receiver, class Disposition> void end_failed(Receiver& r, Disposition&& d) noexcept {
+    if (stands_for_cancellation(d))
+        std::move(r).set_stopped();
+    else
+        std::move(r).set_error(std::forward<Disposition>(d));
+}
+template <class Receiver, class Values> void end_with(Receiver& r, Values& v) noexcept {
+    std::apply([&r](auto&... each) { std::move(r).set_value(std::move(each)...); }, v);
+}
+template <class Receiver, disposition First, class... Rest>
+void end_with(Receiver& r, std::tuple<First, Rest...>& v) noexcept {
+    if (std::get<0>(v) != no_error) [[unlikely]]
+        return end_failed(r, std::move(std::get<0>(v)));
+    std::apply([&r](First&, Rest&... rest) { std::move(r).set_value(std::move(rest)...); }, v);
+}
+
+template <class R, class... Args, std::size_t Storage, class Receiver>
+class connected_op<async_op<R(Args...), Storage>, Receiver> final : started_record {
+    using op_type = async_op<R(Args...), Storage>;
+    using values = typename op_type::values;
+    using access = operation::op_access;
+    using token_type = execution::stop_token_of_t<execution::env_of_t<Receiver>>;
+    using listener = stop_listener<token_type>;
+
+public:
+    using operation_state_concept = execution::operation_state_tag;
+
+    connected_op(op_type&& o, Receiver&& r)
+        : started_record(the_hooks),
+          op_(std::move(o)),
+          receiver_(std::move(r)),
+          stop_(execution::get_stop_token(execution::get_env(receiver_))) {
+        auto const* const f = access::functions(op_);
+        home = f->home(access::storage(op_));
+        if (!home && f->executor)
+            be_at_home_with(f->executor(access::storage(op_)));
+    }
+    ~connected_op() = default;
+
+    /// As a coroutine starts what it awaits. Threads: those that may call the initiating function.
+    void start() noexcept {
+        if (!home) {
+            home = exec::this_thread.current;
+            if (!home)
+                return start_outside(make<op>(), &start_now);
+        }
+        begin();
+    }
+
+private:
+    static void start_now(op* o, op_mode) { static_cast<connected_op&>(await_record::of(*o)).begin(); }
+
+    void begin() noexcept {
+        bool const inside = may_complete_inside();
+        if (!has_ended_at_once(inside))
+            return; // This may be gone.
+        if (state == exec::await_state::failed)
+            exec::this_thread.await_failed = false; // No coroutine goes on.
+        if (!inside) {
+            has_ended_ = true;
+            return loop::resume_later(*this);
+        }
+        auto& thread = exec::this_thread;
+        ++thread.immediate_depth;
+        finish();
+        --thread.immediate_depth;
+    }
+    /// False: it ends later, or has done so.
+    bool has_ended_at_once(bool inside) noexcept {
+        if constexpr (listener::hears)
+            if (stop_.is_stopped())
+                return is_stopped_ = true;
+        auto const* const f = access::functions(op_);
+        void* const storage = access::storage(op_);
+        try {
+            if (f->try_step) {
+                if (inside) {
+                    if (f->try_step(storage, *this) == operation::step::ready)
+                        return true;
+                } else if (is_at_home()) {
+                    state = exec::await_state::exhausted;
+                }
+            }
+            if constexpr (listener::hears) {
+                if (stop_.can_be_stopped()) {
+                    notes |= can_be_asked;
+                    stop_.listen(*this, &requests_have_gone);
+                }
+            }
+            return !f->start_await(storage, *this);
+        } catch (...) {
+            operation::await_has_failed(*this, std::current_exception());
+            return true;
+        }
+    }
+
+    /// The operation has ended.
+    void finish() noexcept {
+        if constexpr (listener::hears)
+            if (stop_.listens())
+                return stop_.stop_listening();
+        deliver();
+    }
+    static void requests_have_gone(operation::chained_signal& s) noexcept {
+        auto& self = static_cast<connected_op&>(static_cast<stop_requests&>(s).owner);
+        if (self.is_at_home() || self.is_stopped_)
+            self.deliver();
+        else
+            self.go_home();
+    }
+    /// From the thread that happens to be the last to refer to the requests, with the result.
+    void go_home() noexcept {
+        if (state != exec::await_state::failed) {
+            try {
+                operation::store_result(*this, take_values());
+                state = exec::await_state::stored;
+            } catch (...) {
+                operation::await_has_failed(*this, std::current_exception());
+                exec::this_thread.await_failed = false;
+            }
+        }
+        has_ended_ = true;
+        loop::resume_later(*this);
+    }
+    void deliver() noexcept {
+        if (is_stopped_)
+            return end_stopped(receiver_);
+        if (state == exec::await_state::failed) [[unlikely]] {
+            state = exec::await_state::idle;
+            exec::this_thread.await_failed = false;
+            return end_failed(receiver_, operation::take_result<std::exception_ptr>(*this));
+        }
+        if constexpr (operation::plain_values<values>) {
+            if (state == exec::await_state::plain) {
+                auto const result = get<op>().result;
+                if (result.error != 0) [[unlikely]]
+                    return end_failed(receiver_, operation::to_error_code(result.error));
+                if constexpr (std::tuple_size_v<values> == 2)
+                    return std::move(receiver_).set_value(std::size_t{result.n});
+                else
+                    return std::move(receiver_).set_value();
+            }
+        }
+        try {
+            auto v = take_values();
+            end_with(receiver_, v);
+        } catch (...) { // A move of a value has thrown.
+            end_failed(receiver_, std::current_exception());
+        }
+    }
+    values take_values() {
+        if constexpr (operation::plain_values<values>) {
+            if (state == exec::await_state::plain) {
+                auto const& result = get<op>().result;
+                if constexpr (std::tuple_size_v<values> == 2)
+                    return values(operation::to_error_code(result.error), result.n);
+                else
+                    return values(operation::to_error_code(result.error));
+            }
+        }
+        return state == exec::await_state::stored ? operation::take_result<values>(*this)
+                                                  : access::functions(op_)->take(access::storage(op_), *this);
+    }
+    /// The operation will never complete, for its context has gone. For the receiver it was stopped.
+    static void abandon(await_record* r) noexcept {
+        auto& self = static_cast<connected_op&>(*r);
+        self.end = exec::chain_end::awaits_bytes;
+        if (self.lent) // Then this is called again when the operation has given them back.
+            return;
+        self.is_stopped_ |= !self.has_ended_;
+        self.finish();
+    }
+
+    static bool is_asked(await_record& r) noexcept
+        requires listener::hears
+    {
+        return static_cast<connected_op&>(r).stop_.requests().is_asked();
+    }
+    static operation::chain_requests& requests(await_record& r) noexcept
+        requires listener::hears
+    {
+        return static_cast<connected_op&>(r).stop_.requests().requests();
+    }
+    static constexpr exec::record_hooks make_hooks() noexcept {
+        exec::record_hooks h{};
+        h.resume = [](await_record* r) { static_cast<connected_op*>(r)->finish(); };
+        h.abandon = &abandon;
+        if constexpr (listener::hears) {
+            h.is_asked = &is_asked;
+            h.requests = &requests;
+        }
+        return h;
+    }
+    static constexpr exec::record_hooks the_hooks = make_hooks();
+
+    op_type op_;
+    [[no_unique_address]] Receiver receiver_;
+    bool is_stopped_ = false; ///< whatever the record says
+    bool has_ended_ = false;  ///< and waits for its turn at home
+    [[no_unique_address]] listener stop_;
+};
+
+} // namespace fairlead::impl::sender
