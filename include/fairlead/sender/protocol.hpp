@@ -95,13 +95,13 @@ inline constexpr bool takes_all<Receiver, execution::completion_signatures<S...>
 
 namespace fairlead::execution {
 
-/// What connect() makes: it is started once, and stays where it is.
+/// An operation that connect() has made. It is started once, and stays where it is.
 template <class T>
 concept operation_state =
     std::derived_from<typename T::operation_state_concept, operation_state_tag> && requires(T& o) {
         { o.start() } noexcept;
     };
-/// What a sender is connected with.
+/// The end of an operation: it is given the result.
 template <class T>
 concept receiver =
     std::derived_from<typename std::remove_cvref_t<T>::receiver_concept, receiver_tag> &&

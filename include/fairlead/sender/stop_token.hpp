@@ -1,5 +1,5 @@
-// Stop tokens of C++26, which the standard library has only then: the concept, a token that is never stopped, and a stop
-// state that lies where its user puts it.
+// Stop tokens of C++26: their concept, a token that is never stopped, and a stop state that lies where its user puts
+// it.
 #pragma once
 
 #include <fairlead/exec/short_lock.hpp>
