@@ -88,6 +88,7 @@
 #include <fairlead/scope/dump_on_signal.hpp>
 #include <fairlead/scope/task_scope.hpp>
 #include <fairlead/sender/connected_op.hpp>
+#include <fairlead/sender/scheduler.hpp>
 #include <fairlead/stream/buffered_read_stream.hpp>
 #include <fairlead/stream/buffered_stream.hpp>
 #include <fairlead/stream/buffered_write_stream.hpp>

@@ -13,7 +13,7 @@ constinit thread_local FAIRLEAD_HOT_TLS waiting_starts waiting;
 
 } // namespace
 
-void started_record::start_outside(op& o, void (*start)(op*, op_mode)) noexcept {
+void start_outside(op& o, void (*start)(op*, op_mode)) noexcept {
     if (waiting.are_taken) {
         if (exec::this_thread.immediate_depth < fairness::inline_depth_most)
             return start(&o, op_mode::complete);

@@ -1,7 +1,12 @@
-// The members that executors have in the Networking TS, for programs that call them: dispatch, post and defer.
+// The members that executors have in the Networking TS, for programs that call them: dispatch, post and defer. And the one
+// that makes them schedulers.
 #pragma once
 
 #include <utility>
+
+namespace fairlead::impl::sender {
+template <class Scheduler> class schedule_sender;
+}
 
 namespace fairlead::impl::exec {
 
@@ -23,6 +28,8 @@ public:
     template <class F, class Allocator, class Functions = ts_functions> void defer(F&& f, Allocator const& a) const {
         Functions::post(derived(), std::forward<F>(f), a);
     }
+    /// As a scheduler of C++26 (sender/scheduler.hpp).
+    sender::schedule_sender<Derived> schedule() const noexcept;
 
 private:
     Derived const& derived() const noexcept { return static_cast<Derived const&>(*this); }

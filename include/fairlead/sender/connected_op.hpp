@@ -15,13 +15,6 @@
 #include <tuple>
 #include <utility>
 
-namespace stdexec {
-struct set_value_t;
-struct set_error_t;
-struct set_stopped_t;
-template <class... Signatures> struct completion_signatures;
-} // namespace stdexec
-
 namespace fairlead::impl::sender {
 
 /// The ways in which an operation ends, in the words of one library.
@@ -42,9 +35,9 @@ template <class Signature, std::size_t Storage> struct own_signatures<async_op<S
     using type = typename ends_of<Signature>::template in<execution::completion_signatures, execution::set_value_t,
                                                           execution::set_error_t, execution::set_stopped_t>;
 };
-template <class Signature> struct foreign_signatures {
-    using type = typename ends_of<Signature>::template in<stdexec::completion_signatures, stdexec::set_value_t,
-                                                          stdexec::set_error_t, stdexec::set_stopped_t>;
+template <class R, class... Args> struct foreign_signatures<R(Args...)> {
+    using type = typename ends_of<R(Args...)>::template in<stdexec::completion_signatures, stdexec::set_value_t,
+                                                           stdexec::set_error_t, stdexec::set_stopped_t>;
 };
 
 inline bool stands_for_cancellation(error_code const& ec) noexcept { return base::is_cancelled(ec); }

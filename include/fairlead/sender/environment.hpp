@@ -1,21 +1,14 @@
 // The environment of a receiver, and the queries that operations ask it: which stop token, scheduler and allocator?
-//
-// A query of stdexec is understood as well. Its names are only declared here, so that nothing of it is needed, and each
-// file of a program sees the same (docs/decisions/034-operations-are-senders.md).
+// A query of stdexec is understood as well.
 #pragma once
 
 #include <fairlead/exec/recycler.hpp>
+#include <fairlead/sender/foreign.hpp>
 #include <fairlead/sender/stop_token.hpp>
 
 #include <concepts>
 #include <type_traits>
 #include <utility>
-
-namespace stdexec {
-struct get_stop_token_t;
-struct get_scheduler_t;
-struct get_allocator_t;
-} // namespace stdexec
 
 namespace fairlead {
 namespace impl::sender {

@@ -6,6 +6,10 @@
 
 namespace fairlead::impl::sender {
 
+/// Starts an operation that may complete inside its start, and has no queue of a loop to go to. `start` is called here,
+/// or by the outermost such call of the thread when that has unwound the stack.
+FAIRLEAD_EXPORT void start_outside(op& o, void (*start)(op*, op_mode)) noexcept;
+
 /// The await record in an operation state. No coroutine awaits it.
 class started_record : public await_record {
 public:
@@ -35,9 +39,6 @@ protected:
     bool may_complete_inside() const noexcept {
         return !home || (exec::this_thread.immediate_depth < fairness::inline_depth_most && is_at_home());
     }
-    /// Starts an operation that has no home, from outside of all loops. `start` may be called when an outer one has
-    /// returned: then the stack has its bound here, too.
-    FAIRLEAD_EXPORT static void start_outside(op& o, void (*start)(op*, op_mode)) noexcept;
 
 private:
     any_io_executor executor_;
