@@ -87,6 +87,7 @@
 #include <fairlead/scope/cancel_after.hpp>
 #include <fairlead/scope/dump_on_signal.hpp>
 #include <fairlead/scope/task_scope.hpp>
+#include <fairlead/sender/await_sender.hpp>
 #include <fairlead/sender/connected_op.hpp>
 #include <fairlead/sender/scheduler.hpp>
 #include <fairlead/stream/buffered_read_stream.hpp>

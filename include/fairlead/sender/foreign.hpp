@@ -1,5 +1,5 @@
-// The names of stdexec that senders of this library speak. They are only declared, so that nothing of it is needed. Each
-// file of a program thus means the same, whether it includes stdexec or not
+// The names of stdexec that senders of this library speak. They are only declared, so that nothing of it is needed.
+// Each file of a program thus means the same, whether it includes stdexec or not
 // (docs/decisions/034-operations-are-senders.md).
 #pragma once
 
