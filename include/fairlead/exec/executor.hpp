@@ -154,6 +154,7 @@ public:
     }
 
     /// As a scheduler of C++26 (sender/scheduler.hpp).
+    using scheduler_concept = stdexec::scheduler_tag;
     template <class Executor = any_io_executor> impl::sender::schedule_sender<Executor> schedule() const noexcept;
 
     /// False also when the executor cannot tell.

@@ -164,7 +164,7 @@ namespace execution {
 /// An executor of a user's as a scheduler.
 template <class Executor> class executor_scheduler {
 public:
-    using scheduler_concept = scheduler_tag;
+    using scheduler_concept = stdexec::scheduler_tag;
     explicit executor_scheduler(Executor const& e) noexcept : executor_(e) {}
     impl::sender::schedule_sender<executor_scheduler> schedule() const noexcept {
         return impl::sender::schedule_sender<executor_scheduler>(*this);
