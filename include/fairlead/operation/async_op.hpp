@@ -5,6 +5,7 @@
 // value holds just the erased initiation; the operation's record lies with the awaiting coroutines.
 #pragma once
 
+#include <fairlead/base/copy_bytes.hpp>
 #include <fairlead/base/disposition_traits.hpp>
 #include <fairlead/base/error.hpp>
 #include <fairlead/operation/default_token.hpp>
@@ -232,8 +233,7 @@ public:
         if (functions_->relocate)
             functions_->relocate(other.storage_, storage_);
         else
-            for (std::size_t i = 0; i != storage_size; ++i)
-                storage_[i] = other.storage_[i];
+            impl::base::copy_bytes(storage_, other.storage_, storage_size);
         other.functions_ = &impl::operation::no_functions<Args...>;
     }
     async_op& operator=(async_op&&) = delete;

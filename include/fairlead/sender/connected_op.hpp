@@ -86,56 +86,76 @@ public:
     ~connected_op() = default;
 
     /// As a coroutine starts what it awaits. Threads: those that may call the initiating function.
-    void start() noexcept {
-        if (!home) {
-            home = exec::this_thread.current;
-            if (!home)
-                return start_outside(make<op>(), &start_now);
-        }
-        begin();
+    FAIRLEAD_ALWAYS_INLINE void start() noexcept {
+        if constexpr (listener::hears)
+            if (stop_.is_stopped()) [[unlikely]]
+                is_stopped_ = true;
+        if (may_complete_inside() && try_inside()) [[likely]]
+            complete_inside();
+        else
+            start_slowly();
     }
 
 private:
-    static void start_now(op* o, op_mode) { static_cast<connected_op&>(await_record::of(*o)).begin(); }
-
-    void begin() noexcept {
-        bool const inside = may_complete_inside();
-        if (!has_ended_at_once(inside))
-            return; // This may be gone.
-        if (state == exec::await_state::failed)
-            exec::this_thread.await_failed = false; // No coroutine goes on.
-        if (!inside) {
-            has_ended_ = true;
-            return loop::resume_later(*this);
+    /// Within the budget.
+    FAIRLEAD_ALWAYS_INLINE bool try_inside() noexcept {
+        auto const* const f = access::functions(op_);
+        if (!f->try_step || is_stopped_)
+            return false;
+        try {
+            return f->try_step(access::storage(op_), *this) == operation::step::ready;
+        } catch (...) {
+            operation::await_has_failed(*this, std::current_exception());
+            return true;
         }
+    }
+    FAIRLEAD_ALWAYS_INLINE void complete_inside() noexcept {
         auto& thread = exec::this_thread;
+        if (thread.immediate_depth == 0)
+            return complete_outermost();
         ++thread.immediate_depth;
         finish();
         --thread.immediate_depth;
     }
+    FAIRLEAD_NOINLINE void complete_outermost() noexcept {
+        starts_taker const taker;
+        finish();
+    }
+    /// By the taker, when the stack has been unwound.
+    static void start_again(op* o, op_mode) { static_cast<connected_op&>(await_record::of(*o)).start(); }
+
+    /// For an operation that is not ready, or may not complete in here.
+    FAIRLEAD_NOINLINE void start_slowly() noexcept {
+        if (!home)
+            home = exec::this_thread.current;
+        bool const here = is_at_home();
+        bool inside = here && exec::this_thread.immediate_depth < fairness::inline_depth_most;
+        if (here && !inside) {
+            if (start_later(make<op>(), &start_again))
+                return;
+            inside = !home; // There is no queue to go to.
+            if (!inside && access::functions(op_)->try_step)
+                state = exec::await_state::exhausted;
+        }
+        if (!is_stopped_ && !has_ended_at_once())
+            return; // This may be gone.
+        if (state == exec::await_state::failed)
+            exec::this_thread.await_failed = false; // No coroutine goes on.
+        if (inside)
+            return complete_inside();
+        has_ended_ = true;
+        loop::resume_later(*this);
+    }
     /// False: it ends later, or has done so.
-    bool has_ended_at_once(bool inside) noexcept {
-        if constexpr (listener::hears)
-            if (stop_.is_stopped())
-                return is_stopped_ = true;
-        auto const* const f = access::functions(op_);
-        void* const storage = access::storage(op_);
+    bool has_ended_at_once() noexcept {
         try {
-            if (f->try_step) {
-                if (inside) {
-                    if (f->try_step(storage, *this) == operation::step::ready)
-                        return true;
-                } else if (is_at_home()) {
-                    state = exec::await_state::exhausted;
-                }
-            }
             if constexpr (listener::hears) {
                 if (stop_.can_be_stopped()) {
                     notes |= can_be_asked;
                     stop_.listen(*this, &requests_have_gone);
                 }
             }
-            return !f->start_await(storage, *this);
+            return !access::functions(op_)->start_await(access::storage(op_), *this);
         } catch (...) {
             operation::await_has_failed(*this, std::current_exception());
             return true;
@@ -143,7 +163,27 @@ private:
     }
 
     /// The operation has ended.
-    void finish() noexcept {
+    FAIRLEAD_ALWAYS_INLINE void finish() noexcept {
+        if constexpr (operation::plain_values<values>) {
+            if (state == exec::await_state::plain && !listens() && !is_stopped_) [[likely]] {
+                auto const& result = get<op>().result;
+                if (result.error == 0) [[likely]] {
+                    if constexpr (std::tuple_size_v<values> == 2)
+                        return std::move(receiver_).set_value(std::size_t{result.n});
+                    else
+                        return std::move(receiver_).set_value();
+                }
+            }
+        }
+        finish_slowly();
+    }
+    bool listens() const noexcept {
+        if constexpr (listener::hears)
+            return stop_.listens();
+        else
+            return false;
+    }
+    FAIRLEAD_NOINLINE void finish_slowly() noexcept {
         if constexpr (listener::hears)
             if (stop_.listens())
                 return stop_.stop_listening();
@@ -177,17 +217,6 @@ private:
             state = exec::await_state::idle;
             exec::this_thread.await_failed = false;
             return end_failed(receiver_, operation::take_result<std::exception_ptr>(*this));
-        }
-        if constexpr (operation::plain_values<values>) {
-            if (state == exec::await_state::plain) {
-                auto const result = get<op>().result;
-                if (result.error != 0) [[unlikely]]
-                    return end_failed(receiver_, operation::to_error_code(result.error));
-                if constexpr (std::tuple_size_v<values> == 2)
-                    return std::move(receiver_).set_value(std::size_t{result.n});
-                else
-                    return std::move(receiver_).set_value();
-            }
         }
         try {
             auto v = take_values();
