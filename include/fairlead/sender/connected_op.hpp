@@ -90,6 +90,8 @@ public:
         if constexpr (listener::hears)
             if (stop_.is_stopped()) [[unlikely]]
                 is_stopped_ = true;
+        if (!home) [[unlikely]] // Inside a loop it has that loop's budget.
+            home = exec::this_thread.current;
         if (may_complete_inside() && try_inside()) [[likely]]
             complete_inside();
         else
@@ -126,8 +128,6 @@ private:
 
     /// For an operation that is not ready, or may not complete in here.
     FAIRLEAD_NOINLINE void start_slowly() noexcept {
-        if (!home)
-            home = exec::this_thread.current;
         bool const here = is_at_home();
         bool inside = here && exec::this_thread.immediate_depth < fairness::inline_depth_most;
         if (here && !inside) {
