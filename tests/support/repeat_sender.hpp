@@ -35,6 +35,13 @@ private:
     std::uintptr_t highest_ = 0;
 };
 
+/// How deep the repetitions of this thread are nested, and were at the most.
+struct repeat_depth {
+    int now = 0;
+    int most = 0;
+};
+inline thread_local repeat_depth this_thread_repeats;
+
 /// Repeats what `make()` returns until `is_done()` says so; then it ends with no value. Other ends are passed on.
 template <class Make, class Done> struct repeat_sender {
     using sender_concept = execution::sender_tag;
@@ -61,7 +68,17 @@ template <class Make, class Done> struct repeat_sender {
             void set_stopped() noexcept { std::move(of->receiver_).set_stopped(); }
             auto get_env() const noexcept { return execution::get_env(of->receiver_); }
         };
+        struct level {
+            level() noexcept {
+                auto& depth = this_thread_repeats;
+                depth.most = std::max(depth.most, ++depth.now);
+            }
+            level(level const&) = delete;
+            level& operator=(level const&) = delete;
+            ~level() { --this_thread_repeats.now; }
+        };
         void again() noexcept {
+            level const one_more;
             if (is_done_())
                 return std::move(receiver_).set_value();
             inner_.emplace(made_by{[this] { return execution::connect(make_(), each{this}); }});

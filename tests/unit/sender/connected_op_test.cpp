@@ -3,6 +3,7 @@
 
 #include <fairlead/exec/strand.hpp>
 #include <fairlead/stream/read.hpp>
+#include <fairlead/stream/read_until.hpp>
 #include <fairlead/stream/write.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/any_completion_handler.hpp>
@@ -97,6 +98,14 @@ TEST_F(ConnectedOp, OutsideItsLoopWhatIsReadyGoesThroughTheQueue) {
     EXPECT_EQ(log, "") << "its receiver may expect the loop";
     world.run();
     EXPECT_EQ(log, "value 3");
+
+    log.clear();
+    std::string text = "a line\n";
+    auto search = connected(async_read_until(socket, dynamic_buffer(text), '\n'), recorder<>{&log});
+    execution::start(search);
+    EXPECT_EQ(log, "");
+    world.run();
+    EXPECT_EQ(log, "value 7");
 }
 
 TEST_F(ConnectedOp, AStopEndsAnOperationThatWaits) {
@@ -118,6 +127,12 @@ TEST_F(ConnectedOp, AStopBeforeTheStartKeepsTheOperationFromBeginning) {
     EXPECT_EQ(log, "") << "outside its loop";
     world.run();
     EXPECT_EQ(log, "stopped");
+
+    std::string text = "a line\n";
+    auto search =
+        connected(async_read_until(socket, dynamic_buffer(text), '\n'), token_recorder{&log, stop.get_token()});
+    run_inside([&] { execution::start(search); });
+    EXPECT_EQ(log, "stoppedstopped");
     EXPECT_EQ(socket.available(), 3u);
 }
 
