@@ -5,6 +5,7 @@
 #include <support/scale.hpp>
 #include <unit/sender/receivers.hpp>
 
+#include <atomic>
 #include <optional>
 #include <thread>
 
@@ -15,12 +16,14 @@ using namespace senders;
 /// Counts the ends of operations, which must be as many as the starts.
 struct counting_receiver {
     using receiver_concept = execution::receiver_tag;
+    io_context* context;
     int* ends;
     int* stops;
     inplace_stop_token token;
     void set_value(auto&&...) noexcept { ++*ends; }
     void set_error(auto&&) noexcept { ++*ends; }
     void set_stopped() noexcept {
+        EXPECT_TRUE(context->get_executor().running_in_this_thread()) << "whoever asks";
         ++*ends;
         ++*stops;
     }
@@ -39,7 +42,7 @@ template <class MakeOp> void stop_from_another_thread(io_context& context, MakeO
             operator operation() const { return connected(make(), r); }
         };
         std::optional<operation> state;
-        state.emplace(make_state{make_op, {&ends, &stops, stop.get_token()}});
+        state.emplace(make_state{make_op, {&context, &ends, &stops, stop.get_token()}});
         std::thread asks([&] { stop.request_stop(); });
         post(context, [&] { execution::start(*state); });
         context.run();
@@ -71,6 +74,44 @@ TEST(ConnectedOpThreads, AStopEndsEachComposedOperationOnce) {
     local::connect_pair(socket, peer);
     char bytes[8];
     stop_from_another_thread(context, [&] { return async_read(socket, buffer(bytes)); });
+}
+
+/// Ends of operations that another thread starts.
+struct ends_in_loop {
+    using receiver_concept = execution::receiver_tag;
+    io_context* context;
+    std::atomic<int>* ends;
+    inplace_stop_token token;
+    void end() noexcept {
+        EXPECT_TRUE(context->get_executor().running_in_this_thread());
+        ends->fetch_add(1, std::memory_order_release);
+    }
+    void set_value(auto&&...) noexcept { end(); }
+    void set_error(auto&&) noexcept { end(); }
+    void set_stopped() noexcept { end(); }
+    stop_environment<inplace_stop_token> get_env() const noexcept { return {token}; }
+};
+
+TEST(ConnectedOpThreads, AnOperationThatIsStartedElsewhereEndsInItsLoop) {
+    io_context context;
+    auto guard = make_work_guard(context);
+    inplace_stop_source stop; // Never asked, but listened to.
+    std::atomic<int> ends{0};
+    auto const rounds = static_cast<int>(test::scaled(20'000, 500));
+    std::thread starts([&] {
+        steady_timer timer(context);
+        for (int round = 0; round != rounds; ++round) {
+            timer.expires_at(steady_timer::time_point::min());
+            auto wait = connected(timer.async_wait(), ends_in_loop{&context, &ends, stop.get_token()});
+            execution::start(wait);
+            while (ends.load(std::memory_order_acquire) != round + 1)
+                std::this_thread::yield();
+        }
+        guard.reset();
+    });
+    context.run();
+    starts.join();
+    EXPECT_EQ(ends.load(), rounds);
 }
 
 } // namespace
