@@ -62,7 +62,19 @@ void end_with(Receiver& r, std::tuple<First, Rest...>& v) noexcept {
     std::apply([&r](First&, Rest&... rest) { std::move(r).set_value(std::move(rest)...); }, v);
 }
 
+/// The only error about a receiver that does not fit.
+template <class Op, class Receiver> class connected_op {
+    static_assert(!sizeof(Op), "this receiver does not take each end of the operation: it needs set_value(values...), "
+                               "set_error(error_code), set_error(std::exception_ptr) and set_stopped()");
+
+public:
+    using operation_state_concept = execution::operation_state_tag;
+    connected_op(Op&&, Receiver&&) noexcept {}
+    void start() noexcept {}
+};
+
 template <class R, class... Args, std::size_t Storage, class Receiver>
+    requires takes_all<Receiver, typename own_signatures<async_op<R(Args...), Storage>>::type>
 class connected_op<async_op<R(Args...), Storage>, Receiver> final : started_record {
     using op_type = async_op<R(Args...), Storage>;
     using values = typename op_type::values;

@@ -69,6 +69,10 @@ template <class... S> inline constexpr bool is_signature_set<execution::completi
 /// The signatures of the library's own senders: their member function names those of stdexec, which asks for it.
 template <class Sender> struct own_signatures {};
 
+/// Their connect() says itself what is wrong with a receiver.
+template <class Sender>
+concept is_of_the_library = requires { typename own_signatures<std::remove_cvref_t<Sender>>::type; };
+
 struct no_signatures {};
 template <class Sender, class Env> consteval auto signatures() {
     using bare = std::remove_cvref_t<Sender>;
@@ -124,9 +128,9 @@ concept receiver_of = receiver<T> && impl::sender::takes_all<std::remove_cvref_t
 /// Makes the operation state of a sender and a receiver. It stays where it is made.
 struct connect_t {
     template <sender Sender, receiver Receiver>
-        requires requires(Sender&& s, Receiver&& r) { std::forward<Sender>(s).connect(std::forward<Receiver>(r)); }
-    constexpr auto operator()(Sender&& s, Receiver&& r) const
-        noexcept(noexcept(std::forward<Sender>(s).connect(std::forward<Receiver>(r)))) {
+        requires impl::sender::is_of_the_library<Sender> ||
+                 requires(Sender&& s, Receiver&& r) { std::forward<Sender>(s).connect(std::forward<Receiver>(r)); }
+    constexpr auto operator()(Sender&& s, Receiver&& r) const {
         return std::forward<Sender>(s).connect(std::forward<Receiver>(r));
     }
 };
