@@ -89,12 +89,7 @@ public:
         : started_record(the_hooks),
           op_(std::move(o)),
           receiver_(std::move(r)),
-          stop_(execution::get_stop_token(execution::get_env(receiver_))) {
-        auto const* const f = access::functions(op_);
-        home = f->home(access::storage(op_));
-        if (!home && f->executor)
-            be_at_home_with(f->executor(access::storage(op_)));
-    }
+          stop_(execution::get_stop_token(execution::get_env(receiver_))) {}
     ~connected_op() = default;
 
     /// As a coroutine starts what it awaits. Threads: those that may call the initiating function.
@@ -102,18 +97,41 @@ public:
         if constexpr (listener::hears)
             if (stop_.is_stopped()) [[unlikely]]
                 is_stopped_ = true;
-        if (!home) [[unlikely]] // Inside a loop it has that loop's budget.
+        auto const* const f = access::functions(op_); // Known to a compiler that has seen connect().
+        home = f->home(access::storage(op_));
+        if (home) [[likely]]
+            return begin(f);
+        find_home();
+        if (state == exec::await_state::failed)
+            start_slowly();
+        else
+            begin(f);
+    }
+
+private:
+    using functions = operation::initiation_functions<Args...>;
+
+    /// An executor that runs no loop; or, for an operation that runs anywhere, the loop of the caller, whose budget it
+    /// has.
+    FAIRLEAD_NOINLINE void find_home() noexcept {
+        auto const* const f = access::functions(op_);
+        try {
+            if (f->executor)
+                be_at_home_with(f->executor(access::storage(op_)));
+        } catch (...) {
+            operation::await_has_failed(*this, std::current_exception());
+        }
+        if (!home)
             home = exec::this_thread.current;
-        if (may_complete_inside() && try_inside()) [[likely]]
+    }
+    FAIRLEAD_ALWAYS_INLINE void begin(functions const* f) noexcept {
+        if (may_complete_inside() && try_inside(f)) [[likely]]
             complete_inside();
         else
             start_slowly();
     }
-
-private:
     /// Within the budget.
-    FAIRLEAD_ALWAYS_INLINE bool try_inside() noexcept {
-        auto const* const f = access::functions(op_);
+    FAIRLEAD_ALWAYS_INLINE bool try_inside(functions const* f) noexcept {
         if (!f->try_step || is_stopped_)
             return false;
         try {
@@ -136,7 +154,10 @@ private:
         finish();
     }
     /// By the taker, when the stack has been unwound.
-    static void start_again(op* o, op_mode) { static_cast<connected_op&>(await_record::of(*o)).start(); }
+    static void start_again(op* o, op_mode) {
+        auto& self = static_cast<connected_op&>(await_record::of(*o));
+        self.begin(access::functions(self.op_));
+    }
 
     /// For an operation that is not ready, or may not complete in here.
     FAIRLEAD_NOINLINE void start_slowly() noexcept {
@@ -149,7 +170,7 @@ private:
             if (!inside && access::functions(op_)->try_step)
                 state = exec::await_state::exhausted;
         }
-        if (!is_stopped_ && !has_ended_at_once())
+        if (!is_stopped_ && state != exec::await_state::failed && !has_ended_at_once())
             return; // This may be gone.
         if (state == exec::await_state::failed)
             exec::this_thread.await_failed = false; // No coroutine goes on.
