@@ -114,4 +114,38 @@ TEST(ConnectedOpThreads, AnOperationThatIsStartedElsewhereEndsInItsLoop) {
     EXPECT_EQ(ends.load(), rounds);
 }
 
+/// Ends in its loop before its initiating function returns in another thread.
+struct ends_during_its_start {
+    io_context* context;
+    std::atomic<bool>* has_ended;
+    auto get_executor() const noexcept { return context->get_executor(); }
+    template <class Handler> void operator()(Handler&& handler) const {
+        post(*context, [h = std::decay_t<Handler>(std::forward<Handler>(handler)), ended = has_ended]() mutable {
+            std::move(h)(error_code());
+            ended->store(true, std::memory_order_release);
+        });
+        while (!has_ended->load(std::memory_order_acquire))
+            std::this_thread::yield();
+    }
+};
+
+TEST(ConnectedOpThreads, TheThreadThatStartsAnOperationNeverCallsItsReceiver) {
+    io_context context;
+    auto guard = make_work_guard(context);
+    inplace_stop_source stop;
+    std::atomic<int> ends{0};
+    std::atomic<bool> has_ended{false};
+    std::thread starts([&] {
+        auto state = connected(made_of<void(error_code)>(ends_during_its_start{&context, &has_ended}),
+                               ends_in_loop{&context, &ends, stop.get_token()});
+        execution::start(state);
+        while (ends.load(std::memory_order_acquire) == 0)
+            std::this_thread::yield();
+        guard.reset();
+    });
+    context.run();
+    starts.join();
+    EXPECT_EQ(ends.load(), 1);
+}
+
 } // namespace
