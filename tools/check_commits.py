@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 COLUMNS_MAX = 100
-ROOMS = {"base", "exec", "resp3", "io", "operation", "token", "coro", "net", "stream", "sync", "scope", "legacy", "sim", "redis", "tls", "compat", "bench", "budgets", "build",
+ROOMS = {"base", "exec", "resp3", "io", "operation", "token", "coro", "net", "stream", "sync", "scope", "sender", "legacy", "sim", "redis", "tls", "compat", "bench", "budgets", "build",
          "ci", "demo", "dev", "docs", "examples", "log", "style", "tests", "tools"}
 SUBJECT = re.compile(r"([a-z0-9, ]+): \S")
 

@@ -87,6 +87,10 @@
 #include <fairlead/scope/cancel_after.hpp>
 #include <fairlead/scope/dump_on_signal.hpp>
 #include <fairlead/scope/task_scope.hpp>
+#include <fairlead/sender/await_sender.hpp>
+#include <fairlead/sender/connected_op.hpp>
+#include <fairlead/sender/scheduler.hpp>
+#include <fairlead/sender/submit.hpp>
 #include <fairlead/stream/buffered_read_stream.hpp>
 #include <fairlead/stream/buffered_stream.hpp>
 #include <fairlead/stream/buffered_write_stream.hpp>

@@ -8,6 +8,7 @@
 //   operations yield N                  a coroutine that gives way
 //   operations read_until N             async_read_until that finds its delimiter in the buffer, awaited
 //   operations read_until_callbacks N   the same with callbacks
+//   operations read_until_sender N      the same as a sender that is repeated
 //   operations try_step N               an awaited operation of a user's that is ready
 //   operations timer N                  a timer that is set, waited for and cancelled
 #include "even_clock.hpp"
@@ -16,6 +17,7 @@
 #include <fairlead/exec/strand.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/net/timer.hpp>
+#include <fairlead/sender/connected_op.hpp>
 #include <fairlead/stream/read_until.hpp>
 #include <fairlead/stream/write.hpp>
 #include <fairlead/token/adapters.hpp>
@@ -72,6 +74,42 @@ struct line_reader {
         while (self.left-- > 0)
             co_await async_read_until(self.stream, dynamic_buffer(self.text), '\n');
     }
+};
+
+/// As line_reader, with an operation state for each search.
+class line_sender {
+public:
+    line_sender(socket_type& s, std::string& t, long n) : stream_(s), text_(t), left_(n) {}
+    line_sender(line_sender const&) = delete;
+    line_sender& operator=(line_sender const&) = delete;
+
+    void next() noexcept {
+        if (left_-- > 0) {
+            operation_.emplace(made{this});
+            execution::start(*operation_);
+        }
+    }
+
+private:
+    struct receiver {
+        using receiver_concept = execution::receiver_tag;
+        line_sender* of;
+        void set_value(std::size_t) noexcept { of->next(); }
+        template <class Error> void set_error(Error&&) noexcept {}
+        void set_stopped() noexcept {}
+    };
+    using operation = execution::connect_result_t<async_op<void(error_code, std::size_t)>, receiver>;
+    struct made {
+        line_sender* of;
+        operator operation() const {
+            return execution::connect(async_read_until(of->stream_, dynamic_buffer(of->text_), '\n'), receiver{of});
+        }
+    };
+
+    socket_type& stream_;
+    std::string& text_;
+    long left_;
+    std::optional<operation> operation_;
 };
 
 struct count_down {
@@ -172,6 +210,7 @@ int main(int argc, char** argv) {
     one_block memory;
     exchanger exchange_callbacks(context, n);
     line_reader lines(context, n);
+    line_sender senders(lines.stream, lines.text, n);
     canceller timers(context, n);
     if (is("echo"))
         co_spawn(context, exchange(context, n), detached);
@@ -189,6 +228,8 @@ int main(int argc, char** argv) {
         co_spawn(context, line_reader::read(lines), detached);
     else if (is("read_until_callbacks"))
         lines.next();
+    else if (is("read_until_sender"))
+        post(context, [&] { senders.next(); });
     else if (is("try_step"))
         co_spawn(context, try_steps(n), detached);
     else if (is("timer"))

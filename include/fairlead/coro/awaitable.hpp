@@ -12,6 +12,10 @@ template <class T> class basic_awaitable;
 /// The second parameter is for Asio's programs and changes nothing: a coroutine runs on any executor.
 template <class T = void, class Executor = any_io_executor> using awaitable = basic_awaitable<T>;
 
+namespace impl::sender {
+template <class Sender> class sender_awaiter;
+} // namespace impl::sender
+
 namespace impl::coro {
 
 template <class T> class awaitable_promise;
@@ -25,6 +29,12 @@ concept blocking_future = requires(F& f) {
     f.wait();
     f.get();
 };
+
+/// Senders of C++26 that are neither operations of this library nor awaiters.
+template <class S>
+concept names_sender =
+    requires { typename std::remove_cvref_t<S>::sender_concept; } && !operation::is_async_op<std::remove_cvref_t<S>> &&
+    !requires(S& s) { s.await_resume(); };
 
 FAIRLEAD_EXPORT void keep_exception(std::exception_ptr& e) noexcept;
 [[noreturn]] FAIRLEAD_EXPORT void rethrow(std::exception_ptr const& e);
@@ -46,6 +56,13 @@ public:
         static_assert(!sizeof(child), "a coroutine is awaited once: co_await std::move(a)");
         return await_transform(std::move(child));
     }
+    /// A sender of C++26 (sender/await_sender.hpp).
+    template <names_sender S>
+    FAIRLEAD_NOTED_AWAITER(sender::sender_awaiter<S>)
+    await_transform(S&& s FAIRLEAD_AWAIT_PLACE) {
+        FAIRLEAD_NOTE_AWAIT_PLACE(this->link);
+        return FAIRLEAD_NOTED_AWAITER(sender::sender_awaiter<S>)(std::forward<S>(s), this->link);
+    }
     /// Any other awaitable object. It resumes the coroutine itself, and has to do so on the coroutine's executor.
     template <class A>
         requires requires(A& a) { a.await_resume(); }
@@ -60,7 +77,7 @@ public:
                      "use_future, which is for callers that are no coroutines")
     operation::refused_await<std::type_identity<decltype(std::declval<A&>().get())>> await_transform(A&&) const;
     template <class A>
-        requires(!blocking_future<A> && !requires(A& a) { a.await_resume(); })
+        requires(!blocking_future<A> && !names_sender<A> && !requires(A& a) { a.await_resume(); })
     FAIRLEAD_REFUSED("this cannot be awaited: co_await takes operations, awaitables, and what has await_ready(), "
                      "await_suspend() and await_resume()")
     operation::refused_await<std::type_identity<void>> await_transform(A&&) const;

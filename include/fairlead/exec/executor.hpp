@@ -20,6 +20,9 @@
 #include <utility>
 
 namespace fairlead {
+namespace impl::sender {
+template <class Scheduler> class schedule_sender;
+} // namespace impl::sender
 
 /// Any executor behind one type of 32 bytes; the default executor of every I/O object.
 /// The library's executors lie inside as one pointer, without a reference count; one compare recognises them. Executors
@@ -149,6 +152,10 @@ public:
         if (functions_)
             functions_->work(storage_, -1);
     }
+
+    /// As a scheduler of C++26 (sender/scheduler.hpp).
+    using scheduler_concept = stdexec::scheduler_tag;
+    template <class Executor = any_io_executor> impl::sender::schedule_sender<Executor> schedule() const noexcept;
 
     /// False also when the executor cannot tell.
     bool running_in_this_thread() const noexcept { return functions_ && functions_->runs_here(storage_); }

@@ -1,7 +1,16 @@
-// The members that executors have in the Networking TS, for programs that call them: dispatch, post and defer.
+// The members that executors have in the Networking TS, for programs that call them: dispatch, post and defer. And the
+// one that makes them schedulers.
 #pragma once
 
 #include <utility>
+
+namespace stdexec {
+struct scheduler_tag;
+}
+
+namespace fairlead::impl::sender {
+template <class Scheduler> class schedule_sender;
+}
 
 namespace fairlead::impl::exec {
 
@@ -23,6 +32,9 @@ public:
     template <class F, class Allocator, class Functions = ts_functions> void defer(F&& f, Allocator const& a) const {
         Functions::post(derived(), std::forward<F>(f), a);
     }
+    /// As a scheduler of C++26 (sender/scheduler.hpp). No scheduler here is told by its tag: this one is for stdexec.
+    using scheduler_concept = stdexec::scheduler_tag;
+    sender::schedule_sender<Derived> schedule() const noexcept;
 
 private:
     Derived const& derived() const noexcept { return static_cast<Derived const&>(*this); }

@@ -5,6 +5,7 @@
 // value holds just the erased initiation; the operation's record lies with the awaiting coroutines.
 #pragma once
 
+#include <fairlead/base/copy_bytes.hpp>
 #include <fairlead/base/disposition_traits.hpp>
 #include <fairlead/base/error.hpp>
 #include <fairlead/operation/default_token.hpp>
@@ -18,6 +19,14 @@
 #include <utility>
 
 namespace fairlead {
+namespace impl::sender {
+template <class Sender, class Receiver> class connected_op;
+template <class Signature> struct foreign_signatures;
+} // namespace impl::sender
+namespace execution {
+/// Senders name it as their `sender_concept` (sender/protocol.hpp).
+struct sender_tag {};
+} // namespace execution
 
 /// Token: the initiating function returns an async_op, to be awaited. The default of every operation.
 struct use_await_t : impl::operation::can_be_default<use_await_t> {
@@ -224,8 +233,7 @@ public:
         if (functions_->relocate)
             functions_->relocate(other.storage_, storage_);
         else
-            for (std::size_t i = 0; i != storage_size; ++i)
-                storage_[i] = other.storage_[i];
+            impl::base::copy_bytes(storage_, other.storage_, storage_size);
         other.functions_ = &impl::operation::no_functions<Args...>;
     }
     async_op& operator=(async_op&&) = delete;
@@ -243,6 +251,15 @@ public:
         requires(!std::same_as<std::decay_t<Token>, impl::operation::signature_probe>)
     void operator()(Token&&) & {
         static_assert(!sizeof(Token), "an operation is started once: std::move(op)(token)");
+    }
+
+    /// As a sender of C++26; its operation state is in sender/connected_op.hpp.
+    using sender_concept = execution::sender_tag;
+    template <class Receiver> impl::sender::connected_op<async_op, Receiver> connect(Receiver r) && {
+        return impl::sender::connected_op<async_op, Receiver>(std::move(*this), std::move(r));
+    }
+    template <class, class...> static consteval auto get_completion_signatures() {
+        return typename impl::sender::foreign_signatures<signature>::type();
     }
 
     /// For coroutines of other libraries: the awaiter carries the record itself.

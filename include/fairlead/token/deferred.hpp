@@ -237,8 +237,10 @@ public:
     }
 };
 
-/// Starts `head` with the token `tail`: op | deferred(f) is the sequence of op and what f returns.
+/// Starts `head` with the token `tail`: op | deferred(f) is the sequence of op and what f returns. Adaptors of
+/// senders are no tokens, but can be called with an operation. They have an operator of their own.
 template <class Signature, std::size_t Storage, class Tail>
+    requires(!impl::operation::no_token<Tail, Signature> || !std::invocable<Tail, async_op<Signature, Storage>>)
 decltype(auto) operator|(async_op<Signature, Storage> head, Tail&& tail) {
     return std::move(head)(std::forward<Tail>(tail));
 }
