@@ -16,7 +16,6 @@
 #include <atomic>
 #include <exception>
 #include <fairlead/base/durations.hpp>
-#include <optional>
 #include <string>
 #include <system_error>
 #include <tuple>
@@ -218,7 +217,7 @@ private:
     std::atomic<unsigned> ended_{0};
     std::atomic<bool> expired_{false};
     [[no_unique_address]] operation::handler_work<Handler> work_;
-    std::optional<values_type> results_;
+    base::maybe<values_type> results_;
 };
 
 template <class Kept, class Initiation, class When, class Timer> struct limited_initiation

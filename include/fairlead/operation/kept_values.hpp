@@ -2,11 +2,11 @@
 // signatures, it is the tuple of one of them.
 #pragma once
 
+#include <fairlead/base/maybe.hpp>
 #include <fairlead/operation/async_result.hpp>
 #include <fairlead/operation/completion.hpp>
 
 #include <cstddef>
-#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -29,9 +29,9 @@ struct kept_alternatives<Values, std::index_sequence<Indices...>, Signatures...>
 };
 
 /// `type` holds the arguments of a completion; `make(args...)` keeps them, those of the signature that fits best;
-/// `visit(kept, f)` calls f with a tuple of them. Optionals rather than a variant, which weighs more to compile.
+/// `visit(kept, f)` calls f with a tuple of them. Several of them rather than a variant, which weighs more to compile.
 template <class... Signatures> struct kept_values {
-    using type = std::tuple<std::optional<values_of<Signatures>>...>;
+    using type = std::tuple<base::maybe<values_of<Signatures>>...>;
     template <class... Args> static type make(Args&&... args) {
         return kept_alternatives<type, std::index_sequence_for<Signatures...>, Signatures...>::make(
             std::forward<Args>(args)...);
