@@ -95,6 +95,9 @@ error_code engine::set_host_name(std::string const& name) noexcept {
         return fairlead::error::invalid_argument;
     ERR_clear_error();
     auto* const expected = SSL_get0_param(ssl_);
+    X509_VERIFY_PARAM_set1_ip(expected, nullptr, 0); // of another call
+    X509_VERIFY_PARAM_set1_host(expected, nullptr, 0);
+    SSL_set_tlsext_host_name(ssl_, nullptr);
     error_code no_address;
     ip::make_address(name, no_address);
     if (!no_address) // Certificates name addresses in a field of their own, and nobody sends one as a name.

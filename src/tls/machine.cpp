@@ -222,9 +222,9 @@ void machine::finish(op_queue& done) noexcept {
 }
 
 /// Here and in try_now() the caller keeps others from its loop: it may not wait for one that has the lock.
-bool machine::ready(verb v) noexcept {
+bool machine::ready() noexcept {
     std::unique_lock const lock(lock_, std::try_to_lock);
-    return lock && (v != verb::read || engine_.has_input() || !reading_.is_under_way);
+    return lock && (engine_.has_input() || !reading_.is_under_way);
 }
 
 bool machine::try_now(tls_op& o) noexcept {
@@ -418,7 +418,7 @@ error_code stream_core::set_verify_depth(int depth) noexcept {
 error_code stream_core::verify_with(verify_function f) noexcept {
     return keep_verify_function(native_handle(), std::move(f));
 }
-bool stream_core::ready(machine& m, verb v) noexcept { return m.ready(v); }
+bool stream_core::ready(machine& m) noexcept { return m.ready(); }
 bool stream_core::try_now(tls_op& o) noexcept { return o.of->try_now(o); }
 void stream_core::submit(tls_op& o) noexcept { o.of->submit(o); }
 void stream_core::perform(tls_op& o) noexcept { o.of->perform(o); }

@@ -28,8 +28,8 @@ public:
     impl::engine& tls() noexcept { return engine_; }
     below& stream_below() noexcept { return *below_; }
 
-    bool ready(verb v) noexcept;
-    /// Owner of the loop. True: done.
+    bool ready() noexcept;
+    /// A read, by the owner of the loop. True: done.
     bool try_now(tls_op& o) noexcept;
     void submit(tls_op& o) noexcept;
     /// In the calling thread.

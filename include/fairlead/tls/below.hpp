@@ -20,6 +20,8 @@ namespace fairlead::ssl::impl {
 /// A read, kind::receive, or a write, kind::send_all.
 struct below_op : io::io_op {
     error_category const* category; ///< of result.error; null: the system's, as a driver reports it
+    bool is_starting = false;       ///< by a stream that is no socket of ours
+    bool is_given_up = false;       ///< meanwhile
 
     void begin(io::kind k, void* d, std::size_t n) noexcept {
         result = {0, 0, 0};
@@ -94,9 +96,15 @@ public:
     bool tries() const noexcept override { return false; }
     bool try_now(below_op&) noexcept override { return false; }
     void submit(below_op& o) noexcept override {
+        o.is_starting = true;
+        o.is_given_up = false;
         try {
             start(o);
-        } catch (...) { // Nothing was started.
+        } catch (...) { // Nothing was started, and the handler has gone.
+            o.is_given_up = true;
+        }
+        o.is_starting = false;
+        if (o.is_given_up) {
             o.fail(fairlead::error::no_memory);
             engine().post(o);
         }
@@ -134,7 +142,11 @@ private:
         handler(handler&& other) noexcept : below_(other.below_), op_(std::exchange(other.op_, nullptr)) {}
         handler& operator=(handler&&) = delete;
         ~handler() {
-            if (op_)
+            if (!op_)
+                return;
+            if (op_->is_starting)
+                op_->is_given_up = true;
+            else
                 op_->run(op_, op_mode::abandon);
         }
         cancellation_slot get_cancellation_slot() const noexcept { return below_->signal_of(*op_).slot(); }
@@ -144,7 +156,7 @@ private:
             if (ec)
                 o.fail(ec);
             else if (o.kind == io::kind::send_all && o.result.n != o.size && n != 0)
-                return below_->start(o);
+                return below_->submit(o);
             o.run(&o, op_mode::complete);
         }
 

@@ -67,7 +67,7 @@ public:
     FAIRLEAD_EXPORT error_code verify_with(verify_function f) noexcept;
 
     machine& pending() const noexcept { return *machine_; }
-    FAIRLEAD_EXPORT static bool ready(machine& m, verb v) noexcept;
+    FAIRLEAD_EXPORT static bool ready(machine& m) noexcept;
     FAIRLEAD_EXPORT static bool try_now(tls_op& o) noexcept;
     FAIRLEAD_EXPORT static void submit(tls_op& o) noexcept;
     FAIRLEAD_EXPORT static void perform(tls_op& o) noexcept;
@@ -88,7 +88,6 @@ template <class Derived, class Signature, verb Verb> struct tls_primitive
 
     explicit tls_primitive(stream_core const& c) noexcept : of(&c.pending()) {}
     loop* home() const noexcept { return &stream_core::loop_of(*of); }
-    bool ready() const noexcept { return stream_core::ready(*of, Verb); }
     void prepare(tls_op& o) const noexcept {
         o.cancel = nullptr;
         o.result = {0, 0, 0};
@@ -100,7 +99,17 @@ template <class Derived, class Signature, verb Verb> struct tls_primitive
         o.is_client = false;
         o.is_sent = false;
     }
-    bool attempt(tls_op& o) const noexcept { return stream_core::try_now(o); }
+    /// Of reads only: an attempt that fails leaves nothing behind. A write may have been encrypted and half sent.
+    bool ready() const noexcept
+        requires(Verb == verb::read)
+    {
+        return stream_core::ready(*of);
+    }
+    bool attempt(tls_op& o) const noexcept
+        requires(Verb == verb::read)
+    {
+        return stream_core::try_now(o);
+    }
     void submit(tls_op& o) const noexcept { stream_core::submit(o); }
     static values take(tls_op& o) noexcept {
         if constexpr (std::tuple_size_v<values> == 2)

@@ -153,7 +153,7 @@ public:
     ///            error::operation_aborted      cancelled; the stream below can be closed all the same
     ///            and those of the stream below
     /// Cancel     terminal, partial
-    /// Immediate  when the peer has said so before
+    /// Immediate  no
     /// Lifetime   *this outlives the completion
     /// Threads    one operation at a time
     /// Allocates  nothing awaited; OpenSSL does
@@ -185,7 +185,7 @@ public:
     ///                                          of them first
     ///            the SSL category, and those of the stream below
     /// Cancel     terminal, partial
-    /// Immediate  may be ready without waiting; the handler still never runs before this returns
+    /// Immediate  no
     /// Lifetime   *this and the memory behind `from` outlive the completion
     /// Threads    one read and one write at a time
     /// Allocates  nothing awaited; OpenSSL does

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <future>
+#include <new>
 #include <thread>
 #include <type_traits>
 
@@ -143,6 +144,32 @@ TEST_F(TlsStream, WaitsInTheCallingThreadToo) {
     EXPECT_EQ(p.client.read_some(buffer(some)), 3U);
     p.client.shutdown();
     peer.join();
+}
+
+/// It has no memory for any operation.
+struct poor_stream {
+    using executor_type = io_context::executor_type;
+    executor_type executor;
+    executor_type get_executor() const noexcept { return executor; }
+    template <class Buffers, class Token> void async_read_some(Buffers const&, Token&& token) { start(token); }
+    template <class Buffers, class Token> void async_write_some(Buffers const&, Token&& token) { start(token); }
+    template <class Token> static void start(Token& token) {
+        std::decay_t<Token> const taken(std::move(token));
+        throw std::bad_alloc();
+    }
+};
+
+TEST_F(TlsStream, AStreamBelowThatCannotStartEndsTheOperation) {
+    auto of_client = client_context();
+    poor_stream below{context.get_executor()};
+    ssl::stream<poor_stream&> client(below, of_client);
+    client.set_host_name("server.test");
+    error_code ec;
+    run_through(context, [&]() -> awaitable<void> {
+        auto op = client.async_handshake(ssl::stream_base::client, redirect_error(ec));
+        co_await std::move(op);
+    });
+    EXPECT_EQ(ec, error::no_memory);
 }
 
 /// The paper's client: it reads from one stream or the other, as is known at run time only.
