@@ -1,4 +1,4 @@
-// Fails: files are not there yet
+// Fails: Files are not there yet
 #ifdef GOOD
 #include <asio/ip/tcp.hpp>
 #else
