@@ -4,8 +4,10 @@
 
 #include <functional>
 
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
+#include <openssl/x509v3.h>
 
 namespace {
 
@@ -39,6 +41,56 @@ TEST(Catalogue, L18_CertificateIsRefusedForTheReasonThatItHas) {
     EXPECT_EQ(refused_because(make_identity("server.test", {}, &stranger)),
               because(X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY));
     EXPECT_NE(because(X509_V_ERR_CERT_HAS_EXPIRED).message().find("expired"), std::string::npos);
+}
+
+/// The authority has revoked the certificate of `who`.
+void revoke(SSL_CTX* of_client, identity const& who) {
+    auto const read = [](std::string const& text) {
+        return BIO_new_mem_buf(text.data(), static_cast<int>(text.size()));
+    };
+    auto* const from = read(who.certificate);
+    auto* const by = read(authority().certificate);
+    auto* const with = read(authority().key);
+    X509* const revoked_one = PEM_read_bio_X509(from, nullptr, nullptr, nullptr);
+    X509* const issuer = PEM_read_bio_X509(by, nullptr, nullptr, nullptr);
+    EVP_PKEY* const key = PEM_read_bio_PrivateKey(with, nullptr, nullptr, nullptr);
+    X509_CRL* const list = X509_CRL_new();
+    X509_CRL_set_version(list, 1);
+    X509_CRL_set_issuer_name(list, X509_get_subject_name(issuer));
+    ASN1_TIME* const time = X509_gmtime_adj(nullptr, -60);
+    X509_CRL_set1_lastUpdate(list, time);
+    X509_REVOKED* const entry = X509_REVOKED_new();
+    X509_REVOKED_set_serialNumber(entry, X509_get_serialNumber(revoked_one));
+    X509_REVOKED_set_revocationDate(entry, time);
+    X509_CRL_add0_revoked(list, entry);
+    X509_CRL_set1_nextUpdate(list, X509_gmtime_adj(time, 3600));
+    X509_CRL_sort(list);
+    X509_CRL_sign(list, key, EVP_sha256());
+    auto* const store = SSL_CTX_get_cert_store(of_client);
+    X509_STORE_add_crl(store, list);
+    X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK);
+    ASN1_TIME_free(time);
+    X509_CRL_free(list);
+    EVP_PKEY_free(key);
+    X509_free(issuer);
+    X509_free(revoked_one);
+    for (auto* const b : {from, by, with})
+        BIO_free(b);
+}
+
+TEST(Catalogue, L18_RevokedCertificateIsRefused) {
+    auto const revoked_one = make_identity("server.test", {}, &authority());
+    for (auto const* const who : {&server(), &revoked_one}) {
+        io_context context;
+        ssl::context of_server(ssl::context::tls_server);
+        use(of_server, *who);
+        auto of_client = client_context();
+        revoke(of_client.native_handle(), revoked_one);
+        tls_pair p(context, std::move(of_client), std::move(of_server));
+        error_code ec;
+        run_through(context, [&]() -> awaitable<void> { ec = (co_await p.shake_hands()).first; });
+        EXPECT_EQ(ec, who == &server() ? error_code() : because(X509_V_ERR_CERT_REVOKED)) << ec.message();
+    }
 }
 
 TEST(Catalogue, L02_NameThatIsSentIsTheOneThatIsVerified) {
