@@ -73,15 +73,15 @@ concept driven = requires(Socket& s) {
     s.shutdown(socket_base::shutdown_both);
 };
 
-class below_socket final : public below {
+class FAIRLEAD_EXPORT below_socket final : public below {
 public:
     explicit below_socket(fairlead::impl::net::socket_core& s) noexcept : below(s.engine), socket_(&s) {}
 
     bool tries() const noexcept override { return true; }
-    FAIRLEAD_EXPORT bool try_now(below_op& o) noexcept override;
-    FAIRLEAD_EXPORT void submit(below_op& o) noexcept override;
-    FAIRLEAD_EXPORT void cancel(below_op& o) noexcept override;
-    FAIRLEAD_EXPORT void perform(below_op& o) noexcept override;
+    bool try_now(below_op& o) noexcept override;
+    void submit(below_op& o) noexcept override;
+    void cancel(below_op& o) noexcept override;
+    void perform(below_op& o) noexcept override;
     void is_at(void* to) noexcept override { socket_ = static_cast<fairlead::impl::net::socket_core*>(to); }
 
 private:
