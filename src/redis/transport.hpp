@@ -9,6 +9,7 @@
 
 #include <fairlead/coro/awaitable.hpp>
 #include <fairlead/io/io_loop.hpp>
+#include <fairlead/net/byte_op.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -18,26 +19,7 @@ namespace fairlead::redis::impl {
 
 /// A read, kind::receive, brings at least one byte; a write, kind::send_all, takes all. result.n counts over all
 /// attempts.
-struct transport_op : io::io_op {
-    error_category const* category; ///< of result.error; null: the system's, as a driver reports it
-
-    transport_op() noexcept {}
-    /// Everything but run; also when the op is used again.
-    void begin(io::kind k, void* d, std::size_t n) noexcept {
-        result = {0, 0, 0};
-        kind = k;
-        data = d;
-        size = n;
-        category = nullptr;
-    }
-    void fail(error_code const& ec) noexcept {
-        category = &ec.category();
-        result.error = ec.value();
-    }
-    error_code error() const noexcept {
-        return category ? error_code(result.error, *category) : fairlead::impl::operation::to_error_code(result.error);
-    }
-};
+struct transport_op : fairlead::impl::net::byte_op {};
 /// No descriptor need be behind it; close() ends it.
 void cancellation_of(transport_op&, loop&) = delete;
 

@@ -113,8 +113,7 @@ context::context(method m) : handle_(nullptr) {
                                               "there: choose tls, tlsv12 or tlsv13");
     ERR_clear_error();
     handle_ = SSL_CTX_new(p.method);
-    if (!handle_ || !impl::make_ours(handle_)) {
-        auto const ec = impl::last_error();
+    if (auto const ec = handle_ ? impl::make_ours(handle_) : impl::last_error()) {
         SSL_CTX_free(handle_);
         fairlead::impl::base::throw_error_now(ec, "ssl::context");
     }
@@ -147,9 +146,10 @@ error_code context::clear_options(options o, error_code& ec) {
     return ec = {};
 }
 error_code context::set_verify_mode(verify_mode v, error_code& ec) {
+    if ((ec = impl::note_verify_mode(handle_)))
+        return ec;
     SSL_CTX_set_verify(handle_, v, SSL_CTX_get_verify_callback(handle_));
-    impl::note_verify_mode(handle_);
-    return ec = {};
+    return ec;
 }
 error_code context::set_verify_depth(int depth, error_code& ec) {
     SSL_CTX_set_verify_depth(handle_, depth);
@@ -160,15 +160,18 @@ error_code context::verify_with(impl::verify_function f, error_code& ec) {
 }
 
 error_code context::load_verify_file(std::string const& file, error_code& ec) {
-    impl::note_trust(handle_);
+    if ((ec = impl::note_trust(handle_)))
+        return ec;
     return ec = result_of([&] { return SSL_CTX_load_verify_file(handle_, file.c_str()) == 1; });
 }
 error_code context::add_verify_path(std::string const& path, error_code& ec) {
-    impl::note_trust(handle_);
+    if ((ec = impl::note_trust(handle_)))
+        return ec;
     return ec = result_of([&] { return SSL_CTX_load_verify_dir(handle_, path.c_str()) == 1; });
 }
 error_code context::add_certificate_authority(const_buffer const& text, error_code& ec) {
-    impl::note_trust(handle_);
+    if ((ec = impl::note_trust(handle_)))
+        return ec;
     return ec = result_of([&] {
                auto const from = over(text);
                auto* const store = SSL_CTX_get_cert_store(handle_);

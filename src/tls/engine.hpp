@@ -77,13 +77,13 @@ bool has_verify_function(SSL const* s) noexcept;
 /// Reads the roots of the system unless the program has named its own, or has done so before.
 error_code trust_system(SSL_CTX* c) noexcept;
 /// The program has chosen a mode of verification, so that the side of the handshake does not.
-void note_verify_mode(SSL_CTX* c) noexcept;
-void note_verify_mode(SSL* s) noexcept;
+error_code note_verify_mode(SSL_CTX* c) noexcept;
+error_code note_verify_mode(SSL* s) noexcept;
 bool is_verify_mode_chosen(SSL const* s) noexcept;
 /// The program has named authorities.
-void note_trust(SSL_CTX* c) noexcept;
-/// A context of ours, made with the defaults. False: no memory.
-bool make_ours(SSL_CTX* c) noexcept;
+error_code note_trust(SSL_CTX* c) noexcept;
+/// It is a context of ours, made with the defaults.
+error_code make_ours(SSL_CTX* c) noexcept;
 bool is_ours(SSL_CTX* c) noexcept;
 
 } // namespace fairlead::ssl::impl

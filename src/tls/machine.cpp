@@ -1,7 +1,5 @@
 #include <tls/machine.hpp>
 
-#include <fairlead/base/taken_from.hpp>
-
 #include <algorithm>
 #include <mutex>
 #include <utility>
@@ -17,8 +15,7 @@ template <class From> machine::machine(From&& from, std::unique_ptr<below> b)
     : engine_(std::forward<From>(from)),
       below_(std::move(b)) {
     reading_.of = writing_.of = this;
-    reading_.run = &run_read;
-    writing_.run = &run_write;
+    reading_.run = writing_.run = &run_way;
 }
 
 std::size_t machine::place_of(verb v) noexcept {
@@ -120,14 +117,10 @@ bool machine::step(tls_op& o) noexcept {
     return false;
 }
 
-bool machine::step_all(op_queue& done) noexcept {
-    bool any = false;
+void machine::step_all(op_queue& done) noexcept {
     for (auto*& o : waiting_)
-        if (o && step(*o)) {
+        if (o && step(*o))
             done.push_back(*std::exchange(o, nullptr));
-            any = true;
-        }
-    return any;
 }
 
 void machine::submit_below(way& w) noexcept {
@@ -137,20 +130,26 @@ void machine::submit_below(way& w) noexcept {
     below_->submit(w);
 }
 
+/// True: there is something to be written, and nothing is being written.
+bool machine::prepare_write() noexcept {
+    if (writing_.is_under_way || writing_.failure)
+        return false;
+    if (flying_.empty())
+        std::swap(flying_, engine_.output);
+    writing_.begin(io::kind::send_all, flying_.data(), flying_.size());
+    return !flying_.empty();
+}
+
 /// True: something has been written.
 bool machine::write_below() noexcept {
-    if (writing_.is_under_way || writing_.failure || has_left_)
+    bool const is_put_off = writing_.is_dropped && !waiting_[control] && !waiting_[writer];
+    if (is_put_off || has_left_ || !prepare_write())
         return false;
-    if (flying_.empty()) {
-        if (engine_.output.empty())
-            return false;
-        std::swap(flying_, engine_.output);
-    }
-    writing_.begin(io::kind::send_all, flying_.data(), flying_.size());
     if (!below_->try_now(writing_)) {
         submit_below(writing_);
         return false;
     }
+    writing_.is_dropped = false;
     wrote();
     return true;
 }
@@ -166,25 +165,42 @@ void machine::wrote() noexcept {
 }
 
 /// True: there is something for the engine to look at.
-bool machine::read_below() noexcept {
-    if (reading_.is_under_way || has_left_ || !wants_input())
-        return false;
+bool machine::try_read() noexcept {
     auto& into = engine_.input;
     if (!into.borrow()) {
         reading_.failure = fairlead::error::no_memory;
         return true;
     }
     reading_.begin(io::kind::receive, into.space(), lent_memory::capacity);
-    if (below_->try_now(reading_)) {
-        has_read();
+    if (!below_->try_now(reading_))
+        return false;
+    has_read();
+    return true;
+}
+
+/// True, as above. Else a read is under way, or nobody wants one.
+bool machine::read_below() noexcept {
+    if (reading_.is_under_way || has_left_ || !wants_input())
+        return false;
+    if (try_read())
         return true;
-    }
     if (below_->tries()) { // The rest of a longer message is read when the first part is here.
-        into.give_back();
+        engine_.input.give_back();
         reading_.begin(io::kind::receive, first_.data(), first_.size());
     }
     submit_below(reading_);
     return false;
+}
+
+void machine::drop(way& w) noexcept {
+    if (!w.is_under_way || w.is_dropped)
+        return;
+    w.is_dropped = true;
+    below_->cancel(w);
+}
+void machine::drop_unwanted_read() noexcept {
+    if (!wants_input())
+        drop(reading_);
 }
 
 void machine::has_read() noexcept {
@@ -206,10 +222,7 @@ void machine::go_on(op_queue& done) noexcept {
     do
         step_all(done);
     while (write_below() || read_below());
-    if (reading_.is_under_way && !reading_.is_dropped && !wants_input()) {
-        reading_.is_dropped = true;
-        below_->cancel(reading_);
-    }
+    drop_unwanted_read();
     if (engine_.input.empty() && !reading_.is_under_way)
         engine_.input.give_back();
 }
@@ -245,15 +258,10 @@ bool machine::try_now(tls_op& o) noexcept {
         if (writing_.is_under_way || !write_below()) {
             if (!waits_for_input_[place_of(o.what)] || reading_.is_under_way)
                 break;
-            auto& into = engine_.input;
-            if (!into.borrow())
-                break;
-            reading_.begin(io::kind::receive, into.space(), lent_memory::capacity);
-            if (!below_->try_now(reading_)) {
-                into.give_back();
+            if (!try_read()) {
+                engine_.input.give_back();
                 break;
             }
-            has_read();
         }
     }
     place = nullptr;
@@ -276,28 +284,33 @@ void machine::submit(tls_op& o) noexcept {
     release();
 }
 
+/// Without the lock while it waits: another thread may do the same in the other direction.
 void machine::perform(tls_op& o) noexcept {
     for (;;) {
-        std::lock_guard const lock(lock_);
+        std::unique_lock lock(lock_);
         if (is_refused(o) || step(o))
             return;
         auto* w = &writing_;
-        if (!engine_.output.empty() || !flying_.empty()) {
-            if (flying_.empty())
-                std::swap(flying_, engine_.output);
-            w->begin(io::kind::send_all, flying_.data(), flying_.size());
-        } else {
+        if (!prepare_write()) {
             w = &reading_;
+            if (!waits_for_input_[place_of(o.what)] || reading_.is_under_way)
+                return end(o, fairlead::error::already_started);
             if (!engine_.input.borrow())
                 return end(o, fairlead::error::no_memory);
             w->begin(io::kind::receive, engine_.input.space(), lent_memory::capacity);
         }
-        if (w->is_under_way)
-            return end(o, fairlead::error::already_started);
+        w->is_under_way = true;
+        lock.unlock();
         below_->perform(*w);
+        lock.lock();
+        w->is_under_way = false;
         w == &writing_ ? wrote() : has_read();
         if (w->result.error == EAGAIN && !w->category)
             return end(o, fairlead::error::would_block);
+        op_queue done;
+        go_on(done); // for operations that wait meanwhile
+        lock.unlock();
+        finish(done);
     }
 }
 
@@ -311,14 +324,9 @@ void machine::cancel(tls_op& o) noexcept {
             place = nullptr;
             end(o, fairlead::error::operation_aborted);
             done.push_back(o);
-            if (writing_.is_under_way && !waiting_[control] && !waiting_[writer]) {
-                writing_.is_dropped = true;
-                below_->cancel(writing_);
-            }
-            if (reading_.is_under_way && !reading_.is_dropped && !wants_input()) {
-                reading_.is_dropped = true;
-                below_->cancel(reading_);
-            }
+            if (!waiting_[control] && !waiting_[writer])
+                drop(writing_);
+            drop_unwanted_read();
         }
     }
     finish(done);
@@ -331,15 +339,14 @@ void machine::has_news(way& w, op_mode mode) noexcept {
         std::lock_guard const lock(lock_);
         w.is_under_way = false;
         if (mode == op_mode::abandon || has_left_) {
-            // The loop is being given up, and with it what waits here.
-            for (auto*& o : waiting_)
-                if (o)
-                    done.push_back(*std::exchange(o, nullptr));
+            end_all(done); // The loop is being given up.
         } else {
             &w == &reading_ ? has_read() : wrote();
             // Somebody has cancelled the operations of the stream below, and means ours.
-            if (!w.is_dropped && w.result.error && w.error() == fairlead::error::operation_aborted)
+            if (!w.is_dropped && w.result.error && w.error() == fairlead::error::operation_aborted) {
+                w.is_dropped = true;
                 give_up(done, &w == &reading_);
+            }
             go_on(done);
         }
     }
@@ -347,8 +354,16 @@ void machine::has_news(way& w, op_mode mode) noexcept {
     release();
 }
 
+void machine::end_all(op_queue& done) noexcept {
+    for (auto*& o : waiting_)
+        if (o) {
+            end(*o, fairlead::error::operation_aborted);
+            done.push_back(*std::exchange(o, nullptr));
+        }
+}
+
 /// Ends those that wait for this direction.
-void machine::give_up(op_queue& done, int is_reading) noexcept {
+void machine::give_up(op_queue& done, bool is_reading) noexcept {
     for (std::size_t i = 0; i != waiting_.size(); ++i)
         if (auto*& o = waiting_[i]; o && (is_reading ? waits_for_input_[i] : o->is_sent)) {
             end(*o, fairlead::error::operation_aborted);
@@ -356,27 +371,19 @@ void machine::give_up(op_queue& done, int is_reading) noexcept {
         }
 }
 
-void machine::run_read(op* o, op_mode mode) {
-    auto& w = static_cast<way&>(static_cast<below_op&>(static_cast<io::io_op&>(*o)));
+void machine::run_way(op* o, op_mode mode) {
+    auto& w = static_cast<way&>(*o);
     w.of->has_news(w, mode);
 }
-void machine::run_write(op* o, op_mode mode) { run_read(o, mode); }
 
 void machine::leave() noexcept {
     op_queue done;
     {
         std::lock_guard const lock(lock_);
         has_left_ = true;
-        for (auto*& o : waiting_)
-            if (o) {
-                end(*o, fairlead::error::operation_aborted);
-                done.push_back(*std::exchange(o, nullptr));
-            }
-        for (auto* const w : {&reading_, &writing_})
-            if (w->is_under_way) {
-                w->is_dropped = true;
-                below_->cancel(*w);
-            }
+        end_all(done);
+        drop(reading_);
+        drop(writing_);
     }
     finish(done);
     release();
@@ -407,8 +414,9 @@ void stream_core::is_at(void* below) noexcept {
 error_code stream_core::set_host_name(std::string const& name) noexcept { return machine_->tls().set_host_name(name); }
 error_code stream_core::set_verify_mode(verify_mode v) noexcept {
     auto* const s = native_handle();
+    if (auto const ec = note_verify_mode(s))
+        return ec;
     SSL_set_verify(s, v, SSL_get_verify_callback(s));
-    note_verify_mode(s);
     return {};
 }
 error_code stream_core::set_verify_depth(int depth) noexcept {

@@ -2,8 +2,9 @@
 // encrypted bytes.
 //
 // An op of the program waits in a place of its own until the engine has taken a step for it. Whenever anything happens,
-// every op that waits is tried again. Bytes that the engine has made are written at once, whoever they are for: an
-// answer to a key update goes out although nobody writes. Bytes are read only while somebody waits for some.
+// every op that waits is tried again. Bytes that the engine has made are written at once, whoever has caused them: an
+// alert goes out although nobody writes. Only those of a write that was cancelled wait for the next one. Bytes are read
+// only while an op waits for some.
 #pragma once
 
 #include <fairlead/exec/short_lock.hpp>
@@ -39,16 +40,14 @@ public:
     void leave() noexcept;
 
 private:
-    struct locked;
     /// An op below, and the machine that it belongs to.
     struct way : below_op {
         machine* of = nullptr;
         bool is_under_way = false;
-        bool is_dropped = false; ///< we have asked it to end: its error says nothing of the stream below
+        bool is_dropped = false; ///< the last one was asked to end: its error says nothing of the stream below
         error_code failure;      ///< of the stream below in this direction, for ever
     };
-    static void run_read(op* o, op_mode mode);
-    static void run_write(op* o, op_mode mode);
+    static void run_way(op* o, op_mode mode);
 
     // ---- under the lock
     static std::size_t place_of(verb v) noexcept;
@@ -58,15 +57,20 @@ private:
     void end(tls_op& o, error_code const& ec) noexcept;
     /// Tries all that wait, reads and writes below. Those that are done are moved to `done`.
     void go_on(op_queue& done) noexcept;
-    bool step_all(op_queue& done) noexcept;
+    void step_all(op_queue& done) noexcept;
+    bool prepare_write() noexcept;
     bool write_below() noexcept;
+    bool try_read() noexcept;
     bool read_below() noexcept;
+    void drop(way& w) noexcept;
+    void drop_unwanted_read() noexcept;
+    void end_all(op_queue& done) noexcept;
     void wrote() noexcept;
     void has_read() noexcept;
     void has_news(way& w, op_mode mode) noexcept;
     void submit_below(way& w) noexcept;
     bool wants_input() const noexcept;
-    void give_up(op_queue& done, int error) noexcept;
+    void give_up(op_queue& done, bool is_reading) noexcept;
     void finish(op_queue& done) noexcept;
     void release() noexcept;
 

@@ -22,29 +22,27 @@ struct settings {
 
 void free_settings(void*, void* p, CRYPTO_EX_DATA*, int, long, void*) { delete static_cast<settings*>(p); }
 
-int context_index() noexcept {
+// OpenSSL has the same functions for both, by different names.
+int index_of(SSL_CTX const*) noexcept {
     static int const i = SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, &free_settings);
     return i;
 }
-int stream_index() noexcept {
+int index_of(SSL const*) noexcept {
     static int const i = SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, &free_settings);
     return i;
 }
-settings* of(SSL_CTX const* c) noexcept { return static_cast<settings*>(SSL_CTX_get_ex_data(c, context_index())); }
-settings* of(SSL const* s) noexcept { return static_cast<settings*>(SSL_get_ex_data(s, stream_index())); }
+void* data_of(SSL_CTX const* c) noexcept { return SSL_CTX_get_ex_data(c, index_of(c)); }
+void* data_of(SSL const* s) noexcept { return SSL_get_ex_data(s, index_of(s)); }
+bool set_data(SSL_CTX* c, settings* p) noexcept { return SSL_CTX_set_ex_data(c, index_of(c), p) == 1; }
+bool set_data(SSL* s, settings* p) noexcept { return SSL_set_ex_data(s, index_of(s), p) == 1; }
 
+template <class Handle> settings* of(Handle const* h) noexcept { return static_cast<settings*>(data_of(h)); }
 /// Null: no memory.
-settings* made_for(SSL_CTX* c) noexcept {
-    if (auto* const there = of(c))
+template <class Handle> settings* made_for(Handle* h) noexcept {
+    if (auto* const there = of(h))
         return there;
     std::unique_ptr<settings> made(new (std::nothrow) settings);
-    return made && SSL_CTX_set_ex_data(c, context_index(), made.get()) == 1 ? made.release() : nullptr;
-}
-settings* made_for(SSL* s) noexcept {
-    if (auto* const there = of(s))
-        return there;
-    std::unique_ptr<settings> made(new (std::nothrow) settings);
-    return made && SSL_set_ex_data(s, stream_index(), made.get()) == 1 ? made.release() : nullptr;
+    return made && set_data(h, made.get()) ? made.release() : nullptr;
 }
 
 /// OpenSSL's callback has no argument of ours: the stream's function comes first, then that of its context.
@@ -89,40 +87,35 @@ error_code keep_verify_function(SSL* s, verify_function f) noexcept {
     SSL_set_verify(s, SSL_get_verify_mode(s), &call_verify);
     return {};
 }
-bool has_verify_function(SSL const* s) noexcept {
+/// Whether the stream has something, or its context.
+template <class Has> static bool either_has(SSL const* s, Has has) noexcept {
     auto const* const own = of(s);
     auto const* const common = of(SSL_get_SSL_CTX(s));
-    return (own && own->verify) || (common && common->verify);
+    return (own && has(*own)) || (common && has(*common));
 }
 
-void note_verify_mode(SSL_CTX* c) noexcept {
-    if (auto* const kept = made_for(c))
-        kept->has_verify_mode = true;
-}
-void note_verify_mode(SSL* s) noexcept {
-    if (auto* const kept = made_for(s))
-        kept->has_verify_mode = true;
+bool has_verify_function(SSL const* s) noexcept {
+    return either_has(s, [](settings const& each) { return static_cast<bool>(each.verify); });
 }
 bool is_verify_mode_chosen(SSL const* s) noexcept {
-    auto const* const own = of(s);
-    auto const* const common = of(SSL_get_SSL_CTX(s));
-    return (own && own->has_verify_mode) || (common && common->has_verify_mode);
+    return either_has(s, [](settings const& each) { return each.has_verify_mode; });
 }
-void note_trust(SSL_CTX* c) noexcept {
-    if (auto* const kept = made_for(c))
-        kept->has_trust = true;
+template <class Handle> static error_code note(Handle* h, bool settings::* what) noexcept {
+    auto* const kept = made_for(h);
+    if (!kept)
+        return fairlead::error::no_memory;
+    kept->*what = true;
+    return {};
 }
+error_code note_verify_mode(SSL_CTX* c) noexcept { return note(c, &settings::has_verify_mode); }
+error_code note_verify_mode(SSL* s) noexcept { return note(s, &settings::has_verify_mode); }
+error_code note_trust(SSL_CTX* c) noexcept { return note(c, &settings::has_trust); }
+error_code make_ours(SSL_CTX* c) noexcept { return note(c, &settings::is_ours); }
+
 bool is_ours(SSL_CTX* c) noexcept {
     auto const* const kept = of(c);
     return kept && kept->is_ours;
 }
-bool make_ours(SSL_CTX* c) noexcept {
-    auto* const kept = made_for(c);
-    if (kept)
-        kept->is_ours = true;
-    return kept;
-}
-
 error_code trust_system(SSL_CTX* c) noexcept {
     auto* const kept = made_for(c);
     if (!kept)

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <fairlead/io/io_loop_for.hpp>
+#include <fairlead/net/byte_op.hpp>
 #include <fairlead/net/socket.hpp>
 #include <fairlead/operation/associated.hpp>
 #include <fairlead/operation/cancellation_signal.hpp>
@@ -17,27 +18,8 @@
 
 namespace fairlead::ssl::impl {
 
-/// A read, kind::receive, or a write, kind::send_all.
-struct below_op : io::io_op {
-    error_category const* category; ///< of result.error; null: the system's, as a driver reports it
-    bool is_starting = false;       ///< by a stream that is no socket of ours
-    bool is_given_up = false;       ///< meanwhile
-
-    void begin(io::kind k, void* d, std::size_t n) noexcept {
-        result = {0, 0, 0};
-        kind = k;
-        data = d;
-        size = n;
-        category = nullptr;
-    }
-    void fail(error_code const& ec) noexcept {
-        result.error = ec.value();
-        category = &ec.category();
-    }
-    error_code error() const noexcept {
-        return category ? error_code(result.error, *category) : fairlead::impl::operation::to_error_code(result.error);
-    }
-};
+/// A read, kind::receive, or a write, kind::send_all, which may end early.
+using below_op = fairlead::impl::net::byte_op;
 
 class below {
 public:
@@ -88,7 +70,7 @@ private:
     fairlead::impl::net::socket_core* socket_;
 };
 
-/// Any other stream. Its operations get a handler that completes the op, and lie in memory of this object.
+/// Any other stream. Its operations get a handler that completes the op.
 template <class Stream> class below_stream final : public below {
 public:
     explicit below_stream(Stream& s) : below(io::impl::find_io_loop(s.get_executor())), stream_(&s) {}
@@ -96,17 +78,13 @@ public:
     bool tries() const noexcept override { return false; }
     bool try_now(below_op&) noexcept override { return false; }
     void submit(below_op& o) noexcept override {
-        o.is_starting = true;
-        o.is_given_up = false;
         try {
-            start(o);
-        } catch (...) { // Nothing was started, and the handler has gone.
-            o.is_given_up = true;
-        }
-        o.is_starting = false;
-        if (o.is_given_up) {
+            if (io::is_write(o.kind))
+                stream_->async_write_some(const_buffer(o.data, o.size), handler(*this, o));
+            else
+                stream_->async_read_some(mutable_buffer(o.data, o.size), handler(*this, o));
+        } catch (...) { // The handler has gone, and with it the op is queued: nobody runs it before this returns.
             o.fail(fairlead::error::no_memory);
-            engine().post(o);
         }
     }
     void cancel(below_op& o) noexcept override { signal_of(o).emit(cancellation_type::terminal); }
@@ -114,12 +92,8 @@ public:
         if constexpr (sync_read_stream<Stream> && sync_write_stream<Stream>) {
             try {
                 error_code ec;
-                if (o.kind == io::kind::receive) {
-                    o.result.n = stream_->read_some(mutable_buffer(o.data, o.size), ec);
-                } else {
-                    while (!ec && o.result.n != o.size)
-                        o.result.n += stream_->write_some(const_buffer(at(o), o.size - o.result.n), ec);
-                }
+                o.result.n = io::is_write(o.kind) ? stream_->write_some(const_buffer(o.data, o.size), ec)
+                                                  : stream_->read_some(mutable_buffer(o.data, o.size), ec);
                 if (ec)
                     o.fail(ec);
             } catch (system_error const& e) {
@@ -134,7 +108,8 @@ public:
     void is_at(void* to) noexcept override { stream_ = static_cast<Stream*>(to); }
 
 private:
-    /// One for each direction. If it goes without having been called, the op is given up.
+    /// One for each direction. If it goes without having been called, the op ends all the same. It does so in the
+    /// queue: the stream may drop a handler while it starts another operation, under the lock.
     class handler {
     public:
         using cancellation_slot_type = cancellation_slot;
@@ -144,19 +119,17 @@ private:
         ~handler() {
             if (!op_)
                 return;
-            if (op_->is_starting)
-                op_->is_given_up = true;
-            else
-                op_->run(op_, op_mode::abandon);
+            op_->fail(fairlead::error::operation_aborted);
+            below_->engine().post(*op_);
         }
         cancellation_slot get_cancellation_slot() const noexcept { return below_->signal_of(*op_).slot(); }
         void operator()(error_code ec, std::size_t n) {
             auto& o = *std::exchange(op_, nullptr);
-            o.result.n += n;
+            o.result.n = n;
             if (ec)
                 o.fail(ec);
-            else if (o.kind == io::kind::send_all && o.result.n != o.size && n != 0)
-                return below_->submit(o);
+            else if (n == 0) // It would be asked again, for ever.
+                o.fail(fairlead::error::broken_pipe);
             o.run(&o, op_mode::complete);
         }
 
@@ -165,15 +138,7 @@ private:
         below_op* op_;
     };
 
-    static std::byte* at(below_op& o) noexcept { return static_cast<std::byte*>(o.data) + o.result.n; }
     cancellation_signal& signal_of(below_op& o) noexcept { return io::is_write(o.kind) ? writing_ : reading_; }
-    void start(below_op& o) {
-        if (io::is_write(o.kind))
-            stream_->async_write_some(const_buffer(at(o), o.size - o.result.n), handler(*this, o));
-        else
-            stream_->async_read_some(mutable_buffer(o.data, o.size), handler(*this, o));
-    }
-
     Stream* stream_;
     cancellation_signal reading_, writing_;
 };

@@ -125,7 +125,7 @@ public:
     /// Immediate  no
     /// Lifetime   *this outlives the completion
     /// Threads    one operation at a time
-    /// Allocates  nothing awaited; OpenSSL does
+    /// Allocates  nothing awaited, over a socket of ours; OpenSSL does
     template <class Token = default_completion_token_t<executor_type>>
     decltype(auto) async_handshake(handshake_type t, Token&& token = {}) {
         return fairlead::impl::operation::initiate_on<void(error_code)>(*this, std::forward<Token>(token),
@@ -139,7 +139,7 @@ public:
     /// Immediate  no
     /// Lifetime   *this and the memory behind `come` outlive the completion
     /// Threads    one operation at a time
-    /// Allocates  nothing awaited; OpenSSL does
+    /// Allocates  nothing awaited, over a socket of ours; OpenSSL does
     template <const_buffer_sequence Buffer, class Token = default_completion_token_t<executor_type>>
         requires fairlead::impl::base::is_single_buffer<Buffer>
     decltype(auto) async_handshake(handshake_type t, Buffer const& come, Token&& token = {}) {
@@ -156,7 +156,7 @@ public:
     /// Immediate  no
     /// Lifetime   *this outlives the completion
     /// Threads    one operation at a time
-    /// Allocates  nothing awaited; OpenSSL does
+    /// Allocates  nothing awaited, over a socket of ours; OpenSSL does
     template <class Token = default_completion_token_t<executor_type>>
     decltype(auto) async_shutdown(Token&& token = {}) {
         return fairlead::impl::operation::initiate_on<void(error_code)>(*this, std::forward<Token>(token),
@@ -172,7 +172,7 @@ public:
     /// Immediate  may be ready without waiting; the handler still never runs before this returns
     /// Lifetime   *this and the memory behind `into` outlive the completion
     /// Threads    one read and one write at a time
-    /// Allocates  nothing awaited; OpenSSL does
+    /// Allocates  nothing awaited, over a socket of ours; OpenSSL does
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<executor_type>>
     decltype(auto) async_read_some(Buffers const& into, Token&& token = {}) {
         auto const b = impl::first_of<mutable_buffer>(into);
@@ -188,7 +188,7 @@ public:
     /// Immediate  no
     /// Lifetime   *this and the memory behind `from` outlive the completion
     /// Threads    one read and one write at a time
-    /// Allocates  nothing awaited; OpenSSL does
+    /// Allocates  nothing awaited, over a socket of ours; OpenSSL does
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<executor_type>>
     decltype(auto) async_write_some(Buffers const& from, Token&& token = {}) {
         auto const b = impl::first_of<const_buffer>(from);

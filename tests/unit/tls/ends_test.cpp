@@ -93,6 +93,18 @@ TEST_F(TlsEnds, C04_AWriteThatIsCancelledLosesNothing) {
     EXPECT_EQ(all.substr(n), "last");
 }
 
+TEST_F(TlsEnds, WhatACancelledWriteHasLeftKeepsNobodyWaiting) {
+    std::string const text(4'000'000, 'w');
+    error_code ec;
+    run_through(context, [&]() -> awaitable<void> {
+        co_await p.shake_hands();
+        auto op = async_write(p.client, buffer(text), cancel_after(20ms, redirect_error(ec))); // Nobody reads.
+        co_await std::move(op);
+    });
+    EXPECT_EQ(ec, error::operation_aborted);
+    EXPECT_TRUE(context.stopped()) << "something is still being written";
+}
+
 TEST_F(TlsEnds, L10_AHandshakeThatIsCancelledGoesOnInTheNext) {
     error_code ec;
     run_through(context, [&]() -> awaitable<void> {

@@ -5,9 +5,11 @@
 
 #include <chrono>
 #include <future>
+#include <memory>
 #include <new>
 #include <thread>
 #include <type_traits>
+#include <vector>
 
 namespace {
 
@@ -146,30 +148,67 @@ TEST_F(TlsStream, WaitsInTheCallingThreadToo) {
     peer.join();
 }
 
-/// It has no memory for any operation.
+/// It gives up every operation: with an exception, or without a word.
 struct poor_stream {
     using executor_type = io_context::executor_type;
     executor_type executor;
+    bool throws;
     executor_type get_executor() const noexcept { return executor; }
     template <class Buffers, class Token> void async_read_some(Buffers const&, Token&& token) { start(token); }
     template <class Buffers, class Token> void async_write_some(Buffers const&, Token&& token) { start(token); }
-    template <class Token> static void start(Token& token) {
+    template <class Token> void start(Token& token) const {
         std::decay_t<Token> const taken(std::move(token));
-        throw std::bad_alloc();
+        if (throws)
+            throw std::bad_alloc();
     }
 };
 
 TEST_F(TlsStream, AStreamBelowThatCannotStartEndsTheOperation) {
+    for (bool const throws : {true, false}) {
+        auto of_client = client_context();
+        poor_stream below{context.get_executor(), throws};
+        ssl::stream<poor_stream&> client(below, of_client);
+        client.set_host_name("server.test");
+        error_code ec;
+        run_through(context, [&]() -> awaitable<void> {
+            auto op = client.async_handshake(ssl::stream_base::client, redirect_error(ec));
+            co_await std::move(op);
+        });
+        EXPECT_EQ(ec, throws ? error::no_memory : error::operation_aborted);
+    }
+}
+
+/// It keeps handlers, until it drops them.
+struct forgetful_stream {
+    using executor_type = io_context::executor_type;
+    executor_type executor;
+    std::vector<std::shared_ptr<void>> kept = {};
+    executor_type get_executor() const noexcept { return executor; }
+    template <class Buffers, class Token> void async_read_some(Buffers const&, Token&& token) { keep(token); }
+    template <class Buffers, class Token> void async_write_some(Buffers const&, Token&& token) { keep(token); }
+    template <class Token> void keep(Token& token) {
+        kept.push_back(std::make_shared<std::decay_t<Token>>(std::move(token)));
+    }
+};
+
+TEST_F(TlsStream, AStreamBelowThatDropsItsHandlerEndsTheOperation) {
     auto of_client = client_context();
-    poor_stream below{context.get_executor()};
-    ssl::stream<poor_stream&> client(below, of_client);
+    forgetful_stream below{context.get_executor()};
+    ssl::stream<forgetful_stream&> client(below, of_client);
     client.set_host_name("server.test");
     error_code ec;
-    run_through(context, [&]() -> awaitable<void> {
-        auto op = client.async_handshake(ssl::stream_base::client, redirect_error(ec));
-        co_await std::move(op);
+    bool is_over = false;
+    client.async_handshake(ssl::stream_base::client, [&](error_code e) {
+        ec = e;
+        is_over = true;
     });
-    EXPECT_EQ(ec, error::no_memory);
+    context.poll();
+    EXPECT_FALSE(is_over);
+    below.kept.clear();
+    context.restart();
+    context.poll();
+    EXPECT_TRUE(is_over);
+    EXPECT_EQ(ec, error::operation_aborted);
 }
 
 /// The paper's client: it reads from one stream or the other, as is known at run time only.

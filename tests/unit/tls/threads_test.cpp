@@ -91,4 +91,21 @@ TEST(TlsOfThreads, RequestsRaceWithReads) {
     pool.join();
 }
 
+TEST(TlsOfThreads, AReadThatBlocksDoesNotHoldUpAWrite) {
+    io_context context;
+    tls_pair p(context);
+    run_through(context, [&]() -> awaitable<void> { co_await p.shake_hands(); });
+    std::string got(4, ' ');
+    std::jthread reads([&] { got.resize(p.client.read_some(buffer(got))); });
+    std::jthread answers([&] { // It answers only when it has been asked.
+        char question[4];
+        p.server.read_some(buffer(question));
+        p.server.write_some(buffer("pong", 4));
+    });
+    EXPECT_EQ(p.client.write_some(buffer("ping", 4)), 4U);
+    answers.join();
+    reads.join();
+    EXPECT_EQ(got, "pong");
+}
+
 } // namespace
