@@ -193,7 +193,7 @@ bool machine::read_below() noexcept {
 }
 
 void machine::drop(way& w) noexcept {
-    if (!w.is_under_way || w.is_dropped)
+    if (!w.is_under_way || w.is_blocking || w.is_dropped)
         return;
     w.is_dropped = true;
     below_->cancel(w);
@@ -299,11 +299,11 @@ void machine::perform(tls_op& o) noexcept {
                 return end(o, fairlead::error::no_memory);
             w->begin(io::kind::receive, engine_.input.space(), lent_memory::capacity);
         }
-        w->is_under_way = true;
+        w->is_under_way = w->is_blocking = true;
         lock.unlock();
         below_->perform(*w);
         lock.lock();
-        w->is_under_way = false;
+        w->is_under_way = w->is_blocking = false;
         w == &writing_ ? wrote() : has_read();
         if (w->result.error == EAGAIN && !w->category)
             return end(o, fairlead::error::would_block);

@@ -44,8 +44,9 @@ private:
     struct way : below_op {
         machine* of = nullptr;
         bool is_under_way = false;
-        bool is_dropped = false; ///< the last one was asked to end: its error says nothing of the stream below
-        error_code failure;      ///< of the stream below in this direction, for ever
+        bool is_blocking = false; ///< in the thread of a caller: nobody can ask it to end
+        bool is_dropped = false;  ///< the last one was asked to end: its error says nothing of the stream below
+        error_code failure;       ///< of the stream below in this direction, for ever
     };
     static void run_way(op* o, op_mode mode);
 
