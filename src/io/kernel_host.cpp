@@ -35,16 +35,12 @@ outcome kernel_host::open_signals(signal_source*& source) noexcept {
     source = signal_hub::of_process().open(*loop_);
     return {source ? 0 : ENOMEM, 0};
 }
-void kernel_host::close_signals(signal_source& s) noexcept { signal_hub::of_process().close(s); }
 outcome kernel_host::add_signal(signal_source& s, int number, int flags) noexcept {
-    return {signal_hub::of_process().add(s, number, flags), 0};
+    return {signal_hub::of_process().add(static_cast<process_source&>(s), number, flags), 0};
 }
-outcome kernel_host::remove_signal(signal_source& s, int number) noexcept {
-    return {signal_hub::of_process().remove(s, number), 0};
-}
-void kernel_host::wait_signal(signal_source& s, signal_op& o) noexcept { signal_hub::of_process().wait(s, o); }
+void kernel_host::wait_signal(signal_source& s, signal_op& o) noexcept { signal_hub::of_process().wait(static_cast<process_source&>(s), o); }
 bool kernel_host::cancel_signal(signal_op& o) noexcept { return signal_hub::of_process().cancel(o); }
-std::size_t kernel_host::cancel_signals(signal_source& s) noexcept { return signal_hub::of_process().cancel_all(s); }
+std::size_t kernel_host::cancel_signals(signal_source& s) noexcept { return signal_hub::of_process().cancel_all(static_cast<process_source&>(s)); }
 
 outcome host::system_host_name(char* into, std::size_t capacity) noexcept {
     if (::gethostname(into, capacity) != 0)

@@ -39,9 +39,7 @@ public:
     void resolve_blocking(resolve_op& o) noexcept override { resolving::perform(o); }
 
     outcome open_signals(signal_source*& source) noexcept override;
-    void close_signals(signal_source& s) noexcept override;
     outcome add_signal(signal_source& s, int number, int flags) noexcept override;
-    outcome remove_signal(signal_source& s, int number) noexcept override;
     void wait_signal(signal_source& s, signal_op& o) noexcept override;
     bool cancel_signal(signal_op& o) noexcept override;
     std::size_t cancel_signals(signal_source& s) noexcept override;

@@ -56,11 +56,7 @@ public:
         source = nullptr;
         return closed;
     }
-    void close_signals(signal_source& s) noexcept override { signal_hub::of_process().close(s); }
     outcome add_signal(signal_source&, int, int) noexcept override { return closed; }
-    outcome remove_signal(signal_source& s, int number) noexcept override {
-        return {signal_hub::of_process().remove(s, number), 0};
-    }
     void wait_signal(signal_source&, signal_op& o) noexcept override {
         o.result = {EBADF, 0, 0};
         loop_->push(o);

@@ -93,16 +93,16 @@ void signal_hub::collect() noexcept {
             continue;
         unsigned const times = arrived[number].exchange(0, std::memory_order_acquire);
         for (auto* l = sources_.next; l != &sources_; l = l->next) {
-            auto& s = static_cast<signal_source&>(*l);
+            auto& s = static_cast<process_source&>(*l);
             if (s.wanted_ & bit_of(number))
                 s.queued_[number] += times;
         }
     }
     for (auto* l = sources_.next; l != &sources_; l = l->next)
-        serve(static_cast<signal_source&>(*l));
+        serve(static_cast<process_source&>(*l));
 }
 
-void signal_hub::serve(signal_source& s) noexcept {
+void signal_hub::serve(process_source& s) noexcept {
     for (int number = 1; number <= signals::number_most && !s.waits_.empty();) {
         if (s.queued_[number] == 0) {
             ++number;
@@ -116,7 +116,7 @@ void signal_hub::serve(signal_source& s) noexcept {
 /// Under the lock: who abandons the op, or destroys its loop, waits until it is in the inbox. Hence it must not wait
 /// for the loop, whose owner may want the lock.
 void signal_hub::finish(signal_op& o, int error, int number) noexcept {
-    loop& l = o.source->loop_;
+    loop& l = static_cast<process_source*>(o.source)->loop_;
     o.result = {error, 0, static_cast<std::size_t>(number)};
     o.source = nullptr;
     l.drop_in(o);
@@ -128,10 +128,10 @@ void signal_hub::dispatch() noexcept {
     collect();
 }
 
-signal_source* signal_hub::open(loop& l) noexcept {
-    signal_source* s;
+process_source* signal_hub::open(loop& l) noexcept {
+    process_source* s;
     try {
-        s = new (fairlead::impl::exec::service_access::memory_of(l.context())) signal_source(l);
+        s = new (fairlead::impl::exec::service_access::memory_of(l.context())) process_source(l);
     } catch (...) {
         return nullptr;
     }
@@ -143,7 +143,7 @@ signal_source* signal_hub::open(loop& l) noexcept {
     return s;
 }
 
-int signal_hub::add(signal_source& s, int number, int flags) noexcept {
+int signal_hub::add(process_source& s, int number, int flags) noexcept {
     if (number < 1 || number > signals::number_most)
         return EINVAL;
     std::lock_guard const lock(registration::mutex());
@@ -172,7 +172,7 @@ int signal_hub::add(signal_source& s, int number, int flags) noexcept {
 }
 
 /// Takes one signal from a set. The last set that had it gives the process back what it did about the signal before.
-int signal_hub::drop(signal_source& s, int number) noexcept {
+int signal_hub::drop(process_source& s, int number) noexcept {
     if (!(s.wanted_ & bit_of(number)))
         return 0;
     auto& r = registration::of(number);
@@ -185,7 +185,7 @@ int signal_hub::drop(signal_source& s, int number) noexcept {
     return 0;
 }
 
-int signal_hub::remove(signal_source& s, int number) noexcept {
+int signal_hub::remove(process_source& s, int number) noexcept {
     if (number < 0 || number > signals::number_most)
         return EINVAL;
     std::lock_guard const lock(registration::mutex());
@@ -199,7 +199,7 @@ int signal_hub::remove(signal_source& s, int number) noexcept {
     return error;
 }
 
-void signal_hub::wait(signal_source& s, signal_op& o) noexcept {
+void signal_hub::wait(process_source& s, signal_op& o) noexcept {
     std::lock_guard const lock(registration::mutex());
     o.source = &s;
     s.loop_.work_started();
@@ -216,7 +216,7 @@ bool signal_hub::cancel(signal_op& o) noexcept {
     return true;
 }
 
-std::size_t signal_hub::cancel_all(signal_source& s) noexcept {
+std::size_t signal_hub::cancel_all(process_source& s) noexcept {
     std::lock_guard const lock(registration::mutex());
     std::size_t n = 0;
     for (; !s.waits_.empty(); ++n)
@@ -224,7 +224,7 @@ std::size_t signal_hub::cancel_all(signal_source& s) noexcept {
     return n;
 }
 
-void signal_hub::close(signal_source& s) noexcept {
+void signal_hub::close(process_source& s) noexcept {
     cancel_all(s);
     remove(s, 0); // cannot fail: each of them could be set once
     {
@@ -237,7 +237,7 @@ void signal_hub::close(signal_source& s) noexcept {
 void signal_hub::take_pending(loop const& l, op_queue& into) noexcept {
     std::lock_guard const lock(registration::mutex());
     for (auto* each = sources_.next; each != &sources_; each = each->next) {
-        auto& s = static_cast<signal_source&>(*each);
+        auto& s = static_cast<process_source&>(*each);
         if (&s.loop_ != &l)
             continue;
         while (!s.waits_.empty()) {
@@ -248,5 +248,8 @@ void signal_hub::take_pending(loop const& l, op_queue& into) noexcept {
         }
     }
 }
+
+outcome process_source::remove(int number) noexcept { return {signal_hub::of_process().remove(*this, number), 0}; }
+void process_source::close() noexcept { signal_hub::of_process().close(*this); }
 
 } // namespace fairlead::io

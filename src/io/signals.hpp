@@ -11,15 +11,15 @@ constexpr int number_most = 64;
 }
 
 /// The signals of one set: which it wants, and what came while nobody waited.
-class signal_source : op_link, fairlead::impl::exec::in_context_memory {
+class process_source final : public signal_source, op_link, fairlead::impl::exec::in_context_memory {
 public:
-    signal_source(signal_source const&) = delete;
-    signal_source& operator=(signal_source const&) = delete;
+    outcome remove(int number) noexcept override;
+    void close() noexcept override;
 
 private:
     friend class signal_hub;
-    explicit signal_source(loop& l) noexcept : loop_(l) {}
-    ~signal_source() = default;
+    explicit process_source(loop& l) noexcept : loop_(l) {}
+    ~process_source() = default;
 
     loop& loop_;
     std::uint64_t wanted_ = 0;                       ///< bit n - 1 for signal n
@@ -39,13 +39,13 @@ public:
     void dispatch() noexcept;
 
     /// In the memory of the loop's context. Null: there is none.
-    signal_source* open(loop& l) noexcept;
-    int add(signal_source& s, int number, int flags) noexcept;
-    int remove(signal_source& s, int number) noexcept;
-    void wait(signal_source& s, signal_op& o) noexcept;
+    process_source* open(loop& l) noexcept;
+    int add(process_source& s, int number, int flags) noexcept;
+    int remove(process_source& s, int number) noexcept;
+    void wait(process_source& s, signal_op& o) noexcept;
     bool cancel(signal_op& o) noexcept;
-    std::size_t cancel_all(signal_source& s) noexcept;
-    void close(signal_source& s) noexcept;
+    std::size_t cancel_all(process_source& s) noexcept;
+    void close(process_source& s) noexcept;
     /// The waits of one loop, for abandoning.
     void take_pending(loop const& l, op_queue& into) noexcept;
 
@@ -56,9 +56,9 @@ private:
     static void after_fork_in_parent() noexcept;
     static void after_fork_in_child() noexcept;
     void collect() noexcept;
-    void serve(signal_source& s) noexcept;
+    void serve(process_source& s) noexcept;
     void finish(signal_op& o, int error, int number) noexcept;
-    int drop(signal_source& s, int number) noexcept;
+    int drop(process_source& s, int number) noexcept;
     static int open_wake_fd() noexcept;
 
     op_link sources_;

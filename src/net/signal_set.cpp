@@ -12,7 +12,7 @@ static_assert(static_cast<int>(signal_set_base::flags::restart) == SA_RESTART &&
 
 signal_core::~signal_core() {
     if (source_)
-        engine_->host().close_signals(*source_);
+        source_->close();
 }
 
 error_code signal_core::open() noexcept {
@@ -26,11 +26,11 @@ error_code signal_core::add(int number, int flags) noexcept {
 error_code signal_core::remove(int number) noexcept {
     if (number <= 0)
         return error::invalid_argument;
-    return source_ ? impl::operation::to_error_code(engine_->host().remove_signal(*source_, number).error)
+    return source_ ? impl::operation::to_error_code(source_->remove(number).error)
                    : error_code();
 }
 error_code signal_core::clear() noexcept {
-    return source_ ? impl::operation::to_error_code(engine_->host().remove_signal(*source_, 0).error) : error_code();
+    return source_ ? impl::operation::to_error_code(source_->remove(0).error) : error_code();
 }
 std::size_t signal_core::cancel() noexcept { return source_ ? engine_->host().cancel_signals(*source_) : 0; }
 

@@ -16,7 +16,7 @@ class sim_driver final : public io::reactor, public io::descriptors, public io::
 public:
     sim_driver(network& n, host_state& m) noexcept : driver(*this, *this, *this), network_(n), host_(m) {}
 
-    void attach(loop&) noexcept override {}
+    void attach(loop& l) noexcept override { loop_ = &l; }
 
     // ---- asynchronous verbs
     bool has_threads() const noexcept override { return false; }
@@ -45,7 +45,11 @@ public:
     void poll(std::int64_t until_ns) noexcept override { network_.poll(host_, until_ns); }
     std::size_t pending() const noexcept override { return host_.pending; }
     void arrange(op_queue& q) noexcept override { network_.arrange(host_, q); }
-    void take_pending(op_queue& into) noexcept override { network_.take_pending(host_, into); }
+    /// Of the reactor and of the host.
+    void take_pending(op_queue& into) noexcept override {
+        network_.take_pending(host_, into);
+        host_.signals.take_pending(into);
+    }
 
     void wake() noexcept override {} // One thread: whoever could wake the loop is running in it.
     std::int64_t now_ns() noexcept override { return host_.clock.steady_ns(network_.now_ns()); }
@@ -54,6 +58,22 @@ public:
     void resolve(io::resolve_op& o) noexcept override { network_.resolve(host_, o); }
     void cancel_resolve(io::resolve_op& o) noexcept override { network_.cancel_resolve(o); }
     void resolve_blocking(io::resolve_op& o) noexcept override { network_.look_up(host_, o); }
+
+    // ---- signals
+    io::outcome open_signals(io::signal_source*& source) noexcept override {
+        source = host_.signals.open(*loop_);
+        return failed(source ? 0 : ENOMEM);
+    }
+    io::outcome add_signal(io::signal_source& s, int number, int flags) noexcept override {
+        return failed(host_.signals.add(static_cast<signal_source&>(s), number, flags));
+    }
+    void wait_signal(io::signal_source& s, io::signal_op& o) noexcept override {
+        host_.signals.wait(static_cast<signal_source&>(s), o);
+    }
+    bool cancel_signal(io::signal_op& o) noexcept override { return host_.signals.cancel(o); }
+    std::size_t cancel_signals(io::signal_source& s) noexcept override {
+        return host_.signals.cancel_all(static_cast<signal_source&>(s));
+    }
 
     // ---- synchronous doors
     io::outcome open(int family, int type, int, io::handle& h) noexcept override {
@@ -132,6 +152,7 @@ private:
 
     network& network_;
     host_state& host_;
+    loop* loop_ = nullptr;
 };
 
 } // namespace

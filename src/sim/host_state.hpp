@@ -2,6 +2,7 @@
 #pragma once
 
 #include "clock.hpp"
+#include "signals.hpp"
 
 #include <fairlead/net/address.hpp>
 #include <fairlead/sim/host.hpp>
@@ -52,6 +53,7 @@ struct host_state {
     std::size_t pending = 0; ///< ops
     std::vector<remembered_name> names;
     sim::disk disk;
+    host_signals signals;
     io_context context; // The last: it goes first.
 };
 

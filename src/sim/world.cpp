@@ -256,6 +256,7 @@ host& world::add(std::string_view name, impl::starter start, bool serves) {
 }
 
 io_context& world::context() noexcept { return parts_->hosts.front()->context; }
+host& world::localhost() noexcept { return parts_->hosts.front()->face; }
 
 std::string_view host::name() const noexcept { return state_.name; }
 ip::address_v4 host::address() const noexcept { return state_.v4; }
@@ -269,6 +270,7 @@ void host::crash() { state_.act(deed::crash); }
 void host::restart() { state_.act(deed::restart); }
 void host::pause() { state_.act(deed::pause); }
 void host::resume() { state_.act(deed::resume); }
+bool host::raise(int number) noexcept { return state_.is_up && state_.signals.raise(number); }
 void host::descriptor_limit(std::size_t most) noexcept { state_.descriptors_most = most; }
 void host::clock_drift(int ppm) noexcept {
     state_.clock.drift(state_.net.now_ns(), std::clamp(ppm, -500'000, 500'000));

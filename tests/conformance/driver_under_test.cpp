@@ -10,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <fstream>
 #include <initializer_list>
 #include <memory>
@@ -43,6 +44,7 @@ public:
         for (int quiet = 0; quiet != 5;) // more turns than a descriptor stays unverified
             quiet = context_.poll() == 0 ? quiet + 1 : 0;
     }
+    void raise(int number) override { std::raise(number); }
 
 private:
     io_context context_;
@@ -77,6 +79,7 @@ public:
         world_.context().restart();
         world_.context().run_until(world_.now() + 500ms);
     }
+    void raise(int number) override { world_.localhost().raise(number); }
 
 private:
     sim::world world_;

@@ -46,6 +46,8 @@ public:
     /// Runs all that can run without waiting for anything far away. Pending operations may stay so. For expecting that
     /// something has not happened; wait with run() or run_until() for a thing that must have happened.
     virtual void settle() = 0;
+    /// A signal comes to the process.
+    virtual void raise(int number) = 0;
 };
 
 /// A line of the table of drivers.
@@ -194,6 +196,7 @@ protected:
     io_context& context() { return world_->context(); }
     std::size_t run() { return world_->run(); }
     void settle() { world_->settle(); }
+    void raise(int number) { world_->raise(number); }
     /// Runs until `done()`; what is pending then stays so.
     void run_until(std::function<bool()> const& done);
 

@@ -28,11 +28,7 @@ struct without_descriptors { // It has no native descriptors, and no pipes.
     template <class Op> static constexpr bool has = is_one_of<Op, ops::descriptor_read, ops::descriptor_write,
                                                               ops::descriptor_wait, ops::pipe_read, ops::pipe_write>;
 };
-struct without_signals { // Signals are sent to the process, which is not the simulated one.
-    template <class Op> static constexpr bool has = is_one_of<Op, ops::signal_wait>;
-};
-template <class Op> inline constexpr bool is_left_out =
-    without_packets::has<Op> || without_descriptors::has<Op> || without_signals::has<Op>;
+template <class Op> inline constexpr bool is_left_out = without_packets::has<Op> || without_descriptors::has<Op>;
 
 /// The object of an operation, and what it takes from there or brings.
 enum class kind : std::uint8_t {
@@ -53,6 +49,7 @@ enum class kind : std::uint8_t {
     connects_datagrams,
     connects_datagrams_to_path,
     waits,
+    waits_for_a_signal,
     looks_up,
     calls, ///< hears no requests
     spawns,
@@ -97,6 +94,8 @@ template <class Op> constexpr kind kind_of() {
         return kind::connects_datagrams_to_path;
     else if constexpr (is_one_of<Op, ops::timer_wait>)
         return kind::waits;
+    else if constexpr (is_one_of<Op, ops::signal_wait>)
+        return kind::waits_for_a_signal;
     else if constexpr (is_one_of<Op, ops::resolve, ops::resolve_flags, ops::resolve_version, ops::resolve_version_flags,
                                  ops::resolve_endpoint>)
         return kind::looks_up;
@@ -147,6 +146,7 @@ struct objects {
     std::shared_ptr<box<udp>> udp_box;
     std::shared_ptr<script::path_box> path_box;
     std::shared_ptr<alarm> timer;
+    std::shared_ptr<horn> signals;
     std::shared_ptr<questions> names;
 };
 
@@ -178,6 +178,7 @@ struct flight {
     local_datagram_socket& local_datagrams = of.path_box->of.here();
     local_datagram_socket local_unconnected{context};
     steady_timer& timer = of.timer->timer.here();
+    signal_set& signals = of.signals->set.here();
     tcp::resolver& resolver = of.names->resolver.here();
     std::optional<awaitable<int>> coroutine;
     std::string text;

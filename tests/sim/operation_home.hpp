@@ -3,6 +3,7 @@
 
 #include <fairlead/io/io_context.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -48,7 +49,21 @@ public:
             else
                 renew();
             return;
-        case deed::assign_another_one: now() = T(context_); return;
+        case deed::assign_another_one:
+            if constexpr (std::movable<T>)
+                now() = T(context_);
+            else
+                renew();
+            return;
+        default:
+            if constexpr (std::movable<T>)
+                move(d);
+        }
+    }
+
+private:
+    void move(deed d) {
+        switch (d) {
         case deed::move_there_and_back: {
             T moved(std::move(now()));
             now() = std::move(moved);
@@ -65,10 +80,10 @@ public:
                 return;
             away_.emplace(std::move(here_));
             renew();
+            return;
+        default: return;
         }
     }
-
-private:
     void cancel() {
         error_code ec;
         if constexpr (requires { now().cancel(ec); })
@@ -82,6 +97,8 @@ private:
             now().close(ec);
         else
             now().cancel();
+        if constexpr (requires { now().clear(ec); }) // A signal set has nothing else to close.
+            now().clear(ec);
     }
     void renew() {
         std::destroy_at(&here_);

@@ -7,13 +7,16 @@
 #include <fairlead/net/datagram_socket.hpp>
 #include <fairlead/net/local.hpp>
 #include <fairlead/net/resolver.hpp>
+#include <fairlead/net/signal_set.hpp>
 #include <fairlead/net/timer.hpp>
 
 #include <sim/ledger.hpp>
 #include <sim/operation_home.hpp>
 #include <sim/operation_streams.hpp>
 
+#include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -145,6 +148,15 @@ struct alarm {
     void check(ledger& l) {
         l.check(is_gone || timer.now().expiry() == deadline, "a timer has another deadline than it was given");
     }
+};
+/// A set with one signal. Each time that it has come ends one wait.
+struct horn {
+    home<signal_set> set;
+    std::size_t blown = 0, heard = 0;
+    bool is_gone = false;
+    explicit horn(io_context& c) : set(c) { set.here().add(SIGUSR1); }
+    home<signal_set>& home_of() noexcept { return set; }
+    void check(ledger& l) { l.check(heard <= blown, "a signal comes that nobody has sent"); }
 };
 struct questions {
     home<tcp::resolver> resolver;

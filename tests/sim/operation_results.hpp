@@ -132,6 +132,7 @@ private:
                 f.of.path_box->sent(f.output);
             return f.n == (good ? f.output.size() : 0);
         case kind::waits: return !good || f.is_disturbed || context().now() >= f.deadline;
+        case kind::waits_for_a_signal: f.of.signals->heard += good; return f.value == (good ? SIGUSR1 : 0);
         case kind::looks_up: return f.found == static_cast<std::size_t>(good);
         case kind::spawns: return !good || f.value == 7;
         case kind::calls: return good || f.is_coroutine;

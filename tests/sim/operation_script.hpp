@@ -161,6 +161,7 @@ private:
         case kind::sends: return &f.datagrams;
         case kind::sends_to_path: return &f.local_datagrams;
         case kind::waits: return &f.timer;
+        case kind::waits_for_a_signal: return &f.signals;
         case kind::looks_up: return &f.resolver;
         case kind::connects_datagrams:
         case kind::connects_datagrams_to_path:
@@ -269,10 +270,14 @@ private:
                     do_to_tcp_door(f.of.tcp_door, d);
                 else if (f.object == &f.datagrams)
                     do_to_udp_box(f.of.udp_box, d);
+                else if (f.object == &f.signals)
+                    do_to_signals(f.of.signals, d);
             } else if (f.kind == kind::accepts) {
                 f.of.tcp_door->knock(context());
             } else if (f.kind == kind::receives) {
                 f.of.udp_box->drop_in();
+            } else if (f.kind == kind::waits_for_a_signal) {
+                blow();
             }
         }
         return how != 0;

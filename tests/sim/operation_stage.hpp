@@ -21,6 +21,7 @@ protected:
         renew_udp_box();
         renew_path_box();
         renew_timer();
+        renew_signals();
         renew_names();
     }
     ~stage() = default;
@@ -71,8 +72,11 @@ protected:
     void do_to_udp_box(std::shared_ptr<box<udp>> const& o, deed d) {
         do_to_one(o, &box<udp>::of, d, now_.udp_box, &stage::renew_udp_box);
     }
+    void do_to_signals(std::shared_ptr<horn> const& o, deed d) {
+        do_to_one(o, &horn::set, d, now_.signals, &stage::renew_signals);
+    }
     void do_to_an_object() {
-        auto const what = below(8);
+        auto const what = below(9);
         auto const d = static_cast<deed>(below(deeds));
         switch (what) {
         case 0:
@@ -82,6 +86,7 @@ protected:
         case 4: return do_to_udp_box(one_of(udp_boxes_), d);
         case 5: return do_to_one(one_of(path_boxes_), &path_box::of, d, now_.path_box, &stage::renew_path_box);
         case 6: return do_to_one(one_of(timers_), &alarm::timer, d, now_.timer, &stage::renew_timer);
+        case 7: return do_to_signals(one_of(signals_), d);
         default: return do_to_one(one_of(names_), &questions::resolver, d, now_.names, &stage::renew_names);
         }
     }
@@ -100,7 +105,7 @@ protected:
     // ---- peers, and time
 
     void let_a_peer_act() {
-        switch (below(12)) {
+        switch (below(13)) {
         case 0:
         case 1:
         case 2: {
@@ -131,6 +136,7 @@ protected:
                 b.drop_in();
             return;
         }
+        case 11: return blow();
         default: {
             auto& t = *one_of(timers_);
             t.set(time_below(3000));
@@ -141,6 +147,15 @@ protected:
                 }
         }
         }
+    }
+
+    /// All sets hear it, also those that have been moved or have nobody who waits.
+    void blow() {
+        bool const is_wanted =
+            std::any_of(signals_.begin(), signals_.end(), [](auto const& each) { return !each->is_gone; });
+        for (auto& each : signals_)
+            each->blown += !each->is_gone;
+        account.check(host_.raise(SIGUSR1) == is_wanted, "a signal is taken although nobody wants it, or is not");
     }
 
     /// Lets the peer of an operation do what it waits for.
@@ -161,6 +176,7 @@ protected:
             if (!f.of.udp_box->is_gone)
                 f.of.udp_box->drop_in();
             return;
+        case kind::waits_for_a_signal: return blow();
         default: return let_a_peer_act();
         }
     }
@@ -213,6 +229,7 @@ protected:
     std::vector<std::shared_ptr<box<udp>>> udp_boxes_;
     std::vector<std::shared_ptr<path_box>> path_boxes_;
     std::vector<std::shared_ptr<alarm>> timers_;
+    std::vector<std::shared_ptr<horn>> signals_;
     std::vector<std::shared_ptr<questions>> names_;
     std::vector<std::unique_ptr<flight>> flights_;
 
@@ -228,6 +245,7 @@ private:
         each_of(udp_boxes_);
         each_of(path_boxes_);
         each_of(timers_);
+        each_of(signals_);
         each_of(names_);
     }
     template <class T> T& add(std::vector<std::shared_ptr<T>>& to, std::shared_ptr<T>& current, std::shared_ptr<T> p) {
@@ -251,6 +269,7 @@ private:
         auto const after = time_below(4000);
         add(timers_, now_.timer, std::make_shared<alarm>(context())).set(after);
     }
+    void renew_signals() { add(signals_, now_.signals, std::make_shared<horn>(context())); }
     void renew_names() { add(names_, now_.names, std::make_shared<questions>(context())); }
 
     unsigned paths_ = 0;

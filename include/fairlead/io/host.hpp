@@ -45,8 +45,20 @@ struct resolve_op : op {
     resolve_op() noexcept {}
 };
 
-/// The part of one signal set that its host keeps.
-class signal_source;
+/// The part of one signal set that its host keeps. It may be there when the host has gone.
+class signal_source {
+public:
+    signal_source(signal_source const&) = delete;
+    signal_source& operator=(signal_source const&) = delete;
+    /// Forgets a signal, 0: all of them, and what has come and was not fetched.
+    virtual outcome remove(int number) noexcept = 0;
+    /// Ends all waits with operation_aborted, forgets the signals, and goes.
+    virtual void close() noexcept = 0;
+
+protected:
+    signal_source() noexcept = default;
+    ~signal_source() = default;
+};
 
 /// A pending wait for a signal: result.n is its number.
 struct signal_op : op {
@@ -86,17 +98,13 @@ public:
     virtual void cancel_resolve(resolve_op& o) noexcept = 0;
     virtual void resolve_blocking(resolve_op& o) noexcept = 0;
 
-    // ---- signals (any thread). The process has them, hence a host without one has none.
+    // ---- signals (any thread). A process has them, real or simulated. A source does the rest itself.
     virtual outcome open_signals(signal_source*& source) noexcept {
         source = nullptr;
         return not_supported;
     }
-    /// Ends all waits with operation_aborted, and forgets the signals.
-    virtual void close_signals(signal_source&) noexcept {}
     /// `flags` are those of sigaction, -1: whatever the signal has already.
     virtual outcome add_signal(signal_source&, int /*number*/, int /*flags*/) noexcept { return not_supported; }
-    /// Forgets a signal, 0: all of them, and what has come and was not fetched.
-    virtual outcome remove_signal(signal_source&, int /*number*/) noexcept { return not_supported; }
     virtual void wait_signal(signal_source&, signal_op&) noexcept {}
     /// Ends one wait with operation_aborted; false when it is not pending.
     virtual bool cancel_signal(signal_op&) noexcept { return false; }

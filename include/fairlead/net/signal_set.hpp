@@ -67,7 +67,7 @@ static_assert(await_record::fits<io::signal_op>);
 /// the lowest number first. Every set that has the signal gets it. The system itself merges signals of one number that
 /// come faster than the process takes them. The handler of a signal is the library's from the first set that adds it
 /// until the last one removes it. Then the former handler comes back.
-/// Threads: one object by one thread at a time. In a simulated world there are no signals (operation_not_supported).
+/// Threads: one object by one thread at a time. A simulated host has signals of its own (sim::host::raise).
 template <class Executor> class basic_signal_set : public signal_set_base {
 public:
     using executor_type = Executor;
@@ -96,7 +96,6 @@ public:
 
     /// Errors     error::invalid_argument         no such signal, or one that cannot be caught; or the process
     ///                                            has it with other flags already
-    ///            error::operation_not_supported  in a simulated world
     void add(int number) { add(number, flags::dont_care); }
     error_code add(int number, error_code& ec) { return ec = core_.add(number, static_cast<int>(flags::dont_care)); }
     void add(int number, flags_t f) {
@@ -124,7 +123,6 @@ public:
     /// Waits for a signal of the set, or fetches one that has come.
     /// Completes  (error_code ec, int number)
     /// Errors     error::operation_aborted        cancelled; number is 0
-    ///            error::operation_not_supported  in a simulated world
     /// Cancel     terminal, partial, total
     /// Immediate  never
     /// Lifetime   *this outlives the completion

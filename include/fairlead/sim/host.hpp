@@ -47,6 +47,10 @@ public:
     void pause();
     void resume();
 
+    /// A signal comes to the process: every `signal_set` of the host that has the number gets it, as with raise(3). False:
+    /// no set has it, or the host is down. A system would then do its own about it, as to end the process: see kill().
+    bool raise(int number) noexcept;
+
     /// So many descriptors at once; more fail with EMFILE.
     void descriptor_limit(std::size_t most) noexcept;
     /// How much faster than the world's its clocks go, in parts per million; -500'000 to 500'000.

@@ -67,6 +67,7 @@ public:
     host& add_host(std::string_view name) { return add(name, nullptr, false); }
     /// For tests that need no second host: one called "localhost" that exists from the start.
     io_context& context() noexcept;
+    host& localhost() noexcept;
 
     // ---- time
 
