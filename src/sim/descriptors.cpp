@@ -9,6 +9,11 @@
 #include <sys/socket.h>
 
 namespace fairlead::sim {
+namespace {
+
+constexpr int first_number = 1 << 24; // more than Linux ever gives a process
+
+} // namespace
 
 int descriptors::open(host_state& m, int family, int type, io::handle& made) noexcept {
     if (family != AF_INET && family != AF_INET6 && family != AF_UNIX)
@@ -37,6 +42,37 @@ int descriptors::pair(host_state& m, int family, int type, io::handle& a, io::ha
         return error;
     }
     connects_.join(*find(a), *find(b));
+    return 0;
+}
+
+int descriptors::pipe(host_state& m, io::handle& reads, io::handle& writes) noexcept {
+    if (int const error = pair(m, AF_UNIX, SOCK_STREAM, reads, writes))
+        return error;
+    find(reads)->sort = sort::read_end;
+    find(writes)->sort = sort::write_end;
+    return 0;
+}
+
+int descriptors::release(endpoint& e) noexcept {
+    operations_.abort_all(e);
+    e.is_released = true; // Its place stays: bytes are on their way there.
+    return first_number + static_cast<int>(e.index);
+}
+
+endpoint* descriptors::released(host_state const& m, int number) noexcept {
+    auto const index = static_cast<std::size_t>(number - first_number);
+    if (number < first_number || index >= endpoints_.all().size())
+        return nullptr;
+    endpoint& e = *endpoints_.all()[index];
+    return e.owner == &m && e.is_released ? &e : nullptr;
+}
+
+int descriptors::adopt(host_state& m, int number, io::handle& h) noexcept {
+    endpoint* const e = released(m, number);
+    if (!e)
+        return number >= 0 && number < first_number ? EOPNOTSUPP : EBADF; // Those of the system are of no use here.
+    e->is_released = false;
+    h = e->handle();
     return 0;
 }
 
@@ -72,6 +108,11 @@ void descriptors::part_from_peer(endpoint& e) noexcept {
     endpoint* const p = find(e.peer);
     if (!p || e.broken || e.stage != stage::connected || !e.is_stream())
         return;
+    if (e.is_pipe()) { // A write to a pipe without a reader fails, whatever was in it.
+        if (e.sort == sort::write_end)
+            streams_.finish(*p);
+        return serve_soon(*p, true);
+    }
     ::linger l{};
     e.get_option(SOL_SOCKET, SO_LINGER, &l, sizeof l);
     // Bytes that nobody will read any more break the connection: the peer must not believe that they were.

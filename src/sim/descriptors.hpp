@@ -20,7 +20,13 @@ public:
 
     int open(host_state& m, int family, int type, io::handle& made) noexcept;
     int pair(host_state& m, int family, int type, io::handle& a, io::handle& b) noexcept;
+    int pipe(host_state& m, io::handle& reads, io::handle& writes) noexcept;
     void close(endpoint& e) noexcept;
+    /// A number for it, far outside those of the system. Nobody has it until it is adopted.
+    int release(endpoint& e) noexcept;
+    int adopt(host_state& m, int number, io::handle& h) noexcept;
+    /// Null: nothing of the host has been released by this number.
+    endpoint* released(host_state const& m, int number) noexcept;
     int shutdown(endpoint& e, int how) noexcept;
     /// All descriptors of a host go. Silently: the power fails, nobody is told.
     void close_all(host_state& m, bool silently) noexcept;

@@ -22,24 +22,24 @@ public:
     bool has_threads() const noexcept override { return false; }
     void submit(io::io_op& o) noexcept override { network_.submit(host_, o); }
     bool ready(io::handle h, io::kind k, std::size_t size) noexcept override {
-        endpoint* const e = network_.find(h);
+        endpoint* const e = find(h);
         return e && network_.ready(*e, k, size);
     }
     bool try_now(io::io_op& o) noexcept override {
-        endpoint* const e = network_.find(o.handle);
+        endpoint* const e = find(o.handle);
         return e && network_.try_now(*e, o);
     }
     bool cancel(io::io_op& o) noexcept override {
-        endpoint* const e = network_.find(o.handle);
+        endpoint* const e = find(o.handle);
         return e && network_.cancel(*e, o);
     }
     bool cancel(io::handle h, void* ticket) noexcept override {
-        endpoint* const e = network_.find(h);
+        endpoint* const e = find(h);
         return e && network_.cancel(*e, ticket);
     }
     void cancel_marked() noexcept override { network_.cancel_marked(host_); }
     std::size_t cancel_all(io::handle h) noexcept override {
-        endpoint* const e = network_.find(h);
+        endpoint* const e = find(h);
         return e ? network_.cancel_all(*e) : 0;
     }
     void poll(std::int64_t until_ns) noexcept override { network_.poll(host_, until_ns); }
@@ -82,8 +82,15 @@ public:
     io::outcome pair(int family, int type, int, io::handle& a, io::handle& b) noexcept override {
         return failed(network_.pair(host_, family, type, a, b));
     }
-    io::outcome adopt(int, io::handle&) noexcept override { return failed(EOPNOTSUPP); }
-    io::outcome release(io::handle) noexcept override { return failed(EOPNOTSUPP); }
+    io::outcome pipe(io::handle& reads, io::handle& writes) noexcept override {
+        return failed(network_.pipe(host_, reads, writes));
+    }
+    io::outcome adopt(int number, io::handle& h) noexcept override { return failed(network_.adopt(host_, number, h)); }
+    io::outcome release(io::handle h) noexcept override {
+        endpoint* const e = find(h);
+        return e ? io::outcome{0, network_.release(*e)} : failed(EBADF);
+    }
+    void discard(int number) noexcept override { network_.discard(host_, number); }
     io::outcome close(io::handle h) noexcept override {
         return on(h, [&](endpoint& e) {
             network_.close(e);
@@ -91,27 +98,27 @@ public:
         });
     }
     io::outcome bind(io::handle h, void const* address, std::size_t size) noexcept override {
-        return on(h, [&](endpoint& e) { return network_.bind(e, address, size); });
+        return on_socket(h, [&](endpoint& e) { return network_.bind(e, address, size); });
     }
     io::outcome listen(io::handle h, int backlog) noexcept override {
-        return on(h, [&](endpoint& e) { return network_.listen(e, backlog); });
+        return on_socket(h, [&](endpoint& e) { return network_.listen(e, backlog); });
     }
     io::outcome shutdown(io::handle h, int how) noexcept override {
-        return on(h, [&](endpoint& e) { return network_.shutdown(e, how); });
+        return on_socket(h, [&](endpoint& e) { return network_.shutdown(e, how); });
     }
     io::outcome set_option(io::handle h, int level, int key, void const* data, std::size_t size) noexcept override {
-        return on(h, [&](endpoint& e) { return network_.set_option(e, level, key, data, size); });
+        return on_socket(h, [&](endpoint& e) { return network_.set_option(e, level, key, data, size); });
     }
     io::outcome get_option(io::handle h, int level, int key, void* data, std::size_t size) noexcept override {
-        endpoint* const e = network_.find(h);
-        if (!e)
-            return failed(EBADF);
+        endpoint* const e = find(h);
+        if (!e || e->is_pipe())
+            return failed(e ? ENOTSOCK : EBADF);
         return {0, static_cast<std::int64_t>(network_.get_option(*e, level, key, data, size))};
     }
     io::outcome address(io::handle h, io::name_of which, void* data, std::size_t capacity) noexcept override {
-        endpoint* const e = network_.find(h);
-        if (!e)
-            return failed(EBADF);
+        endpoint* const e = find(h);
+        if (!e || e->is_pipe())
+            return failed(e ? ENOTSOCK : EBADF);
         if (which == io::name_of::peer && (e->stage != stage::connected || e->broken || e->is_over()))
             return failed(ENOTCONN);
         sim::name const& n = which == io::name_of::local ? e->local : e->remote;
@@ -119,13 +126,13 @@ public:
         return {0, n.size};
     }
     io::outcome available(io::handle h) noexcept override {
-        endpoint* const e = network_.find(h);
+        endpoint* const e = find(h);
         if (!e)
             return failed(EBADF);
         return {0, static_cast<std::int64_t>(network_.available(*e))};
     }
     io::outcome control(io::handle h, unsigned long command, void* data) noexcept override {
-        endpoint* const e = network_.find(h);
+        endpoint* const e = find(h);
         if (command != FIONREAD && command != SIOCOUTQ)
             return failed(EOPNOTSUPP);
         if (!e)
@@ -145,9 +152,17 @@ public:
     }
 
 private:
-    template <class F> io::outcome on(io::handle h, F call) noexcept {
+    /// Null: nobody has it, or it is no descriptor of this loop any more.
+    endpoint* find(io::handle h) noexcept {
         endpoint* const e = network_.find(h);
+        return e && !e->is_released ? e : nullptr;
+    }
+    template <class F> io::outcome on(io::handle h, F call) noexcept {
+        endpoint* const e = find(h);
         return failed(e ? call(*e) : EBADF);
+    }
+    template <class F> io::outcome on_socket(io::handle h, F call) noexcept {
+        return on(h, [&](endpoint& e) { return e.is_pipe() ? ENOTSOCK : call(e); });
     }
 
     network& network_;

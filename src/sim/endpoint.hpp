@@ -29,6 +29,8 @@ struct datagram {
 };
 
 enum class stage : std::uint8_t { fresh, listening, connecting, connected };
+/// A pipe carries bytes as a UNIX stream does, in one direction.
+enum class sort : std::uint8_t { socket, read_end, write_end };
 
 struct endpoint {
     std::uint32_t index = 0;
@@ -38,6 +40,8 @@ struct endpoint {
     int family = 0;
     int type = 0;
     sim::stage stage = stage::fresh;
+    sim::sort sort = sort::socket;
+    bool is_released = false;    ///< a number, which nobody has taken over yet
     std::uint16_t scheduled = 0; ///< bit for each kind of event
     bool bound = false;
     bool named_port = false;           ///< bound to a port that the program chose
@@ -63,6 +67,11 @@ struct endpoint {
 
     io::handle handle() const noexcept { return {index, generation}; }
     bool is_unix() const noexcept;
+    bool is_pipe() const noexcept { return sort != sort::socket; }
+    /// The operation is for the other end of the pipe.
+    bool is_wrong_end(io::kind k) const noexcept {
+        return is_pipe() && !is_wait(k) && is_write(k) != (sort == sort::write_end);
+    }
     bool is_stream() const noexcept;
     /// Both sides have finished: TCP forgets whom it was connected to.
     bool is_over() const noexcept { return finished && end_arrived && is_stream() && !is_unix(); }

@@ -55,6 +55,8 @@ endpoint* endpoints::make(host_state& m, int family, int type) noexcept {
 void endpoints::release(endpoint& e) noexcept {
     note(e, what::closed);
     e.stage = stage::fresh;
+    e.sort = sort::socket;
+    e.is_released = false;
     e.scheduled = 0;
     e.bound = e.named_port = e.end_sent = e.end_arrived = e.finished = e.deaf = e.broken = false;
     e.error = 0;

@@ -64,6 +64,15 @@ public:
     int pair(host_state& m, int family, int type, io::handle& a, io::handle& b) noexcept {
         return descriptors_.pair(m, family, type, a, b);
     }
+    int pipe(host_state& m, io::handle& reads, io::handle& writes) noexcept {
+        return descriptors_.pipe(m, reads, writes);
+    }
+    int release(endpoint& e) noexcept { return descriptors_.release(e); }
+    int adopt(host_state& m, int number, io::handle& h) noexcept { return descriptors_.adopt(m, number, h); }
+    void discard(host_state const& m, int number) noexcept {
+        if (endpoint* const e = descriptors_.released(m, number))
+            close(*e);
+    }
     void close(endpoint& e) noexcept { descriptors_.close(e); }
     int shutdown(endpoint& e, int how) noexcept { return descriptors_.shutdown(e, how); }
     int bind(endpoint& e, void const* address, std::size_t size) noexcept { return endpoints.bind(e, address, size); }

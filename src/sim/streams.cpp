@@ -52,6 +52,8 @@ std::uint32_t streams::space(endpoint& e) noexcept {
 }
 
 bool streams::possible(endpoint& e, io::kind k) noexcept {
+    if (e.is_wrong_end(k))
+        return true; // fails at once
     switch (e.stage) {
     case stage::fresh: return true; // fails at once; to poll(2) the socket is hung up
     case stage::connecting: return k == io::kind::accept;
@@ -82,6 +84,8 @@ std::uint32_t streams::cut(std::uint32_t n, rule r) noexcept {
 
 /// A transfer that fails for no reason of the program. True: it did.
 bool streams::break_down(endpoint& e, io::io_op& o) noexcept {
+    if (e.is_pipe())
+        return false;
     if (faults_.happens(rule::no_buffers))
         return done(o, ENOBUFS);
     if (!e.is_unix() && e.stage == stage::connected && !e.broken && faults_.happens(rule::reset)) {
@@ -92,6 +96,8 @@ bool streams::break_down(endpoint& e, io::io_op& o) noexcept {
 }
 
 bool streams::attempt(endpoint& e, io::io_op& o, bool whole) noexcept {
+    if (e.is_wrong_end(o.kind))
+        return done(o, EBADF);
     switch (o.kind) {
     case io::kind::receive:
     case io::kind::receive_all: return receive(e, o, whole);

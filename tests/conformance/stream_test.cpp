@@ -622,13 +622,10 @@ TEST_P(Streams, OptionsThatTheLibraryNamesAreKept) {
 TEST_P(Streams, DescriptorCanBeGivenAwayAndTakenOver) {
     connected([&](auto& near, auto& far) {
         error_code ec;
-        if (differs("no-descriptors")) {
+        if (differs("no-descriptors"))
             EXPECT_EQ(near.native_handle(), -1);
-            near.release(ec);
-            EXPECT_EQ(ec, error::operation_not_supported);
-            return;
-        }
-        EXPECT_GE(near.native_handle(), 0);
+        else
+            EXPECT_GE(near.native_handle(), 0);
         char c;
         completion read;
         near.async_read_some(buffer(&c, 1), read.handler());

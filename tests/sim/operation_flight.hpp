@@ -3,6 +3,7 @@
 
 #include <papers/every_operation.hpp>
 #include <sim/operation_objects.hpp>
+#include <sim/operation_pipes.hpp>
 
 #include <array>
 #include <cstdint>
@@ -24,11 +25,7 @@ struct without_packets { // UNIX sockets for packets cannot be opened there.
     template <class Op> static constexpr bool has =
         is_one_of<Op, ops::packet_send, ops::packet_receive, ops::packet_receive_flags>;
 };
-struct without_descriptors { // It has no native descriptors, and no pipes.
-    template <class Op> static constexpr bool has = is_one_of<Op, ops::descriptor_read, ops::descriptor_write,
-                                                              ops::descriptor_wait, ops::pipe_read, ops::pipe_write>;
-};
-template <class Op> inline constexpr bool is_left_out = without_packets::has<Op> || without_descriptors::has<Op>;
+template <class Op> inline constexpr bool is_left_out = without_packets::has<Op>;
 
 /// The object of an operation, and what it takes from there or brings.
 enum class kind : std::uint8_t {
@@ -48,6 +45,9 @@ enum class kind : std::uint8_t {
     sends_to_path,
     connects_datagrams,
     connects_datagrams_to_path,
+    reads_pipe,
+    waits_for_pipe,
+    writes_pipe,
     waits,
     waits_for_a_signal,
     looks_up,
@@ -94,6 +94,12 @@ template <class Op> constexpr kind kind_of() {
         return kind::connects_datagrams_to_path;
     else if constexpr (is_one_of<Op, ops::timer_wait>)
         return kind::waits;
+    else if constexpr (is_one_of<Op, ops::pipe_read, ops::descriptor_read>)
+        return kind::reads_pipe;
+    else if constexpr (is_one_of<Op, ops::descriptor_wait>)
+        return kind::waits_for_pipe;
+    else if constexpr (is_one_of<Op, ops::pipe_write, ops::descriptor_write>)
+        return kind::writes_pipe;
     else if constexpr (is_one_of<Op, ops::signal_wait>)
         return kind::waits_for_a_signal;
     else if constexpr (is_one_of<Op, ops::resolve, ops::resolve_flags, ops::resolve_version, ops::resolve_version_flags,
@@ -128,6 +134,9 @@ template <class Op> constexpr bool stream_pair::* own_buffer() {
     else
         return nullptr;
 }
+/// An operation on the pipe whose end for reading is a descriptor; otherwise its end for writing is one.
+template <class Op> inline constexpr bool is_to_descriptor =
+    is_one_of<Op, ops::pipe_write, ops::descriptor_read, ops::descriptor_wait>;
 /// Operations of several steps use their object again after each.
 template <class Op> inline constexpr bool has_steps =
     own_buffer<Op>() != nullptr || kind_of<Op>() == kind::reads_text || kind_of<Op>() == kind::connects_range ||
@@ -146,6 +155,8 @@ struct objects {
     std::shared_ptr<box<udp>> udp_box;
     std::shared_ptr<script::path_box> path_box;
     std::shared_ptr<alarm> timer;
+    std::shared_ptr<tube_to_descriptor> to_descriptor;
+    std::shared_ptr<tube_from_descriptor> from_descriptor;
     std::shared_ptr<horn> signals;
     std::shared_ptr<questions> names;
 };
@@ -178,6 +189,10 @@ struct flight {
     local_datagram_socket& local_datagrams = of.path_box->of.here();
     local_datagram_socket local_unconnected{context};
     steady_timer& timer = of.timer->timer.here();
+    writable_pipe& writes = of.to_descriptor->out.here();
+    posix::stream_descriptor& descriptor = of.to_descriptor->in.here();
+    posix::stream_descriptor& other_descriptor = of.from_descriptor->out.here();
+    readable_pipe& reads = of.from_descriptor->in.here();
     signal_set& signals = of.signals->set.here();
     tcp::resolver& resolver = of.names->resolver.here();
     std::optional<awaitable<int>> coroutine;
@@ -191,6 +206,7 @@ struct flight {
     script::kind kind = kind::none;
     bool has_steps = false, ignores_total = false, may_complete_inside = false;
     bool stream_pair::* buffer_of_its_own = nullptr;
+    pipe_account* pipe = nullptr;
     std::string output; ///< that it sends
     void const* object = nullptr;
     int received_before = -1;      ///< the last byte of its stream that any read had got when it was made

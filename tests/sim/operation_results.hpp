@@ -74,6 +74,8 @@ private:
         case kind::waits_to_read:
         case kind::writes:
         case kind::flushes: return f.of.pair->far_is_gone;
+        case kind::reads_pipe: return f.pipe->out_is_lost && f.ec == error::eof;
+        case kind::writes_pipe: return f.pipe->in_is_lost;
         case kind::connects:
         case kind::connects_range: return f.of.tcp_door->is_gone;
         case kind::connects_to_path: return f.of.path_door->is_gone;
@@ -132,6 +134,16 @@ private:
                 f.of.path_box->sent(f.output);
             return f.n == (good ? f.output.size() : 0);
         case kind::waits: return !good || f.is_disturbed || context().now() >= f.deadline;
+        case kind::reads_pipe:
+            if (f.n > sizeof f.bytes || (good && f.n == 0))
+                return false;
+            f.pipe->received_some(account, {f.bytes, f.n});
+            return true;
+        case kind::writes_pipe:
+            if (f.n > f.output.size() || (good && f.n == 0))
+                return false;
+            f.pipe->accepted.append(f.output, 0, f.n);
+            return true;
         case kind::waits_for_a_signal: f.of.signals->heard += good; return f.value == (good ? SIGUSR1 : 0);
         case kind::looks_up: return f.found == static_cast<std::size_t>(good);
         case kind::spawns: return !good || f.value == 7;

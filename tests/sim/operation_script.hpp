@@ -89,7 +89,7 @@ private:
         }
     }
     template <class Op> void start() {
-        if (!is_startable(kind_of<Op>(), own_buffer<Op>()))
+        if (!is_startable(kind_of<Op>(), own_buffer<Op>(), is_to_descriptor<Op>))
             return;
         auto& f = *flights_.emplace_back(std::make_unique<flight>(context(), now_));
         f.name = Op::name;
@@ -98,6 +98,10 @@ private:
         f.ignores_total = ignores_total<Op>;
         f.may_complete_inside = std::is_same_v<Op, ops::dispatch_op>;
         f.buffer_of_its_own = own_buffer<Op>();
+        if constexpr (is_to_descriptor<Op>)
+            f.pipe = f.of.to_descriptor.get();
+        else
+            f.pipe = f.of.from_descriptor.get();
         prepare(f);
         if (below(3) == 0)
             return start_with_handler(f, [&] {
@@ -112,11 +116,13 @@ private:
         else
             op->start(*this, static_cast<way>(below(ways)));
     }
-    bool is_startable(kind k, bool stream_pair::* own) {
+    bool is_startable(kind k, bool stream_pair::* own, bool to_descriptor) {
         if (own && (*now_.pair).*own)
             return false;
         if (k == kind::writes || k == kind::flushes)
             return now_.pair->to_far.has(8);
+        if (k == kind::writes_pipe)
+            return (to_descriptor ? now_.to_descriptor->numbers : now_.from_descriptor->numbers).has(8);
         if (k == kind::sends)
             return now_.udp_box->has_more();
         if (k == kind::sends_to_path)
@@ -145,6 +151,7 @@ private:
         case kind::connects:
         case kind::connects_range: ++now_.tcp_door->tried; return;
         case kind::connects_to_path: ++now_.path_door->tried; return;
+        case kind::writes_pipe: f.output = f.pipe->numbers.take(1 + below(6)); return;
         case kind::sends: f.output = now_.udp_box->take(); return;
         case kind::sends_to_path: f.output = now_.path_box->take(); return;
         case kind::spawns: f.coroutine.emplace(seven_of(alive(account))); return;
@@ -161,6 +168,15 @@ private:
         case kind::sends: return &f.datagrams;
         case kind::sends_to_path: return &f.local_datagrams;
         case kind::waits: return &f.timer;
+        case kind::reads_pipe:
+        case kind::waits_for_pipe:
+            if (f.pipe == f.of.to_descriptor.get())
+                return &f.descriptor;
+            return &f.reads;
+        case kind::writes_pipe:
+            if (f.pipe == f.of.to_descriptor.get())
+                return &f.writes;
+            return &f.other_descriptor;
         case kind::waits_for_a_signal: return &f.signals;
         case kind::looks_up: return &f.resolver;
         case kind::connects_datagrams:
@@ -270,6 +286,8 @@ private:
                     do_to_tcp_door(f.of.tcp_door, d);
                 else if (f.object == &f.datagrams)
                     do_to_udp_box(f.of.udp_box, d);
+                else if (f.kind == kind::reads_pipe || f.kind == kind::waits_for_pipe || f.kind == kind::writes_pipe)
+                    do_to_pipe_of(f, d);
                 else if (f.object == &f.signals)
                     do_to_signals(f.of.signals, d);
             } else if (f.kind == kind::accepts) {

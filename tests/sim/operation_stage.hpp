@@ -20,6 +20,8 @@ protected:
         renew_path_door();
         renew_udp_box();
         renew_path_box();
+        renew_to_descriptor();
+        renew_from_descriptor();
         renew_timer();
         renew_signals();
         renew_names();
@@ -72,11 +74,35 @@ protected:
     void do_to_udp_box(std::shared_ptr<box<udp>> const& o, deed d) {
         do_to_one(o, &box<udp>::of, d, now_.udp_box, &stage::renew_udp_box);
     }
+    template <class Tube, class Renew>
+    void do_to_tube(std::shared_ptr<Tube> o, bool is_out, deed d, std::shared_ptr<Tube> const& now, Renew renew) {
+        auto const undergo = [&](auto& end, bool& is_lost) {
+            bool const was_away = end.is_away();
+            if (!do_to(end, d))
+                return false;
+            is_lost |= was_away || !end.is_away();
+            return true;
+        };
+        if ((is_out ? undergo(o->out, o->out_is_lost) : undergo(o->in, o->in_is_lost)) && o == now)
+            (this->*renew)();
+    }
+    void do_to_to_descriptor(std::shared_ptr<tube_to_descriptor> const& o, bool is_out, deed d) {
+        do_to_tube(o, is_out, d, now_.to_descriptor, &stage::renew_to_descriptor);
+    }
+    void do_to_from_descriptor(std::shared_ptr<tube_from_descriptor> const& o, bool is_out, deed d) {
+        do_to_tube(o, is_out, d, now_.from_descriptor, &stage::renew_from_descriptor);
+    }
+    void do_to_pipe_of(flight& f, deed d) {
+        if (f.pipe == f.of.to_descriptor.get())
+            do_to_to_descriptor(f.of.to_descriptor, f.kind == kind::writes_pipe, d);
+        else
+            do_to_from_descriptor(f.of.from_descriptor, f.kind == kind::writes_pipe, d);
+    }
     void do_to_signals(std::shared_ptr<horn> const& o, deed d) {
         do_to_one(o, &horn::set, d, now_.signals, &stage::renew_signals);
     }
     void do_to_an_object() {
-        auto const what = below(9);
+        auto const what = below(11);
         auto const d = static_cast<deed>(below(deeds));
         switch (what) {
         case 0:
@@ -87,6 +113,8 @@ protected:
         case 5: return do_to_one(one_of(path_boxes_), &path_box::of, d, now_.path_box, &stage::renew_path_box);
         case 6: return do_to_one(one_of(timers_), &alarm::timer, d, now_.timer, &stage::renew_timer);
         case 7: return do_to_signals(one_of(signals_), d);
+        case 8: return do_to_to_descriptor(one_of(to_descriptors_), below(2) == 0, d);
+        case 9: return do_to_from_descriptor(one_of(from_descriptors_), below(2) == 0, d);
         default: return do_to_one(one_of(names_), &questions::resolver, d, now_.names, &stage::renew_names);
         }
     }
@@ -105,7 +133,7 @@ protected:
     // ---- peers, and time
 
     void let_a_peer_act() {
-        switch (below(13)) {
+        switch (below(16)) {
         case 0:
         case 1:
         case 2: {
@@ -137,6 +165,9 @@ protected:
             return;
         }
         case 11: return blow();
+        case 12: return one_of(to_descriptors_)->send(1 + below(6));
+        case 13: return one_of(from_descriptors_)->send(1 + below(6));
+        case 14: return below(2) == 0 ? one_of(to_descriptors_)->clog() : one_of(from_descriptors_)->clog();
         default: {
             auto& t = *one_of(timers_);
             t.set(time_below(3000));
@@ -177,6 +208,15 @@ protected:
                 f.of.udp_box->drop_in();
             return;
         case kind::waits_for_a_signal: return blow();
+        case kind::reads_pipe:
+        case kind::waits_for_pipe:
+            if (f.pipe == f.of.to_descriptor.get())
+                return f.of.to_descriptor->send(1 + below(6));
+            return f.of.from_descriptor->send(1 + below(6));
+        case kind::writes_pipe:
+            if (f.pipe == f.of.to_descriptor.get())
+                return f.of.to_descriptor->drain();
+            return f.of.from_descriptor->drain();
         default: return let_a_peer_act();
         }
     }
@@ -185,10 +225,18 @@ protected:
             p->drain();
         for (auto& b : path_boxes_)
             b->drain(account);
+        for (auto& t : to_descriptors_)
+            t->drain();
+        for (auto& t : from_descriptors_)
+            t->drain();
     }
     void end_sending() {
         for (auto& p : pairs_)
             p->end_sending();
+        for (auto& t : to_descriptors_)
+            t->end_sending();
+        for (auto& t : from_descriptors_)
+            t->end_sending();
     }
 
     // ---- afterwards
@@ -203,7 +251,12 @@ protected:
     void use_objects() {
         for_each_object([](auto& o) {
             for (auto const d : {deed::move_there_and_back, deed::cancel, deed::close})
-                o.home_of().undergo(d);
+                if constexpr (requires { o.home_of(); }) {
+                    o.home_of().undergo(d);
+                } else {
+                    o.in.undergo(d);
+                    o.out.undergo(d);
+                }
         });
     }
     void expect_no_descriptor_is_left() {
@@ -214,6 +267,8 @@ protected:
         path_doors_.clear();
         udp_boxes_.clear();
         path_boxes_.clear();
+        to_descriptors_.clear();
+        from_descriptors_.clear();
         host_.descriptor_limit(2);
         local_socket a(context()), b(context());
         error_code first, second;
@@ -229,6 +284,8 @@ protected:
     std::vector<std::shared_ptr<box<udp>>> udp_boxes_;
     std::vector<std::shared_ptr<path_box>> path_boxes_;
     std::vector<std::shared_ptr<alarm>> timers_;
+    std::vector<std::shared_ptr<tube_to_descriptor>> to_descriptors_;
+    std::vector<std::shared_ptr<tube_from_descriptor>> from_descriptors_;
     std::vector<std::shared_ptr<horn>> signals_;
     std::vector<std::shared_ptr<questions>> names_;
     std::vector<std::unique_ptr<flight>> flights_;
@@ -244,6 +301,8 @@ private:
         each_of(path_doors_);
         each_of(udp_boxes_);
         each_of(path_boxes_);
+        each_of(to_descriptors_);
+        each_of(from_descriptors_);
         each_of(timers_);
         each_of(signals_);
         each_of(names_);
@@ -268,6 +327,12 @@ private:
     void renew_timer() {
         auto const after = time_below(4000);
         add(timers_, now_.timer, std::make_shared<alarm>(context())).set(after);
+    }
+    void renew_to_descriptor() {
+        add(to_descriptors_, now_.to_descriptor, std::make_shared<tube_to_descriptor>(context()));
+    }
+    void renew_from_descriptor() {
+        add(from_descriptors_, now_.from_descriptor, std::make_shared<tube_from_descriptor>(context()));
     }
     void renew_signals() { add(signals_, now_.signals, std::make_shared<horn>(context())); }
     void renew_names() { add(names_, now_.names, std::make_shared<questions>(context())); }

@@ -41,7 +41,7 @@ FAIRLEAD_EXPORT error_code connect_pipe(socket_core& reads, socket_core& writes)
 
 } // namespace impl::net
 
-/// The end that is read. In a simulated world there are no pipes (operation_not_supported).
+/// The end that is read.
 /// Threads: one object by one thread at a time.
 template <class Executor> class basic_readable_pipe : public impl::net::pipe_end<Executor> {
     using base = impl::net::pipe_end<Executor>;
