@@ -18,23 +18,7 @@ constexpr std::size_t largest_udp_v6 = 65527;   // its header is not counted the
 constexpr std::size_t largest_unix = 212'992;   // net.core.wmem_default
 constexpr std::size_t receive_buffer = 212'992; // net.core.rmem_default
 constexpr std::size_t unix_queue_most = 11;     // one more than net.unix.max_dgram_qlen
-constexpr std::size_t overhead = 768;           // what the kernel counts for each datagram besides its bytes
 constexpr std::uint32_t overtaken_by_most = 16; // times the way's latency
-
-bool gather(io::io_op const& o, std::size_t size, std::vector<std::byte>& into) noexcept {
-    try {
-        into.resize(size);
-    } catch (...) {
-        return false;
-    }
-    std::byte* to = into.data();
-    for_each_piece(o, size, [&](void const* from, std::size_t n) {
-        if (n != 0)
-            std::memcpy(to, from, n);
-        to += n;
-    });
-    return true;
-}
 
 } // namespace
 
@@ -76,25 +60,14 @@ bool datagrams::receive(endpoint& e, io::io_op& o) noexcept {
     if (e.datagrams.empty())
         return e.deaf && done(o, 0);
     auto& first = e.datagrams.front();
-    auto const n = std::min(total_of(o), first.bytes.size());
-    std::byte const* from = first.bytes.data();
-    for_each_piece(o, n, [&](void* to, std::size_t size) {
-        if (size != 0)
-            std::memcpy(to, from, size);
-        from += size;
-    });
-    if (o.kind == io::kind::receive_from) {
-        auto& with_address = static_cast<io::datagram_op&>(o);
-        if (with_address.address)
-            std::memcpy(with_address.address, first.from.bytes, std::min(with_address.address_size, first.from.size));
-        with_address.address_size = first.from.size;
-    }
+    auto const n = scatter(first.bytes, o);
+    tell_sender(first.from, o);
     done(o, n < first.bytes.size() ? EMSGSIZE : 0);
     o.result.n = n;
     note(e, what::received, n);
     counts_.received += n;
     if (!(o.message_flags & MSG_PEEK)) {
-        e.datagram_bytes -= first.bytes.size() + overhead;
+        e.datagram_bytes -= first.cost();
         e.datagrams.pop_front();
         if (e.is_unix()) // There is space again, for whoever waits for it.
             for (auto const& other : endpoints_.all())
@@ -178,7 +151,7 @@ bool datagrams::hand_over(endpoint& e, io::io_op& o, name const& to, std::size_t
     }
     if (!fits)
         return done(o, ENOBUFS);
-    p->datagram_bytes += size + overhead;
+    p->datagram_bytes += p->datagrams.back().cost();
     done(o, 0);
     o.result.n = size;
     counts_.sent += size;
@@ -246,7 +219,7 @@ void datagrams::land(std::uint32_t index) noexcept {
     endpoint* const e = endpoints_.receiver_at(*d.receiver, d.address, d.content.from);
     if (!e)
         return unreachable(d);
-    auto const cost = d.content.bytes.size() + overhead;
+    auto const cost = d.content.cost();
     if (e->deaf || e->datagram_bytes + cost > receive_buffer) {
         note(d.sender, what::dropped, d.from.index);
         return;

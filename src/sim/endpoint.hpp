@@ -24,8 +24,12 @@ struct option {
 };
 
 struct datagram {
+    static constexpr std::size_t overhead = 768; ///< that the kernel counts for each besides its bytes
+
     name from;
     std::vector<std::byte> bytes;
+
+    std::size_t cost() const noexcept { return bytes.size() + overhead; }
 };
 
 enum class stage : std::uint8_t { fresh, listening, connecting, connected };
