@@ -1,6 +1,7 @@
 #include "connects.hpp"
 
 #include "operations.hpp"
+#include "packets.hpp"
 #include "streams.hpp"
 
 #include <algorithm>
@@ -43,14 +44,14 @@ void connects::join(endpoint& a, endpoint& b) noexcept {
     ++counts_.connected;
     note(a, what::connected, b.index);
     if (a.finished) // A UNIX socket that was shut before.
-        streams_.finish(b);
+        b.is_packets() ? packets_.finish(b) : streams_.finish(b);
     streams_.keep_alive(a);
 }
 
 int connects::start(endpoint& e, io::io_op const& o) noexcept {
     if (e.stage == stage::connecting)
         return EALREADY;
-    if (e.is_stream() && e.stage != stage::fresh)
+    if (e.is_connection() && e.stage != stage::fresh)
         return e.is_unix() && e.stage == stage::listening ? EINVAL : EISCONN;
     name n;
     if (int const error = n.read(e.family, o.data, o.size))
@@ -66,12 +67,13 @@ int connects::start(endpoint& e, io::io_op const& o) noexcept {
             return no_port;
     }
     e.remote = n;
-    if (!e.is_stream()) {
+    if (!e.is_connection()) {
         // A datagram socket only remembers whom it talks to.
         if (e.is_unix() && !endpoints_.bound_at(*e.owner, n, SOCK_DGRAM, false)) {
-            bool const is_stream = endpoints_.bound_at(*e.owner, n, SOCK_STREAM, false) != nullptr;
+            bool const is_connection = endpoints_.bound_at(*e.owner, n, SOCK_STREAM, false) ||
+                                       endpoints_.bound_at(*e.owner, n, SOCK_SEQPACKET, false);
             e.remote = {};
-            return is_stream ? EPROTOTYPE : n.bytes[2] != 0 ? ENOENT : ECONNREFUSED;
+            return is_connection ? EPROTOTYPE : n.bytes[2] != 0 ? ENOENT : ECONNREFUSED;
         }
         e.stage = stage::connected;
         return 0;
@@ -94,7 +96,7 @@ int connects::establish(endpoint& e) noexcept {
         if (faults_.happens(rule::unanswered))
             return EAGAIN;
     }
-    endpoint* const listener = endpoints_.bound_at(*e.far, e.remote, SOCK_STREAM, true);
+    endpoint* const listener = endpoints_.bound_at(*e.far, e.remote, e.type, true);
     if (!listener) {
         auto const same = [&](auto const& other) {
             return other->owner == e.owner && other->bound && other->local.overlaps(e.remote);
@@ -107,7 +109,7 @@ int connects::establish(endpoint& e) noexcept {
         return EAGAIN;
     if (e.far->descriptors >= e.far->descriptors_most)
         return EAGAIN; // The kernel would let it wait for a descriptor; here an endpoint has one from the start.
-    endpoint* const other_end = endpoints_.make(*e.far, listener->family, SOCK_STREAM);
+    endpoint* const other_end = endpoints_.make(*e.far, listener->family, e.type);
     if (!other_end)
         return EAGAIN;
     bool const dual = listener->family != e.family;

@@ -71,7 +71,7 @@ bool datagrams::receive(endpoint& e, io::io_op& o) noexcept {
         e.datagrams.pop_front();
         if (e.is_unix()) // There is space again, for whoever waits for it.
             for (auto const& other : endpoints_.all())
-                if (other->owner == e.owner && !other->is_stream() && !other->writes.empty())
+                if (other->owner == e.owner && !other->is_connection() && !other->writes.empty())
                     serve_soon(*other, true);
     }
     return true;

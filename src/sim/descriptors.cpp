@@ -2,6 +2,7 @@
 
 #include "connects.hpp"
 #include "operations.hpp"
+#include "packets.hpp"
 #include "streams.hpp"
 
 #include <cerrno>
@@ -18,7 +19,9 @@ constexpr int first_number = 1 << 24; // more than Linux ever gives a process
 int descriptors::open(host_state& m, int family, int type, io::handle& made) noexcept {
     if (family != AF_INET && family != AF_INET6 && family != AF_UNIX)
         return EAFNOSUPPORT;
-    if (type != SOCK_STREAM && type != SOCK_DGRAM)
+    if (type == SOCK_SEQPACKET && family != AF_UNIX)
+        return ESOCKTNOSUPPORT;
+    if (type != SOCK_STREAM && type != SOCK_DGRAM && type != SOCK_SEQPACKET)
         return EPROTONOSUPPORT;
     if (m.descriptors >= m.descriptors_most || faults_.happens(rule::no_descriptor))
         return EMFILE;
@@ -106,8 +109,12 @@ void descriptors::close_all(host_state& m, bool silently) noexcept {
 /// Tells the peer of a connection that this end is closing.
 void descriptors::part_from_peer(endpoint& e) noexcept {
     endpoint* const p = find(e.peer);
-    if (!p || e.broken || e.stage != stage::connected || !e.is_stream())
+    if (!p || e.broken || e.stage != stage::connected || !e.is_connection())
         return;
+    if (e.is_packets()) {
+        e.datagrams.empty() ? packets_.finish(*p) : packets_.reset(*p);
+        return serve_soon(*p, true);
+    }
     if (e.is_pipe()) { // A write to a pipe without a reader fails, whatever was in it.
         if (e.sort == sort::write_end)
             streams_.finish(*p);
@@ -125,13 +132,16 @@ void descriptors::part_from_peer(endpoint& e) noexcept {
 
 void descriptors::drop_backlog(endpoint& e) noexcept {
     for (auto const h : e.backlog)
-        if (endpoint* const waiting_one = find(h)) {
-            if (endpoint* const p = find(waiting_one->peer))
-                streams_.reset_later(*p);
-            waiting_one->peer = {};
-            close(*waiting_one);
-        }
+        if (endpoint* const waiting_one = find(h))
+            turn_away(*waiting_one);
     e.backlog.clear();
+}
+
+void descriptors::turn_away(endpoint& e) noexcept {
+    if (endpoint* const p = find(e.peer))
+        e.is_packets() ? packets_.reset(*p) : streams_.reset_later(*p);
+    e.peer = {};
+    close(e);
 }
 
 int descriptors::shutdown(endpoint& e, int how) noexcept {
@@ -146,11 +156,11 @@ int descriptors::shutdown(endpoint& e, int how) noexcept {
     bool const is_early = e.is_unix() && e.stage == stage::fresh; // A UNIX socket may be shut before it is connected.
     if (!is_early && (e.stage != stage::connected || e.broken || e.is_over()))
         return ENOTCONN;
-    endpoint* const p = e.is_stream() ? find(e.peer) : nullptr;
+    endpoint* const p = e.is_connection() ? find(e.peer) : nullptr;
     if (how != SHUT_RD && !e.finished) {
         e.finished = true;
         if (p)
-            streams_.finish(*p);
+            e.is_packets() ? packets_.finish(*p) : streams_.finish(*p);
         serve_soon(e, true);
     }
     if (how != SHUT_WR && !e.deaf) {

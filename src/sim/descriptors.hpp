@@ -7,15 +7,17 @@ namespace fairlead::sim {
 
 class connects;
 class operations;
+class packets;
 class streams;
 
 /// Functions that return an int return 0 or an errno value.
 class descriptors : private part {
 public:
-    descriptors(shared_state& s, operations& o, streams& t, connects& c) noexcept
+    descriptors(shared_state& s, operations& o, streams& t, packets& p, connects& c) noexcept
         : part(s),
           operations_(o),
           streams_(t),
+          packets_(p),
           connects_(c) {}
 
     int open(host_state& m, int family, int type, io::handle& made) noexcept;
@@ -28,6 +30,8 @@ public:
     /// Null: nothing of the host has been released by this number.
     endpoint* released(host_state const& m, int number) noexcept;
     int shutdown(endpoint& e, int how) noexcept;
+    /// A connection that nobody has accepted ends.
+    void turn_away(endpoint& e) noexcept;
     /// All descriptors of a host go. Silently: the power fails, nobody is told.
     void close_all(host_state& m, bool silently) noexcept;
 
@@ -38,6 +42,7 @@ private:
 
     operations& operations_;
     streams& streams_;
+    packets& packets_;
     connects& connects_;
 };
 

@@ -11,6 +11,7 @@ namespace fairlead::sim {
 
 bool endpoint::is_unix() const noexcept { return family == AF_UNIX; }
 bool endpoint::is_stream() const noexcept { return type == SOCK_STREAM; }
+bool endpoint::is_packets() const noexcept { return type == SOCK_SEQPACKET; }
 
 int endpoint::number_option(int level, int key) const noexcept {
     int number = 0;
@@ -73,6 +74,8 @@ std::size_t endpoint::get_option(int level, int key, void* data, std::size_t siz
 std::size_t endpoint::available() const noexcept {
     if (is_stream())
         return in.readable();
+    if (is_packets())
+        return datagram_bytes - datagrams.size() * datagram::overhead;
     return datagrams.empty() ? 0 : datagrams.front().bytes.size();
 }
 

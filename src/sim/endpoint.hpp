@@ -77,6 +77,8 @@ struct endpoint {
         return is_pipe() && !is_wait(k) && is_write(k) != (sort == sort::write_end);
     }
     bool is_stream() const noexcept;
+    bool is_packets() const noexcept; ///< a connection of UNIX sockets that keeps the limits of what was sent
+    bool is_connection() const noexcept { return is_stream() || is_packets(); }
     /// Both sides have finished: TCP forgets whom it was connected to.
     bool is_over() const noexcept { return finished && end_arrived && is_stream() && !is_unix(); }
     op_queue& queue(io::kind k) noexcept { return io::is_write(k) ? writes : reads; }

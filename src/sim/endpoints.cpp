@@ -130,7 +130,7 @@ int endpoints::bind(endpoint& e, void const* address, std::size_t size) noexcept
 }
 
 int endpoints::listen(endpoint& e, int backlog) noexcept {
-    if (!e.is_stream())
+    if (!e.is_connection())
         return EOPNOTSUPP;
     if (e.stage != stage::fresh && e.stage != stage::listening)
         return EINVAL;
@@ -175,7 +175,7 @@ endpoint* endpoints::bound_at(host_state const& m, name const& n, int type, bool
 endpoint* endpoints::receiver_at(host_state const& m, name const& n, name const& from) noexcept {
     endpoint* best = nullptr;
     for (auto const& e : endpoints_) {
-        if (e->owner != &m || e->is_stream() || !e->bound || e->is_unix())
+        if (e->owner != &m || e->is_connection() || !e->bound || e->is_unix())
             continue;
         bool const dual = e->family != n.family();
         if (dual && e->number_option(IPPROTO_IPV6, IPV6_V6ONLY) != 0)

@@ -12,10 +12,11 @@ network::network(std::uint64_t seed, std::string_view settings)
       actions(time),
       zone(*this),
       streams_(*this, operations_, descriptors_),
+      packets_(*this, streams_),
       datagrams_(*this, operations_),
-      connects_(*this, operations_, streams_),
-      operations_(*this, streams_, datagrams_, connects_),
-      descriptors_(*this, operations_, streams_, connects_) {}
+      connects_(*this, operations_, streams_, packets_),
+      operations_(*this, streams_, packets_, datagrams_, connects_),
+      descriptors_(*this, operations_, streams_, packets_, connects_) {}
 
 // ---- for the world
 
@@ -81,7 +82,7 @@ std::size_t network::waiting_for_clients(host_state const& m) const noexcept {
                 auto const k = static_cast<io::io_op&>(o).kind;
                 bool const receives = k == io::kind::receive || k == io::kind::receive_from;
                 n += e->stage == stage::listening ? k == io::kind::accept || k == io::kind::wait_read
-                                                  : !e->is_stream() && e->named_port && receives;
+                                                  : !e->is_connection() && e->named_port && receives;
             });
     return n;
 }

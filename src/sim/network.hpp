@@ -3,6 +3,7 @@
 //     timeline      time, events             links       hosts, ways between them
 //     endpoints     sockets, their names     operations  ops that wait at a socket
 //     streams       TCP and UNIX streams     datagrams   UDP and UNIX datagrams
+//     packets       over UNIX sockets
 //     connects      connections come about   descriptors sockets are opened and closed
 //     zone          names are looked up      actions     what a test does
 //     faults        what goes wrong          trace       what has happened
@@ -18,6 +19,7 @@
 #include "datagrams.hpp"
 #include "descriptors.hpp"
 #include "operations.hpp"
+#include "packets.hpp"
 #include "part.hpp"
 #include "streams.hpp"
 #include "zone.hpp"
@@ -82,7 +84,9 @@ public:
         return e.get_option(level, key, data, size);
     }
     std::size_t available(endpoint& e) noexcept { return e.available(); }
-    std::size_t unacknowledged(endpoint& e) noexcept { return streams_.unacknowledged(e); }
+    std::size_t unacknowledged(endpoint& e) noexcept {
+        return e.is_packets() ? packets_.unacknowledged(e) : streams_.unacknowledged(e);
+    }
 
     bool ready(endpoint& e, io::kind k, std::size_t size) noexcept { return operations_.ready(e, k, size); }
     void submit(host_state& m, io::io_op& o) noexcept { operations_.submit(m, o); }
@@ -103,6 +107,7 @@ private:
     void stop(host_state& m, sim::verdict v) noexcept;
 
     sim::streams streams_;
+    sim::packets packets_;
     sim::datagrams datagrams_;
     sim::connects connects_;
     sim::operations operations_;

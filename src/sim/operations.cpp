@@ -2,6 +2,7 @@
 
 #include "connects.hpp"
 #include "datagrams.hpp"
+#include "packets.hpp"
 #include "streams.hpp"
 #include "transfer.hpp"
 
@@ -34,15 +35,18 @@ io::io_op* first_transfer(op_queue& queue) noexcept {
 } // namespace
 
 bool operations::possible(endpoint& e, io::kind k) noexcept {
-    return e.is_stream() ? streams_.possible(e, k) : datagrams_.possible(e, k);
+    return e.is_stream()    ? streams_.possible(e, k)
+           : e.is_packets() ? packets_.possible(e, k)
+                            : datagrams_.possible(e, k);
 }
 
 bool operations::attempt(endpoint& e, io::io_op& o, bool whole) noexcept {
-    return e.is_stream() ? streams_.attempt(e, o, whole) : datagrams_.attempt(e, o);
+    return e.is_stream()    ? streams_.attempt(e, o, whole)
+           : e.is_packets() ? packets_.attempt(e, o)
+                            : datagrams_.attempt(e, o);
 }
 
 void operations::complete(endpoint& e, io::io_op& o) noexcept {
-    o.result.flags = 0;
     if (o.result.error)
         note(e, what::failed, static_cast<std::uint64_t>(static_cast<std::int64_t>(o.result.error)));
     --e.owner->pending;
@@ -81,7 +85,7 @@ void operations::submit(host_state& m, io::io_op& o) noexcept {
             done(o, error);
             return complete(*e, o);
         }
-        if (!e->is_stream()) {
+        if (!e->is_connection()) {
             done(o, 0);
             return complete(*e, o);
         }
@@ -143,7 +147,7 @@ void operations::perform(io::io_op& o, bool may_wait) noexcept {
     int const not_now = may_wait ? EDEADLK : EAGAIN;
     if (o.kind == io::kind::connect) {
         int error = connects_.start(*e, o);
-        if (!error && e->is_stream()) {
+        if (!error && e->is_connection()) {
             error = connects_.establish(*e);
             if (error) {
                 e->stage = stage::fresh;

@@ -7,13 +7,15 @@ namespace fairlead::sim {
 
 class connects;
 class datagrams;
+class packets;
 class streams;
 
 class operations : private part {
 public:
-    operations(shared_state& s, streams& t, datagrams& d, connects& c) noexcept
+    operations(shared_state& s, streams& t, packets& p, datagrams& d, connects& c) noexcept
         : part(s),
           streams_(t),
+          packets_(p),
           datagrams_(d),
           connects_(c) {}
 
@@ -43,6 +45,7 @@ private:
     void abort(endpoint& e, io::io_op& o) noexcept;
 
     streams& streams_;
+    packets& packets_;
     datagrams& datagrams_;
     connects& connects_;
 };

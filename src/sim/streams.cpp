@@ -228,10 +228,7 @@ bool streams::accept(endpoint& e, io::io_op& o) noexcept {
             return done(o, EMFILE);
         endpoint& gone = *find(e.backlog.front());
         e.backlog.erase(e.backlog.begin());
-        if (endpoint* const p = find(gone.peer))
-            reset_later(*p);
-        gone.peer = {};
-        descriptors_.close(gone);
+        descriptors_.turn_away(gone);
         return done(o, ECONNABORTED);
     }
     auto const h = e.backlog.front();

@@ -65,8 +65,10 @@ inline void tell_sender(name const& from, io::io_op& o) noexcept {
 
 inline bool moves_all(io::kind k) noexcept { return k == io::kind::receive_all || k == io::kind::send_all; }
 
+/// Also forgets that the op was to be aborted.
 inline bool done(io::io_op& o, int error) noexcept {
     o.result.error = error;
+    o.result.flags = 0;
     if (!moves_all(o.kind))
         o.result.n = 0;
     return true;

@@ -30,7 +30,7 @@ TEST(CoreOperations, EachCompletesOnceWithTheTruthWhateverIsDoneToIt) {
         EXPECT_EQ(o.account.faults(), "");
     });
     if (is_whole_run() && test::scale() >= 1) {
-        EXPECT_EQ(by_name.size(), test::script::operations_run);
+        EXPECT_EQ(by_name.size(), std::tuple_size_v<test::every_operation::operations>);
         for (auto const& [name, o] : by_name)
             EXPECT_TRUE(o.good > 3 && o.dropped > 0) << name;
     }

@@ -3,6 +3,7 @@
 
 #include <papers/every_operation.hpp>
 #include <sim/operation_objects.hpp>
+#include <sim/operation_packets.hpp>
 #include <sim/operation_pipes.hpp>
 
 #include <array>
@@ -20,16 +21,9 @@ namespace ops = fairlead::test::every_operation;
 
 template <class Op, class... Of> inline constexpr bool is_one_of = (std::is_same_v<Op, Of> || ...);
 
-/// The operations that a simulated world cannot perform.
-struct without_packets { // UNIX sockets for packets cannot be opened there.
-    template <class Op> static constexpr bool has =
-        is_one_of<Op, ops::packet_send, ops::packet_receive, ops::packet_receive_flags>;
-};
-template <class Op> inline constexpr bool is_left_out = without_packets::has<Op>;
-
 /// The object of an operation, and what it takes from there or brings.
 enum class kind : std::uint8_t {
-    none, ///< left out, or not known
+    none, ///< not known
     reads,
     reads_text, ///< into a dynamic buffer
     fills,      ///< the buffer of a stream
@@ -45,6 +39,8 @@ enum class kind : std::uint8_t {
     sends_to_path,
     connects_datagrams,
     connects_datagrams_to_path,
+    receives_packets,
+    sends_packets,
     reads_pipe,
     waits_for_pipe,
     writes_pipe,
@@ -94,6 +90,10 @@ template <class Op> constexpr kind kind_of() {
         return kind::connects_datagrams_to_path;
     else if constexpr (is_one_of<Op, ops::timer_wait>)
         return kind::waits;
+    else if constexpr (is_one_of<Op, ops::packet_receive, ops::packet_receive_flags>)
+        return kind::receives_packets;
+    else if constexpr (is_one_of<Op, ops::packet_send>)
+        return kind::sends_packets;
     else if constexpr (is_one_of<Op, ops::pipe_read, ops::descriptor_read>)
         return kind::reads_pipe;
     else if constexpr (is_one_of<Op, ops::descriptor_wait>)
@@ -112,14 +112,9 @@ template <class Op> constexpr kind kind_of() {
     else
         return kind::none;
 }
-template <class Operations> inline constexpr bool each_is_run_or_left_out = false;
-template <class... Op> inline constexpr bool each_is_run_or_left_out<std::tuple<Op...>> =
-    (((kind_of<Op>() == kind::none) == is_left_out<Op>) && ...);
-template <class Operations> inline constexpr std::size_t operations_run_of = 0;
-template <class... Op> inline constexpr std::size_t operations_run_of<std::tuple<Op...>> =
-    (std::size_t(!is_left_out<Op>) + ...);
-inline constexpr std::size_t operations_run = operations_run_of<ops::operations>;
-static_assert(each_is_run_or_left_out<ops::operations>, "an operation that no script runs, and that is not left out");
+template <class Operations> inline constexpr bool each_is_run = false;
+template <class... Op> inline constexpr bool each_is_run<std::tuple<Op...>> = ((kind_of<Op>() != kind::none) && ...);
+static_assert(each_is_run<ops::operations>, "an operation that no script runs");
 
 /// Which buffer of the stream an operation has for itself.
 template <class Op> constexpr bool stream_pair::* own_buffer() {
@@ -155,6 +150,7 @@ struct objects {
     std::shared_ptr<box<udp>> udp_box;
     std::shared_ptr<script::path_box> path_box;
     std::shared_ptr<alarm> timer;
+    std::shared_ptr<packet_pair> packet_peers;
     std::shared_ptr<tube_to_descriptor> to_descriptor;
     std::shared_ptr<tube_from_descriptor> from_descriptor;
     std::shared_ptr<horn> signals;
@@ -189,6 +185,8 @@ struct flight {
     local_datagram_socket& local_datagrams = of.path_box->of.here();
     local_datagram_socket local_unconnected{context};
     steady_timer& timer = of.timer->timer.here();
+    packet_socket& packets = of.packet_peers->near.here();
+    socket_base::message_flags flags = -1;
     writable_pipe& writes = of.to_descriptor->out.here();
     posix::stream_descriptor& descriptor = of.to_descriptor->in.here();
     posix::stream_descriptor& other_descriptor = of.from_descriptor->out.here();

@@ -74,6 +74,8 @@ private:
         case kind::waits_to_read:
         case kind::writes:
         case kind::flushes: return f.of.pair->far_is_gone;
+        case kind::receives_packets:
+        case kind::sends_packets: return f.of.packet_peers->far_is_gone;
         case kind::reads_pipe: return f.pipe->out_is_lost && f.ec == error::eof;
         case kind::writes_pipe: return f.pipe->in_is_lost;
         case kind::connects:
@@ -134,6 +136,11 @@ private:
                 f.of.path_box->sent(f.output);
             return f.n == (good ? f.output.size() : 0);
         case kind::waits: return !good || f.is_disturbed || context().now() >= f.deadline;
+        case kind::receives_packets: return f.of.packet_peers->is_received(account, {f.bytes, f.n}, f.flags, good);
+        case kind::sends_packets:
+            if (good)
+                f.of.packet_peers->to_far.sent(f.output);
+            return f.n == (good ? f.output.size() : 0);
         case kind::reads_pipe:
             if (f.n > sizeof f.bytes || (good && f.n == 0))
                 return false;

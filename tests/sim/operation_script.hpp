@@ -72,10 +72,8 @@ private:
     static std::vector<start_of> const& starts() {
         static auto const all = [] {
             std::vector<start_of> v;
-            ops::for_each_operation([&v]<class Op>(std::type_identity<Op>) {
-                if constexpr (!is_left_out<Op>)
-                    v.push_back({&operations::start<Op>, kind_of<Op>()});
-            });
+            ops::for_each_operation(
+                [&v]<class Op>(std::type_identity<Op>) { v.push_back({&operations::start<Op>, kind_of<Op>()}); });
             return v;
         }();
         return all;
@@ -123,6 +121,8 @@ private:
             return now_.pair->to_far.has(8);
         if (k == kind::writes_pipe)
             return (to_descriptor ? now_.to_descriptor->numbers : now_.from_descriptor->numbers).has(8);
+        if (k == kind::sends_packets)
+            return now_.packet_peers->to_far.has_more();
         if (k == kind::sends)
             return now_.udp_box->has_more();
         if (k == kind::sends_to_path)
@@ -152,6 +152,7 @@ private:
         case kind::connects_range: ++now_.tcp_door->tried; return;
         case kind::connects_to_path: ++now_.path_door->tried; return;
         case kind::writes_pipe: f.output = f.pipe->numbers.take(1 + below(6)); return;
+        case kind::sends_packets: f.output = now_.packet_peers->to_far.take(); return;
         case kind::sends: f.output = now_.udp_box->take(); return;
         case kind::sends_to_path: f.output = now_.path_box->take(); return;
         case kind::spawns: f.coroutine.emplace(seven_of(alive(account))); return;
@@ -167,6 +168,8 @@ private:
         case kind::receives:
         case kind::sends: return &f.datagrams;
         case kind::sends_to_path: return &f.local_datagrams;
+        case kind::receives_packets:
+        case kind::sends_packets: return &f.packets;
         case kind::waits: return &f.timer;
         case kind::reads_pipe:
         case kind::waits_for_pipe:
@@ -288,6 +291,8 @@ private:
                     do_to_udp_box(f.of.udp_box, d);
                 else if (f.kind == kind::reads_pipe || f.kind == kind::waits_for_pipe || f.kind == kind::writes_pipe)
                     do_to_pipe_of(f, d);
+                else if (f.object == &f.packets)
+                    do_to_packets(f.of.packet_peers, d);
                 else if (f.object == &f.signals)
                     do_to_signals(f.of.signals, d);
             } else if (f.kind == kind::accepts) {

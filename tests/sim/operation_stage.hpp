@@ -20,6 +20,7 @@ protected:
         renew_path_door();
         renew_udp_box();
         renew_path_box();
+        renew_packets();
         renew_to_descriptor();
         renew_from_descriptor();
         renew_timer();
@@ -98,11 +99,14 @@ protected:
         else
             do_to_from_descriptor(f.of.from_descriptor, f.kind == kind::writes_pipe, d);
     }
+    void do_to_packets(std::shared_ptr<packet_pair> const& o, deed d) {
+        do_to_one(o, &packet_pair::near, d, now_.packet_peers, &stage::renew_packets);
+    }
     void do_to_signals(std::shared_ptr<horn> const& o, deed d) {
         do_to_one(o, &horn::set, d, now_.signals, &stage::renew_signals);
     }
     void do_to_an_object() {
-        auto const what = below(11);
+        auto const what = below(12);
         auto const d = static_cast<deed>(below(deeds));
         switch (what) {
         case 0:
@@ -115,6 +119,7 @@ protected:
         case 7: return do_to_signals(one_of(signals_), d);
         case 8: return do_to_to_descriptor(one_of(to_descriptors_), below(2) == 0, d);
         case 9: return do_to_from_descriptor(one_of(from_descriptors_), below(2) == 0, d);
+        case 10: return do_to_packets(one_of(packet_pairs_), d);
         default: return do_to_one(one_of(names_), &questions::resolver, d, now_.names, &stage::renew_names);
         }
     }
@@ -133,7 +138,7 @@ protected:
     // ---- peers, and time
 
     void let_a_peer_act() {
-        switch (below(16)) {
+        switch (below(19)) {
         case 0:
         case 1:
         case 2: {
@@ -168,6 +173,12 @@ protected:
         case 12: return one_of(to_descriptors_)->send(1 + below(6));
         case 13: return one_of(from_descriptors_)->send(1 + below(6));
         case 14: return below(2) == 0 ? one_of(to_descriptors_)->clog() : one_of(from_descriptors_)->clog();
+        case 15: return one_of(packet_pairs_)->send();
+        case 16: return one_of(packet_pairs_)->clog();
+        case 17: {
+            auto& p = *one_of(packet_pairs_);
+            return below(4) == 0 ? p.close_far() : p.drain(account);
+        }
         default: {
             auto& t = *one_of(timers_);
             t.set(time_below(3000));
@@ -208,6 +219,8 @@ protected:
                 f.of.udp_box->drop_in();
             return;
         case kind::waits_for_a_signal: return blow();
+        case kind::receives_packets: return f.of.packet_peers->send();
+        case kind::sends_packets: return f.of.packet_peers->drain(account);
         case kind::reads_pipe:
         case kind::waits_for_pipe:
             if (f.pipe == f.of.to_descriptor.get())
@@ -225,6 +238,8 @@ protected:
             p->drain();
         for (auto& b : path_boxes_)
             b->drain(account);
+        for (auto& p : packet_pairs_)
+            p->drain(account);
         for (auto& t : to_descriptors_)
             t->drain();
         for (auto& t : from_descriptors_)
@@ -232,6 +247,8 @@ protected:
     }
     void end_sending() {
         for (auto& p : pairs_)
+            p->end_sending();
+        for (auto& p : packet_pairs_)
             p->end_sending();
         for (auto& t : to_descriptors_)
             t->end_sending();
@@ -267,6 +284,7 @@ protected:
         path_doors_.clear();
         udp_boxes_.clear();
         path_boxes_.clear();
+        packet_pairs_.clear();
         to_descriptors_.clear();
         from_descriptors_.clear();
         host_.descriptor_limit(2);
@@ -284,6 +302,7 @@ protected:
     std::vector<std::shared_ptr<box<udp>>> udp_boxes_;
     std::vector<std::shared_ptr<path_box>> path_boxes_;
     std::vector<std::shared_ptr<alarm>> timers_;
+    std::vector<std::shared_ptr<packet_pair>> packet_pairs_;
     std::vector<std::shared_ptr<tube_to_descriptor>> to_descriptors_;
     std::vector<std::shared_ptr<tube_from_descriptor>> from_descriptors_;
     std::vector<std::shared_ptr<horn>> signals_;
@@ -301,6 +320,7 @@ private:
         each_of(path_doors_);
         each_of(udp_boxes_);
         each_of(path_boxes_);
+        each_of(packet_pairs_);
         each_of(to_descriptors_);
         each_of(from_descriptors_);
         each_of(timers_);
@@ -328,6 +348,7 @@ private:
         auto const after = time_below(4000);
         add(timers_, now_.timer, std::make_shared<alarm>(context())).set(after);
     }
+    void renew_packets() { add(packet_pairs_, now_.packet_peers, std::make_shared<packet_pair>(context())); }
     void renew_to_descriptor() {
         add(to_descriptors_, now_.to_descriptor, std::make_shared<tube_to_descriptor>(context()));
     }

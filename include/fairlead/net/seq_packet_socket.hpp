@@ -57,7 +57,7 @@ template <class Inner> struct flagged_transfer : impl::operation::primitive<flag
 
 /// Sends and receives packets over a connection: each arrives whole, once and in order.
 /// Threads: one receiver plus one sender at a time; otherwise unsynchronised. Several pending receives (sends) are
-/// served in the order in which they were started. There are none in a simulated world.
+/// served in the order in which they were started.
 template <class Protocol, class Executor> class basic_seq_packet_socket : public basic_socket<Protocol, Executor> {
     using base = basic_socket<Protocol, Executor>;
     using base::core_;
