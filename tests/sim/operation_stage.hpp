@@ -51,10 +51,9 @@ protected:
         return is_end(d) || d == deed::move_away;
     }
     void do_to_pair(std::shared_ptr<stream_pair> p, deed d) {
-        bool const was_away = p->near.is_away();
         if (!do_to(p->near, d))
             return;
-        p->is_lost |= was_away || !p->near.is_away();
+        p->is_lost |= is_end(d);
         p->is_gone = true;
         if (p == now_.pair)
             renew_pair();
@@ -62,10 +61,9 @@ protected:
     template <class Object, class T, class Renew> void do_to_one(std::shared_ptr<Object> o, home<T> Object::* of,
                                                                  deed d, std::shared_ptr<Object> const& now,
                                                                  Renew renew) {
-        bool const was_away = ((*o).*of).is_away();
         if (!do_to((*o).*of, d))
             return;
-        o->is_gone |= was_away || !((*o).*of).is_away();
+        o->is_gone |= is_end(d);
         if (o == now)
             (this->*renew)();
     }
@@ -78,10 +76,9 @@ protected:
     template <class Tube, class Renew>
     void do_to_tube(std::shared_ptr<Tube> o, bool is_out, deed d, std::shared_ptr<Tube> const& now, Renew renew) {
         auto const undergo = [&](auto& end, bool& is_lost) {
-            bool const was_away = end.is_away();
             if (!do_to(end, d))
                 return false;
-            is_lost |= was_away || !end.is_away();
+            is_lost |= is_end(d);
             return true;
         };
         if ((is_out ? undergo(o->out, o->out_is_lost) : undergo(o->in, o->in_is_lost)) && o == now)
