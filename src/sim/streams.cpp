@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::uint32_t segment_least = 1448; // what a TCP segment carries on Ethernet
 constexpr std::uint32_t segments_of_a_send = 8;
+constexpr std::uint32_t whole_in_a_pipe = 4096; // PIPE_BUF: a write of so much is never split
 constexpr std::int64_t retransmission_most_ns = 120'000'000'000;
 constexpr std::int64_t gives_up_after_ns = 924'600'000'000; // tcp_retries2 is 15
 constexpr unsigned orphan_tries_most = 8;                   // tcp_orphan_retries, when nobody holds the socket any more
@@ -71,7 +72,7 @@ bool streams::possible(endpoint& e, io::kind k) noexcept {
         return (e.finished || peer_is_deaf) && (e.deaf || e.end_arrived);
     if (!is_write(k))
         return e.in.readable() != 0 || e.end_arrived || e.deaf;
-    return e.finished || peer_is_deaf || space(e) != 0;
+    return e.finished || peer_is_deaf || space(e) >= (e.is_pipe() ? whole_in_a_pipe : 1);
 }
 
 std::uint32_t streams::cut(std::uint32_t n, rule r) noexcept {
@@ -185,9 +186,10 @@ bool streams::send(endpoint& e, io::io_op& o, bool whole) noexcept {
         if (o.message_flags & MSG_OOB)
             return done(o, EOPNOTSUPP);
         auto const taken = static_cast<std::uint32_t>(std::min<std::size_t>(wanted, space(e)));
-        if (taken == 0 || (all && whole && taken != wanted))
+        bool const is_whole = (all && whole) || (e.is_pipe() && wanted <= whole_in_a_pipe);
+        if (taken == 0 || (is_whole && taken != wanted))
             return false;
-        auto const n = all && whole ? taken : cut(taken, rule::short_write);
+        auto const n = is_whole ? taken : cut(taken, rule::short_write);
         if (p) {
             for_each_piece(o, n, [&](void const* from, std::size_t size) { p->in.put(from, size); });
             // Within a host it arrives at once, over a network in segments.
