@@ -9,8 +9,10 @@
 #include <sim/operation_home.hpp>
 #include <sim/operation_streams.hpp>
 
+#include <array>
 #include <cstddef>
 #include <string>
+#include <vector>
 
 namespace fairlead::test::script {
 
@@ -21,8 +23,23 @@ struct pipe_account {
     std::size_t fillers = 0;                      ///< that were written
     bool out_is_lost = false, in_is_lost = false; ///< closed or destroyed
 
+    /// The bytes of a write, which may be started later.
+    std::string take(std::size_t n) {
+        auto bytes = numbers.take(n);
+        writes_.push_back({++steps_, ~std::size_t{0}});
+        for (char const c : bytes)
+            write_of_[static_cast<unsigned char>(c)] = writes_.size() - 1;
+        return bytes;
+    }
+    void wrote(std::string const& bytes, std::size_t n) {
+        accepted.append(bytes, 0, n);
+        if (n != 0)
+            writes_[write_of_[static_cast<unsigned char>(bytes.front())]].over = ++steps_;
+    }
     void received_some(ledger& l, std::string const& got) {
-        l.check(numbered_bytes::is_in_order(got), "bytes of a pipe are out of order");
+        for (std::size_t i = 0; i != got.size(); ++i)
+            for (std::size_t j = 0; j != i; ++j)
+                check_order(l, got, j, i);
         received += got;
     }
     void check_counts(ledger& l) const {
@@ -35,6 +52,31 @@ struct pipe_account {
         }
         l.check(got[255] == static_cast<int>(fillers) || !is_whole, "bytes before a write get lost in a pipe");
     }
+
+private:
+    /// A write, from when its bytes were taken until it was over. One that was made later comes behind it.
+    struct written {
+        std::size_t made, over;
+    };
+    void check_order(ledger& l, std::string const& got, std::size_t first, std::size_t second) const {
+        auto const before = static_cast<unsigned char>(got[first]), after = static_cast<unsigned char>(got[second]);
+        if (got[first] == numbered_bytes::filler || got[second] == numbered_bytes::filler)
+            return;
+        if (write_of_[before] == write_of_[after])
+            l.check(second - first == numbers_between(before, after),
+                    "the bytes of a write to a pipe are not in one piece");
+        else
+            l.check(writes_[write_of_[after]].over > writes_[write_of_[before]].made,
+                    "a write to a pipe overtakes an earlier one");
+    }
+    static std::size_t numbers_between(unsigned before, unsigned after) noexcept {
+        auto const line_feed = static_cast<unsigned>(numbered_bytes::line_feed);
+        return after - before - (before < line_feed && line_feed < after);
+    }
+
+    std::vector<written> writes_;
+    std::array<std::size_t, 256> write_of_{};
+    std::size_t steps_ = 0;
 };
 
 template <class Out, class In> struct tube : pipe_account {
@@ -51,9 +93,10 @@ template <class Out, class In> struct tube : pipe_account {
     void send(std::size_t n) {
         if (!numbers.has(n))
             return;
-        auto const bytes = numbers.take(n);
+        auto const bytes = take(n);
         error_code ec;
-        accepted.append(bytes, 0, out.now().write_some(buffer(bytes), ec));
+        auto const taken = out.now().write_some(buffer(bytes), ec);
+        wrote(bytes, taken);
     }
     void drain() {
         if (!in_is_lost)

@@ -149,7 +149,7 @@ private:
         case kind::writes_pipe:
             if (f.n > f.output.size() || (good && f.n == 0))
                 return false;
-            f.pipe->accepted.append(f.output, 0, f.n);
+            f.pipe->wrote(f.output, f.n);
             return true;
         case kind::waits_for_a_signal: f.of.signals->heard += good; return f.value == (good ? SIGUSR1 : 0);
         case kind::looks_up: return f.found == static_cast<std::size_t>(good);

@@ -151,7 +151,7 @@ private:
         case kind::connects:
         case kind::connects_range: ++now_.tcp_door->tried; return;
         case kind::connects_to_path: ++now_.path_door->tried; return;
-        case kind::writes_pipe: f.output = f.pipe->numbers.take(1 + below(6)); return;
+        case kind::writes_pipe: f.output = f.pipe->take(1 + below(6)); return;
         case kind::sends_packets: f.output = now_.packet_peers->to_far.take(); return;
         case kind::sends: f.output = now_.udp_box->take(); return;
         case kind::sends_to_path: f.output = now_.path_box->take(); return;
