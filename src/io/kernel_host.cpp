@@ -38,9 +38,13 @@ outcome kernel_host::open_signals(signal_source*& source) noexcept {
 outcome kernel_host::add_signal(signal_source& s, int number, int flags) noexcept {
     return {signal_hub::of_process().add(static_cast<process_source&>(s), number, flags), 0};
 }
-void kernel_host::wait_signal(signal_source& s, signal_op& o) noexcept { signal_hub::of_process().wait(static_cast<process_source&>(s), o); }
+void kernel_host::wait_signal(signal_source& s, signal_op& o) noexcept {
+    signal_hub::of_process().wait(static_cast<process_source&>(s), o);
+}
 bool kernel_host::cancel_signal(signal_op& o) noexcept { return signal_hub::of_process().cancel(o); }
-std::size_t kernel_host::cancel_signals(signal_source& s) noexcept { return signal_hub::of_process().cancel_all(static_cast<process_source&>(s)); }
+std::size_t kernel_host::cancel_signals(signal_source& s) noexcept {
+    return signal_hub::of_process().cancel_all(static_cast<process_source&>(s));
+}
 
 outcome host::system_host_name(char* into, std::size_t capacity) noexcept {
     if (::gethostname(into, capacity) != 0)

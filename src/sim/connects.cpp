@@ -49,6 +49,8 @@ void connects::join(endpoint& a, endpoint& b) noexcept {
 }
 
 int connects::start(endpoint& e, io::io_op const& o) noexcept {
+    if (int const error = e.refusal(o.kind))
+        return error;
     if (e.stage == stage::connecting)
         return EALREADY;
     if (e.is_connection() && e.stage != stage::fresh)

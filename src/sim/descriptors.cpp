@@ -118,6 +118,7 @@ void descriptors::part_from_peer(endpoint& e) noexcept {
     if (e.is_pipe()) { // A write to a pipe without a reader fails, whatever was in it.
         if (e.sort == sort::write_end)
             streams_.finish(*p);
+        serve_soon(*p, false);
         return serve_soon(*p, true);
     }
     ::linger l{};

@@ -43,7 +43,7 @@ public:
         return e ? network_.cancel_all(*e) : 0;
     }
     void poll(std::int64_t until_ns) noexcept override { network_.poll(host_, until_ns); }
-    std::size_t pending() const noexcept override { return host_.pending; }
+    std::size_t pending() const noexcept override { return host_.pending + host_.signals.waits(); }
     void arrange(op_queue& q) noexcept override { network_.arrange(host_, q); }
     /// Of the reactor and of the host.
     void take_pending(op_queue& into) noexcept override {

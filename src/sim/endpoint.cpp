@@ -71,6 +71,14 @@ std::size_t endpoint::get_option(int level, int key, void* data, std::size_t siz
     return from == &number && size > n && size <= sizeof(option::bytes) ? size : std::min(n, size);
 }
 
+int endpoint::refusal(io::kind k) const noexcept {
+    if (!is_pipe() || is_wait(k))
+        return 0;
+    bool const is_for_sockets =
+        k == io::kind::accept || k == io::kind::connect || k == io::kind::receive_from || k == io::kind::send_to;
+    return is_for_sockets ? ENOTSOCK : is_write(k) != (sort == sort::write_end) ? EBADF : 0;
+}
+
 std::size_t endpoint::available() const noexcept {
     if (is_stream())
         return in.readable();

@@ -72,10 +72,8 @@ struct endpoint {
     io::handle handle() const noexcept { return {index, generation}; }
     bool is_unix() const noexcept;
     bool is_pipe() const noexcept { return sort != sort::socket; }
-    /// The operation is for the other end of the pipe.
-    bool is_wrong_end(io::kind k) const noexcept {
-        return is_pipe() && !is_wait(k) && is_write(k) != (sort == sort::write_end);
-    }
+    /// 0, or the error of an operation that this end of a pipe does not have.
+    int refusal(io::kind k) const noexcept;
     bool is_stream() const noexcept;
     bool is_packets() const noexcept; ///< a connection of UNIX sockets that keeps the limits of what was sent
     bool is_connection() const noexcept { return is_stream() || is_packets(); }

@@ -105,7 +105,7 @@ std::string network::waiting() const {
                     std::to_string(e->index) + " of " + e->owner->name);
             });
     if (n == 0)
-        text = "  no operation on a socket: a work guard, a channel or the like, or a timer that never expires\n";
+        text = "  no operation on a socket: a signal, a work guard, a channel or the like, or a timer that never expires\n";
     else if (n > most)
         text += "  and " + std::to_string(n - most) + " more\n";
     return text;

@@ -17,6 +17,8 @@ bool can_be_caught(int number) noexcept {
 } // namespace
 
 void signal_source::finish(io::signal_op& o, int error, int number) noexcept {
+    if (process_)
+        --process_->waits_;
     o.result = {error, 0, static_cast<std::size_t>(number)};
     o.source = nullptr;
     loop_.post(o);
@@ -102,6 +104,7 @@ void host_signals::forget(signal_source& s, int number) noexcept {
 
 void host_signals::wait(signal_source& s, io::signal_op& o) noexcept {
     o.source = &s;
+    ++waits_;
     s.waits_.push_back(o);
     s.serve();
 }
@@ -120,6 +123,16 @@ void host_signals::take_pending(op_queue& into) noexcept {
         waits.for_each([](op& o) { static_cast<io::signal_op&>(o).source = nullptr; });
         into.splice_back(waits);
     }
+    waits_ = 0;
+}
+
+void host_signals::end() noexcept {
+    for (auto* l = sources_.next; l != &sources_; l = l->next) {
+        auto& s = *static_cast<signal_source*>(l);
+        s.wanted_ = 0;
+        s.queued_ = {};
+    }
+    agreed_ = {};
 }
 
 bool host_signals::raise(int number) noexcept {

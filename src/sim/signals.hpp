@@ -53,6 +53,9 @@ public:
     void take_pending(op_queue& into) noexcept;
     /// False: no set has it.
     bool raise(int number) noexcept;
+    /// The process has ended: no set has any signal. None waits any more.
+    void end() noexcept;
+    std::size_t waits() const noexcept { return waits_; }
 
 private:
     friend class signal_source;
@@ -63,6 +66,7 @@ private:
     void forget(signal_source& s, int number) noexcept;
 
     op_link sources_;
+    std::size_t waits_ = 0; ///< of all sets
     std::array<agreement, signal_source::number_most + 1> agreed_{};
 };
 

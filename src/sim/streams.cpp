@@ -53,7 +53,7 @@ std::uint32_t streams::space(endpoint& e) noexcept {
 }
 
 bool streams::possible(endpoint& e, io::kind k) noexcept {
-    if (e.is_wrong_end(k))
+    if (e.refusal(k))
         return true; // fails at once
     switch (e.stage) {
     case stage::fresh: return true; // fails at once; to poll(2) the socket is hung up
@@ -67,6 +67,8 @@ bool streams::possible(endpoint& e, io::kind k) noexcept {
     if (e.broken || e.error || k == io::kind::accept)
         return true;
     endpoint* const p = living_peer(e);
+    if (e.is_pipe() && is_wait(k) && (k == io::kind::wait_error || is_write(k) != (e.sort == sort::write_end)))
+        return !p; // To poll(2) it is hung up, or broken.
     bool const peer_is_deaf = e.is_unix() && (!p || p->deaf);
     if (k == io::kind::wait_error) // poll(2) counts a stream that is shut both ways as hung up
         return (e.finished || peer_is_deaf) && (e.deaf || e.end_arrived);
@@ -97,8 +99,8 @@ bool streams::break_down(endpoint& e, io::io_op& o) noexcept {
 }
 
 bool streams::attempt(endpoint& e, io::io_op& o, bool whole) noexcept {
-    if (e.is_wrong_end(o.kind))
-        return done(o, EBADF);
+    if (int const error = e.refusal(o.kind))
+        return done(o, error);
     switch (o.kind) {
     case io::kind::receive:
     case io::kind::receive_all: return receive(e, o, whole);

@@ -40,6 +40,7 @@ words words_of(what w) noexcept {
     case what::starved: return {"ns without a turn", nullptr, false};
     case what::cut: return {"cannot reach any more", "host", false, false};
     case what::healed: return {"reaches again", "host", false, false};
+    case what::signalled: return {"came as a signal", nullptr, false};
     case what::text: return {"", nullptr, false};
     }
     return {"?"};

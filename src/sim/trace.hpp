@@ -37,7 +37,8 @@ enum class what : std::uint8_t {
     starved, ///< ns
     cut,     ///< from (the host), to
     healed,
-    text, ///< a line of the test's own
+    text,      ///< a line of the test's own
+    signalled, ///< the number
 };
 
 class trace {

@@ -87,6 +87,7 @@ struct world::parts {
             m.disk.lose_power();
         m.context.abandon_all();
         net.shut(m, silently);
+        m.signals.end();
         m.is_done = true;
     }
 
@@ -270,7 +271,12 @@ void host::crash() { state_.act(deed::crash); }
 void host::restart() { state_.act(deed::restart); }
 void host::pause() { state_.act(deed::pause); }
 void host::resume() { state_.act(deed::resume); }
-bool host::raise(int number) noexcept { return state_.is_up && state_.signals.raise(number); }
+bool host::raise(int number) noexcept {
+    if (!state_.is_up || !state_.signals.raise(number))
+        return false;
+    state_.net.trace.note(state_.net.now_ns(), state_.id, what::signalled, static_cast<std::uint64_t>(number));
+    return true;
+}
 void host::descriptor_limit(std::size_t most) noexcept { state_.descriptors_most = most; }
 void host::clock_drift(int ppm) noexcept {
     state_.clock.drift(state_.net.now_ns(), std::clamp(ppm, -500'000, 500'000));

@@ -76,6 +76,28 @@ TEST_P(Objects, APipeWithoutAReaderIsBroken) {
     });
 }
 
+/// poll(2): the write end of a pipe without a reader is broken, the read end of one without a writer hung up.
+TEST_P(Objects, WaitsAtAPipeHearThatItsOtherEndIsClosed) {
+    using kind = posix::descriptor::wait_type;
+    for (bool const at_the_read_end : {false, true})
+        for (auto const what : {kind::wait_read, kind::wait_write, kind::wait_error})
+            each_world([&] {
+                readable_pipe reads(context());
+                writable_pipe writes(context());
+                connect_pipe(reads, writes);
+                posix::descriptor d(context(), at_the_read_end ? reads.release() : writes.release());
+                completion waited;
+                d.async_wait(what, waited.handler());
+                settle();
+                bool const is_ready = !at_the_read_end && what == kind::wait_write;
+                EXPECT_EQ(waited.count, is_ready ? 1 : 0) << at_the_read_end << what;
+                at_the_read_end ? writes.close() : reads.close();
+                run();
+                EXPECT_EQ(waited.count, 1) << at_the_read_end << what;
+                EXPECT_FALSE(waited.ec) << waited.ec.message();
+            });
+}
+
 TEST_P(Objects, ThereIsNoDescriptorToBeTakenOver) {
     each_world([&] {
         posix::stream_descriptor d(context());

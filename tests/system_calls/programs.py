@@ -121,7 +121,8 @@ def x15_few_descriptors(folder: Path) -> None:
                 raise Failed(f"ended with status {process.returncode}: {process.stdout.read().strip()!r}")
     for name, *arguments in (["example_echo_server", "0", "100"], ["example_udp_echo", "0", "100"],
                              ["example_hello_timer"], ["example_own_operation"], ["example_chat_server", "1", "2"],
-                             ["example_redis_quickstart"], ["example_testing_with_sim"], ["example_simulated_outage"]):
+                             ["example_redis_quickstart"], ["example_testing_with_sim"], ["example_simulated_outage"],
+                             ["example_simulated_shutdown"]):
         must_say_why(folder / name, *arguments, limited=True)
     must_say_why(folder / "example_chat_server", "3", "8", limited=True, sentence="Too many open files")
 

@@ -22,7 +22,8 @@ using stream_descriptor = basic_stream_descriptor<>;
 /// A descriptor that the system refuses to watch (regular files, directories, /dev/null) is always ready. Operations on
 /// it complete at once, and let the thread wait for a disk. That also holds for a standard input that was redirected
 /// from one.
-/// Threads: one object by one thread at a time. In a simulated world there are no descriptors.
+/// Threads: one object by one thread at a time. In a simulated world assign() takes what release() has given on the
+/// same host.
 template <class Executor> class basic_descriptor : public descriptor_base, public impl::net::io_object<Executor> {
     using object = impl::net::io_object<Executor>;
 
