@@ -300,7 +300,10 @@ private:
             } else if (f.kind == kind::receives) {
                 f.of.udp_box->drop_in();
             } else if (f.kind == kind::waits_for_a_signal) {
-                blow();
+                if (f.of.signals->is_gone) // A wait that began when its set had lost its signals.
+                    do_to_signals(f.of.signals, deed::cancel);
+                else
+                    blow();
             }
         }
         return how != 0;
