@@ -11,6 +11,7 @@
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
+#include <openssl/pkcs12.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 
@@ -101,6 +102,29 @@ bool use_parameters(SSL_CTX* c, bio_ptr const& from) noexcept {
         return false;
     static_cast<void>(parameters.release()); // The context has it.
     return true;
+}
+
+/// A certificate, its key and its authorities, of PKCS #12.
+bool use_all_of(SSL_CTX* c, bio_ptr const& from) {
+    std::unique_ptr<PKCS12, freed_by<&PKCS12_free>> const all(from ? d2i_PKCS12_bio(from.get(), nullptr) : nullptr);
+    if (!all)
+        return false;
+    char password[PEM_BUFSIZE + 1] = {};
+    auto* const ask = SSL_CTX_get_default_passwd_cb(c);
+    if (ask)
+        ask(password, PEM_BUFSIZE, 0, SSL_CTX_get_default_passwd_cb_userdata(c));
+    EVP_PKEY* key = nullptr;
+    X509* own = nullptr;
+    STACK_OF(X509)* authorities = nullptr;
+    bool const is_open = PKCS12_parse(all.get(), password, &key, &own, &authorities) == 1;
+    OPENSSL_cleanse(password, sizeof password);
+    if (is_open && !(own && key))
+        ERR_raise(ERR_LIB_SSL, own ? SSL_R_NO_PRIVATE_KEY_ASSIGNED : SSL_R_NO_CERTIFICATE_ASSIGNED);
+    bool const is_used = own && key && SSL_CTX_use_cert_and_key(c, own, key, authorities, 1) == 1;
+    EVP_PKEY_free(key);
+    X509_free(own);
+    sk_X509_pop_free(authorities, &X509_free);
+    return is_used;
 }
 
 } // namespace
@@ -241,6 +265,12 @@ error_code context::use_private_key(const_buffer const& bytes, file_format f, er
                                                                    SSL_CTX_get_default_passwd_cb_userdata(handle_)));
                return k && SSL_CTX_use_PrivateKey(handle_, k.get()) == 1 && fits(handle_);
            });
+}
+error_code context::use_pkcs12_file(std::string const& file, error_code& ec) {
+    return ec = result_of([&] { return use_all_of(handle_, bio_ptr(BIO_new_file(file.c_str(), "rb"))); });
+}
+error_code context::use_pkcs12(const_buffer const& bytes, error_code& ec) {
+    return ec = result_of([&] { return use_all_of(handle_, over(bytes)); });
 }
 error_code context::use_tmp_dh_file(std::string const& file, error_code& ec) {
     return ec = result_of([&] { return use_parameters(handle_, bio_ptr(BIO_new_file(file.c_str(), "r"))); });

@@ -1,24 +1,17 @@
 // The callbacks and choices of a program, kept with an SSL_CTX or an SSL of OpenSSL's.
+#include <tls/settings.hpp>
+
 #include <tls/engine.hpp>
 
 #include <memory>
-#include <mutex>
 #include <new>
 #include <utility>
 
 #include <openssl/err.h>
+#include <openssl/rand.h>
 
 namespace fairlead::ssl::impl {
 namespace {
-
-struct settings {
-    verify_function verify;
-    bool is_ours = false;
-    bool has_verify_mode = false;
-    bool has_trust = false;
-    std::once_flag reads_system;
-    error_code system_failure;
-};
 
 void free_settings(void*, void* p, CRYPTO_EX_DATA*, int, long, void*) { delete static_cast<settings*>(p); }
 
@@ -36,10 +29,8 @@ void* data_of(SSL const* s) noexcept { return SSL_get_ex_data(s, index_of(s)); }
 bool set_data(SSL_CTX* c, settings* p) noexcept { return SSL_CTX_set_ex_data(c, index_of(c), p) == 1; }
 bool set_data(SSL* s, settings* p) noexcept { return SSL_set_ex_data(s, index_of(s), p) == 1; }
 
-template <class Handle> settings* of(Handle const* h) noexcept { return static_cast<settings*>(data_of(h)); }
-/// Null: no memory.
 template <class Handle> settings* made_for(Handle* h) noexcept {
-    if (auto* const there = of(h))
+    if (auto* const there = settings_of(h))
         return there;
     std::unique_ptr<settings> made(new (std::nothrow) settings);
     return made && set_data(h, made.get()) ? made.release() : nullptr;
@@ -49,9 +40,9 @@ template <class Handle> settings* made_for(Handle* h) noexcept {
 int call_verify(int is_verified, X509_STORE_CTX* found) {
     auto const* const s =
         static_cast<SSL const*>(X509_STORE_CTX_get_ex_data(found, SSL_get_ex_data_X509_STORE_CTX_idx()));
-    auto const* own = of(s);
+    auto const* own = settings_of(s);
     if (!own || !own->verify)
-        own = of(SSL_get_SSL_CTX(s));
+        own = settings_of(SSL_get_SSL_CTX(s));
     if (!own || !own->verify)
         return is_verified;
     try {
@@ -66,7 +57,7 @@ int call_verify(int is_verified, X509_STORE_CTX* found) {
 }
 
 template <class Handle> error_code keep(Handle* h, verify_function& f) noexcept {
-    auto* const kept = made_for(h);
+    auto* const kept = make_settings(h);
     if (!kept)
         return fairlead::error::no_memory;
     kept->verify = std::move(f);
@@ -74,6 +65,11 @@ template <class Handle> error_code keep(Handle* h, verify_function& f) noexcept 
 }
 
 } // namespace
+
+settings* settings_of(SSL_CTX const* c) noexcept { return static_cast<settings*>(data_of(c)); }
+settings* settings_of(SSL const* s) noexcept { return static_cast<settings*>(data_of(s)); }
+settings* make_settings(SSL_CTX* c) noexcept { return made_for(c); }
+settings* make_settings(SSL* s) noexcept { return made_for(s); }
 
 error_code keep_verify_function(SSL_CTX* c, verify_function f) noexcept {
     if (auto const ec = keep(c, f))
@@ -89,8 +85,8 @@ error_code keep_verify_function(SSL* s, verify_function f) noexcept {
 }
 /// Whether the stream has something, or its context.
 template <class Has> static bool either_has(SSL const* s, Has has) noexcept {
-    auto const* const own = of(s);
-    auto const* const common = of(SSL_get_SSL_CTX(s));
+    auto const* const own = settings_of(s);
+    auto const* const common = settings_of(SSL_get_SSL_CTX(s));
     return (own && has(*own)) || (common && has(*common));
 }
 
@@ -101,7 +97,7 @@ bool is_verify_mode_chosen(SSL const* s) noexcept {
     return either_has(s, [](settings const& each) { return each.has_verify_mode; });
 }
 template <class Handle> static error_code note(Handle* h, bool settings::* what) noexcept {
-    auto* const kept = made_for(h);
+    auto* const kept = make_settings(h);
     if (!kept)
         return fairlead::error::no_memory;
     kept->*what = true;
@@ -110,14 +106,22 @@ template <class Handle> static error_code note(Handle* h, bool settings::* what)
 error_code note_verify_mode(SSL_CTX* c) noexcept { return note(c, &settings::has_verify_mode); }
 error_code note_verify_mode(SSL* s) noexcept { return note(s, &settings::has_verify_mode); }
 error_code note_trust(SSL_CTX* c) noexcept { return note(c, &settings::has_trust); }
-error_code make_ours(SSL_CTX* c) noexcept { return note(c, &settings::is_ours); }
+error_code make_ours(SSL_CTX* c) noexcept {
+    // Sessions belong to one context: another one may ask for other certificates of clients. Without a name for it
+    // OpenSSL ends a handshake in which a client resumes a session and has to show a certificate.
+    unsigned char own[SSL_MAX_SID_CTX_LENGTH];
+    if (RAND_bytes(own, sizeof own) != 1 || SSL_CTX_set_session_id_context(c, own, sizeof own) != 1)
+        return last_error();
+    SSL_CTX_set_alpn_select_cb(c, &choose_protocol, nullptr);
+    return note(c, &settings::is_ours);
+}
 
 bool is_ours(SSL_CTX* c) noexcept {
-    auto const* const kept = of(c);
+    auto const* const kept = settings_of(c);
     return kept && kept->is_ours;
 }
 error_code trust_system(SSL_CTX* c) noexcept {
-    auto* const kept = made_for(c);
+    auto* const kept = make_settings(c);
     if (!kept)
         return fairlead::error::no_memory;
     if (kept->has_trust)

@@ -11,13 +11,20 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 struct ssl_ctx_st; // OpenSSL's SSL_CTX
 
 namespace fairlead::ssl {
+
+class context;
+
 namespace impl {
 
 using verify_function = std::function<bool(bool, verify_context&)>;
+using server_name_function = std::function<std::shared_ptr<context>(std::string_view)>;
 using password_function = std::function<std::string(std::size_t, context_base::password_purpose)>;
 
 } // namespace impl
@@ -112,6 +119,14 @@ public:
     void use_private_key(const_buffer const& bytes, file_format f) {
         may_throw(&context::use_private_key, bytes, f, "use_private_key");
     }
+    /// A certificate, its key and the certificates of its authorities, PKCS #12, in a file. The password callback opens
+    /// it; without one the password is empty.
+    /// Source     RFC 7292
+    FAIRLEAD_EXPORT error_code use_pkcs12_file(std::string const& file, error_code& ec);
+    void use_pkcs12_file(std::string const& file) { may_throw(&context::use_pkcs12_file, file, "use_pkcs12_file"); }
+    /// As use_pkcs12_file(), in memory.
+    FAIRLEAD_EXPORT error_code use_pkcs12(const_buffer const& bytes, error_code& ec);
+    void use_pkcs12(const_buffer const& bytes) { may_throw(&context::use_pkcs12, bytes, "use_pkcs12"); }
     // As use_private_key() and its file; Asio has them apart.
     error_code use_rsa_private_key_file(std::string const& file, file_format f, error_code& ec) {
         return use_private_key_file(file, f, ec);
@@ -138,6 +153,34 @@ public:
         fairlead::impl::base::throw_error(set_password_callback(std::move(f), ec), "set_password_callback");
     }
 
+    // Handshakes.
+    /// The protocols that may be spoken inside TLS, the preferred one first, such as {"h2", "http/1.1"}. A client
+    /// offers them. A server takes the first of its own that the client offers, and refuses a client that offers only
+    /// others. The outcome is stream::alpn_protocol().
+    /// Errors     error::invalid_argument   a name is empty or longer than 255 bytes, or there are too many
+    /// Source     RFC 7301
+    FAIRLEAD_EXPORT error_code set_alpn_protocols(std::vector<std::string> const& names, error_code& ec);
+    void set_alpn_protocols(std::vector<std::string> const& names) {
+        may_throw(&context::set_alpn_protocols, names, "set_alpn_protocols");
+    }
+    /// For a server: called in each handshake as `std::shared_ptr<context>(std::string_view name)` with the name that
+    /// the client wants, or an empty one. The stream gets the certificates and authorities of the context that is
+    /// returned, its protocols if it has some, and its log of keys. All else stays as it is here; null changes nothing.
+    /// If the function throws, the client hears that the name is unknown, and the handshake fails.
+    /// Threads    those that perform handshakes
+    /// Source     RFC 6066 section 3
+    template <class F> error_code set_server_name_callback(F f, error_code& ec) {
+        return choose_by_name(impl::server_name_function(std::move(f)), ec);
+    }
+    template <class F> void set_server_name_callback(F f) {
+        error_code ec;
+        fairlead::impl::base::throw_error(set_server_name_callback(std::move(f), ec), "set_server_name_callback");
+    }
+    /// Appends the secrets of each connection to a file. If it is not there, it is made for its owner only. The file
+    /// opens all that these connections carry, to anybody who has it. For tools as Wireshark (SSLKEYLOGFILE).
+    FAIRLEAD_EXPORT error_code set_key_log_file(std::string const& file, error_code& ec);
+    void set_key_log_file(std::string const& file) { may_throw(&context::set_key_log_file, file, "set_key_log_file"); }
+
 private:
     template <class A, class B> void may_throw(error_code (context::*f)(A, error_code&), B const& b, char const* what) {
         error_code ec;
@@ -154,6 +197,7 @@ private:
         fairlead::impl::base::throw_error((this->*f)(s, format, ec), what);
     }
     FAIRLEAD_EXPORT error_code verify_with(impl::verify_function f, error_code& ec);
+    FAIRLEAD_EXPORT error_code choose_by_name(impl::server_name_function f, error_code& ec);
     FAIRLEAD_EXPORT error_code ask_password_with(impl::password_function f, error_code& ec);
 
     native_handle_type handle_;

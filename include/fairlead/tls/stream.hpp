@@ -7,6 +7,7 @@
 #include <concepts>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -112,6 +113,10 @@ public:
     template <class F> error_code set_verify_callback(F f, error_code& ec) {
         return ec = core_.verify_with(impl::verify_function(std::move(f)));
     }
+
+    /// The protocol inside TLS on which the handshake has agreed; empty: on none. See context::set_alpn_protocols().
+    /// Lifetime   the text is valid until the next handshake, or until *this is destroyed
+    std::string_view alpn_protocol() const noexcept { return core_.alpn_protocol(); }
 
     /// Agrees with the peer on keys, and verifies it. If it was cancelled, another one goes on where it stopped.
     /// Completes  (error_code ec)

@@ -203,8 +203,10 @@ TEST_F(TlsEnds, CancellingTheSocketEndsTheOperations) {
     run_through(context, [&]() -> awaitable<void> {
         co_await p.shake_hands();
         p.client.async_read_some(buffer(got), [&](error_code e, std::size_t) { ec = e; });
-        co_await post(context, use_await);
-        p.client.lowest_layer().cancel();
+        while (!ec) { // On a busy computer the read has not come to the socket yet.
+            co_await post(context, use_await);
+            p.client.lowest_layer().cancel();
+        }
     });
     EXPECT_EQ(ec, error::operation_aborted);
 }

@@ -1,0 +1,38 @@
+// The choices of a program for which OpenSSL has no place. They are kept with an SSL_CTX or an SSL of its.
+#pragma once
+
+#include <fairlead/base/error.hpp>
+#include <fairlead/io/appended_file.hpp>
+#include <fairlead/tls/context.hpp>
+
+#include <mutex>
+#include <string>
+
+#include <openssl/ssl.h>
+
+namespace fairlead::ssl::impl {
+
+struct settings {
+    verify_function verify;
+    server_name_function by_name;
+    std::string protocols; ///< each behind a byte with its length, as RFC 7301 has it
+    io::appended_file secrets;
+    bool is_ours = false;
+    bool has_verify_mode = false;
+    bool has_trust = false;
+    std::once_flag reads_system;
+    error_code system_failure;
+};
+
+/// Null: nothing has been chosen.
+settings* settings_of(SSL_CTX const* c) noexcept;
+settings* settings_of(SSL const* s) noexcept;
+/// Null: no memory.
+settings* make_settings(SSL_CTX* c) noexcept;
+settings* make_settings(SSL* s) noexcept;
+
+/// OpenSSL asks it which of the protocols that a client offers a server takes.
+int choose_protocol(SSL* s, unsigned char const** chosen, unsigned char* size, unsigned char const* offered,
+                    unsigned offered_size, void*) noexcept;
+
+} // namespace fairlead::ssl::impl
