@@ -269,11 +269,10 @@ TEST_P(SimDriver, WhatIsPendingWhenTheContextGoesIsAbandonedOnce) {
 
 TEST_P(SimDriver, RefusesWhatItDoesNotHave) {
     handle h;
-    EXPECT_EQ(driver().descriptors().open(AF_INET, SOCK_SEQPACKET, 0, h).error, EPROTONOSUPPORT);
+    EXPECT_EQ(driver().descriptors().open(AF_INET, SOCK_SEQPACKET, 0, h).error, ESOCKTNOSUPPORT);
     EXPECT_EQ(driver().descriptors().open(AF_PACKET, SOCK_STREAM, 0, h).error, EAFNOSUPPORT);
     EXPECT_EQ(driver().descriptors().pair(AF_INET, SOCK_STREAM, 0, h, h).error, EOPNOTSUPP);
     EXPECT_EQ(driver().descriptors().adopt(1, h).error, EOPNOTSUPP);
-    EXPECT_EQ(driver().descriptors().release(a_).error, EOPNOTSUPP);
     EXPECT_EQ(driver().descriptors().native(a_), -1);
     EXPECT_EQ(driver().descriptors().listen(a_, 1).error, EINVAL);
     EXPECT_EQ(driver().descriptors().shutdown(a_, 9).error, EINVAL);
@@ -288,6 +287,20 @@ TEST_P(SimDriver, RefusesWhatItDoesNotHave) {
     driver().reactor().submit(connect);
     settle();
     EXPECT_EQ(connect.result.error, ENETUNREACH);
+}
+
+TEST_P(SimDriver, TakesOverWhatItHasReleased) {
+    auto& d = driver().descriptors();
+    auto const released = d.release(a_);
+    ASSERT_EQ(released.error, 0);
+    EXPECT_EQ(d.listen(a_, 1).error, EBADF) << "nobody has it";
+    EXPECT_EQ(d.release(a_).error, EBADF);
+    handle h;
+    auto const number = static_cast<int>(released.value);
+    EXPECT_EQ(d.adopt(number + 1, h).error, EBADF);
+    ASSERT_EQ(d.adopt(number, h).error, 0);
+    EXPECT_EQ(d.adopt(number, h).error, EBADF) << "twice";
+    EXPECT_EQ(d.listen(h, 1).error, EINVAL) << "it is still connected";
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, SimDriver, testing::Range(std::uint64_t{1}, seeds + 1));
