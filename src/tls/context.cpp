@@ -83,6 +83,11 @@ template <class F> error_code result_of(F f) {
     ERR_clear_error();
     return f() ? error_code() : impl::last_error();
 }
+/// As result_of(), where the identity of a context changes. Sessions of the one before are not resumed.
+template <class F> error_code identity_of(SSL_CTX* c, F f) {
+    impl::forget_sessions(c);
+    return result_of(f);
+}
 bio_ptr over(const_buffer const& b) noexcept {
     return bio_ptr(b.size() <= INT_MAX ? BIO_new_mem_buf(b.data(), static_cast<int>(b.size())) : nullptr);
 }
@@ -177,6 +182,7 @@ error_code context::set_verify_mode(verify_mode v, error_code& ec) {
 }
 error_code context::set_verify_depth(int depth, error_code& ec) {
     SSL_CTX_set_verify_depth(handle_, depth);
+    impl::forget_sessions(handle_);
     return ec = {};
 }
 error_code context::verify_with(impl::verify_function f, error_code& ec) {
@@ -218,10 +224,10 @@ error_code context::set_default_verify_paths(error_code& ec) {
 }
 
 error_code context::use_certificate_chain_file(std::string const& file, error_code& ec) {
-    return ec = result_of([&] { return SSL_CTX_use_certificate_chain_file(handle_, file.c_str()) == 1; });
+    return ec = identity_of(handle_, [&] { return SSL_CTX_use_certificate_chain_file(handle_, file.c_str()) == 1; });
 }
 error_code context::use_certificate_chain(const_buffer const& text, error_code& ec) {
-    return ec = result_of([&] {
+    return ec = identity_of(handle_, [&] {
                auto const from = over(text);
                if (!from)
                    return false;
@@ -238,10 +244,11 @@ error_code context::use_certificate_chain(const_buffer const& text, error_code& 
            });
 }
 error_code context::use_certificate_file(std::string const& file, file_format f, error_code& ec) {
-    return ec = result_of([&] { return SSL_CTX_use_certificate_file(handle_, file.c_str(), number_of(f)) == 1; });
+    return ec = identity_of(handle_,
+                            [&] { return SSL_CTX_use_certificate_file(handle_, file.c_str(), number_of(f)) == 1; });
 }
 error_code context::use_certificate(const_buffer const& bytes, file_format f, error_code& ec) {
-    return ec = result_of([&] {
+    return ec = identity_of(handle_, [&] {
                auto const from = over(bytes);
                if (!from)
                    return false;
@@ -251,11 +258,12 @@ error_code context::use_certificate(const_buffer const& bytes, file_format f, er
            });
 }
 error_code context::use_private_key_file(std::string const& file, file_format f, error_code& ec) {
-    return ec = result_of(
-               [&] { return SSL_CTX_use_PrivateKey_file(handle_, file.c_str(), number_of(f)) == 1 && fits(handle_); });
+    return ec = identity_of(handle_, [&] {
+               return SSL_CTX_use_PrivateKey_file(handle_, file.c_str(), number_of(f)) == 1 && fits(handle_);
+           });
 }
 error_code context::use_private_key(const_buffer const& bytes, file_format f, error_code& ec) {
-    return ec = result_of([&] {
+    return ec = identity_of(handle_, [&] {
                auto const from = over(bytes);
                if (!from)
                    return false;
@@ -267,10 +275,10 @@ error_code context::use_private_key(const_buffer const& bytes, file_format f, er
            });
 }
 error_code context::use_pkcs12_file(std::string const& file, error_code& ec) {
-    return ec = result_of([&] { return use_all_of(handle_, bio_ptr(BIO_new_file(file.c_str(), "rb"))); });
+    return ec = identity_of(handle_, [&] { return use_all_of(handle_, bio_ptr(BIO_new_file(file.c_str(), "rb"))); });
 }
 error_code context::use_pkcs12(const_buffer const& bytes, error_code& ec) {
-    return ec = result_of([&] { return use_all_of(handle_, over(bytes)); });
+    return ec = identity_of(handle_, [&] { return use_all_of(handle_, over(bytes)); });
 }
 error_code context::use_tmp_dh_file(std::string const& file, error_code& ec) {
     return ec = result_of([&] { return use_parameters(handle_, bio_ptr(BIO_new_file(file.c_str(), "r"))); });

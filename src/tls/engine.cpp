@@ -136,6 +136,9 @@ progress engine::handshake(bool is_client) noexcept {
                     return fail(ec);
             }
         }
+        if (context_ && is_client)
+            if (auto const ec = resume_if_kept(ssl_))
+                return fail(ec);
         is_client ? SSL_set_connect_state(ssl_) : SSL_set_accept_state(ssl_);
         has_role_ = true;
     }

@@ -76,9 +76,14 @@ error_code keep_verify_function(SSL* s, verify_function f) noexcept;
 bool has_verify_function(SSL const* s) noexcept;
 /// Reads the roots of the system unless the program has named its own, or has done so before.
 error_code trust_system(SSL_CTX* c) noexcept;
+/// The context verifies otherwise from now on.
+void forget_sessions(SSL_CTX* c) noexcept;
+/// A client's handshake begins: a session that its context has kept for the same server is resumed.
+error_code resume_if_kept(SSL* s) noexcept;
 /// The program has chosen a mode of verification, so that the side of the handshake does not.
 error_code note_verify_mode(SSL_CTX* c) noexcept;
 error_code note_verify_mode(SSL* s) noexcept;
+error_code note_verify_depth(SSL* s) noexcept;
 bool is_verify_mode_chosen(SSL const* s) noexcept;
 /// The program has named authorities.
 error_code note_trust(SSL_CTX* c) noexcept;

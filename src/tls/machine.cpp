@@ -406,6 +406,7 @@ stream_core::~stream_core() {
         machine_->leave();
 }
 io_loop& stream_core::engine() const noexcept { return machine_->engine(); }
+bool stream_core::is_resumed() const noexcept { return SSL_session_reused(native_handle()) == 1; }
 ssl_st* stream_core::native_handle() const noexcept { return machine_->tls().native_handle(); }
 void stream_core::is_at(void* below) noexcept {
     if (machine_)
@@ -420,6 +421,8 @@ error_code stream_core::set_verify_mode(verify_mode v) noexcept {
     return {};
 }
 error_code stream_core::set_verify_depth(int depth) noexcept {
+    if (auto const ec = note_verify_depth(native_handle()))
+        return ec;
     SSL_set_verify_depth(native_handle(), depth);
     return {};
 }

@@ -74,6 +74,7 @@ settings* make_settings(SSL* s) noexcept { return made_for(s); }
 error_code keep_verify_function(SSL_CTX* c, verify_function f) noexcept {
     if (auto const ec = keep(c, f))
         return ec;
+    settings_of(c)->sessions.begin_epoch();
     SSL_CTX_set_verify(c, SSL_CTX_get_verify_mode(c), &call_verify);
     return {};
 }
@@ -101,10 +102,12 @@ template <class Handle> static error_code note(Handle* h, bool settings::* what)
     if (!kept)
         return fairlead::error::no_memory;
     kept->*what = true;
+    kept->sessions.begin_epoch();
     return {};
 }
 error_code note_verify_mode(SSL_CTX* c) noexcept { return note(c, &settings::has_verify_mode); }
 error_code note_verify_mode(SSL* s) noexcept { return note(s, &settings::has_verify_mode); }
+error_code note_verify_depth(SSL* s) noexcept { return note(s, &settings::has_depth); }
 error_code note_trust(SSL_CTX* c) noexcept { return note(c, &settings::has_trust); }
 error_code make_ours(SSL_CTX* c) noexcept {
     // Sessions belong to one context: another one may ask for other certificates of clients. Without a name for it

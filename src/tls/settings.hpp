@@ -5,6 +5,9 @@
 #include <fairlead/io/appended_file.hpp>
 #include <fairlead/tls/context.hpp>
 
+#include <tls/session_cache.hpp>
+
+#include <cstdint>
 #include <mutex>
 #include <string>
 
@@ -17,9 +20,13 @@ struct settings {
     server_name_function by_name;
     std::string protocols; ///< each behind a byte with its length, as RFC 7301 has it
     io::appended_file secrets;
+    session_cache sessions;
+    std::string resumes_as;  ///< of a stream: the name by which its sessions are kept; empty: they are not
+    std::uint64_t epoch = 0; ///< of a stream: when its handshake began
     bool is_ours = false;
     bool has_verify_mode = false;
     bool has_trust = false;
+    bool has_depth = false; ///< of a stream
     std::once_flag reads_system;
     error_code system_failure;
 };

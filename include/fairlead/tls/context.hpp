@@ -8,6 +8,7 @@
 #include <fairlead/tls/verify_context.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -176,6 +177,23 @@ public:
         error_code ec;
         fairlead::impl::base::throw_error(set_server_name_callback(std::move(f), ec), "set_server_name_callback");
     }
+    /// Clients keep so many sessions, the newest ones, and resume them. The next handshake with a server of the same
+    /// name is then shorter, and does not verify it again. 0, the default: none. Sessions are forgotten when functions
+    /// of this class change trust, verification or identity. Streams that verify in a way of their own neither keep nor
+    /// resume any. Servers let clients resume by themselves.
+    /// Threads    any, while streams use the context
+    /// Source     RFC 8446 section 2.2; RFC 5077
+    FAIRLEAD_EXPORT error_code keep_sessions(std::size_t most, error_code& ec);
+    void keep_sessions(std::size_t most) { may_throw(&context::keep_sessions, most, "keep_sessions"); }
+    /// Handshakes that have succeeded.
+    struct handshake_counts {
+        std::uint64_t of_clients; ///< this side was the client
+        std::uint64_t of_servers;
+        std::uint64_t resumed; ///< those of both in which a session was resumed
+    };
+    /// Of all streams of the context so far.
+    /// Threads    any
+    FAIRLEAD_EXPORT handshake_counts handshakes() const noexcept;
     /// Appends the secrets of each connection to a file. If it is not there, it is made for its owner only. The file
     /// opens all that these connections carry, to anybody who has it. For tools as Wireshark (SSLKEYLOGFILE).
     FAIRLEAD_EXPORT error_code set_key_log_file(std::string const& file, error_code& ec);

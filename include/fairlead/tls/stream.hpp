@@ -118,6 +118,9 @@ public:
     /// Lifetime   the text is valid until the next handshake, or until *this is destroyed
     std::string_view alpn_protocol() const noexcept { return core_.alpn_protocol(); }
 
+    /// The handshake has resumed a session: the certificates were looked at when that was made, and not again.
+    bool is_resumed() const noexcept { return core_.is_resumed(); }
+
     /// Agrees with the peer on keys, and verifies it. If it was cancelled, another one goes on where it stopped.
     /// Completes  (error_code ec)
     /// Errors     ssl::error::no_host_name      a client that verifies was told no name; nothing was sent
