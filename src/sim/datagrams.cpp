@@ -138,25 +138,29 @@ bool datagrams::hand_over(endpoint& e, io::io_op& o, name const& to, std::size_t
             serve_soon(e, true);
         return false;
     }
+    return put(e, *p, o, size);
+}
+
+bool datagrams::put(endpoint& e, endpoint& to, io::io_op& o, std::size_t size) noexcept {
     datagram d{e.local, {}};
     if (e.local.size <= sizeof(sa_family_t))
         d.from.size = 0;
     bool fits = gather(o, size, d.bytes);
     if (fits) {
         try {
-            p->datagrams.push_back(std::move(d));
+            to.datagrams.push_back(std::move(d));
         } catch (...) {
             fits = false;
         }
     }
     if (!fits)
         return done(o, ENOBUFS);
-    p->datagram_bytes += p->datagrams.back().cost();
+    to.datagram_bytes += to.datagrams.back().cost();
     done(o, 0);
     o.result.n = size;
     counts_.sent += size;
     note(e, what::sent, size);
-    serve_soon(*p, false);
+    serve_soon(to, false);
     return true;
 }
 

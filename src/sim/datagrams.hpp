@@ -16,6 +16,8 @@ public:
     bool possible(endpoint& e, io::kind k) noexcept;
     /// True: done, the result is in the op.
     bool attempt(endpoint& e, io::io_op& o) noexcept;
+    /// The op's bytes arrive within the host as one datagram or packet. True: done.
+    bool put(endpoint& e, endpoint& to, io::io_op& o, std::size_t size) noexcept;
     /// The event of a datagram on its way.
     void land(std::uint32_t index) noexcept;
 

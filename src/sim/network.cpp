@@ -12,7 +12,7 @@ network::network(std::uint64_t seed, std::string_view settings)
       actions(time),
       zone(*this),
       streams_(*this, operations_, descriptors_),
-      packets_(*this, streams_),
+      packets_(*this, streams_, datagrams_),
       datagrams_(*this, operations_),
       connects_(*this, operations_, streams_, packets_),
       operations_(*this, streams_, packets_, datagrams_, connects_),

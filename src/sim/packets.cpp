@@ -1,5 +1,6 @@
 #include "packets.hpp"
 
+#include "datagrams.hpp"
 #include "streams.hpp"
 #include "transfer.hpp"
 
@@ -102,26 +103,7 @@ bool packets::send(endpoint& e, io::io_op& o) noexcept {
         return done(o, EPIPE);
     if (p->datagram_bytes >= send_buffer)
         return false;
-    datagram d{e.local, {}};
-    if (e.local.size <= sizeof(sa_family_t))
-        d.from.size = 0;
-    bool fits = gather(o, size, d.bytes);
-    if (fits) {
-        try {
-            p->datagrams.push_back(std::move(d));
-        } catch (...) {
-            fits = false;
-        }
-    }
-    if (!fits)
-        return done(o, ENOBUFS);
-    p->datagram_bytes += p->datagrams.back().cost();
-    done(o, 0);
-    o.result.n = size;
-    counts_.sent += size;
-    note(e, what::sent, size);
-    serve_soon(*p, false);
-    return true;
+    return datagrams_.put(e, *p, o, size);
 }
 
 void packets::finish(endpoint& to) noexcept {

@@ -5,12 +5,13 @@
 
 namespace fairlead::sim {
 
+class datagrams;
 class streams;
 
 /// Both ends are on one host, so packets, ends and resets arrive at once. Programs learn of them a little later.
 class packets : private part {
 public:
-    packets(shared_state& s, streams& t) noexcept : part(s), streams_(t) {}
+    packets(shared_state& s, streams& t, datagrams& d) noexcept : part(s), streams_(t), datagrams_(d) {}
 
     bool possible(endpoint& e, io::kind k) noexcept;
     /// True: done, the result is in the op.
@@ -29,6 +30,7 @@ private:
     endpoint* receiver_of(endpoint& e) noexcept;
 
     streams& streams_; ///< which knows listeners
+    datagrams& datagrams_;
 };
 
 } // namespace fairlead::sim
