@@ -16,7 +16,6 @@ bool keep_choices(SSL* s, impl::settings const& of_first) {
     if (!own->verify)
         own->verify = of_first.verify;
     own->protocols = of_first.protocols;
-    own->has_verify_mode |= of_first.has_verify_mode;
     return true;
 }
 
@@ -69,6 +68,8 @@ int acknowledge(SSL*, int*, void*) noexcept { return SSL_TLSEXT_ERR_OK; }
 } // namespace
 
 error_code context::choose_by_name(impl::server_name_function f, error_code& ec) {
+    if (SSL_CTX_get_ssl_method(handle_) == TLS_client_method())
+        return ec = fairlead::error::operation_not_supported;
     auto* const kept = impl::make_settings(handle_);
     if (!kept)
         return ec = fairlead::error::no_memory;

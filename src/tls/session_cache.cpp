@@ -135,6 +135,8 @@ error_code resume_if_kept(SSL* s) noexcept {
 } // namespace impl
 
 error_code context::keep_sessions(std::size_t most, error_code& ec) {
+    if (SSL_CTX_get_ssl_method(handle_) == TLS_server_method())
+        return ec = fairlead::error::operation_not_supported;
     auto* const kept = impl::make_settings(handle_);
     if (!kept)
         return ec = fairlead::error::no_memory;

@@ -168,6 +168,7 @@ public:
     /// the client wants, or an empty one. The stream gets the certificates and authorities of the context that is
     /// returned, its protocols if it has some, and its log of keys. All else stays as it is here; null changes nothing.
     /// If the function throws, the client hears that the name is unknown, and the handshake fails.
+    /// Errors     error::operation_not_supported   the context is for clients only
     /// Threads    those that perform handshakes
     /// Source     RFC 6066 section 3
     template <class F> error_code set_server_name_callback(F f, error_code& ec) {
@@ -181,7 +182,7 @@ public:
     /// name is then shorter, and does not verify it again. 0, the default: none. Sessions are forgotten when functions
     /// of this class change trust, verification or identity. Streams that verify in a way of their own neither keep nor
     /// resume any. Servers let clients resume by themselves.
-    /// Threads    any, while streams use the context
+    /// Errors     error::operation_not_supported   the context is for servers only
     /// Source     RFC 8446 section 2.2; RFC 5077
     FAIRLEAD_EXPORT error_code keep_sessions(std::size_t most, error_code& ec);
     void keep_sessions(std::size_t most) { may_throw(&context::keep_sessions, most, "keep_sessions"); }

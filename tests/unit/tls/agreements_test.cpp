@@ -124,6 +124,17 @@ TEST_F(TlsServerNames, TheCertificateIsThatOfTheName) {
     EXPECT_EQ(asked, (names{"other.test", "server.test"}));
 }
 
+TEST_F(TlsServerNames, AContextForOneSideRefusesWhatIsForTheOther) {
+    error_code ec;
+    of_client.set_server_name_callback([](std::string_view) { return nullptr; }, ec);
+    EXPECT_EQ(ec, error::operation_not_supported);
+    of_server.keep_sessions(1, ec);
+    EXPECT_EQ(ec, error::operation_not_supported);
+    ssl::context of_both(ssl::context::tls);
+    of_both.set_server_name_callback([](std::string_view) { return nullptr; });
+    of_both.keep_sessions(1);
+}
+
 TEST_F(TlsServerNames, WithoutANameTheFunctionIsAskedAllTheSame) {
     choose();
     of_client.set_verify_mode(ssl::verify_none);
