@@ -726,8 +726,13 @@ void epoll_reactor::complete_shared(io_op& o) noexcept {
     loop_->post(o);
 }
 void epoll_reactor::list_shared(descriptor& d) noexcept {
-    std::lock_guard const only(lists_);
-    checks_.add(d);
+    bool is_first;
+    {
+        std::lock_guard const only(lists_);
+        is_first = checks_.add(d);
+    }
+    if (is_first) // Else the owner does not sleep for long.
+        loop_->wake_if_asleep();
 }
 void epoll_reactor::unlist_shared(descriptor& d) noexcept {
     std::lock_guard const only(lists_);

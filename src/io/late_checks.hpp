@@ -44,11 +44,14 @@ public:
     std::uint64_t count() const noexcept { return count_; }
     void count_turn() noexcept { ++turn_; }
 
-    /// A read has been parked. The lists are guarded by the caller, here and in remove().
-    void add(readiness& r) noexcept {
+    /// A read has been parked. True: nothing else stands in its list. The lists are guarded by the caller, here and in
+    /// remove().
+    bool add(readiness& r) noexcept {
         remove(r); // to the back: its turns count from now
         r.parked_turn_ = turn_;
-        append(r.doubts() == doubt::slight ? slight_ : strong_, r);
+        auto& list = r.doubts() == doubt::slight ? slight_ : strong_;
+        append(list, r);
+        return list.next == &r;
     }
     static void remove(readiness& r) noexcept {
         if (!r.is_listed())

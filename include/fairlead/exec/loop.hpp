@@ -178,6 +178,11 @@ public:
     static void* not_a_handler() noexcept { return &not_a_handler_; }
     /// Ends such a wait early. Any thread.
     void wake_driver() noexcept { wake(); }
+    /// The driver has to look again at once, also if the owner is about to sleep in it. Any thread.
+    void wake_if_asleep() noexcept {
+        if (is_asleep())
+            wake();
+    }
 
     /// Work that no queue shows: guards, and operations of other contexts whose handler belongs here.
     void work_started() noexcept { outside_work_.fetch_add(1, std::memory_order_relaxed); }

@@ -560,6 +560,17 @@ TEST(LateChecks, AllHaveTheirsBeforeTheLoopSleeps) {
     EXPECT_EQ(crowd.turn(-1), 0U);
 }
 
+TEST(LateChecks, TheFirstOfAListIsToldApart) {
+    crowd_model crowd(1);
+    readiness another;
+    another.begin(tcp_socket.nature);
+    another.was_read_as_usual(attempt::done);
+    EXPECT_FALSE(crowd.checks.add(another)) << "the owner looks at this list soon";
+    late_checks::remove(crowd.all[0]);
+    EXPECT_TRUE(crowd.checks.add(another)) << "an owner that sleeps knows of none";
+    late_checks::remove(another);
+}
+
 TEST(LateChecks, OneThatHasBeenServedMeanwhileHasNone) {
     crowd_model crowd(2);
     crowd.has_news = false;
