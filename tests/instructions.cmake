@@ -44,6 +44,8 @@ add_test(NAME papers/A13_default_memory_takes_as_many_instructions_as_custom_mem
   $<TARGET_FILE:instructions_emulated> A13)
 add_test(NAME instructions/default_memory_costs_a_post_little_more COMMAND ${count} $<TARGET_FILE:instructions_operations>
   post)
+add_test(NAME instructions/any_stream_costs_little_more_than_its_socket COMMAND ${count}
+  $<TARGET_FILE:instructions_operations> any)
 add_test(NAME instructions/limit_around_a_read_costs_little COMMAND ${count} $<TARGET_FILE:instructions_limits> limit)
 add_test(NAME instructions/slot_of_a_read_costs_little COMMAND ${count} $<TARGET_FILE:instructions_limits> slot)
 add_test(NAME instructions/stop_token_of_a_read_costs_little COMMAND ${count} $<TARGET_FILE:instructions_limits> stop)
@@ -56,7 +58,8 @@ add_test(NAME instructions/value_of_a_generator_costs_less_than_a_call COMMAND $
   $<TARGET_FILE:instructions_generators> next)
 add_test(NAME papers/C04_errno_is_left_alone COMMAND ${count} $<TARGET_FILE:instructions_operations> C04)
 set_tests_properties(papers/A13_default_memory_takes_as_many_instructions_as_custom_memory
-  instructions/default_memory_costs_a_post_little_more instructions/limit_around_a_read_costs_little
+  instructions/default_memory_costs_a_post_little_more instructions/any_stream_costs_little_more_than_its_socket
+  instructions/limit_around_a_read_costs_little
   instructions/slot_of_a_read_costs_little instructions/stop_token_of_a_read_costs_little
   instructions/read_that_can_be_asked_costs_little_more
   instructions/group_costs_little_more_than_its_operations

@@ -51,6 +51,7 @@
 #include <fairlead/io/stall_detector.hpp>
 #include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/address.hpp>
+#include <fairlead/net/any_stream.hpp>
 #include <fairlead/net/bad_address_cast.hpp>
 #include <fairlead/net/bind_stop_token.hpp>
 #include <fairlead/net/cancel_after.hpp>

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <fairlead/net/acceptor.hpp>
+#include <fairlead/net/any_stream.hpp>
 #include <fairlead/net/connect.hpp>
 #include <fairlead/net/datagram_socket.hpp>
 #include <fairlead/net/descriptor.hpp>
@@ -46,6 +47,12 @@ struct receive_from_verb {
     template <class S, class... A> decltype(auto) operator()(S& s, A&&... a) const
         noexcept(noexcept(s.async_receive_from(std::forward<A>(a)...))) {
         return s.async_receive_from(std::forward<A>(a)...);
+    }
+};
+struct shutdown_verb {
+    template <class S, class... A> decltype(auto) operator()(S& s, A&&... a) const
+        noexcept(noexcept(s.async_shutdown(std::forward<A>(a)...))) {
+        return s.async_shutdown(std::forward<A>(a)...);
     }
 };
 struct read_some_verb {
@@ -125,6 +132,7 @@ inline constexpr detail::send_verb send{};                 ///< object.async_sen
 inline constexpr detail::receive_verb receive{};           ///< object.async_receive(...)
 inline constexpr detail::send_to_verb send_to{};           ///< object.async_send_to(...)
 inline constexpr detail::receive_from_verb receive_from{}; ///< object.async_receive_from(...)
+inline constexpr detail::shutdown_verb shutdown{};         ///< object.async_shutdown(...)
 inline constexpr detail::read_some_verb read_some{};       ///< object.async_read_some(...)
 inline constexpr detail::write_some_verb write_some{};     ///< object.async_write_some(...)
 inline constexpr detail::fill_verb fill{};                 ///< stream.async_fill(...)

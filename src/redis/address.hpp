@@ -2,17 +2,13 @@
 #pragma once
 
 #include <fairlead/base/error.hpp>
+#include <fairlead/redis/connector.hpp>
 
 #include <string_view>
 
 namespace fairlead::redis::impl {
 
-/// config::address, taken apart. Views the text it was made from.
-struct server_address {
-    std::string_view host; ///< or the path of a UNIX socket
-    std::string_view port;
-    bool is_unix = false;
-};
+/// It views `text`.
 /// Errors  error::invalid_address
 error_code parse_address(std::string_view text, server_address& address) noexcept;
 

@@ -28,6 +28,10 @@ connection_core::connection_core(any_io_executor const& ex, transport* other)
     ping_request_.push("PING");
 }
 
+connection_core::connection_core(any_io_executor const& ex, connector c) : connection_core(ex) {
+    stream_ = &streams_.emplace(*engine_, std::move(c));
+}
+
 loop* loop_of(connection_core& c) noexcept { return &c.loop(); }
 void discard_settings::operator()(config* c) const noexcept { delete c; }
 settings_of_run keep_settings(config_view const& cfg) { return settings_of_run(new config(cfg)); }
@@ -35,6 +39,7 @@ settings_of_run keep_settings(config_view const& cfg) { return settings_of_run(n
 } // namespace impl
 
 connection::connection(any_io_executor const& ex) : core_(new impl::connection_core(ex)) {}
+connection::connection(any_io_executor const& ex, connector c) : core_(new impl::connection_core(ex, std::move(c))) {}
 connection::~connection() {
     if (core_)
         core_->close();

@@ -14,6 +14,7 @@
 #include <redis/session_machine.hpp>
 #include <redis/shown.hpp>
 #include <redis/socket_transport.hpp>
+#include <redis/stream_transport.hpp>
 
 #include <fairlead/base/dynamic_buffer.hpp>
 #include <fairlead/io/io_context.hpp>
@@ -37,6 +38,7 @@ inline constexpr std::chrono::hours for_ever(24 * 365); // A longer time might o
 class connection_core {
 public:
     explicit connection_core(any_io_executor const& ex, transport* other = nullptr);
+    connection_core(any_io_executor const& ex, connector c);
     connection_core(connection_core const&) = delete;
     connection_core& operator=(connection_core const&) = delete;
 
@@ -234,7 +236,8 @@ private:
     error_code reason_; // why the session ends, if known before the reader sees it
 
     socket_transport sockets_;
-    transport* stream_; // sockets_, unless another one was given
+    std::optional<stream_transport> streams_; // of the program's connector
+    transport* stream_;                       // sockets_, unless another one was given
     steady_timer timer_;
 
     lazy_buffer in_;

@@ -46,6 +46,9 @@ char const* sentence(error e) noexcept {
         return "The server sent nothing for a whole config::health_check_interval: it hangs or is unreachable";
     case error::no_reply:
         return "There is no reply: the request was not executed, or failed before it came; its own error says why";
+    case error::connector_failed:
+        return "The connector of the program made no stream on the loop of the connection: correct it, or let it throw "
+               "a system_error that says why";
     }
     return nullptr;
 }

@@ -1,5 +1,5 @@
 // The way to a server, as the client sees it: it connects, carries bytes both ways, and closes. A stream of sockets is
-// one (socket_transport.hpp); what encrypts, or a stream of a user's, is another.
+// one (socket_transport.hpp), any other stream is one (stream_transport.hpp).
 //
 // Rules, as of a driver. Only the owner of the connection's loop calls it. At most one read and one write are under
 // way. An op that was submitted completes exactly once, through the run queue of that loop, or is abandoned with it.
@@ -9,7 +9,7 @@
 
 #include <fairlead/coro/awaitable.hpp>
 #include <fairlead/io/io_loop.hpp>
-#include <fairlead/net/byte_op.hpp>
+#include <fairlead/net/byte_stream.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace fairlead::redis::impl {
 
 /// A read, kind::receive, brings at least one byte; a write, kind::send_all, takes all. result.n counts over all
 /// attempts.
-struct transport_op : fairlead::impl::net::byte_op {};
+struct transport_op : fairlead::impl::net::stream_op {};
 /// No descriptor need be behind it; close() ends it.
 void cancellation_of(transport_op&, loop&) = delete;
 

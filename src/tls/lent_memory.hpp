@@ -8,14 +8,37 @@
 
 namespace fairlead::ssl::impl {
 
-/// The one that the thread keeps.
-struct spare_memory {
-    std::byte* bytes = nullptr;
-    ~spare_memory() { ::operator delete(std::exchange(bytes, nullptr)); }
+/// Those that the thread keeps: for both directions of a stream, and for what a write has made while another one flies.
+class spare_memory {
+public:
+    static constexpr unsigned most = 4;
+
+    spare_memory() noexcept = default;
+    spare_memory(spare_memory const&) = delete;
+    spare_memory& operator=(spare_memory const&) = delete;
+    ~spare_memory() {
+        while (auto* const bytes = take())
+            ::operator delete(bytes);
+        count_ = most; // Whoever gives some back after this keeps none, and nobody finds any.
+        has_ended_ = true;
+    }
+    /// Null: there is none.
+    std::byte* take() noexcept { return count_ == 0 || has_ended_ ? nullptr : all_[--count_]; }
+    void keep(std::byte* bytes) noexcept {
+        if (count_ < most)
+            all_[count_++] = bytes;
+        else
+            ::operator delete(bytes);
+    }
+
+private:
+    std::byte* all_[most];
+    unsigned count_ = 0;
+    bool has_ended_ = false;
 };
 inline thread_local spare_memory spare;
 
-/// A place of fixed size: bytes go in behind and come out in front. A thread keeps the last one that was given back.
+/// A place of fixed size: bytes go in behind and come out in front. A thread keeps some that were given back.
 class lent_memory {
 public:
     /// Four records of the largest size, with what is around them.
@@ -39,13 +62,14 @@ public:
     std::byte* data() noexcept { return bytes_ + begin_; }
     /// False: no memory.
     bool borrow() noexcept {
-        if (!bytes_ && !(bytes_ = std::exchange(spare.bytes, nullptr)))
+        if (!bytes_ && !(bytes_ = spare.take()))
             bytes_ = static_cast<std::byte*>(::operator new(capacity, std::nothrow));
         return bytes_;
     }
     void give_back() noexcept {
         begin_ = end_ = 0;
-        ::operator delete(std::exchange(spare.bytes, std::exchange(bytes_, nullptr)));
+        if (bytes_)
+            spare.keep(std::exchange(bytes_, nullptr));
     }
     std::byte* space() noexcept { return bytes_ + end_; }
     std::size_t space_left() const noexcept { return bytes_ ? capacity - end_ : capacity; }

@@ -1,5 +1,7 @@
 #include <tls/machine.hpp>
 
+#include <fairlead/io/transfer.hpp>
+
 #include <algorithm>
 #include <mutex>
 #include <utility>
@@ -11,24 +13,22 @@ constexpr std::size_t control = 0, writer = 1, reader = 2;
 
 } // namespace
 
-template <class From> machine::machine(From&& from, std::unique_ptr<below> b)
-    : engine_(std::forward<From>(from)),
+template <class From> machine::machine(From&& from, below_ref b)
+    : byte_stream(b->engine_ref(), true),
+      engine_(std::forward<From>(from)),
       below_(std::move(b)) {
-    reading_.of = writing_.of = this;
+    reading_.above = writing_.above = this;
     reading_.run = writing_.run = &run_way;
 }
 
-std::size_t machine::place_of(verb v) noexcept {
-    return v == verb::read ? reader : v == verb::write ? writer : control;
+std::size_t machine::place_of(stream_verb v) noexcept {
+    return v == stream_verb::read ? reader : v == stream_verb::write ? writer : control;
 }
 
-void machine::end(tls_op& o, error_code const& ec) noexcept {
-    o.result.error = ec.value();
-    o.category = &ec.category();
-}
+void machine::end(stream_op& o, error_code const& ec) noexcept { o.fail(ec); }
 
-bool machine::is_refused(tls_op& o) noexcept {
-    if (!waiting_[place_of(o.what)])
+bool machine::is_refused(stream_op& o) noexcept {
+    if (!waiting_[place_of(o.verb)])
         return false;
     end(o, fairlead::error::already_started);
     return true;
@@ -41,9 +41,45 @@ bool machine::wants_input() const noexcept {
     return false;
 }
 
+namespace {
+
+/// The first bytes that an op still has to move.
+io::slice next_of(stream_op& o) noexcept {
+    if (!o.slices)
+        return {o.data, o.size};
+    io::advance(o, 0); // over buffers that are empty
+    return *static_cast<io::slice const*>(o.data);
+}
+
+} // namespace
+
+progress machine::read_step(stream_op& o) noexcept {
+    auto p = progress::done;
+    do {
+        std::size_t n = 0;
+        auto const into = next_of(o);
+        p = engine_.read(into.base, into.size, n);
+        o.result.n += n;
+        io::advance(o, n);
+    } while (p == progress::done && o.kind == io::kind::receive_all && !io::moves_nothing(o));
+    return p;
+}
+
+progress machine::write_step(stream_op& o) noexcept {
+    auto p = progress::done;
+    while (p == progress::done && !io::moves_nothing(o)) {
+        std::size_t n = 0;
+        auto const from = next_of(o);
+        p = engine_.write(from.base, from.size, n);
+        o.result.n += n;
+        io::advance(o, n);
+    }
+    return o.result.n != 0 && o.kind == io::kind::send ? progress::done : p;
+}
+
 /// One step of the engine. An op that has only to be written is done when nothing is left to be written.
-bool machine::step(tls_op& o) noexcept {
-    bool& waits_for_input = waits_for_input_[place_of(o.what)];
+bool machine::step(stream_op& o) noexcept {
+    bool& waits_for_input = waits_for_input_[place_of(o.verb)];
     waits_for_input = false;
     auto const is_written = [&] {
         if (engine_.output.empty() && flying_.empty())
@@ -57,8 +93,8 @@ bool machine::step(tls_op& o) noexcept {
     if (o.is_sent)
         return is_written();
     auto p = progress::done;
-    switch (o.what) {
-    case verb::handshake:
+    switch (o.verb) {
+    case stream_verb::handshake:
         if (o.size != 0) { // Bytes that somebody has read already.
             if (o.size > lent_memory::capacity - engine_.input.size()) {
                 end(o, fairlead::error::no_buffer_space);
@@ -72,35 +108,28 @@ bool machine::step(tls_op& o) noexcept {
         }
         p = engine_.handshake(o.is_client);
         break;
-    case verb::shutdown: p = engine_.shutdown(); break;
-    case verb::read:
-        if (o.size == 0)
+    case stream_verb::shutdown: p = engine_.shutdown(); break;
+    case stream_verb::read:
+        if (io::moves_nothing(o))
             return true;
-        p = engine_.read(o.data, o.size, o.result.n);
+        p = read_step(o);
         break;
-    case verb::write:
-        while (o.result.n != o.size && p == progress::done) {
-            std::size_t n = 0;
-            p = engine_.write(static_cast<std::byte const*>(o.data) + o.result.n, o.size - o.result.n, n);
-            o.result.n += n;
-        }
-        if (o.result.n != 0)
-            p = progress::done;
-        break;
+    case stream_verb::write: p = write_step(o); break;
     }
     switch (p) {
     case progress::done:
-        if (o.what == verb::read)
+        if (o.verb == stream_verb::read)
             return true;
         o.is_sent = true;
         return is_written();
     case progress::closed:
-        end(o, o.what == verb::read ? error_code(fairlead::error::eof) : error_code(fairlead::error::broken_pipe));
+        end(o,
+            o.verb == stream_verb::read ? error_code(fairlead::error::eof) : error_code(fairlead::error::broken_pipe));
         return true;
     case progress::failed:
         end(o, engine_.failure());
         o.is_sent = true; // The alert for the peer goes first.
-        return o.what == verb::read || is_written();
+        return o.verb == stream_verb::read || is_written();
     case progress::wants_output:
         if (!writing_.failure)
             return false;
@@ -126,7 +155,8 @@ void machine::step_all(op_queue& done) noexcept {
 void machine::submit_below(way& w) noexcept {
     w.is_under_way = true;
     w.is_dropped = false;
-    references_.fetch_add(1, std::memory_order_relaxed);
+    w.cancel = reinterpret_cast<void*>(fairlead::impl::operation::next_ticket());
+    retain();
     below_->submit(w);
 }
 
@@ -136,7 +166,7 @@ bool machine::prepare_write() noexcept {
         return false;
     if (flying_.empty())
         std::swap(flying_, engine_.output);
-    writing_.begin(io::kind::send_all, flying_.data(), flying_.size());
+    writing_.begin(*below_, stream_verb::write, io::kind::send_all, flying_.data(), flying_.size());
     return !flying_.empty();
 }
 
@@ -145,10 +175,11 @@ bool machine::write_below() noexcept {
     bool const is_put_off = writing_.is_dropped && !waiting_[control] && !waiting_[writer];
     if (is_put_off || has_left_ || !prepare_write())
         return false;
-    if (!below_->try_now(writing_)) {
+    if (tries_left_ == 0 || !below_->try_write(writing_)) {
         submit_below(writing_);
         return false;
     }
+    --tries_left_;
     writing_.is_dropped = false;
     wrote();
     return true;
@@ -164,14 +195,25 @@ void machine::wrote() noexcept {
     }
 }
 
+void machine::begin_read(std::byte* into, std::size_t size) noexcept {
+    is_first_read_ = into == first_.data();
+    reading_.begin(*below_, stream_verb::read, io::kind::receive, into, size);
+}
+
+/// False: no memory, which the engine's next step finds out.
+bool machine::prepare_read() noexcept {
+    auto& into = engine_.input;
+    if (into.borrow())
+        begin_read(into.space(), lent_memory::capacity);
+    else
+        reading_.failure = fairlead::error::no_memory;
+    return !reading_.failure;
+}
+
 /// True: there is something for the engine to look at.
 bool machine::try_read() noexcept {
-    auto& into = engine_.input;
-    if (!into.borrow()) {
-        reading_.failure = fairlead::error::no_memory;
+    if (!prepare_read())
         return true;
-    }
-    reading_.begin(io::kind::receive, into.space(), lent_memory::capacity);
     if (!below_->try_now(reading_))
         return false;
     has_read();
@@ -182,11 +224,17 @@ bool machine::try_read() noexcept {
 bool machine::read_below() noexcept {
     if (reading_.is_under_way || has_left_ || !wants_input())
         return false;
-    if (try_read())
+    bool const is_backlog = tries_left_ == 0;
+    if (!prepare_read())
         return true;
-    if (below_->tries()) { // The rest of a longer message is read when the first part is here.
+    if (!is_backlog && below_->try_now(reading_)) {
+        --tries_left_;
+        has_read();
+        return true;
+    }
+    if (!is_backlog && below_->tries()) { // The rest of a longer message is read when the first part is here.
         engine_.input.give_back();
-        reading_.begin(io::kind::receive, first_.data(), first_.size());
+        begin_read(first_.data(), first_.size());
     }
     submit_below(reading_);
     return false;
@@ -205,7 +253,7 @@ void machine::drop_unwanted_read() noexcept {
 
 void machine::has_read() noexcept {
     auto& into = engine_.input;
-    if (reading_.data != first_.data())
+    if (!is_first_read_)
         into.commit(reading_.result.n);
     else if (reading_.result.n != 0 && !into.put(first_.data(), reading_.result.n))
         reading_.failure = fairlead::error::no_memory;
@@ -219,6 +267,7 @@ void machine::has_read() noexcept {
 }
 
 void machine::go_on(op_queue& done) noexcept {
+    tries_left_ = tries_in_a_row;
     do
         step_all(done);
     while (write_below() || read_below());
@@ -234,19 +283,15 @@ void machine::finish(op_queue& done) noexcept {
         l.post(*done.pop_front());
 }
 
-/// Here and in try_now() the caller keeps others from its loop: it may not wait for one that has the lock.
-bool machine::ready() noexcept {
-    std::unique_lock const lock(lock_, std::try_to_lock);
-    return lock && (engine_.has_input() || !reading_.is_under_way);
-}
-
-bool machine::try_now(tls_op& o) noexcept {
+/// The caller keeps others from its loop: it may not wait for one that has the lock.
+bool machine::try_now(stream_op& o) noexcept {
     std::unique_lock const lock(lock_, std::try_to_lock);
     if (!lock)
         return false;
     if (is_refused(o))
         return true;
-    auto*& place = waiting_[place_of(o.what)];
+    tries_left_ = tries_in_a_row;
+    auto*& place = waiting_[place_of(o.verb)];
     place = &o; // For the time of the attempt: it wants what it wants.
     for (;;) {
         if (step(o)) {
@@ -256,7 +301,7 @@ bool machine::try_now(tls_op& o) noexcept {
         }
         // Bytes of both directions stay with the machine, so that nothing is lost if they are not enough.
         if (writing_.is_under_way || !write_below()) {
-            if (!waits_for_input_[place_of(o.what)] || reading_.is_under_way)
+            if (!waits_for_input_[place_of(o.verb)] || reading_.is_under_way)
                 break;
             if (!try_read()) {
                 engine_.input.give_back();
@@ -268,15 +313,15 @@ bool machine::try_now(tls_op& o) noexcept {
     return false;
 }
 
-void machine::submit(tls_op& o) noexcept {
+void machine::submit(stream_op& o) noexcept {
     op_queue done;
-    references_.fetch_add(1, std::memory_order_relaxed);
+    retain();
     {
         std::lock_guard const lock(lock_);
         if (is_refused(o)) {
             done.push_back(o);
         } else {
-            waiting_[place_of(o.what)] = &o;
+            waiting_[place_of(o.verb)] = &o;
             go_on(done);
         }
     }
@@ -285,7 +330,7 @@ void machine::submit(tls_op& o) noexcept {
 }
 
 /// Without the lock while it waits: another thread may do the same in the other direction.
-void machine::perform(tls_op& o) noexcept {
+void machine::perform(stream_op& o) noexcept {
     for (;;) {
         std::unique_lock lock(lock_);
         if (is_refused(o) || step(o))
@@ -293,11 +338,11 @@ void machine::perform(tls_op& o) noexcept {
         auto* w = &writing_;
         if (!prepare_write()) {
             w = &reading_;
-            if (!waits_for_input_[place_of(o.what)] || reading_.is_under_way)
+            if (!waits_for_input_[place_of(o.verb)] || reading_.is_under_way)
                 return end(o, fairlead::error::already_started);
             if (!engine_.input.borrow())
                 return end(o, fairlead::error::no_memory);
-            w->begin(io::kind::receive, engine_.input.space(), lent_memory::capacity);
+            begin_read(engine_.input.space(), lent_memory::capacity);
         }
         w->is_under_way = w->is_blocking = true;
         lock.unlock();
@@ -314,12 +359,12 @@ void machine::perform(tls_op& o) noexcept {
     }
 }
 
-void machine::cancel(tls_op& o) noexcept {
+void machine::cancel(stream_op& o) noexcept {
     op_queue done;
-    references_.fetch_add(1, std::memory_order_relaxed);
+    retain();
     {
         std::lock_guard const lock(lock_);
-        auto*& place = waiting_[place_of(o.what)];
+        auto*& place = waiting_[place_of(o.verb)];
         if (place == &o) {
             place = nullptr;
             end(o, fairlead::error::operation_aborted);
@@ -373,7 +418,7 @@ void machine::give_up(op_queue& done, bool is_reading) noexcept {
 
 void machine::run_way(op* o, op_mode mode) {
     auto& w = static_cast<way&>(*o);
-    w.of->has_news(w, mode);
+    w.above->has_news(w, mode);
 }
 
 void machine::leave() noexcept {
@@ -389,28 +434,22 @@ void machine::leave() noexcept {
     release();
 }
 
-void machine::release() noexcept {
-    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1)
-        delete this;
+std::string machine::describe(stream_verb v) const {
+    return v == stream_verb::read ? "read of TLS" : v == stream_verb::write ? "write of TLS" : "shutdown of TLS";
 }
 
-void tls_canceller::request(op& o) const noexcept {
-    auto& pending = static_cast<tls_op&>(o);
-    pending.of->cancel(pending);
-}
-
-stream_core::stream_core(context& c, std::unique_ptr<below> b) : machine_(new machine(c, std::move(b))) {}
-stream_core::stream_core(ssl_st* s, std::unique_ptr<below> b) : machine_(new machine(s, std::move(b))) {}
+stream_core::stream_core(context& c, below_ref b) : machine_(new machine(c, std::move(b))) {}
+stream_core::stream_core(ssl_st* s, below_ref b) : machine_(new machine(s, std::move(b))) {}
 stream_core::~stream_core() {
     if (machine_)
         machine_->leave();
 }
-io_loop& stream_core::engine() const noexcept { return machine_->engine(); }
+byte_stream& stream_core::bytes() const noexcept { return *machine_; }
 bool stream_core::is_resumed() const noexcept { return SSL_session_reused(native_handle()) == 1; }
 ssl_st* stream_core::native_handle() const noexcept { return machine_->tls().native_handle(); }
 void stream_core::is_at(void* below) noexcept {
     if (machine_)
-        machine_->stream_below().is_at(below);
+        machine_->below().is_at(below);
 }
 error_code stream_core::set_host_name(std::string const& name) noexcept { return machine_->tls().set_host_name(name); }
 error_code stream_core::set_verify_mode(verify_mode v) noexcept {
@@ -429,10 +468,4 @@ error_code stream_core::set_verify_depth(int depth) noexcept {
 error_code stream_core::verify_with(verify_function f) noexcept {
     return keep_verify_function(native_handle(), std::move(f));
 }
-bool stream_core::ready(machine& m) noexcept { return m.ready(); }
-bool stream_core::try_now(tls_op& o) noexcept { return o.of->try_now(o); }
-void stream_core::submit(tls_op& o) noexcept { o.of->submit(o); }
-void stream_core::perform(tls_op& o) noexcept { o.of->perform(o); }
-loop& stream_core::loop_of(machine const& m) noexcept { return m.engine(); }
-
 } // namespace fairlead::ssl::impl

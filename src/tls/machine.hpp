@@ -13,36 +13,32 @@
 #include <tls/engine.hpp>
 
 #include <array>
-#include <atomic>
-#include <memory>
+#include <string>
 
 namespace fairlead::ssl::impl {
 
-/// Counted: the stream has it, and each op that is under way below.
-class machine {
+/// The stream keeps it, and so do its ops, and each op that is under way below.
+class machine final : public byte_stream {
 public:
-    template <class From> machine(From&& from, std::unique_ptr<below> b);
-    machine(machine const&) = delete;
-    machine& operator=(machine const&) = delete;
+    template <class From> machine(From&& from, below_ref b);
+    ~machine() override = default;
 
-    io_loop& engine() const noexcept { return below_->engine(); }
     impl::engine& tls() noexcept { return engine_; }
-    below& stream_below() noexcept { return *below_; }
+    below_ref const& below() const noexcept { return below_; }
 
-    bool ready() noexcept;
-    /// A read, by the owner of the loop. True: done.
-    bool try_now(tls_op& o) noexcept;
-    void submit(tls_op& o) noexcept;
-    /// In the calling thread.
-    void perform(tls_op& o) noexcept;
-    void cancel(tls_op& o) noexcept;
+    bool try_now(stream_op& o) noexcept override;
+    void submit(stream_op& o) noexcept override;
+    void cancel(stream_op& o) noexcept override;
+    void perform(stream_op& o) noexcept override;
+    void is_at(void*) noexcept override {}
+    std::string describe(stream_verb v) const override;
     /// The stream goes: nobody starts anything any more.
     void leave() noexcept;
 
 private:
     /// An op below, and the machine that it belongs to.
-    struct way : below_op {
-        machine* of = nullptr;
+    struct way : stream_op {
+        machine* above = nullptr;
         bool is_under_way = false;
         bool is_blocking = false; ///< in the thread of a caller: nobody can ask it to end
         bool is_dropped = false;  ///< the last one was asked to end: its error says nothing of the stream below
@@ -51,16 +47,20 @@ private:
     static void run_way(op* o, op_mode mode);
 
     // ---- under the lock
-    static std::size_t place_of(verb v) noexcept;
-    bool is_refused(tls_op& o) noexcept;
+    static std::size_t place_of(stream_verb v) noexcept;
+    bool is_refused(stream_op& o) noexcept;
     /// True: it is done.
-    bool step(tls_op& o) noexcept;
-    void end(tls_op& o, error_code const& ec) noexcept;
+    bool step(stream_op& o) noexcept;
+    progress read_step(stream_op& o) noexcept;
+    progress write_step(stream_op& o) noexcept;
+    void end(stream_op& o, error_code const& ec) noexcept;
     /// Tries all that wait, reads and writes below. Those that are done are moved to `done`.
     void go_on(op_queue& done) noexcept;
     void step_all(op_queue& done) noexcept;
     bool prepare_write() noexcept;
     bool write_below() noexcept;
+    void begin_read(std::byte* into, std::size_t size) noexcept;
+    bool prepare_read() noexcept;
     bool try_read() noexcept;
     bool read_below() noexcept;
     void drop(way& w) noexcept;
@@ -73,17 +73,19 @@ private:
     bool wants_input() const noexcept;
     void give_up(op_queue& done, bool is_reading) noexcept;
     void finish(op_queue& done) noexcept;
-    void release() noexcept;
 
     fairlead::impl::exec::short_lock lock_;
     impl::engine engine_;
-    std::unique_ptr<below> const below_;
+    below_ref const below_;
     way reading_, writing_;
-    std::array<std::byte, 512> first_; ///< what a read that waits puts its bytes into: most messages are short
-    lent_memory flying_;               ///< what is being written
-    std::array<tls_op*, 3> waiting_{}; ///< a handshake or a shutdown, a write, a read
+    std::array<std::byte, 512> first_;    ///< what a read that waits puts its bytes into: most messages are short
+    lent_memory flying_;                  ///< what is being written
+    std::array<stream_op*, 3> waiting_{}; ///< a handshake or a shutdown, a write, a read
     std::array<bool, 3> waits_for_input_{};
-    std::atomic<unsigned> references_{1};
+    /// Below, before others have their turn: a peer that is as fast as this end would keep the loop.
+    static constexpr unsigned tries_in_a_row = 4;
+    unsigned tries_left_ = 0;
+    bool is_first_read_ = false; ///< the read that is under way has that memory
     bool has_left_ = false;
 };
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Counts what the papers compare, in instructions instead of time: count.py PROGRAM A13|post|C04|limit|slot|stop|asked|until|group|next
+"""Counts what the papers compare, in instructions instead of time: count.py PROGRAM A13|post|any|C04|limit|slot|stop|asked|until|group|next
 
 A13   in the program of P0162 (bench/emulated/library.cpp) an operation with the library's own memory takes as many
       instructions as with an allocator as there: a block for one flow, which knows whether it is taken. Of times the
       paper's ratio is at most 1.02; where the code lies moves a time by more
 post  a post with the library's own memory takes few instructions more than with such an allocator
+any   a read and a write through any_stream take few times as many instructions as those of the socket in it
 limit a read with a time limit that completes at once takes few more instructions than one without
 slot  a read with a cancellation slot that completes at once takes few more, too
 stop  so does one with a stop token
@@ -47,6 +48,12 @@ def main() -> int:
         print(f"default memory: {default:.1f} instructions for an operation, own memory: {own:.1f}, "
               f"{default - own:.1f} more; the budget is {most}")
         return 0 if default - own <= most else 1
+    if row == "any":
+        plain, erased = operation("echo").instructions, operation("echo_any").instructions
+        most = budgets.at_most("instructions_times", "echo_any than echo")
+        print(f"a write and a read of a socket: {plain:.1f} instructions, through any_stream: {erased:.1f}, "
+              f"{erased / plain:.2f} times as many; the budget is {most}")
+        return 0 if erased <= most * plain else 1
     if row in ("limit", "slot", "stop"):
         other = {"limit": "read_limited", "slot": "read_slotted", "stop": "read_stoppable"}[row]
         plain, more = operation("read").instructions, operation(other).instructions

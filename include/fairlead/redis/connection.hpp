@@ -6,6 +6,7 @@
 #include <fairlead/exec/executor.hpp>
 #include <fairlead/operation/async_op.hpp>
 #include <fairlead/redis/config.hpp>
+#include <fairlead/redis/connector.hpp>
 #include <fairlead/redis/request.hpp>
 #include <fairlead/redis/response.hpp>
 #include <fairlead/resp3/node.hpp>
@@ -211,6 +212,10 @@ public:
     explicit connection(any_io_executor const& ex);
     template <execution_context_type Context> explicit connection(Context& c)
         : connection(any_io_executor(c.get_executor())) {}
+    /// With streams that `c` makes (redis/connector.hpp). The health check asks the server alone then.
+    connection(any_io_executor const& ex, connector c);
+    template <execution_context_type Context> connection(Context& ctx, connector c)
+        : connection(any_io_executor(ctx.get_executor()), std::move(c)) {}
     connection(connection&& other) noexcept : core_(std::exchange(other.core_, nullptr)) {}
     connection& operator=(connection&& other) noexcept {
         std::swap(core_, other.core_);

@@ -35,6 +35,9 @@ enum class error {
 
     // One result.
     no_reply, ///< result<T>::value() where no reply was read: look at the error of the request first.
+
+    // The connection again.
+    connector_failed, ///< The connector threw no error code, or made a stream that is none of the connection's loop.
 };
 
 /// The category of redis::error.

@@ -1,16 +1,17 @@
 // The operations of a TLS stream as primitives: their ops lie in await records and blocks, as those of sockets do.
 #pragma once
 
-#include <fairlead/operation/async_op.hpp>
+#include <fairlead/net/handled_stream.hpp>
+#include <fairlead/net/socket_stream.hpp>
+#include <fairlead/net/stream_primitives.hpp>
 #include <fairlead/operation/initiate_on.hpp>
-#include <fairlead/tls/below.hpp>
 #include <fairlead/tls/context.hpp>
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <tuple>
+#include <type_traits>
+#include <utility>
 
 struct ssl_st; // OpenSSL's SSL
 
@@ -18,40 +19,42 @@ namespace fairlead::ssl::impl {
 
 class machine;
 
-enum class verb : std::uint8_t { handshake, read, write, shutdown };
+using fairlead::impl::net::byte_stream;
+using fairlead::impl::net::stream_op;
+using fairlead::impl::net::stream_verb;
 
-/// A pending operation of a stream.
-struct tls_op : op {
-    machine* of;
-    void* data;
-    std::size_t size;
-    error_category const* category; ///< of result.error; null: the system's
-    verb what;
-    bool is_client; ///< a handshake
-    bool is_sent;   ///< the machine has taken it: what is left is to write encrypted bytes
-
-    tls_op() noexcept {}
-    error_code error() const noexcept {
-        return category ? error_code(result.error, *category) : fairlead::impl::operation::to_error_code(result.error);
+/// The stream below: made for this one, or one that is a byte_stream itself.
+class below_ref {
+public:
+    static below_ref made(byte_stream* s) noexcept { return below_ref(s, true); }
+    static below_ref of(byte_stream& s) noexcept { return below_ref(&s, false); }
+    below_ref(below_ref&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)), is_made_(other.is_made_) {}
+    below_ref& operator=(below_ref&&) = delete;
+    ~below_ref() {
+        if (stream_)
+            stream_->release();
     }
-};
+    byte_stream& operator*() const noexcept { return *stream_; }
+    byte_stream* operator->() const noexcept { return stream_; }
+    void is_at(void* to) const noexcept {
+        if (is_made_)
+            stream_->is_at(to);
+    }
 
-/// How such an op is asked to end early. Only a read has no effect until it completes.
-struct tls_canceller {
-    cancellation_type accepts;
-    FAIRLEAD_EXPORT void request(op& o) const noexcept;
-    void end(tls_op& o) const noexcept { request(o); }
+private:
+    below_ref(byte_stream* s, bool is_made) noexcept : stream_(s), is_made_(is_made) {
+        if (!is_made)
+            s->retain();
+    }
+    byte_stream* stream_;
+    bool is_made_;
 };
-inline tls_canceller cancellation_of(tls_op& o, loop&) noexcept {
-    auto const some = cancellation_type::terminal | cancellation_type::partial;
-    return {o.what == verb::read ? some | cancellation_type::total : some};
-}
 
 /// The half of a stream that no template parameter changes. It stays until the stream below has given back its ops.
 class stream_core {
 public:
-    FAIRLEAD_EXPORT stream_core(context& c, std::unique_ptr<below> b);
-    FAIRLEAD_EXPORT stream_core(ssl_st* s, std::unique_ptr<below> b);
+    FAIRLEAD_EXPORT stream_core(context& c, below_ref b);
+    FAIRLEAD_EXPORT stream_core(ssl_st* s, below_ref b);
     stream_core(stream_core&& other) noexcept : machine_(std::exchange(other.machine_, nullptr)) {}
     stream_core& operator=(stream_core&& other) noexcept {
         std::swap(machine_, other.machine_);
@@ -59,7 +62,6 @@ public:
     }
     FAIRLEAD_EXPORT ~stream_core();
 
-    FAIRLEAD_EXPORT io_loop& engine() const noexcept;
     FAIRLEAD_EXPORT ssl_st* native_handle() const noexcept;
     FAIRLEAD_EXPORT std::string_view alpn_protocol() const noexcept;
     FAIRLEAD_EXPORT bool is_resumed() const noexcept;
@@ -69,122 +71,43 @@ public:
     FAIRLEAD_EXPORT error_code set_verify_depth(int depth) noexcept;
     FAIRLEAD_EXPORT error_code verify_with(verify_function f) noexcept;
 
-    machine& pending() const noexcept { return *machine_; }
-    FAIRLEAD_EXPORT static bool ready(machine& m) noexcept;
-    FAIRLEAD_EXPORT static bool try_now(tls_op& o) noexcept;
-    FAIRLEAD_EXPORT static void submit(tls_op& o) noexcept;
-    FAIRLEAD_EXPORT static void perform(tls_op& o) noexcept;
-    FAIRLEAD_EXPORT static loop& loop_of(machine const& m) noexcept;
+    FAIRLEAD_EXPORT byte_stream& bytes() const noexcept;
 
 private:
     machine* machine_;
 };
 
-/// Common to all. `Derived` names its verb.
-template <class Derived, class Signature, verb Verb> struct tls_primitive
-    : fairlead::impl::operation::primitive<Derived> {
-    using signature = Signature;
-    using record = tls_op;
-    using values = fairlead::impl::operation::values_of<Signature>;
+using fairlead::impl::net::stream_primitive;
+using fairlead::impl::net::stream_shutdown;
 
-    machine* of;
-
-    explicit tls_primitive(stream_core const& c) noexcept : of(&c.pending()) {}
-    loop* home() const noexcept { return &stream_core::loop_of(*of); }
-    void prepare(tls_op& o) const noexcept {
-        o.cancel = nullptr;
-        o.result = {0, 0, 0};
-        o.of = of;
-        o.data = nullptr;
-        o.size = 0;
-        o.category = nullptr;
-        o.what = Verb;
-        o.is_client = false;
-        o.is_sent = false;
-    }
-    /// Of reads only: an attempt that fails leaves nothing behind. A write may have been encrypted and half sent.
-    bool ready() const noexcept
-        requires(Verb == verb::read)
-    {
-        return stream_core::ready(*of);
-    }
-    bool attempt(tls_op& o) const noexcept
-        requires(Verb == verb::read)
-    {
-        return stream_core::try_now(o);
-    }
-    void submit(tls_op& o) const noexcept { stream_core::submit(o); }
-    static values take(tls_op& o) noexcept {
-        if constexpr (std::tuple_size_v<values> == 2)
-            return {o.error(), o.result.n};
-        else
-            return {o.error()};
-    }
-    void block(values& v) const noexcept {
-        tls_op o;
-        static_cast<Derived const&>(*this).prepare(o);
-        stream_core::perform(o);
-        v = take(o);
-    }
-};
-
-/// A read or a write of one buffer.
-template <verb Verb> struct tls_transfer : tls_primitive<tls_transfer<Verb>, void(error_code, std::size_t), Verb> {
-    using base = tls_primitive<tls_transfer<Verb>, void(error_code, std::size_t), Verb>;
-
-    void* data;
-    std::size_t size;
-
-    tls_transfer(stream_core const& c, void* d, std::size_t n) noexcept : base(c), data(d), size(n) {}
-    void prepare(tls_op& o) const noexcept {
-        base::prepare(o);
-        o.data = data;
-        o.size = size;
-    }
-    static std::string describe() { return Verb == verb::read ? "read of TLS" : "write of TLS"; }
-};
-struct tls_handshake : tls_primitive<tls_handshake, void(error_code), verb::handshake> {
+struct tls_handshake : stream_primitive<tls_handshake, void(error_code)> {
     bool is_client;
 
     tls_handshake(stream_core const& c, stream_base::handshake_type t) noexcept
-        : tls_primitive(c),
+        : stream_primitive(c.bytes()),
           is_client(t == stream_base::client) {}
-    void prepare(tls_op& o) const noexcept {
-        tls_primitive::prepare(o);
+    void prepare(stream_op& o) const noexcept {
+        o.begin(*of, stream_verb::handshake, io::kind::send_all, nullptr, 0);
         o.is_client = is_client;
     }
     static std::string describe() { return "handshake of TLS"; }
 };
 /// One with bytes that somebody has read already.
-struct tls_buffered_handshake : tls_primitive<tls_buffered_handshake, void(error_code, std::size_t), verb::handshake> {
+struct tls_buffered_handshake : stream_primitive<tls_buffered_handshake, void(error_code, std::size_t)> {
     void* data;
     std::size_t size;
     bool is_client;
 
     tls_buffered_handshake(stream_core const& c, stream_base::handshake_type t, const_buffer const& b) noexcept
-        : tls_primitive(c),
+        : stream_primitive(c.bytes()),
           data(const_cast<void*>(b.data())),
           size(b.size()),
           is_client(t == stream_base::client) {}
-    void prepare(tls_op& o) const noexcept {
-        tls_primitive::prepare(o);
-        o.data = data;
-        o.size = size;
+    void prepare(stream_op& o) const noexcept {
+        o.begin(*of, stream_verb::handshake, io::kind::send_all, data, size);
         o.is_client = is_client;
     }
     static std::string describe() { return "handshake of TLS"; }
 };
-struct tls_shutdown : tls_primitive<tls_shutdown, void(error_code), verb::shutdown> {
-    using tls_primitive::tls_primitive;
-    static std::string describe() { return "shutdown of TLS"; }
-};
-
-/// The first buffer of a sequence that has any bytes: a record holds one.
-template <class Buffer, class Sequence> Buffer first_of(Sequence const& s) {
-    for (auto i = buffer_sequence_begin(s), end = buffer_sequence_end(s); i != end; ++i)
-        if (Buffer const b(fairlead::impl::base::as_buffer<Buffer>(*i)); b.size() != 0)
-            return b;
-    return {};
-}
 
 } // namespace fairlead::ssl::impl

@@ -14,14 +14,16 @@
 namespace fairlead::ssl {
 namespace impl {
 
-template <class Stream> std::unique_ptr<below> make_below(Stream& s) {
-    if constexpr (driven<Stream>)
-        return std::make_unique<below_socket>(s.core());
+template <class Stream> below_ref make_below(Stream& s) {
+    if constexpr (fairlead::impl::net::has_bytes<Stream>)
+        return below_ref::of(s.bytes());
+    else if constexpr (fairlead::impl::net::stream_socket_type<Stream>)
+        return below_ref::made(new fairlead::impl::net::socket_stream(s.core()));
     else
-        return std::make_unique<below_stream<Stream>>(s);
+        return below_ref::made(new fairlead::impl::net::handled_stream<Stream>(s));
 }
 template <class Stream> void* place_of(Stream& s) noexcept {
-    if constexpr (driven<Stream>)
+    if constexpr (fairlead::impl::net::stream_socket_type<Stream>)
         return &s.core();
     else
         return std::addressof(s);
@@ -168,7 +170,7 @@ public:
     template <class Token = default_completion_token_t<executor_type>>
     decltype(auto) async_shutdown(Token&& token = {}) {
         return fairlead::impl::operation::initiate_on<void(error_code)>(*this, std::forward<Token>(token),
-                                                                        impl::tls_shutdown(core_));
+                                                                        impl::stream_shutdown(core_.bytes()));
     }
     /// Reads at least one byte, into the first buffer that is not empty.
     /// Completes  (error_code ec, std::size_t n)
@@ -183,9 +185,8 @@ public:
     /// Allocates  nothing awaited, over a socket of ours; OpenSSL does
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<executor_type>>
     decltype(auto) async_read_some(Buffers const& into, Token&& token = {}) {
-        auto const b = impl::first_of<mutable_buffer>(into);
-        return fairlead::impl::operation::initiate_on<void(error_code, std::size_t)>(
-            *this, std::forward<Token>(token), impl::tls_transfer<impl::verb::read>(core_, b.data(), b.size()));
+        return fairlead::impl::operation::initiate_on<void(error_code, std::size_t)>(*this, std::forward<Token>(token),
+                                                                                     transfer(io::kind::receive, into));
     }
     /// Writes at least one byte, of the first buffer that is not empty.
     /// Completes  (error_code ec, std::size_t n)
@@ -199,10 +200,8 @@ public:
     /// Allocates  nothing awaited, over a socket of ours; OpenSSL does
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<executor_type>>
     decltype(auto) async_write_some(Buffers const& from, Token&& token = {}) {
-        auto const b = impl::first_of<const_buffer>(from);
-        return fairlead::impl::operation::initiate_on<void(error_code, std::size_t)>(
-            *this, std::forward<Token>(token),
-            impl::tls_transfer<impl::verb::write>(core_, const_cast<void*>(b.data()), b.size()));
+        return fairlead::impl::operation::initiate_on<void(error_code, std::size_t)>(*this, std::forward<Token>(token),
+                                                                                     transfer(io::kind::send, from));
     }
 
     // In the calling thread. With a stream that has asynchronous operations only they fail (operation_not_supported).
@@ -222,11 +221,10 @@ public:
         error_code ec;
         fairlead::impl::base::throw_error(handshake(t, come, ec), "handshake");
     }
-    error_code shutdown(error_code& ec) { return ec = done(impl::tls_shutdown(core_)); }
-    void shutdown() { fairlead::impl::base::throw_error(done(impl::tls_shutdown(core_)), "shutdown"); }
+    error_code shutdown(error_code& ec) { return ec = done(impl::stream_shutdown(core_.bytes())); }
+    void shutdown() { fairlead::impl::base::throw_error(done(impl::stream_shutdown(core_.bytes())), "shutdown"); }
     template <mutable_buffer_sequence Buffers> std::size_t read_some(Buffers const& into, error_code& ec) {
-        auto const b = impl::first_of<mutable_buffer>(into);
-        return moved(impl::tls_transfer<impl::verb::read>(core_, b.data(), b.size()), ec);
+        return moved(transfer(io::kind::receive, into), ec);
     }
     template <mutable_buffer_sequence Buffers> std::size_t read_some(Buffers const& into) {
         error_code ec;
@@ -235,8 +233,7 @@ public:
         return n;
     }
     template <const_buffer_sequence Buffers> std::size_t write_some(Buffers const& from, error_code& ec) {
-        auto const b = impl::first_of<const_buffer>(from);
-        return moved(impl::tls_transfer<impl::verb::write>(core_, const_cast<void*>(b.data()), b.size()), ec);
+        return moved(transfer(io::kind::send, from), ec);
     }
     template <const_buffer_sequence Buffers> std::size_t write_some(Buffers const& from) {
         error_code ec;
@@ -246,9 +243,21 @@ public:
     }
 
     /// For initiate_on().
-    bool runs_handlers() const noexcept { return fairlead::impl::exec::loop_of(get_executor()) == &core_.engine(); }
+    bool runs_handlers() const noexcept { return fairlead::impl::exec::loop_of(get_executor()) == &bytes().engine(); }
+    /// For streams on top of this one.
+    fairlead::impl::net::byte_stream& bytes() const noexcept { return core_.bytes(); }
+    /// For async_read and async_write: the whole transfer as one op.
+    template <mutable_buffer_sequence Buffers> auto read_all_initiation(Buffers const& into) {
+        return transfer(io::kind::receive_all, into);
+    }
+    template <const_buffer_sequence Buffers> auto write_all_initiation(Buffers const& from) {
+        return transfer(io::kind::send_all, from);
+    }
 
 private:
+    template <class Buffers> auto transfer(io::kind k, Buffers const& buffers) const {
+        return fairlead::impl::net::make_stream_transfer(core_.bytes(), k, buffers);
+    }
     template <class Layer> static auto& lowest(Layer& l) noexcept {
         if constexpr (requires { l.lowest_layer(); })
             return l.lowest_layer();

@@ -47,6 +47,9 @@ SAME(verbs::read_some(an<readable_pipe>(), bytes), an<readable_pipe>().async_rea
 SAME(verbs::write_some(an<tcp::socket>(), text), an<tcp::socket>().async_write_some(text));
 SAME(verbs::write_some(an<posix::stream_descriptor>(), text), an<posix::stream_descriptor>().async_write_some(text));
 SAME(verbs::write_some(an<writable_pipe>(), text), an<writable_pipe>().async_write_some(text));
+SAME(verbs::read_some(an<any_stream>(), bytes), an<any_stream>().async_read_some(bytes));
+SAME(verbs::write_some(an<any_stream>(), text), an<any_stream>().async_write_some(text));
+SAME(verbs::shutdown(an<any_stream>()), an<any_stream>().async_shutdown());
 SAME(verbs::accept(an<tcp::acceptor>()), an<tcp::acceptor>().async_accept());
 SAME(verbs::accept(an<tcp::acceptor>(), an<tcp::socket>()), an<tcp::acceptor>().async_accept(an<tcp::socket>()));
 SAME(verbs::accept(an<tcp::acceptor>(), an<tcp::endpoint>()), an<tcp::acceptor>().async_accept(an<tcp::endpoint>()));

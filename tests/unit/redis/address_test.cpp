@@ -9,7 +9,7 @@
 namespace fairlead::test {
 
 using redis::impl::parse_address;
-using redis::impl::server_address;
+using redis::server_address;
 
 TEST(RedisAddress, AddressesAreTakenApart) {
     struct row {

@@ -23,7 +23,7 @@ namespace fairlead::test {
 namespace {
 
 using namespace std::chrono_literals;
-using redis::impl::server_address;
+using redis::server_address;
 using redis::impl::transport_op;
 
 class weather_category : public error_category {

@@ -1,0 +1,24 @@
+// Connecting to a server in a way of the program's own: with TLS, through a proxy, over a stream of its own.
+#pragma once
+
+#include <fairlead/coro/awaitable.hpp>
+#include <fairlead/net/any_stream.hpp>
+
+#include <functional>
+#include <string_view>
+
+namespace fairlead::redis {
+
+/// config::address, taken apart. It views the configuration of the connection, which outlives the call.
+struct server_address {
+    std::string_view host; ///< or the path of a UNIX socket
+    std::string_view port;
+    bool is_unix = false;
+};
+
+/// A coroutine function that returns a stream which is ready for RESP. It is called for each session, on the loop of
+/// the connection, where the stream has to run, too. Its exceptions end the session: a system_error with its code.
+/// config::connect_timeout, and the end of the connection, ask it to end (this_coro::cancellation_state).
+using connector = std::function<awaitable<any_stream>(server_address to)>;
+
+} // namespace fairlead::redis
