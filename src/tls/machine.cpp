@@ -333,10 +333,15 @@ void machine::submit(stream_op& o) noexcept {
 void machine::perform(stream_op& o) noexcept {
     for (;;) {
         std::unique_lock lock(lock_);
-        if (is_refused(o) || step(o))
+        if (is_refused(o))
             return;
+        bool const is_done = step(o);
         auto* w = &writing_;
-        if (!prepare_write()) {
+        if (!(is_done && !o.is_sent) && prepare_write()) {
+            // Also of a read that has failed: the alert for the peer goes out.
+        } else {
+            if (is_done)
+                return;
             w = &reading_;
             if (!waits_for_input_[place_of(o.verb)] || reading_.is_under_way)
                 return end(o, fairlead::error::already_started);
@@ -349,13 +354,20 @@ void machine::perform(stream_op& o) noexcept {
         below_->perform(*w);
         lock.lock();
         w->is_under_way = w->is_blocking = false;
+        bool const would_block = w->result.error && w->error() == fairlead::error::would_block;
+        if (would_block) { // It says nothing of the stream below.
+            w->result.error = 0;
+            w->is_dropped = true; // The rest of a write waits for the next one.
+            if (!o.result.error)
+                end(o, fairlead::error::would_block);
+        }
         w == &writing_ ? wrote() : has_read();
-        if (w->result.error == EAGAIN && !w->category)
-            return end(o, fairlead::error::would_block);
         op_queue done;
         go_on(done); // for operations that wait meanwhile
         lock.unlock();
         finish(done);
+        if (would_block)
+            return;
     }
 }
 

@@ -1,6 +1,7 @@
 // Rows L03, L05, L06, L10, L15, C04: how streams end, and what a cancellation leaves.
 #include <fairlead/net/cancel_after.hpp>
 #include <fairlead/net/timer.hpp>
+#include <fairlead/token/bind_cancellation_slot.hpp>
 #include <unit/tls/pair.hpp>
 
 #include <chrono>
@@ -196,6 +197,42 @@ TEST_F(TlsEnds, ADestroyedStreamEndsWhatIsPending) {
     });
     EXPECT_TRUE(is_called);
     EXPECT_EQ(ec, error::operation_aborted);
+}
+
+TEST_F(TlsEnds, WhatWouldBlockIsTriedAgain) {
+    run_through(context, [&]() -> awaitable<void> {
+        co_await p.shake_hands();
+        p.client.next_layer().non_blocking(true);
+        error_code ec;
+        p.client.read_some(buffer(got), ec);
+        EXPECT_EQ(ec, error::would_block);
+        co_await async_write(p.server, buffer("abc", 3));
+        EXPECT_EQ(p.client.read_some(buffer(got), ec), 3U);
+        EXPECT_FALSE(ec) << ec.message();
+
+        std::string const text(50'000, 'w');
+        std::size_t taken = 0;
+        while (!ec)
+            taken += p.client.write_some(buffer(text), ec);
+        EXPECT_EQ(ec, error::would_block);
+        taken += p.client.write_some(buffer(text), ec);
+        EXPECT_EQ(ec, error::would_block) << ec.message();
+        std::string all(taken + 1, ' ');
+        auto reading = async_read(p.server, buffer(all));
+        auto writing = async_write(p.client, buffer("x", 1));
+        co_await when_all(std::move(reading), std::move(writing));
+        EXPECT_EQ(all, std::string(taken, 'w') + 'x');
+    });
+}
+
+TEST_F(TlsEnds, AReadInTheCallingThreadSendsItsAlert) {
+    run_through(context, [&]() -> awaitable<void> { co_await p.shake_hands(); });
+    auto& below = p.server.next_layer();
+    below.write_some(buffer(std::string(30, 'x')));
+    error_code ec;
+    p.client.read_some(buffer(got), ec);
+    EXPECT_EQ(ec.category(), error::get_ssl_category()) << ec.message();
+    EXPECT_NE(below.available(), 0U);
 }
 
 TEST_F(TlsEnds, CancellingTheSocketEndsTheOperations) {
