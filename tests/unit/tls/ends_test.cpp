@@ -199,6 +199,23 @@ TEST_F(TlsEnds, ADestroyedStreamEndsWhatIsPending) {
     EXPECT_EQ(ec, error::operation_aborted);
 }
 
+TEST_F(TlsEnds, ARequestComesTooLateWhenTheStreamHasGone) {
+    auto client = std::make_unique<tls_socket>(std::move(p.client));
+    cancellation_signal signal;
+    error_code ec;
+    run_through(context, [&]() -> awaitable<void> {
+        auto a = client->async_handshake(ssl::stream_base::client);
+        auto b = p.server.async_handshake(ssl::stream_base::server);
+        co_await when_all(std::move(a), std::move(b));
+        client->async_read_some(buffer(got),
+                                bind_cancellation_slot(signal.slot(), [&ec](error_code e, std::size_t) { ec = e; }));
+        co_await post(context, use_await);
+        client.reset();
+        signal.emit(cancellation_type::terminal); // The handler has not been called yet.
+    });
+    EXPECT_EQ(ec, error::operation_aborted);
+}
+
 TEST_F(TlsEnds, WhatWouldBlockIsTriedAgain) {
     run_through(context, [&]() -> awaitable<void> {
         co_await p.shake_hands();
