@@ -56,8 +56,10 @@ public:
     FAIRLEAD_EXPORT stream_core(context& c, below_ref b);
     FAIRLEAD_EXPORT stream_core(ssl_st* s, below_ref b);
     stream_core(stream_core&& other) noexcept : machine_(std::exchange(other.machine_, nullptr)) {}
+    /// The operations of this one end. Its machine would go on with the stream below that comes with the other one.
     stream_core& operator=(stream_core&& other) noexcept {
-        std::swap(machine_, other.machine_);
+        stream_core taken(std::move(other));
+        std::swap(machine_, taken.machine_);
         return *this;
     }
     FAIRLEAD_EXPORT ~stream_core();

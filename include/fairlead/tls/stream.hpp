@@ -72,11 +72,12 @@ public:
           core_(std::move(other.core_)) {
         core_.is_at(impl::place_of(next_layer_));
     }
+    /// The operations of *this end, as if it had been destroyed.
     stream& operator=(stream&& other) noexcept
         requires(!std::is_reference_v<Stream>)
     {
-        next_layer_ = std::move(other.next_layer_);
         core_ = std::move(other.core_);
+        next_layer_ = std::move(other.next_layer_);
         core_.is_at(impl::place_of(next_layer_));
         return *this;
     }

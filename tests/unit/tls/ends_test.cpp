@@ -216,6 +216,27 @@ TEST_F(TlsEnds, ARequestComesTooLateWhenTheStreamHasGone) {
     EXPECT_EQ(ec, error::operation_aborted);
 }
 
+TEST_F(TlsEnds, AnotherConnectionInItsPlaceIsNotReadByTheOldOne) {
+    tls_pair next(context);
+    cancellation_signal signal;
+    error_code of_first, of_second;
+    run_through(context, [&]() -> awaitable<void> {
+        co_await p.shake_hands();
+        co_await next.shake_hands();
+        p.client.async_read_some(
+            buffer(got), bind_cancellation_slot(signal.slot(), [&](error_code e, std::size_t) { of_first = e; }));
+        signal.emit(cancellation_type::terminal); // The socket is still being read when the second one begins to wait.
+        p.client.async_read_some(buffer(got), [&](error_code e, std::size_t) { of_second = e; });
+        p.client = std::move(next.client);
+        co_await post(context, use_await);
+        co_await async_write(next.server, buffer("new", 3));
+        char some[10];
+        EXPECT_EQ(co_await p.client.async_read_some(buffer(some)), 3U);
+    });
+    EXPECT_EQ(of_first, error::operation_aborted);
+    EXPECT_EQ(of_second, error::operation_aborted);
+}
+
 TEST_F(TlsEnds, WhatWouldBlockIsTriedAgain) {
     run_through(context, [&]() -> awaitable<void> {
         co_await p.shake_hands();
