@@ -1,4 +1,5 @@
 #include <tls/engine.hpp>
+#include <tls/settings.hpp>
 
 #include <fairlead/net/ip.hpp>
 #include <fairlead/tls/error.hpp>
@@ -136,9 +137,11 @@ progress engine::handshake(bool is_client) noexcept {
                     return fail(ec);
             }
         }
-        if (context_ && is_client)
+        if (context_ && is_client) {
             if (auto const ec = resume_if_kept(ssl_))
                 return fail(ec);
+            ask_for_ocsp(ssl_);
+        }
         is_client ? SSL_set_connect_state(ssl_) : SSL_set_accept_state(ssl_);
         has_role_ = true;
     }
@@ -202,6 +205,9 @@ progress engine::progress_of(int result) noexcept {
         long const refused = SSL_get_verify_result(ssl_);
         if (ERR_GET_REASON(e) == SSL_R_CERTIFICATE_VERIFY_FAILED && refused != X509_V_OK)
             return fail({static_cast<int>(refused), error::get_verify_category()});
+        if (ERR_GET_REASON(e) == SSL_R_INVALID_STATUS_RESPONSE)
+            if (auto const ec = ocsp_failure_of(ssl_))
+                return fail(ec);
     }
     return fail(last_error());
 }

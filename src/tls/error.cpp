@@ -33,6 +33,17 @@ struct stream_category_type final : error_category {
         case ssl::error::unexpected_result: return "OpenSSL returned a result that its manual does not know";
         case ssl::error::no_host_name:
             return "This client verifies its peer, but was told no name: call set_host_name() before the handshake";
+        case ssl::error::no_ocsp_response:
+            return "The server has stapled no OCSP response to its certificate, and this client requires one";
+        case ssl::error::ocsp_response_malformed:
+            return "The stapled OCSP response cannot be read, or its responder declines to answer";
+        case ssl::error::ocsp_response_unverified:
+            return "The stapled OCSP response is not signed by the authority of the certificate, nor by its delegate";
+        case ssl::error::ocsp_response_mismatched:
+            return "The stapled OCSP response is not about the certificate of the server";
+        case ssl::error::ocsp_response_expired: return "The stapled OCSP response is too old, or not valid yet";
+        case ssl::error::ocsp_status_unknown:
+            return "The responder of the stapled OCSP response does not know the certificate of the server";
         }
         return "an error of TLS streams that this version does not know";
     }
@@ -64,11 +75,18 @@ bool is_alert_about_certificate(error_code const& ec) noexcept {
     }
 }
 
+/// A certificate is refused because of its stapled OCSP response, or because there is none.
+bool is_about_ocsp(error_code const& ec) noexcept {
+    return ec.category() == ssl::error::get_stream_category() && ec.value() >= ssl::error::no_ocsp_response &&
+           ec.value() <= ssl::error::ocsp_status_unknown;
+}
+
 struct condition_category_type final : error_category {
     char const* name() const noexcept override { return "fairlead.ssl.condition"; }
     std::string message(int) const override { return "One side does not accept the certificate of the other"; }
     bool equivalent(error_code const& ec, int) const noexcept override {
-        return ec.category() == ssl::error::get_verify_category() || is_alert_about_certificate(ec);
+        return ec.category() == ssl::error::get_verify_category() || is_about_ocsp(ec) ||
+               is_alert_about_certificate(ec);
     }
 };
 

@@ -20,6 +20,9 @@ struct settings {
     server_name_function by_name;
     std::string protocols; ///< each behind a byte with its length, as RFC 7301 has it
     io::appended_file secrets;
+    ocsp_response_function staples;
+    bool requires_ocsp = false;
+    error_code ocsp_failure; ///< of a stream: why its handshake was refused
     session_cache sessions;
     std::string resumes_as;  ///< of a stream: the name by which its sessions are kept; empty: they are not
     std::uint64_t epoch = 0; ///< of a stream: when its handshake began
@@ -37,6 +40,11 @@ settings* settings_of(SSL const* s) noexcept;
 /// Null: no memory.
 settings* make_settings(SSL_CTX* c) noexcept;
 settings* make_settings(SSL* s) noexcept;
+
+/// A client's handshake begins: it asks for an OCSP response if it is to require one.
+void ask_for_ocsp(SSL* s) noexcept;
+/// Why a handshake was refused for its OCSP response.
+error_code ocsp_failure_of(SSL const* s) noexcept;
 
 /// OpenSSL asks it which of the protocols that a client offers a server takes.
 int choose_protocol(SSL* s, unsigned char const** chosen, unsigned char* size, unsigned char const* offered,

@@ -26,6 +26,7 @@ namespace impl {
 
 using verify_function = std::function<bool(bool, verify_context&)>;
 using server_name_function = std::function<std::shared_ptr<context>(std::string_view)>;
+using ocsp_response_function = std::function<std::string()>;
 using password_function = std::function<std::string(std::size_t, context_base::password_purpose)>;
 
 } // namespace impl
@@ -87,10 +88,22 @@ public:
     }
     /// Those of the system, now: else the first client's handshake reads them, which takes some 10 ms.
     FAIRLEAD_EXPORT error_code set_default_verify_paths(error_code& ec);
-    void set_default_verify_paths() {
-        error_code ec;
-        fairlead::impl::base::throw_error(set_default_verify_paths(ec), "set_default_verify_paths");
-    }
+    void set_default_verify_paths() { may_throw(&context::set_default_verify_paths, "set_default_verify_paths"); }
+
+    /// Clients ask servers for the OCSP response of their certificate. It is stream::ocsp_response(), and nobody looks
+    /// at it unless it is required.
+    /// Errors     error::operation_not_supported   the context is for servers only
+    /// Source     RFC 6066 section 8
+    FAIRLEAD_EXPORT error_code request_ocsp_response(error_code& ec);
+    void request_ocsp_response() { may_throw(&context::request_ocsp_response, "request_ocsp_response"); }
+    /// As request_ocsp_response(), and a handshake fails unless the response is there and says that the certificate is
+    /// good. Its signature leads to an authority that is trusted, and it is not older than it says. One that does not
+    /// say when a newer one comes is good for a day. The errors are those of ssl::error; of a revoked certificate it is
+    /// X509_V_ERR_CERT_REVOKED. A session that is resumed was looked at when it was made.
+    /// Errors     error::operation_not_supported   the context is for servers only
+    /// Source     RFC 6960 section 3.2
+    FAIRLEAD_EXPORT error_code require_ocsp_response(error_code& ec);
+    void require_ocsp_response() { may_throw(&context::require_ocsp_response, "require_ocsp_response"); }
 
     // The identity of this side.
     /// A certificate and those of its authorities, PEM, this side's first.
@@ -137,6 +150,31 @@ public:
         return use_private_key(bytes, f, ec);
     }
     void use_rsa_private_key(const_buffer const& bytes, file_format f) { use_private_key(bytes, f); }
+    /// For a server: the OCSP response of its certificate, DER, in a file. Clients that ask for it get it (stapling).
+    /// One that cannot be read, or in which the responder declines to answer, is an error here.
+    /// Errors     error::operation_not_supported       the context is for clients only
+    ///            ssl::error::ocsp_response_malformed
+    /// Source     RFC 6066 section 8; RFC 6960
+    FAIRLEAD_EXPORT error_code use_ocsp_response_file(std::string const& file, error_code& ec);
+    void use_ocsp_response_file(std::string const& file) {
+        may_throw(&context::use_ocsp_response_file, file, "use_ocsp_response_file");
+    }
+    /// As use_ocsp_response_file(), in memory.
+    FAIRLEAD_EXPORT error_code use_ocsp_response(const_buffer const& bytes, error_code& ec);
+    void use_ocsp_response(const_buffer const& bytes) {
+        may_throw(&context::use_ocsp_response, bytes, "use_ocsp_response");
+    }
+    /// As use_ocsp_response(), with a newer response while the server runs: called as `std::string()` in each handshake
+    /// whose client asks for one. It returns DER; nothing is stapled if that is empty, or if the function throws.
+    /// Errors     error::operation_not_supported   the context is for clients only
+    /// Threads    those that perform handshakes
+    template <class F> error_code set_ocsp_response_callback(F f, error_code& ec) {
+        return staple_with(impl::ocsp_response_function(std::move(f)), ec);
+    }
+    template <class F> void set_ocsp_response_callback(F f) {
+        error_code ec;
+        fairlead::impl::base::throw_error(set_ocsp_response_callback(std::move(f), ec), "set_ocsp_response_callback");
+    }
     /// Parameters for the key exchange of TLS 1.2 without elliptic curves, PEM, in a file. Without them OpenSSL
     /// chooses.
     FAIRLEAD_EXPORT error_code use_tmp_dh_file(std::string const& file, error_code& ec);
@@ -201,6 +239,10 @@ public:
     void set_key_log_file(std::string const& file) { may_throw(&context::set_key_log_file, file, "set_key_log_file"); }
 
 private:
+    void may_throw(error_code (context::*f)(error_code&), char const* what) {
+        error_code ec;
+        fairlead::impl::base::throw_error((this->*f)(ec), what);
+    }
     template <class A, class B> void may_throw(error_code (context::*f)(A, error_code&), B const& b, char const* what) {
         error_code ec;
         fairlead::impl::base::throw_error((this->*f)(b, ec), what);
@@ -217,6 +259,7 @@ private:
     }
     FAIRLEAD_EXPORT error_code verify_with(impl::verify_function f, error_code& ec);
     FAIRLEAD_EXPORT error_code choose_by_name(impl::server_name_function f, error_code& ec);
+    FAIRLEAD_EXPORT error_code staple_with(impl::ocsp_response_function f, error_code& ec);
     FAIRLEAD_EXPORT error_code ask_password_with(impl::password_function f, error_code& ec);
 
     native_handle_type handle_;

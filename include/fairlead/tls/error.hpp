@@ -27,6 +27,13 @@ enum stream_errors {
     unspecified_system_error, ///< OpenSSL failed without saying why.
     unexpected_result,        ///< OpenSSL returned what its manual does not know.
     no_host_name,             ///< A client that verifies its peer was told no name: call set_host_name() first.
+    // Of a client that requires a stapled OCSP response. Its server has caused them, or its responder.
+    no_ocsp_response,         ///< The server has stapled none: it has to be set up to do so.
+    ocsp_response_malformed,  ///< Its bytes are no OCSP response, or one in which the responder declines to answer.
+    ocsp_response_unverified, ///< It is not signed by the authority of the certificate, nor by its delegate.
+    ocsp_response_mismatched, ///< It is about other certificates than the server's.
+    ocsp_response_expired,    ///< It is too old, or from the future: the server has to fetch a newer one.
+    ocsp_status_unknown,      ///< The responder does not know the certificate.
 };
 
 /// The category of stream_errors.

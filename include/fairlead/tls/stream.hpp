@@ -124,6 +124,11 @@ public:
     /// The handshake has resumed a session: the certificates were looked at when that was made, and not again.
     bool is_resumed() const noexcept { return core_.is_resumed(); }
 
+    /// The OCSP response that the server has stapled to its certificate, DER; empty: none, or nobody has asked for it.
+    /// See context::request_ocsp_response(). There is none in a session that is resumed.
+    /// Lifetime   the bytes are valid until the next handshake, or until *this is destroyed
+    const_buffer ocsp_response() const noexcept { return core_.ocsp_response(); }
+
     /// Agrees with the peer on keys, and verifies it. If it was cancelled, another one goes on where it stopped.
     /// Completes  (error_code ec)
     /// Errors     ssl::error::no_host_name      a client that verifies was told no name; nothing was sent

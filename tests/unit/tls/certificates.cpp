@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include <openssl/evp.h>
+#include <openssl/ocsp.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
@@ -64,6 +65,8 @@ identity make_identity(std::string_view name, certificate_terms const& terms, id
            terms.is_authority ? "critical,CA:TRUE" : "CA:FALSE");
     if (!terms.is_authority)
         extend(c.get(), by ? issuer.get() : c.get(), NID_subject_alt_name, terms.names);
+    if (!terms.purposes.empty())
+        extend(c.get(), by ? issuer.get() : c.get(), NID_ext_key_usage, terms.purposes);
     X509_sign(c.get(), by ? signer.get() : key.get(), EVP_sha256());
 
     bio_part const written = need(bio_part(BIO_new(BIO_s_mem())));
@@ -71,6 +74,33 @@ identity make_identity(std::string_view name, certificate_terms const& terms, id
     bio_part const written_key = need(bio_part(BIO_new(BIO_s_mem())));
     PEM_write_bio_PrivateKey(written_key.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr);
     return {text_of(written.get()), text_of(written_key.get())};
+}
+
+std::string make_ocsp_response(std::vector<ocsp_terms> const& all) {
+    using time_part = part<ASN1_TIME, &ASN1_TIME_free>;
+    auto const certificate_of = [](identity const& i) {
+        return need(certificate_part(PEM_read_bio_X509(text_bio(i.certificate).get(), nullptr, nullptr, nullptr)));
+    };
+    auto const issuer = certificate_of(authority());
+    auto const answers = need(part<OCSP_BASICRESP, &OCSP_BASICRESP_free>(OCSP_BASICRESP_new()));
+    for (auto const& each : all) {
+        auto const subject = certificate_of(each.subject ? *each.subject : server());
+        auto const id =
+            need(part<OCSP_CERTID, &OCSP_CERTID_free>(OCSP_cert_to_id(EVP_sha256(), subject.get(), issuer.get())));
+        time_part const begins = need(time_part(X509_gmtime_adj(nullptr, each.begins)));
+        time_part const ends = need(time_part(X509_gmtime_adj(nullptr, each.ends)));
+        OCSP_basic_add1_status(answers.get(), id.get(), each.status, 0,
+                               each.status == V_OCSP_CERTSTATUS_REVOKED ? begins.get() : nullptr, begins.get(),
+                               each.ends != 0 ? ends.get() : nullptr);
+    }
+    auto const& by = all.front().signer ? *all.front().signer : authority();
+    key_part const key = need(key_part(PEM_read_bio_PrivateKey(text_bio(by.key).get(), nullptr, nullptr, nullptr)));
+    OCSP_basic_sign(answers.get(), certificate_of(by).get(), key.get(), EVP_sha256(), nullptr, 0);
+    auto const response = need(
+        part<OCSP_RESPONSE, &OCSP_RESPONSE_free>(OCSP_response_create(OCSP_RESPONSE_STATUS_SUCCESSFUL, answers.get())));
+    bio_part const written = need(bio_part(BIO_new(BIO_s_mem())));
+    i2d_OCSP_RESPONSE_bio(written.get(), response.get());
+    return text_of(written.get());
 }
 
 identity const& authority() {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace fairlead::test {
 
@@ -21,10 +22,22 @@ struct certificate_terms {
     long begins = -3600;                                                ///< seconds from now
     long ends = 3600;
     bool is_authority = false;
+    std::string purposes = {}; ///< as openssl.cnf has them; empty: any
 };
 
 /// Signed by `by`, or by itself if that is null.
 identity make_identity(std::string_view name, certificate_terms const& terms = {}, identity const* by = nullptr);
+
+/// How the answer of an authority about a certificate differs from a good one.
+struct ocsp_terms {
+    int status = 0;                    ///< good; 1: revoked, 2: unknown
+    long begins = -60;                 ///< seconds from now
+    long ends = 3600;                  ///< 0: it does not say
+    identity const* subject = nullptr; ///< null: server()
+    identity const* signer = nullptr;  ///< null: authority(), which has signed the subject in any case
+};
+/// An OCSP response with an answer for each of `all`, DER. The first one's signer signs.
+std::string make_ocsp_response(std::vector<ocsp_terms> const& all = {{}});
 
 /// An authority, and a server that it vouches for. Made once.
 identity const& authority();
