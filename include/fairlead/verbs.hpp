@@ -55,6 +55,12 @@ struct shutdown_verb {
         return s.async_shutdown(std::forward<A>(a)...);
     }
 };
+struct shutdown_send_verb {
+    template <class S, class... A> decltype(auto) operator()(S& s, A&&... a) const
+        noexcept(noexcept(s.async_shutdown_send(std::forward<A>(a)...))) {
+        return s.async_shutdown_send(std::forward<A>(a)...);
+    }
+};
 struct read_some_verb {
     template <class S, class... A> decltype(auto) operator()(S& s, A&&... a) const
         noexcept(noexcept(s.async_read_some(std::forward<A>(a)...))) {
@@ -128,16 +134,17 @@ struct read_until_verb {
 
 } // namespace detail
 
-inline constexpr detail::send_verb send{};                 ///< object.async_send(...)
-inline constexpr detail::receive_verb receive{};           ///< object.async_receive(...)
-inline constexpr detail::send_to_verb send_to{};           ///< object.async_send_to(...)
-inline constexpr detail::receive_from_verb receive_from{}; ///< object.async_receive_from(...)
-inline constexpr detail::shutdown_verb shutdown{};         ///< object.async_shutdown(...)
-inline constexpr detail::read_some_verb read_some{};       ///< object.async_read_some(...)
-inline constexpr detail::write_some_verb write_some{};     ///< object.async_write_some(...)
-inline constexpr detail::fill_verb fill{};                 ///< stream.async_fill(...)
-inline constexpr detail::flush_verb flush{};               ///< stream.async_flush(...)
-inline constexpr detail::accept_verb accept{};             ///< object.async_accept(...)
+inline constexpr detail::send_verb send{};                   ///< object.async_send(...)
+inline constexpr detail::receive_verb receive{};             ///< object.async_receive(...)
+inline constexpr detail::send_to_verb send_to{};             ///< object.async_send_to(...)
+inline constexpr detail::receive_from_verb receive_from{};   ///< object.async_receive_from(...)
+inline constexpr detail::shutdown_send_verb shutdown_send{}; ///< object.async_shutdown_send(...)
+inline constexpr detail::shutdown_verb shutdown{};           ///< object.async_shutdown(...)
+inline constexpr detail::read_some_verb read_some{};         ///< object.async_read_some(...)
+inline constexpr detail::write_some_verb write_some{};       ///< object.async_write_some(...)
+inline constexpr detail::fill_verb fill{};                   ///< stream.async_fill(...)
+inline constexpr detail::flush_verb flush{};                 ///< stream.async_flush(...)
+inline constexpr detail::accept_verb accept{};               ///< object.async_accept(...)
 inline constexpr detail::connect_verb connect{}; ///< object.async_connect(...), or async_connect(s, ...) with a range
 inline constexpr detail::wait_verb wait{};       ///< object.async_wait(...)
 inline constexpr detail::resolve_verb resolve{}; ///< object.async_resolve(...)

@@ -123,28 +123,31 @@ progress engine::fail(error_code const& ec) noexcept {
     return progress::failed;
 }
 
-progress engine::handshake(bool is_client) noexcept {
-    if (failure_)
-        return progress::failed;
-    if (!has_role_) {
-        if (context_ && is_ours(context_) && is_client) {
-            if (!is_verify_mode_chosen(ssl_))
-                SSL_set_verify(ssl_, SSL_VERIFY_PEER, SSL_get_verify_callback(ssl_));
-            if (SSL_get_verify_mode(ssl_) != SSL_VERIFY_NONE) {
-                if (!knows_whom_to_expect())
-                    return fail(error::no_host_name);
-                if (auto const ec = trust_system(context_))
-                    return fail(ec);
-            }
-        }
-        if (context_ && is_client) {
-            if (auto const ec = resume_if_kept(ssl_))
+/// This end is a client or a server from now on.
+progress engine::begin_handshake(bool is_client) noexcept {
+    if (context_ && is_ours(context_) && is_client) {
+        if (!is_verify_mode_chosen(ssl_))
+            SSL_set_verify(ssl_, SSL_VERIFY_PEER, SSL_get_verify_callback(ssl_));
+        if (SSL_get_verify_mode(ssl_) != SSL_VERIFY_NONE) {
+            if (!knows_whom_to_expect())
+                return fail(error::no_host_name);
+            if (auto const ec = trust_system(context_))
                 return fail(ec);
-            ask_for_ocsp(ssl_);
         }
-        is_client ? SSL_set_connect_state(ssl_) : SSL_set_accept_state(ssl_);
-        has_role_ = true;
     }
+    if (context_ && is_client) {
+        if (auto const ec = resume_if_kept(ssl_))
+            return fail(ec);
+        ask_for_ocsp(ssl_);
+    }
+    is_client ? SSL_set_connect_state(ssl_) : SSL_set_accept_state(ssl_);
+    has_role_ = true;
+    return progress::done;
+}
+
+progress engine::handshake(bool is_client) noexcept {
+    if (failure_ || (!has_role_ && begin_handshake(is_client) == progress::failed))
+        return progress::failed;
     ERR_clear_error();
     return progress_of(SSL_do_handshake(ssl_));
 }
@@ -154,31 +157,48 @@ progress engine::read(void* into, std::size_t size, std::size_t& n) noexcept {
     if (failure_)
         return progress::failed;
     ERR_clear_error();
-    return progress_of(SSL_read_ex(ssl_, into, size, &n));
+    auto const p = progress_of(SSL_read_ex(ssl_, into, size, &n));
+    return p == progress::closed ? ended() : p;
+}
+
+/// The peer has ended. With TLS 1.2 that ends both directions, and is answered at once (RFC 5246 section 7.2.1). If the
+/// answer finds no space the next step repeats it.
+progress engine::ended() noexcept {
+    if (SSL_version(ssl_) < TLS1_3_VERSION && !has_sent_close_) {
+        has_sent_close_ = SSL_shutdown(ssl_) >= 0;
+        ERR_clear_error();
+    }
+    return progress::closed;
 }
 
 progress engine::write(void const* from, std::size_t size, std::size_t& n) noexcept {
     n = 0;
     if (failure_)
         return progress::failed;
+    if (SSL_get_shutdown(ssl_) & SSL_SENT_SHUTDOWN)
+        return progress::closed;
     if (output.space_left() < record_most)
         return progress::wants_output;
     ERR_clear_error();
     return progress_of(SSL_write_ex(ssl_, from, size, &n));
 }
 
-progress engine::shutdown() noexcept {
+progress engine::shutdown_send() noexcept {
     if (failure_)
         return progress::failed;
+    if (has_sent_close_)
+        return progress::done;
     ERR_clear_error();
-    int r = 1;
-    if (!has_sent_close_) {
-        r = SSL_shutdown(ssl_);
-        has_sent_close_ = r >= 0;
-        if (r < 0 || (SSL_get_shutdown(ssl_) & SSL_RECEIVED_SHUTDOWN))
-            return r < 0 ? progress_of(r) : progress::done;
-    }
-    r = SSL_shutdown(ssl_);
+    int const r = SSL_shutdown(ssl_);
+    has_sent_close_ = r >= 0;
+    return has_sent_close_ ? progress::done : progress_of(r);
+}
+
+progress engine::shutdown() noexcept {
+    if (auto const p = shutdown_send(); p != progress::done || (SSL_get_shutdown(ssl_) & SSL_RECEIVED_SHUTDOWN))
+        return p;
+    ERR_clear_error();
+    int const r = SSL_shutdown(ssl_);
     return r == 1 ? progress::done : progress_of(r);
 }
 

@@ -39,7 +39,9 @@ public:
     progress read(void* into, std::size_t size, std::size_t& n) noexcept;
     /// Takes a record's worth.
     progress write(void const* from, std::size_t size, std::size_t& n) noexcept;
-    /// Says that no more will be written; done when the peer has said so, too.
+    /// Says that no more will be written.
+    progress shutdown_send() noexcept;
+    /// As shutdown_send(); done when the peer has said so, too.
     progress shutdown() noexcept;
     error_code const& failure() const noexcept { return failure_; }
     /// Decrypted bytes that wait to be read, or encrypted ones that have not been looked at.
@@ -59,6 +61,8 @@ private:
     void attach();
     progress progress_of(int result) noexcept;
     progress fail(error_code const& ec) noexcept;
+    progress begin_handshake(bool is_client) noexcept;
+    progress ended() noexcept;
     bool knows_whom_to_expect() const noexcept;
 
     SSL* ssl_;

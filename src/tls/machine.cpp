@@ -22,7 +22,8 @@ template <class From> machine::machine(From&& from, below_ref b)
 }
 
 std::size_t machine::place_of(stream_verb v) noexcept {
-    return v == stream_verb::read ? reader : v == stream_verb::write ? writer : control;
+    using enum stream_verb;
+    return v == read ? reader : v == write || v == shutdown_send ? writer : control;
 }
 
 void machine::end(stream_op& o, error_code const& ec) noexcept { o.fail(ec); }
@@ -109,6 +110,7 @@ bool machine::step(stream_op& o) noexcept {
         p = engine_.handshake(o.is_client);
         break;
     case stream_verb::shutdown: p = engine_.shutdown(); break;
+    case stream_verb::shutdown_send: p = engine_.shutdown_send(); break;
     case stream_verb::read:
         if (io::moves_nothing(o))
             return true;
@@ -458,6 +460,7 @@ stream_core::~stream_core() {
 }
 byte_stream& stream_core::bytes() const noexcept { return *machine_; }
 bool stream_core::is_resumed() const noexcept { return SSL_session_reused(native_handle()) == 1; }
+std::string_view stream_core::protocol_version() const noexcept { return SSL_get_version(native_handle()); }
 ssl_st* stream_core::native_handle() const noexcept { return machine_->tls().native_handle(); }
 void stream_core::is_at(void* below) noexcept {
     if (machine_)

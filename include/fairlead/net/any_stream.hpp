@@ -143,7 +143,8 @@ public:
         return impl::operation::initiate_on<void(error_code, std::size_t)>(*this, std::forward<Token>(token),
                                                                            transfer(io::kind::send, from));
     }
-    /// Says that no more will be written. TLS waits until the peer says so, too. Of sockets it ends the sending half.
+    /// Says that no more will be written, and waits until the peer says so where a protocol has that: TLS does. Of
+    /// sockets it ends the sending half.
     /// Completes  (error_code ec)
     /// Errors     error::operation_not_supported    a stream of the program's that has no async_shutdown
     ///            those of the stream
@@ -156,6 +157,22 @@ public:
         impl::operation::nothrow_token<std::decay_t<Token>, impl::net::stream_shutdown>) {
         return impl::operation::initiate_on<void(error_code)>(*this, std::forward<Token>(token),
                                                               impl::net::stream_shutdown(bytes()));
+    }
+
+    /// Says that no more will be written. Reads go on until the peer says so, too.
+    /// Completes  (error_code ec)
+    /// Errors     error::operation_not_supported    a stream of the program's that has no async_shutdown_send
+    ///            those of the stream
+    /// Cancel     terminal, partial
+    /// Immediate  no
+    /// Lifetime   *this outlives the completion
+    /// Threads    as a write
+    /// Allocates  as async_read_some
+    template <class Token = use_await_t> decltype(auto) async_shutdown_send(Token&& token = {}) noexcept(
+        impl::operation::nothrow_token<std::decay_t<Token>, impl::net::stream_shutdown>) {
+        return impl::operation::initiate_on<void(error_code)>(
+            *this, std::forward<Token>(token),
+            impl::net::stream_shutdown(bytes(), impl::net::stream_verb::shutdown_send));
     }
 
     // In the calling thread. With a stream that has asynchronous operations only they fail (operation_not_supported).

@@ -21,8 +21,9 @@ namespace fairlead::impl::net {
 enum class stream_verb : std::uint8_t {
     read,
     write,
-    handshake, ///< of streams that have one
-    shutdown,
+    handshake,     ///< of streams that have one
+    shutdown,      ///< both ends have said that no more comes
+    shutdown_send, ///< this end has
 };
 
 class byte_stream;

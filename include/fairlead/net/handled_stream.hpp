@@ -161,26 +161,33 @@ private:
                 stream_->async_read_some(next_of<mutable_buffer>(o), handler(*this, o));
             else if (o.verb == stream_verb::write)
                 stream_->async_write_some(next_of<const_buffer>(o), handler(*this, o));
-            else if constexpr (requires { stream_->async_shutdown(handler(*this, o)); })
-                stream_->async_shutdown(handler(*this, o));
             else
-                refuse(o);
+                start_shutdown(o);
         } catch (...) { // The handler has gone, and has ended the op.
         }
+    }
+    void start_shutdown(stream_op& o) {
+        if (o.verb == stream_verb::shutdown) {
+            if constexpr (requires { stream_->async_shutdown(handler(*this, o)); })
+                return static_cast<void>(stream_->async_shutdown(handler(*this, o)));
+        } else if constexpr (requires { stream_->async_shutdown_send(handler(*this, o)); }) {
+            return static_cast<void>(stream_->async_shutdown_send(handler(*this, o)));
+        }
+        refuse(o);
     }
     void refuse(stream_op& o) noexcept {
         o.fail(error::operation_not_supported);
         end(o);
     }
     void go_on(stream_op& o, error_code ec, std::size_t n) noexcept {
-        if (took(o, ec, n) && is_whole(o) && o.verb != stream_verb::shutdown && !io::moves_nothing(o))
+        if (took(o, ec, n) && is_whole(o) && !io::moves_nothing(o))
             start(o);
         else
             end(o);
     }
     /// False: no more comes.
     static bool took(stream_op& o, error_code ec, std::size_t n) noexcept {
-        bool const is_stuck = n == 0 && o.verb != stream_verb::shutdown && !io::moves_nothing(o);
+        bool const is_stuck = n == 0 && !io::moves_nothing(o);
         o.result.n += n;
         io::advance(o, n);
         if (!ec && is_stuck) // It would be asked again, for ever.
@@ -197,25 +204,29 @@ private:
     }
     void perform_or_throw(stream_op& o) {
         if constexpr (sync_read_stream<Stream> && sync_write_stream<Stream>) {
-            if (o.verb == stream_verb::shutdown) {
-                if constexpr (requires(error_code ec) { stream_->shutdown(ec); }) {
-                    error_code ec;
-                    stream_->shutdown(ec);
-                    if (ec)
-                        o.fail(ec);
-                    return;
-                }
-            } else {
-                for (;;) {
-                    error_code ec;
-                    auto const n = o.verb == stream_verb::read ? stream_->read_some(next_of<mutable_buffer>(o), ec)
-                                                               : stream_->write_some(next_of<const_buffer>(o), ec);
-                    if (!took(o, ec, n) || !is_whole(o) || io::moves_nothing(o))
-                        return;
-                }
+            bool goes_on = o.verb == stream_verb::read || o.verb == stream_verb::write;
+            if (!goes_on)
+                return shut_down(o);
+            while (goes_on) {
+                error_code ec;
+                auto const n = o.verb == stream_verb::read ? stream_->read_some(next_of<mutable_buffer>(o), ec)
+                                                           : stream_->write_some(next_of<const_buffer>(o), ec);
+                goes_on = took(o, ec, n) && is_whole(o) && !io::moves_nothing(o);
             }
+        } else {
+            o.fail(error::operation_not_supported);
         }
-        o.fail(error::operation_not_supported);
+    }
+    void shut_down(stream_op& o) {
+        error_code ec = error::operation_not_supported;
+        if (o.verb == stream_verb::shutdown) {
+            if constexpr (requires { stream_->shutdown(ec); })
+                stream_->shutdown(ec = {});
+        } else if constexpr (requires { stream_->shutdown_send(ec); }) {
+            stream_->shutdown_send(ec = {});
+        }
+        if (ec)
+            o.fail(ec);
     }
 
     Stream* stream_;

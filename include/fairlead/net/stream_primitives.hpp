@@ -141,9 +141,13 @@ private:
 
 /// Says that no more will be written.
 struct stream_shutdown : stream_primitive<stream_shutdown, error_signature> {
-    using stream_primitive::stream_primitive;
+    stream_verb verb;
+
+    explicit stream_shutdown(byte_stream& s, stream_verb v = stream_verb::shutdown) noexcept
+        : stream_primitive(s),
+          verb(v) {}
     void prepare(stream_op& o) const noexcept {
-        o.begin(*of, stream_verb::shutdown, io::kind::send_all, nullptr, 0);
+        o.begin(*of, verb, io::kind::send_all, nullptr, 0);
         if (o.is_socket)
             if (auto const ec = of->socket()->shutdown(socket_base::shutdown_send))
                 o.fail(ec);
@@ -161,7 +165,7 @@ struct stream_shutdown : stream_primitive<stream_shutdown, error_signature> {
             of->perform(o);
         v = take(o);
     }
-    std::string describe() const { return of->socket() ? "shutdown" : of->describe(stream_verb::shutdown); }
+    std::string describe() const { return of->socket() ? "shutdown" : of->describe(verb); }
 };
 
 /// Chooses at compile time between one buffer and several.

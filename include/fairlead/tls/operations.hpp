@@ -68,6 +68,7 @@ public:
     FAIRLEAD_EXPORT std::string_view alpn_protocol() const noexcept;
     FAIRLEAD_EXPORT bool is_resumed() const noexcept;
     FAIRLEAD_EXPORT const_buffer ocsp_response() const noexcept;
+    FAIRLEAD_EXPORT std::string_view protocol_version() const noexcept;
     FAIRLEAD_EXPORT void is_at(void* below) noexcept;
     FAIRLEAD_EXPORT error_code set_host_name(std::string const& name) noexcept;
     FAIRLEAD_EXPORT error_code set_verify_mode(verify_mode v) noexcept;

@@ -124,6 +124,9 @@ public:
     /// The handshake has resumed a session: the certificates were looked at when that was made, and not again.
     bool is_resumed() const noexcept { return core_.is_resumed(); }
 
+    /// The protocol on which the handshake has agreed, as "TLSv1.3".
+    std::string_view protocol_version() const noexcept { return core_.protocol_version(); }
+
     /// The OCSP response that the server has stapled to its certificate, DER; empty: none, or nobody has asked for it.
     /// See context::request_ocsp_response(). There is none in a session that is resumed.
     /// Lifetime   the bytes are valid until the next handshake, or until *this is destroyed
@@ -163,7 +166,7 @@ public:
                                                                                      buffered(t, come));
     }
     /// Says that no more will be written, and waits until the peer says so. Bytes that the peer still sends are an
-    /// error.
+    /// error: read them first, after async_shutdown_send().
     /// Completes  (error_code ec)
     /// Errors     ssl::error::stream_truncated  the peer has gone without saying so
     ///            error::operation_aborted      cancelled; the stream below can be closed all the same
@@ -177,6 +180,23 @@ public:
     decltype(auto) async_shutdown(Token&& token = {}) {
         return fairlead::impl::operation::initiate_on<void(error_code)>(*this, std::forward<Token>(token),
                                                                         impl::stream_shutdown(core_.bytes()));
+    }
+    /// Says that no more will be written (close_notify), and does not wait for the peer. Reads go on until the peer
+    /// says so, too. With TLS 1.2 it does so at once, as RFC 5246 demands, and drops what it has not written yet. So a
+    /// request whose answer is to be read to its end does not end this way unless protocol_version() is newer.
+    /// Completes  (error_code ec)
+    /// Errors     error::operation_aborted      cancelled; close_notify goes ahead of what is sent next
+    ///            the SSL category, and those of the stream below
+    /// Cancel     terminal, partial
+    /// Immediate  no
+    /// Lifetime   *this outlives the completion
+    /// Threads    as a write: one of both at a time, and one read
+    /// Allocates  nothing awaited, over a socket of ours; OpenSSL does
+    /// Source     RFC 8446 section 6.1; RFC 5246 section 7.2.1
+    template <class Token = default_completion_token_t<executor_type>>
+    decltype(auto) async_shutdown_send(Token&& token = {}) {
+        return fairlead::impl::operation::initiate_on<void(error_code)>(
+            *this, std::forward<Token>(token), impl::stream_shutdown(core_.bytes(), end_of_sending));
     }
     /// Reads at least one byte, into the first buffer that is not empty.
     /// Completes  (error_code ec, std::size_t n)
@@ -198,6 +218,7 @@ public:
     /// Completes  (error_code ec, std::size_t n)
     /// Errors     error::operation_aborted      cancelled. n bytes are encrypted, and the next write sends the rest
     ///                                          of them first
+    ///            error::broken_pipe            this side has ended, or the peer has with TLS 1.2, which ends both
     ///            the SSL category, and those of the stream below
     /// Cancel     terminal, partial
     /// Immediate  no
@@ -229,6 +250,11 @@ public:
     }
     error_code shutdown(error_code& ec) { return ec = done(impl::stream_shutdown(core_.bytes())); }
     void shutdown() { fairlead::impl::base::throw_error(done(impl::stream_shutdown(core_.bytes())), "shutdown"); }
+    error_code shutdown_send(error_code& ec) { return ec = done(impl::stream_shutdown(core_.bytes(), end_of_sending)); }
+    void shutdown_send() {
+        error_code ec;
+        fairlead::impl::base::throw_error(shutdown_send(ec), "shutdown_send");
+    }
     template <mutable_buffer_sequence Buffers> std::size_t read_some(Buffers const& into, error_code& ec) {
         return moved(transfer(io::kind::receive, into), ec);
     }
@@ -261,6 +287,7 @@ public:
     }
 
 private:
+    static constexpr auto end_of_sending = fairlead::impl::net::stream_verb::shutdown_send;
     template <class Buffers> auto transfer(io::kind k, Buffers const& buffers) const {
         return fairlead::impl::net::make_stream_transfer(core_.bytes(), k, buffers);
     }
