@@ -1,30 +1,18 @@
 // From a time that a program gives to one on the clock of a loop, wherever a time is given.
 #pragma once
 
-#include <fairlead/base/saturated.hpp>
 #include <fairlead/io/io_loop.hpp>
+#include <fairlead/io/nanoseconds.hpp>
 
 #include <cstdint>
 
 namespace fairlead::io::impl {
 
-template <class D>
-concept duration_type = requires(D const& d) {
-    typename D::period;
-    d.count();
-};
 template <class T>
 concept time_point_type = requires(T const& t) {
     typename T::clock;
     { t.time_since_epoch() } -> duration_type;
 };
-
-/// `d` in nanoseconds, far times saturated. Everything of <chrono> is found through its type.
-template <template <class, class> class Duration, class Rep, template <std::intmax_t, std::intmax_t> class Ratio,
-          std::intmax_t Num, std::intmax_t Den>
-constexpr std::int64_t in_nanoseconds(Duration<Rep, Ratio<Num, Den>> const& d) noexcept {
-    return fairlead::impl::base::saturated<Duration<std::int64_t, Ratio<1, 1'000'000'000>>>(d).count();
-}
 
 /// When so many nanoseconds from now have passed.
 inline std::int64_t later_ns(io_loop& l, std::int64_t by) noexcept {
