@@ -149,7 +149,14 @@ progress engine::handshake(bool is_client) noexcept {
     if (failure_ || (!has_role_ && begin_handshake(is_client) == progress::failed))
         return progress::failed;
     ERR_clear_error();
-    return progress_of(SSL_do_handshake(ssl_));
+    auto const before = input.size();
+    auto const p = progress_of(SSL_do_handshake(ssl_));
+    handshake_size_ += before - input.size();
+    if (p == progress::closed) // Nobody has said goodbye who has not been there.
+        return fail(error::stream_truncated);
+    if (p == progress::wants_input && handshake_size_ > handshake_size_max_of(ssl_))
+        return fail(error::handshake_too_large);
+    return p;
 }
 
 progress engine::read(void* into, std::size_t size, std::size_t& n) noexcept {
@@ -164,6 +171,9 @@ progress engine::read(void* into, std::size_t size, std::size_t& n) noexcept {
 /// The peer has ended. With TLS 1.2 that ends both directions, and is answered at once (RFC 5246 section 7.2.1). If the
 /// answer finds no space the next step repeats it.
 progress engine::ended() noexcept {
+    bool const is_inside_a_record = SSL_has_pending(ssl_) || std::strcmp(SSL_rstate_string(ssl_), "RB") == 0;
+    if (input_ended && is_inside_a_record) // Also where the program lets streams end without close_notify.
+        return fail(error::stream_truncated);
     if (SSL_version(ssl_) < TLS1_3_VERSION && !has_sent_close_) {
         has_sent_close_ = SSL_shutdown(ssl_) >= 0;
         ERR_clear_error();
@@ -225,6 +235,8 @@ progress engine::progress_of(int result) noexcept {
         long const refused = SSL_get_verify_result(ssl_);
         if (ERR_GET_REASON(e) == SSL_R_CERTIFICATE_VERIFY_FAILED && refused != X509_V_OK)
             return fail({static_cast<int>(refused), error::get_verify_category()});
+        if (ERR_GET_REASON(e) == SSL_R_EXCESSIVE_MESSAGE_SIZE)
+            return fail(error::handshake_too_large);
         if (ERR_GET_REASON(e) == SSL_R_INVALID_STATUS_RESPONSE)
             if (auto const ec = ocsp_failure_of(ssl_))
                 return fail(ec);

@@ -3,6 +3,7 @@
 
 #include <fairlead/base/error.hpp>
 #include <fairlead/tls/context.hpp>
+#include <fairlead/tls/error.hpp>
 
 #include <tls/lent_memory.hpp>
 
@@ -43,6 +44,8 @@ public:
     progress shutdown_send() noexcept;
     /// As shutdown_send(); done when the peer has said so, too.
     progress shutdown() noexcept;
+    /// The handshake has taken too long.
+    void give_up_handshake() noexcept { fail(error::handshake_timed_out); }
     error_code const& failure() const noexcept { return failure_; }
     /// Decrypted bytes that wait to be read, or encrypted ones that have not been looked at.
     bool has_input() const noexcept;
@@ -69,6 +72,7 @@ private:
     SSL_CTX* context_; ///< null: the program has made the SSL, and verifies as it likes
     bool has_role_ = false;
     bool has_sent_close_ = false;
+    std::size_t handshake_size_ = 0; ///< so far, of the peer's
     error_code failure_;
 };
 

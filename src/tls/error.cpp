@@ -44,6 +44,9 @@ struct stream_category_type final : error_category {
         case ssl::error::ocsp_response_expired: return "The stapled OCSP response is too old, or not valid yet";
         case ssl::error::ocsp_status_unknown:
             return "The responder of the stapled OCSP response does not know the certificate of the server";
+        case ssl::error::handshake_timed_out: return "The peer has not finished the handshake in time";
+        case ssl::error::handshake_too_large:
+            return "The peer sends a larger handshake than this side takes, such as a long chain of certificates";
         }
         return "an error of TLS streams that this version does not know";
     }

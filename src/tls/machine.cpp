@@ -1,6 +1,9 @@
 #include <tls/machine.hpp>
 
+#include <fairlead/io/deadline.hpp>
 #include <fairlead/io/transfer.hpp>
+
+#include <tls/settings.hpp>
 
 #include <algorithm>
 #include <mutex>
@@ -19,6 +22,9 @@ template <class From> machine::machine(From&& from, below_ref b)
       below_(std::move(b)) {
     reading_.above = writing_.above = this;
     reading_.run = writing_.run = &run_way;
+    limit_.of = this;
+    limit_.run = &run_limit;
+    limit_.waits = &limit_.pending;
 }
 
 std::size_t machine::place_of(stream_verb v) noexcept {
@@ -274,9 +280,59 @@ void machine::go_on(op_queue& done) noexcept {
         step_all(done);
     while (write_below() || read_below());
     drop_unwanted_read();
+    drop_limit();
     if (engine_.input.empty() && !reading_.is_under_way)
         engine_.input.give_back();
 }
+
+bool machine::is_shaking_hands() const noexcept {
+    return waiting_[control] && waiting_[control]->verb == stream_verb::handshake;
+}
+
+/// From the first handshake on. One whose timer is still being dropped gets it anew when that is over.
+void machine::limit_handshake() noexcept {
+    if (!is_shaking_hands() || limit_.is_under_way)
+        return;
+    if (!std::exchange(limit_.is_set, true))
+        limit_.deadline_ns = io::impl::later_ns(engine(), handshake_timeout_ns_of(engine_.native_handle()));
+    if (limit_.deadline_ns == INT64_MAX)
+        return;
+    limit_.is_under_way = true;
+    limit_.is_dropped = false;
+    limit_.result = {0, 0, 0};
+    limit_.cancel = reinterpret_cast<void*>(fairlead::impl::operation::next_ticket());
+    retain();
+    engine().arm(limit_);
+}
+void machine::drop_limit() noexcept {
+    if (!limit_.is_under_way || limit_.is_dropped || is_shaking_hands())
+        return;
+    limit_.is_dropped = true;
+    engine().ask(limit_);
+}
+
+/// The timer has completed, for one reason or another.
+void machine::is_due(op_mode mode) noexcept {
+    op_queue done;
+    {
+        std::lock_guard const lock(lock_);
+        limit_.is_under_way = false;
+        bool const is_waited_for = is_shaking_hands();
+        if (mode == op_mode::abandon || has_left_) {
+            end_all(done);
+        } else if (is_waited_for && limit_.result.error == ECANCELED) {
+            limit_handshake(); // Of another handshake than the one that has dropped it.
+        } else if (is_waited_for) {
+            bool const is_late = limit_.result.error == 0;
+            if (is_late)
+                engine_.give_up_handshake();
+            withdraw(*waiting_[control], is_late ? engine_.failure() : fairlead::error::no_memory, done);
+        }
+    }
+    finish(done);
+    release();
+}
+void machine::run_limit(op* o, op_mode mode) { static_cast<limit&>(static_cast<io::timer_op&>(*o)).of->is_due(mode); }
 
 /// After the lock: ops may go as soon as they are posted, and this with them.
 void machine::finish(op_queue& done) noexcept {
@@ -325,6 +381,7 @@ void machine::submit(stream_op& o) noexcept {
         } else {
             waiting_[place_of(o.verb)] = &o;
             go_on(done);
+            limit_handshake();
         }
     }
     finish(done);
@@ -378,18 +435,21 @@ void machine::cancel(stream_op& o) noexcept {
     retain();
     {
         std::lock_guard const lock(lock_);
-        auto*& place = waiting_[place_of(o.verb)];
-        if (place == &o) {
-            place = nullptr;
-            end(o, fairlead::error::operation_aborted);
-            done.push_back(o);
-            if (!waiting_[control] && !waiting_[writer])
-                drop(writing_);
-            drop_unwanted_read();
-        }
+        if (waiting_[place_of(o.verb)] == &o)
+            withdraw(o, fairlead::error::operation_aborted, done);
     }
     finish(done);
     release();
+}
+
+void machine::withdraw(stream_op& o, error_code const& ec, op_queue& done) noexcept {
+    waiting_[place_of(o.verb)] = nullptr;
+    end(o, ec);
+    done.push_back(o);
+    if (!waiting_[control] && !waiting_[writer])
+        drop(writing_);
+    drop_unwanted_read();
+    drop_limit();
 }
 
 void machine::has_news(way& w, op_mode mode) noexcept {
@@ -443,6 +503,7 @@ void machine::leave() noexcept {
         end_all(done);
         drop(reading_);
         drop(writing_);
+        drop_limit();
     }
     finish(done);
     release();

@@ -45,6 +45,15 @@ private:
         error_code failure;       ///< of the stream below in this direction, for ever
     };
     static void run_way(op* o, op_mode mode);
+    /// The time limit of a handshake: a timer that is pending while one waits.
+    struct limit : io::timer_op {
+        machine* of = nullptr;
+        op_queue pending;    ///< itself, for the loop
+        bool is_set = false; ///< deadline_ns: all handshakes of the stream have one limit together
+        bool is_under_way = false;
+        bool is_dropped = false;
+    };
+    static void run_limit(op* o, op_mode mode);
 
     // ---- under the lock
     static std::size_t place_of(stream_verb v) noexcept;
@@ -72,12 +81,18 @@ private:
     void submit_below(way& w) noexcept;
     bool wants_input() const noexcept;
     void give_up(op_queue& done, bool is_reading) noexcept;
+    void withdraw(stream_op& o, error_code const& ec, op_queue& done) noexcept;
+    bool is_shaking_hands() const noexcept;
+    void limit_handshake() noexcept;
+    void drop_limit() noexcept;
+    void is_due(op_mode mode) noexcept;
     void finish(op_queue& done) noexcept;
 
     fairlead::impl::exec::short_lock lock_;
     impl::engine engine_;
     below_ref const below_;
     way reading_, writing_;
+    limit limit_;
     std::array<std::byte, 512> first_;    ///< what a read that waits puts its bytes into: most messages are short
     lent_memory flying_;                  ///< what is being written
     std::array<stream_op*, 3> waiting_{}; ///< a handshake or a shutdown, a write, a read

@@ -13,6 +13,11 @@
 namespace fairlead::ssl::impl {
 namespace {
 
+/// Slow peers finish within some seconds; others are not worth their memory.
+constexpr std::int64_t handshake_timeout_default_ns = 30'000'000'000;
+/// A chain of certificates and what is around it have 10 KiB as a rule.
+constexpr std::size_t handshake_size_max_default = 262'144;
+
 void free_settings(void*, void* p, CRYPTO_EX_DATA*, int, long, void*) { delete static_cast<settings*>(p); }
 
 // OpenSSL has the same functions for both, by different names.
@@ -116,9 +121,21 @@ error_code make_ours(SSL_CTX* c) noexcept {
     if (RAND_bytes(own, sizeof own) != 1 || SSL_CTX_set_session_id_context(c, own, sizeof own) != 1)
         return last_error();
     SSL_CTX_set_alpn_select_cb(c, &choose_protocol, nullptr);
-    return note(c, &settings::is_ours);
+    if (auto const ec = note(c, &settings::is_ours))
+        return ec;
+    settings_of(c)->handshake_timeout_ns = handshake_timeout_default_ns;
+    settings_of(c)->handshake_size_max = handshake_size_max_default;
+    return {};
 }
 
+std::size_t handshake_size_max_of(SSL const* s) noexcept {
+    auto const* const kept = settings_of(SSL_get_SSL_CTX(s));
+    return kept && kept->handshake_size_max != 0 ? kept->handshake_size_max : SIZE_MAX;
+}
+std::int64_t handshake_timeout_ns_of(SSL const* s) noexcept {
+    auto const* const kept = settings_of(SSL_get_SSL_CTX(s));
+    return kept && kept->handshake_timeout_ns != 0 ? kept->handshake_timeout_ns : INT64_MAX;
+}
 bool is_ours(SSL_CTX* c) noexcept {
     auto const* const kept = settings_of(c);
     return kept && kept->is_ours;

@@ -22,7 +22,9 @@ struct settings {
     io::appended_file secrets;
     ocsp_response_function staples;
     bool requires_ocsp = false;
-    error_code ocsp_failure; ///< of a stream: why its handshake was refused
+    error_code ocsp_failure;               ///< of a stream: why its handshake was refused
+    std::int64_t handshake_timeout_ns = 0; ///< 0: none
+    std::size_t handshake_size_max = 0;    ///< 0: none
     session_cache sessions;
     std::string resumes_as;  ///< of a stream: the name by which its sessions are kept; empty: they are not
     std::uint64_t epoch = 0; ///< of a stream: when its handshake began
@@ -40,6 +42,10 @@ settings* settings_of(SSL const* s) noexcept;
 /// Null: no memory.
 settings* make_settings(SSL_CTX* c) noexcept;
 settings* make_settings(SSL* s) noexcept;
+
+/// Those of the context; without a limit the largest number.
+std::size_t handshake_size_max_of(SSL const* s) noexcept;
+std::int64_t handshake_timeout_ns_of(SSL const* s) noexcept;
 
 /// A client's handshake begins: it asks for an OCSP response if it is to require one.
 void ask_for_ocsp(SSL* s) noexcept;

@@ -3,6 +3,7 @@
 
 #include <fairlead/base/buffer.hpp>
 #include <fairlead/base/error.hpp>
+#include <fairlead/io/nanoseconds.hpp>
 #include <fairlead/tls/error.hpp>
 #include <fairlead/tls/stream_base.hpp>
 #include <fairlead/tls/verify_context.hpp>
@@ -57,6 +58,27 @@ public:
     void set_options(options o) { may_throw(&context::set_options, o, "set_options"); }
     FAIRLEAD_EXPORT error_code clear_options(options o, error_code& ec);
     void clear_options(options o) { may_throw(&context::clear_options, o, "clear_options"); }
+
+    // Less safety: each function is named after what streams then let happen. It concerns streams that are made later.
+    /// Any certificate is believed: somebody between the two sides can read and change everything. As
+    /// set_verify_mode(verify_none), which is Asio's name for it.
+    FAIRLEAD_EXPORT error_code accept_unverified_peers(error_code& ec);
+    void accept_unverified_peers() { may_throw(&context::accept_unverified_peers, "accept_unverified_peers"); }
+    /// A connection that ends between two records without close_notify has come to its end (error::eof), and is not
+    /// truncated. An attacker who can cut it decides how much of a message arrives. For protocols that say their own
+    /// lengths.
+    FAIRLEAD_EXPORT error_code accept_truncated_streams(error_code& ec);
+    void accept_truncated_streams() { may_throw(&context::accept_truncated_streams, "accept_truncated_streams"); }
+    /// TLS 1.0 and 1.1 are spoken, too. Their hashes are broken, so that OpenSSL's security level sinks to 0: short
+    /// keys and weak ciphers are then taken from any peer.
+    FAIRLEAD_EXPORT error_code accept_obsolete_protocols(error_code& ec);
+    void accept_obsolete_protocols() { may_throw(&context::accept_obsolete_protocols, "accept_obsolete_protocols"); }
+    /// With TLS 1.2 a client may begin a handshake anew at any time: each costs the server much more than the client.
+    FAIRLEAD_EXPORT error_code accept_renegotiation(error_code& ec);
+    void accept_renegotiation() { may_throw(&context::accept_renegotiation, "accept_renegotiation"); }
+    /// A handshake may take as long as the peer likes: whoever connects and says nothing keeps a stream for ever.
+    FAIRLEAD_EXPORT error_code accept_endless_handshakes(error_code& ec);
+    void accept_endless_handshakes() { may_throw(&context::accept_endless_handshakes, "accept_endless_handshakes"); }
 
     /// Instead of the default: clients verify, servers ask nobody. With verify_none a client believes whoever answers.
     FAIRLEAD_EXPORT error_code set_verify_mode(verify_mode v, error_code& ec);
@@ -224,6 +246,24 @@ public:
     /// Source     RFC 8446 section 2.2; RFC 5077
     FAIRLEAD_EXPORT error_code keep_sessions(std::size_t most, error_code& ec);
     void keep_sessions(std::size_t most) { may_throw(&context::keep_sessions, most, "keep_sessions"); }
+    /// The time from the start of a stream's first handshake to the end of its last one. The default is 30 s. Then it
+    /// fails with ssl::error::handshake_timed_out. Those in the calling thread, by stream::handshake(), have no limit.
+    /// Errors     error::invalid_argument   not above 0
+    template <io::impl::duration_type D> error_code set_handshake_timeout(D const& d, error_code& ec) {
+        return limit_handshake_time(io::impl::in_nanoseconds(d), ec);
+    }
+    template <io::impl::duration_type D> void set_handshake_timeout(D const& d) {
+        error_code ec;
+        fairlead::impl::base::throw_error(set_handshake_timeout(d, ec), "set_handshake_timeout");
+    }
+    /// So many bytes of the peer's are taken in a handshake, and those that come with the last of them. The default is
+    /// 256 KiB, of which a chain of certificates may have 100 KiB. After this call it may have all. A handshake of more
+    /// bytes fails with ssl::error::handshake_too_large.
+    /// Errors     error::invalid_argument   0, or 2 GiB and more
+    FAIRLEAD_EXPORT error_code set_handshake_size_max(std::size_t bytes, error_code& ec);
+    void set_handshake_size_max(std::size_t bytes) {
+        may_throw(&context::set_handshake_size_max, bytes, "set_handshake_size_max");
+    }
     /// Handshakes that have succeeded.
     struct handshake_counts {
         std::uint64_t of_clients; ///< this side was the client
@@ -259,6 +299,7 @@ private:
     }
     FAIRLEAD_EXPORT error_code verify_with(impl::verify_function f, error_code& ec);
     FAIRLEAD_EXPORT error_code choose_by_name(impl::server_name_function f, error_code& ec);
+    FAIRLEAD_EXPORT error_code limit_handshake_time(std::int64_t ns, error_code& ec);
     FAIRLEAD_EXPORT error_code staple_with(impl::ocsp_response_function f, error_code& ec);
     FAIRLEAD_EXPORT error_code ask_password_with(impl::password_function f, error_code& ec);
 

@@ -34,6 +34,9 @@ enum stream_errors {
     ocsp_response_mismatched, ///< It is about other certificates than the server's.
     ocsp_response_expired,    ///< It is too old, or from the future: the server has to fetch a newer one.
     ocsp_status_unknown,      ///< The responder does not know the certificate.
+    // Of any handshake.
+    handshake_timed_out, ///< The peer has not finished it in time: context::set_handshake_timeout().
+    handshake_too_large, ///< The peer sends more than this side takes: context::set_handshake_size_max().
 };
 
 /// The category of stream_errors.

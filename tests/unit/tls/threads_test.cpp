@@ -7,6 +7,7 @@
 #include <unit/tls/pair.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <latch>
 #include <thread>
 #include <vector>
@@ -95,6 +96,31 @@ TEST(TlsOfThreads, RequestsRaceWithReads) {
         got += reading.get();
     }
     EXPECT_EQ(sent, static_cast<std::size_t>(rounds) * 5);
+    pool.join();
+}
+
+TEST(TlsOfThreads, TimeLimitsRaceWithHandshakes) {
+    int const rounds = static_cast<int>(scaled(500, 100));
+    thread_pool pool(2);
+    auto of_client = client_context();
+    auto of_server = server_context();
+    std::chrono::nanoseconds limit = std::chrono::microseconds(100);
+    for (int i = 0; i != rounds; ++i) {
+        of_client.set_handshake_timeout(limit);
+        of_server.set_handshake_timeout(limit);
+        using pool_socket = local::stream_protocol::socket;
+        ssl::stream<pool_socket> client(pool.get_executor(), of_client), server(pool.get_executor(), of_server);
+        local::connect_pair(client.next_layer(), server.next_layer());
+        client.set_host_name("server.test");
+        error_code of_c, of_s;
+        auto a = client.async_handshake(ssl::stream_base::client, redirect_error(use_future, of_c));
+        auto b = server.async_handshake(ssl::stream_base::server, redirect_error(use_future, of_s));
+        a.get();
+        b.get();
+        EXPECT_TRUE(!of_c || of_c == ssl::error::handshake_timed_out) << of_c.message();
+        EXPECT_TRUE(!of_s || of_s == ssl::error::handshake_timed_out) << of_s.message();
+        limit = of_c || of_s ? limit * 2 : limit / 3 + std::chrono::nanoseconds(1); // about as long as it takes
+    }
     pool.join();
 }
 
