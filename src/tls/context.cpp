@@ -151,6 +151,8 @@ context::context(method m) : handle_(nullptr) {
     SSL_CTX_set_options(handle_, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
     SSL_CTX_set_security_level(handle_, std::max(2, SSL_CTX_get_security_level(handle_)));
     SSL_CTX_set_default_passwd_cb(handle_, &no_password);
+    // A certificate that the program trusts is trusted whether or not its issuer is: so one alone can be pinned.
+    X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(handle_), X509_V_FLAG_PARTIAL_CHAIN);
 }
 context::context(native_handle_type h) : handle_(h) {
     if (!h)

@@ -10,8 +10,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
+#include <vector>
 
 struct ssl_st; // OpenSSL's SSL
 
@@ -69,6 +69,7 @@ public:
     FAIRLEAD_EXPORT bool is_resumed() const noexcept;
     FAIRLEAD_EXPORT const_buffer ocsp_response() const noexcept;
     FAIRLEAD_EXPORT std::string_view protocol_version() const noexcept;
+    FAIRLEAD_EXPORT std::vector<std::string> peer_certificates() const;
     FAIRLEAD_EXPORT void is_at(void* below) noexcept;
     FAIRLEAD_EXPORT error_code set_host_name(std::string const& name) noexcept;
     FAIRLEAD_EXPORT error_code set_verify_mode(verify_mode v) noexcept;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace fairlead::ssl {
 namespace impl {
@@ -127,6 +128,10 @@ public:
     /// The protocol on which the handshake has agreed, as "TLSv1.3".
     std::string_view protocol_version() const noexcept { return core_.protocol_version(); }
 
+    /// The certificates that the peer has sent, each as DER, its own first; none: it has sent none. They are verified
+    /// as the stream verifies. In a session that is resumed a server has the first one only.
+    std::vector<std::string> peer_certificates() const { return core_.peer_certificates(); }
+
     /// The OCSP response that the server has stapled to its certificate, DER; empty: none, or nobody has asked for it.
     /// See context::request_ocsp_response(). There is none in a session that is resumed.
     /// Lifetime   the bytes are valid until the next handshake, or until *this is destroyed
@@ -136,6 +141,9 @@ public:
     /// Completes  (error_code ec)
     /// Errors     ssl::error::no_host_name      a client that verifies was told no name; nothing was sent
     ///            the verify category           the peer's certificate is refused, for this reason
+    ///            ssl::error::no_ocsp_response  and the others for OCSP: context::require_ocsp_response()
+    ///            ssl::error::handshake_timed_out  context::set_handshake_timeout()
+    ///            ssl::error::handshake_too_large  context::set_handshake_size_max()
     ///            the SSL category              OpenSSL, or an alert of the peer
     ///            ssl::error::stream_truncated  the peer has gone
     ///            error::operation_aborted      cancelled

@@ -3,6 +3,8 @@
 #include <unit/tls/pair.hpp>
 
 #include <functional>
+#include <string>
+#include <vector>
 
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
@@ -188,6 +190,64 @@ TEST(TlsVerification, AServerMayAskForACertificate) {
         std::pair<error_code, error_code> ended;
         run_through(context, [&]() -> awaitable<void> { ended = co_await p.shake_hands(); });
         EXPECT_EQ(!ended.second, has_one) << ended.second.message();
+    }
+}
+
+/// The authority of that one has vouched for others, too.
+TEST(TlsVerification, OneCertificateAloneCanBeTrusted) {
+    auto const sibling = make_identity("server.test", {}, &authority());
+    for (auto const* const who : {&server(), &sibling}) {
+        io_context context;
+        ssl::context pinned(ssl::context::tls_client), of_server(ssl::context::tls_server);
+        pinned.add_certificate_authority(buffer(server().certificate));
+        use(of_server, *who);
+        tls_pair p(context, std::move(pinned), std::move(of_server));
+        error_code ec;
+        run_through(context, [&]() -> awaitable<void> { ec = (co_await p.shake_hands()).first; });
+        EXPECT_EQ(!ec, who == &server()) << ec.message();
+    }
+}
+
+std::string der_of(identity const& i) {
+    auto* const from = BIO_new_mem_buf(i.certificate.data(), static_cast<int>(i.certificate.size()));
+    X509* const c = PEM_read_bio_X509(from, nullptr, nullptr, nullptr);
+    unsigned char* bytes = nullptr;
+    auto const size = i2d_X509(c, &bytes);
+    std::string made(reinterpret_cast<char*>(bytes), static_cast<std::size_t>(size));
+    OPENSSL_free(bytes);
+    X509_free(c);
+    BIO_free(from);
+    return made;
+}
+
+TEST(TlsVerification, BothSidesHaveTheWholeChainOfTheOther) {
+    auto const with_authority = [](identity i) {
+        i.certificate += authority().certificate;
+        return i;
+    };
+    auto const client_own = make_identity("client.test", {}, &authority());
+    for (auto const m : {ssl::context::tlsv12, ssl::context::tlsv13}) {
+        io_context context;
+        auto of_client = client_context(m);
+        ssl::context of_server(m);
+        use(of_server, with_authority(server()));
+        tls_pair p(context, std::move(of_client), std::move(of_server));
+        EXPECT_TRUE(p.client.peer_certificates().empty()) << "before the handshake";
+        run_through(context, [&]() -> awaitable<void> { co_await p.shake_hands(); });
+        std::vector<std::string> const of_the_server = {der_of(server()), der_of(authority())};
+        EXPECT_EQ(p.client.peer_certificates(), of_the_server);
+        EXPECT_TRUE(p.server.peer_certificates().empty()) << "nobody has asked the client";
+
+        use(p.of_client, with_authority(client_own));
+        p.of_server.add_certificate_authority(buffer(authority().certificate));
+        p.of_server.set_verify_mode(ssl::verify_peer);
+        p.client = tls_socket(context, p.of_client);
+        p.server = tls_socket(context, p.of_server);
+        p.connect();
+        run_through(context, [&]() -> awaitable<void> { co_await p.shake_hands(); });
+        std::vector<std::string> const of_the_client = {der_of(client_own), der_of(authority())};
+        EXPECT_EQ(p.server.peer_certificates(), of_the_client);
+        EXPECT_EQ(p.client.peer_certificates(), of_the_server);
     }
 }
 
