@@ -39,7 +39,7 @@ bool find_name(SSL* s, std::string_view& name) noexcept {
     if (take_size(rest) != rest.size() || rest.empty() || rest.front() != TLSEXT_NAMETYPE_host_name)
         return false;
     rest.remove_prefix(1);
-    if (take_size(rest) != rest.size() || rest.find('\0') != rest.npos)
+    if (take_size(rest) != rest.size() || rest.size() > TLSEXT_MAXLEN_host_name || rest.find('\0') != rest.npos)
         return false;
     name = rest;
     return true;

@@ -193,6 +193,79 @@ TEST_F(TlsServerNames, AllElseStaysAsInTheFirstContext) {
     EXPECT_TRUE(handshake_with("other.test").first) << "unless the other one has protocols of its own";
 }
 
+/// A greeting that asks for server.test, and what a server makes of it.
+TEST_F(TlsServerNames, AMalformedNameIsRefusedAndNobodyIsAsked) {
+    choose();
+    client = tls_socket(context, of_client);
+    local::stream_protocol::socket raw(context);
+    local::connect_pair(client.next_layer(), raw);
+    client.set_host_name("server.test");
+    client.async_handshake(ssl::stream_base::client, [](error_code) {});
+    std::string hello(4096, ' ');
+    run_through(context, [&]() -> awaitable<void> {
+        hello.resize(co_await raw.async_read_some(buffer(hello)));
+        client.next_layer().close();
+    });
+    auto const error_of = [&](std::string const& greeting) {
+        asked.clear();
+        server = tls_socket(context, of_server);
+        local::stream_protocol::socket peer(context);
+        local::connect_pair(peer, server.next_layer());
+        error_code ec;
+        run_through(context, [&]() -> awaitable<void> {
+            co_await async_write(peer, buffer(greeting));
+            peer.shutdown(socket_base::shutdown_send);
+            auto op = server.async_handshake(ssl::stream_base::server, redirect_error(ec));
+            co_await std::move(op);
+        });
+        return ec;
+    };
+    auto const at = hello.find("server.test");
+    ASSERT_NE(at, hello.npos);
+    EXPECT_EQ(error_of(hello), ssl::error::stream_truncated) << "all is well with it";
+    EXPECT_EQ(asked, names{"server.test"});
+
+    // In front of the name: the size of the list, the kind of the name, and its size.
+    struct {
+        std::size_t before;
+        char put;
+    } const changes[] = {{5, 1}, {4, 13}, {4, 15}, {4, 0}, {3, 1}, {2, 1}, {1, 10}, {1, 12}};
+    for (auto const& [before, put] : changes) {
+        auto bad = hello;
+        bad[at - before] = put;
+        EXPECT_EQ(error_of(bad).category(), error::get_ssl_category()) << before << " before it: " << int(put);
+        EXPECT_EQ(asked, names{});
+    }
+    auto with_zero = hello;
+    with_zero[at + 3] = '\0';
+    EXPECT_EQ(error_of(with_zero).category(), error::get_ssl_category());
+    EXPECT_EQ(asked, names{});
+
+    auto const with_name_of = [&](std::size_t size) {
+        auto longer = hello;
+        longer.replace(at, 11, std::string(size, 'n'));
+        auto const add = [&](std::size_t where) {
+            auto const n = static_cast<unsigned>(static_cast<unsigned char>(longer[where]) << 8 |
+                                                 static_cast<unsigned char>(longer[where + 1])) +
+                           static_cast<unsigned>(size) - 11;
+            longer[where] = static_cast<char>(n >> 8);
+            longer[where + 1] = static_cast<char>(n & 0xff);
+        };
+        auto const session = 5 + 4 + 2 + 32; // behind the record, the message, the version and the random bytes
+        auto extensions = session + 1 + static_cast<std::size_t>(static_cast<unsigned char>(hello[session]));
+        extensions += 2 + static_cast<std::size_t>(static_cast<unsigned char>(hello[extensions]) << 8 |
+                                                   static_cast<unsigned char>(hello[extensions + 1]));
+        extensions += 1 + static_cast<std::size_t>(static_cast<unsigned char>(hello[extensions]));
+        for (auto const where : {std::size_t{3}, std::size_t{7}, extensions, at - 7, at - 5, at - 2})
+            add(where);
+        return longer;
+    };
+    EXPECT_EQ(error_of(with_name_of(255)), ssl::error::stream_truncated);
+    EXPECT_EQ(asked, names{std::string(255, 'n')});
+    EXPECT_EQ(error_of(with_name_of(256)).category(), error::get_ssl_category());
+    EXPECT_EQ(asked, names{});
+}
+
 class TlsSessions : public TlsServerNames {
 public:
     ~TlsSessions() override { SSL_SESSION_free(session); }
