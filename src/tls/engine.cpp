@@ -140,6 +140,7 @@ progress engine::begin_handshake(bool is_client) noexcept {
             return fail(ec);
         ask_for_ocsp(ssl_);
     }
+    handshake_size_max_ = handshake_size_max_of(ssl_); // That of this context, also if a name chooses another one.
     is_client ? SSL_set_connect_state(ssl_) : SSL_set_accept_state(ssl_);
     has_role_ = true;
     return progress::done;
@@ -154,7 +155,7 @@ progress engine::handshake(bool is_client) noexcept {
     handshake_size_ += before - input.size();
     if (p == progress::closed) // Nobody has said goodbye who has not been there.
         return fail(error::stream_truncated);
-    if (p == progress::wants_input && handshake_size_ > handshake_size_max_of(ssl_))
+    if (p == progress::wants_input && handshake_size_ > handshake_size_max_)
         return fail(error::handshake_too_large);
     return p;
 }

@@ -73,6 +73,7 @@ private:
     bool has_role_ = false;
     bool has_sent_close_ = false;
     std::size_t handshake_size_ = 0; ///< so far, of the peer's
+    std::size_t handshake_size_max_ = 0;
     error_code failure_;
 };
 

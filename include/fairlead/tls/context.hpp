@@ -226,8 +226,9 @@ public:
     }
     /// For a server: called in each handshake as `std::shared_ptr<context>(std::string_view name)` with the name that
     /// the client wants, or an empty one. The stream gets the certificates and authorities of the context that is
-    /// returned, its protocols if it has some, and its log of keys. All else stays as it is here; null changes nothing.
-    /// If the function throws, the client hears that the name is unknown, and the handshake fails.
+    /// returned, and its protocols if it has some. Its OCSP response and its log of keys count, too. All else stays as
+    /// it is here; null changes nothing. If the function throws, the client hears that the name is unknown, and the
+    /// handshake fails.
     /// Errors     error::operation_not_supported   the context is for clients only
     /// Threads    those that perform handshakes
     /// Source     RFC 6066 section 3

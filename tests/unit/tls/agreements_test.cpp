@@ -193,6 +193,15 @@ TEST_F(TlsServerNames, AllElseStaysAsInTheFirstContext) {
     EXPECT_TRUE(handshake_with("other.test").first) << "unless the other one has protocols of its own";
 }
 
+TEST_F(TlsServerNames, LimitsAreThoseOfTheFirstContext) {
+    choose();
+    use(of_client, make_identity("client.test", {}, &authority()));
+    of_server.set_verify_mode(ssl::verify_peer);
+    other->set_handshake_size_max(100);
+    of_server.set_verify_callback([](bool, ssl::verify_context&) { return true; });
+    EXPECT_FALSE(handshake_with("other.test").second);
+}
+
 /// A greeting that asks for server.test, and what a server makes of it.
 TEST_F(TlsServerNames, AMalformedNameIsRefusedAndNobodyIsAsked) {
     choose();
