@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include <openssl/ssl.h>
@@ -178,6 +179,45 @@ TEST_P(TlsHalfClose, BlockingCallsEndOneDirectionToo) {
     }
     EXPECT_EQ(p.client.read_some(buffer(some), ec), 0U);
     EXPECT_EQ(ec, error::eof);
+}
+
+/// Blocks, as programs do that call OpenSSL alone. Its answer is read to the end of the peer; empty: it was cut.
+std::string answer_to_bare_client(int fd, int version) {
+    SSL_CTX* const c = SSL_CTX_new(TLS_client_method());
+    SSL_CTX_set_max_proto_version(c, version);
+    SSL* const s = SSL_new(c);
+    SSL_set_fd(s, fd);
+    std::string got;
+    if (SSL_connect(s) == 1 && SSL_write(s, "request", 7) == 7 && SSL_shutdown(s) == 0) {
+        char some[1000];
+        int n = 0;
+        while ((n = SSL_read(s, some, sizeof some)) > 0)
+            got.append(some, static_cast<std::size_t>(n));
+        got = SSL_get_error(s, n) == SSL_ERROR_ZERO_RETURN ? got + " and the end" : "";
+    }
+    SSL_free(s);
+    SSL_CTX_free(c);
+    return got;
+}
+
+TEST_P(TlsHalfClose, ABareClientOfOpenSSLEndsItsRequest) {
+    auto of_server = server_context();
+    tls_socket server(context, of_server);
+    local::stream_protocol::socket peer(context);
+    local::connect_pair(server.next_layer(), peer);
+    std::string answer;
+    {
+        std::jthread client([&] { answer = answer_to_bare_client(peer.native_handle(), GetParam()); });
+        run_through(context, [&]() -> awaitable<void> {
+            co_await server.async_handshake(ssl::stream_base::server);
+            char request[7];
+            co_await async_read(server, buffer(request));
+            EXPECT_EQ(co_await end_of(server), error::eof);
+            EXPECT_EQ(co_await write_to(server, "answer"), is_new() ? error_code() : error::broken_pipe);
+            co_await server.async_shutdown();
+        });
+    }
+    EXPECT_EQ(answer, is_new() ? "answer and the end" : " and the end");
 }
 
 INSTANTIATE_TEST_SUITE_P(Versions, TlsHalfClose, testing::Values(TLS1_2_VERSION, TLS1_3_VERSION),

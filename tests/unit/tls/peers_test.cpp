@@ -40,11 +40,11 @@ public:
         peer.start(all, true);
         return peer.says("ACCEPT");
     }
-    /// A client of OpenSSL's with these arguments besides: sends "question", and stays.
+    /// A client of OpenSSL's with these arguments besides: sends "question".
     void asks(ip::tcp::acceptor const& at, std::string const& more) {
         peer.start({"/bin/sh", "-c",
                     "echo question | '" + openssl +
-                        "' s_client -ign_eof -connect 127.0.0.1:" + std::to_string(at.local_endpoint().port()) +
+                        "' s_client -connect 127.0.0.1:" + std::to_string(at.local_endpoint().port()) +
                         " -servername server.test -CAfile '" + path("authority.pem") + "' " + more},
                    true);
     }
@@ -193,7 +193,7 @@ TEST_F(TlsPeers, OurServerStaplesForAClientOfOpenSSL) {
             ip::tcp::acceptor acceptor(context, loopback(0));
             auto of_server = server_context();
             of_server.use_ocsp_response_file(responder_says(is_good ? 'V' : 'R'));
-            asks(acceptor, version + " -status");
+            asks(acceptor, version + " -ign_eof -status");
             tls_over_tcp side(context, of_server);
             run_through(context, [&]() -> awaitable<void> {
                 co_await acceptor.async_accept(side.next_layer());
@@ -224,6 +224,27 @@ TEST_F(TlsPeers, AServerOfOpenSSLAnswersWhatHasEnded) {
             co_await std::move(op);
         });
         EXPECT_EQ(got, "noitseuq\n");
+        EXPECT_EQ(ec, error::eof) << ec.message();
+        peer.kill();
+    }
+}
+
+TEST_F(TlsPeers, AClientOfOpenSSLEndsAndIsHeard) {
+    for (std::string const version : {"-tls1_2", "-tls1_3"}) {
+        ip::tcp::acceptor acceptor(context, loopback(0));
+        auto of_server = server_context();
+        asks(acceptor, version);
+        error_code ec;
+        std::string got(9, ' ');
+        run_through(context, [&]() -> awaitable<void> {
+            tls_over_tcp side(co_await acceptor.async_accept(), of_server);
+            co_await side.async_handshake(ssl::stream_base::server);
+            co_await async_read(side, buffer(got));
+            char some[10];
+            auto op = side.async_read_some(buffer(some), redirect_error(ec));
+            co_await std::move(op);
+        });
+        EXPECT_EQ(got, "question\n");
         EXPECT_EQ(ec, error::eof) << ec.message();
         peer.kill();
     }
@@ -273,7 +294,8 @@ TEST_F(TlsPeers, L12_OurServerTakesNoEarlyDataOfAClientOfOpenSSL) {
         auto of_server = server_context();
         make_session_for_early_data(path("session.pem"), may_resume, of_server);
         ip::tcp::acceptor acceptor(context, loopback(0));
-        asks(acceptor, "-tls1_3 -sess_in '" + path("session.pem") + "' -early_data '" + path("early.txt") + "'");
+        asks(acceptor,
+             "-tls1_3 -ign_eof -sess_in '" + path("session.pem") + "' -early_data '" + path("early.txt") + "'");
         std::string got;
         bool is_resumed = false;
         run_through(context, [&]() -> awaitable<void> {
