@@ -19,7 +19,7 @@ public:
     ~spare_memory() {
         while (auto* const bytes = take())
             ::operator delete(bytes);
-        count_ = most; // Whoever gives some back after this keeps none, and nobody finds any.
+        count_ = most; // From now on the thread keeps none, and finds none.
         has_ended_ = true;
     }
     /// Null: there is none.
