@@ -210,6 +210,8 @@ progress engine::shutdown() noexcept {
         return p;
     ERR_clear_error();
     int const r = SSL_shutdown(ssl_);
+    if (r == 1 && ERR_peek_error() != 0) // It takes an alert of the peer for the goodbye.
+        return fail(last_error());
     return r == 1 ? progress::done : progress_of(r);
 }
 

@@ -162,6 +162,25 @@ TEST_F(TlsEnds, L07_AShutdownWhosePeerIsMuteHasItsLimit) {
     EXPECT_EQ(ec, error::operation_aborted);
 }
 
+TEST_F(TlsEnds, L03_AnAlertIsNoGoodbye) {
+    error_code of_shutdown, of_client, of_server;
+    run_through(context, [&]() -> awaitable<void> {
+        co_await p.shake_hands();
+        co_await async_write(p.server.next_layer(), buffer(std::string_view("no record of the server's")));
+        auto const reads = [](TlsEnds& t, tls_socket& s, error_code& ec) -> awaitable<void> {
+            auto op = s.async_read_some(buffer(t.got), redirect_error(ec));
+            co_await std::move(op);
+        };
+        auto ending = p.server.async_shutdown(redirect_error(of_shutdown));
+        auto reading = reads(*this, p.client, of_client); // It says why it ends the connection.
+        co_await when_all(std::move(ending), std::move(reading));
+        co_await reads(*this, p.server, of_server);
+    });
+    EXPECT_EQ(of_client.category(), error::get_ssl_category()) << of_client.message();
+    EXPECT_EQ(of_shutdown.category(), error::get_ssl_category()) << of_shutdown.message();
+    EXPECT_EQ(of_server, of_shutdown) << of_server.message();
+}
+
 TEST_F(TlsEnds, M11_AMovedStreamTakesItsBytesAlong) {
     std::string const text(2000, 'm');
     run_through(context, [&]() -> awaitable<void> {
