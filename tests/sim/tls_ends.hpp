@@ -70,7 +70,6 @@ struct flight {
     bool is_coroutine = false;
     bool is_sync = false;
     bool brings_bytes = false; ///< a handshake
-    bool has_begun = false;
     bool is_over = false;
     error_code ec;
     std::size_t n = 0;
@@ -216,7 +215,6 @@ protected:
 
 private:
     void launch(end_type& e, flight& f, way w) {
-        f.has_begun = w != way::coroutine;
         switch (w) {
         case way::handler: return with_operation(e, f, bind_cancellation_slot(f.signal.slot(), handler_of(e, f)));
         case way::limited:
@@ -260,7 +258,6 @@ private:
         }
     }
     awaitable<void> await(end_type& e, flight& f, alive) {
-        f.has_begun = true;
         if (!e.tls) {
             completed(e, f, error::operation_aborted, 0);
             co_return;
@@ -352,7 +349,7 @@ private:
             e.is_done |= !f.ec && !f.is_intruder;
             if (f.brings_bytes && f.n != 0)
                 e.come.clear();
-            check(!f.brings_bytes || f.n == f.size || f.ec == error::already_started || !f.has_begun,
+            check(!f.brings_bytes || f.n == f.size || f.ec == error::already_started || f.is_coroutine,
                   "bytes that had come were not taken");
             break;
         case verb::shutdown: check(f.ec || may_be_over(e), "the peer has not said goodbye"); break;

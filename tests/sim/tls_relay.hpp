@@ -74,7 +74,7 @@ public:
             s.close(no_matter);
         }
         for (auto* d : directions_)
-            d->is_cut = d->has_lost = true;
+            d->is_cut = true; // Nobody knows whether bytes were on their way.
     }
     /// From the socket of that number to the other one. `is_late` says whether the reader's handshake is over.
     template <class IsLate> awaitable<void> carry(int from, IsLate is_late, alive) {
