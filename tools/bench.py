@@ -55,8 +55,7 @@ COUNTED_MOST = 20000  # operations under callgrind, unless one block has more
 CPU_NS = "CPU ns"
 WHOLE_S = "s"
 ROUNDS_MOST = {"bytes": 2, "KiB": 1, "MiB": 1, "CPU s": 3, WHOLE_S: 1}  # of units that hardly vary, or take long
-OF_CARGO = {"tokio_peer"}  # what ./dev bench builds with cargo
-CARGO_PROGRAMS = ROOT / "build/tokio/target/release"
+OF_CARGO = {"tokio_peer": "tokio", "tokio_tls_peer": "tokio_tls"}  # what ./dev bench builds with cargo, and where
 FAILURES = (RuntimeError, OSError, subprocess.SubprocessError)  # of a row, not of this program
 
 
@@ -133,12 +132,16 @@ class Run:
             raise RuntimeError(f"{' '.join(command)} {end}" + (f": {reason}" if reason else ""))
 
 
-def crate_is_current() -> bool:
+def program_of_cargo(name: str) -> Path:
+    return ROOT / "build" / OF_CARGO[name] / "target/release" / name
+
+
+def crate_is_current(name: str) -> bool:
     """Built from the sources of now; a test may run long after the last ./dev bench."""
-    program = CARGO_PROGRAMS / "tokio_peer"
-    sources = ROOT / "bench/peers/tokio"
+    program = program_of_cargo(name)
+    sources = ROOT / "bench/peers" / OF_CARGO[name]
     return program.exists() and all(
-        (copy := ROOT / "build/tokio" / f.relative_to(sources)).exists() and copy.read_bytes() == f.read_bytes()
+        (copy := ROOT / "build" / OF_CARGO[name] / f.relative_to(sources)).exists() and copy.read_bytes() == f.read_bytes()
         and copy.stat().st_mtime <= program.stat().st_mtime for f in sources.rglob("*") if f.is_file())
 
 
@@ -153,9 +156,9 @@ class Tree:
         self.compiler = re.sub(r"-[\d.]+$", "", found[1]) if found else "the compiler"
 
     def program(self, name: str) -> str | None:
-        if name in OF_CARGO and not crate_is_current():
+        if name in OF_CARGO and not crate_is_current(name):
             return None
-        places = [CARGO_PROGRAMS / name] if name in OF_CARGO else self.places(name)
+        places = [program_of_cargo(name)] if name in OF_CARGO else self.places(name)
         return next((str(p) for p in places if p.is_file() and os.access(p, os.X_OK)), None)
 
     def places(self, name: str) -> list[Path]:
@@ -309,6 +312,11 @@ def versions() -> dict[str, str]:
     if lock.exists() and shutil.which("rustc"):
         found["rustc"] = subprocess.run(["rustc", "--version"], capture_output=True, text=True).stdout.strip()
         found["Tokio"] = re.search(r'name = "tokio"\nversion = "([^"]+)"', lock.read_text())[1]
+    lock = ROOT / "build/tokio_tls/Cargo.lock"
+    if lock.exists():
+        found["rustls"] = re.search(r'name = "rustls"\nversion = "([^"]+)"', lock.read_text())[1]
+    if said := said_by("openssl", "version"):
+        found["OpenSSL"] = said.removeprefix("OpenSSL ")
     boost, hiredis = ROOT / "build/peers/usr/include/boost/version.hpp", Path("/usr/include/hiredis/hiredis.h")
     if boost.exists():
         found["Boost.Redis, Boost.Cobalt"] = re.search(r'BOOST_LIB_VERSION "(.*)"', boost.read_text())[1].replace("_", ".")

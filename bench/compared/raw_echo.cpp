@@ -3,12 +3,10 @@
 //
 //   raw_echo epoll MESSAGES PROTOCOL PAIRS
 #include "descriptors.hpp"
+#include "loopback.hpp"
 
-#include <arpa/inet.h>
 #include <cstdlib>
 #include <cstring>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -17,30 +15,6 @@
 namespace {
 
 constexpr std::size_t message_size = 64;
-
-void check(long result) {
-    if (result < 0)
-        std::abort();
-}
-
-void connect_tcp(int (&fds)[2]) {
-    int const acceptor = socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in at{};
-    at.sin_family = AF_INET;
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof at;
-    check(bind(acceptor, reinterpret_cast<sockaddr*>(&at), size));
-    check(listen(acceptor, 1));
-    check(getsockname(acceptor, reinterpret_cast<sockaddr*>(&at), &size));
-    fds[0] = socket(AF_INET, SOCK_STREAM, 0);
-    check(connect(fds[0], reinterpret_cast<sockaddr*>(&at), size));
-    fds[1] = accept(acceptor, nullptr, nullptr);
-    check(fds[1]);
-    close(acceptor);
-    int const on = 1;
-    for (int fd : fds)
-        check(setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on));
-}
 
 } // namespace
 
@@ -58,7 +32,7 @@ int main(int argc, char** argv) {
         if (over_unix)
             check(socketpair(AF_UNIX, SOCK_STREAM, 0, fds));
         else
-            connect_tcp(fds);
+            connect_tcp_no_delay(fds);
         for (int fd : fds) {
             all.push_back(fd);
             epoll_event event{};

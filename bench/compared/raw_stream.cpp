@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
         epoll_ctl(set, EPOLL_CTL_ADD, fd, &event);
     }
     std::vector<char> data(stream_end::piece);
-    stream_end::stopwatch const watch;
+    stopwatch const watch;
     for (std::uint64_t left = bytes; left != 0;) {
         auto const want = left < data.size() ? left : data.size();
         auto const n = sends ? send(fd, data.data(), want, MSG_NOSIGNAL) : recv(fd, data.data(), want, 0);

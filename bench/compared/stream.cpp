@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
     stream_end other(sends ? stream_end::receives : stream_end::sends, bytes);
     asio::io_context context(1);
     transfer t{tcp::socket(context, tcp::v4(), other.connect()), bytes};
-    stream_end::stopwatch const watch;
+    stopwatch const watch;
     if (with_coroutines)
         asio::co_spawn(context, sends ? send(t) : receive(t), asio::detached);
     else if (sends)
