@@ -1,5 +1,5 @@
-// What all programs of TLS agree on: TLS 1.3 with AES-128-GCM and X25519, certificates of ECDSA P-256, and one ticket
-// for each handshake. The client verifies the server against an authority, and its name.
+// All programs of TLS agree on TLS 1.3 with AES-128-GCM and X25519. Certificates are of ECDSA P-256, and a handshake has
+// one ticket. The client verifies the server against an authority, and its name.
 //
 // Each program makes its certificates when it starts.
 #pragma once
@@ -103,7 +103,7 @@ struct bare_contexts {
         need(SSL_CTX_use_certificate(server.get(), those.server.certificate.get()) == 1);
         need(SSL_CTX_use_PrivateKey(server.get(), those.server.key.get()) == 1);
     }
-    /// Each recv takes as much as there is, up to four records of the largest size; else it takes a record's head or
+    /// Each recv takes as much as there is, up to four records of the largest size. Else it takes a record's head, or
     /// the rest of it.
     void read_ahead() {
         for (auto* c : {client.get(), server.get()}) {

@@ -12,7 +12,7 @@
 #include <vector>
 
 /// Starts a process that shakes hands on one socket after the other, and keeps them open as long as this process is
-/// there. What is returned are the servers' sockets.
+/// there. Returns the servers' sockets.
 inline open_sockets begin_tls_clients(tls::identities const& those, int wanted) {
     auto const limit = raise_descriptor_limit();
     open_sockets result{{}, wanted};

@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-/// A thread that shakes hands and then does as little as it can, so that the stream waits for nobody. What it sends was
-/// encrypted before. What it receives is counted only: all records have to be of the agreed size.
+/// A thread that shakes hands and then does as little as it can, so that the stream waits for nobody. It encrypts before
+/// it is ready, and sends then. Bytes that come are counted only: all records have to be of the agreed size.
 class tls_stream_end {
 public:
     enum role { sends, receives };

@@ -14,6 +14,12 @@
 
 namespace fairlead::ssl::impl {
 
+/// As ERR_clear_error(), which takes 700 instructions also where there is no error.
+static void forget_errors() noexcept {
+    if (ERR_peek_error() != 0)
+        ERR_clear_error();
+}
+
 /// OpenSSL's way to our bytes. A call that has to wait asks to be repeated.
 struct engine::io {
     static engine& of(BIO* b) noexcept { return *static_cast<engine*>(BIO_get_data(b)); }
@@ -21,6 +27,7 @@ struct engine::io {
         auto& self = of(b);
         BIO_clear_retry_flags(b);
         *n = self.input.take(into, size);
+        self.release_after_use(self.input.empty());
         if (*n != 0)
             return 1;
         if (!self.input_ended)
@@ -94,7 +101,7 @@ void engine::attach() {
 error_code engine::set_host_name(std::string const& name) noexcept {
     if (name.empty() || name.size() > 255 || name.find('\0') != std::string::npos)
         return fairlead::error::invalid_argument;
-    ERR_clear_error();
+    forget_errors();
     auto* const expected = SSL_get0_param(ssl_);
     X509_VERIFY_PARAM_set1_ip(expected, nullptr, 0); // of another call
     X509_VERIFY_PARAM_set1_host(expected, nullptr, 0);
@@ -149,7 +156,7 @@ progress engine::begin_handshake(bool is_client) noexcept {
 progress engine::handshake(bool is_client) noexcept {
     if (failure_ || (!has_role_ && begin_handshake(is_client) == progress::failed))
         return progress::failed;
-    ERR_clear_error();
+    forget_errors();
     auto const before = input.size();
     auto const p = progress_of(SSL_do_handshake(ssl_));
     handshake_size_ += before - input.size();
@@ -164,7 +171,9 @@ progress engine::read(void* into, std::size_t size, std::size_t& n) noexcept {
     n = 0;
     if (failure_)
         return progress::failed;
-    ERR_clear_error();
+    if (is_drained())
+        return progress::wants_input;
+    forget_errors();
     auto const p = progress_of(SSL_read_ex(ssl_, into, size, &n));
     return p == progress::closed ? ended() : p;
 }
@@ -177,7 +186,7 @@ progress engine::ended() noexcept {
         return fail(error::stream_truncated);
     if (SSL_version(ssl_) < TLS1_3_VERSION && !has_sent_close_) {
         has_sent_close_ = SSL_shutdown(ssl_) >= 0;
-        ERR_clear_error();
+        forget_errors();
     }
     return progress::closed;
 }
@@ -190,7 +199,11 @@ progress engine::write(void const* from, std::size_t size, std::size_t& n) noexc
         return progress::closed;
     if (output.space_left() < record_most)
         return progress::wants_output;
-    ERR_clear_error();
+    bool const keeps = has_written_ && keeps_write_buffer;
+    has_written_ = true;
+    has_kept_ = has_kept_ || keeps;
+    release_after_use(!keeps);
+    forget_errors();
     return progress_of(SSL_write_ex(ssl_, from, size, &n));
 }
 
@@ -199,7 +212,7 @@ progress engine::shutdown_send() noexcept {
         return progress::failed;
     if (has_sent_close_)
         return progress::done;
-    ERR_clear_error();
+    forget_errors();
     int const r = SSL_shutdown(ssl_);
     has_sent_close_ = r >= 0;
     return has_sent_close_ ? progress::done : progress_of(r);
@@ -208,11 +221,30 @@ progress engine::shutdown_send() noexcept {
 progress engine::shutdown() noexcept {
     if (auto const p = shutdown_send(); p != progress::done || (SSL_get_shutdown(ssl_) & SSL_RECEIVED_SHUTDOWN))
         return p;
-    ERR_clear_error();
+    forget_errors();
     int const r = SSL_shutdown(ssl_);
     if (r == 1 && ERR_peek_error() != 0) // It takes an alert of the peer for the goodbye.
         return fail(last_error());
     return r == 1 ? progress::done : progress_of(r);
+}
+
+void engine::release_after_use(bool yes) noexcept {
+    if (yes == releases_)
+        return;
+    releases_ = yes;
+    yes ? SSL_set_mode(ssl_, SSL_MODE_RELEASE_BUFFERS) : SSL_clear_mode(ssl_, SSL_MODE_RELEASE_BUFFERS);
+}
+void engine::release_write_buffer() noexcept {
+    has_written_ = false;
+    // Some versions of OpenSSL 3 would also free the head of a record whose body has not come.
+    if (has_kept_ && SSL_rstate_string(ssl_)[1] != 'B')
+        has_kept_ = SSL_free_buffers(ssl_) == 0;
+}
+
+/// OpenSSL would say the same, after a longer way.
+bool engine::is_drained() const noexcept {
+    return input.empty() && !input_ended && SSL_is_init_finished(ssl_) && !SSL_has_pending(ssl_) &&
+           !(SSL_get_shutdown(ssl_) & SSL_RECEIVED_SHUTDOWN);
 }
 
 bool engine::has_input() const noexcept { return !input.empty() || input_ended || SSL_pending(ssl_) != 0; }

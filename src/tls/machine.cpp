@@ -73,6 +73,7 @@ progress machine::read_step(stream_op& o) noexcept {
 }
 
 progress machine::write_step(stream_op& o) noexcept {
+    engine_.keeps_write_buffer = !reading_.is_under_way; // Else no read gives it back when it waits.
     auto p = progress::done;
     while (p == progress::done && !io::moves_nothing(o)) {
         std::size_t n = 0;
@@ -244,6 +245,7 @@ bool machine::read_below() noexcept {
         engine_.input.give_back();
         begin_read(first_.data(), first_.size());
     }
+    engine_.release_write_buffer();
     submit_below(reading_);
     return false;
 }
@@ -274,6 +276,12 @@ void machine::has_read() noexcept {
         reading_.failure = ec;
 }
 
+/// All that has come is decrypted, and nobody waits for more.
+void machine::give_back_input() noexcept {
+    if (engine_.input.empty() && !reading_.is_under_way)
+        engine_.input.give_back();
+}
+
 void machine::go_on(op_queue& done) noexcept {
     tries_left_ = tries_in_a_row;
     do
@@ -281,8 +289,7 @@ void machine::go_on(op_queue& done) noexcept {
     while (write_below() || read_below());
     drop_unwanted_read();
     drop_limit();
-    if (engine_.input.empty() && !reading_.is_under_way)
-        engine_.input.give_back();
+    give_back_input();
 }
 
 bool machine::is_shaking_hands() const noexcept {
@@ -355,6 +362,7 @@ bool machine::try_now(stream_op& o) noexcept {
         if (step(o)) {
             place = nullptr;
             write_below(); // an alert, for instance
+            give_back_input();
             return true;
         }
         // Bytes of both directions stay with the machine, so that nothing is lost if they are not enough.

@@ -74,6 +74,7 @@ private:
     bool read_below() noexcept;
     void drop(way& w) noexcept;
     void drop_unwanted_read() noexcept;
+    void give_back_input() noexcept;
     void end_all(op_queue& done) noexcept;
     void wrote() noexcept;
     void has_read() noexcept;

@@ -1,4 +1,4 @@
-//! What all programs of TLS agree on: see bench/compared/tls_agreement.hpp.
+//! The agreement of all programs of TLS, as in bench/compared/tls_agreement.hpp.
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use rustls::client::Resumption;
 use rustls::crypto::aws_lc_rs::{cipher_suite, default_provider, kx_group, Ticketer};
