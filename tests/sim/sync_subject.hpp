@@ -21,7 +21,7 @@ namespace fairlead::test {
 
 class sync_subject {
 public:
-    enum class outcome : unsigned char { waits, succeeds, is_aborted, either };
+    enum class outcome : unsigned char { waits, succeeds, is_aborted, is_closed, either };
     struct wait {
         std::size_t amount = 0;
         outcome expected = outcome::waits;
@@ -41,7 +41,8 @@ public:
     /// After the context has been abandoned: no wait and no handler is left.
     virtual void check_abandoned() {}
 
-    void settle() {
+    /// After everything has ended.
+    virtual void settle() {
         for (auto const& w : waits_)
             check(w->has_ended,
                   w->expected == outcome::waits ? "a wait has not ended" : "a wait that could end has not");
@@ -68,7 +69,10 @@ protected:
                 check(w.expected != outcome::waits, "a wait ends that has to go on");
                 check(!ec || w.expected != outcome::succeeds, "a wait that has succeeded ends otherwise");
                 check(ec || w.expected != outcome::is_aborted, "a wait succeeds that was cancelled");
-                check(!ec || ec == error::operation_aborted, "a wait ends with a strange error");
+                check(ec || w.expected != outcome::is_closed, "a send succeeds that nobody can receive");
+                auto const why = w.expected == outcome::is_closed ? error_code(error::channel_closed)
+                                                                  : error_code(error::operation_aborted);
+                check(!ec || ec == why, "a wait ends with a strange error");
                 then(ec, std::forward<decltype(rest)>(rest)...);
                 if (below(4) == 0 && ++inside_ < 50)
                     act();
