@@ -14,7 +14,6 @@
 #include <fairlead/token/adapters.hpp>
 
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <stdexcept>

@@ -8,6 +8,8 @@
 #include <fairlead/operation/async_op.hpp>
 #include <fairlead/operation/initiate_on.hpp>
 
+#include <csignal> // for programs: the names of the signals
+
 namespace fairlead {
 
 /// The one with the default executor.
