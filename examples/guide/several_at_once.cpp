@@ -1,6 +1,7 @@
 // The program of docs/guide/several-at-once.md: groups, races and scopes.
 //
 // Run as a test:
+#include <fairlead/coro/shield.hpp>
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/coro/when_any.hpp>
 #include <fairlead/io/io_context.hpp>
@@ -66,6 +67,9 @@ awaitable<void> wait_for_any() {
     auto won = co_await when_any(job(1ms, 1), patience.async_wait());
     expect(won.index() == 0 && won.get<0>().value() == 1, "when_any: the first to end");
     expect(!won.get<1>().has_value(), "the other has been asked to end, and has ended");
+
+    auto raced = co_await when_any(failing_job(), shield(job(5ms, 2)));
+    expect(raced.index() == 1 && raced.get<0>().error(), "a value wins over the failure that came first");
 
     auto succeeded = co_await when_any_success(failing_job(), job(5ms, 2));
     expect(succeeded.index() == 1, "when_any_success: the first that does not fail");
