@@ -57,6 +57,9 @@ add_test(NAME instructions/group_costs_little_more_than_its_operations COMMAND $
 add_test(NAME instructions/value_of_a_generator_costs_less_than_a_call COMMAND ${count}
   $<TARGET_FILE:instructions_generators> next)
 add_test(NAME papers/C04_errno_is_left_alone COMMAND ${count} $<TARGET_FILE:instructions_operations> C04)
+add_test(NAME papers/B07_starting_takes_no_atomic_operation COMMAND ${count} $<TARGET_FILE:instructions_operations> B07)
+add_test(NAME papers/C03_copies_of_an_executor_take_no_atomic_operation COMMAND ${count}
+  $<TARGET_FILE:instructions_operations> C03)
 set_tests_properties(papers/A13_default_memory_takes_as_many_instructions_as_custom_memory
   instructions/default_memory_costs_a_post_little_more instructions/any_stream_costs_little_more_than_its_socket
   instructions/limit_around_a_read_costs_little
@@ -64,4 +67,5 @@ set_tests_properties(papers/A13_default_memory_takes_as_many_instructions_as_cus
   instructions/read_that_can_be_asked_costs_little_more
   instructions/group_costs_little_more_than_its_operations
   instructions/value_of_a_generator_costs_less_than_a_call
-  instructions/read_until_costs_little_more_than_its_search papers/C04_errno_is_left_alone PROPERTIES LABELS instructions TIMEOUT 300 SKIP_RETURN_CODE 77)
+  instructions/read_until_costs_little_more_than_its_search papers/C04_errno_is_left_alone
+  papers/B07_starting_takes_no_atomic_operation papers/C03_copies_of_an_executor_take_no_atomic_operation PROPERTIES LABELS instructions TIMEOUT 300 SKIP_RETURN_CODE 77)

@@ -1,10 +1,12 @@
 """Counts what a program does with callgrind: the same on every computer, as far as the processor's features allow."""
 
+import functools
 import os
 import re
 import shutil
 import subprocess
 import tempfile
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,3 +65,44 @@ def count_each(command, n: int, padding: int = 0) -> Count:
     some, more = count(command(n), padding), count(command(2 * n), padding)
     return Count((more.instructions - some.instructions) / n,
                  {name: (more.calls[name] - some.calls.get(name, 0)) / n for name in more.calls})
+
+
+# What other processors have to be asked for: read-modify-write, and fences. Loads and stores of atomics are plain ones here.
+LOCKED = re.compile(r"\s+([0-9a-f]+):\t(?:lock\b|xchg\b.*\(|mfence)")
+
+
+@functools.cache
+def locked_instructions(file: str) -> dict[int, str]:
+    """Those of a program or library for x86-64, each with the name of its function as the linker has it."""
+    found, function = {}, ""
+    for line in subprocess.run(["objdump", "-d", "--no-show-raw-insn", file], check=True, capture_output=True,
+                               text=True).stdout.splitlines():
+        if line.endswith(">:"):
+            function = line[line.index("<") + 1:-2]
+        elif match := LOCKED.match(line):
+            found[int(match[1], 16)] = function
+    return found
+
+
+def count_locked(command: list[str]) -> Counter[str]:
+    """How many of them one run executes, function by function."""
+    text, = outputs(command, 0, "--dump-instr=yes", "--compress-pos=no")
+    executed: Counter[str] = Counter()
+    file, is_call = "", False
+    for line in text.splitlines():
+        if line.startswith("ob="):
+            file = line[3:]
+        elif line.startswith("calls="):
+            is_call = True  # The next line has the cost of what is called.
+        elif match := re.match(r"0x([0-9a-f]+) \S+ (\d+)$", line):
+            if not is_call and Path(file).is_file():
+                if function := locked_instructions(file).get(int(match[1], 16)):
+                    executed[function] += int(match[2])
+            is_call = False
+    return executed
+
+
+def count_locked_each(command, n: int) -> dict[str, float]:
+    """Those of one operation: the difference between n and 2 n of them."""
+    some, more = count_locked(command(n)), count_locked(command(2 * n))
+    return {function: (more[function] - some[function]) / n for function in more if more[function] != some[function]}
