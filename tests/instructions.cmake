@@ -30,6 +30,10 @@ fairlead_own_target(instructions_every_operation)
 target_include_directories(instructions_every_operation PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(instructions_every_operation PRIVATE fairlead)
 target_link_options(instructions_every_operation PRIVATE -Wl,--strip-debug)
+add_executable(instructions_copies instructions/copies.cpp)
+fairlead_own_target(instructions_copies)
+target_link_libraries(instructions_copies PRIVATE fairlead)
+target_link_options(instructions_copies PRIVATE -Wl,--strip-debug)
 # The program of P0162R0 §4, as BM-1 times it.
 set(emulated ${PROJECT_SOURCE_DIR}/bench/emulated)
 add_library(instructions_os SHARED ${emulated}/os.cpp)
@@ -59,7 +63,7 @@ add_test(NAME instructions/value_of_a_generator_costs_less_than_a_call COMMAND $
 add_test(NAME papers/C04_errno_is_left_alone COMMAND ${count} $<TARGET_FILE:instructions_operations> C04)
 add_test(NAME papers/B07_starting_takes_no_atomic_operation COMMAND ${count} $<TARGET_FILE:instructions_operations> B07)
 add_test(NAME papers/C03_copies_of_an_executor_take_no_atomic_operation COMMAND ${count}
-  $<TARGET_FILE:instructions_operations> C03)
+  $<TARGET_FILE:instructions_copies> C03)
 set_tests_properties(papers/A13_default_memory_takes_as_many_instructions_as_custom_memory
   instructions/default_memory_costs_a_post_little_more instructions/any_stream_costs_little_more_than_its_socket
   instructions/limit_around_a_read_costs_little

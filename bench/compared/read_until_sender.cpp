@@ -13,7 +13,7 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <optional>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -32,12 +32,19 @@ public:
     repeated_read(socket_type& s, std::string& t, long n, Token stop) : stream_(s), text_(t), left_(n), stop_(stop) {}
     repeated_read(repeated_read const&) = delete;
     repeated_read& operator=(repeated_read const&) = delete;
+    ~repeated_read() {
+        if (has_state_)
+            state_.~operation();
+    }
 
     void next() noexcept {
         if (left_-- == 0)
             return;
-        operation_.emplace(made{this});
-        execution::start(*operation_);
+        if (has_state_)
+            state_.~operation();
+        has_state_ = true;
+        ::new (static_cast<void*>(&state_)) operation(execution::connect(read(), receiver{this}));
+        execution::start(state_);
     }
 
 private:
@@ -49,18 +56,16 @@ private:
         void set_stopped() noexcept { std::abort(); }
         stop_environment<Token> get_env() const noexcept { return {of->stop_}; }
     };
-    auto read() { return async_read_until(stream_, dynamic_buffer(text_), "\r\n"); }
+    FAIRLEAD_ALWAYS_INLINE auto read() { return async_read_until(stream_, dynamic_buffer(text_), "\r\n"); }
     using operation = execution::connect_result_t<async_op<void(error_code, std::size_t)>, receiver>;
-    struct made {
-        repeated_read* of;
-        operator operation() const { return execution::connect(of->read(), receiver{of}); }
-    };
-
     socket_type& stream_;
     std::string& text_;
     long left_;
     Token stop_;
-    std::optional<operation> operation_;
+    bool has_state_ = false;
+    union {
+        operation state_;
+    };
 };
 
 template <class Token> void run(long n, Token stop) {

@@ -30,6 +30,17 @@ void throw_failed(await_record& r) {
     std::rethrow_exception(take_result<std::exception_ptr>(r));
 }
 
+void* allocate_beside(await_record& r, std::size_t bytes) {
+    return r.hooks->allocate ? r.hooks->allocate(r, bytes) : exec::recycle_allocate(bytes);
+}
+
+void deallocate_beside(await_record& r, void* p, std::size_t bytes) noexcept {
+    if (r.hooks->deallocate)
+        r.hooks->deallocate(r, p, bytes);
+    else
+        exec::recycle_free(p);
+}
+
 void finish_await(await_record& r) {
     auto& thread = exec::this_thread;
     if (thread.starting == &r) {

@@ -11,9 +11,6 @@
 //   operations read_until_callbacks N   the same with callbacks
 //   operations read_until_sender N      the same as a sender that is repeated
 //   operations try_step N               an awaited operation of a user's that is ready
-//   operations copy_executor N          any_io_executor of a context is copied, and the copy destroyed
-//   operations copy_strand N            the same of a strand
-//   operations futures N                posts whose results come in futures
 //   operations timer N                  a timer that is set, waited for and cancelled
 #include "even_clock.hpp"
 
@@ -27,7 +24,6 @@
 #include <fairlead/stream/write.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/post.hpp>
-#include <fairlead/token/use_future.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -206,24 +202,6 @@ struct own_chain : chain {
     }
 };
 
-/// The compiler does not see what comes of it.
-FAIRLEAD_NOINLINE void copy(any_io_executor const& from) noexcept {
-    any_io_executor const to(from);
-    asm volatile("" : : "r"(&to) : "memory");
-}
-void copies(any_io_executor const& from, long n) {
-    for (long i = 0; i != n; ++i)
-        copy(from);
-}
-void futures(io_context& context, long n) {
-    for (long i = 0; i != n; ++i) {
-        auto done = post(context, use_future);
-        context.run();
-        context.restart();
-        done.get();
-    }
-}
-
 } // namespace
 
 int main(int argc, char** argv) {
@@ -259,12 +237,6 @@ int main(int argc, char** argv) {
         post(context, [&] { senders.next(); });
     else if (is("try_step"))
         co_spawn(context, try_steps(n), detached);
-    else if (is("copy_executor"))
-        copies(context.get_executor(), n);
-    else if (is("copy_strand"))
-        copies(make_strand(context), n);
-    else if (is("futures"))
-        futures(context, n);
     else if (is("timer"))
         timers.next();
     else

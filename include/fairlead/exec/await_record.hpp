@@ -68,6 +68,9 @@ struct record_hooks {
     // Of a root whose chain a group awaits:
     coro::group_member const& (*member)(await_record const&) noexcept;
     bool (*is_to_be_destroyed)(await_record const&) noexcept;
+    // Of a root with an allocator, for what does not fit into the bytes; null: the recycler. Any thread.
+    void* (*allocate)(await_record&, std::size_t bytes) = nullptr;
+    void (*deallocate)(await_record&, void*, std::size_t bytes) noexcept = nullptr;
 };
 
 enum class await_state : unsigned char {

@@ -100,6 +100,8 @@ public:
 
     /// For the library's own algorithms.
     socket_core& core() noexcept { return core_; }
+    /// The loop of get_executor(), for which that need not be copied.
+    loop* native_loop() const noexcept { return exec::loop_of(executor_); }
     /// For initiate_on().
     bool runs_handlers() const noexcept { return core_.engine.runs_handlers(); }
 

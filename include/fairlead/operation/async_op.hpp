@@ -220,6 +220,7 @@ public:
         using init_type = std::decay_t<Init>;
         void* place = storage_;
         if constexpr (inside<init_type>)
+        functions_ = impl::operation::find_table<init_type, Storage, Args...>();
             ::new (place) init_type(std::forward<Init>(init));
         else
             ::new (place) impl::operation::boxed_initiation<init_type>(std::in_place, std::forward<Init>(init));
@@ -229,13 +230,7 @@ public:
         requires(Larger > Storage)
     async_op(async_op<R(Args...), Larger>&& other)
         : async_op(typename async_op<R(Args...), Larger>::initiation{std::move(other)}) {}
-    async_op(async_op&& other) noexcept : functions_(other.functions_) {
-        if (functions_->relocate)
-            functions_->relocate(other.storage_, storage_);
-        else
-            impl::base::copy_bytes(storage_, other.storage_, storage_size);
-        other.functions_ = &impl::operation::no_functions<Args...>;
-    }
+    async_op(async_op&& other) noexcept : async_op(std::move(other), where_it_is_started()) {}
     async_op& operator=(async_op&&) = delete;
     FAIRLEAD_ALWAYS_INLINE ~async_op() {
         if (functions_->destroy) [[unlikely]] // Most have nothing to destroy.
@@ -255,7 +250,8 @@ public:
 
     /// As a sender of C++26; its operation state is in sender/connected_op.hpp.
     using sender_concept = execution::sender_tag;
-    template <class Receiver> impl::sender::connected_op<async_op, Receiver> connect(Receiver r) && {
+    template <class Receiver>
+    FAIRLEAD_ALWAYS_INLINE impl::sender::connected_op<async_op, Receiver> connect(Receiver r) && {
         return impl::sender::connected_op<async_op, Receiver>(std::move(*this), std::move(r));
     }
     template <class, class...> static consteval auto get_completion_signatures() {
@@ -273,6 +269,16 @@ private:
     template <class S, class Op> friend auto impl::operation::resume_with(Op&, await_record&);
 
     auto take(await_record& r) { return impl::operation::take_with<signature>(functions_, storage_, r); }
+
+    /// The compiler then knows the functions of an operation that was made a moment ago.
+    struct where_it_is_started {};
+    FAIRLEAD_ALWAYS_INLINE async_op(async_op&& other, where_it_is_started) noexcept : functions_(other.functions_) {
+        if (functions_->relocate)
+            functions_->relocate(other.storage_, storage_);
+        else
+            impl::base::copy_bytes(storage_, other.storage_, storage_size);
+        other.functions_ = &impl::operation::no_functions<Args...>;
+    }
 
     /// The operation as an initiation, for whatever token it meets next.
     struct initiation {
@@ -311,8 +317,11 @@ template <class T> inline constexpr bool is_async_op = false;
 template <class Signature, std::size_t Storage> inline constexpr bool is_async_op<async_op<Signature, Storage>> = true;
 
 struct op_access {
-    template <class Op> static auto* functions(Op const& o) noexcept { return o.functions_; }
-    template <class Op> static void* storage(Op& o) noexcept { return o.storage_; }
+    template <class Op> FAIRLEAD_ALWAYS_INLINE static auto* functions(Op const& o) noexcept { return o.functions_; }
+    template <class Op> FAIRLEAD_ALWAYS_INLINE static Op move_to_start(Op&& o) noexcept {
+        return Op(std::move(o), typename Op::where_it_is_started());
+    }
+    template <class Op> FAIRLEAD_ALWAYS_INLINE static void* storage(Op& o) noexcept { return o.storage_; }
 };
 
 /// Awaits an async_op in a coroutine of ours. Two pointers, because g++ keeps one of these for every await site.

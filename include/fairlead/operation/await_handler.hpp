@@ -25,6 +25,9 @@ inline bool lends_here(await_record const& r) noexcept {
     exec::section const s;
     return f && f->runs == r.home && f->runs->mine(s);
 }
+/// Memory for what does not fit into the bytes.
+FAIRLEAD_EXPORT void* allocate_beside(await_record& r, std::size_t bytes);
+FAIRLEAD_EXPORT void deallocate_beside(await_record& r, void* p, std::size_t bytes) noexcept;
 inline void* lend_bytes(await_record& r, std::size_t bytes) {
     exec::section const s;
     if (lends_here(r) && !r.lent && bytes <= await_record::lendable) {
@@ -32,17 +35,17 @@ inline void* lend_bytes(await_record& r, std::size_t bytes) {
         return r.bytes;
     }
     ++exec::this_thread.record_overflows;
-    return exec::recycle_allocate(bytes);
+    return allocate_beside(r, bytes);
 }
-inline void take_back_bytes(await_record& r, void* p) noexcept {
+inline void take_back_bytes(await_record& r, void* p, std::size_t bytes) noexcept {
     if (p != r.bytes)
-        return exec::recycle_free(p);
+        return deallocate_beside(r, p, bytes);
     r.lent = false;
     if (r.end == exec::chain_end::awaits_bytes) [[unlikely]]
         r.hooks->abandon(&r);
 }
 
-/// The lendable bytes of one await record as an allocator; a second live block goes to the recycler and is counted.
+/// The lendable bytes of one await record as an allocator; a second live block lies beside it and is counted.
 template <class T> class record_allocator {
 public:
     using value_type = T;
@@ -57,10 +60,10 @@ public:
     {
         return static_cast<T*>(lend_bytes(*record_, n * sizeof(T)));
     }
-    void deallocate(T* p, std::size_t) noexcept
+    void deallocate(T* p, std::size_t n) noexcept
         requires(!std::is_void_v<T>)
     {
-        take_back_bytes(*record_, p);
+        take_back_bytes(*record_, p, n * sizeof(T));
     }
     template <class U> friend bool operator==(record_allocator const& a, record_allocator<U> const& b) noexcept {
         return a.record_ == b.record_;
@@ -82,7 +85,7 @@ template <class Values> void store_result(await_record& r, Values&& v) {
     if constexpr (result_fits<type>)
         ::new (place) type(std::forward<Values>(v));
     else
-        ::new (place) type*(::new (exec::recycle_allocate(sizeof(type))) type(std::forward<Values>(v)));
+        ::new (place) type*(::new (allocate_beside(r, sizeof(type))) type(std::forward<Values>(v)));
 }
 
 /// An error code was just written as two words: copied as one of 16 bytes, it would wait for both to reach the cache.
@@ -106,7 +109,7 @@ template <class Values> Values take_result(await_record& r) {
         auto* p = *std::launder(static_cast<Values**>(place));
         Values v(move_by_words(*p));
         p->~Values();
-        exec::recycle_free(p);
+        deallocate_beside(r, p, sizeof(Values));
         return v;
     }
 }

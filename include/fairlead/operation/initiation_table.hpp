@@ -358,7 +358,11 @@ template <class Init, class... Args> struct generic_functions
     static constexpr bool can_try = tries_plainly<Init> || tries_as<Init, values> || tries_simply<Init, values>;
 
     static loop* home(void const* p) noexcept {
-        if constexpr (requires(Init const& i) { i.get_executor(); })
+        if constexpr (requires(Init const& i) {
+                          { i.home() } -> std::same_as<loop*>;
+                      })
+            return in(const_cast<void*>(p)).home();
+        else if constexpr (requires(Init const& i) { i.get_executor(); })
             return exec::loop_of(in(const_cast<void*>(p)).get_executor());
         else
             return nullptr;

@@ -19,7 +19,7 @@ public:
     awaited_sender(awaited_sender const&) = delete;
     awaited_sender& operator=(awaited_sender const&) = delete;
 
-    waiting_environment environment() const noexcept {
+    waiting_environment<> environment() const noexcept {
         return {listens_ ? stop_.get_token() : inplace_stop_token(), *record_.executor};
     }
     /// By the receiver. Any thread. The coroutine may have ended when this returns.

@@ -11,6 +11,7 @@
 #include <fairlead/sender/stop_requests.hpp>
 
 #include <exception>
+#include <memory>
 #include <tuple>
 #include <utility>
 
@@ -84,19 +85,19 @@ class connected_op<async_op<R(Args...), Storage>, Receiver> final : started_reco
 public:
     using operation_state_concept = execution::operation_state_tag;
 
-    connected_op(op_type&& o, Receiver&& r)
+    FAIRLEAD_ALWAYS_INLINE connected_op(op_type&& o, Receiver&& r)
         : started_record(the_hooks),
-          op_(std::move(o)),
+          op_(access::move_to_start(std::move(o))),
           receiver_(std::move(r)),
           stop_(execution::get_stop_token(execution::get_env(receiver_))) {}
     ~connected_op() = default;
 
     /// As a coroutine starts what it awaits. Threads: those that may call the initiating function.
     FAIRLEAD_ALWAYS_INLINE void start() noexcept {
+        auto const* const f = access::functions(op_); // Known to a compiler that has seen connect().
         if constexpr (listener::hears)
             if (stop_.is_stopped()) [[unlikely]]
                 is_stopped_ = true;
-        auto const* const f = access::functions(op_); // Known to a compiler that has seen connect().
         home = f->home(access::storage(op_));
         if (home) [[likely]]
             return begin(f);
@@ -131,8 +132,11 @@ private:
     }
     /// Within the budget.
     FAIRLEAD_ALWAYS_INLINE bool try_inside(functions const* f) noexcept {
-        if (!f->try_step || is_stopped_)
+        if (!f->try_step)
             return false;
+        if constexpr (listener::hears)
+            if (is_stopped_)
+                return false;
         try {
             return f->try_step(access::storage(op_), *this) == operation::step::ready;
         } catch (...) {
@@ -290,6 +294,19 @@ private:
     {
         return static_cast<connected_op&>(r).stop_.requests().requests();
     }
+    static auto units_of(await_record& r) noexcept {
+        auto const a = execution::get_allocator(execution::get_env(static_cast<connected_op&>(r).receiver_));
+        using traits = std::allocator_traits<std::remove_const_t<decltype(a)>>;
+        return typename traits::template rebind_alloc<operation::block_unit>(a);
+    }
+    static void* allocate(await_record& r, std::size_t bytes) {
+        return std::to_address(units_of(r).allocate(operation::block_units(bytes)));
+    }
+    static void deallocate(await_record& r, void* p, std::size_t bytes) noexcept {
+        using pointer = typename std::allocator_traits<decltype(units_of(r))>::pointer;
+        auto& first = *static_cast<operation::block_unit*>(p);
+        units_of(r).deallocate(std::pointer_traits<pointer>::pointer_to(first), operation::block_units(bytes));
+    }
     static constexpr exec::record_hooks make_hooks() noexcept {
         exec::record_hooks h{};
         h.resume = [](await_record* r) { static_cast<connected_op*>(r)->finish(); };
@@ -297,6 +314,11 @@ private:
         if constexpr (listener::hears) {
             h.is_asked = &is_asked;
             h.requests = &requests;
+        }
+        if constexpr (answers_one_of<execution::env_of_t<Receiver>, execution::get_allocator_t,
+                                     stdexec::get_allocator_t>) {
+            h.allocate = &allocate;
+            h.deallocate = &deallocate;
         }
         return h;
     }

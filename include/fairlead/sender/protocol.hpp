@@ -130,13 +130,15 @@ struct connect_t {
     template <sender Sender, receiver Receiver>
         requires impl::sender::is_of_the_library<Sender> ||
                  requires(Sender&& s, Receiver&& r) { std::forward<Sender>(s).connect(std::forward<Receiver>(r)); }
-    constexpr auto operator()(Sender&& s, Receiver&& r) const {
+    FAIRLEAD_ALWAYS_INLINE constexpr auto operator()(Sender&& s, Receiver&& r) const {
         return std::forward<Sender>(s).connect(std::forward<Receiver>(r));
     }
 };
 /// Starts the operation of a state, once.
 struct start_t {
-    template <operation_state State> constexpr void operator()(State& o) const noexcept { o.start(); }
+    template <operation_state State> FAIRLEAD_ALWAYS_INLINE constexpr void operator()(State& o) const noexcept {
+        o.start();
+    }
 };
 /// A sender that completes on a scheduler.
 struct schedule_t {

@@ -64,24 +64,28 @@ template <template <class...> class Set, class... Signatures> struct ends_in<Set
 };
 
 /// The environment of whoever waits for a sender.
-class waiting_environment {
+template <class Allocator = recycling_allocator<std::byte>> class waiting_environment {
 public:
-    waiting_environment(inplace_stop_token t, any_io_executor const& e) noexcept : stop_(t), executor_(&e) {}
+    waiting_environment(inplace_stop_token t, any_io_executor const& e, Allocator a = {}) noexcept
+        : stop_(t),
+          executor_(&e),
+          allocator_(std::move(a)) {}
 
     inplace_stop_token query(execution::get_stop_token_t) const noexcept { return stop_; }
     any_io_executor query(execution::get_scheduler_t) const noexcept { return *executor_; }
-    recycling_allocator<std::byte> query(execution::get_allocator_t) const noexcept { return {}; }
+    Allocator query(execution::get_allocator_t) const noexcept { return allocator_; }
     inplace_stop_token query(stdexec::get_stop_token_t const&) const noexcept { return stop_; }
     any_io_executor query(stdexec::get_scheduler_t const&) const noexcept { return *executor_; }
-    recycling_allocator<std::byte> query(stdexec::get_allocator_t const&) const noexcept { return {}; }
+    Allocator query(stdexec::get_allocator_t const&) const noexcept { return allocator_; }
 
 private:
     inplace_stop_token stop_;
     any_io_executor const* executor_;
+    [[no_unique_address]] Allocator allocator_;
 };
 
 template <class Sender> using ends_of_sender =
-    ends_in<typename protocol_of<Sender>::template signatures<waiting_environment>>;
+    ends_in<typename protocol_of<Sender>::template signatures<waiting_environment<>>>;
 
 /// How a sender has ended. An error that is neither an error_code nor an exception becomes an exception.
 template <class Values> class sender_result {
@@ -128,7 +132,7 @@ private:
 };
 
 /// Gives what it gets to its owner, which may be gone when that returns.
-template <class Sender, class Owner> struct waiting_receiver {
+template <class Sender, class Owner, class Environment = waiting_environment<>> struct waiting_receiver {
     using receiver_concept = typename protocol_of<Sender>::receiver_tag;
 
     Owner* owner;
@@ -142,7 +146,7 @@ template <class Sender, class Owner> struct waiting_receiver {
         owner->sender_has_ended();
     }
     void set_stopped() noexcept { owner->sender_has_ended(); }
-    waiting_environment get_env() const noexcept { return owner->environment(); }
+    Environment get_env() const noexcept { return owner->environment(); }
 };
 
 } // namespace fairlead::impl::sender

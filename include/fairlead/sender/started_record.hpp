@@ -44,8 +44,7 @@ public:
     started_record& operator=(started_record const&) = delete;
 
 protected:
-    explicit started_record(exec::record_hooks const& h) noexcept : await_record(h) {
-        home = nullptr;
+    FAIRLEAD_ALWAYS_INLINE explicit started_record(exec::record_hooks const& h) noexcept : await_record(h) {
         executor = nullptr;
     }
     ~started_record() {
@@ -60,13 +59,13 @@ protected:
         home = &there.resumes;
     }
     /// The calling thread runs something of the home.
-    bool is_at_home() const noexcept {
+    FAIRLEAD_ALWAYS_INLINE bool is_at_home() const noexcept {
         auto const* const f = exec::this_thread.frames;
         return (f && f->runs == home) || !home || home->runs_here();
     }
     /// May the operation complete inside its start()? An algorithm that repeats it starts the next one in there. So the
     /// stack has a bound.
-    bool may_complete_inside() const noexcept {
+    FAIRLEAD_ALWAYS_INLINE bool may_complete_inside() const noexcept {
         return exec::this_thread.immediate_depth < fairness::inline_depth_most && is_at_home();
     }
 

@@ -41,7 +41,7 @@ private:
 template <class Token> class stop_listener {
 public:
     static constexpr bool hears = true;
-    explicit stop_listener(Token t) noexcept : token_(std::move(t)) {}
+    FAIRLEAD_ALWAYS_INLINE explicit stop_listener(Token t) noexcept : token_(std::move(t)) {}
     bool is_stopped() const noexcept { return token_.stop_requested(); }
     bool can_be_stopped() const noexcept { return token_.stop_possible(); }
     bool listens() const noexcept { return listens_; }
@@ -74,7 +74,7 @@ private:
 template <unstoppable_token Token> class stop_listener<Token> {
 public:
     static constexpr bool hears = false;
-    explicit stop_listener(Token) noexcept {}
+    FAIRLEAD_ALWAYS_INLINE explicit stop_listener(Token) noexcept {}
 };
 
 } // namespace fairlead::impl::sender

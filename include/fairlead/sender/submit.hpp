@@ -44,7 +44,9 @@ template <class Sender> struct submitted_ends {
 template <class Sender, class Executor, class Handler> class submitted_sender final : op {
     using protocol = protocol_of<Sender>;
     using ends = submitted_ends<Sender>;
-    using receiver = waiting_receiver<Sender, submitted_sender>;
+    using allocator = decltype(operation::handler_allocator_for<std::byte>(std::declval<Handler const&>()));
+    using environment_type = waiting_environment<allocator>;
+    using receiver = waiting_receiver<Sender, submitted_sender, environment_type>;
 
 public:
     template <class H> submitted_sender(H&& h, Executor const& e, Sender&& s)
@@ -78,7 +80,9 @@ public:
     }
 
     typename ends::result& result() noexcept { return result_; }
-    waiting_environment environment() const noexcept { return {stop_.get_token(), any_executor_}; }
+    environment_type environment() const noexcept {
+        return {stop_.get_token(), any_executor_, operation::handler_allocator_for<std::byte>(handler_)};
+    }
     void sender_has_ended() noexcept {
         requests_.stop(handler_); // Nobody asks from here on.
         if (is_last_use())
@@ -159,7 +163,8 @@ template <class Executor, class Sender> struct submit_initiation {
 ///            else on `ex`
 /// Lifetime   the sender is moved, or copied
 /// Threads    any
-/// Allocates  one block from the handler's allocator; awaited without a token of its own, one of the recycler
+/// Allocates  one block from the handler's allocator, which the sender's environment has, too; awaited without a token
+///            of its own, one of the recycler
 template <io_executor Executor, impl::sender::names_sender_concept Sender, class Token = use_await_t>
 decltype(auto) async_submit(Executor const& ex, Sender&& sender, Token&& token = {}) {
     return completion_token_transform<typename impl::sender::submitted_ends<std::decay_t<Sender>>::signature>(

@@ -269,6 +269,13 @@ template <class Stream, class Buffer, class Delimiter> struct read_until_initiat
     Delimiter wanted;
 
     auto get_executor() const noexcept { return stream->get_executor(); }
+    loop* home() const noexcept
+        requires requires(Stream const& s) {
+            { s.native_loop() } -> std::same_as<loop*>;
+        }
+    {
+        return stream->native_loop();
+    }
     static std::string describe() { return "read_until"; }
 
     /// Serves the coroutine that need not suspend and the handler that has to be queued: the search is written once.

@@ -8,6 +8,7 @@
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/any_completion_handler.hpp>
 #include <fairlead/token/deferred.hpp>
+#include <support/counting_allocator.hpp>
 #include <support/counting_new.hpp>
 #include <unit/sender/receivers.hpp>
 
@@ -256,6 +257,82 @@ TEST(ConnectedOpAlone, AContextThatGoesStopsItsOperations) {
     EXPECT_EQ(log, "");
     context.reset();
     EXPECT_EQ(log, "stoppedstopped");
+}
+
+// ---- the receiver's allocator
+
+struct allocator_environment {
+    test::account* books;
+    test::counting_allocator<char> query(execution::get_allocator_t) const noexcept {
+        return test::counting_allocator<char>(books);
+    }
+};
+/// Its environment has an allocator, of which nothing is taken any more when it is called.
+struct owning_receiver : recorder<> {
+    test::account* books;
+    using large = std::array<char, 400>;
+    void set_value(std::size_t n) noexcept { *log += "value " + std::to_string(n) + is_given_back(); }
+    void set_value(large const& l) noexcept { *log += "value " + std::to_string(l[0]) + is_given_back(); }
+    allocator_environment get_env() const noexcept { return {books}; }
+    std::string is_given_back() const { return books->live == 0 ? "" : " beside its memory"; }
+};
+
+/// Takes two blocks of its handler's allocator, as the second of which the record is too small or lent.
+template <std::size_t Bytes> struct takes_two_blocks {
+    io_context& on;
+    auto get_executor() const noexcept { return on.get_executor(); }
+    template <class Handler> void operator()(Handler handler) const {
+        struct block {
+            char bytes[Bytes];
+        };
+        using traits = std::allocator_traits<associated_allocator_t<Handler>>;
+        typename traits::template rebind_alloc<block> a(get_associated_allocator(handler));
+        block *const first = a.allocate(1), *const second = a.allocate(1);
+        post(on, [a, first, second, h = std::move(handler)]() mutable {
+            a.deallocate(second, 1);
+            a.deallocate(first, 1);
+            std::move(h)(error_code(), std::size_t{2});
+        });
+    }
+};
+struct ends_with_much {
+    io_context& on;
+    auto get_executor() const noexcept { return on.get_executor(); }
+    template <class Handler> void operator()(Handler handler) const {
+        post(on, [h = std::move(handler)]() mutable { std::move(h)(error_code(), owning_receiver::large{7}); });
+    }
+};
+
+class ConnectedOpWithAnAllocator : public ConnectedOp {
+public:
+    template <class Op> void expect_memory_of_the_receiver(Op op, std::string const& end, int blocks) {
+        auto state = connected(std::move(op), owning_receiver{{&log}, &books});
+        log.reserve(100);
+        run_inside([&] {
+            impl::exec::recycler_trim(); // A block that is taken of it has to come from operator new, then.
+            auto const fresh = this_thread_recycler_counters().fresh;
+            execution::start(state);
+            EXPECT_LE(this_thread_recycler_counters().fresh - fresh, 1u) << "for the handler that is posted";
+        });
+        EXPECT_EQ(log, end);
+        EXPECT_EQ(books.taken, blocks);
+        EXPECT_EQ(books.live, 0);
+    }
+    test::account books;
+};
+
+TEST_F(ConnectedOpWithAnAllocator, GivesWhatTheRecordIsTooSmallFor) {
+    expect_memory_of_the_receiver(made_of<void(error_code, std::size_t)>(takes_two_blocks<1000>{context}), "value 2",
+                                  2);
+}
+
+TEST_F(ConnectedOpWithAnAllocator, GivesASecondBlock) {
+    expect_memory_of_the_receiver(made_of<void(error_code, std::size_t)>(takes_two_blocks<64>{context}), "value 2", 1);
+}
+
+TEST_F(ConnectedOpWithAnAllocator, GivesMemoryForALargeResult) {
+    expect_memory_of_the_receiver(made_of<void(error_code, owning_receiver::large)>(ends_with_much{context}), "value 7",
+                                  1);
 }
 
 TEST(ConnectedOpAlone, OverTheKernelNothingIsAllocated) {

@@ -7,6 +7,7 @@
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/bind_cancellation_slot.hpp>
 #include <fairlead/token/use_future.hpp>
+#include <support/counting_allocator.hpp>
 #include <support/scale.hpp>
 #include <support/small_senders.hpp>
 #include <unit/sender/receivers.hpp>
@@ -51,6 +52,36 @@ TEST_F(Submit, AHandlerIsCalledWithTheValuesAndNeverInsideTheCall) {
     EXPECT_EQ(log, "");
     world.run();
     EXPECT_EQ(log, error_code().message() + " 1two");
+}
+
+/// Says whether the allocator of its receiver's environment belongs to some books.
+struct asks_for_the_allocator {
+    using sender_concept = execution::sender_tag;
+    using completion_signatures = execution::completion_signatures<execution::set_value_t(bool)>;
+    test::account* wanted;
+
+    template <class Receiver> struct state {
+        using operation_state_concept = execution::operation_state_tag;
+        Receiver receiver;
+        test::account* wanted;
+        void start() noexcept {
+            auto const a = execution::get_allocator(execution::get_env(receiver));
+            bool is_wanted = false;
+            if constexpr (requires { a.books; })
+                is_wanted = a.books == wanted;
+            std::move(receiver).set_value(is_wanted);
+        }
+    };
+    template <class Receiver> state<Receiver> connect(Receiver r) const { return {std::move(r), wanted}; }
+};
+
+TEST_F(Submit, TheEnvironmentOfTheSenderHasTheHandlersAllocator) {
+    test::account books;
+    bool has_it = false;
+    async_submit(context, asks_for_the_allocator{&books},
+                 bind_allocator(test::counting_allocator<void>(&books), [&](error_code, bool is) { has_it = is; }));
+    world.run();
+    EXPECT_TRUE(has_it);
 }
 
 TEST_F(Submit, ValuesWithoutADefaultBecomeOptional) {
