@@ -172,6 +172,8 @@ protected:
         f.size = size;
         f.bytes = std::make_unique<char[]>(size);
         f.has_company = !e.place(what).empty();
+        for (auto* p : e.place(what)) // A coroutine may begin later than this one.
+            p->has_company |= p->is_coroutine;
         f.is_deaf_to_total = what != verb::read;
         if (what == verb::write) {
             for (std::size_t i = 0; i != size; ++i)
