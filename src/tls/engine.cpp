@@ -37,18 +37,15 @@ struct engine::io {
     static int write(BIO* b, char const* from, std::size_t size, std::size_t* n) {
         auto& self = of(b);
         BIO_clear_retry_flags(b);
-        *n = std::min(size, self.output.space_left());
-        if (*n == 0) {
+        *n = self.outlet_ ? self.outlet_->write_now(from, size) : 0;
+        if (*n == size)
+            return 1;
+        auto const kept = std::min(size - *n, self.output.space_left());
+        if (kept == 0)
             BIO_set_retry_write(b);
-            return 0;
-        }
-        if (!self.output.borrow()) {
-            *n = 0;
-            return 0;
-        }
-        std::memcpy(self.output.space(), from, *n);
-        self.output.commit(*n);
-        return 1;
+        else if (self.output.put(from + *n, kept))
+            *n += kept;
+        return *n != 0;
     }
     static long control(BIO* b, int what, long, void*) {
         if (what == BIO_CTRL_EOF)
@@ -191,7 +188,7 @@ progress engine::ended() noexcept {
     return progress::closed;
 }
 
-progress engine::write(void const* from, std::size_t size, std::size_t& n) noexcept {
+progress engine::write(void const* from, std::size_t size, std::size_t& n, outlet* to) noexcept {
     n = 0;
     if (failure_)
         return progress::failed;
@@ -204,7 +201,10 @@ progress engine::write(void const* from, std::size_t size, std::size_t& n) noexc
     has_kept_ = has_kept_ || keeps;
     release_after_use(!keeps);
     forget_errors();
-    return progress_of(SSL_write_ex(ssl_, from, size, &n));
+    outlet_ = to;
+    auto const r = SSL_write_ex(ssl_, from, size, &n);
+    outlet_ = nullptr;
+    return progress_of(r);
 }
 
 progress engine::shutdown_send() noexcept {

@@ -23,6 +23,16 @@ enum class progress : unsigned char {
     failed,       ///< failure() says why; so does every later step
 };
 
+/// The stream below, as it takes bytes at once.
+class outlet {
+public:
+    /// Returns how many it has taken, in order; the rest has to be kept.
+    virtual std::size_t write_now(void const* from, std::size_t n) noexcept = 0;
+
+protected:
+    ~outlet() = default;
+};
+
 class engine {
 public:
     /// For streams of a context. Throws system_error.
@@ -38,8 +48,10 @@ public:
 
     progress handshake(bool is_client) noexcept;
     progress read(void* into, std::size_t size, std::size_t& n) noexcept;
-    /// Takes a record's worth.
-    progress write(void const* from, std::size_t size, std::size_t& n) noexcept;
+    /// Takes a record's worth. With an outlet the record goes there first, from OpenSSL's own memory.
+    progress write(void const* from, std::size_t size, std::size_t& n, outlet* to = nullptr) noexcept;
+    /// The most that one record holds.
+    static constexpr std::size_t content_most = 16'384;
     /// Says that no more will be written.
     progress shutdown_send() noexcept;
     /// As shutdown_send(); done when the peer has said so, too.
@@ -61,7 +73,7 @@ public:
     /// Encrypted bytes for below.
     lent_memory output;
     /// Of one record there is always space: what is larger needs several steps.
-    static constexpr std::size_t record_most = 16'384 + 256 + 5;
+    static constexpr std::size_t record_most = content_most + 256 + 5;
 
 private:
     struct io; // the functions of its BIO
@@ -77,6 +89,7 @@ private:
 
     SSL* ssl_;
     SSL_CTX* context_; ///< null: the program has made the SSL, and verifies as it likes
+    outlet* outlet_ = nullptr;
     bool has_role_ = false;
     bool has_sent_close_ = false;
     std::size_t handshake_size_ = 0; ///< so far, of the peer's

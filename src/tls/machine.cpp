@@ -60,6 +60,28 @@ io::slice next_of(stream_op& o) noexcept {
 
 } // namespace
 
+/// A record that is alone need not be copied. The machine writes what is left of it.
+class machine::direct_writer final : public outlet {
+public:
+    explicit direct_writer(machine& m) noexcept : machine_(m) {}
+    std::size_t write_now(void const* from, std::size_t n) noexcept override { return machine_.write_now(from, n); }
+
+private:
+    machine& machine_;
+};
+std::size_t machine::write_now(void const* from, std::size_t n) noexcept {
+    auto& w = writing_;
+    if (w.is_under_way || w.failure || has_left_ || !flying_.empty() || !engine_.output.empty())
+        return 0;
+    w.begin(*below_, stream_verb::write, io::kind::send_all, const_cast<void*>(from), n);
+    if (below_->try_write(w)) {
+        w.is_dropped = false;
+        if (w.result.error)
+            w.failure = w.error();
+    }
+    return std::min(w.result.n, n);
+}
+
 progress machine::read_step(stream_op& o) noexcept {
     auto p = progress::done;
     do {
@@ -78,7 +100,9 @@ progress machine::write_step(stream_op& o) noexcept {
     while (p == progress::done && !io::moves_nothing(o)) {
         std::size_t n = 0;
         auto const from = next_of(o);
-        p = engine_.write(from.base, from.size, n);
+        bool const is_alone = from.size <= engine::content_most && from.size == io::total_of(o);
+        direct_writer direct(*this);
+        p = engine_.write(from.base, from.size, n, is_alone ? &direct : nullptr); // Several are written together.
         o.result.n += n;
         io::advance(o, n);
     }

@@ -66,6 +66,8 @@ private:
     /// Tries all that wait, reads and writes below. Those that are done are moved to `done`.
     void go_on(op_queue& done) noexcept;
     void step_all(op_queue& done) noexcept;
+    class direct_writer;
+    std::size_t write_now(void const* from, std::size_t n) noexcept;
     bool prepare_write() noexcept;
     bool write_below() noexcept;
     void begin_read(std::byte* into, std::size_t size) noexcept;

@@ -56,7 +56,7 @@ inline bool is_of_tls(error_code const& ec) noexcept {
            ec.category() == ssl::error::get_stream_category();
 }
 
-using ssl::impl::verb;
+using verb = impl::net::stream_verb;
 
 struct flight {
     verb what;
