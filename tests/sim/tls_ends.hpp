@@ -56,7 +56,7 @@ inline bool is_of_tls(error_code const& ec) noexcept {
            ec.category() == ssl::error::get_stream_category();
 }
 
-using verb = impl::net::stream_verb;
+enum class verb : std::uint8_t { handshake, read, write, shutdown };
 
 struct flight {
     verb what;
