@@ -10,6 +10,10 @@
 #include <random>
 #include <vector>
 
+#ifndef FAIRLEAD_FUZZ_ROUNDS
+#define FAIRLEAD_FUZZ_ROUNDS 20'000
+#endif
+
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size);
 
 namespace {
@@ -48,7 +52,7 @@ int main(int argc, char** argv) {
 
     constexpr std::uint64_t seed = 1; // Always the same: this is a regression test, libFuzzer does the searching.
     std::mt19937_64 random(seed);
-    auto const rounds = fairlead::test::scaled(20'000, 500);
+    auto const rounds = fairlead::test::scaled(FAIRLEAD_FUZZ_ROUNDS, FAIRLEAD_FUZZ_ROUNDS / 40);
     for (std::uint64_t i = 0; i < rounds; ++i) {
         auto const input = random_input(kept, random);
         LLVMFuzzerTestOneInput(input.data(), input.size());
