@@ -3,6 +3,7 @@
 #include <unit/tls/pair.hpp>
 
 #include <cstdlib>
+#include <memory>
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -150,6 +151,31 @@ TEST_F(TlsAttack, L13_RecordsThatAreNoneEndTheHandshake) {
         EXPECT_TRUE(ec) << testing::PrintToString(bytes.substr(0, 9));
         EXPECT_NE(ec, error::eof);
     }
+}
+
+TEST_F(TlsAttack, L13_AFloodOfChangesOfCipherEndsTheHandshake) {
+    auto greets = client_context();
+    std::unique_ptr<SSL, void (*)(SSL*)> const peer_of_ours(SSL_new(greets.native_handle()), &SSL_free);
+    auto* const out = BIO_new(BIO_s_mem());
+    SSL_set_bio(peer_of_ours.get(), BIO_new(BIO_s_mem()), out);
+    SSL_set_connect_state(peer_of_ours.get());
+    SSL_do_handshake(peer_of_ours.get());
+    char* greeting = nullptr;
+    auto const size = BIO_get_mem_data(out, &greeting);
+    std::string bytes(greeting, static_cast<std::size_t>(size));
+    for (int i = 0; i != 1000; ++i) // One means nothing in TLS 1.3.
+        bytes.append("\x14\x03\x03\x00\x01\x01", 6);
+    auto of_server = server_context();
+    tls_socket side(context, of_server);
+    local::stream_protocol::socket peer(context);
+    local::connect_pair(side.next_layer(), peer);
+    error_code ec;
+    run_through(context, [&]() -> awaitable<void> {
+        co_await async_write(peer, buffer(bytes));
+        auto op = side.async_handshake(ssl::stream_base::server, redirect_error(ec));
+        co_await std::move(op); // The peer stays, and says no more.
+    });
+    EXPECT_EQ(ec.category(), error::get_ssl_category()) << ec.message();
 }
 
 TEST_F(TlsAttack, L13_AChainOfAMegabyteIsRefused) {
