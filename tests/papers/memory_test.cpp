@@ -99,7 +99,7 @@ struct copied {
     char const* name;
     void (*start)(world&, owning_callback);
 };
-template <std::size_t N> std::array<mutable_buffer, N> pieces(world& w) {
+template <std::size_t N> std::array<mutable_buffer, N> buffers_far_apart(world& w) {
     std::array<mutable_buffer, N> all{};
     all[0] = buffer(w.bytes, 2);
     all[N - 1] = buffer(w.bytes + 2, 2);
@@ -107,17 +107,18 @@ template <std::size_t N> std::array<mutable_buffer, N> pieces(world& w) {
 }
 constexpr copied copies[] = {
     {"a list of nine buffers to be read into",
-     [](world& w, owning_callback h) { w.a.async_read_some(pieces<9>(w), h); }},
-    {"to be written", [](world& w, owning_callback h) { w.a.async_write_some(pieces<9>(w), h); }},
-    {"to be filled", [](world& w, owning_callback h) { async_read(w.a, pieces<9>(w), h); }},
+     [](world& w, owning_callback h) { w.a.async_read_some(buffers_far_apart<9>(w), h); }},
+    {"to be written", [](world& w, owning_callback h) { w.a.async_write_some(buffers_far_apart<9>(w), h); }},
+    {"to be filled", [](world& w, owning_callback h) { async_read(w.a, buffers_far_apart<9>(w), h); }},
     {"to be filled by steps",
-     [](world& w, owning_callback h) { async_read(w.a, pieces<2>(w), transfer_at_least(3), h); }},
+     [](world& w, owning_callback h) { async_read(w.a, buffers_far_apart<2>(w), transfer_at_least(3), h); }},
     {"to be written by steps",
-     [](world& w, owning_callback h) { async_write(w.a, pieces<2>(w), transfer_at_least(3), h); }},
-    {"of nothing", [](world& w, owning_callback h) { async_write(w.a, pieces<2>(w), transfer_exactly(0), h); }},
+     [](world& w, owning_callback h) { async_write(w.a, buffers_far_apart<2>(w), transfer_at_least(3), h); }},
+    {"of nothing",
+     [](world& w, owning_callback h) { async_write(w.a, buffers_far_apart<2>(w), transfer_exactly(0), h); }},
     {"to be sent to somebody",
      [](world& w, owning_callback h) {
-         w.unconnected.open(udp::v4()), w.unconnected.async_send_to(pieces<9>(w), w.self, h);
+         w.unconnected.open(udp::v4()), w.unconnected.async_send_to(buffers_far_apart<9>(w), w.self, h);
      }},
     {"an address of version 6",
      [](world& w, owning_callback h) {
@@ -126,7 +127,7 @@ constexpr copied copies[] = {
      }},
     {"a list with a stop token",
      [](world& w, owning_callback h) {
-         w.a.async_read_some(pieces<9>(w), bind_stop_token(std::stop_token(), as_tuple(h)));
+         w.a.async_read_some(buffers_far_apart<9>(w), bind_stop_token(std::stop_token(), as_tuple(h)));
      }},
     {"a long delimiter",
      [](world& w, owning_callback h) {
@@ -139,7 +140,7 @@ constexpr copied copies[] = {
      }},
     {"the handler's memory behind adapters",
      [](world& w, owning_callback h) {
-         async_read(w.a, pieces<2>(w), transfer_at_least(3), as_tuple(bind_executor(w.context, h)));
+         async_read(w.a, buffers_far_apart<2>(w), transfer_at_least(3), as_tuple(bind_executor(w.context, h)));
      }},
 };
 
