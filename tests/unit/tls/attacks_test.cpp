@@ -86,6 +86,17 @@ TEST_F(TlsAttack, L09_ErrorsOfOthersAreNotOurs) {
         co_await async_write(p.server, buffer("1", 1));
         ERR_raise(ERR_LIB_SSL, SSL_R_BAD_LENGTH);
         EXPECT_EQ(co_await p.client.async_read_some(buffer(got)), 1U);
+        error_code of_shutdown, of_reader;
+        auto says_goodbye = p.server.async_shutdown(redirect_error(of_shutdown));
+        auto const reads = [](TlsAttack& t, tls_pair& of, error_code& e) -> awaitable<void> {
+            ERR_raise(ERR_LIB_SSL, SSL_R_BAD_LENGTH);
+            auto op = of.client.async_read_some(buffer(t.got), redirect_error(e));
+            co_await std::move(op);
+            of.client.next_layer().close();
+        };
+        auto reader = reads(*this, p, of_reader);
+        co_await when_all(std::move(says_goodbye), std::move(reader));
+        EXPECT_EQ(of_reader, fairlead::error::eof);
     });
     ERR_clear_error();
 }
