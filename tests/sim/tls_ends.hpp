@@ -359,11 +359,13 @@ private:
         if (f.ec)
             check(is_explained(e, f), "no reason for that error");
     }
-    /// A goodbye has come: from a peer that has said it, behind all that it has written.
+    /// A goodbye has come: from a peer that has said it, behind all that it has written. With TLS 1.2 it answers one by
+    /// itself.
     bool may_be_over(end_type& e) {
         auto& peer = other(e);
         bool const is_clean = !e.in->is_spoiled_late && (!e.in->has_lost || peer.failure);
-        return e.hears_eof || (peer.says_goodbye && is_clean);
+        bool const is_answered = version_ == TLS1_2_VERSION && e.says_goodbye;
+        return e.hears_eof || ((peer.says_goodbye || is_answered) && is_clean);
     }
     template <class Check> void judge_read(end_type& e, flight& f, Check check) {
         check(f.n == 0 || !f.ec, "bytes with an error");
