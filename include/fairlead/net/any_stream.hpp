@@ -127,7 +127,7 @@ public:
         requires(!impl::base::waits_only<Buffers>)
     decltype(auto) async_read_some(Buffers const& into, Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
         return impl::operation::initiate_on<void(error_code, std::size_t)>(*this, std::forward<Token>(token),
-                                                                           transfer(io::kind::receive, into, token));
+                                                                           transfer(io::kind::receive, into));
     }
     /// Writes at least one byte of `from`.
     /// Completes  (error_code ec, std::size_t n)
@@ -141,7 +141,7 @@ public:
         requires(!impl::base::waits_only<Buffers>)
     decltype(auto) async_write_some(Buffers const& from, Token&& token = {}) noexcept(nothrow<Token, Buffers>) {
         return impl::operation::initiate_on<void(error_code, std::size_t)>(*this, std::forward<Token>(token),
-                                                                           transfer(io::kind::send, from, token));
+                                                                           transfer(io::kind::send, from));
     }
     /// Says that no more will be written, and waits until the peer says so where a protocol has that: TLS does. Of
     /// sockets it ends the sending half.
@@ -203,13 +203,11 @@ public:
     }
 
     /// For async_read and async_write: the whole transfer as one op.
-    template <mutable_buffer_sequence Buffers, class Token = impl::operation::no_token_at_all>
-    auto read_all_initiation(Buffers const& into, Token const& token = {}) {
-        return transfer(io::kind::receive_all, into, token);
+    template <mutable_buffer_sequence Buffers> auto read_all_initiation(Buffers const& into) {
+        return transfer(io::kind::receive_all, into);
     }
-    template <const_buffer_sequence Buffers, class Token = impl::operation::no_token_at_all>
-    auto write_all_initiation(Buffers const& from, Token const& token = {}) {
-        return transfer(io::kind::send_all, from, token);
+    template <const_buffer_sequence Buffers> auto write_all_initiation(Buffers const& from) {
+        return transfer(io::kind::send_all, from);
     }
     /// For streams on top of this one.
     impl::net::byte_stream& bytes() const noexcept { return *held_->bytes; }
@@ -218,14 +216,12 @@ public:
 
 private:
     template <class Token, class Buffers> static constexpr bool nothrow =
-        impl::base::is_single_buffer<Buffers> &&
         impl::operation::nothrow_token<std::decay_t<Token>, decltype(impl::net::make_stream_transfer(
                                                                 std::declval<impl::net::byte_stream&>(), io::kind::send,
                                                                 std::declval<Buffers const&>()))>;
-    template <class Buffers, class Token = impl::operation::no_token_at_all>
-    auto transfer(io::kind k, Buffers const& buffers, Token const& token = {}) const
+    template <class Buffers> auto transfer(io::kind k, Buffers const& buffers) const
         noexcept(impl::base::is_single_buffer<Buffers>) {
-        return impl::net::make_stream_transfer(bytes(), k, buffers, token);
+        return impl::net::make_stream_transfer(bytes(), k, buffers);
     }
 
     std::unique_ptr<impl::net::held_stream> held_;

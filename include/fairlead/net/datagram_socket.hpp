@@ -93,11 +93,10 @@ template <class Endpoint> struct receive_from_slices
     slice_list slices;
     int flags;
 
-    template <class Buffers, class Token>
-    receive_from_slices(socket_core const& s, Buffers const& into, Endpoint& from, int f, Token const& token)
+    template <class Buffers> receive_from_slices(socket_core const& s, Buffers const& into, Endpoint& from, int f)
         : datagram_primitive<receive_from_slices, record>(s),
           sender(&from),
-          slices(into, token),
+          slices(into),
           flags(f) {}
     bool ready() const noexcept { return this->is_ready(io::kind::receive_from, slices.size()); }
     void prepare(record& o) const noexcept { set(o, slices.data()); }
@@ -139,9 +138,8 @@ struct send_to : datagram_primitive<send_to, receiver_record> {
         void* v6; ///< a block; null when there was no memory
     };
 
-    template <class Protocol, class Token = operation::no_token_at_all>
-    send_to(socket_core const& s, const_buffer from, ip::basic_endpoint<Protocol> const& to, int f,
-            Token const& token = {}) noexcept
+    template <class Protocol>
+    send_to(socket_core const& s, const_buffer from, ip::basic_endpoint<Protocol> const& to, int f) noexcept
         : datagram_primitive(s),
           data(from.data()),
           size(from.size()),
@@ -149,7 +147,7 @@ struct send_to : datagram_primitive<send_to, receiver_record> {
           address_size(static_cast<std::uint32_t>(to.size())) {
         if (!is_v6())
             std::memcpy(v4, to.data(), inside);
-        else if (v6 = operation::allocate_copied_or_null(token, address_size); v6)
+        else if (v6 = exec::recycle_allocate_or_null(address_size); v6)
             std::memcpy(v6, to.data(), address_size);
     }
     send_to(send_to&& other) noexcept
@@ -166,7 +164,7 @@ struct send_to : datagram_primitive<send_to, receiver_record> {
     send_to& operator=(send_to&&) = delete;
     ~send_to() {
         if (is_v6() && v6)
-            operation::free_copied(v6);
+            exec::recycle_free(v6);
     }
     bool is_v6() const noexcept { return address_size != ip_endpoint::size_v4; }
 
@@ -226,10 +224,9 @@ template <class Endpoint> struct send_slices_to : datagram_primitive<send_slices
     int flags;
     mutable Endpoint receiver;
 
-    template <class Buffers, class Token>
-    send_slices_to(socket_core const& s, Buffers const& from, Endpoint const& to, int f, Token const& token)
+    template <class Buffers> send_slices_to(socket_core const& s, Buffers const& from, Endpoint const& to, int f)
         : datagram_primitive<send_slices_to, record>(s),
-          slices(from, token),
+          slices(from),
           flags(f),
           receiver(to) {}
     bool ready() const noexcept { return this->is_ready(io::kind::send_to, slices.size()); }
@@ -256,16 +253,16 @@ private:
     }
 };
 
-template <class Buffers, class Endpoint, class Token = operation::no_token_at_all>
-auto make_receive_from(socket_core const& s, Buffers const& into, Endpoint& from, int flags,
-                       [[maybe_unused]] Token const& token = {}) noexcept(base::is_single_buffer<Buffers>) {
+template <class Buffers, class Endpoint> auto make_receive_from(socket_core const& s, Buffers const& into,
+                                                                Endpoint& from,
+                                                                int flags) noexcept(base::is_single_buffer<Buffers>) {
     if constexpr (base::waits_only<Buffers>) {
         from = Endpoint(); // Nobody has sent what is not received.
         return make_transfer(s, io::kind::receive_from, into, flags);
     } else if constexpr (base::is_single_buffer<Buffers>) {
         return receive_from<Endpoint>(s, base::single_buffer<mutable_buffer>(into), from, flags);
     } else {
-        return receive_from_slices<Endpoint>(s, into, from, flags, token);
+        return receive_from_slices<Endpoint>(s, into, from, flags);
     }
 }
 
@@ -273,15 +270,15 @@ template <class Endpoint> inline constexpr bool is_ip_endpoint = false;
 template <class Protocol> inline constexpr bool is_ip_endpoint<ip::basic_endpoint<Protocol>> = true;
 template <class Buffers, class Endpoint> inline constexpr bool sends_without_block =
     base::is_single_buffer<Buffers> && is_ip_endpoint<Endpoint>;
-template <class Buffers, class Endpoint, class Token = operation::no_token_at_all>
-auto make_send_to(socket_core const& s, Buffers const& from, Endpoint const& to, int flags,
-                  [[maybe_unused]] Token const& token = {}) noexcept(sends_without_block<Buffers, Endpoint>) {
+template <class Buffers, class Endpoint> auto make_send_to(socket_core const& s, Buffers const& from,
+                                                           Endpoint const& to,
+                                                           int flags) noexcept(sends_without_block<Buffers, Endpoint>) {
     if constexpr (base::waits_only<Buffers>)
         return make_transfer(s, io::kind::send_to, from, flags);
     else if constexpr (sends_without_block<Buffers, Endpoint>)
-        return send_to(s, base::single_buffer<const_buffer>(from), to, flags, token);
+        return send_to(s, base::single_buffer<const_buffer>(from), to, flags);
     else
-        return send_slices_to<Endpoint>(s, from, to, flags, token);
+        return send_slices_to<Endpoint>(s, from, to, flags);
 }
 
 } // namespace impl::net
@@ -359,7 +356,7 @@ public:
     decltype(auto) async_receive_from(Buffers const& into, endpoint_type& sender, message_flags flags,
                                       Token&& token = {}) noexcept(nothrow_receive_from<Token, Buffers>) {
         return impl::operation::initiate_on<void(error_code, std::size_t)>(
-            *this, std::forward<Token>(token), impl::net::make_receive_from(core_, into, sender, flags, token));
+            *this, std::forward<Token>(token), impl::net::make_receive_from(core_, into, sender, flags));
     }
 
     /// As async_receive_from, without asking who sent it: for connected sockets.
@@ -400,7 +397,7 @@ public:
     decltype(auto) async_send_to(Buffers const& from, endpoint_type const& receiver, message_flags flags,
                                  Token&& token = {}) noexcept(nothrow_send_to<Token, Buffers>) {
         return impl::operation::initiate_on<void(error_code, std::size_t)>(
-            *this, std::forward<Token>(token), impl::net::make_send_to(core_, from, receiver, flags, token));
+            *this, std::forward<Token>(token), impl::net::make_send_to(core_, from, receiver, flags));
     }
 
     /// As async_send_to, to the peer of a connected socket.
@@ -483,7 +480,7 @@ private:
     decltype(auto) transfer(io::kind k, Buffers const& buffers, message_flags flags,
                             std::remove_reference_t<Token>& token) noexcept(nothrow<Token, Buffers>) {
         return impl::operation::initiate_on<void(error_code, std::size_t)>(
-            *this, std::forward<Token>(token), impl::net::make_transfer(core_, k, buffers, flags, token));
+            *this, std::forward<Token>(token), impl::net::make_transfer(core_, k, buffers, flags));
     }
     template <class Init> static std::size_t perform(error_code& ec, Init const& init) {
         return impl::net::perform<std::size_t>(ec, init);

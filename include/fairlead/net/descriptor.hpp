@@ -121,7 +121,7 @@ public:
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>> decltype(auto)
     async_read_some(Buffers const& into, Token&& token = {}) noexcept(impl::net::nothrow_transfer<Token, Buffers>) {
         return impl::operation::initiate_on<void(error_code, std::size_t)>(
-            *this, std::forward<Token>(token), impl::net::make_transfer(core_, io::kind::receive, into, 0, token));
+            *this, std::forward<Token>(token), impl::net::make_transfer(core_, io::kind::receive, into));
     }
     /// Writes at least one byte of `from`.
     /// Completes  (error_code ec, std::size_t n)
@@ -137,7 +137,7 @@ public:
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>> decltype(auto)
     async_write_some(Buffers const& from, Token&& token = {}) noexcept(impl::net::nothrow_transfer<Token, Buffers>) {
         return impl::operation::initiate_on<void(error_code, std::size_t)>(
-            *this, std::forward<Token>(token), impl::net::make_transfer(core_, io::kind::send, from, 0, token));
+            *this, std::forward<Token>(token), impl::net::make_transfer(core_, io::kind::send, from));
     }
 
     template <mutable_buffer_sequence Buffers> std::size_t read_some(Buffers const& into) {
@@ -154,13 +154,11 @@ public:
     }
 
     /// For async_read and async_write: the whole transfer as one op, which the driver carries on where it stopped.
-    template <mutable_buffer_sequence Buffers, class Token = impl::operation::no_token_at_all>
-    auto read_all_initiation(Buffers const& into, Token const& token = {}) {
-        return impl::net::make_transfer(core_, io::kind::receive_all, into, 0, token);
+    template <mutable_buffer_sequence Buffers> auto read_all_initiation(Buffers const& into) {
+        return impl::net::make_transfer(core_, io::kind::receive_all, into);
     }
-    template <const_buffer_sequence Buffers, class Token = impl::operation::no_token_at_all>
-    auto write_all_initiation(Buffers const& from, Token const& token = {}) {
-        return impl::net::make_transfer(core_, io::kind::send_all, from, 0, token);
+    template <const_buffer_sequence Buffers> auto write_all_initiation(Buffers const& from) {
+        return impl::net::make_transfer(core_, io::kind::send_all, from);
     }
 };
 

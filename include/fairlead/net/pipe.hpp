@@ -81,7 +81,7 @@ public:
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>> decltype(auto)
     async_read_some(Buffers const& into, Token&& token = {}) noexcept(impl::net::nothrow_transfer<Token, Buffers>) {
         return impl::operation::initiate_on<void(error_code, std::size_t)>(
-            *this, std::forward<Token>(token), impl::net::make_transfer(core_, io::kind::receive, into, 0, token));
+            *this, std::forward<Token>(token), impl::net::make_transfer(core_, io::kind::receive, into));
     }
     template <mutable_buffer_sequence Buffers> std::size_t read_some(Buffers const& into) {
         return impl::net::perform_transfer("read_some", core_, io::kind::receive, into);
@@ -89,9 +89,8 @@ public:
     template <mutable_buffer_sequence Buffers> std::size_t read_some(Buffers const& into, error_code& ec) {
         return impl::net::perform_transfer(ec, core_, io::kind::receive, into);
     }
-    template <mutable_buffer_sequence Buffers, class Token = impl::operation::no_token_at_all>
-    auto read_all_initiation(Buffers const& into, Token const& token = {}) {
-        return impl::net::make_transfer(core_, io::kind::receive_all, into, 0, token);
+    template <mutable_buffer_sequence Buffers> auto read_all_initiation(Buffers const& into) {
+        return impl::net::make_transfer(core_, io::kind::receive_all, into);
     }
 };
 
@@ -135,7 +134,7 @@ public:
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>> decltype(auto)
     async_write_some(Buffers const& from, Token&& token = {}) noexcept(impl::net::nothrow_transfer<Token, Buffers>) {
         return impl::operation::initiate_on<void(error_code, std::size_t)>(
-            *this, std::forward<Token>(token), impl::net::make_transfer(core_, io::kind::send, from, 0, token));
+            *this, std::forward<Token>(token), impl::net::make_transfer(core_, io::kind::send, from));
     }
     template <const_buffer_sequence Buffers> std::size_t write_some(Buffers const& from) {
         return impl::net::perform_transfer("write_some", core_, io::kind::send, from);
@@ -143,9 +142,8 @@ public:
     template <const_buffer_sequence Buffers> std::size_t write_some(Buffers const& from, error_code& ec) {
         return impl::net::perform_transfer(ec, core_, io::kind::send, from);
     }
-    template <const_buffer_sequence Buffers, class Token = impl::operation::no_token_at_all>
-    auto write_all_initiation(Buffers const& from, Token const& token = {}) {
-        return impl::net::make_transfer(core_, io::kind::send_all, from, 0, token);
+    template <const_buffer_sequence Buffers> auto write_all_initiation(Buffers const& from) {
+        return impl::net::make_transfer(core_, io::kind::send_all, from);
     }
 };
 

@@ -115,7 +115,7 @@ public:
     decltype(auto) async_send(Buffers const& from, message_flags flags,
                               Token&& token = {}) noexcept(impl::net::nothrow_transfer<Token, Buffers>) {
         return impl::operation::initiate_on<void(error_code, std::size_t)>(
-            *this, std::forward<Token>(token), impl::net::make_transfer(core_, io::kind::send, from, flags, token));
+            *this, std::forward<Token>(token), impl::net::make_transfer(core_, io::kind::send, from, flags));
     }
     /// Receives a packet; `out_flags` gets message_end_of_record and what else recvmsg(2) says. 0 bytes are a packet of
     /// none, or the end.
@@ -139,7 +139,7 @@ public:
     decltype(auto) async_receive(Buffers const& into, message_flags in_flags, message_flags& out_flags,
                                  Token&& token = {}) noexcept(nothrow_receive<Token, Buffers>) {
         return impl::operation::initiate_on<void(error_code, std::size_t)>(*this, std::forward<Token>(token),
-                                                                           receiving(into, in_flags, out_flags, token));
+                                                                           receiving(into, in_flags, out_flags));
     }
 
     template <const_buffer_sequence Buffers> std::size_t send(Buffers const& from, message_flags flags) {
@@ -172,9 +172,8 @@ private:
     /// Of an inner transfer that moves as bytes, as one buffer's does.
     template <class Token, class Buffers> static constexpr bool nothrow_receive =
         impl::net::nothrow_transfer<Token, Buffers>;
-    template <class Buffers, class Token = impl::operation::no_token_at_all>
-    auto receiving(Buffers const& into, message_flags in_flags, message_flags& out_flags, Token const& token = {}) {
-        auto inner = impl::net::make_transfer(core_, io::kind::receive, into, in_flags, token);
+    template <class Buffers> auto receiving(Buffers const& into, message_flags in_flags, message_flags& out_flags) {
+        auto inner = impl::net::make_transfer(core_, io::kind::receive, into, in_flags);
         if constexpr (impl::base::waits_only<Buffers>) {
             out_flags = 0; // There is no packet yet that could have any.
             return inner;

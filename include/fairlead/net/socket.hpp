@@ -118,11 +118,10 @@ struct sequence_transfer : any_transfer<sequence_transfer> {
     io::kind kind;
     bool may_wait;
 
-    template <class Buffers, class Token>
-    sequence_transfer(socket_core const& s, io::kind k, Buffers const& buffers, int f, Token const& token)
+    template <class Buffers> sequence_transfer(socket_core const& s, io::kind k, Buffers const& buffers, int f)
         : engine(s.engine),
           handle(s.handle),
-          slices(buffers, token),
+          slices(buffers),
           flags(f),
           kind(k),
           may_wait(!s.user_non_blocking) {}
@@ -194,17 +193,16 @@ constexpr io::kind readiness_for(io::kind k, int flags) noexcept {
 }
 
 /// Chooses at compile time between one buffer, several, and none but readiness.
-template <class Buffers, class Token = operation::no_token_at_all>
-auto make_transfer(socket_core const& s, io::kind k, Buffers const& buffers, int flags = 0,
-                   [[maybe_unused]] Token const& token = {}) noexcept(base::is_single_buffer<Buffers> ||
-                                                                      base::waits_only<Buffers>) {
+template <class Buffers>
+auto make_transfer(socket_core const& s, io::kind k, Buffers const& buffers,
+                   int flags = 0) noexcept(base::is_single_buffer<Buffers> || base::waits_only<Buffers>) {
     if constexpr (base::waits_only<Buffers>) {
         return readiness<std::size_t>(s, readiness_for(k, flags));
     } else if constexpr (base::is_single_buffer<Buffers>) {
         auto const b = base::single_buffer<const_buffer>(buffers);
         return transfer(s, k, const_cast<void*>(b.data()), b.size(), flags);
     } else {
-        return sequence_transfer(s, k, buffers, flags, token);
+        return sequence_transfer(s, k, buffers, flags);
     }
 }
 

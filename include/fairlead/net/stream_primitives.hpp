@@ -120,10 +120,9 @@ static_assert(sizeof(stream_transfer) <= async_op<stream_signature>::storage_siz
 struct stream_sequence : any_stream_transfer<stream_sequence> {
     slice_list slices;
 
-    template <class Buffers, class Token>
-    stream_sequence(byte_stream& s, io::kind k, Buffers const& buffers, Token const& token)
+    template <class Buffers> stream_sequence(byte_stream& s, io::kind k, Buffers const& buffers)
         : any_stream_transfer(s, k),
-          slices(buffers, token) {}
+          slices(buffers) {}
     void prepare(stream_op& o) const noexcept { set(o, slices.data()); }
     std::size_t extra_bytes() const noexcept { return slices.bytes(); }
     void prepare(stream_op& o, void* extra) const noexcept {
@@ -170,14 +169,13 @@ struct stream_shutdown : stream_primitive<stream_shutdown, error_signature> {
 };
 
 /// Chooses at compile time between one buffer and several.
-template <class Buffers, class Token = operation::no_token_at_all>
-auto make_stream_transfer(byte_stream& s, io::kind k, Buffers const& buffers,
-                          [[maybe_unused]] Token const& token = {}) noexcept(base::is_single_buffer<Buffers>) {
+template <class Buffers> auto make_stream_transfer(byte_stream& s, io::kind k,
+                                                   Buffers const& buffers) noexcept(base::is_single_buffer<Buffers>) {
     if constexpr (base::is_single_buffer<Buffers>) {
         auto const b = base::single_buffer<const_buffer>(buffers);
         return stream_transfer(s, k, const_cast<void*>(b.data()), b.size());
     } else {
-        return stream_sequence(s, k, buffers, token);
+        return stream_sequence(s, k, buffers);
     }
 }
 

@@ -78,7 +78,7 @@ public:
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>> decltype(auto)
     async_read_some(Buffers const& into, Token&& token = {}) noexcept(impl::net::nothrow_transfer<Token, Buffers>) {
         return impl::operation::initiate_on<void(error_code, std::size_t)>(
-            *this, std::forward<Token>(token), impl::net::make_transfer(core_, io::kind::receive, into, 0, token));
+            *this, std::forward<Token>(token), impl::net::make_transfer(core_, io::kind::receive, into, 0));
     }
     /// As async_read_some, with flags.
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
@@ -86,13 +86,13 @@ public:
     decltype(auto) async_receive(Buffers const& into,
                                  Token&& token = {}) noexcept(impl::net::nothrow_transfer<Token, Buffers>) {
         return impl::operation::initiate_on<void(error_code, std::size_t)>(
-            *this, std::forward<Token>(token), impl::net::make_transfer(core_, io::kind::receive, into, 0, token));
+            *this, std::forward<Token>(token), impl::net::make_transfer(core_, io::kind::receive, into, 0));
     }
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_receive(Buffers const& into, message_flags flags,
                                  Token&& token = {}) noexcept(impl::net::nothrow_transfer<Token, Buffers>) {
         return impl::operation::initiate_on<void(error_code, std::size_t)>(
-            *this, std::forward<Token>(token), impl::net::make_transfer(core_, io::kind::receive, into, flags, token));
+            *this, std::forward<Token>(token), impl::net::make_transfer(core_, io::kind::receive, into, flags));
     }
 
     /// Writes at least one byte of `from`.
@@ -108,7 +108,7 @@ public:
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>> decltype(auto)
     async_write_some(Buffers const& from, Token&& token = {}) noexcept(impl::net::nothrow_transfer<Token, Buffers>) {
         return impl::operation::initiate_on<void(error_code, std::size_t)>(
-            *this, std::forward<Token>(token), impl::net::make_transfer(core_, io::kind::send, from, 0, token));
+            *this, std::forward<Token>(token), impl::net::make_transfer(core_, io::kind::send, from, 0));
     }
     /// As async_write_some, with flags.
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
@@ -116,13 +116,13 @@ public:
     decltype(auto) async_send(Buffers const& from,
                               Token&& token = {}) noexcept(impl::net::nothrow_transfer<Token, Buffers>) {
         return impl::operation::initiate_on<void(error_code, std::size_t)>(
-            *this, std::forward<Token>(token), impl::net::make_transfer(core_, io::kind::send, from, 0, token));
+            *this, std::forward<Token>(token), impl::net::make_transfer(core_, io::kind::send, from, 0));
     }
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
     decltype(auto) async_send(Buffers const& from, message_flags flags,
                               Token&& token = {}) noexcept(impl::net::nothrow_transfer<Token, Buffers>) {
         return impl::operation::initiate_on<void(error_code, std::size_t)>(
-            *this, std::forward<Token>(token), impl::net::make_transfer(core_, io::kind::send, from, flags, token));
+            *this, std::forward<Token>(token), impl::net::make_transfer(core_, io::kind::send, from, flags));
     }
 
     template <mutable_buffer_sequence Buffers> std::size_t read_some(Buffers const& into) {
@@ -153,13 +153,11 @@ public:
     }
 
     /// For async_read and async_write: the whole transfer as one op, which the driver carries on where it stopped.
-    template <mutable_buffer_sequence Buffers, class Token = impl::operation::no_token_at_all>
-    auto read_all_initiation(Buffers const& into, Token const& token = {}) {
-        return impl::net::make_transfer(core_, io::kind::receive_all, into, 0, token);
+    template <mutable_buffer_sequence Buffers> auto read_all_initiation(Buffers const& into) {
+        return impl::net::make_transfer(core_, io::kind::receive_all, into);
     }
-    template <const_buffer_sequence Buffers, class Token = impl::operation::no_token_at_all>
-    auto write_all_initiation(Buffers const& from, Token const& token = {}) {
-        return impl::net::make_transfer(core_, io::kind::send_all, from, 0, token);
+    template <const_buffer_sequence Buffers> auto write_all_initiation(Buffers const& from) {
+        return impl::net::make_transfer(core_, io::kind::send_all, from);
     }
 
 private:

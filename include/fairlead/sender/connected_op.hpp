@@ -11,6 +11,7 @@
 #include <fairlead/sender/stop_requests.hpp>
 
 #include <exception>
+#include <memory>
 #include <tuple>
 #include <utility>
 

@@ -8,13 +8,13 @@
 namespace fairlead {
 namespace impl::stream {
 
-template <class Condition, class Stream, class Buffers, class Token = operation::no_token_at_all>
-auto read_initiation(Stream& s, Buffers const& into, Condition c, [[maybe_unused]] Token const& token = {}) {
-    if constexpr (std::is_same_v<Condition, transfer_all_t> && requires { s.read_all_initiation(into, token); })
-        return s.read_all_initiation(into, token);
+template <class Condition, class Stream, class Buffers>
+auto read_initiation(Stream& s, Buffers const& into, Condition c) {
+    if constexpr (std::is_same_v<Condition, transfer_all_t> && requires { s.read_all_initiation(into); })
+        return s.read_all_initiation(into);
     else
         return transfer_initiation<read_direction, Stream, rest_of<mutable_buffer, Buffers>, Condition>{
-            &s, make_rest<mutable_buffer>(into, token), std::move(c)};
+            &s, make_rest<mutable_buffer>(into), std::move(c)};
 }
 template <class Stream, class Buffers, class Condition = transfer_all_t> using read_all_type =
     decltype(read_initiation(std::declval<Stream&>(), std::declval<Buffers const&>(), std::declval<Condition>()));
@@ -154,7 +154,7 @@ decltype(auto) async_read(Stream& stream, Buffers const& into, Token&& token = {
     impl::operation::nothrow_token<std::decay_t<Token>, impl::stream::read_all_type<Stream, Buffers>> &&
     impl::base::is_single_buffer<Buffers>) {
     return completion_token_transform<void(error_code, std::size_t)>(
-        std::forward<Token>(token), impl::stream::read_initiation(stream, into, impl::stream::transfer_all_t(), token));
+        std::forward<Token>(token), impl::stream::read_initiation(stream, into, impl::stream::transfer_all_t()));
 }
 /// The same operation, until `condition(ec, bytes_so_far)` says 0, or true.
 template <async_read_stream Stream, mutable_buffer_sequence Buffers, impl::stream::completion_condition Condition,
@@ -163,7 +163,7 @@ decltype(auto) async_read(Stream& stream, Buffers const& into, Condition conditi
     impl::operation::nothrow_token<std::decay_t<Token>, impl::stream::read_all_type<Stream, Buffers, Condition>> &&
     impl::base::is_single_buffer<Buffers>) {
     return completion_token_transform<void(error_code, std::size_t)>(
-        std::forward<Token>(token), impl::stream::read_initiation(stream, into, std::move(condition), token));
+        std::forward<Token>(token), impl::stream::read_initiation(stream, into, std::move(condition)));
 }
 /// Appends to a dynamic buffer until it has max_size() bytes (which is no error), or an error.
 /// Completes  (error_code ec, std::size_t n); n counts what was appended also when ec is set

@@ -116,20 +116,17 @@ private:
 };
 static_assert(std::is_trivially_copyable_v<literal_delimiter<2>> && sizeof(literal_delimiter<2>) == 8);
 
-/// A string of any length, in eight bytes too. One that is too long for a short_delimiter lies in a block of the
-/// allocator that the token names.
+/// A string of any length, in eight bytes too: one that is too long for a short_delimiter lies in a block of the
+/// recycler.
 class delimiter {
 public:
-    template <class Token = operation::no_token_at_all> explicit delimiter(std::string_view s, Token const& token = {})
-        : text_(s.size() <= short_delimiter::most ? short_delimiter(s) : outside(s, token)) {}
+    explicit delimiter(std::string_view s)
+        : text_(s.size() <= short_delimiter::most ? short_delimiter(s) : outside(s)) {}
     delimiter(delimiter&& other) noexcept : text_(std::exchange(other.text_, short_delimiter(0))) {}
     delimiter& operator=(delimiter&&) = delete;
-    ~delimiter() { give_back(); }
-    /// When there is nothing left to look for, and before the handler is called.
-    void give_back() noexcept {
+    ~delimiter() {
         if (is_outside()) [[unlikely]]
-            operation::free_copied(block());
-        text_ = short_delimiter(0);
+            exec::recycle_free(block());
     }
 
     FAIRLEAD_ALWAYS_INLINE bool find(std::string_view text, std::size_t from, std::size_t& n) const noexcept {
@@ -141,8 +138,8 @@ private:
     static constexpr std::size_t number_outside = 0xff; // and then the address of the block
     static constexpr std::uint64_t address_bits = ~(std::uint64_t{number_outside} << 56);
 
-    template <class Token> static short_delimiter outside(std::string_view s, Token const& token) {
-        auto* const block = static_cast<char*>(operation::allocate_copied(token, sizeof(std::size_t) + s.size()));
+    static short_delimiter outside(std::string_view s) {
+        auto* const block = static_cast<char*>(exec::recycle_allocate(sizeof(std::size_t) + s.size()));
         auto const n = s.size();
         std::memcpy(block, &n, sizeof n);
         std::memcpy(block + sizeof n, s.data(), n);
@@ -256,8 +253,6 @@ template <class Stream, class Buffer, class Delimiter, class Handler> struct rea
     }
     void complete(error_code ec, std::size_t n) {
         this->end_cancellation(handler);
-        if constexpr (requires { wanted.give_back(); })
-            wanted.give_back();
         std::move(handler)(ec, n);
     }
     void next() {
@@ -294,8 +289,6 @@ template <class Stream, class Buffer, class Delimiter> struct read_until_initiat
         std::size_t searched = 0;
         op_result r;
         if (find_delimiter(data, wanted, searched, r)) {
-            if constexpr (requires { wanted.give_back(); })
-                wanted.give_back();
             operation::complete_immediately(stream->get_executor(), std::forward<Handler>(handler),
                                             until_values(operation::to_error_code(r.error), r.n));
             return;
@@ -370,7 +363,7 @@ template <async_read_stream Stream, impl::stream::dynamic_buffer_type Buffer,
           class Token = impl::operation::default_token_of<Stream>>
 FAIRLEAD_ALWAYS_INLINE decltype(auto) async_read_until(Stream& stream, Buffer into, std::string_view delimiter,
                                                        Token&& token = {}) {
-    return impl::stream::start_read_until(stream, std::move(into), impl::stream::delimiter(delimiter, token),
+    return impl::stream::start_read_until(stream, std::move(into), impl::stream::delimiter(delimiter),
                                           std::forward<Token>(token));
 }
 template <async_read_stream Stream, impl::stream::dynamic_buffer_type Buffer, std::size_t N,

@@ -4,7 +4,6 @@
 
 #include <fairlead/base/taken_from.hpp>
 #include <fairlead/operation/cancellation_state.hpp>
-#include <fairlead/operation/copied_arguments.hpp>
 #include <fairlead/stream/completion_condition.hpp>
 #include <fairlead/stream/concepts.hpp>
 #include <fairlead/stream/stream_error.hpp>
@@ -22,23 +21,21 @@ public:
     bool empty() const noexcept { return rest_.size() == 0; }
     Buffer next(std::size_t most) noexcept { return buffer(rest_, most); }
     void moved(std::size_t n) noexcept { rest_ += n; }
-    static void give_back() noexcept {}
 
 private:
     Buffer rest_;
 };
 
-/// Several buffers of which a part has been moved; their addresses lie in a block of the allocator that the token
-/// names.
+/// Several buffers of which a part has been moved; their addresses lie in a block of the recycler.
 template <class Buffer> class sequence_rest {
 public:
-    template <class Sequence, class Token> sequence_rest(Sequence const& s, Token const& token) {
+    template <class Sequence> explicit sequence_rest(Sequence const& s) {
         std::size_t most = 0;
         for (auto i = buffer_sequence_begin(s), end = buffer_sequence_end(s); i != end; ++i)
             ++most;
         if (most == 0)
             return;
-        all_ = static_cast<Buffer*>(operation::allocate_copied(token, most * sizeof(Buffer)));
+        all_ = static_cast<Buffer*>(exec::recycle_allocate(most * sizeof(Buffer)));
         for (auto i = buffer_sequence_begin(s), end = buffer_sequence_end(s); i != end; ++i)
             if (Buffer const b(base::as_buffer<Buffer>(*i)); b.size() != 0)
                 ::new (all_ + count_++) Buffer(b);
@@ -50,12 +47,9 @@ public:
           next_(other.next_),
           uncut_(other.uncut_) {}
     sequence_rest& operator=(sequence_rest&&) = delete;
-    ~sequence_rest() { give_back(); }
-    /// When nothing is left to do, and before the handler is called.
-    void give_back() noexcept {
+    ~sequence_rest() {
         if (all_)
-            operation::free_copied(all_);
-        all_ = nullptr;
+            exec::recycle_free(all_);
     }
 
     bool empty() const noexcept { return at_ == count_; }
@@ -95,17 +89,15 @@ template <class Sequence> struct null_rest {
     static constexpr bool empty() noexcept { return false; }
     static Sequence next(std::size_t) noexcept { return {}; }
     static void moved(std::size_t) noexcept {}
-    static void give_back() noexcept {}
 };
 
-template <class Buffer, class Sequence, class Token = operation::no_token_at_all>
-auto make_rest(Sequence const& s, [[maybe_unused]] Token const& token = {}) {
+template <class Buffer, class Sequence> auto make_rest(Sequence const& s) {
     if constexpr (base::waits_only<Sequence>)
         return null_rest<Sequence>();
     else if constexpr (base::is_single_buffer<Sequence>)
         return single_rest<Buffer>(base::single_buffer<Buffer>(s));
     else
-        return sequence_rest<Buffer>(s, token);
+        return sequence_rest<Buffer>(s);
 }
 template <class Buffer, class Sequence> using rest_of = decltype(make_rest<Buffer>(std::declval<Sequence const&>()));
 
@@ -163,7 +155,6 @@ template <class Direction, class Stream, class Rest, class Condition, class Hand
     }
     void complete(error_code ec) {
         this->end_cancellation(handler);
-        rest.give_back();
         std::move(handler)(ec, total);
     }
     void next(std::size_t most) {
@@ -184,7 +175,6 @@ template <class Direction, class Stream, class Rest, class Condition> struct tra
         error_code const ec;
         std::size_t const most = rest.empty() ? 0 : bytes_wanted(condition, ec, std::size_t{0});
         if (most == 0) {
-            rest.give_back();
             operation::complete_immediately(stream->get_executor(), std::forward<Handler>(handler),
                                             std::tuple<error_code, std::size_t>(ec, 0));
             return;

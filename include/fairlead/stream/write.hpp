@@ -7,14 +7,14 @@
 namespace fairlead {
 namespace impl::stream {
 
-template <class Condition, class Stream, class Buffers, class Token = operation::no_token_at_all>
-auto write_initiation(Stream& s, Buffers const& from, Condition c, [[maybe_unused]] Token const& token = {}) {
+template <class Condition, class Stream, class Buffers>
+auto write_initiation(Stream& s, Buffers const& from, Condition c) {
     // A stream may carry out the whole write as one operation of its own.
-    if constexpr (std::is_same_v<Condition, transfer_all_t> && requires { s.write_all_initiation(from, token); })
-        return s.write_all_initiation(from, token);
+    if constexpr (std::is_same_v<Condition, transfer_all_t> && requires { s.write_all_initiation(from); })
+        return s.write_all_initiation(from);
     else
         return transfer_initiation<write_direction, Stream, rest_of<const_buffer, Buffers>, Condition>{
-            &s, make_rest<const_buffer>(from, token), std::move(c)};
+            &s, make_rest<const_buffer>(from), std::move(c)};
 }
 template <class Stream, class Buffers, class Condition = transfer_all_t> using write_all_type =
     decltype(write_initiation(std::declval<Stream&>(), std::declval<Buffers const&>(), std::declval<Condition>()));
@@ -37,8 +37,7 @@ decltype(auto) async_write(Stream& stream, Buffers const& from, Token&& token = 
     impl::operation::nothrow_token<std::decay_t<Token>, impl::stream::write_all_type<Stream, Buffers>> &&
     impl::base::is_single_buffer<Buffers>) {
     return completion_token_transform<void(error_code, std::size_t)>(
-        std::forward<Token>(token),
-        impl::stream::write_initiation(stream, from, impl::stream::transfer_all_t(), token));
+        std::forward<Token>(token), impl::stream::write_initiation(stream, from, impl::stream::transfer_all_t()));
 }
 /// The same operation, until `condition(ec, bytes_so_far)` says 0, or true.
 template <async_write_stream Stream, const_buffer_sequence Buffers, impl::stream::completion_condition Condition,
@@ -47,7 +46,7 @@ decltype(auto) async_write(Stream& stream, Buffers const& from, Condition condit
     impl::operation::nothrow_token<std::decay_t<Token>, impl::stream::write_all_type<Stream, Buffers, Condition>> &&
     impl::base::is_single_buffer<Buffers>) {
     return completion_token_transform<void(error_code, std::size_t)>(
-        std::forward<Token>(token), impl::stream::write_initiation(stream, from, std::move(condition), token));
+        std::forward<Token>(token), impl::stream::write_initiation(stream, from, std::move(condition)));
 }
 
 /// As async_write, in the calling thread. Returns how many bytes were written, also when `ec` is set.

@@ -219,8 +219,8 @@ public:
     /// Allocates  nothing awaited, over a socket of ours; OpenSSL does
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<executor_type>>
     decltype(auto) async_read_some(Buffers const& into, Token&& token = {}) {
-        return fairlead::impl::operation::initiate_on<void(error_code, std::size_t)>(
-            *this, std::forward<Token>(token), transfer(io::kind::receive, into, token));
+        return fairlead::impl::operation::initiate_on<void(error_code, std::size_t)>(*this, std::forward<Token>(token),
+                                                                                     transfer(io::kind::receive, into));
     }
     /// Writes at least one byte, of the first buffer that is not empty.
     /// Completes  (error_code ec, std::size_t n)
@@ -235,8 +235,8 @@ public:
     /// Allocates  nothing awaited, over a socket of ours; OpenSSL does
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<executor_type>>
     decltype(auto) async_write_some(Buffers const& from, Token&& token = {}) {
-        return fairlead::impl::operation::initiate_on<void(error_code, std::size_t)>(
-            *this, std::forward<Token>(token), transfer(io::kind::send, from, token));
+        return fairlead::impl::operation::initiate_on<void(error_code, std::size_t)>(*this, std::forward<Token>(token),
+                                                                                     transfer(io::kind::send, from));
     }
 
     // In the calling thread. With a stream that has asynchronous operations only they fail (operation_not_supported).
@@ -287,20 +287,17 @@ public:
     /// For streams on top of this one.
     fairlead::impl::net::byte_stream& bytes() const noexcept { return core_.bytes(); }
     /// For async_read and async_write: the whole transfer as one op.
-    template <mutable_buffer_sequence Buffers, class Token = fairlead::impl::operation::no_token_at_all>
-    auto read_all_initiation(Buffers const& into, Token const& token = {}) {
-        return transfer(io::kind::receive_all, into, token);
+    template <mutable_buffer_sequence Buffers> auto read_all_initiation(Buffers const& into) {
+        return transfer(io::kind::receive_all, into);
     }
-    template <const_buffer_sequence Buffers, class Token = fairlead::impl::operation::no_token_at_all>
-    auto write_all_initiation(Buffers const& from, Token const& token = {}) {
-        return transfer(io::kind::send_all, from, token);
+    template <const_buffer_sequence Buffers> auto write_all_initiation(Buffers const& from) {
+        return transfer(io::kind::send_all, from);
     }
 
 private:
     static constexpr auto end_of_sending = fairlead::impl::net::stream_verb::shutdown_send;
-    template <class Buffers, class Token = fairlead::impl::operation::no_token_at_all>
-    auto transfer(io::kind k, Buffers const& buffers, Token const& token = {}) const {
-        return fairlead::impl::net::make_stream_transfer(core_.bytes(), k, buffers, token);
+    template <class Buffers> auto transfer(io::kind k, Buffers const& buffers) const {
+        return fairlead::impl::net::make_stream_transfer(core_.bytes(), k, buffers);
     }
     template <class Layer> static auto& lowest(Layer& l) noexcept {
         if constexpr (requires { l.lowest_layer(); })

@@ -893,7 +893,7 @@ TEST(DatagramSocket, WithoutMemoryForTheReceiverNothingIsSent) {
     using signature = void(error_code, std::size_t);
     auto const without = [&] {
         impl::net::send_to init(s.core(), buffer("x", 1), s.local_endpoint(), 0);
-        impl::operation::free_copied(std::exchange(init.v6, nullptr));
+        impl::exec::recycle_free(std::exchange(init.v6, nullptr));
         return init;
     };
     int failed = 0;
