@@ -17,7 +17,7 @@ bool is_port(std::string_view text) noexcept {
 
 } // namespace
 
-error_code parse_address(std::string_view text, server_address& address) noexcept {
+error_code parse_address(std::string_view text, address_parts& address) noexcept {
     constexpr std::string_view unix_prefix = "unix:";
     address = {};
     if (text.starts_with(unix_prefix)) {

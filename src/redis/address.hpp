@@ -10,6 +10,6 @@ namespace fairlead::redis::impl {
 
 /// It views `text`.
 /// Errors  error::invalid_address
-error_code parse_address(std::string_view text, server_address& address) noexcept;
+error_code parse_address(std::string_view text, address_parts& address) noexcept;
 
 } // namespace fairlead::redis::impl

@@ -165,7 +165,7 @@ private:
     error_code admit(exec_op const& o, bool is_ready) const noexcept;
 
     static awaitable<void> connect(reference self);
-    error_code begin_connecting(server_address& address);
+    error_code begin_connecting(address_parts& address);
     std::chrono::milliseconds probe_after() const noexcept;
     error_code greet();
     error_code proceed(greeting::action next);

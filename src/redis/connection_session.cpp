@@ -40,7 +40,7 @@ awaitable<void> connection_core::connect(reference self) {
         if (reason)
             core.finish(reason);
     });
-    server_address address;
+    address_parts address;
     error_code ec = core.begin_connecting(address);
     if (!ec) {
         auto connecting = core.stream_->connect(address, core.probe_after());
@@ -55,7 +55,7 @@ awaitable<void> connection_core::connect(reference self) {
     core.read_on({});
 }
 
-error_code connection_core::begin_connecting(server_address& address) {
+error_code connection_core::begin_connecting(address_parts& address) {
     if (reason_) // cancelled before it began
         return reason_;
     if (auto const ec = parse_address(cfg_.address, address))

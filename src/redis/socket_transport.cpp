@@ -14,7 +14,7 @@
 namespace fairlead::redis::impl {
 namespace {
 
-bool is_numeric(server_address const& address, ip::tcp::endpoint& endpoint) {
+bool is_numeric(address_parts const& address, ip::tcp::endpoint& endpoint) {
     error_code ec;
     auto const host = ip::make_address(address.host, ec);
     if (ec)
@@ -37,7 +37,7 @@ socket_transport::socket_transport(io_loop& l)
       unix_(loop_executor(&l)),
       resolver_(loop_executor(&l)) {}
 
-awaitable<error_code> socket_transport::connect(server_address to, std::chrono::milliseconds probe_after) {
+awaitable<error_code> socket_transport::connect(address_parts to, std::chrono::milliseconds probe_after) {
     is_open_ = true;
     error_code ec;
     if (to.is_unix) {

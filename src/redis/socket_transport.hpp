@@ -12,7 +12,7 @@ class socket_transport final : public transport {
 public:
     explicit socket_transport(io_loop& l);
 
-    awaitable<error_code> connect(server_address to, std::chrono::milliseconds probe_after) override;
+    awaitable<error_code> connect(address_parts to, std::chrono::milliseconds probe_after) override;
     bool ready(io::kind k, std::size_t size) noexcept override;
     bool try_now(transport_op& o) noexcept override;
     void submit(transport_op& o) noexcept override;

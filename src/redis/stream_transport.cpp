@@ -28,7 +28,7 @@ error_code code_of(std::exception_ptr const& e) {
 stream_transport::stream_transport(io_loop& l, connector c) : transport(l), connector_(std::move(c)) {}
 
 /// In a chain of its own, which close() can ask to end.
-awaitable<error_code> stream_transport::connect(server_address to, std::chrono::milliseconds) {
+awaitable<error_code> stream_transport::connect(address_parts to, std::chrono::milliseconds) {
     is_open_ = true;
     std::exception_ptr thrown;
     any_stream made;

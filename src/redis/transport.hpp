@@ -34,7 +34,7 @@ public:
     io_loop& engine() const noexcept { return engine_; }
     /// Connects anew. `to` views what outlives the completion. A peer that says nothing for `probe_after`, unless that
     /// is zero, is asked below the bytes whether it is still there.
-    virtual awaitable<error_code> connect(server_address to, std::chrono::milliseconds probe_after) = 0;
+    virtual awaitable<error_code> connect(address_parts to, std::chrono::milliseconds probe_after) = 0;
 
     /// May an attempt be worth it, from what is known without asking the system?
     virtual bool ready(io::kind k, std::size_t size) noexcept = 0;

@@ -10,7 +10,7 @@
 namespace fairlead::redis {
 
 /// config::address, taken apart. It views the configuration of the connection, which outlives the call.
-struct server_address {
+struct address_parts {
     std::string_view host; ///< or the path of a UNIX socket
     std::string_view port;
     bool is_unix = false;
@@ -19,6 +19,6 @@ struct server_address {
 /// A coroutine function that returns a stream which is ready for RESP. It is called for each session, on the loop of
 /// the connection, where the stream has to run, too. Its exceptions end the session: a system_error with its code.
 /// config::connect_timeout, and the end of the connection, ask it to end (this_coro::cancellation_state).
-using connector = std::function<awaitable<any_stream>(server_address to)>;
+using connector = std::function<awaitable<any_stream>(address_parts to)>;
 
 } // namespace fairlead::redis

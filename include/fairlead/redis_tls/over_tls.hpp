@@ -24,7 +24,7 @@ template <class Stream> awaitable<any_stream> greet_with_tls(Stream stream, std:
 }
 
 /// The texts of `to` outlive it.
-inline awaitable<any_stream> connect_with_tls(ssl::context& tls, std::string name, server_address to) {
+inline awaitable<any_stream> connect_with_tls(ssl::context& tls, std::string name, address_parts to) {
     auto const executor = co_await this_coro::executor;
     if (to.is_unix) {
         ssl::stream<local::stream_protocol::socket> stream(executor, tls);
@@ -52,7 +52,7 @@ inline awaitable<any_stream> connect_with_tls(ssl::context& tls, std::string nam
 /// Errors     of async_run: those of ssl::stream::async_handshake, beside those of sockets and names
 /// Lifetime   `tls` outlives the connection
 inline connector over_tls(ssl::context& tls, std::string host_name = {}) {
-    return [&tls, name = std::move(host_name)](server_address to) { return impl::connect_with_tls(tls, name, to); };
+    return [&tls, name = std::move(host_name)](address_parts to) { return impl::connect_with_tls(tls, name, to); };
 }
 
 } // namespace fairlead::redis

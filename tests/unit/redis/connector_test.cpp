@@ -34,7 +34,7 @@ private:
     std::unique_ptr<ip::tcp::socket> socket_;
 };
 
-awaitable<ip::tcp::socket> connected(redis::server_address to) {
+awaitable<ip::tcp::socket> connected(redis::address_parts to) {
     ip::tcp::socket s(co_await this_coro::executor);
     ip::tcp::endpoint const peer(ip::make_address(to.host),
                                  static_cast<std::uint16_t>(std::stoi(std::string(to.port))));
@@ -42,11 +42,11 @@ awaitable<ip::tcp::socket> connected(redis::server_address to) {
     co_await std::move(joining);
     co_return s;
 }
-awaitable<any_stream> plain(redis::server_address to) {
+awaitable<any_stream> plain(redis::address_parts to) {
     auto connecting = connected(to);
     co_return any_stream(co_await std::move(connecting));
 }
-awaitable<any_stream> of_the_program(redis::server_address to) {
+awaitable<any_stream> of_the_program(redis::address_parts to) {
     auto connecting = connected(to);
     co_return any_stream(own_stream(co_await std::move(connecting)));
 }
@@ -93,7 +93,7 @@ TEST_F(RedisConnector, CarriesASessionOverAStreamOfTheProgram) {
 }
 
 TEST_F(RedisConnector, ItsErrorsEndTheSession) {
-    auto const refuses = [](redis::server_address) -> awaitable<any_stream> {
+    auto const refuses = [](redis::address_parts) -> awaitable<any_stream> {
         throw system_error(error_code(error::connection_refused));
         co_return any_stream();
     };
@@ -102,7 +102,7 @@ TEST_F(RedisConnector, ItsErrorsEndTheSession) {
 }
 
 TEST_F(RedisConnector, WhatIsNoErrorCodeIsTheProgramsFault) {
-    auto const throws = [](redis::server_address) -> awaitable<any_stream> {
+    auto const throws = [](redis::address_parts) -> awaitable<any_stream> {
         throw std::logic_error("a mistake");
         co_return any_stream();
     };
@@ -110,27 +110,27 @@ TEST_F(RedisConnector, WhatIsNoErrorCodeIsTheProgramsFault) {
 }
 
 TEST_F(RedisConnector, AnExceptionBeforeItsCoroutineEndsTheSessionToo) {
-    auto const throws = [](redis::server_address) -> awaitable<any_stream> { throw std::bad_alloc(); };
+    auto const throws = [](redis::address_parts) -> awaitable<any_stream> { throw std::bad_alloc(); };
     EXPECT_EQ(session(throws), error::no_memory);
 }
 
 TEST_F(RedisConnector, AStreamOfAnotherLoopIsRefused) {
     io_context another;
-    auto const elsewhere = [&another](redis::server_address) -> awaitable<any_stream> {
+    auto const elsewhere = [&another](redis::address_parts) -> awaitable<any_stream> {
         co_return any_stream(ip::tcp::socket(another, ip::tcp::v4()));
     };
     EXPECT_EQ(session(elsewhere), redis::error::connector_failed);
 }
 
 TEST_F(RedisConnector, NoStreamIsRefused) {
-    auto const none = [](redis::server_address) -> awaitable<any_stream> { co_return any_stream(); };
+    auto const none = [](redis::address_parts) -> awaitable<any_stream> { co_return any_stream(); };
     EXPECT_EQ(session(none), redis::error::connector_failed);
 }
 
 TEST_F(RedisConnector, IsAskedToEndWithItsSession) {
     cfg_.connect_timeout = 20ms;
     bool was_asked = false;
-    auto const waits = [&was_asked](redis::server_address) -> awaitable<any_stream> {
+    auto const waits = [&was_asked](redis::address_parts) -> awaitable<any_stream> {
         steady_timer never(co_await this_coro::executor, 1h);
         error_code ec;
         auto waiting = never.async_wait(redirect_error(ec));
@@ -144,7 +144,7 @@ TEST_F(RedisConnector, IsAskedToEndWithItsSession) {
 
 TEST_F(RedisConnector, IsCalledForEachSession) {
     int calls = 0;
-    redis::connection conn(ctx_, [&calls](redis::server_address to) {
+    redis::connection conn(ctx_, [&calls](redis::address_parts to) {
         ++calls;
         return plain(to);
     });

@@ -23,7 +23,7 @@ namespace fairlead::test {
 namespace {
 
 using namespace std::chrono_literals;
-using redis::server_address;
+using redis::address_parts;
 using redis::impl::transport_op;
 
 class weather_category : public error_category {
@@ -40,7 +40,7 @@ class memory_transport : public redis::impl::transport {
 public:
     memory_transport(io_loop& l, redis::server_engine& e) : transport(l), server_(e) {}
 
-    awaitable<error_code> connect(server_address to, std::chrono::milliseconds probe_after) override {
+    awaitable<error_code> connect(address_parts to, std::chrono::milliseconds probe_after) override {
         connects.emplace_back(to.host);
         probes.push_back(probe_after);
         if (on_connect)
