@@ -2,7 +2,6 @@
 //
 //   operations echo N             64-byte messages through a UNIX pair, awaited
 //   operations echo_callbacks N   the same with callbacks
-//   operations echo_any N         the first through any_stream
 //   operations post N         a chain of posts whose handlers name no allocator
 //   operations post_own_memory N             the same with one block, as in the program of P0162
 //   operations strand N                 the same through a strand
@@ -16,7 +15,6 @@
 
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/exec/strand.hpp>
-#include <fairlead/net/any_stream.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/net/timer.hpp>
 #include <fairlead/sender/connected_op.hpp>
@@ -40,10 +38,9 @@ namespace {
 using namespace fairlead;
 using socket_type = local::stream_protocol::socket;
 
-template <class Stream> awaitable<void> exchange(io_context& context, long n) {
-    socket_type one(context), other(context);
-    connect_pair(one, other);
-    Stream a(std::move(one)), b(std::move(other));
+awaitable<void> exchange(io_context& context, long n) {
+    socket_type a(context), b(context);
+    connect_pair(a, b);
     char from[64] = {}, into[64];
     for (long i = 0; i != n; ++i) {
         co_await async_write(b, buffer(from));
@@ -216,9 +213,7 @@ int main(int argc, char** argv) {
     line_sender senders(lines.stream, lines.text, n);
     canceller timers(context, n);
     if (is("echo"))
-        co_spawn(context, exchange<socket_type>(context, n), detached);
-    else if (is("echo_any"))
-        co_spawn(context, exchange<any_stream>(context, n), detached);
+        co_spawn(context, exchange(context, n), detached);
     else if (is("echo_callbacks"))
         exchange_callbacks.next();
     else if (is("post"))
