@@ -536,6 +536,7 @@ void machine::leave() noexcept {
         drop(reading_);
         drop(writing_);
         drop_limit();
+        below_.leave();
     }
     finish(done);
     release();

@@ -72,7 +72,10 @@ public:
     template <class... Args> explicit held(Args&&... args) : held_as<Stream>(std::forward<Args>(args)...) {
         this->bytes = new handled_stream<Stream>(this->stream_);
     }
-    ~held() override { this->bytes->release(); } // Operations that are pending keep it.
+    ~held() override {
+        this->bytes->leave();
+        this->bytes->release(); // Operations that are pending keep it.
+    }
 };
 
 } // namespace impl::net

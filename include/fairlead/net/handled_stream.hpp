@@ -54,6 +54,8 @@ public:
         }
     }
     void is_at(void* to) noexcept override { stream_ = static_cast<Stream*>(to); }
+    /// The rest of a whole transfer is not started. Another stream may lie where this one did.
+    void leave() noexcept override { stream_ = nullptr; }
     std::string describe(stream_verb v) const override {
         return v == stream_verb::read ? "read" : v == stream_verb::write ? "write" : "shutdown";
     }
@@ -156,6 +158,10 @@ private:
     }
 
     void start(stream_op& o) noexcept {
+        if (!stream_) {
+            o.fail(error::operation_aborted);
+            return end(o);
+        }
         try {
             if (o.verb == stream_verb::read)
                 stream_->async_read_some(next_of<mutable_buffer>(o), handler(*this, o));

@@ -40,6 +40,10 @@ public:
         if (is_made_)
             stream_->is_at(to);
     }
+    void leave() const noexcept {
+        if (is_made_)
+            stream_->leave();
+    }
 
 private:
     below_ref(byte_stream* s, bool is_made) noexcept : stream_(s), is_made_(is_made) {

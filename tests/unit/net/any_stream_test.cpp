@@ -197,6 +197,24 @@ TEST_P(AnyStream, DestroyedItEndsWhatIsPending) {
     EXPECT_EQ(ec, error::operation_aborted);
 }
 
+TEST_P(AnyStream, DestroyedItGoesOnWithNothing) {
+    error_code ec;
+    std::size_t n = 0;
+    std::string const much(8'000'000, 'm');
+    async_write(e.a, buffer(much), [&](error_code why, std::size_t count) {
+        ec = why;
+        n = count;
+    });
+    for (int i = 0; i != 5; ++i) // A step of the program's stream has succeeded, and its handler has not run.
+        context.poll_one();
+    e.a.close();
+    context.restart();
+    context.run_for(20s);
+    EXPECT_EQ(ec, error::operation_aborted);
+    EXPECT_GT(n, 0U);
+    EXPECT_LT(n, much.size());
+}
+
 TEST_P(AnyStream, ARequestAfterItHasGoneReachesNobody) {
     error_code ec;
     char got[4];
