@@ -8,7 +8,6 @@
 #include <fairlead/net/bind_stop_token.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/net/timer.hpp>
-#include <fairlead/stream/read.hpp>
 #include <fairlead/stream/read_until.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/bind_cancellation_slot.hpp>
@@ -197,57 +196,6 @@ TEST(Catalogue, C15_R05_OwnerMayWantTheSignalOfARequestWithoutMemory) {
     asker.join();
     EXPECT_NE(failed, 0U) << "a message would have been the shorter way";
     EXPECT_EQ(o.ended, 1);
-}
-
-struct large_condition {
-    char bytes[100] = {};
-    std::size_t operator()(error_code const& ec, std::size_t n) const { return ec || n != 0 ? 0 : 1; }
-};
-/// An operation that does not fit into an async_op.
-auto large_read(asked_operations& o) noexcept {
-    static_assert(noexcept(async_read(o.sockets[1], buffer(&o.byte, 1), large_condition())));
-    return async_read(o.sockets[1], buffer(&o.byte, 1), large_condition());
-}
-
-awaitable<void> fails_where_it_is_awaited(asked_operations& o, bool& failed) {
-    try {
-        auto op = [&] {
-            impl::exec::recycler_trim();
-            auto const failing = failing_new::only(1);
-            return large_read(o);
-        }();
-        ++o.ended; // It has not failed yet.
-        co_await std::move(op);
-    } catch (std::bad_alloc const&) {
-        failed = true;
-    }
-}
-
-TEST(Papers, B08_WithoutMemoryAnOperationFailsWhereItIsAwaited) {
-    if (!new_is_replaced())
-        GTEST_SKIP() << "a sanitizer keeps its own operator new";
-    io_context context(1);
-    asked_operations o(context);
-    bool failed = false;
-    co_spawn(context, fails_where_it_is_awaited(o, failed), rethrow);
-    context.run();
-    EXPECT_EQ(o.ended, 1);
-    EXPECT_TRUE(failed);
-}
-
-TEST(Papers, B08_WithoutMemoryADeferredOperationFailsWhenItIsStarted) {
-    if (!new_is_replaced())
-        GTEST_SKIP() << "a sanitizer keeps its own operator new";
-    io_context context(1);
-    asked_operations o(context);
-    impl::exec::recycler_trim();
-    auto op = [&] {
-        auto const failing = failing_new::only(1);
-        return large_read(o);
-    }();
-    EXPECT_THROW(std::move(op)(o.count()), std::bad_alloc);
-    context.run();
-    EXPECT_EQ(o.ended, 0);
 }
 
 } // namespace

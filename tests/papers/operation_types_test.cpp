@@ -8,15 +8,12 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <chrono>
-#include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <ostream>
 #include <stop_token>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <vector>
@@ -111,24 +108,6 @@ TEST(Papers, B08_NoexceptIsExactlyAsPromised) {
             static_assert(!starts_nothrow<Op, callback>);
         }
     });
-}
-
-/// Copies of lists of buffers, of texts and of containers may need memory.
-TEST(Papers, B08_WhatCopiesItsArgumentsIntoMemoryIsNotNoexcept) {
-    using world_in_use = world&;
-    auto const w = []() noexcept -> world_in_use { std::abort(); };
-    std::array<mutable_buffer, 2> const two;
-    std::vector<tcp::endpoint> const many;
-    EXPECT_FALSE(noexcept(w().a.async_read_some(two, use_await)));
-    EXPECT_FALSE(noexcept(w().a.async_send(two, use_await)));
-    EXPECT_FALSE(noexcept(w().datagrams.async_receive(two, use_await)));
-    EXPECT_FALSE(noexcept(w().datagrams.async_receive_from(two, w().sender, use_await)));
-    EXPECT_FALSE(noexcept(w().datagrams.async_send_to(two, w().self, use_await)));
-    EXPECT_FALSE(noexcept(w().packets.async_receive(two, w().flags, use_await)));
-    EXPECT_FALSE(noexcept(async_read(w().a, two, use_await)));
-    EXPECT_FALSE(noexcept(async_write(w().a, two, transfer_at_least(2), use_await)));
-    EXPECT_FALSE(noexcept(async_read_until(w().a, dynamic_buffer(w().text), std::string_view("\n"), use_await)));
-    EXPECT_FALSE(noexcept(async_connect(w().client, many, use_await)));
 }
 
 TEST(Papers, B08_PostIsNoexceptAsPromised) {

@@ -470,11 +470,8 @@ private:
         impl::base::is_single_buffer<Buffers> &&
         impl::operation::nothrow_token<std::decay_t<Token>, impl::net::receive_from<endpoint_type>>;
     template <class Token, class Buffers> static constexpr bool nothrow_send_to =
-        impl::base::is_single_buffer<Buffers> &&
-        impl::operation::nothrow_token<std::decay_t<Token>,
-                                       decltype(impl::net::make_send_to(std::declval<impl::net::socket_core const&>(),
-                                                                        std::declval<Buffers const&>(),
-                                                                        std::declval<endpoint_type const&>(), 0))>;
+        impl::net::sends_without_block<Buffers, endpoint_type> &&
+        impl::operation::nothrow_token<std::decay_t<Token>, impl::net::send_to>;
 
     template <class Token, class Buffers>
     decltype(auto) transfer(io::kind k, Buffers const& buffers, message_flags flags,

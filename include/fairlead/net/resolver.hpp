@@ -314,8 +314,7 @@ public:
     /// number. Nobody is asked for the name of 127.0.0.1 and ::1, which is "localhost".
     /// Source     man 3 getnameinfo
     template <class Token = default_completion_token_t<Executor>>
-    decltype(auto) async_resolve(endpoint_type const& e, Token&& token = {}) noexcept(
-        impl::operation::nothrow_token<std::decay_t<Token>, impl::net::resolve_endpoint<Protocol>>) {
+    decltype(auto) async_resolve(endpoint_type const& e, Token&& token = {}) {
         using init = impl::net::resolve_endpoint<Protocol>;
         return impl::operation::initiate_on<typename init::signature>(*this, std::forward<Token>(token),
                                                                       init(core_, e));

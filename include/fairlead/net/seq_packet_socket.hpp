@@ -131,13 +131,11 @@ public:
     /// Source     man 2 recvmsg
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
         requires(!std::convertible_to<Token, message_flags>)
-    decltype(auto) async_receive(Buffers const& into, message_flags& out_flags,
-                                 Token&& token = {}) noexcept(nothrow_receive<Token, Buffers>) {
+    decltype(auto) async_receive(Buffers const& into, message_flags& out_flags, Token&& token = {}) {
         return async_receive(into, 0, out_flags, std::forward<Token>(token));
     }
-    template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
-    decltype(auto) async_receive(Buffers const& into, message_flags in_flags, message_flags& out_flags,
-                                 Token&& token = {}) noexcept(nothrow_receive<Token, Buffers>) {
+    template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>> decltype(auto)
+    async_receive(Buffers const& into, message_flags in_flags, message_flags& out_flags, Token&& token = {}) {
         return impl::operation::initiate_on<void(error_code, std::size_t)>(*this, std::forward<Token>(token),
                                                                            receiving(into, in_flags, out_flags));
     }
@@ -169,9 +167,6 @@ public:
     }
 
 private:
-    /// Of an inner transfer that moves as bytes, as one buffer's does.
-    template <class Token, class Buffers> static constexpr bool nothrow_receive =
-        impl::net::nothrow_transfer<Token, Buffers>;
     template <class Buffers> auto receiving(Buffers const& into, message_flags in_flags, message_flags& out_flags) {
         auto inner = impl::net::make_transfer(core_, io::kind::receive, into, in_flags);
         if constexpr (impl::base::waits_only<Buffers>) {

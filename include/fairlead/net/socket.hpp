@@ -207,7 +207,6 @@ auto make_transfer(socket_core const& s, io::kind k, Buffers const& buffers,
 }
 
 template <class Token, class Buffers> inline constexpr bool nothrow_transfer =
-    (base::is_single_buffer<Buffers> || base::waits_only<Buffers>) &&
     operation::nothrow_token<std::decay_t<Token>, decltype(make_transfer(std::declval<socket_core&>(), io::kind::send,
                                                                          std::declval<Buffers const&>()))>;
 

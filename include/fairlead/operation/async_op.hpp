@@ -216,17 +216,14 @@ public:
 
     template <class Init>
         requires(!std::same_as<std::decay_t<Init>, async_op>)
-    FAIRLEAD_ALWAYS_INLINE explicit async_op(Init&& init) noexcept(
-        std::is_nothrow_constructible_v<std::decay_t<Init>, Init>) {
+    FAIRLEAD_ALWAYS_INLINE explicit async_op(Init&& init) noexcept(inside<std::decay_t<Init>>) {
         using init_type = std::decay_t<Init>;
         void* place = storage_;
         functions_ = impl::operation::find_table<init_type, Storage, Args...>();
         if constexpr (inside<init_type>)
             ::new (place) init_type(std::forward<Init>(init));
-        else if constexpr (!std::is_nothrow_constructible_v<init_type, Init>)
+        else
             ::new (place) impl::operation::boxed_initiation<init_type>(std::in_place, std::forward<Init>(init));
-        else if (!impl::operation::boxed_initiation<init_type>::make(place, std::forward<Init>(init))) [[unlikely]]
-            functions_ = &impl::operation::no_memory_functions<Args...>;
     }
     template <std::size_t Larger>
         requires(Larger > Storage)
@@ -270,6 +267,8 @@ private:
     friend class impl::operation::foreign_awaiter<signature, Storage>;
     template <class S, class Op> friend auto impl::operation::resume_with(Op&, await_record&);
 
+    auto take(await_record& r) { return impl::operation::take_with<signature>(functions_, storage_, r); }
+
     /// The compiler then knows the functions of an operation that was made a moment ago.
     struct where_it_is_started {};
     FAIRLEAD_ALWAYS_INLINE async_op(async_op&& other, where_it_is_started) noexcept : functions_(other.functions_) {
@@ -279,8 +278,6 @@ private:
             impl::base::copy_bytes(storage_, other.storage_, storage_size);
         other.functions_ = &impl::operation::no_functions<Args...>;
     }
-
-    auto take(await_record& r) { return impl::operation::take_with<signature>(functions_, storage_, r); }
 
     /// The operation as an initiation, for whatever token it meets next.
     struct initiation {
@@ -400,13 +397,15 @@ private:
 
 /// The type that use_await and deferred make of an initiation.
 template <class Signature, class Init> using async_op_of = async_op<Signature, storage_for<std::decay_t<Init>>()>;
+template <class Init, class Signature> inline constexpr bool nothrow_async_op =
+    async_op_of<Signature, Init>::template inside<Init>;
 
-/// Without memory for an initiation that does not fit, the operation fails when it is started.
-template <class Init> inline constexpr bool nothrow_token<use_await_t, Init> =
-    std::is_nothrow_move_constructible_v<Init>;
-template <class Executor, class Init> inline constexpr bool nothrow_token<use_awaitable_t<Executor>, Init> =
-    nothrow_token<use_await_t, Init>;
-template <class Init> inline constexpr bool nothrow_token<deferred_t, Init> = nothrow_token<use_await_t, Init>;
+template <primitive_initiation Init> inline constexpr bool nothrow_token<use_await_t, Init> =
+    nothrow_async_op<Init, typename Init::signature>;
+template <class Executor, primitive_initiation Init>
+inline constexpr bool nothrow_token<use_awaitable_t<Executor>, Init> = nothrow_token<use_await_t, Init>;
+template <primitive_initiation Init> inline constexpr bool nothrow_token<deferred_t, Init> =
+    nothrow_async_op<Init, typename Init::signature>;
 
 } // namespace impl::operation
 
@@ -419,7 +418,7 @@ template <class Signature> class async_result<use_await_t, Signature> {
 public:
     template <class Initiation> FAIRLEAD_ALWAYS_INLINE static impl::operation::async_op_of<Signature, Initiation>
     initiate(Initiation&& initiation,
-             use_await_t) noexcept(std::is_nothrow_constructible_v<std::decay_t<Initiation>, Initiation>) {
+             use_await_t) noexcept(impl::operation::nothrow_async_op<std::decay_t<Initiation>, Signature>) {
         return impl::operation::async_op_of<Signature, Initiation>(std::forward<Initiation>(initiation));
     }
     template <class Initiation, class... Args>

@@ -50,24 +50,6 @@ template <class... Args> inline constexpr initiation_functions<Args...> no_funct
     nullptr,
     false};
 
-/// Those of an operation that there was no memory for. It fails when it is started.
-template <class... Args> inline constexpr initiation_functions<Args...> no_memory_functions{
-    nullptr,
-    nullptr,
-    [](void const*) noexcept -> loop* { return nullptr; },
-    nullptr,
-    nullptr,
-    [](void*, await_record& r) -> bool {
-        await_has_failed(r, std::make_exception_ptr(std::bad_alloc()));
-        return false;
-    },
-    nullptr,
-    [](void*, handler_ref<std::decay_t<Args>...>) { throw std::bad_alloc(); },
-    nullptr,
-    nullptr,
-    nullptr,
-    true};
-
 /// Initiations that describe themselves, for the message of an error: "connect to 127.0.0.1:80". Asked with the record,
 /// they describe the part that has failed.
 template <class Init>
@@ -501,16 +483,6 @@ public:
             throw;
         }
     }
-    /// False: there is no memory.
-    static bool make(void* place, Init&& i) noexcept {
-        try {
-            ::new (place) boxed_initiation(std::in_place, std::move(i));
-            return true;
-        } catch (std::bad_alloc const&) {
-            return false;
-        }
-    }
-    static bool make(void* place, Init const& i) noexcept { return make(place, Init(i)); }
     boxed_initiation(boxed_initiation&& other) noexcept : init_(base::taken_from(other.init_)) {}
     boxed_initiation& operator=(boxed_initiation&&) = delete;
     ~boxed_initiation() {

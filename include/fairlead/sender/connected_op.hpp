@@ -11,7 +11,6 @@
 #include <fairlead/sender/stop_requests.hpp>
 
 #include <exception>
-#include <memory>
 #include <tuple>
 #include <utility>
 

@@ -16,8 +16,8 @@ auto read_initiation(Stream& s, Buffers const& into, Condition c) {
         return transfer_initiation<read_direction, Stream, rest_of<mutable_buffer, Buffers>, Condition>{
             &s, make_rest<mutable_buffer>(into), std::move(c)};
 }
-template <class Stream, class Buffers, class Condition = transfer_all_t> using read_all_type =
-    decltype(read_initiation(std::declval<Stream&>(), std::declval<Buffers const&>(), std::declval<Condition>()));
+template <class Stream, class Buffers> using read_all_type =
+    decltype(read_initiation(std::declval<Stream&>(), std::declval<Buffers const&>(), transfer_all_t()));
 
 /// Where the next read into a dynamic buffer goes: both versions of the concept behind two functions.
 template <class Buffer> mutable_buffer dynamic_prepare(Buffer& b, std::size_t n) {
@@ -159,9 +159,7 @@ decltype(auto) async_read(Stream& stream, Buffers const& into, Token&& token = {
 /// The same operation, until `condition(ec, bytes_so_far)` says 0, or true.
 template <async_read_stream Stream, mutable_buffer_sequence Buffers, impl::stream::completion_condition Condition,
           class Token = impl::operation::default_token_of<Stream>>
-decltype(auto) async_read(Stream& stream, Buffers const& into, Condition condition, Token&& token = {}) noexcept(
-    impl::operation::nothrow_token<std::decay_t<Token>, impl::stream::read_all_type<Stream, Buffers, Condition>> &&
-    impl::base::is_single_buffer<Buffers>) {
+decltype(auto) async_read(Stream& stream, Buffers const& into, Condition condition, Token&& token = {}) {
     return completion_token_transform<void(error_code, std::size_t)>(
         std::forward<Token>(token), impl::stream::read_initiation(stream, into, std::move(condition)));
 }
@@ -177,17 +175,14 @@ decltype(auto) async_read(Stream& stream, Buffers const& into, Condition conditi
 template <async_read_stream Stream, impl::stream::dynamic_buffer_type Buffer,
           class Token = impl::operation::default_token_of<Stream>>
     requires(!impl::stream::completion_condition<std::decay_t<Token>>)
-decltype(auto) async_read(Stream& stream, Buffer into, Token&& token = {}) noexcept(
-    impl::operation::nothrow_token<std::decay_t<Token>,
-                                   impl::stream::read_dynamic<Stream, Buffer, impl::stream::transfer_all_t>>) {
+decltype(auto) async_read(Stream& stream, Buffer into, Token&& token = {}) {
     return completion_token_transform<void(error_code, std::size_t)>(
         std::forward<Token>(token),
         impl::stream::read_dynamic<Stream, Buffer, impl::stream::transfer_all_t>{&stream, std::move(into), {}});
 }
 template <async_read_stream Stream, impl::stream::dynamic_buffer_type Buffer,
           impl::stream::completion_condition Condition, class Token = impl::operation::default_token_of<Stream>>
-decltype(auto) async_read(Stream& stream, Buffer into, Condition condition, Token&& token = {}) noexcept(
-    impl::operation::nothrow_token<std::decay_t<Token>, impl::stream::read_dynamic<Stream, Buffer, Condition>>) {
+decltype(auto) async_read(Stream& stream, Buffer into, Condition condition, Token&& token = {}) {
     return completion_token_transform<void(error_code, std::size_t)>(
         std::forward<Token>(token),
         impl::stream::read_dynamic<Stream, Buffer, Condition>{&stream, std::move(into), std::move(condition)});

@@ -325,8 +325,6 @@ FAIRLEAD_ALWAYS_INLINE decltype(auto) start_read_until(Stream& stream, Buffer&& 
         std::forward<Token>(token), read_until_initiation<Stream, Buffer, Wanted>{&stream, std::forward<Buffer>(into),
                                                                                   std::forward<Wanted>(wanted)});
 }
-template <class Token, class Stream, class Buffer, class Wanted> inline constexpr bool nothrow_read_until =
-    operation::nothrow_token<std::decay_t<Token>, read_until_initiation<Stream, Buffer, Wanted>>;
 template <class Stream, class Buffer, class Wanted>
 std::size_t perform_read_until(Stream& stream, Buffer&& into, Wanted&& wanted, error_code& ec) {
     until_values v;
@@ -369,17 +367,15 @@ FAIRLEAD_ALWAYS_INLINE decltype(auto) async_read_until(Stream& stream, Buffer in
 template <async_read_stream Stream, impl::stream::dynamic_buffer_type Buffer, std::size_t N,
           class Token = impl::operation::default_token_of<Stream>>
     requires(N > 1 && N <= impl::stream::short_delimiter::most + 1)
-FAIRLEAD_ALWAYS_INLINE decltype(auto)
-async_read_until(Stream& stream, Buffer into, char const (&delimiter)[N], Token&& token = {}) noexcept(
-    impl::stream::nothrow_read_until<Token, Stream, Buffer, impl::stream::literal_delimiter<N - 1>>) {
+FAIRLEAD_ALWAYS_INLINE decltype(auto) async_read_until(Stream& stream, Buffer into, char const (&delimiter)[N],
+                                                       Token&& token = {}) {
     return impl::stream::start_read_until(stream, std::move(into), impl::stream::literal_delimiter<N - 1>(delimiter),
                                           std::forward<Token>(token));
 }
 template <async_read_stream Stream, impl::stream::dynamic_buffer_type Buffer,
           class Token = impl::operation::default_token_of<Stream>>
-FAIRLEAD_ALWAYS_INLINE decltype(auto)
-async_read_until(Stream& stream, Buffer into, char delimiter, Token&& token = {}) noexcept(
-    impl::stream::nothrow_read_until<Token, Stream, Buffer, impl::stream::character_delimiter>) {
+FAIRLEAD_ALWAYS_INLINE decltype(auto) async_read_until(Stream& stream, Buffer into, char delimiter,
+                                                       Token&& token = {}) {
     return impl::stream::start_read_until(stream, std::move(into), impl::stream::character_delimiter{delimiter},
                                           std::forward<Token>(token));
 }
@@ -389,9 +385,7 @@ async_read_until(Stream& stream, Buffer into, char delimiter, Token&& token = {}
 /// Allocates  a counted block
 template <async_read_stream Stream, impl::stream::dynamic_buffer_type Buffer,
           impl::stream::match_condition_for<Buffer> Match, class Token = impl::operation::default_token_of<Stream>>
-decltype(auto)
-async_read_until(Stream& stream, Buffer into, Match match,
-                 Token&& token = {}) noexcept(impl::stream::nothrow_read_until<Token, Stream, Buffer, Match>) {
+decltype(auto) async_read_until(Stream& stream, Buffer into, Match match, Token&& token = {}) {
     return impl::stream::start_read_until(stream, std::move(into), std::move(match), std::forward<Token>(token));
 }
 

@@ -16,8 +16,8 @@ auto write_initiation(Stream& s, Buffers const& from, Condition c) {
         return transfer_initiation<write_direction, Stream, rest_of<const_buffer, Buffers>, Condition>{
             &s, make_rest<const_buffer>(from), std::move(c)};
 }
-template <class Stream, class Buffers, class Condition = transfer_all_t> using write_all_type =
-    decltype(write_initiation(std::declval<Stream&>(), std::declval<Buffers const&>(), std::declval<Condition>()));
+template <class Stream, class Buffers> using write_all_type =
+    decltype(write_initiation(std::declval<Stream&>(), std::declval<Buffers const&>(), transfer_all_t()));
 
 } // namespace impl::stream
 
@@ -42,9 +42,7 @@ decltype(auto) async_write(Stream& stream, Buffers const& from, Token&& token = 
 /// The same operation, until `condition(ec, bytes_so_far)` says 0, or true.
 template <async_write_stream Stream, const_buffer_sequence Buffers, impl::stream::completion_condition Condition,
           class Token = impl::operation::default_token_of<Stream>>
-decltype(auto) async_write(Stream& stream, Buffers const& from, Condition condition, Token&& token = {}) noexcept(
-    impl::operation::nothrow_token<std::decay_t<Token>, impl::stream::write_all_type<Stream, Buffers, Condition>> &&
-    impl::base::is_single_buffer<Buffers>) {
+decltype(auto) async_write(Stream& stream, Buffers const& from, Condition condition, Token&& token = {}) {
     return completion_token_transform<void(error_code, std::size_t)>(
         std::forward<Token>(token), impl::stream::write_initiation(stream, from, std::move(condition)));
 }
@@ -133,9 +131,7 @@ struct associator<A, impl::stream::write_dynamic_op<S, B, H>, D>
 template <async_write_stream Stream, impl::stream::dynamic_buffer_type Buffer,
           class Token = impl::operation::default_token_of<Stream>>
     requires(!impl::stream::completion_condition<std::decay_t<Token>>)
-decltype(auto) async_write(Stream& stream, Buffer from, Token&& token = {}) noexcept(
-    impl::operation::nothrow_token<std::decay_t<Token>,
-                                   impl::stream::write_dynamic<Stream, Buffer, impl::stream::transfer_all_t>>) {
+decltype(auto) async_write(Stream& stream, Buffer from, Token&& token = {}) {
     return completion_token_transform<void(error_code, std::size_t)>(
         std::forward<Token>(token),
         impl::stream::write_dynamic<Stream, Buffer, impl::stream::transfer_all_t>{&stream, std::move(from), {}});
@@ -143,8 +139,7 @@ decltype(auto) async_write(Stream& stream, Buffer from, Token&& token = {}) noex
 /// The same operation, until `condition(ec, bytes_so_far)` says 0, or true.
 template <async_write_stream Stream, impl::stream::dynamic_buffer_type Buffer,
           impl::stream::completion_condition Condition, class Token = impl::operation::default_token_of<Stream>>
-decltype(auto) async_write(Stream& stream, Buffer from, Condition condition, Token&& token = {}) noexcept(
-    impl::operation::nothrow_token<std::decay_t<Token>, impl::stream::write_dynamic<Stream, Buffer, Condition>>) {
+decltype(auto) async_write(Stream& stream, Buffer from, Condition condition, Token&& token = {}) {
     return completion_token_transform<void(error_code, std::size_t)>(
         std::forward<Token>(token),
         impl::stream::write_dynamic<Stream, Buffer, Condition>{&stream, std::move(from), std::move(condition)});
