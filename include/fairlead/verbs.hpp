@@ -8,7 +8,6 @@
 #pragma once
 
 #include <fairlead/net/acceptor.hpp>
-#include <fairlead/net/any_stream.hpp>
 #include <fairlead/net/connect.hpp>
 #include <fairlead/net/datagram_socket.hpp>
 #include <fairlead/net/descriptor.hpp>

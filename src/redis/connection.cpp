@@ -28,8 +28,8 @@ connection_core::connection_core(any_io_executor const& ex, transport* other)
     ping_request_.push("PING");
 }
 
-connection_core::connection_core(any_io_executor const& ex, connector c) : connection_core(ex) {
-    stream_ = &streams_.emplace(*engine_, std::move(c));
+connection_core::connection_core(any_io_executor const& ex, connector const& c) : connection_core(ex) {
+    stream_ = &streams_.emplace(*engine_, c);
 }
 
 loop* loop_of(connection_core& c) noexcept { return &c.loop(); }
@@ -39,7 +39,7 @@ settings_of_run keep_settings(config_view const& cfg) { return settings_of_run(n
 } // namespace impl
 
 connection::connection(any_io_executor const& ex) : core_(new impl::connection_core(ex)) {}
-connection::connection(any_io_executor const& ex, connector c) : core_(new impl::connection_core(ex, std::move(c))) {}
+connection::connection(any_io_executor const& ex, connector const& c) : core_(new impl::connection_core(ex, c)) {}
 connection::~connection() {
     if (core_)
         core_->close();

@@ -38,7 +38,7 @@ inline constexpr std::chrono::hours for_ever(24 * 365); // A longer time might o
 class connection_core {
 public:
     explicit connection_core(any_io_executor const& ex, transport* other = nullptr);
-    connection_core(any_io_executor const& ex, connector c);
+    connection_core(any_io_executor const& ex, connector const& c);
     connection_core(connection_core const&) = delete;
     connection_core& operator=(connection_core const&) = delete;
 

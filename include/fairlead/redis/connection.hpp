@@ -6,7 +6,6 @@
 #include <fairlead/exec/executor.hpp>
 #include <fairlead/operation/async_op.hpp>
 #include <fairlead/redis/config.hpp>
-#include <fairlead/redis/connector.hpp>
 #include <fairlead/redis/request.hpp>
 #include <fairlead/redis/response.hpp>
 #include <fairlead/resp3/node.hpp>
@@ -18,6 +17,8 @@
 #include <tuple>
 
 namespace fairlead::redis {
+
+class connector;
 
 /// The work of a connection so far, over all its generations. Each number is exact by itself; while the connection is
 /// at work they may have been read at different moments.
@@ -213,9 +214,9 @@ public:
     template <execution_context_type Context> explicit connection(Context& c)
         : connection(any_io_executor(c.get_executor())) {}
     /// With streams that `c` makes (redis/connector.hpp). The health check asks the server alone then.
-    connection(any_io_executor const& ex, connector c);
-    template <execution_context_type Context> connection(Context& ctx, connector c)
-        : connection(any_io_executor(ctx.get_executor()), std::move(c)) {}
+    connection(any_io_executor const& ex, connector const& c);
+    template <execution_context_type Context> connection(Context& ctx, connector const& c)
+        : connection(any_io_executor(ctx.get_executor()), c) {}
     connection(connection&& other) noexcept : core_(std::exchange(other.core_, nullptr)) {}
     connection& operator=(connection&& other) noexcept {
         std::swap(core_, other.core_);

@@ -1,4 +1,5 @@
 // The short names: each is its initiating function, and none of those is without one.
+#include <fairlead/net/any_stream.hpp>
 #include <fairlead/stream/buffered_stream.hpp>
 #include <fairlead/verbs.hpp>
 
