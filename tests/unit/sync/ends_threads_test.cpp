@@ -81,8 +81,9 @@ TEST(EndsOfAPool, AOneshotBringsItsMessageOrTheEnd) {
         auto result = co_spawn(pool, answer(std::move(ends.second)), use_future);
         {
             auto sender = std::move(ends.first);
-            if (i % 2 == 0)
+            if (i % 2 == 0) {
                 EXPECT_TRUE(sender.send(3));
+            }
         }
         EXPECT_EQ(result.get(), i % 2 == 0 ? 3 : -1);
     }
