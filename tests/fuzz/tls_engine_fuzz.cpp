@@ -45,12 +45,12 @@ ssl::context& context_of(bool is_client, bool is_old) {
 /// One of the two.
 struct side {
     engine e;
-    bool is_client;
+    bool is_client, is_old;
     std::uint64_t written = 0, read = 0;
     bool says_goodbye = false;
     error_code failure{};
 
-    side(bool client, bool is_old) : e(context_of(client, is_old)), is_client(client) {
+    side(bool client, bool old) : e(context_of(client, old)), is_client(client), is_old(old) {
         if (client)
             e.set_host_name("server.test");
     }
@@ -88,7 +88,8 @@ struct side {
             expect(into[i] == peer.byte_at(read + i), "bytes that nobody has sent there");
         read += n;
         expect(read <= peer.written, "more than was sent");
-        expect(p != progress::closed || peer.says_goodbye, "an end without a goodbye");
+        bool const is_answered = is_old && says_goodbye; // With TLS 1.2 the peer does so by itself.
+        expect(p != progress::closed || peer.says_goodbye || is_answered, "an end without a goodbye");
     }
 };
 

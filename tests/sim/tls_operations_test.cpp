@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <memory>
+#include <utility>
 
 namespace {
 
@@ -37,20 +38,23 @@ template <class Below> void run_tls_script(sim::world& w, scripted::tls_tally& a
 void expect_much(scripted::tls_tally const& t) {
     if (std::getenv("SIM_SEED") || std::getenv("SIM_COUNT") || std::getenv("SIM_JOBS") || test::scale() < 1)
         return;
-    for (auto const n : {t.read, t.resumed, t.spoiled, t.cut, t.clean, t.refused, t.aborted_writes, t.updates})
-        EXPECT_GT(n, 5U);
+    for (auto const& [what, n] :
+         {std::pair("read", t.read), std::pair("resumed", t.resumed), std::pair("spoiled", t.spoiled),
+          std::pair("cut", t.cut), std::pair("clean", t.clean), std::pair("refused", t.refused),
+          std::pair("aborted writes", t.aborted_writes), std::pair("updates", t.updates)})
+        EXPECT_GT(n, 5U) << what;
 }
 
 TEST(TlsOperations, EachOverASocketCompletesOnceWithTheTruth) {
     scripted::tls_tally all;
-    sim::for_each_seed(test::scaled(150, 20),
+    sim::for_each_seed(test::scaled(400, 20),
                        [&all](sim::world& w) { run_tls_script<scripted::local_socket>(w, all); });
     expect_much(all);
 }
 
 TEST(TlsOperations, EachOverAUsersStreamCompletesOnceWithTheTruth) {
     scripted::tls_tally all;
-    sim::for_each_seed(test::scaled(150, 20),
+    sim::for_each_seed(test::scaled(400, 20),
                        [&all](sim::world& w) { run_tls_script<scripted::plain_stream>(w, all); });
     expect_much(all);
 }

@@ -167,9 +167,9 @@ private:
         auto const kind = below(16);
         if (kind < 10 || relay_->is_slow())
             return 1 + below(60);
-        if (kind < 15)
+        if (kind < 13)
             return 1 + below(3000);
-        return 1 + below(80'000);
+        return 1 + below(400'000); // Most of these do not fit into what lies between the ends.
     }
     void ask_some(end_type& e) {
         constexpr cancellation_type types[] = {cancellation_type::terminal, cancellation_type::partial,
