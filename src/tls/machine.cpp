@@ -536,7 +536,7 @@ void machine::leave() noexcept {
         drop(reading_);
         drop(writing_);
         drop_limit();
-        below_.leave();
+        below_.forget();
     }
     finish(done);
     release();

@@ -73,7 +73,7 @@ public:
         this->bytes = new handled_stream<Stream>(this->stream_);
     }
     ~held() override {
-        this->bytes->leave();
+        this->bytes->forget();
         this->bytes->release(); // Operations that are pending keep it.
     }
 };

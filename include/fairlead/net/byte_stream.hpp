@@ -66,7 +66,7 @@ public:
     /// The object behind it has been moved.
     virtual void is_at(void* to) noexcept = 0;
     /// The object behind it goes: nothing is started there any more.
-    virtual void leave() noexcept {}
+    virtual void forget() noexcept {}
     /// "read of TLS", for the message of an error.
     virtual std::string describe(stream_verb v) const = 0;
 

@@ -55,7 +55,7 @@ public:
     }
     void is_at(void* to) noexcept override { stream_ = static_cast<Stream*>(to); }
     /// The rest of a whole transfer is not started. Another stream may lie where this one did.
-    void leave() noexcept override { stream_ = nullptr; }
+    void forget() noexcept override { stream_ = nullptr; }
     std::string describe(stream_verb v) const override {
         return v == stream_verb::read ? "read" : v == stream_verb::write ? "write" : "shutdown";
     }

@@ -40,9 +40,9 @@ public:
         if (is_made_)
             stream_->is_at(to);
     }
-    void leave() const noexcept {
+    void forget() const noexcept {
         if (is_made_)
-            stream_->leave();
+            stream_->forget();
     }
 
 private:

@@ -54,7 +54,7 @@ void exchange_in_threads(std::string const& text) {
 /// Again and again: once in forty rounds a driver forgot a read that a thread had parked while the owner slept.
 TEST(TlsOfThreads, ReadsAndWritesRunAtTheSameTime) {
     std::string const text(scaled(2'000'000, 100'000), 't');
-    for (long round = scaled(20, 2); round != 0; --round)
+    for (auto round = scaled(20, 2); round != 0; --round)
         exchange_in_threads(text);
 }
 
