@@ -26,7 +26,7 @@ using namespace std::chrono_literals;
 enum class fate : std::uint8_t { pending, done, not_executed, unknown, abandoned };
 
 /// The requests of each caller, the server's actions, and the answers to callers. Outlives all processes.
-class ledger : public shadow_listener {
+class call_ledger : public shadow_listener {
 public:
     struct command {
         unsigned executed = 0;
@@ -186,13 +186,13 @@ private:
 /// Counts a coroutine's frame. The ledger outlives all frames.
 class live_frame {
 public:
-    explicit live_frame(ledger& b) : book_(b) { ++book_.live; }
+    explicit live_frame(call_ledger& b) : book_(b) { ++book_.live; }
     live_frame(live_frame const&) = delete;
     live_frame& operator=(live_frame const&) = delete;
     ~live_frame() { --book_.live; }
 
 private:
-    ledger& book_;
+    call_ledger& book_;
 };
 
 struct does_not_convert {};
@@ -210,7 +210,7 @@ struct client_options {
 /// A connection and all that use it. Lies in the frame of its host's program.
 class client {
 public:
-    client(sim::host& h, std::uint64_t seed, ledger& book, client_options const& o)
+    client(sim::host& h, std::uint64_t seed, call_ledger& book, client_options const& o)
         : context_(h.context()),
           book_(book),
           options_(o),
@@ -506,7 +506,7 @@ private:
     }
 
     io_context& context_;
-    ledger& book_;
+    call_ledger& book_;
     client_options options_;
     std::uint64_t seed_;
     redis::connection connection_;
@@ -518,7 +518,7 @@ private:
 /// The common state of all programs of a world; kept by them, because they outlive the test's body.
 struct session_world {
     explicit session_world(std::uint64_t seed) : server(seed, &book) {}
-    ledger book;
+    call_ledger book;
     shadow_redis server;
 };
 
