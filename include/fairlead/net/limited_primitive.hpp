@@ -54,6 +54,8 @@ template <class Init, class When> struct limited_primitive
     }
     static void completed(record& o) noexcept {
         io_loop::of(*exec::this_thread.current).disarm(static_cast<io::op_limit&>(o));
+        if constexpr (requires { Init::completed(o); })
+            Init::completed(o);
     }
 
 private:

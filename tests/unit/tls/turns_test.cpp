@@ -86,14 +86,14 @@ TEST(TlsTurns, ALongTransferLetsOthersHaveTheirs) {
     client.next_layer().end->connect(*server.next_layer().end);
     server.next_layer().end->connect(*client.next_layer().end);
     client.set_host_name("server.test");
+    bool is_over = false;
+    int turns = 0;
     run_through(context, [&]() -> awaitable<void> {
         auto c = client.async_handshake(ssl::stream_base::client);
         auto s = server.async_handshake(ssl::stream_base::server);
         co_await when_all(std::move(c), std::move(s));
         std::string const text(3'000'000, 't');
         std::string got(text.size(), ' ');
-        bool is_over = false;
-        int turns = 0;
         auto const counts = [](bool const& over, int& count) -> awaitable<void> {
             for (;; ++count) {
                 if (over)
