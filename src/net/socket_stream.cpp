@@ -14,9 +14,4 @@ void socket_stream::cancel(stream_op& o) noexcept { engine().ask(o.handle, o); }
 
 void socket_stream::perform(stream_op& o) noexcept { engine().descriptors().perform(o, !socket()->user_non_blocking); }
 
-std::string socket_stream::describe(stream_verb v) const {
-    auto const k = v == stream_verb::read ? io::kind::receive : io::kind::send;
-    return text_of_failed(name_of_kind(k), k, engine(), socket()->handle);
-}
-
 } // namespace fairlead::impl::net

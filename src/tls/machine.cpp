@@ -17,7 +17,7 @@ constexpr std::size_t control = 0, writer = 1, reader = 2;
 } // namespace
 
 template <class From> machine::machine(From&& from, below_ref b)
-    : byte_stream(b->engine_ref(), true),
+    : byte_stream(b->engine_ref(), true, nullptr, " of TLS"),
       engine_(std::forward<From>(from)),
       below_(std::move(b)) {
     reading_.above = writing_.above = this;
@@ -257,17 +257,15 @@ bool machine::try_read() noexcept {
 bool machine::read_below() noexcept {
     if (reading_.is_under_way || has_left_ || !wants_input())
         return false;
-    bool const is_backlog = tries_left_ == 0;
-    if (!prepare_read())
-        return true;
-    if (!is_backlog && below_->try_now(reading_)) {
+    if (tries_left_ != 0 && try_read()) {
         --tries_left_;
-        has_read();
         return true;
     }
-    if (!is_backlog && below_->tries()) { // The rest of a longer message is read when the first part is here.
+    if (below_->tries()) { // The rest of a longer message is read when the first part is here.
         engine_.input.give_back();
         begin_read(first_.data(), first_.size());
+    } else if (!prepare_read()) {
+        return true;
     }
     engine_.release_write_buffer();
     submit_below(reading_);
@@ -540,10 +538,6 @@ void machine::leave() noexcept {
     }
     finish(done);
     release();
-}
-
-std::string machine::describe(stream_verb v) const {
-    return v == stream_verb::read ? "read of TLS" : v == stream_verb::write ? "write of TLS" : "shutdown of TLS";
 }
 
 stream_core::stream_core(context& c, below_ref b) : machine_(new machine(c, std::move(b))) {}

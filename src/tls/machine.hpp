@@ -13,7 +13,6 @@
 #include <tls/engine.hpp>
 
 #include <array>
-#include <string>
 
 namespace fairlead::ssl::impl {
 
@@ -31,7 +30,6 @@ public:
     void cancel(stream_op& o) noexcept override;
     void perform(stream_op& o) noexcept override;
     void is_at(void*) noexcept override {}
-    std::string describe(stream_verb v) const override;
     /// The stream goes: nobody starts anything any more.
     void leave() noexcept;
 

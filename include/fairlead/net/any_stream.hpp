@@ -1,6 +1,7 @@
 // One type for streams of bytes: sockets, pipes between processes, TLS, a program's own.
 #pragma once
 
+#include <fairlead/base/assert.hpp>
 #include <fairlead/exec/executor.hpp>
 #include <fairlead/net/handled_stream.hpp>
 #include <fairlead/net/socket_stream.hpp>
@@ -55,15 +56,10 @@ public:
 };
 template <stream_socket_type Socket> class held<Socket> final : public held_as<Socket> {
 public:
-    template <class... Args> explicit held(Args&&... args)
-        : held_as<Socket>(std::forward<Args>(args)...),
-          socket_(this->stream_.core()) {
-        this->bytes = &socket_;
+    template <class... Args> explicit held(Args&&... args) : held_as<Socket>(std::forward<Args>(args)...) {
+        this->bytes = new socket_stream(this->stream_.core());
     }
-    ~held() override = default;
-
-private:
-    socket_stream socket_;
+    ~held() override { this->bytes->release(); } // A TLS stream above keeps it while something is under way.
 };
 template <class Stream>
     requires(!stream_socket_type<Stream> && !has_bytes<Stream>)
@@ -91,7 +87,7 @@ public:
     using executor_type = any_io_executor;
     using lowest_layer_type = any_stream;
 
-    /// Has none: operations may not be started.
+    /// Has none: whoever starts an operation, or asks for the executor, traps.
     any_stream() noexcept = default;
     /// Takes over `s`.
     template <class Stream>
@@ -111,7 +107,10 @@ public:
     template <class Stream> Stream* target() noexcept {
         return held_ ? static_cast<Stream*>(held_->target(typeid(Stream))) : nullptr;
     }
-    executor_type get_executor() const noexcept { return held_->get_executor(); }
+    executor_type get_executor() const noexcept {
+        FAIRLEAD_ASSERT(held_);
+        return held_->get_executor();
+    }
     lowest_layer_type& lowest_layer() noexcept { return *this; }
     lowest_layer_type const& lowest_layer() const noexcept { return *this; }
     /// Destroys the stream: pending operations complete with operation_aborted, and *this has none.
@@ -213,7 +212,10 @@ public:
         return transfer(io::kind::send_all, from);
     }
     /// For streams on top of this one.
-    impl::net::byte_stream& bytes() const noexcept { return *held_->bytes; }
+    impl::net::byte_stream& bytes() const noexcept {
+        FAIRLEAD_ASSERT(held_);
+        return *held_->bytes;
+    }
     /// For initiate_on().
     bool runs_handlers() const noexcept { return bytes().engine_ref().runs_handlers(); }
 

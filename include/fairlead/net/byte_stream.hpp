@@ -12,7 +12,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <utility>
 
 namespace fairlead::impl::net {
@@ -26,11 +25,22 @@ enum class stream_verb : std::uint8_t {
     shutdown_send, ///< this end has
 };
 
+/// Its name, for the message of an error.
+constexpr char const* name_of(stream_verb v) noexcept {
+    using enum stream_verb;
+    return v == read        ? "read"
+           : v == write     ? "write"
+           : v == handshake ? "handshake"
+           : v == shutdown  ? "shutdown"
+                            : "shutdown_send";
+}
+
 class byte_stream;
 
 /// A pending operation of a byte_stream. Its kind tells reads and writes of some bytes from those of all.
 struct stream_op : byte_op {
     byte_stream* of;
+    char const* layer; ///< " of TLS": of which stream this is, also when that has gone
     stream_verb verb;
     bool is_client; ///< a handshake
     bool is_sent;   ///< of TLS: the engine has taken it
@@ -67,8 +77,8 @@ public:
     virtual void is_at(void* to) noexcept = 0;
     /// The object behind it goes: nothing is started there any more.
     virtual void forget() noexcept {}
-    /// "read of TLS", for the message of an error.
-    virtual std::string describe(stream_verb v) const = 0;
+    /// " of TLS", for the message of an error. It outlives the stream.
+    char const* layer() const noexcept { return layer_; }
 
     void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
     void release() noexcept {
@@ -77,9 +87,10 @@ public:
     }
 
 protected:
-    byte_stream(io::impl::io_loop_ref engine, bool tries, socket_core* s = nullptr) noexcept
+    byte_stream(io::impl::io_loop_ref engine, bool tries, socket_core* s = nullptr, char const* layer = "") noexcept
         : engine_(std::move(engine)),
           socket_(s),
+          layer_(layer),
           tries_(tries) {}
     virtual ~byte_stream() = default;
     void set_socket(socket_core* s) noexcept { socket_ = s; }
@@ -87,6 +98,7 @@ protected:
 private:
     io::impl::io_loop_ref engine_;
     socket_core* socket_;
+    char const* layer_;
     std::atomic<unsigned> references_{1};
     bool tries_;
 };
@@ -100,6 +112,7 @@ concept has_bytes = requires(Stream& s) {
 inline void stream_op::begin(byte_stream& s, stream_verb v, io::kind k, void* d, std::size_t n) noexcept {
     byte_op::begin(k, d, n);
     of = &s;
+    layer = s.layer();
     verb = v;
     is_client = is_sent = holds = false;
     is_socket = s.socket();

@@ -12,7 +12,6 @@
 #include <atomic>
 #include <cstddef>
 #include <exception>
-#include <string>
 #include <utility>
 
 namespace fairlead::impl::net {
@@ -56,9 +55,6 @@ public:
     void is_at(void* to) noexcept override { stream_ = static_cast<Stream*>(to); }
     /// The rest of a whole transfer is not started. Another stream may lie where this one did.
     void forget() noexcept override { stream_ = nullptr; }
-    std::string describe(stream_verb v) const override {
-        return v == stream_verb::read ? "read" : v == stream_verb::write ? "write" : "shutdown";
-    }
 
 private:
     /// Reading, or all else. An op itself: the message that asks the pending operation to end.

@@ -5,7 +5,6 @@
 #include <fairlead/net/byte_stream.hpp>
 
 #include <concepts>
-#include <string>
 
 namespace fairlead::impl::net {
 
@@ -28,7 +27,6 @@ public:
     void cancel(stream_op& o) noexcept override;
     void perform(stream_op& o) noexcept override;
     void is_at(void* to) noexcept override { set_socket(static_cast<socket_core*>(to)); }
-    std::string describe(stream_verb v) const override;
 };
 
 } // namespace fairlead::impl::net

@@ -61,6 +61,11 @@ template <class Derived, class Signature> struct stream_primitive : operation::p
         else
             return {o.error()};
     }
+    /// "write of TLS", also when the stream has gone.
+    std::string describe(stream_op const& o) const {
+        char const* const name = name_of(o.verb);
+        return o.is_socket ? text_of_failed(name, o.kind, *engine, o.handle) : std::string(name) + o.layer;
+    }
     static void completed(stream_op& o) noexcept { drop(o); }
     static void drop(stream_op& o) noexcept {
         if (std::exchange(o.holds, false))
@@ -86,6 +91,8 @@ template <class Derived> struct any_stream_transfer : stream_primitive<Derived, 
     using base::engine;
     using base::of;
 
+    using base::describe;
+
     io::kind kind;
 
     any_stream_transfer(byte_stream& s, io::kind k) noexcept : base(s), kind(k) {}
@@ -95,10 +102,7 @@ template <class Derived> struct any_stream_transfer : stream_primitive<Derived, 
         return of->tries() && kind == io::kind::receive;
     }
     bool attempt(stream_op& o) const noexcept { return o.is_socket ? engine->reactor().try_now(o) : of->try_now(o); }
-    std::string describe_failed() const {
-        auto* const s = of->socket();
-        return s ? text_of_failed(name_of_kind(kind), kind, *engine, s->handle) : of->describe(verb_of(kind));
-    }
+    std::string describe() const { return name_of_kind(kind); }
 };
 
 /// With one buffer.
@@ -112,7 +116,6 @@ struct stream_transfer : any_stream_transfer<stream_transfer> {
           size(n) {}
     void prepare(stream_op& o) const noexcept { o.begin(*of, verb_of(kind), kind, data, size); }
     std::size_t size_to_move() const noexcept { return size; }
-    std::string describe() const { return name_of_kind(kind); }
 };
 static_assert(sizeof(stream_transfer) <= async_op<stream_signature>::storage_size);
 
@@ -130,7 +133,6 @@ struct stream_sequence : any_stream_transfer<stream_sequence> {
         set(o, extra);
     }
     std::size_t size_to_move() const noexcept { return slices.size(); }
-    std::string describe() const { return name_of_kind(kind); }
 
 private:
     void set(stream_op& o, void* all) const noexcept {
@@ -165,7 +167,8 @@ struct stream_shutdown : stream_primitive<stream_shutdown, error_signature> {
             of->perform(o);
         v = take(o);
     }
-    std::string describe() const { return of->socket() ? "shutdown" : of->describe(verb); }
+    using stream_primitive::describe;
+    std::string describe() const { return name_of(verb); }
 };
 
 /// Chooses at compile time between one buffer and several.

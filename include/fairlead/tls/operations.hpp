@@ -99,6 +99,7 @@ struct tls_handshake : stream_primitive<tls_handshake, void(error_code)> {
         o.begin(*of, stream_verb::handshake, io::kind::send_all, nullptr, 0);
         o.is_client = is_client;
     }
+    using stream_primitive::describe;
     static std::string describe() { return "handshake of TLS"; }
 };
 /// One with bytes that somebody has read already.
@@ -116,6 +117,7 @@ struct tls_buffered_handshake : stream_primitive<tls_buffered_handshake, void(er
         o.begin(*of, stream_verb::handshake, io::kind::send_all, data, size);
         o.is_client = is_client;
     }
+    using stream_primitive::describe;
     static std::string describe() { return "handshake of TLS"; }
 };
 

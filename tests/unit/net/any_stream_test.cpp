@@ -197,6 +197,25 @@ TEST_P(AnyStream, DestroyedItEndsWhatIsPending) {
     EXPECT_EQ(ec, error::operation_aborted);
 }
 
+TEST_P(AnyStream, AnErrorIsDescribedWhenItHasGone) {
+    std::string text;
+    auto const reads = [](any_stream& s, std::string& what) -> awaitable<void> {
+        char got[4];
+        try {
+            auto op = s.async_read_some(buffer(got));
+            co_await std::move(op);
+        } catch (system_error const& x) {
+            what = x.what();
+        }
+    };
+    co_spawn(context, reads(e.b, text), detached);
+    context.poll();
+    e.b.close();
+    context.restart();
+    context.run_for(20s);
+    EXPECT_EQ(text.substr(0, 4), "read") << text;
+}
+
 TEST_P(AnyStream, DestroyedItGoesOnWithNothing) {
     error_code ec;
     std::size_t n = 0;
@@ -285,6 +304,12 @@ TEST_P(AnyStream, AwaitedOperationsAllocateNothing) {
         }
     }(e, calls));
     EXPECT_EQ(calls, 0U);
+}
+
+TEST(AnyStreamDeathTest, WithoutAStreamItTraps) {
+    any_stream none;
+    char got[4];
+    EXPECT_DEATH(none.async_read_some(buffer(got), [](error_code, std::size_t) {}), "held_");
 }
 
 TEST_P(AnyStream, TellsWhatItHas) {

@@ -135,6 +135,21 @@ TEST_F(TlsAnyStream, SeveralBuffersGoOutTogether) {
     });
 }
 
+TEST_F(TlsAnyStream, WhatIsUnderWayBelowKeepsWhatItNeeds) {
+    auto of_client = client_context();
+    local::stream_protocol::socket a(context), b(context);
+    local::connect_pair(a, b);
+    auto client = std::make_unique<ssl::stream<any_stream>>(any_stream(std::move(a)), of_client);
+    client->set_host_name("server.test");
+    error_code ec;
+    client->async_handshake(ssl::stream_base::client, [&ec](error_code why) { ec = why; });
+    context.poll();
+    client.reset(); // The stream below has gone, and its read has not come back to the one above.
+    context.restart();
+    context.run_for(20s);
+    EXPECT_EQ(ec, error::operation_aborted);
+}
+
 TEST_F(TlsAnyStream, ARequestAfterItHasGoneReachesNobody) {
     tls_pair p(context);
     run_through(context, [&]() -> awaitable<void> { co_await p.shake_hands(); });

@@ -47,7 +47,6 @@ public:
     }
     void perform(stream_op& o) noexcept override { o.fail(error::operation_not_supported); }
     void is_at(void*) noexcept override {}
-    std::string describe(stream_verb) const override { return "wire"; }
 
 private:
     bool take(stream_op& o) {
