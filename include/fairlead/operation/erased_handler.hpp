@@ -107,8 +107,6 @@ template <class Init, class... Args> struct erased_op : Init::record {
 
     static void run_it(op* base, op_mode mode) {
         auto* self = static_cast<erased_op*>(static_cast<typename Init::record*>(base));
-        if (mode == op_mode::complete)
-            op_has_completed<Init>(*self);
         auto* functions = self->functions;
         auto const bytes = self->bytes;
         auto* const handler = self->handler();
@@ -116,6 +114,8 @@ template <class Init, class... Args> struct erased_op : Init::record {
         if constexpr (cancellable_record<typename Init::record>)
             if (functions->slot)
                 stop_listening(functions->slot(handler), *self);
+        if (mode == op_mode::complete)
+            op_has_completed<Init>(*self);
         if (mode == op_mode::abandon) {
             Init::drop(*self);
             self->~erased_op();

@@ -23,7 +23,7 @@ template <needs_extra_bytes Init> struct extra_bytes_of<Init> {
     std::size_t extra;
 };
 
-/// Before anything else is done with an op that has completed.
+/// After that no thread can ask it any more, and before anything else is done with an op that has completed.
 template <class Init> void op_has_completed([[maybe_unused]] typename Init::record& o) noexcept {
     if constexpr (requires { Init::completed(o); })
         Init::completed(o);
@@ -75,16 +75,14 @@ template <class Init, class Handler> struct handler_op : Init::record {
 
     static void run_it(op* base, op_mode mode) {
         auto* self = static_cast<handler_op*>(static_cast<typename Init::record*>(base));
+        if constexpr (listens<Init, Handler>)
+            stop_listening(slot_of<Init>(*self, self->handler), *self);
         if (mode == op_mode::complete)
             op_has_completed<Init>(*self);
         Handler h(move_out(self->handler, [self] {
-            if constexpr (listens<Init, Handler>)
-                stop_listening(slot_of<Init>(*self, self->handler), *self);
             Init::drop(*self);
             self->give_back(self->handler);
         }));
-        if constexpr (listens<Init, Handler>)
-            stop_listening(slot_of<Init>(*self, h), *self);
         if (mode == op_mode::abandon) {
             Init::drop(*self);
             self->give_back(h);

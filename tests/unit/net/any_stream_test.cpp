@@ -28,6 +28,7 @@
 #include <string>
 #include <thread>
 #include <type_traits>
+#include <vector>
 
 namespace {
 
@@ -348,6 +349,43 @@ TEST(AnyStreamOfABadOne, EndsWhatItDropsOrThrowsOut) {
     error_code ec;
     EXPECT_EQ(drops.read_some(buffer(got), ec), 0U);
     EXPECT_EQ(ec, error::operation_not_supported);
+}
+
+/// What an op lets go when it has completed, a thread that asks it might need: it leaves its slot first.
+struct looks_at_its_slot : impl::operation::around_primitive<looks_at_its_slot, impl::net::transfer> {
+    using signature = impl::net::transfer::signature;
+    static inline cancellation_signal* signal;
+    static inline std::vector<bool> could_be_asked;
+    using around_primitive::around_primitive;
+    bool attempt(record&) const noexcept { return false; }
+    void submit(record& o) const noexcept { inner.submit(o); }
+    static void completed(record&) { could_be_asked.push_back(signal->slot().has_handler()); }
+    static auto take(record& o) noexcept { return impl::net::transfer::take(o); }
+};
+TEST(StreamOps, LeaveTheirSlotBeforeTheyLetTheirStreamGo) {
+    io_context context;
+    local::stream_protocol::socket a(context), b(context);
+    local::connect_pair(a, b);
+    cancellation_signal signal;
+    looks_at_its_slot::signal = &signal;
+    looks_at_its_slot::could_be_asked.clear();
+    char byte;
+    int ended = 0;
+    auto const ends = [&](error_code, std::size_t) { ++ended; };
+    looks_at_its_slot(impl::net::transfer(a.core(), io::kind::receive, &byte, 1))(
+        bind_cancellation_slot(signal.slot(), ends));
+    EXPECT_TRUE(signal.slot().has_handler());
+    signal.emit(cancellation_type::terminal);
+    context.run();
+    async_op<void(error_code, std::size_t)> erased(
+        looks_at_its_slot(impl::net::transfer(a.core(), io::kind::receive, &byte, 1)));
+    std::move(erased)(bind_cancellation_slot(signal.slot(), ends));
+    EXPECT_TRUE(signal.slot().has_handler());
+    signal.emit(cancellation_type::terminal);
+    context.restart();
+    context.run();
+    EXPECT_EQ(ended, 2);
+    EXPECT_EQ(looks_at_its_slot::could_be_asked, (std::vector{false, false}));
 }
 
 } // namespace
