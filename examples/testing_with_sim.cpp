@@ -9,12 +9,15 @@
 #include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/connect.hpp>
 #include <fairlead/net/resolver.hpp>
+#include <fairlead/scope/task_scope.hpp>
 #include <fairlead/sim/seeds.hpp>
 
 #include <cstdio>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 using namespace fairlead;
 using namespace std::chrono_literals;
@@ -39,8 +42,14 @@ awaitable<void> answer(tcp::socket s, sim::random_stream& random) {
 
 awaitable<void> serve(io_context& ctx, sim::world& world) {
     tcp::acceptor acceptor(ctx, tcp::endpoint(tcp::v4(), 7));
-    for (;;)
-        co_spawn(ctx, answer(co_await acceptor.async_accept(), world.random()), detached);
+    scope_options const options{.failures = on_failure::is_dropped};
+    co_await with_scope(options, [&](task_scope<>& sessions) -> awaitable<void> {
+        for (;;) {
+            auto [ec, peer] = co_await acceptor.async_accept(as_tuple);
+            if (!ec)
+                co_await sessions.spawn(answer, std::move(peer), std::ref(world.random()));
+        }
+    });
 }
 
 awaitable<void> call(line_client& client, std::uint64_t number, int& live) {

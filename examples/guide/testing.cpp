@@ -8,6 +8,7 @@
 #include <fairlead/net/cancel_after.hpp>
 #include <fairlead/net/connect.hpp>
 #include <fairlead/net/resolver.hpp>
+#include <fairlead/scope/task_scope.hpp>
 #include <fairlead/sim/seeds.hpp>
 #include <fairlead/stream/read_until.hpp>
 #include <fairlead/stream/write.hpp>
@@ -18,6 +19,7 @@
 #include <exception>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 using namespace fairlead;
 using namespace std::chrono_literals;
@@ -63,11 +65,14 @@ awaitable<void> echo(tcp::socket peer) {
 }
 awaitable<void> serve(io_context& ctx) {
     tcp::acceptor acceptor(ctx, tcp::endpoint(tcp::v4(), 7));
-    for (;;) {
-        auto [ec, peer] = co_await acceptor.async_accept(as_tuple);
-        if (!ec)
-            co_spawn(ctx, echo(std::move(peer)), detached);
-    }
+    scope_options const options{.failures = on_failure::is_dropped};
+    co_await with_scope(options, [&](task_scope<>& sessions) -> awaitable<void> {
+        for (;;) {
+            auto [ec, peer] = co_await acceptor.async_accept(as_tuple);
+            if (!ec)
+                co_await sessions.spawn(echo, std::move(peer));
+        }
+    });
 }
 
 awaitable<void> application(sim::world& world) {
