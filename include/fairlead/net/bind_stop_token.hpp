@@ -39,8 +39,8 @@ struct partial_stop_token_binder {
 };
 
 /// Token: the operation is asked to end when a stop is requested of `stop`, with a terminal request.
-/// Without a token: binds the default token. An operation that cannot be ended early takes no stop token: post, calls
-/// of a redis::connection.
+/// Without a token: binds the default token. An operation that cannot be ended early takes no stop token: calls of a
+/// redis::connection. One that only queues, as post does, completes in its turn whatever the stop.
 /// Completes  as the operation does; error::operation_aborted when the stop was first
 /// Errors     error::operation_not_supported, thrown, where the operation is deferred and takes no stop token
 /// Cancel     what the handler's slot is asked for, too, and what the awaiting coroutine is
@@ -60,9 +60,11 @@ template <class Token, class Signature> class async_result<stop_token_binder<Tok
 public:
     template <class Initiation> static decltype(auto) initiate(Initiation&& initiation, stop_token_binder<Token> b) {
         using init = std::decay_t<Initiation>;
-        detail::expect_stop_is_heard<Token, impl::operation::can_be_cancelled<init>()>();
+        detail::expect_stop_is_heard<Token, impl::operation::takes_requests<init>()>();
         impl::operation::expect_cancellable(initiation);
-        if constexpr (impl::net::stoppable<init>)
+        if constexpr (impl::operation::only_queues<init>)
+            return completion_token_transform<Signature>(std::move(b.token), std::forward<Initiation>(initiation));
+        else if constexpr (impl::net::stoppable<init>)
             return completion_token_transform<Signature>(
                 std::move(b.token),
                 impl::net::stoppable_primitive<init>(init(std::forward<Initiation>(initiation)), std::move(b.stop)));
@@ -77,7 +79,7 @@ class async_result<stop_token_binder<Token>, First, Second, More...> {
 public:
     template <class Initiation> static decltype(auto) initiate(Initiation&& initiation, stop_token_binder<Token> b) {
         using kept = impl::operation::kept_values<First, Second, More...>;
-        detail::expect_stop_is_heard<Token, impl::operation::can_be_cancelled<std::decay_t<Initiation>>()>();
+        detail::expect_stop_is_heard<Token, impl::operation::takes_requests<std::decay_t<Initiation>>()>();
         impl::operation::expect_cancellable(initiation);
         return impl::operation::initiate_several<First, Second, More...>(
             std::move(b.token), impl::net::stoppable_initiation<kept, std::decay_t<Initiation>>{

@@ -296,9 +296,11 @@ public:
     template <class Initiation>
     static decltype(auto) initiate(Initiation&& initiation, time_limit_t<Token, When, Timer> t) {
         using init = std::decay_t<Initiation>;
-        impl::net::expect_limit_is_heard<Token, impl::operation::can_be_cancelled<init>()>();
+        impl::net::expect_limit_is_heard<Token, impl::operation::takes_requests<init>()>();
         impl::operation::expect_cancellable(initiation);
-        if constexpr (std::is_same_v<Timer, impl::net::no_timer> && impl::net::limitable<init, When>)
+        if constexpr (std::is_same_v<Timer, impl::net::no_timer> && impl::operation::only_queues<init>)
+            return completion_token_transform<Signature>(std::move(t.token), std::forward<Initiation>(initiation));
+        else if constexpr (std::is_same_v<Timer, impl::net::no_timer> && impl::net::limitable<init, When>)
             return completion_token_transform<Signature>(
                 std::move(t.token), impl::net::limited_primitive<init, When>(init(std::forward<Initiation>(initiation)),
                                                                              t.limit.when, t.limit.type));
@@ -315,7 +317,7 @@ public:
     template <class Initiation>
     static decltype(auto) initiate(Initiation&& initiation, time_limit_t<Token, When, Timer> t) {
         using kept = impl::operation::kept_values<First, Second, More...>;
-        impl::net::expect_limit_is_heard<Token, impl::operation::can_be_cancelled<std::decay_t<Initiation>>()>();
+        impl::net::expect_limit_is_heard<Token, impl::operation::takes_requests<std::decay_t<Initiation>>()>();
         impl::operation::expect_cancellable(initiation);
         return impl::operation::initiate_several<First, Second, More...>(
             std::move(t.token), impl::net::limited_initiation<kept, std::decay_t<Initiation>, When, Timer>{
@@ -358,7 +360,8 @@ inline constexpr no_timer* own_timer = nullptr;
 
 /// Token: asks the operation to end when it has taken longer than `d`; a time beyond the clock's ends is its end.
 /// Without a token: limits the default token.
-/// An operation that cannot be ended early takes no limit: post, calls of a redis::connection.
+/// An operation that cannot be ended early takes no limit: calls of a redis::connection. One that only queues, as post
+/// does, completes in its turn whatever the limit.
 /// Completes  as the operation does; error::operation_aborted when the limit was first
 /// Errors     error::operation_not_supported, thrown, where the operation is deferred and takes no limit
 /// Cancel     what the handler's slot is asked for, too

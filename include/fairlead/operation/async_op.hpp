@@ -290,7 +290,7 @@ private:
                 {std::addressof(h),
                  &impl::operation::erased_handler_table<std::decay_t<Handler>, std::decay_t<Args>...>::functions});
         }
-        bool hears_requests() const noexcept { return op.functions_->is_cancellable; }
+        bool hears_requests() const noexcept { return op.functions_->takes_requests; }
         /// Empty when the operation runs anywhere.
         any_io_executor get_executor() const noexcept {
             if (op.functions_->executor)

@@ -29,7 +29,7 @@ template <class... Args> struct initiation_functions {
     /// Asks the op in the record to end early. Any thread, while the op cannot go. Null: what hears requests does so
     /// through its handler's slot.
     void (*cancel)(void*, await_record&, cancellation_type) noexcept;
-    bool is_cancellable;
+    bool takes_requests;
 };
 
 /// Says which mistake the program has made, and aborts.
@@ -327,7 +327,7 @@ template <class Init, class... Args> struct primitive_functions
                                               base::block_function(),
                                               base::describe_function(),
                                               cancel_function(),
-                                              can_be_cancelled<Init>()};
+                                              takes_requests<Init>()};
 };
 
 /// Keeps a result that is read in the same breath. A plain result is left where no call is needed to read it.
@@ -468,7 +468,7 @@ template <class Init, class... Args> struct generic_functions
                                               base::block_function(),
                                               base::describe_function(),
                                               nullptr,
-                                              can_be_cancelled<Init>()};
+                                              takes_requests<Init>()};
 };
 
 /// An initiation too large for an async_op, or one whose move may throw, in a counted block of the recycler.
@@ -534,7 +534,7 @@ template <template <class, class...> class Base, class Init, class... Args> stru
                                               base::can_block ? &block : nullptr,
                                               describes_itself<Init> ? &describe : nullptr,
                                               base::is_asked_in_place ? &cancel : nullptr,
-                                              can_be_cancelled<Init>()};
+                                              takes_requests<Init>()};
 };
 
 /// Of initiations that an async_op with so much storage holds. A larger one lies in a block.

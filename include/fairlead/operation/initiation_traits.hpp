@@ -38,6 +38,9 @@ template <class I> consteval bool can_be_cancelled() {
 /// Initiations that hear no request and need none: they wait for nothing but their turn, and say so by `only_queues`.
 template <class I>
 concept only_queues = requires { requires I::only_queues; };
+/// Initiations that take a time limit, a slot or a stop token: those that only queue complete in their turn all the
+/// same.
+template <class I> consteval bool takes_requests() { return can_be_cancelled<I>() || only_queues<I>; }
 
 /// Initiations that say where they run: by an executor, or, those of the library, by their loop.
 template <class I>

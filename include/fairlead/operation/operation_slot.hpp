@@ -22,7 +22,7 @@ FAIRLEAD_EXPORT std::uint64_t next_ticket() noexcept;
         "this operation cannot be ended early, so that it takes neither a time limit nor a cancellation slot");
 }
 
-/// As can_be_cancelled, where only the program knows: for deferred operations.
+/// As takes_requests, where only the program knows: for deferred operations.
 /// Throws     system_error of error::operation_not_supported    it cannot be ended early
 template <class I> void expect_cancellable(I const& initiation) {
     if constexpr (requires { initiation.hears_requests(); })
@@ -39,7 +39,7 @@ template <class T, class Default = std::false_type> struct late_slot
     : decltype(choose_association<late_slot, late_slot_member, T, Default>())::type {};
 
 /// Operations that would leave the slot of a handler without anybody who listens. Those that only queue may.
-template <class Init> inline constexpr bool is_deaf = !can_be_cancelled<Init>() && !only_queues<Init>;
+template <class Init> inline constexpr bool is_deaf = !takes_requests<Init>();
 template <class Init, class Handler> inline constexpr bool ignores_slot_of =
     is_deaf<Init> && has_cancellation_slot<Handler> && !late_slot<Handler>::type::value;
 

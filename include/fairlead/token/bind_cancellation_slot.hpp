@@ -26,7 +26,8 @@ template <class Slot> using partial_cancellation_slot_binder =
 
 /// The operation hears through `s` that it is to end early. Works with handlers and with tokens; without either it
 /// binds the default token. The signal of `s` outlives the operation. An operation that cannot be ended early takes no
-/// slot: post, calls of a redis::connection. Deferred, it throws error::operation_not_supported.
+/// slot: calls of a redis::connection. Deferred, it throws error::operation_not_supported. One that only queues, as
+/// post does, takes the slot along with the handler, and completes in its turn.
 template <class Slot, class T> auto bind_cancellation_slot(Slot const& s, T&& t) {
     return cancellation_slot_binder<std::decay_t<T>, Slot>(s, std::forward<T>(t));
 }
@@ -71,9 +72,11 @@ public:
     template <class Initiation>
     static decltype(auto) initiate(Initiation&& initiation, cancellation_slot_binder<T, Slot> b) {
         using init = std::decay_t<Initiation>;
-        detail::expect_slot_is_heard<cancellation_slot_binder<T, Slot>, impl::operation::can_be_cancelled<init>()>();
+        detail::expect_slot_is_heard<cancellation_slot_binder<T, Slot>, impl::operation::takes_requests<init>()>();
         impl::operation::expect_cancellable(initiation);
-        if constexpr (std::is_same_v<Slot, cancellation_slot> && impl::operation::slottable<init>)
+        if constexpr (!impl::operation::takes_requests<init>())
+            return impl::operation::refused_token<Signature>();
+        else if constexpr (std::is_same_v<Slot, cancellation_slot> && impl::operation::slottable<init>)
             return completion_token_transform<Signature>(
                 std::move(b.get()), impl::operation::slotted_primitive<init>(init(std::forward<Initiation>(initiation)),
                                                                              b.get_cancellation_slot()));

@@ -16,6 +16,7 @@
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/any_completion_handler.hpp>
 #include <fairlead/token/bind_cancellation_slot.hpp>
+#include <fairlead/token/immediate.hpp>
 #include <fairlead/token/post.hpp>
 #include <fairlead/token/use_future.hpp>
 
@@ -24,8 +25,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -914,7 +917,22 @@ TEST(CancelAfterThreads, HandlerOnAnotherContext) {
     runner.join();
 }
 
+/// It waits, and says that nobody can end it early.
+struct waits_to_its_end {
+    static constexpr bool is_cancellable = false;
+    steady_timer* timer;
+    template <class Self> void operator()(Self& self) {
+        timer->expires_after(1h);
+        timer->async_wait(std::move(self));
+    }
+    template <class Self> void operator()(Self& self, error_code) { self.complete(); }
+};
+
 TEST_F(CancelAfter, DeferredOperationThatCannotBeEndedEarlyTakesNoLimitAndNoSlot) {
+    steady_timer timer(context);
+    auto const wait = [&](auto token) {
+        return async_compose<decltype(token), void()>(waits_to_its_end{&timer}, token, timer);
+    };
     cancellation_signal signal;
     auto const refused = [](auto start) {
         try {
@@ -925,14 +943,60 @@ TEST_F(CancelAfter, DeferredOperationThatCannotBeEndedEarlyTakesNoLimitAndNoSlot
         return false;
     };
     auto const handler = [](auto const&...) { FAIL() << "it was started"; };
-    EXPECT_TRUE(refused([&] { post(context, deferred)(cancel_after(1s, handler)); }));
-    EXPECT_TRUE(refused([&] { post(context, deferred)(bind_cancellation_slot(signal.slot(), handler)); }));
+    EXPECT_TRUE(refused([&] { wait(deferred)(cancel_after(1s, handler)); }));
+    EXPECT_TRUE(refused([&] { wait(deferred)(bind_cancellation_slot(signal.slot(), handler)); }));
     world.run();
     near.async_read_some(buffer(&byte, 1), deferred)(cancel_after(1s, store()));
     world.run();
     EXPECT_EQ(count, 1) << "what can be ended early still takes a limit";
     EXPECT_EQ(ec, error::operation_aborted);
     EXPECT_EQ(at, 1s);
+}
+
+TEST_F(CancelAfter, OperationThatOnlyQueuesCompletesInItsTurnWhateverTheLimit) {
+    cancellation_signal signal;
+    std::stop_source stop;
+    stop.request_stop();
+    steady_timer own(context);
+    std::string called;
+    auto const says = [&](char c) { return [&called, c] { called += c; }; };
+    post(context, says('a'));
+    post(context, cancel_after(0s, says('b')));
+    post(context, cancel_at(steady_clock::time_point::min(), says('c')));
+    post(context, bind_stop_token(stop.get_token(), says('d')));
+    post(context, bind_cancellation_slot(signal.slot(), says('e')));
+    post(context, cancel_after(own, 0s, says('f')));
+    post(context, deferred)(cancel_after(0s, says('g')));
+    post(context, deferred)(bind_stop_token(stop.get_token(), says('h')));
+    post(context, deferred)(bind_cancellation_slot(signal.slot(), says('i')));
+    post(any_io_executor(make_strand(context)), cancel_after(0s, says('j')));
+    defer(context, cancel_after(0s)(says('k')));
+    async_immediate(context, cancel_after(0s, says('l')));
+    signal.emit(cancellation_type::terminal);
+    EXPECT_EQ(called, "") << "a post never completes inside its call";
+    dispatch(context, cancel_after(0s, says('m')));
+    world.run();
+    std::sort(called.begin(), called.end());
+    EXPECT_EQ(called, "abcdefghijklm");
+    EXPECT_EQ(since(), 0s) << "nothing is left of a limit";
+}
+
+TEST_F(CancelAfter, AwaitedThroughAQueueItGoesOnWhateverTheLimit) {
+    auto const passes = [](io_context& c, int& steps) -> awaitable<void> {
+        co_await post(c, cancel_after(0s));
+        ++steps;
+        auto op = post(c, deferred);
+        co_await cancel_after(0s, std::move(op));
+        ++steps;
+        auto tupled = post(c, cancel_at(steady_clock::time_point::min(), as_tuple));
+        co_await std::move(tupled);
+        ++steps;
+    };
+    int steps = 0;
+    co_spawn(context, passes(context, steps), rethrow);
+    world.run();
+    EXPECT_EQ(steps, 3);
+    EXPECT_EQ(since(), 0s);
 }
 
 } // namespace
