@@ -5,6 +5,7 @@
 #include <fairlead/coro/shield.hpp>
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/net/acceptor.hpp>
+#include <fairlead/net/timer.hpp>
 #include <fairlead/scope/cancel_after.hpp>
 #include <fairlead/stream/read.hpp>
 #include <fairlead/stream/read_until.hpp>

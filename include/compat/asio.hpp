@@ -55,7 +55,7 @@
 #include <fairlead/net/socket_iostream.hpp>
 #include <fairlead/net/socket_options.hpp>
 #include <fairlead/net/stream_socket.hpp>
-#include <fairlead/net/timer.hpp>
+#include <fairlead/net/waitable_timer.hpp>
 #include <fairlead/operation/associated.hpp>
 #include <fairlead/operation/async_op.hpp>
 #include <fairlead/operation/async_operation.hpp>

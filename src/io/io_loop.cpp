@@ -1,7 +1,7 @@
 #include <fairlead/io/io_loop.hpp>
 
 #include <fairlead/base/at_scope_end.hpp>
-#include <fairlead/io/clock.hpp>
+#include <fairlead/io/loop_clock.hpp>
 
 #include <io/run_watch.hpp>
 #include <io/timer_heap.hpp>
@@ -224,8 +224,8 @@ std::int64_t io_loop::now_ns() noexcept {
     return now;
 }
 
-steady_clock::time_point steady_clock::now() noexcept {
-    if (loop* l = impl::exec::this_thread.current)
+io::steady_clock::time_point io::steady_clock::now() noexcept {
+    if (loop* l = fairlead::impl::exec::this_thread.current)
         return at_ns(io_loop::of(*l).now_ns());
     return std::chrono::steady_clock::now();
 }

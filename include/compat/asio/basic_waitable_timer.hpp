@@ -1,5 +1,5 @@
 #pragma once
 
-#include <fairlead/net/timer.hpp>
+#include <fairlead/net/waitable_timer.hpp>
 
 #include <asio/detail/brought_along.hpp>

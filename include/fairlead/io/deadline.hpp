@@ -28,7 +28,7 @@ template <duration_type D> std::int64_t deadline_ns(io_loop& l, D const& d) noex
 
 template <class T> inline constexpr bool is_complete = requires { sizeof(T); };
 /// Whether `Clock` is the one that loops count on: then a time is a deadline as it stands, and nothing can fail.
-template <class Clock, class OfLoop = steady_clock> consteval bool is_time_of_the_loop() {
+template <class Clock, class OfLoop = io::steady_clock> consteval bool is_time_of_the_loop() {
     static_assert(is_complete<OfLoop>, "which clock the loop counts on: write #include <fairlead/io/clock.hpp>");
     if constexpr (is_complete<OfLoop>)
         return std::same_as<Clock, OfLoop> || std::same_as<Clock, typename OfLoop::time_point::clock>;

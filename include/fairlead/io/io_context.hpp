@@ -102,7 +102,7 @@ public:
     io_loop& as_loop() noexcept { return *loop_; }
     io::driver& driver() noexcept { return loop_->driver(); }
     /// The time that timers follow. Programs include <fairlead/io/clock.hpp>, or a header of timers.
-    template <std::same_as<steady_clock> Clock = steady_clock> typename Clock::time_point now() noexcept {
+    template <std::same_as<io::steady_clock> Clock = io::steady_clock> typename Clock::time_point now() noexcept {
         return loop_->now<Clock>();
     }
     io_loop::outlook look() noexcept { return loop_->look(); }

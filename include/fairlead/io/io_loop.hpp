@@ -10,11 +10,12 @@
 
 namespace fairlead {
 
-struct steady_clock; // io/clock.hpp, which is <chrono>
-
-namespace io::impl {
+namespace io {
+struct steady_clock; // io/loop_clock.hpp, which is <chrono>
+namespace impl {
 class run_watch;
 }
+} // namespace io
 
 /// Counts of a loop so far; for tests, benchmarks and curious users.
 struct loop_counters {
@@ -98,7 +99,7 @@ public:
     /// The driver's clock, for programs. The loop uses what it said instead of looking once more.
     std::int64_t now_ns() noexcept;
     /// The same time as a point of steady_clock, for those who include <fairlead/io/clock.hpp>.
-    template <std::same_as<steady_clock> Clock = steady_clock> typename Clock::time_point now() noexcept {
+    template <std::same_as<io::steady_clock> Clock = io::steady_clock> typename Clock::time_point now() noexcept {
         return Clock::at_ns(now_ns());
     }
 

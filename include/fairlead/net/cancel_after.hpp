@@ -6,7 +6,7 @@
 #pragma once
 
 #include <fairlead/net/limited_primitive.hpp>
-#include <fairlead/net/timer.hpp>
+#include <fairlead/net/waitable_timer.hpp>
 #include <fairlead/operation/asked_operation.hpp>
 #include <fairlead/operation/initiation_around.hpp>
 #include <fairlead/operation/kept_values.hpp>

@@ -4,7 +4,7 @@
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/resolver.hpp>
 #include <fairlead/net/stream_socket.hpp>
-#include <fairlead/net/timer.hpp>
+#include <fairlead/net/waitable_timer.hpp>
 
 #include <array>
 #include <istream>
@@ -20,9 +20,9 @@ template <class Protocol> class basic_socket_streambuf : public std::streambuf {
 public:
     using protocol_type = Protocol;
     using endpoint_type = typename Protocol::endpoint;
-    using clock_type = steady_clock;
-    using time_point = steady_clock::time_point;
-    using duration = steady_clock::duration;
+    using clock_type = io::steady_clock;
+    using time_point = io::steady_clock::time_point;
+    using duration = io::steady_clock::duration;
 
     basic_socket_streambuf() : context_(std::make_unique<io_context>()), socket_(*context_) { start_buffers(); }
     /// Takes over the connection of a socket, whatever its context.
@@ -207,9 +207,9 @@ template <class Protocol> class basic_socket_iostream : private detail::streambu
 public:
     using protocol_type = Protocol;
     using endpoint_type = typename Protocol::endpoint;
-    using clock_type = steady_clock;
-    using time_point = steady_clock::time_point;
-    using duration = steady_clock::duration;
+    using clock_type = io::steady_clock;
+    using time_point = io::steady_clock::time_point;
+    using duration = io::steady_clock::duration;
 
     basic_socket_iostream() : std::basic_iostream<char>(&this->holder::buf) { setf(std::ios_base::unitbuf); }
     template <class Executor> explicit basic_socket_iostream(basic_stream_socket<Protocol, Executor> socket)

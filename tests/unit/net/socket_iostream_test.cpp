@@ -1,5 +1,7 @@
-#include <fairlead/net/acceptor.hpp>
 #include <fairlead/net/socket_iostream.hpp>
+
+#include <fairlead/io/clock.hpp>
+#include <fairlead/net/acceptor.hpp>
 
 #include <gtest/gtest.h>
 

@@ -8,8 +8,8 @@
 #include <fairlead/base/error.hpp>
 #include <fairlead/exec/inline_executor.hpp>
 #include <fairlead/exec/thread_pool.hpp>
-#include <fairlead/io/clock.hpp>
 #include <fairlead/io/io_context.hpp>
+#include <fairlead/io/loop_clock.hpp>
 #include <fairlead/legacy/any_executor.hpp>
 #include <fairlead/legacy/blocking_adaptation.hpp>
 #include <fairlead/legacy/config.hpp>

@@ -28,8 +28,10 @@ using readable_pipe = basic_readable_pipe<>;
 using writable_pipe = basic_writable_pipe<>;
 using signal_set = basic_signal_set<>;
 
+namespace io {
 struct steady_clock;
-using steady_timer = basic_waitable_timer<steady_clock>;
+}
+using steady_timer = basic_waitable_timer<io::steady_clock>;
 using system_timer = basic_waitable_timer<std::chrono::system_clock>;
 using high_resolution_timer = basic_waitable_timer<std::chrono::high_resolution_clock>;
 
