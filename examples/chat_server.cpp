@@ -1,158 +1,71 @@
-// A chat server: all members of a room get each line of one member. A room is a strand: its handlers run one after
-// another, on whatever thread, so nothing in it needs a lock. Rooms run in parallel. A member who says nothing for an
-// hour is disconnected, and so is one who does not read: the others never wait for him.
+// A chat server with several rooms, which run in parallel: each is a strand (chat_room.hpp). In each room one member
+// does not read. The room drops him, and says so; the others get every line.
 //
-//   example_chat_server [rooms [members]]     with a number of members for each room it is its own clients, and ends
+//   example_chat_server [rooms [members]]     with a number of members for each room, at most 40, it is its own
+//   clients,
+//                                             and ends
 //
 // Run as a test: 3 8
+#include "chat_room.hpp"
+
 #include <fairlead/coro/spawn.hpp>
-#include <fairlead/coro/when_all.hpp>
-#include <fairlead/exec/strand.hpp>
-#include <fairlead/net/acceptor.hpp>
-#include <fairlead/net/cancel_after.hpp>
-#include <fairlead/scope/task_scope.hpp>
-#include <fairlead/stream/read_until.hpp>
-#include <fairlead/stream/write.hpp>
-#include <fairlead/sync/event.hpp>
-#include <fairlead/token/adapters.hpp>
-#include <fairlead/token/post.hpp>
 
 #include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <deque>
 #include <exception>
 #include <memory>
-#include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
 using namespace std::chrono_literals;
-using fairlead::as_tuple, fairlead::awaitable, fairlead::ip::tcp;
+using fairlead::awaitable, fairlead::ip::tcp;
 
-class room {
-public:
-    explicit room(fairlead::io_context& ctx)
-        : acceptor_(make_strand(ctx), tcp::endpoint(fairlead::ip::address_v4::loopback(), 0)),
-          where_(acceptor_.local_endpoint()) {}
-
-    tcp::endpoint where() const { return where_; }
-
-    void open() { co_spawn(acceptor_.get_executor(), serve(), fairlead::rethrow); }
-    /// No more members; those who are there may stay. From any thread: the strand has its turn.
-    void close() {
-        post(acceptor_.get_executor(), [this] { acceptor_.close(); });
-    }
-
-private:
-    struct member {
-        explicit member(tcp::socket s) : socket(std::move(s)), something_to_say(socket.get_executor()) {}
-        tcp::socket socket;
-        fairlead::event something_to_say; ///< look into the outbox
-        std::deque<std::string> outbox;
-    };
-    static constexpr std::size_t line_max = 1000;
-    static constexpr std::size_t outbox_max = 100;
-
-    /// Ends when the last member has left. All of it runs on the strand, as does the coroutine that awaits it.
-    awaitable<void> serve() {
-        fairlead::scope_options const options{.failures = fairlead::on_failure::is_dropped};
-        co_await with_scope(options, [this](fairlead::task_scope<>& members) -> awaitable<void> {
-            for (;;) {
-                auto [ec, socket] =
-                    co_await acceptor_.async_accept(as_tuple); // with the acceptor's executor: the strand
-                if (!acceptor_.is_open())
-                    co_return;
-                if (ec) // no descriptor left: the next accept comes after a pause
-                    continue;
-                auto const m = std::make_shared<member>(std::move(socket));
-                members_.insert(m);
-                co_await members.spawn(&room::attend, this, m);
-                say_to_all("* " + std::to_string(members_.size()) + " here\n");
-            }
-        });
-    }
-    awaitable<void> attend(std::shared_ptr<member> m) { co_await when_all(hear(m), tell(m)); }
-    awaitable<void> hear(std::shared_ptr<member> m) {
-        std::string in;
-        for (;;) {
-            auto const [ec, n] = co_await async_read_until(m->socket, fairlead::dynamic_buffer(in, line_max), '\n',
-                                                           fairlead::cancel_after(1h, as_tuple));
-            if (ec)
-                break;
-            say_to_all(in.substr(0, n));
-            in.erase(0, n);
-        }
-        leave(*m);
-        members_.erase(m);
-    }
-    awaitable<void> tell(std::shared_ptr<member> m) {
-        while (m->socket.is_open()) {
-            if (m->outbox.empty()) {
-                m->something_to_say.reset();
-                co_await m->something_to_say.async_wait();
-                continue;
-            }
-            auto const [ec, n] = co_await async_write(m->socket, fairlead::buffer(m->outbox.front()), as_tuple);
-            if (ec)
-                break;
-            m->outbox.pop_front();
-        }
-        leave(*m);
-    }
-    void say_to_all(std::string const& line) {
-        for (auto const& m : members_) {
-            m->outbox.push_back(line);
-            if (m->outbox.size() > outbox_max)
-                leave(*m);
-            m->something_to_say.set();
-        }
-    }
-    /// Ends both of the member's coroutines.
-    static void leave(member& m) {
-        m.socket.close();
-        m.something_to_say.set();
-    }
-
-    tcp::acceptor acceptor_;
-    tcp::endpoint where_;
-    std::set<std::shared_ptr<member>> members_;
-};
-
-/// Says one line when everybody is there, and goes when everybody has said his.
-awaitable<void> visit(tcp::endpoint where, int number, int members, std::atomic<int>& heard) {
+/// Says a line in each round, and hears those of all: nobody is a round ahead of another one.
+awaitable<void> visit(tcp::endpoint where, int members, int rounds, std::atomic<int>& heard) {
     tcp::socket socket(co_await fairlead::this_coro::executor);
     co_await socket.async_connect(where);
+    std::string const all_here = "* " + std::to_string(members + 1) + " here\n", mine = std::string(900, 'x') + '\n';
     std::string in;
-    for (int lines = 0; lines != members;) {
+    for (int lines = 0; lines != rounds * members;) {
         auto const n =
             co_await async_read_until(socket, fairlead::dynamic_buffer(in), '\n', fairlead::cancel_after(1min));
-        std::string line = in.substr(0, n);
-        in.erase(0, n);
-        if (line == "* " + std::to_string(members) + " here\n") {
-            line = "hello from " + std::to_string(number) + '\n';
-            co_await async_write(socket, fairlead::buffer(line));
-        } else if (line[0] != '*') {
+        bool const is_first = in.compare(0, n, all_here) == 0;
+        if (in[0] != '*') {
             ++lines;
             ++heard;
         }
+        in.erase(0, n);
+        if (is_first || (lines % members == 0 && lines != 0 && lines != rounds * members))
+            co_await async_write(socket, fairlead::buffer(mine));
     }
 }
 
 int main(int argc, char** argv) {
     int const count = argc > 1 ? std::atoi(argv[1]) : 1;
     int const members = argc > 2 ? std::atoi(argv[2]) : 0;
+    int const rounds = members != 0 ? 480 / members : 0; // more than what waits for one who does not read
+    std::vector<std::unique_ptr<chat_room>> rooms;       // older than the coroutines that refer to them
     fairlead::io_context ctx;
-    std::vector<std::unique_ptr<room>> rooms;
-    std::atomic<int> heard = 0, there = count * members;
+    std::vector<tcp::socket> silent;
+    std::atomic<int> heard = 0, dropped = 0, there = count * members;
     for (int i = 0; i != count; ++i) {
-        auto& r = *rooms.emplace_back(std::make_unique<room>(ctx));
+        tcp::endpoint const loopback(fairlead::ip::address_v4::loopback(), 0);
+        auto& r =
+            *rooms.emplace_back(std::make_unique<chat_room>(ctx, loopback, [i, &dropped](tcp::endpoint const& who) {
+                std::printf("room %d drops %s, who does not read\n", i, who.to_string().c_str());
+                ++dropped;
+            }));
         std::printf("room %d listens on %s\n", i, r.where().to_string().c_str());
-        r.open();
+        co_spawn(r.get_executor(), r.serve(), fairlead::rethrow);
+        if (members != 0) {
+            auto& s = silent.emplace_back(ctx, tcp::v4());
+            s.set_option(tcp::socket::receive_buffer_size(4096));
+            s.connect(r.where());
+        }
         for (int m = 0; m != members; ++m)
-            co_spawn(ctx, visit(r.where(), m, members, heard), [&](std::exception_ptr e) {
+            co_spawn(ctx, visit(r.where(), members, rounds, heard), [&](std::exception_ptr e) {
                 if (e) // The others would wait for him.
                     std::rethrow_exception(e);
                 if (--there == 0)
@@ -176,5 +89,5 @@ int main(int argc, char** argv) {
     others.clear(); // joins them
 
     std::printf("%d lines were heard\n", heard.load());
-    return heard == count * members * members ? 0 : 1;
+    return heard == count * members * members * rounds && dropped == (members != 0 ? count : 0) ? 0 : 1;
 }
