@@ -614,8 +614,8 @@ TEST(Catalogue, P07_ACancelledSubscribeStillTakesItsConfirmations) {
 }
 
 TEST(Catalogue, P08_TransactionsAreTyped) {
-    using outcome = std::optional<std::tuple<result<long>, result<std::string>>>;
-    using all = redis::response<std::string, std::string, std::string, outcome>;
+    using of_exec = std::optional<std::tuple<result<long>, result<std::string>>>;
+    using all = redis::response<std::string, std::string, std::string, of_exec>;
     auto const run = [](std::string_view wire) {
         multiplexer_bench bench;
         auto c = std::make_unique<call<all>>();
