@@ -17,7 +17,7 @@ foreach(check rooms text names contracts dev commits sentences pages)
 endforeach()
 
 # What ./dev docs, ./dev bench and ./dev coverage are made with; the reference itself takes doxygen, and no test does.
-foreach(tool check_docs doxygen_filter bench coverage test_targets)
+foreach(tool check_docs doxygen_filter bench coverage redis_commands test_targets)
   fairlead_structure_test(${tool}_self_test Python3::Interpreter tools/${tool}.py --self-test)
 endforeach()
 
