@@ -34,16 +34,9 @@ static_assert(sizeof(table) + bytes_of_names() < 48 * 1024, "the table takes too
 
 namespace {
 
-constexpr std::string_view text_of(keyword word) noexcept {
-    switch (word) {
-    case keyword::KEYS: return "KEYS";
-    case keyword::STORE: return "STORE";
-    case keyword::STOREDIST: return "STOREDIST";
-    case keyword::STREAMS: return "STREAMS";
-    case keyword::none: break;
-    }
-    return {};
-}
+constexpr std::string_view keywords[] = {"", "KEYS", "STORE", "STOREDIST", "STREAMS"};
+static_assert(std::size(keywords) == static_cast<std::size_t>(keyword::STREAMS) + 1);
+constexpr std::string_view text_of(keyword word) noexcept { return keywords[static_cast<std::size_t>(word)]; }
 
 /// A name and a subcommand, read as if they were one text in capitals with a space between them.
 struct wanted {
