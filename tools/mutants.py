@@ -179,7 +179,7 @@ def check(root: Path) -> list[str]:
 def copy_sources(root: Path, to: Path) -> None:
     """The sources, and nothing that is of another age."""
     for folder in FOLDERS:
-        wanted = {p.relative_to(root) for p in (root / folder).rglob("*") if p.suffix in (".hpp", ".cpp")}
+        wanted = {p.relative_to(root) for p in (root / folder).rglob("*") if p.suffix in (".hpp", ".cpp", ".inc")}
         for path in [p for p in (to / folder).rglob("*") if p.is_file() and p.relative_to(to) not in wanted]:
             path.unlink()
         for path in wanted:
