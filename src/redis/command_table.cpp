@@ -4,6 +4,7 @@
 #include "commands.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdint>
 #include <iterator>
@@ -28,7 +29,6 @@ constexpr std::size_t bytes_of_names() {
         n += each.name.size() + 1;
     return n;
 }
-static_assert(sizeof(table) + bytes_of_names() < 48 * 1024, "the table takes too much of the library");
 
 } // namespace said
 
@@ -38,27 +38,50 @@ constexpr std::string_view keywords[] = {"", "KEYS", "STORE", "STOREDIST", "STRE
 static_assert(std::size(keywords) == static_cast<std::size_t>(keyword::STREAMS) + 1);
 constexpr std::string_view text_of(keyword word) noexcept { return keywords[static_cast<std::size_t>(word)]; }
 
-/// A name and a subcommand, read as if they were one text in capitals with a space between them.
-struct wanted {
-    std::string_view name, subcommand;
+constexpr std::uint32_t hashed(std::uint32_t h, std::string_view text) noexcept {
+    for (char const c : text)
+        h = (h ^ static_cast<unsigned char>(capital(c))) * 16777619U; // FNV-1a
+    return h;
+}
+/// Of a name, a space and a subcommand, as if they were one text in capitals.
+constexpr std::uint32_t hash_of(std::string_view name, std::string_view subcommand = {}) noexcept {
+    auto const h = hashed(2166136261U, name);
+    return subcommand.empty() ? h : hashed(hashed(h, " "), subcommand);
+}
 
-    constexpr std::size_t size() const noexcept { return name.size() + !subcommand.empty() + subcommand.size(); }
-    constexpr unsigned char at(std::size_t i) const noexcept {
-        if (i < name.size())
-            return static_cast<unsigned char>(capital(name[i]));
-        if (i == name.size())
-            return ' ';
-        return static_cast<unsigned char>(capital(subcommand[i - name.size() - 1]));
-    }
-    /// As std::string_view::compare() of the whole text.
-    constexpr int compare(std::string_view text) const noexcept {
-        std::size_t const both = std::min(size(), text.size());
-        for (std::size_t i = 0; i != both; ++i)
-            if (at(i) != static_cast<unsigned char>(text[i]))
-                return at(i) < static_cast<unsigned char>(text[i]) ? -1 : 1;
-        return size() == text.size() ? 0 : size() < text.size() ? -1 : 1;
-    }
+constexpr std::size_t slot_count = 1024;
+constexpr std::size_t slot_of(std::uint32_t hash) noexcept { return (hash >> 16) % slot_count; }
+
+/// In the slot of a command's hash, or behind that, stands its place in the table, counted from 1. 0: an empty slot.
+struct slot_table {
+    std::array<std::uint16_t, slot_count> places{};
+    std::size_t steps_max = 0;
 };
+constexpr slot_table slots = [] {
+    slot_table t;
+    for (std::size_t place = 1; place <= std::size(said::table); ++place) {
+        auto slot = slot_of(hash_of(said::table[place - 1].name));
+        std::size_t steps = 1;
+        for (; t.places[slot] != 0; slot = (slot + 1) % slot_count)
+            ++steps;
+        t.places[slot] = static_cast<std::uint16_t>(place);
+        t.steps_max = std::max(t.steps_max, steps);
+    }
+    return t;
+}();
+static_assert(slots.steps_max <= 8, "choose another number of slots");
+static_assert(sizeof(said::table) + said::bytes_of_names() + sizeof(slots) < 48 * 1024,
+              "it is too much of the library");
+
+constexpr std::size_t name_bytes_max =
+    std::ranges::max(said::table, {}, [](auto& c) { return c.name.size(); }).name.size();
+
+constexpr bool is_named(std::string_view text, std::string_view name, std::string_view subcommand) noexcept {
+    if (subcommand.empty()) // A space within a word is no space between two.
+        return equals_capitals(name, text) && text.find(' ') == text.npos;
+    return text.size() == name.size() + 1 + subcommand.size() && equals_capitals(name, text.substr(0, name.size())) &&
+           text[name.size()] == ' ' && equals_capitals(subcommand, text.substr(name.size() + 1));
+}
 
 /// A number of keys, as servers read it: no sign, no leading zero. False: it is none.
 bool read_number(std::string_view text, std::size_t& into) noexcept {
@@ -76,13 +99,13 @@ bool fits(command_facts const& command, std::size_t words) noexcept {
 } // namespace
 
 command_facts const* facts_of(std::string_view name, std::string_view subcommand) noexcept {
-    wanted const text{name, subcommand};
-    auto const* const found = std::ranges::partition_point(
-        said::table, [&](std::string_view each) { return text.compare(each) > 0; }, &command_facts::name);
-    if (found == std::end(said::table) || text.compare(found->name) != 0)
+    if (name.size() > name_bytes_max || subcommand.size() > name_bytes_max)
         return nullptr;
-    // A space within a word is no space between two.
-    return found->name.find(' ') == (subcommand.empty() ? found->name.npos : name.size()) ? found : nullptr;
+    // At most steps_max rounds for a command, and not many more for what is none.
+    for (auto slot = slot_of(hash_of(name, subcommand)); slots.places[slot] != 0; slot = (slot + 1) % slot_count)
+        if (auto const& facts = said::table[slots.places[slot] - 1U]; is_named(facts.name, name, subcommand))
+            return &facts;
+    return nullptr;
 }
 
 command_facts const* facts_of_words(std::span<std::string_view const> words) noexcept {
