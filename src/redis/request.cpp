@@ -3,13 +3,11 @@
 #include <redis/commands.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace fairlead::redis {
 
 namespace {
-
-using impl::role;
-using impl::transaction;
 
 /// A timeout as it stands in a command; what is none is taken for the longest, for the server will refuse it at once.
 std::uint32_t milliseconds_of(std::string_view text, double unit_ms) noexcept {
@@ -49,6 +47,25 @@ std::uint32_t block_of(impl::arguments_of arguments) noexcept {
 }
 
 } // namespace
+
+void request::append(request const& other) {
+    request all(*this);
+    all.append_each(other);
+    *this = std::move(all);
+}
+
+void request::append_each(request const& other) {
+    for (std::string_view rest = other.payload_; !rest.empty();) {
+        impl::arguments_of arguments(rest);
+        auto const name = arguments.next();
+        while (arguments.left() != 0)
+            arguments.next();
+        auto const start = payload_.size();
+        payload_.append(rest.substr(0, rest.size() - arguments.rest().size()));
+        note(start, name);
+        rest = arguments.rest();
+    }
+}
 
 void request::clear() noexcept {
     payload_.clear();

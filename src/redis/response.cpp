@@ -135,6 +135,13 @@ std::size_t enter_map(reply_reader& in, error_code& ec) noexcept {
     return static_cast<std::size_t>(n.size / 2);
 }
 
+bool is_flat_array(reply_reader in) noexcept {
+    if (in.peek().kind != type::array || in.peek().size == 0)
+        return false;
+    in.advance();
+    return !in.at_end() && !resp3::is_aggregate(in.peek().kind);
+}
+
 error_code deliver_nothing(void*, std::size_t, reply_view const& reply) {
     return resp3::is_error(reply.nodes[0].kind) ? make_error_code(error::server_error) : error_code();
 }

@@ -37,6 +37,7 @@ enum class transaction : unsigned char { as_it_was, left_open, closed };
 
 struct command_info;
 class arguments_of;
+struct request_access;
 
 template <class R>
 concept argument_range = std::ranges::forward_range<R const> && !std::convertible_to<R const&, std::string_view>;
@@ -91,6 +92,9 @@ public:
         push_range_of(range, name, key);
     }
 
+    /// Adds the commands of another request behind those that are there.
+    FAIRLEAD_EXPORT void append(request const& other);
+
     FAIRLEAD_EXPORT void clear() noexcept;
     void reserve(std::size_t bytes) { payload_.reserve(bytes); }
 
@@ -128,6 +132,8 @@ public:
     bool precedes() const noexcept { return precedes_at_ != 0 && precedes_at_ == commands_; }
 
 private:
+    friend struct impl::request_access; // for commands of redis::command, which are serialised in one place
+
     template <class Range, class... Arguments>
     void push_range_of(Range const& range, std::string_view name, Arguments const&... arguments) {
         auto const start = payload_.size();
@@ -138,6 +144,7 @@ private:
         keep = payload_.size();
     }
 
+    void append_each(request const& other);
     /// Files the command that begins at `start` of the payload.
     FAIRLEAD_EXPORT void note(std::size_t start, std::string_view name);
     void note_special(std::size_t start, std::string_view name);

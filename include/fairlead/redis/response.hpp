@@ -119,13 +119,17 @@ public:
 
     void reset() noexcept { state_ = state::empty; }
     error_code read_from(reply_reader& in) {
+        return read_from(in, [](reply_reader& reader, T& value) { return reader.read(value); });
+    }
+    /// With `read(in, value)`, which returns an error code, for a reply that is no error.
+    template <class Read> error_code read_from(reply_reader& in, Read const& read) {
         reset();
         if (resp3::is_error(in.peek().kind)) {
             in.take_text(error_);
             state_ = state::error;
             return {};
         }
-        auto const ec = in.read(value_);
+        auto const ec = read(in, value_);
         state_ = ec ? state::unreadable : state::value;
         return ec;
     }
@@ -272,6 +276,8 @@ FAIRLEAD_EXPORT std::string_view read_number_text(reply_reader& in, error_code& 
 FAIRLEAD_EXPORT std::size_t enter_sequence(reply_reader& in, error_code& ec) noexcept;
 /// Passes the header of a map, or of a flat array of keys and values; returns the number of pairs.
 FAIRLEAD_EXPORT std::size_t enter_map(reply_reader& in, error_code& ec) noexcept;
+/// Whether the elements of an array are no arrays: it may be a flat one of keys and values.
+FAIRLEAD_EXPORT bool is_flat_array(reply_reader in) noexcept;
 
 template <class T>
 concept user_readable = requires(reply_reader& in, T& value) {
@@ -389,10 +395,20 @@ error_code deliver_element(void* object, std::size_t index, reply_view const& re
 FAIRLEAD_EXPORT error_code deliver_nothing(void* object, std::size_t index, reply_view const& reply);
 FAIRLEAD_EXPORT error_code deliver_generic(void* object, std::size_t index, reply_view const& reply);
 
+/// A response that says itself how replies get into it.
+template <class T>
+concept refers_to_itself = requires(T& value) {
+    { value.refer() } noexcept -> std::same_as<response_ref>;
+};
+
 template <class T> response_ref refer_to(T& value) noexcept {
-    if constexpr (is_result<T>)
-        value.reset();
-    return {&value, &deliver_value<T>, 1};
+    if constexpr (refers_to_itself<T>) {
+        return value.refer();
+    } else {
+        if constexpr (is_result<T>)
+            value.reset();
+        return {&value, &deliver_value<T>, 1};
+    }
 }
 template <class... T> response_ref refer_to(std::tuple<result<T>...>& all) noexcept {
     using tuple = std::tuple<result<T>...>;
@@ -456,7 +472,7 @@ template <class T> error_code reply_reader::read(T& value) {
             "no reply can be read into this type: write error_code from_reply(redis::reply_reader&, T&) in its "
             "namespace, or read into a generic_response");
         if constexpr (impl::is_pair<typename T::value_type>) {
-            if (peek().kind == resp3::type::map)
+            if (peek().kind == resp3::type::map || impl::is_flat_array(*this))
                 return impl::read_pairs(*this, value);
         }
         return impl::read_sequence(*this, value);
