@@ -177,7 +177,8 @@ template <class... Given> consteval void check_conditions();
 
 /// Stops the compiler, with a sentence, where options exclude each other.
 template <class... Given> consteval void check_options() {
-    static_assert(compatible<Given...>,
+    constexpr bool are_compatible = compatible<Given...>;
+    static_assert(are_compatible,
                   "these options exclude each other, or one is given twice: write one of nx and xx, one of gt and lt, "
                   "one of ex, px, ex_at, px_at, keep_ttl and persist, one of by_score and by_lex, one of asc and desc, "
                   "one of maxlen and minid");
@@ -454,9 +455,10 @@ namespace impl {
 
 template <class... Given> consteval void check_conditions() {
     check_options<Given...>();
+    constexpr bool compares = has_option<options::gt_t, Given...> || has_option<options::lt_t, Given...>;
+    constexpr bool are_compatible = !(has_option<options::nx_t, Given...> && compares);
     static_assert(
-        !(has_option<options::nx_t, Given...> &&
-          (has_option<options::gt_t, Given...> || has_option<options::lt_t, Given...>)),
+        are_compatible,
         "nx excludes gt and lt, which compare with what is there: write one of the three, or xx with gt or lt");
 }
 using conditions = options_of<options::nx_t, options::xx_t, options::gt_t, options::lt_t>;

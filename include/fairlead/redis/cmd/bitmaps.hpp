@@ -64,7 +64,8 @@ inline command<std::int64_t> bitcount(key_view key) { return impl::make<std::int
 template <class... Option>
 command<std::int64_t> bitcount(key_view key, std::int64_t first, std::int64_t last, Option const&... option) {
     using known = impl::options_of<options::byte_unit_t, options::bit_unit_t>;
-    static_assert(known::include<Option...>, "BITCOUNT has the options byte_unit and bit_unit");
+    constexpr bool is_known = known::include<Option...>;
+    static_assert(is_known, "BITCOUNT has the options byte_unit and bit_unit");
     impl::check_options<Option...>();
     return impl::make<std::int64_t>("BITCOUNT", {key, value_view(first), value_view(last), impl::part_of(option)...});
 }
@@ -72,13 +73,15 @@ command<std::int64_t> bitcount(key_view key, std::int64_t first, std::int64_t la
 template <class... Option>
 command<std::vector<std::optional<std::int64_t>>> bitfield(key_view key, Option const&... option) {
     using known = impl::options_of<options::field_get, options::field_set, options::field_incrby, options::overflow>;
-    static_assert(known::include<Option...>, "BITFIELD takes field_get, field_set, field_incrby and overflow");
+    constexpr bool is_known = known::include<Option...>;
+    static_assert(is_known, "BITFIELD takes field_get, field_set, field_incrby and overflow");
     return impl::make<std::vector<std::optional<std::int64_t>>>("BITFIELD", {key, impl::part_of(option)...});
 }
 /// BITFIELD_RO: numbers of any size, by field_get.
 template <class... Option>
 command<std::vector<std::optional<std::int64_t>>> bitfield_ro(key_view key, Option const&... option) {
-    static_assert(impl::options_of<options::field_get>::include<Option...>, "BITFIELD_RO takes field_get");
+    constexpr bool is_known = impl::options_of<options::field_get>::include<Option...>;
+    static_assert(is_known, "BITFIELD_RO takes field_get");
     return impl::make<std::vector<std::optional<std::int64_t>>>("BITFIELD_RO", {key, impl::part_of(option)...});
 }
 /// BITOP: the length of the string at `target` afterwards.
@@ -93,7 +96,8 @@ inline command<std::int64_t> bitpos(key_view key, bool bit) {
 template <class... Option>
 command<std::int64_t> bitpos(key_view key, bool bit, std::int64_t first, std::int64_t last, Option const&... option) {
     using known = impl::options_of<options::byte_unit_t, options::bit_unit_t>;
-    static_assert(known::include<Option...>, "BITPOS has the options byte_unit and bit_unit");
+    constexpr bool is_known = known::include<Option...>;
+    static_assert(is_known, "BITPOS has the options byte_unit and bit_unit");
     impl::check_options<Option...>();
     return impl::make<std::int64_t>(
         "BITPOS", {key, bit ? "1" : "0", value_view(first), value_view(last), impl::part_of(option)...});

@@ -36,7 +36,8 @@ inline command<std::string> function_dump() { return impl::make<std::string>("FU
 /// FUNCTION FLUSH: deletes all libraries. It has the options in_background and at_once.
 template <class... Option> command<ignore_t> function_flush(Option const&... option) {
     using known = impl::options_of<options::in_background_t, options::at_once_t>;
-    static_assert(known::include<Option...>, "FUNCTION FLUSH has the options in_background and at_once");
+    constexpr bool is_known = known::include<Option...>;
+    static_assert(is_known, "FUNCTION FLUSH has the options in_background and at_once");
     impl::check_options<Option...>();
     return impl::make<ignore_t>("FUNCTION", {"FLUSH", impl::part_of(option)...});
 }
@@ -48,13 +49,15 @@ inline command<std::vector<function_library>> function_list(value_view pattern =
 }
 /// FUNCTION LOAD: the name of the library. It has the option replace.
 template <class... Option> command<std::string> function_load(value_view code, Option const&... option) {
-    static_assert(impl::options_of<options::replace_t>::include<Option...>, "FUNCTION LOAD has the option replace");
+    constexpr bool is_known = impl::options_of<options::replace_t>::include<Option...>;
+    static_assert(is_known, "FUNCTION LOAD has the option replace");
     impl::check_options<Option...>();
     return impl::make<std::string>("FUNCTION", {"LOAD", impl::part_of(option)..., code});
 }
 /// FUNCTION RESTORE: adds the libraries of function_dump(). With replace: over those of the same names.
 template <class... Option> command<ignore_t> function_restore(value_view dumped, Option const&... option) {
-    static_assert(impl::options_of<options::replace_t>::include<Option...>, "FUNCTION RESTORE has the option replace");
+    constexpr bool is_known = impl::options_of<options::replace_t>::include<Option...>;
+    static_assert(is_known, "FUNCTION RESTORE has the option replace");
     impl::check_options<Option...>();
     return impl::make<ignore_t>("FUNCTION", {"RESTORE", dumped, impl::part_of(option)...});
 }

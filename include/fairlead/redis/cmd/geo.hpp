@@ -134,7 +134,8 @@ namespace cmd {
 template <class... Option>
 command<std::int64_t> geoadd(key_view key, impl::geo_members members, Option const&... option) {
     using known = impl::options_of<options::nx_t, options::xx_t, options::ch_t>;
-    static_assert(known::include<Option...>, "GEOADD has the options nx, xx and ch");
+    constexpr bool is_known = known::include<Option...>;
+    static_assert(is_known, "GEOADD has the options nx, xx and ch");
     impl::check_options<Option...>();
     return impl::make<std::int64_t>("GEOADD", {key, impl::part_of(option)..., members.list()});
 }
@@ -157,8 +158,9 @@ template <class T = std::string, class... Option>
 auto geosearch(key_view key, geo_center center, geo_shape shape, Option const&... option) {
     using known = impl::options_of<options::asc_t, options::desc_t, options::count, options::count_any,
                                    options::with_coord_t, options::with_dist_t, options::with_hash_t>;
-    static_assert(known::include<Option...>, "GEOSEARCH has the options asc, desc, count, count_any, with_coord, "
-                                             "with_dist and with_hash");
+    constexpr bool is_known = known::include<Option...>;
+    static_assert(is_known, "GEOSEARCH has the options asc, desc, count, count_any, with_coord, "
+                            "with_dist and with_hash");
     impl::check_options<Option...>();
     constexpr bool with_more = impl::has_option<options::with_coord_t, Option...> ||
                                impl::has_option<options::with_dist_t, Option...> ||
@@ -171,8 +173,8 @@ template <class... Option> command<std::int64_t> geosearchstore(key_view target,
                                                                 geo_shape shape, Option const&... option) {
     using known =
         impl::options_of<options::asc_t, options::desc_t, options::count, options::count_any, options::store_dist_t>;
-    static_assert(known::include<Option...>,
-                  "GEOSEARCHSTORE has the options asc, desc, count, count_any and store_dist");
+    constexpr bool is_known = known::include<Option...>;
+    static_assert(is_known, "GEOSEARCHSTORE has the options asc, desc, count, count_any and store_dist");
     impl::check_options<Option...>();
     return impl::make<std::int64_t>("GEOSEARCHSTORE",
                                     {target, source, center.list(), shape.list(), impl::part_of(option)...});

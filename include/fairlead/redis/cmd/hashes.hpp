@@ -53,8 +53,8 @@ inline command<std::optional<std::string>> hrandfield(key_view key) {
 /// HRANDFIELD: the names of several fields. A negative n may give one more than once. With with_values: pairs.
 template <class T = std::string, class... Option>
 auto hrandfield(key_view key, std::int64_t n, Option const&... option) {
-    static_assert(impl::options_of<options::with_values_t>::include<Option...>,
-                  "HRANDFIELD has the option with_values");
+    constexpr bool is_known = impl::options_of<options::with_values_t>::include<Option...>;
+    static_assert(is_known, "HRANDFIELD has the option with_values");
     impl::check_options<Option...>();
     if constexpr (sizeof...(Option) != 0)
         return impl::make<std::vector<std::pair<std::string, T>>>("HRANDFIELD",
@@ -66,7 +66,8 @@ auto hrandfield(key_view key, std::int64_t n, Option const&... option) {
 template <class T = std::string, class... Option>
 command<scan_page<std::pair<std::string, T>>> hscan(key_view key, std::uint64_t cursor, Option const&... option) {
     using known = impl::options_of<options::match, options::count>;
-    static_assert(known::include<Option...>, "HSCAN has the options match and count");
+    constexpr bool is_known = known::include<Option...>;
+    static_assert(is_known, "HSCAN has the options match and count");
     impl::check_options<Option...>();
     return impl::make<scan_page<std::pair<std::string, T>>>("HSCAN",
                                                             {key, value_view(cursor), impl::part_of(option)...});
@@ -97,7 +98,8 @@ template <class T = std::string> command<std::vector<T>> hvals(key_view key) {
 /// HEXPIRE: for each field -2 not there, 0 the condition was not met, 1 set, 2 deleted. Options nx, xx, gt and lt.
 template <class... Option>
 command<std::vector<int>> hexpire(key_view key, impl::seconds_view after, values_view fields, Option const&... option) {
-    static_assert(impl::conditions::include<Option...>, "HEXPIRE has the options nx, xx, gt and lt");
+    constexpr bool is_known = impl::conditions::include<Option...>;
+    static_assert(is_known, "HEXPIRE has the options nx, xx, gt and lt");
     impl::check_conditions<Option...>();
     return impl::make<std::vector<int>>(
         "HEXPIRE",
@@ -107,7 +109,8 @@ command<std::vector<int>> hexpire(key_view key, impl::seconds_view after, values
 /// HEXPIREAT: as hexpire(), at a time.
 template <class... Option>
 command<std::vector<int>> hexpireat(key_view key, impl::instant_s at, values_view fields, Option const&... option) {
-    static_assert(impl::conditions::include<Option...>, "HEXPIREAT has the options nx, xx, gt and lt");
+    constexpr bool is_known = impl::conditions::include<Option...>;
+    static_assert(is_known, "HEXPIREAT has the options nx, xx, gt and lt");
     impl::check_conditions<Option...>();
     return impl::make<std::vector<int>>(
         "HEXPIREAT",
@@ -128,7 +131,8 @@ inline command<std::vector<int>> hpersist(key_view key, values_view fields) {
 /// HPEXPIRE: as hexpire(), in milliseconds.
 template <class... Option> command<std::vector<int>> hpexpire(key_view key, impl::milliseconds_view after,
                                                               values_view fields, Option const&... option) {
-    static_assert(impl::conditions::include<Option...>, "HPEXPIRE has the options nx, xx, gt and lt");
+    constexpr bool is_known = impl::conditions::include<Option...>;
+    static_assert(is_known, "HPEXPIRE has the options nx, xx, gt and lt");
     impl::check_conditions<Option...>();
     return impl::make<std::vector<int>>(
         "HPEXPIRE",
@@ -138,7 +142,8 @@ template <class... Option> command<std::vector<int>> hpexpire(key_view key, impl
 /// HPEXPIREAT: as hexpire(), at a time in milliseconds.
 template <class... Option>
 command<std::vector<int>> hpexpireat(key_view key, impl::instant_ms at, values_view fields, Option const&... option) {
-    static_assert(impl::conditions::include<Option...>, "HPEXPIREAT has the options nx, xx, gt and lt");
+    constexpr bool is_known = impl::conditions::include<Option...>;
+    static_assert(is_known, "HPEXPIREAT has the options nx, xx, gt and lt");
     impl::check_conditions<Option...>();
     return impl::make<std::vector<int>>(
         "HPEXPIREAT",
@@ -174,7 +179,8 @@ template <class T = std::string> command<std::vector<std::optional<T>>> hgetdel(
 template <class T = std::string, class... Option>
 command<std::vector<std::optional<T>>> hgetex(key_view key, values_view fields, Option const&... option) {
     using known = impl::options_of<options::ex, options::px, options::ex_at, options::px_at, options::no_expiry_t>;
-    static_assert(known::include<Option...>, "HGETEX has the options ex, px, ex_at, px_at and no_expiry");
+    constexpr bool is_known = known::include<Option...>;
+    static_assert(is_known, "HGETEX has the options ex, px, ex_at, px_at and no_expiry");
     impl::check_options<Option...>();
     return impl::make<std::vector<std::optional<T>>>(
         "HGETEX", {key, impl::part_of(option)..., "FIELDS", value_view(fields.size()), fields});
@@ -183,7 +189,8 @@ command<std::vector<std::optional<T>>> hgetex(key_view key, values_view fields, 
 template <class... Option> command<bool> hsetex(key_view key, fields_view fields, Option const&... option) {
     using known = impl::options_of<options::fnx_t, options::fxx_t, options::ex, options::px, options::ex_at,
                                    options::px_at, options::keep_ttl_t>;
-    static_assert(known::include<Option...>, "HSETEX has the options fnx, fxx, ex, px, ex_at, px_at and keep_ttl");
+    constexpr bool is_known = known::include<Option...>;
+    static_assert(is_known, "HSETEX has the options fnx, fxx, ex, px, ex_at, px_at and keep_ttl");
     impl::check_options<Option...>();
     return impl::make<bool>("HSETEX", {key, impl::part_of(option)..., "FIELDS", value_view(fields.size() / 2), fields});
 }

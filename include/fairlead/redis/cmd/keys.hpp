@@ -15,7 +15,8 @@ namespace fairlead::redis::cmd {
 /// COPY: whether it was copied. It has the options db and replace.
 template <class... Option> command<bool> copy(key_view source, key_view target, Option const&... option) {
     using known = impl::options_of<options::db, options::replace_t>;
-    static_assert(known::include<Option...>, "COPY has the options db and replace");
+    constexpr bool is_known = known::include<Option...>;
+    static_assert(is_known, "COPY has the options db and replace");
     impl::check_options<Option...>();
     return impl::make<bool>("COPY", {source, target, impl::part_of(option)...});
 }
@@ -29,13 +30,15 @@ inline command<std::optional<std::string>> dump(key_view key) {
 inline command<std::int64_t> exists(keys_view keys) { return impl::make<std::int64_t>("EXISTS", {keys}); }
 /// EXPIRE: whether it was set. It has the options nx, xx, gt and lt.
 template <class... Option> command<bool> expire(key_view key, impl::seconds_view after, Option const&... option) {
-    static_assert(impl::conditions::include<Option...>, "EXPIRE has the options nx, xx, gt and lt");
+    constexpr bool is_known = impl::conditions::include<Option...>;
+    static_assert(is_known, "EXPIRE has the options nx, xx, gt and lt");
     impl::check_conditions<Option...>();
     return impl::make<bool>("EXPIRE", {key, value_view(after.count()), impl::part_of(option)...});
 }
 /// EXPIREAT: whether it was set. It has the options nx, xx, gt and lt.
 template <class... Option> command<bool> expireat(key_view key, impl::instant_s at, Option const&... option) {
-    static_assert(impl::conditions::include<Option...>, "EXPIREAT has the options nx, xx, gt and lt");
+    constexpr bool is_known = impl::conditions::include<Option...>;
+    static_assert(is_known, "EXPIREAT has the options nx, xx, gt and lt");
     impl::check_conditions<Option...>();
     return impl::make<bool>("EXPIREAT", {key, value_view(at.count()), impl::part_of(option)...});
 }
@@ -69,13 +72,15 @@ inline command<std::optional<std::int64_t>> object_refcount(key_view key) {
 inline command<bool> persist(key_view key) { return impl::make<bool>("PERSIST", {key}); }
 /// PEXPIRE: whether it was set. It has the options nx, xx, gt and lt.
 template <class... Option> command<bool> pexpire(key_view key, impl::milliseconds_view after, Option const&... option) {
-    static_assert(impl::conditions::include<Option...>, "PEXPIRE has the options nx, xx, gt and lt");
+    constexpr bool is_known = impl::conditions::include<Option...>;
+    static_assert(is_known, "PEXPIRE has the options nx, xx, gt and lt");
     impl::check_conditions<Option...>();
     return impl::make<bool>("PEXPIRE", {key, value_view(after.count()), impl::part_of(option)...});
 }
 /// PEXPIREAT: whether it was set. It has the options nx, xx, gt and lt.
 template <class... Option> command<bool> pexpireat(key_view key, impl::instant_ms at, Option const&... option) {
-    static_assert(impl::conditions::include<Option...>, "PEXPIREAT has the options nx, xx, gt and lt");
+    constexpr bool is_known = impl::conditions::include<Option...>;
+    static_assert(is_known, "PEXPIREAT has the options nx, xx, gt and lt");
     impl::check_conditions<Option...>();
     return impl::make<bool>("PEXPIREAT", {key, value_view(at.count()), impl::part_of(option)...});
 }
@@ -102,21 +107,24 @@ inline command<bool> renamenx(key_view source, key_view target) {
 /// RESTORE: a value as dump() gives it; 0ms is no expiry. It has the option replace.
 template <class... Option>
 command<ignore_t> restore(key_view key, impl::milliseconds_view expiry, value_view dumped, Option const&... option) {
-    static_assert(impl::options_of<options::replace_t>::include<Option...>, "RESTORE has the option replace");
+    constexpr bool is_known = impl::options_of<options::replace_t>::include<Option...>;
+    static_assert(is_known, "RESTORE has the option replace");
     impl::check_options<Option...>();
     return impl::make<ignore_t>("RESTORE", {key, value_view(expiry.count()), dumped, impl::part_of(option)...});
 }
 /// SCAN: a page of keys, from a cursor on, which is 0 at first. It has the options match, count and of_type.
 template <class... Option> command<scan_page<std::string>> scan(std::uint64_t cursor, Option const&... option) {
     using known = impl::options_of<options::match, options::count, options::of_type>;
-    static_assert(known::include<Option...>, "SCAN has the options match, count and of_type");
+    constexpr bool is_known = known::include<Option...>;
+    static_assert(is_known, "SCAN has the options match, count and of_type");
     impl::check_options<Option...>();
     return impl::make<scan_page<std::string>>("SCAN", {value_view(cursor), impl::part_of(option)...});
 }
 /// SORT: the elements of a list, a set or a sorted set in order. It has the options by, limit, asc, desc and alpha.
 template <class T = std::string, class... Option> command<std::vector<T>> sort(key_view key, Option const&... option) {
     using known = impl::options_of<options::by, options::limit, options::asc_t, options::desc_t, options::alpha_t>;
-    static_assert(known::include<Option...>, "SORT has the options by, limit, asc, desc and alpha");
+    constexpr bool is_known = known::include<Option...>;
+    static_assert(is_known, "SORT has the options by, limit, asc, desc and alpha");
     impl::check_options<Option...>();
     return impl::make<std::vector<T>>("SORT", {key, impl::part_of(option)...});
 }
@@ -124,14 +132,16 @@ template <class T = std::string, class... Option> command<std::vector<T>> sort(k
 template <class T = std::string, class... Option>
 command<std::vector<T>> sort_ro(key_view key, Option const&... option) {
     using known = impl::options_of<options::by, options::limit, options::asc_t, options::desc_t, options::alpha_t>;
-    static_assert(known::include<Option...>, "SORT_RO has the options by, limit, asc, desc and alpha");
+    constexpr bool is_known = known::include<Option...>;
+    static_assert(is_known, "SORT_RO has the options by, limit, asc, desc and alpha");
     impl::check_options<Option...>();
     return impl::make<std::vector<T>>("SORT_RO", {key, impl::part_of(option)...});
 }
 /// SORT with STORE: how many elements the list at `target` then has. It has the options of sort().
 template <class... Option> command<std::int64_t> sort_store(key_view key, key_view target, Option const&... option) {
     using known = impl::options_of<options::by, options::limit, options::asc_t, options::desc_t, options::alpha_t>;
-    static_assert(known::include<Option...>, "SORT has the options by, limit, asc, desc and alpha");
+    constexpr bool is_known = known::include<Option...>;
+    static_assert(is_known, "SORT has the options by, limit, asc, desc and alpha");
     impl::check_options<Option...>();
     return impl::make<std::int64_t>("SORT", {key, impl::part_of(option)..., "STORE", target});
 }

@@ -89,7 +89,8 @@ template <class T = std::string> command<std::vector<T>> lpop(key_view key, std:
 /// LPOS: the index of an element that is equal, or nothing. With count: a vector of indexes. Options rank, maxlen.
 template <class... Option> auto lpos(key_view key, value_view element, Option const&... option) {
     using known = impl::options_of<options::rank, options::count, options::maxlen>;
-    static_assert(known::include<Option...>, "LPOS has the options rank, count and maxlen");
+    constexpr bool is_known = known::include<Option...>;
+    static_assert(is_known, "LPOS has the options rank, count and maxlen");
     impl::check_options<Option...>();
     if constexpr (impl::has_option<options::count, Option...>)
         return impl::make<std::vector<std::int64_t>>("LPOS", {key, element, impl::part_of(option)...});

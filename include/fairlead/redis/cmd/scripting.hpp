@@ -31,7 +31,8 @@ inline command<std::vector<bool>> script_exists(values_view sha1s) {
 /// SCRIPT FLUSH: the server forgets all scripts. It has the options in_background and at_once.
 template <class... Option> command<ignore_t> script_flush(Option const&... option) {
     using known = impl::options_of<options::in_background_t, options::at_once_t>;
-    static_assert(known::include<Option...>, "SCRIPT FLUSH has the options in_background and at_once");
+    constexpr bool is_known = known::include<Option...>;
+    static_assert(is_known, "SCRIPT FLUSH has the options in_background and at_once");
     impl::check_options<Option...>();
     return impl::make<ignore_t>("SCRIPT", {"FLUSH", impl::part_of(option)...});
 }

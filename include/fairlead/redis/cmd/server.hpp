@@ -64,14 +64,16 @@ inline command<std::string> echo(value_view message) { return impl::make<std::st
 /// FLUSHALL: deletes all keys of all databases. It has the options in_background and at_once.
 template <class... Option> command<ignore_t> flushall(Option const&... option) {
     using known = impl::options_of<options::in_background_t, options::at_once_t>;
-    static_assert(known::include<Option...>, "FLUSHALL has the options in_background and at_once");
+    constexpr bool is_known = known::include<Option...>;
+    static_assert(is_known, "FLUSHALL has the options in_background and at_once");
     impl::check_options<Option...>();
     return impl::make<ignore_t>("FLUSHALL", {impl::part_of(option)...});
 }
 /// FLUSHDB: deletes all keys of the database. It has the options in_background and at_once.
 template <class... Option> command<ignore_t> flushdb(Option const&... option) {
     using known = impl::options_of<options::in_background_t, options::at_once_t>;
-    static_assert(known::include<Option...>, "FLUSHDB has the options in_background and at_once");
+    constexpr bool is_known = known::include<Option...>;
+    static_assert(is_known, "FLUSHDB has the options in_background and at_once");
     impl::check_options<Option...>();
     return impl::make<ignore_t>("FLUSHDB", {impl::part_of(option)...});
 }

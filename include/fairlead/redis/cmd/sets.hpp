@@ -75,7 +75,8 @@ inline command<std::int64_t> srem(key_view key, values_view members) {
 template <class T = std::string, class... Option>
 command<scan_page<T>> sscan(key_view key, std::uint64_t cursor, Option const&... option) {
     using known = impl::options_of<options::match, options::count>;
-    static_assert(known::include<Option...>, "SSCAN has the options match and count");
+    constexpr bool is_known = known::include<Option...>;
+    static_assert(is_known, "SSCAN has the options match and count");
     impl::check_options<Option...>();
     return impl::make<scan_page<T>>("SSCAN", {key, value_view(cursor), impl::part_of(option)...});
 }

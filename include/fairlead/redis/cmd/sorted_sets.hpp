@@ -47,9 +47,11 @@ using shown_union_options = options_of<options::weights, options::aggregate, opt
 template <class... Option> consteval void check_range() {
     check_options<Option...>();
     constexpr bool by_lex = has_option<options::by_lex_t, Option...>;
-    static_assert(!has_option<options::limit, Option...> || by_lex || has_option<options::by_score_t, Option...>,
-                  "limit goes with by_score or by_lex: bounds of positions are a limit themselves");
-    static_assert(!by_lex || !has_option<options::with_scores_t, Option...>,
+    constexpr bool by_value = by_lex || has_option<options::by_score_t, Option...>;
+    constexpr bool is_limited_alike = by_value || !has_option<options::limit, Option...>;
+    static_assert(is_limited_alike, "limit goes with by_score or by_lex: bounds of positions are a limit themselves");
+    constexpr bool has_scores_to_show = !by_lex || !has_option<options::with_scores_t, Option...>;
+    static_assert(has_scores_to_show,
                   "by_lex excludes with_scores: members in the order of their bytes have one score");
 }
 
@@ -80,14 +82,16 @@ command<std::optional<std::tuple<std::string, T, double>>> bzpopmin(keys_view ke
 /// ZADD: how many of the members are new; with ch: how many have changed. It has the options nx, xx, gt, lt and ch.
 template <class... Option> command<std::int64_t> zadd(key_view key, scores_view members, Option const&... option) {
     using known = impl::options_of<options::nx_t, options::xx_t, options::gt_t, options::lt_t, options::ch_t>;
-    static_assert(known::include<Option...>, "ZADD has the options nx, xx, gt, lt and ch; of INCR see zadd_incr");
+    constexpr bool is_known = known::include<Option...>;
+    static_assert(is_known, "ZADD has the options nx, xx, gt, lt and ch; of INCR see zadd_incr");
     impl::check_conditions<Option...>();
     return impl::make<std::int64_t>("ZADD", {key, impl::part_of(option)..., members});
 }
 /// ZADD with INCR: the score afterwards, or nothing when the condition was not met. Options nx, xx, gt and lt.
 template <class... Option>
 command<std::optional<double>> zadd_incr(key_view key, value_view member, double by, Option const&... option) {
-    static_assert(impl::conditions::include<Option...>, "ZADD with INCR has the options nx, xx, gt and lt");
+    constexpr bool is_known = impl::conditions::include<Option...>;
+    static_assert(is_known, "ZADD with INCR has the options nx, xx, gt and lt");
     impl::check_conditions<Option...>();
     return impl::make<std::optional<double>>("ZADD", {key, impl::part_of(option)..., "INCR", value_view(by), member});
 }
@@ -99,7 +103,8 @@ inline command<std::int64_t> zcount(key_view key, value_view min, value_view max
 }
 /// ZDIFF: the members of the first set that no other one has. It has the option with_scores.
 template <class T = std::string, class... Option> auto zdiff(keys_view keys, Option const&... option) {
-    static_assert(impl::options_of<options::with_scores_t>::include<Option...>, "ZDIFF has the option with_scores");
+    constexpr bool is_known = impl::options_of<options::with_scores_t>::include<Option...>;
+    static_assert(is_known, "ZDIFF has the option with_scores");
     impl::check_options<Option...>();
     return impl::make<impl::members_or_scored<T, Option...>>("ZDIFF",
                                                              {value_view(keys.size()), keys, impl::part_of(option)...});
@@ -114,8 +119,8 @@ inline command<double> zincrby(key_view key, double by, value_view member) {
 }
 /// ZINTER: the members that all sets have. It has the options weights, aggregate and with_scores.
 template <class T = std::string, class... Option> auto zinter(keys_view keys, Option const&... option) {
-    static_assert(impl::shown_union_options::include<Option...>,
-                  "ZINTER has the options weights, aggregate and with_scores");
+    constexpr bool is_known = impl::shown_union_options::include<Option...>;
+    static_assert(is_known, "ZINTER has the options weights, aggregate and with_scores");
     impl::check_options<Option...>();
     return impl::make<impl::members_or_scored<T, Option...>>("ZINTER",
                                                              {value_view(keys.size()), keys, impl::part_of(option)...});
@@ -126,7 +131,8 @@ inline command<std::int64_t> zintercard(keys_view keys, std::int64_t count_max =
 }
 /// ZINTERSTORE: how many members the sorted set at `target` then has. It has the options weights and aggregate.
 template <class... Option> command<std::int64_t> zinterstore(key_view target, keys_view keys, Option const&... option) {
-    static_assert(impl::union_options::include<Option...>, "ZINTERSTORE has the options weights and aggregate");
+    constexpr bool is_known = impl::union_options::include<Option...>;
+    static_assert(is_known, "ZINTERSTORE has the options weights and aggregate");
     impl::check_options<Option...>();
     return impl::make<std::int64_t>("ZINTERSTORE", {target, value_view(keys.size()), keys, impl::part_of(option)...});
 }
@@ -167,8 +173,8 @@ template <class T = std::string> command<std::optional<T>> zrandmember(key_view 
 /// ZRANDMEMBER: up to so many members; a negative `count` may give one more than once. It has the option with_scores.
 template <class T = std::string, class... Option>
 auto zrandmember(key_view key, std::int64_t count, Option const&... option) {
-    static_assert(impl::options_of<options::with_scores_t>::include<Option...>,
-                  "ZRANDMEMBER has the option with_scores");
+    constexpr bool is_known = impl::options_of<options::with_scores_t>::include<Option...>;
+    static_assert(is_known, "ZRANDMEMBER has the option with_scores");
     impl::check_options<Option...>();
     return impl::make<impl::members_or_scored<T, Option...>>("ZRANDMEMBER",
                                                              {key, value_view(count), impl::part_of(option)...});
@@ -177,8 +183,8 @@ auto zrandmember(key_view key, std::int64_t count, Option const&... option) {
 /// the options by_score, by_lex, rev, limit and with_scores.
 template <class T = std::string, class... Option>
 auto zrange(key_view key, value_view first, value_view last, Option const&... option) {
-    static_assert(impl::range_options::include<Option...>,
-                  "ZRANGE has the options by_score, by_lex, rev, limit and with_scores");
+    constexpr bool is_known = impl::range_options::include<Option...>;
+    static_assert(is_known, "ZRANGE has the options by_score, by_lex, rev, limit and with_scores");
     impl::check_range<Option...>();
     return impl::make<impl::members_or_scored<T, Option...>>("ZRANGE", {key, first, last, impl::part_of(option)...});
 }
@@ -186,13 +192,15 @@ auto zrange(key_view key, value_view first, value_view last, Option const&... op
 template <class... Option> command<std::int64_t> zrangestore(key_view target, key_view source, value_view first,
                                                              value_view last, Option const&... option) {
     using known = impl::options_of<options::by_score_t, options::by_lex_t, options::rev_t, options::limit>;
-    static_assert(known::include<Option...>, "ZRANGESTORE has the options by_score, by_lex, rev and limit");
+    constexpr bool is_known = known::include<Option...>;
+    static_assert(is_known, "ZRANGESTORE has the options by_score, by_lex, rev and limit");
     impl::check_range<Option...>();
     return impl::make<std::int64_t>("ZRANGESTORE", {target, source, first, last, impl::part_of(option)...});
 }
 /// ZRANK: the position of a member, or nothing; with with_score (Redis 7.2) a pair of position and score.
 template <class... Option> auto zrank(key_view key, value_view member, Option const&... option) {
-    static_assert(impl::options_of<options::with_score_t>::include<Option...>, "ZRANK has the option with_score");
+    constexpr bool is_known = impl::options_of<options::with_score_t>::include<Option...>;
+    static_assert(is_known, "ZRANK has the option with_score");
     impl::check_options<Option...>();
     using position = std::conditional_t<sizeof...(Option) != 0, std::pair<std::int64_t, double>, std::int64_t>;
     return impl::make<std::optional<position>>("ZRANK", {key, member, impl::part_of(option)...});
@@ -215,7 +223,8 @@ inline command<std::int64_t> zremrangebyscore(key_view key, value_view min, valu
 }
 /// ZREVRANK: as zrank(), from the greatest score on.
 template <class... Option> auto zrevrank(key_view key, value_view member, Option const&... option) {
-    static_assert(impl::options_of<options::with_score_t>::include<Option...>, "ZREVRANK has the option with_score");
+    constexpr bool is_known = impl::options_of<options::with_score_t>::include<Option...>;
+    static_assert(is_known, "ZREVRANK has the option with_score");
     impl::check_options<Option...>();
     using position = std::conditional_t<sizeof...(Option) != 0, std::pair<std::int64_t, double>, std::int64_t>;
     return impl::make<std::optional<position>>("ZREVRANK", {key, member, impl::part_of(option)...});
@@ -224,7 +233,8 @@ template <class... Option> auto zrevrank(key_view key, value_view member, Option
 template <class T = std::string, class... Option>
 command<scan_page<scored<T>>> zscan(key_view key, std::uint64_t cursor, Option const&... option) {
     using known = impl::options_of<options::match, options::count>;
-    static_assert(known::include<Option...>, "ZSCAN has the options match and count");
+    constexpr bool is_known = known::include<Option...>;
+    static_assert(is_known, "ZSCAN has the options match and count");
     impl::check_options<Option...>();
     return impl::make<scan_page<scored<T>>>("ZSCAN", {key, value_view(cursor), impl::part_of(option)...});
 }
@@ -234,15 +244,16 @@ inline command<std::optional<double>> zscore(key_view key, value_view member) {
 }
 /// ZUNION: the members of all sets together. It has the options weights, aggregate and with_scores.
 template <class T = std::string, class... Option> auto zunion(keys_view keys, Option const&... option) {
-    static_assert(impl::shown_union_options::include<Option...>,
-                  "ZUNION has the options weights, aggregate and with_scores");
+    constexpr bool is_known = impl::shown_union_options::include<Option...>;
+    static_assert(is_known, "ZUNION has the options weights, aggregate and with_scores");
     impl::check_options<Option...>();
     return impl::make<impl::members_or_scored<T, Option...>>("ZUNION",
                                                              {value_view(keys.size()), keys, impl::part_of(option)...});
 }
 /// ZUNIONSTORE: how many members the sorted set at `target` then has. It has the options weights and aggregate.
 template <class... Option> command<std::int64_t> zunionstore(key_view target, keys_view keys, Option const&... option) {
-    static_assert(impl::union_options::include<Option...>, "ZUNIONSTORE has the options weights and aggregate");
+    constexpr bool is_known = impl::union_options::include<Option...>;
+    static_assert(is_known, "ZUNIONSTORE has the options weights and aggregate");
     impl::check_options<Option...>();
     return impl::make<std::int64_t>("ZUNIONSTORE", {target, value_view(keys.size()), keys, impl::part_of(option)...});
 }

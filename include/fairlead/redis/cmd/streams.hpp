@@ -58,8 +58,8 @@ template <class... Option> inline constexpr bool trims_about =
     has_option<options::maxlen_about, Option...> || has_option<options::minid_about, Option...>;
 template <class... Option> consteval void check_trimming() {
     check_options<Option...>();
-    static_assert(!has_option<options::trim_limit, Option...> || trims_about<Option...>,
-                  "trim_limit goes with maxlen_about or minid_about");
+    constexpr bool is_about = !has_option<options::trim_limit, Option...> || trims_about<Option...>;
+    static_assert(is_about, "trim_limit goes with maxlen_about or minid_about");
 }
 
 template <class... Option> using entries_or_ids =
@@ -78,7 +78,8 @@ inline command<std::int64_t> xack(key_view key, value_view group, values_view id
 template <class... Option> auto xadd(key_view key, value_view id, fields_view fields, Option const&... option) {
     using known = impl::options_of<options::no_mkstream_t, options::maxlen, options::maxlen_about, options::minid,
                                    options::minid_about, options::trim_limit>;
-    static_assert(known::include<Option...>,
+    constexpr bool is_known = known::include<Option...>;
+    static_assert(is_known,
                   "XADD has the options no_mkstream, maxlen, maxlen_about, minid, minid_about and trim_limit");
     impl::check_trimming<Option...>();
     using made = std::conditional_t<impl::has_option<options::no_mkstream_t, Option...>, std::optional<std::string>,
@@ -90,7 +91,8 @@ template <class... Option> auto xadd(key_view key, value_view id, fields_view fi
 template <class... Option> auto xautoclaim(key_view key, value_view group, value_view consumer,
                                            impl::milliseconds_view idle, value_view start, Option const&... option) {
     using known = impl::options_of<options::count, options::just_id_t>;
-    static_assert(known::include<Option...>, "XAUTOCLAIM has the options count and just_id");
+    constexpr bool is_known = known::include<Option...>;
+    static_assert(is_known, "XAUTOCLAIM has the options count and just_id");
     impl::check_options<Option...>();
     return impl::make<claimed_page<impl::entries_or_ids<Option...>>>(
         "XAUTOCLAIM", {key, group, consumer, value_view(idle.count()), start, impl::part_of(option)...});
@@ -100,7 +102,8 @@ template <class... Option> auto xautoclaim(key_view key, value_view group, value
 template <class... Option> auto xclaim(key_view key, value_view group, value_view consumer,
                                        impl::milliseconds_view idle, values_view ids, Option const&... option) {
     using known = impl::options_of<options::idle, options::retry_count, options::force_t, options::just_id_t>;
-    static_assert(known::include<Option...>, "XCLAIM has the options idle, retry_count, force and just_id");
+    constexpr bool is_known = known::include<Option...>;
+    static_assert(is_known, "XCLAIM has the options idle, retry_count, force and just_id");
     impl::check_options<Option...>();
     return impl::make<std::vector<impl::entries_or_ids<Option...>>>(
         "XCLAIM", {key, group, consumer, value_view(idle.count()), ids, impl::part_of(option)...});
@@ -113,7 +116,8 @@ inline command<std::int64_t> xdel(key_view key, values_view ids) {
 template <class... Option>
 command<ignore_t> xgroup_create(key_view key, value_view group, value_view id, Option const&... option) {
     using known = impl::options_of<options::mkstream_t, options::entries_read>;
-    static_assert(known::include<Option...>, "XGROUP CREATE has the options mkstream and entries_read");
+    constexpr bool is_known = known::include<Option...>;
+    static_assert(is_known, "XGROUP CREATE has the options mkstream and entries_read");
     impl::check_options<Option...>();
     return impl::make<ignore_t>("XGROUP", {"CREATE", key, group, id, impl::part_of(option)...});
 }
@@ -132,8 +136,8 @@ inline command<bool> xgroup_destroy(key_view key, value_view group) {
 /// XGROUP SETID: the group goes on behind an id. It has the option entries_read.
 template <class... Option>
 command<ignore_t> xgroup_setid(key_view key, value_view group, value_view id, Option const&... option) {
-    static_assert(impl::options_of<options::entries_read>::include<Option...>,
-                  "XGROUP SETID has the option entries_read");
+    constexpr bool is_known = impl::options_of<options::entries_read>::include<Option...>;
+    static_assert(is_known, "XGROUP SETID has the option entries_read");
     impl::check_options<Option...>();
     return impl::make<ignore_t>("XGROUP", {"SETID", key, group, id, impl::part_of(option)...});
 }
@@ -168,7 +172,8 @@ inline command<std::vector<pending_entry>> xpending(key_view key, value_view gro
 /// XRANGE: the entries from first to last, both included: an id, "(" and an id without it, "-", "+". Option count.
 template <class... Option>
 command<std::vector<stream_entry>> xrange(key_view key, value_view first, value_view last, Option const&... option) {
-    static_assert(impl::options_of<options::count>::include<Option...>, "XRANGE has the option count");
+    constexpr bool is_known = impl::options_of<options::count>::include<Option...>;
+    static_assert(is_known, "XRANGE has the option count");
     impl::check_options<Option...>();
     return impl::make<std::vector<stream_entry>>("XRANGE", {key, first, last, impl::part_of(option)...});
 }
@@ -176,7 +181,8 @@ command<std::vector<stream_entry>> xrange(key_view key, value_view first, value_
 /// count and block_for, which needs a connection of its own.
 template <class... Option> command<stream_entries> xread(impl::stream_positions streams, Option const&... option) {
     using known = impl::options_of<options::count, options::block_for>;
-    static_assert(known::include<Option...>, "XREAD has the options count and block_for");
+    constexpr bool is_known = known::include<Option...>;
+    static_assert(is_known, "XREAD has the options count and block_for");
     impl::check_options<Option...>();
     return impl::make<stream_entries>("XREAD", {impl::part_of(option)..., "STREAMS", streams.keys(), streams.ids()},
                                       &impl::read_list_or_null<stream_entries>);
@@ -186,7 +192,8 @@ template <class... Option> command<stream_entries> xread(impl::stream_positions 
 template <class... Option> command<stream_entries> xreadgroup(value_view group, value_view consumer,
                                                               impl::stream_positions streams, Option const&... option) {
     using known = impl::options_of<options::count, options::block_for, options::no_ack_t>;
-    static_assert(known::include<Option...>, "XREADGROUP has the options count, block_for and no_ack");
+    constexpr bool is_known = known::include<Option...>;
+    static_assert(is_known, "XREADGROUP has the options count, block_for and no_ack");
     impl::check_options<Option...>();
     return impl::make<stream_entries>(
         "XREADGROUP", {"GROUP", group, consumer, impl::part_of(option)..., "STREAMS", streams.keys(), streams.ids()},
@@ -195,7 +202,8 @@ template <class... Option> command<stream_entries> xreadgroup(value_view group, 
 /// XREVRANGE: as xrange(), the last one first; `last` comes before `first`.
 template <class... Option>
 command<std::vector<stream_entry>> xrevrange(key_view key, value_view last, value_view first, Option const&... option) {
-    static_assert(impl::options_of<options::count>::include<Option...>, "XREVRANGE has the option count");
+    constexpr bool is_known = impl::options_of<options::count>::include<Option...>;
+    static_assert(is_known, "XREVRANGE has the option count");
     impl::check_options<Option...>();
     return impl::make<std::vector<stream_entry>>("XREVRANGE", {key, last, first, impl::part_of(option)...});
 }
@@ -205,12 +213,12 @@ inline command<ignore_t> xsetid(key_view key, value_view last_id) {
 }
 /// XTRIM: how many entries were removed. It needs maxlen, maxlen_about, minid or minid_about; and has trim_limit.
 template <class... Option> command<std::int64_t> xtrim(key_view key, Option const&... option) {
-    static_assert(impl::trimming::include<Option...>,
-                  "XTRIM has the options maxlen, maxlen_about, minid, minid_about and trim_limit");
+    constexpr bool is_known = impl::trimming::include<Option...>;
+    static_assert(is_known, "XTRIM has the options maxlen, maxlen_about, minid, minid_about and trim_limit");
     impl::check_trimming<Option...>();
-    static_assert(impl::trims_about<Option...> || impl::has_option<options::maxlen, Option...> ||
-                      impl::has_option<options::minid, Option...>,
-                  "XTRIM needs one of maxlen, maxlen_about, minid and minid_about");
+    constexpr bool has_bound = impl::trims_about<Option...> || impl::has_option<options::maxlen, Option...> ||
+                               impl::has_option<options::minid, Option...>;
+    static_assert(has_bound, "XTRIM needs one of maxlen, maxlen_about, minid and minid_about");
     return impl::make<std::int64_t>("XTRIM", {key, impl::part_of(option)...});
 }
 

@@ -32,7 +32,8 @@ template <class T = std::string> command<std::optional<T>> getdel(key_view key) 
 template <class T = std::string, class... Option>
 command<std::optional<T>> getex(key_view key, Option const&... option) {
     using known = impl::options_of<options::ex, options::px, options::ex_at, options::px_at, options::no_expiry_t>;
-    static_assert(known::include<Option...>, "GETEX has the options ex, px, ex_at, px_at and no_expiry");
+    constexpr bool is_known = known::include<Option...>;
+    static_assert(is_known, "GETEX has the options ex, px, ex_at, px_at and no_expiry");
     impl::check_options<Option...>();
     return impl::make<std::optional<T>>("GETEX", {key, impl::part_of(option)...});
 }
@@ -78,7 +79,8 @@ inline command<ignore_t> psetex(key_view key, impl::milliseconds_view expiry, va
 template <class T = std::string, class... Option> auto set(key_view key, value_view value, Option const&... option) {
     using known = impl::options_of<options::ex, options::px, options::ex_at, options::px_at, options::keep_ttl_t,
                                    options::nx_t, options::xx_t, options::get_old_t>;
-    static_assert(known::include<Option...>,
+    constexpr bool is_known = known::include<Option...>;
+    static_assert(is_known,
                   "SET has the options ex, px, ex_at, px_at, keep_ttl, nx, xx and get_old; a time is ex(10s)");
     impl::check_options<Option...>();
     if constexpr (impl::has_option<options::get_old_t, Option...>)
