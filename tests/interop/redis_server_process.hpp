@@ -7,12 +7,17 @@
 
 #include <csignal>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace fairlead::test {
 
 class redis_server_process {
 public:
-    redis_server_process() : program_(find_program({"redis-server", "valkey-server"})) {
+    /// With more arguments for the program.
+    explicit redis_server_process(std::vector<std::string> more = {})
+        : program_(find_program({"redis-server", "valkey-server"})),
+          more_(std::move(more)) {
         if (program_.empty())
             return;
         io_context ctx;
@@ -27,8 +32,11 @@ public:
 
     /// With the same port and no data. It takes a moment until it listens.
     void start() {
-        process_.start({program_, "--port", port_, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
-                        "--enable-debug-command", "local"});
+        std::vector<std::string> command{program_, "--port", port_,          "--bind", "127.0.0.1",
+                                         "--save", "",       "--appendonly", "no",     "--enable-debug-command",
+                                         "local"};
+        command.insert(command.end(), more_.begin(), more_.end());
+        process_.start(command);
     }
     void kill() { process_.kill(); }
     void freeze() { process_.signal(SIGSTOP); }
@@ -36,6 +44,7 @@ public:
 
 private:
     std::string program_;
+    std::vector<std::string> more_;
     std::string port_;
     child_process process_;
 };
