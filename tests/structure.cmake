@@ -29,6 +29,10 @@ fairlead_structure_test(catalogue_self_test Python3::Interpreter tools/check_cat
 fairlead_structure_test(papers Python3::Interpreter tools/papers_table.py --open A10 B08)
 fairlead_structure_test(papers_self_test Python3::Interpreter tools/papers_table.py --self-test)
 
+# The members of redis::command_set, and the table of typed commands, are those of the functions.
+fairlead_structure_test(redis_members Python3::Interpreter tools/redis_members.py)
+fairlead_structure_test(redis_members_self_test Python3::Interpreter tools/redis_members.py --self-test)
+
 # The bugs that ./dev mutants plants still fit the code, and each stands in their list.
 fairlead_structure_test(mutants_apply Python3::Interpreter tools/mutants.py --check)
 fairlead_structure_test(mutants_self_test Python3::Interpreter tools/mutants.py --self-test)
