@@ -209,6 +209,8 @@ TEST(RedisCommand, ARefusedTransactionIsAnErrorAndNoConflict) {
     EXPECT_FALSE(response.value());
     EXPECT_EQ(std::get<1>(*response.value()).error_text(), "OOM no");
     EXPECT_FALSE(std::get<0>(*response.value()).has_error());
+    EXPECT_EQ(error_of_result(both, "+OK\r\n+QUEUED\r\n+QUEUED\r\n-MISCONF no\r\n"), redis::error::server_error)
+        << "EXEC alone was refused";
 }
 
 TEST(RedisCommand, ATransactionWithAnotherNumberOfResultsDoesNotFit) {
