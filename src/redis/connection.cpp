@@ -12,7 +12,8 @@ connection_core::connection_core(any_io_executor const& ex, transport* other)
       mux_(cfg_),
       sockets_(*engine_),
       stream_(other ? other : &sockets_),
-      timer_(io_executor()) {
+      timer_(io_executor()),
+      epoch_ns_(engine_->now_ns()) {
     if (!fairlead::impl::exec::loop_of(executor_)) {
         elsewhere_.emplace(executor_);
         references_.fetch_or(runs_elsewhere, std::memory_order_relaxed);
@@ -24,7 +25,9 @@ connection_core::connection_core(any_io_executor const& ex, transport* other)
     flush_.cancel = arrive_.cancel = homing_.cancel = nullptr;
     write_.run = &connection_core::on_written;
     read_.run = &connection_core::on_read;
-    ping_.first_entry = 0;
+    limits_.core = this;
+    limits_.expire = [](io::op_limit& l, io_loop&) noexcept { static_cast<limits_timer&>(l).core->on_limits(); };
+    ping_.first_entry = restore_.first_entry = 0;
     ping_request_.push("PING");
 }
 
@@ -32,6 +35,18 @@ connection_core::connection_core(any_io_executor const& ex, connector const& c) 
     stream_ = &streams_.emplace(*engine_, c);
 }
 
+void exec_canceller::request(op& o) const noexcept { end(static_cast<exec_op&>(o)); }
+void exec_canceller::end(exec_op& o) const noexcept { o.connection->ask(o); }
+connection_core::~connection_core() {
+    if (limits_.is_armed)
+        engine_->disarm(limits_);
+}
+
+void run_canceller::request(op& o) const noexcept {
+    auto& r = static_cast<run_op&>(o);
+    r.connection->ask(r);
+}
+void run_canceller::end(run_op& o) const noexcept { o.connection->end(o); }
 loop* loop_of(connection_core& c) noexcept { return &c.loop(); }
 void discard_settings::operator()(config* c) const noexcept { delete c; }
 settings_of_run keep_settings(config_view const& cfg) { return settings_of_run(new config(cfg)); }

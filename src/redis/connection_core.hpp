@@ -12,6 +12,7 @@
 #include <redis/greeting.hpp>
 #include <redis/multiplexer.hpp>
 #include <redis/session_machine.hpp>
+#include <redis/session_watch.hpp>
 #include <redis/shown.hpp>
 #include <redis/socket_transport.hpp>
 #include <redis/stream_transport.hpp>
@@ -41,6 +42,7 @@ public:
     connection_core(any_io_executor const& ex, connector const& c);
     connection_core(connection_core const&) = delete;
     connection_core& operator=(connection_core const&) = delete;
+    ~connection_core();
 
     void retain(std::uint64_t n = one_reference) noexcept { references_.fetch_add(n, std::memory_order_relaxed); }
     void release(std::uint64_t n = one_reference) noexcept {
@@ -59,8 +61,21 @@ public:
     template <class Op> void start_anywhere(Op& o) noexcept;
     void cancel() noexcept;
     std::size_t cancel(request const& r) noexcept;
+    /// Lets one that cannot go meanwhile end early, if it is still pending.
+    void ask(exec_op& o) noexcept;
+    void ask(run_op& o) noexcept;
+    /// By the owner of the loop.
+    void end(run_op& o) noexcept;
     /// The connection object goes.
     void close() noexcept;
+    /// Before it is used. Requests that only read may be sent anew so many times.
+    void is_watched_by(session_watch& w, std::uint8_t repeats) noexcept {
+        watch_ = &w;
+        repeats_ = repeats;
+        mux_.send_pushes_to(w);
+        w.retain();
+    }
+    io_loop& engine() noexcept { return *engine_; }
 
     bool is_connected() const noexcept { return session_.is_ready(); }
     resp3::version protocol() const noexcept { return protocol_; }
@@ -70,6 +85,12 @@ public:
     }
     std::size_t pending() noexcept { return mux_.counts().pending_with(started_elsewhere_); }
     connection_counters counters() noexcept { return mux_.counters().get(); }
+    std::uint64_t repeated() const noexcept { return mux_.repeated(); }
+
+    // ---- the owner of the loop
+    /// Ends the requests that wait with error::not_sent, and fails others from now on.
+    void refuse_requests() noexcept;
+    void accept_requests() noexcept { refuses_ = false; }
 
 private:
     struct core_op : op {
@@ -92,17 +113,18 @@ private:
     // Requests of other threads come through the inbox of the loop, in order. They wait in arrivals_ until an item of
     // the loop carries them out. The connection changes only in its items, or while nobody runs it. The inbox may
     // be taken by a borrower, in the middle of such an item.
-    enum class errand : unsigned { exec, receive, run, cancel, cancel_one, close };
+    enum class errand : unsigned { exec, receive, run, cancel, cancel_one, ask, look_for_marks, close };
     /// One that is no operation.
     struct message : outcome_record {
-        request const* about = nullptr; // is compared only: it may have gone
+        void const* about = nullptr; // is compared only: it may have gone
+        void* ticket = nullptr;      // of the op that is asked to end
         /// Of a sender without memory for a message, which waits until it has been read.
         fairlead::impl::exec::blocking_wait* sender = nullptr;
         message() noexcept {}
-        void begin(connection_core* core, request const* r) noexcept {
+        void begin(connection_core* core, void const* concerns) noexcept {
             outcome_record::begin(core);
             result.flags = 0;
-            about = r;
+            about = concerns;
         }
     };
     static constexpr std::uint64_t one_reference = 1;
@@ -132,6 +154,7 @@ private:
     void send(receive_op& o) noexcept { send(o, errand::receive); }
     void send(run_op& o) noexcept { send(o, errand::run); }
     void send(outcome_record& o, errand what) noexcept;
+    message* make_message(void const* about) noexcept;
     void send_message(errand what, request const* about) noexcept;
     // Handlers run on the connection's executor. Where that runs no loop, an op with a handler is handed to it when it
     // has completed; until then the executor has work. An awaited one sends its coroutine home by itself, from the
@@ -157,12 +180,23 @@ private:
     static void done_with(message& m) noexcept;
 
     void cancel_here() noexcept;
+    void restore();
     std::size_t cancel_here(request const* r) noexcept;
+    void cancel_here(exec_op& o) noexcept;
+    void stop_here(void* ticket) noexcept;
+    void call_for_marked() noexcept;
+    void cancel_marked() noexcept;
     void close_here() noexcept;
     void start(exec_op& o) noexcept;
     void start(receive_op& o) noexcept;
     void start(run_op& o) noexcept;
     error_code admit(exec_op const& o, bool is_ready) const noexcept;
+    bool begin_limit(exec_op& o) noexcept;
+    std::uint32_t limit_of(request const& r) const noexcept;
+    std::int64_t now_ms() noexcept { return (engine_->now_ns() - epoch_ns_) / 1'000'000; }
+    std::uint32_t batch_ms() noexcept;
+    bool arm_limits(std::uint32_t due_ms) noexcept;
+    void on_limits() noexcept;
 
     static awaitable<void> connect(reference self);
     error_code begin_connecting(address_parts& address);
@@ -231,6 +265,10 @@ private:
     op_queue arrivals_; // belongs to whoever owns the loop
     op_queue homeward_;
 
+    session_watch* watch_ = nullptr; // or null
+    std::uint8_t repeats_ = 0;
+    bool refuses_ = false; // nobody will connect
+
     run_op* run_ = nullptr;
     op_queue receivers_;
     error_code reason_; // why the session ends, if known before the reader sees it
@@ -240,17 +278,33 @@ private:
     transport* stream_;                       // sockets_, unless another one was given
     steady_timer timer_;
 
+    // Limits of requests. Their clock is looked at once for each batch.
+    struct limits_timer : io::op_limit {
+        connection_core* core;
+        std::int64_t at_ms = 0; ///< for which it is armed
+        bool is_armed = false;
+    };
+    limits_timer limits_;
+    std::int64_t epoch_ns_;
+    std::uint32_t batch_ms_ = 0;
+    bool is_batch_timed_ = false;
+    std::atomic<unsigned> marks_{0};        // requests to end that have no message of their own
+    std::atomic<void*> asked_run_{nullptr}; // one of them: the ticket of a run_op
+
     lazy_buffer in_;
     std::size_t read_bytes_ = 0;
     core_op flush_;
     core_op arrive_;
     core_op homing_;
     message close_;
+    message marked_;
     stream_op write_;
     stream_op read_;
     exec_op hello_;
     exec_op ping_;
     request ping_request_;
+    exec_op restore_;
+    request restore_request_;
 };
 
 } // namespace fairlead::redis::impl

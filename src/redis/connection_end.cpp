@@ -4,6 +4,8 @@
 namespace fairlead::redis::impl {
 
 void connection_core::cancel_here() noexcept {
+    if (watch_)
+        watch_->cancelled();
     if (session_.now_in() == session_machine::phase::idle)
         give_up_requests(true, 0);
     else
@@ -18,9 +20,34 @@ std::size_t connection_core::cancel_here(request const* r) noexcept {
     return n;
 }
 
+void connection_core::cancel_here(exec_op& o) noexcept {
+    if (!mux_.cancel(o))
+        return;
+    complete(o);
+    count_work();
+}
+
+void connection_core::end(run_op& o) noexcept {
+    if (run_ == &o)
+        stop(fairlead::error::operation_aborted);
+}
+
+void connection_core::stop_here(void* ticket) noexcept {
+    if (run_ && ticket && fairlead::impl::exec::has_ticket(*run_, ticket))
+        stop(fairlead::error::operation_aborted);
+}
+
+void connection_core::cancel_marked() noexcept {
+    stop_here(asked_run_.exchange(nullptr, std::memory_order_acq_rel));
+    while (auto* const o = mux_.find_marked())
+        cancel_here(*o);
+}
+
 void connection_core::close_here() noexcept {
     session_.close();
     cancel_here();
+    if (auto* const w = std::exchange(watch_, nullptr))
+        w->release();
     release();
 }
 
@@ -49,12 +76,20 @@ void connection_core::finish_now() noexcept {
     }
 }
 
+void connection_core::refuse_requests() noexcept {
+    refuses_ = true;
+    give_up_requests(false, 0);
+}
+
 void connection_core::give_up_requests(bool aborted, std::size_t bytes_written) noexcept {
-    mux_.cancel(ping_); // It concerns this session only, whatever is kept for the next one.
+    mux_.cancel(ping_); // These concern this session only, whatever is kept for the next one.
+    mux_.cancel(restore_);
     op_queue done;
-    mux_.end_generation(
-        {.aborted = aborted || session_.is_closed(), .keep_waiting = cfg_.keep_unsent, .bytes_written = bytes_written},
-        done);
+    mux_.end_generation({.aborted = aborted || session_.is_closed(),
+                         .keep_waiting = cfg_.keep_unsent && !refuses_,
+                         .repeat = watch_ != nullptr,
+                         .bytes_written = bytes_written},
+                        done);
     pass_on(done);
     while (!receivers_.empty()) {
         auto& o = static_cast<receive_op&>(*receivers_.pop_front());

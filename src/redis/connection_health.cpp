@@ -64,8 +64,7 @@ void connection_core::ask() noexcept {
     if (!mux_.in_flight() && mux_.pending() == 0) {
         if (mux_.is_reserved())
             return;
-        ping_.begin(this);
-        ping_.request = &ping_request_;
+        ping_.begin(this, &ping_request_);
         ping_.object = nullptr;
         ping_.deliver = &deliver_nothing;
         if (!mux_.add(ping_))

@@ -27,7 +27,7 @@ error_code connection_core::admit(exec_op const& o, bool is_ready) const noexcep
     bool const lacks_pushes = is_ready && greeting_.protocol() == resp3::version::resp2;
     if (o.request->fit() > allowed || (lacks_pushes && o.request->has_subscriptions()))
         return error::refused_command;
-    if (cfg_.cancel_if_not_connected && !is_ready)
+    if ((cfg_.cancel_if_not_connected || refuses_) && !is_ready)
         return error::not_connected;
     return {};
 }
@@ -39,7 +39,9 @@ void connection_core::start(exec_op& o) noexcept {
         complete(o);
         return;
     }
-    if (!mux_.add(o)) [[unlikely]] {
+    o.repeats = repeats_;
+    o.limit_ms = limit_of(*o.request);
+    if ((o.limit_ms != 0 && !begin_limit(o)) || !mux_.add(o)) [[unlikely]] {
         complete(o);
         return;
     }
@@ -61,6 +63,7 @@ void connection_core::queue_flush() noexcept {
 void connection_core::on_flush(op* base, op_mode mode) {
     auto& core = *static_cast<core_op*>(base)->core;
     bool const is_time = core.session_.flushed();
+    core.is_batch_timed_ = false;
     if (mode == op_mode::complete && is_time)
         core.write_next();
     core.release();
@@ -177,6 +180,8 @@ void connection_core::pass_on(op_queue& done) noexcept {
             session_.answered();
         else if (o == &ping_) [[unlikely]]
             continue;
+        else if (o == &restore_) [[unlikely]]
+            watch_ ? watch_->restored(restore_.error()) : void();
         else if (is_to_go_home(*o)) [[unlikely]]
             send_home(*o);
         else
@@ -210,6 +215,10 @@ void connection_core::hand_out_pushes() noexcept {
 
 // A pending operation is work, as everywhere; while a session runs its own read is.
 void connection_core::count_work() noexcept {
+    if (limits_.is_armed && !mux_.has_limits() && !session_.is_under_way()) [[unlikely]] {
+        engine_->disarm(limits_); // It would keep the loop running.
+        limits_.is_armed = false;
+    }
     using change = session_machine::change_of_work;
     auto const change_now = session_.count(mux_.pending() != 0 || !receivers_.empty());
     if (change_now == change::begins)

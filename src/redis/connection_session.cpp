@@ -85,8 +85,7 @@ error_code connection_core::proceed(greeting::action next) {
     switch (next) {
     case greeting::action::send:
         session_.greeting_sent();
-        hello_.begin(this);
-        hello_.request = nullptr;
+        hello_.begin(this, nullptr);
         hello_.object = this;
         hello_.deliver = [](void* object, std::size_t index, reply_view const& reply) {
             static_cast<connection_core*>(object)->greeting_.on_reply(index, reply);
@@ -108,8 +107,25 @@ error_code connection_core::proceed(greeting::action next) {
     mux_.open();
     alive_at_ = quiet_until_ = engine_->now();
     arm_timer(interval());
+    if (watch_)
+        restore();
     write_next();
     return {};
+}
+
+/// Goes out in a write of its own, before all that waits.
+void connection_core::restore() {
+    restore_request_.clear();
+    watch_->opened(restore_request_);
+    if (restore_request_.empty()) {
+        if (watch_) // The program may have destroyed the client when it heard of it.
+            watch_->restored({});
+        return;
+    }
+    restore_.begin(this, &restore_request_);
+    restore_.object = nullptr;
+    restore_.deliver = &deliver_nothing;
+    begin_write(mux_.put_first(restore_));
 }
 
 void connection_core::greeted_late() noexcept {

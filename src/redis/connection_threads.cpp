@@ -12,12 +12,18 @@ void connection_core::send(outcome_record& o, errand what) noexcept {
     engine_->post_request(o, arrival);
 }
 
+connection_core::message* connection_core::make_message(void const* about) noexcept {
+    void* const memory = fairlead::impl::exec::recycle_allocate_or_null(sizeof(message));
+    if (!memory)
+        return nullptr;
+    auto* const m = ::new (memory) message;
+    m->begin(this, about);
+    return m;
+}
+
 void connection_core::send_message(errand what, request const* about) noexcept {
-    if (void* const memory = fairlead::impl::exec::recycle_allocate_or_null(sizeof(message))) {
-        auto& m = *::new (memory) message;
-        m.begin(this, about);
-        return send(m, what);
-    }
+    if (auto* const m = make_message(about))
+        return send(*m, what);
     fairlead::impl::exec::blocking_wait until_read;
     message m;
     m.begin(this, about);
@@ -82,7 +88,22 @@ void connection_core::take_arrival(outcome_record& o) noexcept {
     case errand::receive: return start(static_cast<receive_op&>(o));
     case errand::run: return start(static_cast<run_op&>(o));
     case errand::cancel: cancel_here(); return done_with(static_cast<message&>(o));
-    case errand::cancel_one: cancel_here(static_cast<message&>(o).about); return done_with(static_cast<message&>(o));
+    case errand::cancel_one:
+        cancel_here(static_cast<request const*>(static_cast<message&>(o).about));
+        return done_with(static_cast<message&>(o));
+    case errand::ask: {
+        auto& m = static_cast<message&>(o);
+        if (auto* const asked = mux_.find(static_cast<op const*>(m.about), m.ticket))
+            cancel_here(*asked);
+        return done_with(m);
+    }
+    case errand::look_for_marks: {
+        bool const once_more = marks_.exchange(0, std::memory_order_acq_rel) > 1; // They may stand behind this message.
+        cancel_marked();
+        if (once_more)
+            call_for_marked();
+        return;
+    }
     case errand::close: return close_here();
     }
 }
@@ -93,7 +114,9 @@ void connection_core::abandon_arrival(outcome_record& o) {
     case errand::receive: break;
     case errand::run: discard_settings()(static_cast<run_op&>(o).settings); break;
     case errand::cancel:
-    case errand::cancel_one: done_with(static_cast<message&>(o)); return release(one_message);
+    case errand::cancel_one:
+    case errand::ask: done_with(static_cast<message&>(o)); return release(one_message);
+    case errand::look_for_marks: return release(one_message);
     case errand::close: close_here(); return release(one_message);
     }
     bool const is_work = is_to_go_home(o);
@@ -122,6 +145,33 @@ std::size_t connection_core::cancel(request const& r) noexcept {
     if (!here([this, &r, &n] { n = cancel_here(&r); }))
         send_message(errand::cancel_one, &r);
     return n;
+}
+
+/// The caller may hold a lock that the end of the op takes, so that nobody is waited for.
+void connection_core::ask(exec_op& o) noexcept {
+    if (here([this, &o] { cancel_here(o); }))
+        return;
+    if (auto* const m = make_message(&o)) {
+        m->ticket = fairlead::impl::exec::ticket_of(o).load(std::memory_order_relaxed);
+        return send(*m, errand::ask);
+    }
+    fairlead::impl::exec::mark_asked(o);
+    call_for_marked();
+}
+
+void connection_core::ask(run_op& o) noexcept {
+    auto* const ticket = fairlead::impl::exec::ticket_of(o).load(std::memory_order_relaxed);
+    if (here([this, ticket] { stop_here(ticket); }))
+        return;
+    asked_run_.store(ticket, std::memory_order_release);
+    call_for_marked();
+}
+
+void connection_core::call_for_marked() noexcept {
+    if (marks_.fetch_add(1, std::memory_order_acq_rel) != 0)
+        return;
+    marked_.begin(this, nullptr);
+    send(marked_, errand::look_for_marks);
 }
 
 void connection_core::close() noexcept {

@@ -2,7 +2,10 @@
 
 #include <fairlead/resp3/error.hpp>
 
+#include <algorithm>
+#include <iterator>
 #include <string>
+#include <string_view>
 
 namespace fairlead::redis {
 namespace {
@@ -49,19 +52,55 @@ char const* sentence(error e) noexcept {
     case error::connector_failed:
         return "The connector of the program made no stream on the loop of the connection: correct it, or let it throw "
                "a system_error that says why";
+    case error::credentials_failed:
+        return "client_options::ask_credentials threw: let it throw a system_error that says why";
+    case error::wrong_type: return "The key holds a value of another type than the command is for (WRONGTYPE)";
+    case error::no_script: return "The server does not know the script: load it, or send it with EVAL (NOSCRIPT)";
+    case error::loading: return "The server is still reading its data: try later (LOADING)";
+    case error::busy: return "The server runs a script: try later, or end it with SCRIPT KILL (BUSY)";
+    case error::read_only: return "The server is a replica, which takes no writes: write to its master (READONLY)";
+    case error::out_of_memory: return "The server is above its maxmemory, and takes no writes (OOM)";
+    case error::not_authenticated: return "The server wants a password first: set config::password (NOAUTH)";
+    case error::no_permission: return "The user may not do that: see ACL GETUSER (NOPERM)";
+    case error::exec_aborted: return "A command of the transaction was refused, so none was executed (EXECABORT)";
+    case error::busy_key: return "The key exists already: RESTORE wants REPLACE (BUSYKEY)";
+    case error::busy_group: return "The consumer group exists already (BUSYGROUP)";
+    case error::no_group: return "There is no such stream, or no such consumer group (NOGROUP)";
+    case error::too_few_replicas: return "Too few replicas are connected for a write (NOREPLICAS)";
+    case error::master_down: return "The replica has no connection to its master (MASTERDOWN)";
+    case error::cluster_down: return "The cluster does not serve this slot now (CLUSTERDOWN)";
+    case error::moved: return "Another node of the cluster has the key (MOVED)";
+    case error::ask: return "Another node of the cluster has the key for this time (ASK)";
+    case error::try_again: return "The keys are on their way to another node of the cluster: try later (TRYAGAIN)";
+    case error::cross_slot: return "The keys of the command lie in several slots of the cluster (CROSSSLOT)";
+    case error::misconfigured: return "The server cannot save its data, and takes no writes: see its log (MISCONF)";
+    case error::not_busy: return "No script runs that could be ended (NOTBUSY)";
+    case error::not_sent_in_time:
+        return "The time of the call was over before the request was written: it was not executed; allow more time, or "
+               "see why there is no connection";
+    case error::no_answer_in_time:
+        return "The time of the call was over before the reply came: it may or may not have been executed, so repeat "
+               "it "
+               "only if executing it twice does no harm";
     }
     return nullptr;
 }
 
 bool is_not_executed(error_code const& ec) noexcept {
     return ec == error::not_sent || ec == error::not_connected || ec == error::too_many_requests ||
-           ec == error::refused_command || ec == error::response_mismatch || ec == fairlead::error::operation_aborted;
+           ec == error::refused_command || ec == error::response_mismatch || ec == error::not_sent_in_time ||
+           ec == fairlead::error::operation_aborted;
 }
 
 bool is_protocol_error(error_code const& ec) noexcept {
     if (ec.category() == resp3::get_error_category())
         return ec.value() < static_cast<int>(resp3::error::not_an_integer);
     return ec == error::unexpected_reply;
+}
+
+bool is_refusal(error_code const& ec) noexcept {
+    return ec.category() == get_error_category() &&
+           (ec == error::server_error || ec.value() >= static_cast<int>(error::wrong_type));
 }
 
 class category final : public error_category {
@@ -82,6 +121,8 @@ public:
         case condition::not_executed: return "The commands were certainly not executed: they may be sent again";
         case condition::protocol_error:
             return "The server's bytes are no RESP, above a limit, or out of step: drop the connection";
+        case condition::refused_by_server: return "The server refused a command";
+        case condition::timed_out: return "The time of the call was over";
         }
         return "fairlead.redis.condition " + std::to_string(value);
     }
@@ -89,13 +130,49 @@ public:
         switch (static_cast<condition>(wanted)) {
         case condition::not_executed: return is_not_executed(ec);
         case condition::protocol_error: return is_protocol_error(ec);
+        case condition::refused_by_server: return is_refusal(ec);
+        case condition::timed_out: return ec == error::not_sent_in_time || ec == error::no_answer_in_time;
         }
         return false;
     }
     using error_category::equivalent;
 };
 
+struct known_refusal {
+    std::string_view word;
+    error meaning;
+};
+constexpr known_refusal known_refusals[] = {
+    {"WRONGTYPE", error::wrong_type},
+    {"NOSCRIPT", error::no_script},
+    {"LOADING", error::loading},
+    {"BUSY", error::busy},
+    {"READONLY", error::read_only},
+    {"OOM", error::out_of_memory},
+    {"NOAUTH", error::not_authenticated},
+    {"NOPERM", error::no_permission},
+    {"EXECABORT", error::exec_aborted},
+    {"BUSYKEY", error::busy_key},
+    {"BUSYGROUP", error::busy_group},
+    {"NOGROUP", error::no_group},
+    {"NOREPLICAS", error::too_few_replicas},
+    {"MASTERDOWN", error::master_down},
+    {"CLUSTERDOWN", error::cluster_down},
+    {"MOVED", error::moved},
+    {"ASK", error::ask},
+    {"TRYAGAIN", error::try_again},
+    {"CROSSSLOT", error::cross_slot},
+    {"MISCONF", error::misconfigured},
+    {"NOTBUSY", error::not_busy},
+};
+
 } // namespace
+
+error impl::refusal_of(std::string_view text) noexcept {
+    auto const word = text.substr(0, text.find(' '));
+    auto const* const found = std::ranges::find(known_refusals, word, &known_refusal::word);
+    return found == std::end(known_refusals) ? error::server_error : found->meaning;
+}
 
 error_category const& get_error_category() noexcept {
     static category const instance;

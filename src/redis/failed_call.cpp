@@ -1,5 +1,5 @@
 // The text of a failed call's exception: the command that failed.
-#include <fairlead/redis/connection.hpp>
+#include <fairlead/redis/typed_call.hpp>
 
 #include <redis/commands.hpp>
 
@@ -63,6 +63,13 @@ std::string describe_failed(exec_op const& o) {
     what.append(shown(first.next()));
     if (r.commands() > 1)
         what.append(" and ").append(std::to_string(r.commands() - 1)).append(" more");
+    return what;
+}
+
+std::string described(exec_op const& o, std::string_view refusal) {
+    auto what = describe_failed(o);
+    if (!refusal.empty())
+        what.append(": ").append(resp3::printable(refusal, 256));
     return what;
 }
 

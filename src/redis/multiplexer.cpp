@@ -1,5 +1,8 @@
 #include <redis/multiplexer.hpp>
 
+#include <redis/read_only.hpp>
+#include <redis/session_watch.hpp>
+
 #include <fairlead/base/assert.hpp>
 
 #include <algorithm>
@@ -85,7 +88,6 @@ void multiplexer::configure(config const& cfg) {
 
 bool multiplexer::add(exec_op& o) noexcept {
     auto const& r = *o.request;
-    o.first_entry = 0;
     if (r.empty())
         return false;
     auto const entries = entries_of(r);
@@ -105,6 +107,8 @@ bool multiplexer::add(exec_op& o) noexcept {
         return false;
     }
     put_entries(o, begin);
+    if (o.limit_ms != 0)
+        note_limit(o);
     pending_.add_one();
     ++counters_.requests;
     counters_.commands += r.commands();
@@ -122,30 +126,30 @@ void multiplexer::reserve_entries(std::size_t more) {
     ring_.swap(larger);
 }
 
-void multiplexer::put_entries(exec_op& o, std::size_t begin) noexcept {
+void multiplexer::put_entries_at(std::uint64_t n, exec_op& o, std::size_t begin) noexcept {
     auto const& r = *o.request;
-    o.first_entry = tail_;
+    o.first_entry = n;
     auto const effects = effects_of(r);
     if (r.parts().empty()) {
-        at(tail_++) = {.op = &o,
-                       .begin = begin,
-                       .left = static_cast<std::uint32_t>(r.expected_replies()),
-                       .late_ms = r.late_ms(),
-                       .kind = confirmation::none,
-                       .effects = effects,
-                       .is_last = true,
-                       .dead = false};
+        at(n) = {.op = &o,
+                 .begin = begin,
+                 .left = static_cast<std::uint32_t>(r.expected_replies()),
+                 .late_ms = r.late_ms(),
+                 .kind = confirmation::none,
+                 .effects = effects,
+                 .is_last = true,
+                 .dead = false};
         return;
     }
     for (auto const& part : r.parts())
-        at(tail_++) = {.op = &o,
-                       .begin = begin,
-                       .left = part.count,
-                       .late_ms = r.late_ms(),
-                       .kind = part.kind,
-                       .effects = effects,
-                       .is_last = &part == &r.parts().back(),
-                       .dead = false};
+        at(n++) = {.op = &o,
+                   .begin = begin,
+                   .left = part.count,
+                   .late_ms = r.late_ms(),
+                   .kind = part.kind,
+                   .effects = effects,
+                   .is_last = &part == &r.parts().back(),
+                   .dead = false};
 }
 
 unsigned char multiplexer::effects_of(request const& r) noexcept {
@@ -171,14 +175,58 @@ bool multiplexer::cancel(exec_op& o) noexcept {
     auto const n = std::max(o.first_entry, head_);
     if (n >= tail_ || at(n).op != &o)
         return false;
-    bool const waits = n >= written_;
-    if (waits)
-        o.fail(fairlead::error::operation_aborted);
-    else
-        o.give_up(error::maybe_executed);
-    detach(o, waits);
+    give_up(o, n >= written_, fairlead::error::operation_aborted, error::maybe_executed);
     compact_if_worth_it();
     return true;
+}
+
+void multiplexer::give_up(exec_op& o, bool waits, error_code const& unsent, error_code const& sent) noexcept {
+    if (waits)
+        o.fail(unsent);
+    else
+        o.give_up(sent);
+    detach(o, waits);
+}
+
+exec_op* multiplexer::find(op const* where, void* ticket) noexcept {
+    for (auto n = head_; n != tail_; ++n)
+        if (auto* const o = at(n).op; o == where && o && fairlead::impl::exec::has_ticket(*o, ticket))
+            return o;
+    return nullptr;
+}
+
+exec_op* multiplexer::find_marked() noexcept {
+    for (auto n = head_; n != tail_; ++n)
+        if (auto* const o = at(n).op; o && fairlead::impl::exec::is_marked_asked(*o))
+            return o;
+    return nullptr;
+}
+
+// ---- limits
+
+void multiplexer::note_limit(exec_op const& o) noexcept {
+    dues_ascend_ = limited_++ == 0 || (dues_ascend_ && is_over(last_due_ms_, o.due_ms));
+    last_due_ms_ = o.due_ms;
+}
+
+multiplexer::next_due multiplexer::expire(std::uint32_t now_ms, op_queue& done) noexcept {
+    next_due next{false, 0};
+    for (auto n = head_; n != tail_ && limited_ != 0; ++n) {
+        auto* const o = at(n).op;
+        if (!o || o->limit_ms == 0)
+            continue;
+        if (is_over(o->due_ms, now_ms)) {
+            give_up(*o, n >= written_, error::not_sent_in_time, error::no_answer_in_time);
+            done.push_back(*o);
+            continue;
+        }
+        if (!next.is_there || is_over(o->due_ms, next.at_ms))
+            next = {true, o->due_ms};
+        if (dues_ascend_)
+            break;
+    }
+    compact_if_worth_it();
+    return next;
 }
 
 std::size_t multiplexer::cancel(request const* r, op_queue& done) noexcept {
@@ -187,12 +235,7 @@ std::size_t multiplexer::cancel(request const* r, op_queue& done) noexcept {
         auto* const o = at(i).op;
         if (!o || o->request != r)
             continue;
-        bool const waits = i >= written_;
-        if (waits)
-            o->fail(fairlead::error::operation_aborted);
-        else
-            o->give_up(error::maybe_executed);
-        detach(*o, waits);
+        give_up(*o, i >= written_, fairlead::error::operation_aborted, error::maybe_executed);
         done.push_back(*o);
         ++n;
     }
@@ -209,7 +252,7 @@ void multiplexer::detach(exec_op& o, bool dead) noexcept {
         if (e.is_last)
             break;
     }
-    pending_.remove_one();
+    ended(o);
 }
 
 void multiplexer::compact_if_worth_it() noexcept {
@@ -259,6 +302,18 @@ void multiplexer::begin_generation() noexcept {
     reserved_at_ = 0;
 }
 
+std::string_view multiplexer::put_first(exec_op& o) {
+    FAIRLEAD_ASSERT(head_ == written_);
+    auto const entries = entries_of(*o.request);
+    reserve_entries(entries);
+    sending_.assign(o.request->payload());
+    head_ -= entries;
+    put_entries_at(head_, o, 0);
+    sending_first_ = head_;
+    pending_.add_one();
+    return sending_;
+}
+
 std::string_view multiplexer::begin_handshake(exec_op& o, std::string_view payload, std::size_t replies) {
     FAIRLEAD_ASSERT(head_ == written_ && !open_);
     reserve_entries(0);
@@ -292,26 +347,75 @@ void multiplexer::end_generation(ending how, op_queue& done) noexcept {
     error_code const unsent =
         how.aborted ? make_error_code(fairlead::error::operation_aborted) : make_error_code(error::not_sent);
     bool const keep = how.keep_waiting && !how.aborted;
-    auto const end = keep ? written_ : tail_;
-    for (auto n = head_; n != end; ++n) {
-        entry const& e = at(n);
-        if (!e.op || !e.is_last)
-            continue;
-        bool const is_unsent = n >= written_ || (n >= sending_first_ && e.begin >= how.bytes_written);
-        e.op->give_up(is_unsent ? unsent : make_error_code(error::maybe_executed));
-        pending_.remove_one();
-        done.push_back(*e.op);
-    }
-    head_ = written_ = sending_first_ = end;
-    if (!keep) {
-        fill_.clear();
-        dead_entries_ = 0;
+    if (keep && how.repeat) {
+        end_and_repeat(how, done);
+    } else {
+        auto const end = keep ? written_ : tail_;
+        for (auto n = head_; n != end; ++n) {
+            entry const& e = at(n);
+            if (!e.op || !e.is_last)
+                continue;
+            e.op->give_up(is_unsent(n, how) ? unsent : make_error_code(error::maybe_executed));
+            ended(*e.op);
+            done.push_back(*e.op);
+        }
+        head_ = written_ = sending_first_ = end;
+        if (!keep) {
+            fill_.clear();
+            dead_entries_ = 0;
+        }
     }
     open_ = false;
     sending_.clear();
     trim(sending_);
     trim(fill_);
     forget_message();
+}
+
+// Those that go on are put into the ring once more, from their requests, in their order.
+void multiplexer::end_and_repeat(ending const& how, op_queue& done) noexcept {
+    op_queue kept;
+    for (auto n = head_; n != tail_; ++n) {
+        entry const& e = at(n);
+        if (!e.op || !e.is_last)
+            continue;
+        bool const goes_on = e.op->request && (is_unsent(n, how) || may_repeat(*e.op)); // Not so the greeting.
+        if (goes_on) {
+            kept.push_back(*e.op);
+            continue;
+        }
+        e.op->give_up(error::maybe_executed);
+        ended(*e.op);
+        done.push_back(*e.op);
+    }
+    head_ = written_ = sending_first_ = tail_;
+    fill_.clear();
+    dead_entries_ = 0;
+    put_again(kept, done);
+}
+
+void multiplexer::put_again(op_queue& kept, op_queue& done) noexcept {
+    while (!kept.empty()) {
+        auto& o = static_cast<exec_op&>(*kept.pop_front());
+        auto const begin = fill_.size();
+        try {
+            fill_.append(o.request->payload());
+            put_entries(o, begin);
+        } catch (...) {
+            o.give_up(out_of_memory());
+            ended(o);
+            done.push_back(o);
+        }
+    }
+}
+
+/// A reply that has come is in the caller's memory already.
+bool multiplexer::may_repeat(exec_op& o) noexcept {
+    if (o.repeats == 0 || o.index != 0 || !only_reads(*o.request))
+        return false;
+    --o.repeats;
+    ++repeated_;
+    return true;
 }
 
 // ---- output
@@ -517,7 +621,7 @@ void multiplexer::on_reply(reply_view const& reply, op_queue& done) {
         }
         refusal_.set(resp3::printable(reply.nodes[0].value, 256));
         if (e.op)
-            e.op->fail(error::server_error, exec_op::subscription);
+            e.op->fail(refusal_of(reply.nodes[0].value), exec_op::subscription);
         finish_front(done);
         return;
     }
@@ -565,7 +669,7 @@ void multiplexer::finish_front(op_queue& done) noexcept {
     if (e.effects != no_effect && e.is_last) [[unlikely]]
         take_effect(e);
     if (e.op && e.is_last) {
-        pending_.remove_one();
+        ended(*e.op);
         done.push_back(*e.op);
     }
 }
@@ -581,7 +685,10 @@ void multiplexer::take_effect(entry const& e) noexcept {
 
 void multiplexer::on_push(std::span<resp3::node const> message, op_queue& done) {
     ++counters_.pushes;
-    pushes_.append(message);
+    if (watch_)
+        watch_->pushed(message);
+    else
+        pushes_.append(message);
     while (pushes_.messages() > cfg_.pushes_max || pushes_.bytes() > cfg_.push_bytes_max) {
         if (cfg_.pushes == push_policy::close) {
             broken_ = error::pushes_overflow;

@@ -24,6 +24,8 @@
 
 namespace fairlead::redis::impl {
 
+class session_watch;
+
 /// As connection_counters.
 struct shown_counters {
     shown_count generations, requests, commands, replies, replies_dropped, writes, reads, bytes_written, bytes_read,
@@ -45,6 +47,10 @@ public:
     /// Gives a pending request up; it is the caller's again, with operation_aborted when it was not written yet,
     /// maybe_executed otherwise. False: it is not pending here.
     bool cancel(exec_op& o) noexcept;
+    /// The pending request at `where` that has this ticket, if it is pending. O(pending requests).
+    exec_op* find(op const* where, void* ticket) noexcept;
+    /// The first pending one that is marked (exec/op.hpp).
+    exec_op* find_marked() noexcept;
     /// Gives up all executions of the request at `r`, which go to `done`. It is compared, not looked at.
     std::size_t cancel(request const* r, op_queue& done) noexcept;
     std::size_t pending() const noexcept { return pending_.pending(); }
@@ -53,6 +59,19 @@ public:
     bool in_flight() const noexcept { return head_ != written_; }
     /// Bytes that next_output() would return, and those of requests given up since.
     std::size_t waiting_bytes() const noexcept { return fill_.size(); }
+
+    // ---- limits, on a clock of milliseconds that may pass its end
+
+    /// When the next limit is over, as far as is known: none may be over before.
+    struct next_due {
+        bool is_there;
+        std::uint32_t at_ms;
+    };
+    /// Gives up all requests whose limit is over at `now_ms`; they go to `done`. O(those), where limits are over in the
+    /// order of the requests, as with one limit for all; else O(pending requests).
+    next_due expire(std::uint32_t now_ms, op_queue& done) noexcept;
+    /// Some pending request has one.
+    bool has_limits() const noexcept { return limited_ != 0; }
 
     // ---- what the server is doing, as far as the requests tell
 
@@ -70,6 +89,9 @@ public:
     void begin_generation() noexcept;
     /// Commands that go before all waiting requests, while these may not be written yet. Returns the bytes to send.
     std::string_view begin_handshake(exec_op& o, std::string_view payload, std::size_t replies);
+    /// A request that goes before all waiting ones, while nothing is in flight. Returns the bytes to send.
+    /// Throws     bad_alloc
+    std::string_view put_first(exec_op& o);
     /// From now on waiting requests may be written.
     void open() noexcept { open_ = true; }
     /// Fails waiting requests that need pushes, which RESP2 has not got.
@@ -77,9 +99,12 @@ public:
     /// Ends the generation: requests in flight complete with maybe_executed. Those not written, or behind the first
     /// `bytes_written` of the last output, complete with not_sent; `aborted` turns that into operation_aborted. With
     /// `keep_waiting` those that were never part of an output stay.
+    /// With `repeat` all others that were not sent stay, too. So do those in flight that may be repeated, as long as no
+    /// reply to them has come.
     struct ending {
         bool aborted = false;
         bool keep_waiting = false;
+        bool repeat = false;
         std::size_t bytes_written = static_cast<std::size_t>(-1);
     };
     void end_generation(ending how, op_queue& done) noexcept;
@@ -104,8 +129,12 @@ public:
     // ---- pushes
 
     generic_response& pushes() noexcept { return pushes_; }
+    /// They go there, and none is held.
+    void send_pushes_to(session_watch& w) noexcept { watch_ = &w; }
 
     shown_counters& counters() noexcept { return counters_; }
+    /// Requests that were put in once more.
+    std::uint64_t repeated() const noexcept { return repeated_; }
     /// A message of the server that no response could take: the refusal of a SUBSCRIBE, or bytes that are no RESP.
     std::string refusal() const { return refusal_.get(); }
 
@@ -127,9 +156,29 @@ private:
 
     entry& at(std::uint64_t n) noexcept { return ring_[n & (ring_.size() - 1)]; }
     void reserve_entries(std::size_t more);
-    void put_entries(exec_op& o, std::size_t begin) noexcept;
+    void put_entries(exec_op& o, std::size_t begin) noexcept {
+        auto const first = tail_;
+        tail_ += entries_of(*o.request);
+        put_entries_at(first, o, begin);
+    }
+    void put_entries_at(std::uint64_t n, exec_op& o, std::size_t begin) noexcept;
     static std::size_t entries_of(request const& r) noexcept { return r.parts().empty() ? 1 : r.parts().size(); }
     void detach(exec_op& o, bool dead) noexcept;
+    void give_up(exec_op& o, bool waits, error_code const& unsent, error_code const& sent) noexcept;
+    static bool is_over(std::uint32_t due_ms, std::uint32_t now_ms) noexcept {
+        return static_cast<std::int32_t>(now_ms - due_ms) >= 0;
+    }
+    void note_limit(exec_op const& o) noexcept;
+    bool may_repeat(exec_op& o) noexcept;
+    void end_and_repeat(ending const& how, op_queue& done) noexcept;
+    void put_again(op_queue& kept, op_queue& done) noexcept;
+    bool is_unsent(std::uint64_t n, ending const& how) noexcept {
+        return n >= written_ || (n >= sending_first_ && at(n).begin >= how.bytes_written);
+    }
+    void ended(exec_op& o) noexcept {
+        limited_ -= o.limit_ms != 0;
+        pending_.remove_one();
+    }
     void compact() noexcept;
     void compact_if_worth_it() noexcept;
     static void trim(std::string& buffer) noexcept;
@@ -160,6 +209,10 @@ private:
     std::size_t dead_entries_ = 0; // between written_ and tail_
     bool open_ = false;
 
+    std::size_t limited_ = 0; // pending requests that have a limit
+    std::uint32_t last_due_ms_ = 0;
+    bool dues_ascend_ = true; // in the order of the requests
+
     // Effects of the requests that were answered.
     bool in_transaction_ = false;
     std::uint32_t pause_ms_ = 0;
@@ -189,8 +242,10 @@ private:
     error_code broken_;     // the connection cannot go on
 
     generic_response pushes_;
+    session_watch* watch_ = nullptr;
     shown_text refusal_;
     shown_counters counters_;
+    shown_count repeated_;
 };
 
 } // namespace fairlead::redis::impl

@@ -72,14 +72,15 @@ namespace impl {
 
 void throw_no_value(error why, std::string_view server_text) {
     constexpr std::size_t shown_bytes_max = 256;
-    auto const what = why == error::server_error ? resp3::printable(server_text, shown_bytes_max)
-                                                 : std::string("redis::result::value");
+    auto const what = make_error_code(why) == condition::refused_by_server
+                          ? resp3::printable(server_text, shown_bytes_max)
+                          : std::string("redis::result::value");
     throw system_error(why, what);
 }
 
 error_code not_a_value(reply_reader& in) noexcept {
-    return in.peek().kind == type::simple_error || in.peek().kind == type::blob_error ? error::server_error
-                                                                                      : error::incompatible_type;
+    auto const& n = in.peek();
+    return resp3::is_error(n.kind) ? refusal_of(n.value) : error::incompatible_type;
 }
 
 std::string_view read_number_text(reply_reader& in, error_code& ec) noexcept {
@@ -143,7 +144,7 @@ bool is_flat_array(reply_reader in) noexcept {
 }
 
 error_code deliver_nothing(void*, std::size_t, reply_view const& reply) {
-    return resp3::is_error(reply.nodes[0].kind) ? make_error_code(error::server_error) : error_code();
+    return resp3::is_error(reply.nodes[0].kind) ? make_error_code(refusal_of(reply.nodes[0].value)) : error_code();
 }
 
 error_code deliver_generic(void* object, std::size_t, reply_view const& reply) {

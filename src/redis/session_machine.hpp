@@ -85,6 +85,7 @@ public:
         flush_ = flush::queued;
         return true;
     }
+    bool is_flush_queued() const noexcept { return flush_ == flush::queued; }
     /// The flush op has been run. True: it is time to write.
     bool flushed() noexcept {
         flush_ = flush::none;

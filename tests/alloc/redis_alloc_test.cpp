@@ -185,8 +185,7 @@ TEST(RedisAllocations, AHostileLengthAllocatesNoMoreThanAFewTimesWhatCame) {
         req.push("GET", "k");
         redis::generic_response resp;
         redis::impl::exec_op o;
-        o.begin(nullptr);
-        o.request = &req;
+        o.begin(nullptr, &req);
         o.object = &resp;
         o.deliver = &redis::impl::deliver_generic;
         mux.begin_generation();

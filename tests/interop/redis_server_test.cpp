@@ -168,7 +168,7 @@ awaitable<void> be_limited(redis::connection& conn) {
     req.push("ECHO", "mine");
     std::string reply;
     auto [ec, n] = co_await conn.async_exec(req, reply, as_tuple);
-    EXPECT_EQ(ec, R::server_error);
+    EXPECT_EQ(ec, R::no_permission);
     EXPECT_EQ(reply, "mine");
     EXPECT_TRUE(conn.server_text().starts_with("NOPERM")) << conn.server_text();
     auto asking = ask_echo(conn);

@@ -74,7 +74,7 @@ protected:
     }
     template <class Command> void refuse(Command const& command) {
         auto response = command.response();
-        EXPECT_EQ(execute(command.req(), response), redis::error::server_error) << command.req().payload();
+        EXPECT_EQ(execute(command.req(), response), redis::condition::refused_by_server) << command.req().payload();
     }
 
     static inline std::unique_ptr<redis_server_process> old_;

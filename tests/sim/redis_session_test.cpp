@@ -159,7 +159,7 @@ public:
 
 private:
     fate fate_of(std::uint64_t id, error_code const& ec) {
-        if (!ec || ec == R::server_error || ec == R::incompatible_type || ec == R::conversion_failed ||
+        if (!ec || ec == redis::condition::refused_by_server || ec == R::incompatible_type || ec == R::conversion_failed ||
             ec.category() == resp3::get_error_category())
             return fate::done;
         if (ec == redis::condition::not_executed)

@@ -124,14 +124,19 @@ public:
             return {this,
                     [](void* object, std::size_t, reply_view const& reply) {
                         auto& self = *static_cast<typed_response*>(object);
+                        if (resp3::is_error(reply.nodes[0].kind)) [[unlikely]]
+                            self.refusal_.assign(reply.nodes[0].value);
                         reply_reader in(reply);
                         return self.read_(in, &self.value_);
                     },
                     1};
     }
+    /// How the server put its refusal; else empty.
+    std::string const& refusal() const noexcept { return refusal_; }
 
 private:
     Result value_{};
+    std::string refusal_;
     impl::read_function read_;
 };
 
@@ -357,11 +362,12 @@ template <class... Result> error_code transaction_result<Result...>::read_from(r
     constexpr auto all = std::index_sequence_for<Result...>();
     bool const is_refusal = resp3::is_error(in.peek().kind);
     if (index >= 1 && index <= sizeof...(Result) && is_refusal) {
+        error const why = impl::refusal_of(in.peek().value);
         (void)impl::read_nth(in, values_, read, index - 1, all); // Keeps the text.
-        return error::server_error;
+        return why;
     }
     if (is_refusal)
-        return error::server_error;
+        return impl::refusal_of(in.peek().value);
     if (index != sizeof...(Result) + 1 || in.peek().kind == resp3::type::null)
         return {};
     error_code ec;

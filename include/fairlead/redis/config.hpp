@@ -33,6 +33,10 @@ template <class Text> struct basic_config {
     /// than anything that keeps the server from answering, such as a script. Zero: never.
     std::chrono::milliseconds health_check_interval{15'000};
 
+    /// Of each request, from its start until its last reply. Those that wait in the server, such as BLPOP, have their
+    /// own time in addition. For one request alone call request::set_timeout(). Zero: none.
+    std::chrono::milliseconds request_timeout{0};
+
     bool cancel_if_not_connected = false; ///< Requests made without a connection fail instead of waiting for one.
     bool keep_unsent = false; ///< Requests not yet written when a connection ends wait for the next async_run.
     bool dedicated = false;   ///< One caller only: SELECT, WATCH, open transactions and blocking commands are allowed.

@@ -3,6 +3,7 @@
 
 #include <fairlead/operation/async_result.hpp> // First: its refusals are then shown with few lines about headers.
 
+#include <fairlead/exec/cancellation_type.hpp>
 #include <fairlead/exec/executor.hpp>
 #include <fairlead/operation/async_op.hpp>
 #include <fairlead/redis/config.hpp>
@@ -74,11 +75,21 @@ struct exec_op : outcome_record {
     redis::request const* request;
     void* object;
     deliver_function deliver;
-    std::uint64_t first_entry; ///< its place in the multiplexer's ring
+    std::uint64_t first_entry; ///< its place in the multiplexer's ring; 0 before it has one
     std::uint32_t failed_at;   ///< with an error: the reply that had it, if it is one of a reply
     static constexpr std::uint32_t subscription = UINT32_MAX; ///< which has no reply but its refusal
+    std::uint32_t limit_ms;                                   ///< 0: none
+    std::uint32_t due_ms;                                     ///< when that is over, on the multiplexer's clock
+    std::uint8_t repeats; ///< how often it may still be sent anew after its connection was lost
 
     exec_op() noexcept {}
+    void begin(connection_core* c, redis::request const* r) noexcept {
+        outcome_record::begin(c);
+        request = r;
+        first_entry = 0;
+        limit_ms = 0;
+        repeats = 0;
+    }
     void fail(error_code const& ec) noexcept { fail(ec, index); }
     void fail(error_code const& ec, std::uint32_t at) noexcept {
         if (!category && ec) {
@@ -99,6 +110,20 @@ struct run_op : outcome_record {
     run_op() noexcept {}
 };
 static_assert(await_record::fits<run_op>);
+
+/// How a request is asked to end early.
+struct exec_canceller {
+    static constexpr auto accepts = cancellation_type::terminal | cancellation_type::partial;
+    FAIRLEAD_EXPORT void request(op& o) const noexcept;
+    FAIRLEAD_EXPORT void end(exec_op& o) const noexcept;
+};
+inline exec_canceller cancellation_of(exec_op&, loop&) noexcept { return {}; }
+struct run_canceller {
+    static constexpr auto accepts = cancellation_type::terminal;
+    FAIRLEAD_EXPORT void request(op& o) const noexcept;
+    FAIRLEAD_EXPORT void end(run_op& o) const noexcept;
+};
+inline run_canceller cancellation_of(run_op&, loop&) noexcept { return {}; }
 
 FAIRLEAD_EXPORT loop* loop_of(connection_core& c) noexcept;
 FAIRLEAD_EXPORT void start(connection_core& c, exec_op& o) noexcept;
@@ -126,8 +151,7 @@ struct execute : fairlead::impl::operation::primitive<execute> {
           response(to) {}
     loop* home() const noexcept { return loop_of(*connection); }
     void prepare(record& o) const noexcept {
-        o.begin(connection);
-        o.request = request;
+        o.begin(connection, request);
         o.object = response.object;
         o.deliver = response.deliver;
         if (response.replies != response_ref::any_number && response.replies != request->expected_replies())
@@ -231,7 +255,7 @@ public:
     /// Errors     error::operation_aborted   cancelled
     ///            fairlead::error::eof       the server closed the connection
     ///            what redis::error lists for connections, condition::protocol_error, and errors of sockets and names
-    /// Cancel     through cancel()
+    /// Cancel     terminal, which ends the requests, too; also through cancel()
     /// Immediate  never
     /// Lifetime   as the connection; `cfg` is copied, and takes effect when the operation starts
     /// Threads    any
@@ -251,12 +275,14 @@ public:
     /// Executes the commands of `req` and reads their replies into `resp`: a response<T...>, one value for one reply, a
     /// generic_response, or ignore. Before the connection is ready, it waits.
     /// Completes  (error_code ec, std::size_t n): n bytes of text in the replies
-    /// Errors     error::server_error             the server refused a command (of result<T>: see there; ec is not set)
+    /// Errors     condition::refused_by_server    the server refused a command, with server_error or one that says
+    ///                                            more. With a result<T> it is no error here: ask the result.
     ///            error::incompatible_type, what conversions report: the other replies were delivered
     ///            error::refused_command, too_many_requests, not_connected, not_sent   nothing was executed
     ///            error::operation_aborted        cancelled before it was written: nothing was executed
     ///            error::maybe_executed           written, but lost or cancelled before its replies came
-    /// Cancel     through cancel(req)
+    /// Cancel     terminal or partial: before it was written it is taken back; then its replies are dropped when they
+    ///            come. The connection and all other requests go on. Also through cancel(req)
     /// Immediate  never
     /// Lifetime   req and resp outlive the completion; req is not changed meanwhile
     /// Threads    any

@@ -3,13 +3,15 @@
 
 #include <fairlead/base/error.hpp>
 
+#include <string_view>
+
 namespace fairlead::redis {
 
 /// Errors of one request and of the connection. A request that was cancelled before it was written completes with
 /// fairlead::error::operation_aborted instead: it was certainly not executed.
 enum class error {
     // One request; the connection goes on.
-    server_error = 1,  ///< The server refused a command: result<T>::error_text() keeps what it said.
+    server_error = 1, ///< The server refused a command: result<T>::error_text() keeps what it said. See those from 100.
     incompatible_type, ///< A reply does not fit the C++ type asked for: ask for another type, or a generic_response.
     conversion_failed, ///< A conversion function of the program threw: the command itself was executed.
     response_mismatch, ///< The response has space for another number of replies than the request has: fix the program.
@@ -38,6 +40,35 @@ enum class error {
 
     // The connection again.
     connector_failed, ///< The connector threw no error code, or made a stream that is none of the connection's loop.
+
+    credentials_failed, ///< client_options::ask_credentials threw something that is no system_error.
+
+    // One request, whose limit was over; the connection goes on.
+    not_sent_in_time,  ///< Before a byte of it was written: it was not executed.
+    no_answer_in_time, ///< After it was written: only the program can know whether to repeat it.
+
+    // In place of server_error, where the first word of the refusal is known: condition::refused_by_server.
+    wrong_type = 100,  ///< WRONGTYPE: the key holds a value of another type.
+    no_script,         ///< NOSCRIPT: load it first, or send it with EVAL.
+    loading,           ///< LOADING: the server reads its data; try later.
+    busy,              ///< BUSY: a script runs; try later, or SCRIPT KILL.
+    read_only,         ///< READONLY: a replica takes no writes.
+    out_of_memory,     ///< OOM: above maxmemory.
+    not_authenticated, ///< NOAUTH
+    no_permission,     ///< NOPERM: the user may not do that.
+    exec_aborted,      ///< EXECABORT: a command of the transaction was refused before.
+    busy_key,          ///< BUSYKEY: RESTORE, without REPLACE, to a key that exists.
+    busy_group,        ///< BUSYGROUP: the consumer group exists.
+    no_group,          ///< NOGROUP: there is no such stream or consumer group.
+    too_few_replicas,  ///< NOREPLICAS: min-replicas-to-write is not met.
+    master_down,       ///< MASTERDOWN: a replica without its master.
+    cluster_down,      ///< CLUSTERDOWN
+    moved,             ///< MOVED: another node of the cluster has the key.
+    ask,               ///< ASK: another node has the key for this time.
+    try_again,         ///< TRYAGAIN: keys are on their way to another node.
+    cross_slot,        ///< CROSSSLOT: keys of one command lie in several slots.
+    misconfigured,     ///< MISCONF: the server cannot save, and takes no writes.
+    not_busy,          ///< NOTBUSY: no script runs that could be killed.
 };
 
 /// The category of redis::error.
@@ -47,9 +78,18 @@ inline error_code make_error_code(error e) noexcept { return {static_cast<int>(e
 
 /// A property that errors of several sources share: `if (ec == redis::condition::not_executed)`.
 enum class condition {
-    not_executed = 1, ///< The commands were certainly not executed: a repetition cannot execute them twice.
-    protocol_error,   ///< The server's bytes are no RESP, above a limit, or out of step.
+    not_executed = 1,  ///< The commands were certainly not executed: a repetition cannot execute them twice.
+    protocol_error,    ///< The server's bytes are no RESP, above a limit, or out of step.
+    refused_by_server, ///< server_error, and all that say more of it.
+    timed_out,         ///< The limit of a request was over, whether it had been written or not.
 };
+
+namespace impl {
+
+/// By the first word of what the server said.
+FAIRLEAD_EXPORT error refusal_of(std::string_view text) noexcept;
+
+} // namespace impl
 
 /// The category of redis::condition.
 FAIRLEAD_EXPORT error_category const& get_condition_category() noexcept;

@@ -36,9 +36,9 @@ template <std::size_t N> struct literal {
 struct option_base {};
 
 /// An option that is a word by itself.
-template <literal Word, option_kind Kind = option_kind::alone> struct flag : option_base {
+template <literal Word, option_kind Kind = option_kind::alone> struct word_option : option_base {
     static constexpr option_kind kind = Kind;
-    constexpr flag() noexcept = default;
+    constexpr word_option() noexcept = default;
     part as_part() const noexcept { return Word.view(); }
 };
 
@@ -210,48 +210,48 @@ struct px_at : impl::option<impl::option_kind::expiry> {
     explicit px_at(impl::instant_ms at) noexcept : option("PXAT", at.count()) {}
 };
 /// The type of keep_ttl.
-using keep_ttl_t = impl::flag<"KEEPTTL", impl::option_kind::expiry>;
+using keep_ttl_t = impl::word_option<"KEEPTTL", impl::option_kind::expiry>;
 /// The key keeps its expiry.
 inline constexpr keep_ttl_t keep_ttl{};
 /// The type of no_expiry.
-using no_expiry_t = impl::flag<"PERSIST", impl::option_kind::expiry>;
+using no_expiry_t = impl::word_option<"PERSIST", impl::option_kind::expiry>;
 /// Of GETEX and HGETEX: what is read expires no more (PERSIST).
 inline constexpr no_expiry_t no_expiry{};
 
 /// The type of nx.
-using nx_t = impl::flag<"NX", impl::option_kind::condition>;
+using nx_t = impl::word_option<"NX", impl::option_kind::condition>;
 /// Only if it is not there yet.
 inline constexpr nx_t nx{};
 /// The type of xx.
-using xx_t = impl::flag<"XX", impl::option_kind::condition>;
+using xx_t = impl::word_option<"XX", impl::option_kind::condition>;
 /// Only if it is there.
 inline constexpr xx_t xx{};
 /// The type of fnx.
-using fnx_t = impl::flag<"FNX", impl::option_kind::condition>;
+using fnx_t = impl::word_option<"FNX", impl::option_kind::condition>;
 /// Of HSETEX: only if none of the fields is there.
 inline constexpr fnx_t fnx{};
 /// The type of fxx.
-using fxx_t = impl::flag<"FXX", impl::option_kind::condition>;
+using fxx_t = impl::word_option<"FXX", impl::option_kind::condition>;
 /// Of HSETEX: only if all of the fields are there.
 inline constexpr fxx_t fxx{};
 /// The type of gt.
-using gt_t = impl::flag<"GT", impl::option_kind::comparison>;
+using gt_t = impl::word_option<"GT", impl::option_kind::comparison>;
 /// Only if the new one is greater.
 inline constexpr gt_t gt{};
 /// The type of lt.
-using lt_t = impl::flag<"LT", impl::option_kind::comparison>;
+using lt_t = impl::word_option<"LT", impl::option_kind::comparison>;
 /// Only if the new one is less.
 inline constexpr lt_t lt{};
 /// The type of ch.
-using ch_t = impl::flag<"CH">;
+using ch_t = impl::word_option<"CH">;
 /// Counts what has changed, not only what is new.
 inline constexpr ch_t ch{};
 /// The type of get_old.
-using get_old_t = impl::flag<"GET">;
+using get_old_t = impl::word_option<"GET">;
 /// Of SET: the result is the value that was there before (GET).
 inline constexpr get_old_t get_old{};
 /// The type of replace.
-using replace_t = impl::flag<"REPLACE">;
+using replace_t = impl::word_option<"REPLACE">;
 /// Over what is there.
 inline constexpr replace_t replace{};
 
@@ -277,53 +277,53 @@ struct rank : impl::option<> {
 };
 
 /// The type of with_scores.
-using with_scores_t = impl::flag<"WITHSCORES">;
+using with_scores_t = impl::word_option<"WITHSCORES">;
 /// The result has the scores, too.
 inline constexpr with_scores_t with_scores{};
 /// The type of with_score.
-using with_score_t = impl::flag<"WITHSCORE">;
+using with_score_t = impl::word_option<"WITHSCORE">;
 /// Of ZRANK and ZREVRANK: the result has the score, too.
 inline constexpr with_score_t with_score{};
 /// The type of with_values.
-using with_values_t = impl::flag<"WITHVALUES">;
+using with_values_t = impl::word_option<"WITHVALUES">;
 /// The result has the values, too.
 inline constexpr with_values_t with_values{};
 /// The type of rev.
-using rev_t = impl::flag<"REV">;
+using rev_t = impl::word_option<"REV">;
 /// From the end; the bounds stand in this order, too.
 inline constexpr rev_t rev{};
 /// The type of by_score.
-using by_score_t = impl::flag<"BYSCORE", impl::option_kind::meaning>;
+using by_score_t = impl::word_option<"BYSCORE", impl::option_kind::meaning>;
 /// The bounds are scores: 1.5, "(1.5" without it, "-inf", "+inf".
 inline constexpr by_score_t by_score{};
 /// The type of by_lex.
-using by_lex_t = impl::flag<"BYLEX", impl::option_kind::meaning>;
+using by_lex_t = impl::word_option<"BYLEX", impl::option_kind::meaning>;
 /// The bounds are members: "[a" with it, "(a" without it, "-", "+".
 inline constexpr by_lex_t by_lex{};
 /// The type of asc.
-using asc_t = impl::flag<"ASC", impl::option_kind::order>;
+using asc_t = impl::word_option<"ASC", impl::option_kind::order>;
 /// In ascending order; of places: the nearest first.
 inline constexpr asc_t asc{};
 /// The type of desc.
-using desc_t = impl::flag<"DESC", impl::option_kind::order>;
+using desc_t = impl::word_option<"DESC", impl::option_kind::order>;
 /// In descending order; of places: the farthest first.
 inline constexpr desc_t desc{};
 
 /// The type of byte_unit.
-using byte_unit_t = impl::flag<"BYTE", impl::option_kind::unit>;
+using byte_unit_t = impl::word_option<"BYTE", impl::option_kind::unit>;
 /// Positions count bytes.
 inline constexpr byte_unit_t byte_unit{};
 /// The type of bit_unit.
-using bit_unit_t = impl::flag<"BIT", impl::option_kind::unit>;
+using bit_unit_t = impl::word_option<"BIT", impl::option_kind::unit>;
 /// Positions count bits.
 inline constexpr bit_unit_t bit_unit{};
 
 /// The type of in_background.
-using in_background_t = impl::flag<"ASYNC", impl::option_kind::mode>;
+using in_background_t = impl::word_option<"ASYNC", impl::option_kind::mode>;
 /// The server frees the memory in the background (ASYNC).
 inline constexpr in_background_t in_background{};
 /// The type of at_once.
-using at_once_t = impl::flag<"SYNC", impl::option_kind::mode>;
+using at_once_t = impl::word_option<"SYNC", impl::option_kind::mode>;
 /// The server frees the memory before it answers (SYNC).
 inline constexpr at_once_t at_once{};
 
@@ -348,11 +348,11 @@ struct trim_limit : impl::option<> {
     explicit trim_limit(std::int64_t n) noexcept : option("LIMIT", n) {}
 };
 /// The type of no_mkstream.
-using no_mkstream_t = impl::flag<"NOMKSTREAM">;
+using no_mkstream_t = impl::word_option<"NOMKSTREAM">;
 /// Of XADD: makes no stream.
 inline constexpr no_mkstream_t no_mkstream{};
 /// The type of mkstream.
-using mkstream_t = impl::flag<"MKSTREAM">;
+using mkstream_t = impl::word_option<"MKSTREAM">;
 /// Makes the stream, if there is none.
 inline constexpr mkstream_t mkstream{};
 /// Waits so long for an entry (BLOCK); for_ever is no limit. It needs a connection of its own.
@@ -360,7 +360,7 @@ struct block_for : impl::option<> {
     explicit block_for(impl::milliseconds_view limit) noexcept : option("BLOCK", limit.count()) {}
 };
 /// The type of no_ack.
-using no_ack_t = impl::flag<"NOACK">;
+using no_ack_t = impl::word_option<"NOACK">;
 /// Entries need no XACK.
 inline constexpr no_ack_t no_ack{};
 /// Only entries that have been idle for so long; of XCLAIM: they then seem so.
@@ -372,11 +372,11 @@ struct retry_count : impl::option<> {
     explicit retry_count(std::int64_t n) noexcept : option("RETRYCOUNT", n) {}
 };
 /// The type of force.
-using force_t = impl::flag<"FORCE">;
+using force_t = impl::word_option<"FORCE">;
 /// Of XCLAIM: also entries that are pending for nobody.
 inline constexpr force_t force{};
 /// The type of just_id.
-using just_id_t = impl::flag<"JUSTID">;
+using just_id_t = impl::word_option<"JUSTID">;
 /// The result has the ids alone.
 inline constexpr just_id_t just_id{};
 /// Of XGROUP CREATE and SETID: how many entries the group has read.
@@ -389,7 +389,7 @@ struct db : impl::option<> {
     explicit db(std::int64_t number) noexcept : option("DB", number) {}
 };
 /// The type of alpha.
-using alpha_t = impl::flag<"ALPHA">;
+using alpha_t = impl::word_option<"ALPHA">;
 /// Of SORT: by the alphabet, not as numbers.
 inline constexpr alpha_t alpha{};
 /// Of SORT: by the values of other keys, "weight_*".
@@ -429,19 +429,19 @@ struct aggregate : impl::option<> {
 };
 
 /// The type of with_coord.
-using with_coord_t = impl::flag<"WITHCOORD">;
+using with_coord_t = impl::word_option<"WITHCOORD">;
 /// The result has the positions, too.
 inline constexpr with_coord_t with_coord{};
 /// The type of with_dist.
-using with_dist_t = impl::flag<"WITHDIST">;
+using with_dist_t = impl::word_option<"WITHDIST">;
 /// The result has the distances, too.
 inline constexpr with_dist_t with_dist{};
 /// The type of with_hash.
-using with_hash_t = impl::flag<"WITHHASH">;
+using with_hash_t = impl::word_option<"WITHHASH">;
 /// The result has the geohashes, too.
 inline constexpr with_hash_t with_hash{};
 /// The type of store_dist.
-using store_dist_t = impl::flag<"STOREDIST">;
+using store_dist_t = impl::word_option<"STOREDIST">;
 /// Stores distances, not geohashes.
 inline constexpr store_dist_t store_dist{};
 /// At most so many, whichever are found first (COUNT n ANY).

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <fairlead/base/durations.hpp>
 #include <ranges>
 #include <string>
 #include <string_view>
@@ -94,6 +95,14 @@ public:
 
     /// Adds the commands of another request behind those that are there.
     FAIRLEAD_EXPORT void append(request const& other);
+    /// The most time that an execution may take, from its start until its last reply, waiting for a connection
+    /// included. In place of config::request_timeout; clear() keeps it. Zero or less: the connection's. At most 24 days
+    /// count.
+    void set_timeout(std::chrono::milliseconds t) noexcept {
+        auto const ms = t.count();
+        timeout_ms_ = ms <= 0 ? 0 : ms < timeout_ms_max ? static_cast<std::uint32_t>(ms) : timeout_ms_max;
+    }
+    std::chrono::milliseconds timeout() const noexcept { return std::chrono::milliseconds(timeout_ms_); }
 
     FAIRLEAD_EXPORT void clear() noexcept;
     void reserve(std::size_t bytes) { payload_.reserve(bytes); }
@@ -162,7 +171,9 @@ private:
     impl::transaction transaction_ = impl::transaction::as_it_was;
     bool has_effects_ = false;
     bool pauses_ = false;
+    static constexpr std::uint32_t timeout_ms_max = INT32_MAX;
     std::uint32_t late_ms_ = 0;
+    std::uint32_t timeout_ms_ = 0;
     std::size_t precedes_at_ = 0; // commands() right behind such a command
 };
 

@@ -64,7 +64,7 @@ public:
     }
 
     /// Reads the next value.
-    /// Errors     error::server_error       the server refused the command
+    /// Errors     condition::refused_by_server   error::server_error, or one that says more
     ///            error::incompatible_type  a reply of another kind
     ///            what resp3/convert.hpp reports for text that is no number of the wanted type
     template <class T> [[nodiscard]] error_code read(T& value);
@@ -101,7 +101,7 @@ public:
     /// The refusal as the server put it: "WRONGTYPE Operation against ...". Its first word is a code.
     std::string const& error_text() const noexcept { return error_; }
 
-    /// Throws system_error when there is no value: error::server_error with the server's text,
+    /// Throws system_error when there is no value: condition::refused_by_server with the server's text,
     /// incompatible_type when the reply is no T, no_reply when none came.
     T& value() {
         check();
@@ -138,7 +138,7 @@ private:
     enum class state : unsigned char { empty, value, error, unreadable };
     void check() const {
         if (state_ != state::value) [[unlikely]]
-            impl::throw_no_value(state_ == state::error        ? error::server_error
+            impl::throw_no_value(state_ == state::error        ? impl::refusal_of(error_)
                                  : state_ == state::unreadable ? error::incompatible_type
                                                                : error::no_reply,
                                  error_);
@@ -431,9 +431,11 @@ template <class T> error_code reply_reader::read(T& value) {
     if (at_end())
         return error::incompatible_type;
     if constexpr (std::is_same_v<T, ignore_t>) {
-        bool const refused = resp3::is_error(peek().kind);
+        error_code ec;
+        if (resp3::is_error(peek().kind))
+            ec = impl::refusal_of(peek().value);
         skip();
-        return refused ? make_error_code(error::server_error) : error_code();
+        return ec;
     } else if constexpr (impl::is_result<T>) {
         return value.read_from(*this);
     } else if constexpr (impl::user_readable<T>) {

@@ -351,7 +351,7 @@ TEST(AnyStreamOfABadOne, EndsWhatItDropsOrThrowsOut) {
     EXPECT_EQ(ec, error::operation_not_supported);
 }
 
-/// What an op lets go when it has completed, a thread that asks it might need: it leaves its slot first.
+/// A thread that asks an op to end needs its stream: an op leaves its slot before it lets the stream go.
 struct looks_at_its_slot : impl::operation::around_primitive<looks_at_its_slot, impl::net::transfer> {
     using signature = impl::net::transfer::signature;
     static inline cancellation_signal* signal;

@@ -90,7 +90,7 @@ TEST(RedisCommand, ReadsItsReplyIntoTheTypeThatIsAskedFor) {
     EXPECT_EQ(result_of(cmd::get<long>("k"), "$2\r\n42\r\n"), 42);
     EXPECT_EQ(result_of(cmd::get<price>("k"), "$2\r\n42\r\n")->cents, 42);
     EXPECT_EQ(error_of_result(cmd::get<long>("k"), "$1\r\nx\r\n"), resp3::error::not_an_integer);
-    EXPECT_EQ(error_of_result(cmd::get("k"), "-WRONGTYPE no\r\n"), redis::error::server_error);
+    EXPECT_EQ(error_of_result(cmd::get("k"), "-WRONGTYPE no\r\n"), redis::error::wrong_type);
 }
 
 TEST(RedisCommand, ReadsItsReplyIntoAnotherTypeOnRequest) {
@@ -205,11 +205,11 @@ TEST(RedisCommand, ARefusedTransactionIsAnErrorAndNoConflict) {
     auto const both = redis::transaction(cmd::incr("a"), cmd::incr("b"));
     auto response = both.response();
     EXPECT_EQ(deliver_replies(response, "+OK\r\n+QUEUED\r\n-OOM no\r\n-EXECABORT discarded\r\n"),
-              redis::error::server_error);
+              redis::error::out_of_memory);
     EXPECT_FALSE(response.value());
     EXPECT_EQ(std::get<1>(*response.value()).error_text(), "OOM no");
     EXPECT_FALSE(std::get<0>(*response.value()).has_error());
-    EXPECT_EQ(error_of_result(both, "+OK\r\n+QUEUED\r\n+QUEUED\r\n-MISCONF no\r\n"), redis::error::server_error)
+    EXPECT_EQ(error_of_result(both, "+OK\r\n+QUEUED\r\n+QUEUED\r\n-MISCONF no\r\n"), redis::error::misconfigured)
         << "EXEC alone was refused";
 }
 

@@ -72,7 +72,7 @@ TEST(RedisCommandsLists, SeveralElementsOfNoListAreNone) {
     EXPECT_EQ(result_of(cmd::lpop("k", 2), "_\r\n"), std::vector<std::string>());
     EXPECT_EQ(result_of(cmd::rpop("k", 2), "*-1\r\n"), std::vector<std::string>());
     EXPECT_EQ(result_of(cmd::lpop("k"), "$-1\r\n"), std::nullopt);
-    EXPECT_EQ(error_of_result(cmd::lpop("k", 2), "-WRONGTYPE no\r\n"), redis::error::server_error);
+    EXPECT_EQ(error_of_result(cmd::lpop("k", 2), "-WRONGTYPE no\r\n"), redis::error::wrong_type);
 }
 
 TEST(RedisCommandsLists, PlacesAreOneOrSeveral) {

@@ -91,7 +91,7 @@ TEST(RedisCommandsStreams, EntriesOfSeveralStreamsComeInBothProtocols) {
     EXPECT_EQ(result_of(read, std::string("*1\r\n*2\r\n$1\r\na\r\n").append(one_entry)), expected);
     EXPECT_EQ(result_of(read, "_\r\n"), redis::stream_entries());
     EXPECT_EQ(result_of(read, "*-1\r\n"), redis::stream_entries());
-    EXPECT_EQ(error_of_result(cmd::xreadgroup("g", "c", {{"a", ">"}}), "-NOGROUP no\r\n"), redis::error::server_error);
+    EXPECT_EQ(error_of_result(cmd::xreadgroup("g", "c", {{"a", ">"}}), "-NOGROUP no\r\n"), redis::error::no_group);
 }
 
 TEST(RedisCommandsStreams, AnEntryThatIsAddedHasAnId) {

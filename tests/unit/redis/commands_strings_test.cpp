@@ -60,7 +60,7 @@ TEST(RedisCommandsStrings, SetSaysWhetherItsConditionWasMet) {
     EXPECT_TRUE(result_of(cmd::set("k", 1, nx), "+OK\r\n"));
     EXPECT_FALSE(result_of(cmd::set("k", 1, nx), "_\r\n"));
     EXPECT_FALSE(result_of(cmd::set("k", 1, nx), "$-1\r\n"));
-    EXPECT_EQ(error_of_result(cmd::set("k", 1), "-OOM no\r\n"), redis::error::server_error);
+    EXPECT_EQ(error_of_result(cmd::set("k", 1), "-OOM no\r\n"), redis::error::out_of_memory);
     EXPECT_EQ(error_of_result(cmd::set("k", 1), ":1\r\n"), redis::error::incompatible_type);
 }
 
@@ -82,7 +82,7 @@ TEST(RedisCommandsStrings, OthersHaveNumbersTruthValuesAndTexts) {
     EXPECT_EQ(result_of(cmd::mget<int>({"a", "b"}), "*2\r\n$1\r\n1\r\n$-1\r\n"),
               (std::vector<std::optional<int>>{1, std::nullopt}));
     EXPECT_EQ(error_of_result(cmd::mset({{"k", 1}}), "+OK\r\n"), error_code());
-    EXPECT_EQ(error_of_result(cmd::mset({{"k", 1}}), "-OOM no\r\n"), redis::error::server_error);
+    EXPECT_EQ(error_of_result(cmd::mset({{"k", 1}}), "-OOM no\r\n"), redis::error::out_of_memory);
 }
 
 } // namespace fairlead::test

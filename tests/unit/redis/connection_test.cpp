@@ -4,6 +4,7 @@
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/acceptor.hpp>
+#include <fairlead/net/cancel_after.hpp>
 #include <fairlead/net/timer.hpp>
 #include <fairlead/operation/cancellation_signal.hpp>
 #include <fairlead/operation/compose.hpp>
@@ -12,6 +13,9 @@
 #include <fairlead/token/append.hpp>
 #include <fairlead/token/bind_cancellation_slot.hpp>
 #include <fairlead/token/post.hpp>
+
+#include <fairlead/redis_server/server.hpp>
+#include <support/scale.hpp>
 
 #include <gtest/gtest.h>
 
@@ -56,6 +60,7 @@ struct RedisConnection : testing::Test {
     tcp::acceptor listener{context, {ip::address_v4::loopback(), 0}};
     redis::connection connection{context};
     redis::request request;
+    redis::generic_response pushes;
     end ran;
 
     RedisConnection() { request.push("INCR", "n"); }
@@ -75,7 +80,7 @@ TEST_F(RedisConnection, X5_HandlerWithASlotIsRefusedAlsoWhereItsTypeIsErased) {
     cancellation_signal signal;
     end never;
     any_completion_handler<void(error_code, std::size_t)> h = bind_cancellation_slot(signal.slot(), never.handler());
-    EXPECT_THROW(connection.async_exec(request, redis::ignore, std::move(h)), system_error);
+    EXPECT_THROW(connection.async_receive(pushes, std::move(h)), system_error);
     EXPECT_TRUE(h);
     EXPECT_EQ(never.times, 0);
 }
@@ -83,12 +88,10 @@ TEST_F(RedisConnection, X5_HandlerWithASlotIsRefusedAlsoWhereItsTypeIsErased) {
 TEST_F(RedisConnection, X5_DeferredCallRefusesAHandlerWithASlotThatIsConnected) {
     cancellation_signal signal;
     end never, kept;
-    EXPECT_THROW(connection.async_exec(request, redis::ignore, deferred)(slot_handler{signal.slot(), &never}),
-                 system_error);
-    auto wrapped = connection.async_exec(request, redis::ignore, append(deferred, 1));
+    EXPECT_THROW(connection.async_receive(pushes, deferred)(slot_handler{signal.slot(), &never}), system_error);
+    auto wrapped = connection.async_receive(pushes, append(deferred, 1));
     EXPECT_THROW(std::move(wrapped)(slot_handler{signal.slot(), &never}), system_error);
-    EXPECT_EQ(connection.pending(), 0U);
-    connection.async_exec(request, redis::ignore, deferred)(slot_handler{cancellation_slot(), &kept});
+    connection.async_receive(pushes, deferred)(slot_handler{cancellation_slot(), &kept});
     connection.cancel();
     run();
     EXPECT_EQ(kept.times, 1);
@@ -98,29 +101,27 @@ TEST_F(RedisConnection, X5_DeferredCallRefusesAHandlerWithASlotThatIsConnected) 
 /// A composed operation with a step that cannot be ended early, and one whose author has said so.
 struct one_call {
     redis::connection* connection;
-    redis::request const* request;
+    redis::generic_response* pushes;
 
-    void operator()(auto& self) { connection->async_exec(*request, redis::ignore, std::move(self)); }
+    void operator()(auto& self) { connection->async_receive(*pushes, std::move(self)); }
     void operator()(auto& self, error_code ec, std::size_t) { self.complete(ec); }
 };
 struct one_call_without_slot : one_call {
     static constexpr bool is_cancellable = false;
 };
 template <class Call, class Token> auto async_call(RedisConnection& t, Token&& token) {
-    return async_compose<Token, void(error_code)>(Call{{&t.connection, &t.request}}, token);
+    return async_compose<Token, void(error_code)>(Call{{&t.connection, &t.pushes}}, token);
 }
 template <class Token> auto async_one_call(RedisConnection& t, Token&& token) {
-    return async_compose<Token, void(error_code)>(one_call{&t.connection, &t.request}, token);
+    return async_compose<Token, void(error_code)>(one_call{&t.connection, &t.pushes}, token);
 }
 
 TEST_F(RedisConnection, X5_StepOfAComposedOperationRefusesASlotThatIsConnected) {
     cancellation_signal signal;
     end never, plain, nobodys;
     EXPECT_THROW(async_one_call(*this, bind_cancellation_slot(signal.slot(), never.handler())), system_error);
-    EXPECT_EQ(connection.pending(), 0U);
     async_one_call(*this, plain.handler());
     async_one_call(*this, bind_cancellation_slot(cancellation_slot(), nobodys.handler()));
-    EXPECT_EQ(connection.pending(), 2U);
     connection.cancel();
     run();
     EXPECT_EQ(plain.times, 1);
@@ -133,7 +134,7 @@ awaitable<error_code> call_composed(RedisConnection& t) {
     co_return ec;
 }
 awaitable<error_code> call_deferred(RedisConnection& t) {
-    auto call = t.connection.async_exec(t.request, redis::ignore, deferred);
+    auto call = t.connection.async_receive(t.pushes, deferred);
     auto [ec, n] = co_await std::move(call)(as_tuple);
     co_return ec;
 }
@@ -153,7 +154,7 @@ TEST_F(RedisConnection, X5_CoroutineThatIsAskedWaitsForWhatCannotBeEndedEarly) {
         context.poll();
         signal.emit(cancellation_type::terminal);
         context.poll();
-        EXPECT_EQ(connection.pending(), 1U);
+        EXPECT_TRUE(results.empty());
         EXPECT_EQ(ends, 0);
         connection.cancel();
         run();
@@ -163,9 +164,81 @@ TEST_F(RedisConnection, X5_CoroutineThatIsAskedWaitsForWhatCannotBeEndedEarly) {
     }
 }
 
+TEST_F(RedisConnection, RequestsThroughSlotsAndLimitsEndOneCallEach) {
+    cancellation_signal signal;
+    end asked, asked_erased, limited, kept;
+    connection.async_exec(request, redis::ignore, bind_cancellation_slot(signal.slot(), asked.handler()));
+    signal.emit(cancellation_type::total);
+    EXPECT_EQ(connection.pending(), 1U) << "whether it has been executed is not known later";
+    signal.emit(cancellation_type::partial);
+    EXPECT_EQ(connection.pending(), 0U);
+    any_completion_handler<void(error_code, std::size_t)> h =
+        bind_cancellation_slot(signal.slot(), asked_erased.handler());
+    connection.async_exec(request, redis::ignore, std::move(h));
+    signal.emit(cancellation_type::terminal);
+    connection.async_exec(request, redis::ignore, cancel_after(1ms, limited.handler()));
+    connection.async_exec(request, redis::ignore, kept.handler());
+    context.run_for(20ms);
+    for (auto const* const each : {&asked, &asked_erased, &limited}) {
+        EXPECT_EQ(each->times, 1);
+        EXPECT_EQ(each->ec, error::operation_aborted) << each->ec.message();
+    }
+    EXPECT_EQ(kept.times, 0);
+    connection.cancel();
+    run();
+    EXPECT_EQ(kept.times, 1);
+}
+
+TEST_F(RedisConnection, ALimitThatIsNotOverKeepsNobodyRunning) {
+    end asked;
+    request.set_timeout(1h);
+    connection.async_exec(request, redis::ignore, asked.handler());
+    connection.async_run(config(), ran.handler());
+    context.run_for(20ms);
+    connection.cancel();
+    run();
+    EXPECT_EQ(asked.times, 1);
+    EXPECT_EQ(ran.times, 1);
+}
+
+TEST_F(RedisConnection, ALimitOfTheRunEndsTheSessionAndItsRequests) {
+    end asked;
+    connection.async_run(config(), cancel_after(1ms, ran.handler()));
+    connection.async_exec(request, redis::ignore, asked.handler());
+    run();
+    EXPECT_EQ(ran.ec, error::operation_aborted);
+    EXPECT_EQ(asked.ec, error::operation_aborted);
+}
+
+/// Requests to end come from a thread of their own while the calls are made, written and answered.
+TEST(RedisConnectionOfThreads, RequestsToEndRaceWithCalls) {
+    io_context context;
+    redis::server server(context);
+    redis::connection connection(context);
+    connection.async_run({.address = server.address()}, [](error_code) {});
+    redis::request ping;
+    ping.push("PING");
+    std::thread runs([&] { context.run(); });
+    int aborted = 0;
+    for (auto round = scaled(2'000, 200); round != 0; --round) {
+        cancellation_signal signal;
+        std::promise<error_code> ended;
+        connection.async_exec(
+            ping, redis::ignore,
+            bind_cancellation_slot(signal.slot(), [&](error_code ec, std::size_t) { ended.set_value(ec); }));
+        signal.emit(cancellation_type::terminal);
+        auto const ec = ended.get_future().get();
+        EXPECT_TRUE(!ec || ec == error::operation_aborted || ec == redis::error::maybe_executed) << ec.message();
+        aborted += ec == error::operation_aborted;
+    }
+    EXPECT_GT(aborted, 0);
+    connection.cancel();
+    context.stop();
+    runs.join();
+}
+
 TEST_F(RedisConnection, X6_CancelBeforeTheFirstRunEndsEverything) {
     end asked, received;
-    redis::generic_response pushes;
     connection.async_run(config(), ran.handler());
     connection.async_exec(request, redis::ignore, asked.handler());
     connection.async_receive(pushes, received.handler());

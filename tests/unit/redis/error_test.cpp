@@ -35,4 +35,24 @@ TEST(RedisError, ConditionsHaveSentencesAndNoErrorIsBoth) {
     EXPECT_FALSE(category.equivalent(unexpected, 999)) << "no error belongs to a condition that is none";
 }
 
+TEST(RedisErrors, P16_RefusalsHaveKinds) {
+    using fairlead::redis::impl::refusal_of;
+    EXPECT_EQ(refusal_of("LOADING Redis is loading the dataset in memory"), error::loading);
+    EXPECT_EQ(refusal_of("BUSY Redis is busy running a script."), error::busy);
+    EXPECT_EQ(refusal_of("MASTERDOWN Link with MASTER is down"), error::master_down);
+    EXPECT_EQ(refusal_of("READONLY You can't write against a read only replica."), error::read_only);
+    EXPECT_EQ(refusal_of("NOAUTH Authentication required."), error::not_authenticated);
+    EXPECT_EQ(refusal_of("OOM command not allowed when used memory > 'maxmemory'."), error::out_of_memory);
+    EXPECT_EQ(refusal_of("NOREPLICAS Not enough good replicas to write."), error::too_few_replicas);
+    EXPECT_EQ(refusal_of("TRYAGAIN Multiple keys request during rehashing of slot"), error::try_again);
+    EXPECT_EQ(refusal_of("CLUSTERDOWN The cluster is down"), error::cluster_down);
+    EXPECT_EQ(refusal_of("NOSCRIPT"), error::no_script);
+    for (auto const* const unknown : {"ERR unknown command", "BUSYBODY", "", "loading"})
+        EXPECT_EQ(refusal_of(unknown), error::server_error) << unknown;
+    for (auto const e : {error::server_error, error::wrong_type, error::not_busy})
+        EXPECT_EQ(error_code(e), condition::refused_by_server);
+    EXPECT_NE(error_code(error::no_answer_in_time), condition::refused_by_server);
+    EXPECT_NE(error_code(fairlead::error::eof), condition::refused_by_server);
+}
+
 } // namespace

@@ -55,8 +55,7 @@ public:
     /// False when it was refused at once.
     template <class Response> bool add(call<Response>& c) {
         c.completions = 0;
-        c.op.begin(nullptr);
-        c.op.request = &c.req;
+        c.op.begin(nullptr, &c.req);
         auto const to = redis::impl::refer_to(c.resp);
         c.op.object = to.object;
         c.op.deliver = to.deliver;

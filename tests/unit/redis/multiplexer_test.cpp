@@ -103,8 +103,7 @@ TEST(Multiplexer, WritesNothingBeforeItIsOpen) {
     multiplexer mux{redis::config{}};
     mux.begin_generation();
     call c("PING");
-    c.op.begin(nullptr);
-    c.op.request = &c.req;
+    c.op.begin(nullptr, &c.req);
     ASSERT_TRUE(mux.add(c.op));
     EXPECT_EQ(mux.next_output(), "");
     mux.open();
@@ -118,13 +117,12 @@ TEST(Multiplexer, HandshakeGoesBeforeWhatAlreadyWaits) {
     multiplexer mux{redis::config{}};
     mux.begin_generation();
     call early("PING");
-    early.op.begin(nullptr);
-    early.op.request = &early.req;
+    early.op.begin(nullptr, &early.req);
     early.op.object = &early.resp;
     early.op.deliver = &redis::impl::deliver_generic;
     ASSERT_TRUE(mux.add(early.op));
     call hello;
-    hello.op.begin(nullptr);
+    hello.op.begin(nullptr, nullptr);
     hello.op.object = &hello.resp;
     hello.op.deliver = &redis::impl::deliver_generic;
     EXPECT_EQ(mux.begin_handshake(hello.op, "HELLO", 1), "HELLO");
@@ -594,7 +592,7 @@ TEST(Catalogue, P07_ARefusedSubscribeTakesItsErrorAndNobodyElses) {
     bench.add(after);
     bench.flush();
     EXPECT_EQ(bench.feed("-NOPERM no access to channel\r\n$1\r\nx\r\n$1\r\nk\r\n"), error_code());
-    EXPECT_EQ(c.error(), R::server_error);
+    EXPECT_EQ(c.error(), R::no_permission);
     EXPECT_EQ(c.resp, "x");
     EXPECT_EQ(bench.mux.refusal(), "NOPERM no access to channel");
     EXPECT_EQ(after.resp, "k");

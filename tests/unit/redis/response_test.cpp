@@ -121,7 +121,7 @@ TEST(RedisResponse, AResultTellsARefusalFromAValue) {
         r.value();
         FAIL();
     } catch (system_error const& e) {
-        EXPECT_EQ(e.code(), R::server_error);
+        EXPECT_EQ(e.code(), R::wrong_type);
         EXPECT_TRUE(std::string_view(e.what()).starts_with("WRONGTYPE it is a list: ")) << e.what();
     }
     ASSERT_EQ(read("+OK\r\n", r), error_code());

@@ -13,7 +13,7 @@ struct handler {
     void operator()(fairlead::error_code, std::size_t) {}
 };
 
-void call(fairlead::redis::connection& connection, fairlead::redis::request const& request,
-          fairlead::cancellation_signal& signal) {
-    connection.async_exec(request, fairlead::redis::ignore, handler{signal.slot()});
+void call(fairlead::io_context& context, fairlead::redis::connection& connection,
+          fairlead::redis::generic_response& pushes, fairlead::cancellation_signal& signal) {
+    connection.async_receive(pushes, fairlead::bind_executor(context, handler{signal.slot()}));
 }

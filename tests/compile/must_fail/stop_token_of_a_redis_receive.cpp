@@ -2,13 +2,13 @@
 #include <fairlead/net/bind_stop_token.hpp>
 #include <fairlead/redis/connection.hpp>
 
-void call(fairlead::redis::connection& connection, fairlead::redis::request const& request,
+void call(fairlead::redis::connection& connection, fairlead::redis::generic_response& pushes,
           std::stop_token const& stop) {
     auto const handler = [](fairlead::error_code, std::size_t) {};
 #ifdef GOOD
     static_cast<void>(stop);
-    connection.async_exec(request, fairlead::redis::ignore, handler);
+    connection.async_receive(pushes, handler);
 #else
-    connection.async_exec(request, fairlead::redis::ignore, fairlead::bind_stop_token(stop, handler));
+    connection.async_receive(pushes, fairlead::bind_stop_token(stop, handler));
 #endif
 }

@@ -1,0 +1,182 @@
+// A Redis or Valkey server as one object: it connects, connects again, and ends every call.
+#pragma once
+
+#include <fairlead/operation/async_result.hpp> // First: its refusals are then shown with few lines about headers.
+
+#include <fairlead/coro/awaitable.hpp>
+#include <fairlead/coro/spawn.hpp>
+#include <fairlead/redis/client_options.hpp>
+#include <fairlead/redis/command_set.hpp>
+#include <fairlead/redis/connection.hpp>
+#include <fairlead/redis/connector.hpp>
+#include <fairlead/redis/subscription.hpp>
+#include <fairlead/redis/typed_call.hpp>
+#include <fairlead/token/adapters.hpp>
+
+#include <cstddef>
+#include <exception>
+#include <string>
+#include <utility>
+
+namespace fairlead::redis {
+namespace impl {
+
+class client_core;
+FAIRLEAD_EXPORT any_io_executor executor_of(client_core& c);
+FAIRLEAD_EXPORT any_io_executor loop_executor_of(client_core& c);
+FAIRLEAD_EXPORT awaitable<error_code> run_of(client_core& c);
+
+template <class Handler> struct client_run_handler {
+    Handler handler;
+    void operator()(std::exception_ptr const& e, error_code ec) {
+        // The coroutine throws nothing but what its context's end does, and memory that was not there.
+        std::move(handler)(e ? error_code(make_error_code(fairlead::error::no_memory)) : ec);
+    }
+};
+
+struct client_run {
+    client_core* core;
+    any_io_executor get_executor() const { return executor_of(*core); }
+    template <class Handler> void operator()(Handler&& handler) const {
+        auto ex = get_associated_executor(handler, executor_of(*core));
+        co_spawn(
+            loop_executor_of(*core), run_of(*core),
+            bind_executor(std::move(ex), client_run_handler<std::decay_t<Handler>>{std::forward<Handler>(handler)}));
+    }
+};
+
+} // namespace impl
+
+/// A client that any number of coroutines and callbacks use at the same time, as a redis::connection, which it connects
+/// again whenever it is lost. Requests wait meanwhile. Every one of them ends:
+///   - with its replies;
+///   - with the server's refusal, condition::refused_by_server, or another error of connection::async_exec();
+///   - with error::not_sent_in_time or no_answer_in_time, where it has a limit (config::request_timeout,
+///     request::set_timeout()), which covers waiting for a connection, queueing and the reply;
+///   - with error::maybe_executed, when its connection was lost between the first byte and the reply. Requests that
+///   only
+///     read are sent anew instead (client_options::repeats_max), in their order;
+///   - with fairlead::error::operation_aborted or error::maybe_executed, when it was cancelled;
+///   - with error::not_connected, when async_run has ended, or config::cancel_if_not_connected is set.
+///
+/// Messages of channels come through subscribe(). A SUBSCRIBE through async_exec is refused.
+///
+/// Handlers, threads and executors: as of connection.
+///
+/// Threads    any, also several at the same time, the destructor by itself; but one thread is inside run() of the
+///            io_context on which the client is. A thread_pool may have many
+/// Lifetime   outlived by its context; destroying it completes what is pending with operation_aborted or maybe_executed
+class FAIRLEAD_EXPORT client : public command_set<client> {
+public:
+    using executor_type = any_io_executor;
+
+    client(any_io_executor const& ex, config_view const& cfg, client_options options = {});
+    template <execution_context_type Context> client(Context& c, config_view const& cfg, client_options options = {})
+        : client(any_io_executor(c.get_executor()), cfg, std::move(options)) {}
+    /// With streams that `how` makes: TLS, proxies (redis/connector.hpp).
+    client(any_io_executor const& ex, config_view const& cfg, connector const& how, client_options options = {});
+    template <execution_context_type Context>
+    client(Context& c, config_view const& cfg, connector const& how, client_options options = {})
+        : client(any_io_executor(c.get_executor()), cfg, how, std::move(options)) {}
+    client(client&& other) noexcept
+        : command_set(),
+          core_(std::exchange(other.core_, nullptr)),
+          shared_(std::exchange(other.shared_, nullptr)) {}
+    client& operator=(client&& other) noexcept {
+        std::swap(core_, other.core_);
+        std::swap(shared_, other.shared_);
+        return *this;
+    }
+    ~client();
+
+    executor_type get_executor() const noexcept;
+
+    /// Connects and serves requests, and connects again, until it is cancelled or gives up.
+    /// Completes  (error_code ec), never without an error
+    /// Errors     error::operation_aborted    cancelled
+    ///            error::already_running      another one is under way
+    ///            of the last attempt         client_options::attempts_max or give_up_after is over. At once for errors
+    ///                                        that no repetition mends: error::invalid_address, resp3_required, and
+    ///                                        auth_refused unless client_options::ask_credentials is set
+    /// Cancel     terminal; also through cancel(). Requests that wait end as when it gives up: with error::not_sent
+    /// Immediate  never
+    /// Lifetime   as the client
+    /// Threads    any
+    /// Allocates  when it connects
+    template <class Token = use_await_t> decltype(auto) async_run(Token&& token = {}) {
+        return completion_token_transform<void(error_code)>(std::forward<Token>(token), impl::client_run{core_});
+    }
+
+    /// As connection::async_exec(), over all connections of the client.
+    /// Completes  (error_code ec, std::size_t n): n bytes of text in the replies
+    /// Errors     as the comment on client says
+    /// Cancel     terminal or partial: before it was written it is taken back; then its replies are dropped when they
+    ///            come. Also through cancel(req)
+    /// Immediate  never
+    /// Lifetime   req and resp outlive the completion; req is not changed meanwhile
+    /// Threads    any
+    /// Allocates  nothing awaited, after warm-up, beyond what the values need
+    template <class Response, class Token = use_await_t>
+    decltype(auto) async_exec(request const& req, Response& resp, Token&& token = {}) noexcept(
+        fairlead::impl::operation::nothrow_token<std::decay_t<Token>, redis::impl::execute>) {
+        return completion_token_transform<impl::execute::signature>(std::forward<Token>(token),
+                                                                    impl::execute(*shared_, req, impl::refer_to(resp)));
+    }
+
+    /// Executes a typed command, a pipeline of them or a transaction (redis/cmd.hpp), and gives its result:
+    /// `auto visits = co_await db.async_exec(cmd::get<long>("visits"))`.
+    /// Completes  (error_code ec, result_type); the result counts when ec is not set
+    /// Errors     as above; what an await throws has the server's words
+    /// Cancel     as above
+    /// Immediate  never
+    /// Lifetime   the command is kept
+    /// Threads    any
+    /// Allocates  awaited nothing beyond what the command and its result need; a block with a handler
+    template <typed_command Command, class Token = use_await_t>
+    decltype(auto) async_exec(Command c, Token&& token = {}) {
+        return completion_token_transform<typename impl::typed_call<Command>::signature>(
+            std::forward<Token>(token), impl::typed_call<Command>(*shared_, std::move(c)));
+    }
+    /// The same operation.
+    template <typed_command Command> decltype(auto) call(Command c) { return async_exec(std::move(c)); }
+
+    /// Subscribes to channels, patterns and channels of shards: `co_await db.subscribe("news", pattern("log.*"))`. They
+    /// are subscribed to again after each loss of the connection, before any request is sent. Returns    when the
+    /// server has confirmed all; at once when the connection is lost meanwhile
+    /// Throws     system_error of condition::refused_by_server: the server refused one of them; no subscription is left
+    ///            of error::refused_command             the server speaks RESP2 only
+    ///            what async_exec() ends with           it waited for a connection, and was cancelled or timed out
+    /// Lifetime   the texts are copied
+    /// Threads    any
+    template <std::convertible_to<topic>... Topics>
+        requires(sizeof...(Topics) != 0)
+    awaitable<subscription> subscribe(Topics const&... all) {
+        return impl::subscribe_to(*core_, impl::keep_topics(topic(all)...));
+    }
+
+    /// Ends async_run, and all requests.
+    /// Threads    any
+    void cancel() noexcept;
+    /// Gives up the pending executions of `req`, as connection::cancel(req) does.
+    std::size_t cancel(request const& req) noexcept;
+
+    /// A server serves now. Any thread may ask, as with what follows.
+    bool is_ready() const noexcept;
+    /// How the server refused the last session, made fit for a log.
+    std::string server_text() const;
+    /// Requests that wait to be written or answered.
+    std::size_t pending() const noexcept;
+    client_counters counters() const noexcept;
+    /// Of all its connections together.
+    connection_counters traffic() const noexcept;
+
+private:
+    impl::client_core* core_;
+    impl::connection_core* shared_;
+};
+
+} // namespace fairlead::redis
+
+template <template <class, class> class A, class H, class D>
+struct fairlead::associator<A, fairlead::redis::impl::client_run_handler<H>, D>
+    : fairlead::impl::operation::pass_on<A, fairlead::redis::impl::client_run_handler<H>, H, D> {};

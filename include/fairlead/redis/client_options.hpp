@@ -1,0 +1,74 @@
+// How a client keeps its connection, and what it tells of that.
+#pragma once
+
+#include <fairlead/base/durations.hpp>
+#include <fairlead/base/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace fairlead::redis {
+
+/// A change in the state of a client's connection.
+enum class event_kind : unsigned char {
+    connecting, ///< An attempt begins: event::attempt.
+    ready,      ///< The server serves; subscriptions have been sent for before all requests.
+    lost,       ///< A connection that was ready has ended: event::why. Pushes may be missed until the next restored.
+    failed,     ///< An attempt has failed: event::why.
+    refused,    ///< The server refused a subscription: event::server_text.
+    restored,   ///< After a loss, all subscriptions are in force again. Messages of the time between were missed.
+    gave_up,    ///< async_run ends: event::why. Calls fail at once from now on.
+};
+
+/// The argument of client_options::on_event. Its texts are of the call only.
+struct client_event {
+    event_kind kind;
+    error_code why{};
+    std::string_view server_text{};     ///< How the server put a refusal, made fit for a log; else empty.
+    unsigned attempt = 0;               ///< Since the last connection that was ready, from 1.
+    std::chrono::milliseconds pause{0}; ///< lost, failed: the time until the next attempt.
+};
+
+/// User name and password, as in config.
+struct credentials {
+    std::string username{};
+    std::string password{};
+};
+
+/// The part of a client's behaviour that is not that of one connection.
+struct client_options {
+    /// The longest pause before the first new attempt. It doubles with each attempt that fails, up to pause_max; a
+    /// random part of up to a half of it is left out.
+    std::chrono::milliseconds pause_min{50};
+    std::chrono::milliseconds pause_max{10'000};
+    unsigned attempts_max = 0;                  ///< In a row, before async_run gives up. 0: for ever.
+    std::chrono::milliseconds give_up_after{0}; ///< Without a connection, before async_run gives up. Zero: for ever.
+
+    /// How often a request that only reads is sent anew when the connection was lost before its reply. Others are never
+    /// repeated once a byte of them was written: they end with error::maybe_executed.
+    std::uint8_t repeats_max = 2;
+
+    /// Messages that a subscription holds for a slow reader, before it loses the oldest.
+    std::size_t subscription_buffer = 4096;
+
+    /// Asked before each connection, in place of config::username and password: for those that change. It runs on the
+    /// client's loop. An exception of it ends the attempt.
+    std::function<credentials()> ask_credentials{};
+    /// Runs on the client's loop, and may use the client. It must not throw.
+    std::function<void(client_event const&)> on_event{};
+};
+
+/// The work of a client so far. Each number is exact by itself.
+struct client_counters {
+    std::uint64_t attempts; ///< Connections begun.
+    std::uint64_t failed;   ///< ... that did not become ready.
+    std::uint64_t ready;    ///< ... that did.
+    std::uint64_t lost;     ///< ... and ended, other than by cancel().
+    std::uint64_t restored; ///< Losses after which all that was declared is in force again.
+    std::uint64_t repeated; ///< Requests that were sent anew.
+};
+
+} // namespace fairlead::redis

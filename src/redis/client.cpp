@@ -1,0 +1,60 @@
+// The public face of a client.
+#include <redis/client_core.hpp>
+
+namespace fairlead::redis {
+namespace impl {
+
+client_core::client_core(any_io_executor const& ex, config_view const& cfg, connector const* how,
+                         client_options options)
+    : cfg_(cfg),
+      options_(std::move(options)),
+      shared_(how ? new connection_core(ex, *how) : new connection_core(ex)),
+      pause_(shared_->io_executor()) {
+    cfg_.keep_unsent = true;
+    shared_->retain(); // beside the reference that its close() gives back
+    shared_->is_watched_by(*this, options_.repeats_max);
+}
+
+client_core::~client_core() { shared_->release(); }
+
+void client_core::close() noexcept {
+    subscriptions_.end_all();
+    shared_->close();
+    release();
+}
+
+client_counters client_core::counters() const noexcept {
+    return {.attempts = attempts_,
+            .failed = failed_,
+            .ready = ready_,
+            .lost = lost_,
+            .restored = restored_,
+            .repeated = shared_->repeated()};
+}
+
+any_io_executor executor_of(client_core& c) { return c.executor(); }
+any_io_executor loop_executor_of(client_core& c) { return c.io_executor(); }
+awaitable<error_code> run_of(client_core& c) { return c.run(); }
+
+} // namespace impl
+
+client::client(any_io_executor const& ex, config_view const& cfg, client_options options)
+    : core_(new impl::client_core(ex, cfg, nullptr, std::move(options))),
+      shared_(&core_->shared()) {}
+client::client(any_io_executor const& ex, config_view const& cfg, connector const& how, client_options options)
+    : core_(new impl::client_core(ex, cfg, &how, std::move(options))),
+      shared_(&core_->shared()) {}
+client::~client() {
+    if (core_)
+        core_->close();
+}
+any_io_executor client::get_executor() const noexcept { return core_->executor(); }
+void client::cancel() noexcept { core_->cancel(); }
+std::size_t client::cancel(request const& req) noexcept { return shared_->cancel(req); }
+bool client::is_ready() const noexcept { return shared_->is_connected(); }
+std::string client::server_text() const { return shared_->server_text(); }
+std::size_t client::pending() const noexcept { return shared_->pending(); }
+client_counters client::counters() const noexcept { return core_->counters(); }
+connection_counters client::traffic() const noexcept { return shared_->counters(); }
+
+} // namespace fairlead::redis

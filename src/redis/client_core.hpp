@@ -1,0 +1,97 @@
+// A client: what keeps its connections, and what they do for it.
+//
+//     client.cpp          the public face
+//     client_session.cpp  connects, and connects again
+//     client_topics.cpp   subscribes
+#pragma once
+
+#include <redis/connection_core.hpp>
+#include <redis/session_watch.hpp>
+#include <redis/subscriptions.hpp>
+
+#include <fairlead/net/timer.hpp>
+#include <fairlead/redis/client.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+namespace fairlead::redis::impl {
+
+/// Owned by the client object, by its coroutine, and by the connection that it watches until that is closed.
+class client_core final : public session_watch {
+public:
+    client_core(any_io_executor const& ex, config_view const& cfg, connector const* how, client_options options);
+    client_core(client_core const&) = delete;
+    client_core& operator=(client_core const&) = delete;
+
+    void retain() noexcept override { references_.fetch_add(1, std::memory_order_relaxed); }
+    void release() noexcept override {
+        if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+            delete this;
+    }
+
+    connection_core& shared() noexcept { return *shared_; }
+    any_io_executor const& executor() const noexcept { return shared_->executor(); }
+    any_io_executor io_executor() noexcept { return shared_->io_executor(); }
+
+    struct reference {
+        client_core* core;
+        explicit reference(client_core* c) noexcept : core(c) { c->retain(); }
+        reference(reference&& other) noexcept : core(std::exchange(other.core, nullptr)) {}
+        reference& operator=(reference&&) = delete;
+        ~reference() {
+            if (core)
+                core->release();
+        }
+    };
+
+    // ---- any thread
+    awaitable<error_code> run() { return serve(reference(this), runs_.fetch_add(1, std::memory_order_relaxed) + 1); }
+    void cancel() noexcept { shared_->cancel(); }
+    /// The client object goes.
+    void close() noexcept;
+    client_counters counters() const noexcept;
+    static awaitable<subscription> subscribe(reference self, kept_topics all);
+    void leave(subscription_entry& e) noexcept;
+
+private:
+    ~client_core();
+
+    void opened(request& first) override;
+    void restored(error_code const& ec) noexcept override;
+    void pushed(std::span<resp3::node const> message) noexcept override { subscriptions_.pass_on(message, ready_); }
+    void cancelled() noexcept override;
+
+    static awaitable<error_code> serve(reference self, unsigned number);
+    static awaitable<error_code> connect_again(client_core& c, unsigned number);
+    awaitable<error_code> one_session();
+    awaitable<bool> is_asked_to_end(unsigned number);
+    bool prepare_attempt(error_code& ec) noexcept;
+    bool has_ended_for_good(error_code const& ec) noexcept;
+    std::chrono::milliseconds next_pause() noexcept;
+    void tell(client_event const& e) noexcept;
+
+    std::atomic<unsigned> references_{1};
+    config cfg_;
+    client_options options_;
+    connection_core* shared_;
+    steady_timer pause_;
+    subscriptions subscriptions_;
+
+    std::atomic<unsigned> runs_{0}; // so far
+    unsigned cancelled_up_to_ = 0;  // of these
+    bool is_running_ = false;
+
+    unsigned attempt_ = 0; // since the last connection that was ready
+    std::int64_t without_since_ns_ = 0;
+    std::uint64_t chance_ = 0;
+    bool is_open_ = false;  // the session that is under way became ready
+    bool has_lost_ = false; // since all that was declared was last in force
+
+    shown_count attempts_, failed_, ready_, lost_, restored_;
+};
+
+} // namespace fairlead::redis::impl

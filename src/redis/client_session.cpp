@@ -1,0 +1,153 @@
+// How a client keeps its connection: one coroutine that connects, and connects again.
+#include <redis/client_core.hpp>
+
+#include <fairlead/base/at_scope_end.hpp>
+#include <fairlead/coro/this_coro.hpp>
+#include <fairlead/token/adapters.hpp>
+
+#include <algorithm>
+#include <tuple>
+
+namespace fairlead::redis::impl {
+
+awaitable<error_code> client_core::serve(reference self, unsigned number) {
+    auto& c = *self.core;
+    if (c.is_running_)
+        co_return error::already_running;
+    c.is_running_ = true;
+    fairlead::impl::base::at_scope_end const end([&c] {
+        c.is_running_ = false;
+        c.shared_->refuse_requests(); // Those that wait would wait for nothing.
+    });
+    c.attempt_ = 0;
+    c.has_lost_ = false;
+    c.without_since_ns_ = c.shared_->engine().now_ns();
+    c.shared_->accept_requests();
+    co_await this_coro::throw_if_cancelled(false);
+    auto going = connect_again(c, number);
+    error_code const ec = co_await std::move(going);
+    co_return ec;
+}
+
+awaitable<error_code> client_core::connect_again(client_core& c, unsigned number) {
+    for (;;) {
+        auto asked = c.is_asked_to_end(number);
+        if (co_await std::move(asked))
+            co_return fairlead::error::operation_aborted;
+        error_code ec;
+        if (c.prepare_attempt(ec)) {
+            auto session = c.one_session();
+            ec = co_await std::move(session);
+        }
+        auto asked_meanwhile = c.is_asked_to_end(number);
+        if (co_await std::move(asked_meanwhile))
+            co_return fairlead::error::operation_aborted;
+        auto const what = std::exchange(c.is_open_, false) ? event_kind::lost : event_kind::failed;
+        auto const text = c.shared_->server_text();
+        if (c.has_ended_for_good(ec)) {
+            c.tell({.kind = event_kind::gave_up, .why = ec, .server_text = text, .attempt = c.attempt_});
+            co_return ec;
+        }
+        auto const pause = c.next_pause();
+        c.tell({.kind = what, .why = ec, .server_text = text, .attempt = c.attempt_, .pause = pause});
+        c.pause_.expires_after(pause);
+        auto waiting = c.pause_.async_wait(as_tuple);
+        co_await std::move(waiting);
+    }
+}
+
+/// By cancel(), or as a coroutine.
+awaitable<bool> client_core::is_asked_to_end(unsigned number) {
+    auto const state = co_await this_coro::cancellation_state;
+    co_return cancelled_up_to_ >= number || state.cancelled() != cancellation_type::none;
+}
+
+awaitable<error_code> client_core::one_session() {
+    auto running = completion_token_transform<impl::run::signature>(as_tuple, impl::run(*shared_, keep_settings(cfg_)));
+    auto const [ec] = co_await std::move(running);
+    if (is_open_) {
+        ++lost_;
+        attempt_ = 0;
+        has_lost_ = true;
+        without_since_ns_ = shared_->engine().now_ns();
+    } else {
+        ++failed_;
+    }
+    co_return ec;
+}
+
+/// False: it has failed already.
+bool client_core::prepare_attempt(error_code& ec) noexcept {
+    ++attempts_;
+    ++attempt_;
+    tell({.kind = event_kind::connecting, .attempt = attempt_});
+    if (!options_.ask_credentials)
+        return true;
+    try {
+        auto now = options_.ask_credentials();
+        cfg_.username = std::move(now.username);
+        cfg_.password = std::move(now.password);
+        return true;
+    } catch (system_error const& e) {
+        ec = e.code();
+    } catch (...) {
+        ec = error::credentials_failed;
+    }
+    ++failed_;
+    return false;
+}
+
+bool client_core::has_ended_for_good(error_code const& ec) noexcept {
+    if (ec == error::invalid_address || ec == error::resp3_required)
+        return true;
+    if (ec == error::auth_refused && !options_.ask_credentials)
+        return true;
+    if (options_.attempts_max != 0 && attempt_ >= options_.attempts_max)
+        return true;
+    auto const without_ns = shared_->engine().now_ns() - without_since_ns_;
+    return options_.give_up_after > options_.give_up_after.zero() &&
+           std::chrono::nanoseconds(without_ns) >= options_.give_up_after;
+}
+
+/// Twice as long after each attempt. At random a part is left out, lest all clients of a server come back at once.
+std::chrono::milliseconds client_core::next_pause() noexcept {
+    auto const least = std::max(options_.pause_min, std::chrono::milliseconds(1));
+    auto const most = std::clamp(options_.pause_max, least, std::chrono::milliseconds(for_ever));
+    auto const doublings = std::min(attempt_ > 0 ? attempt_ - 1 : 0U, 40U);
+    auto const full = least.count() > most.count() >> doublings ? most.count() : least.count() << doublings;
+    if (chance_ == 0)
+        chance_ = static_cast<std::uint64_t>(shared_->engine().now_ns()) | 1;
+    chance_ = chance_ * 6364136223846793005U + 1442695040888963407U;
+    auto const left_out = static_cast<std::int64_t>((chance_ >> 33) % static_cast<std::uint64_t>(full / 2 + 1));
+    return std::chrono::milliseconds(full - left_out);
+}
+
+void client_core::tell(client_event const& e) noexcept {
+    if (options_.on_event)
+        options_.on_event(e);
+}
+
+// ---- what the connection says
+
+void client_core::opened(request& first) {
+    subscriptions_.append_all(first);
+    is_open_ = true;
+    ++ready_;
+    tell({.kind = event_kind::ready, .attempt = attempt_});
+}
+
+void client_core::restored(error_code const& ec) noexcept {
+    if (ec == condition::refused_by_server)
+        return tell({.kind = event_kind::refused, .why = ec, .server_text = shared_->server_text()});
+    if (ec || !std::exchange(has_lost_, false))
+        return;
+    ++restored_;
+    tell({.kind = event_kind::restored, .attempt = attempt_});
+}
+
+void client_core::cancelled() noexcept {
+    cancelled_up_to_ = runs_.load(std::memory_order_relaxed);
+    pause_.cancel();
+}
+
+} // namespace fairlead::redis::impl

@@ -1,0 +1,63 @@
+// How a client subscribes.
+#include <redis/client_core.hpp>
+
+#include <fairlead/token/adapters.hpp>
+
+#include <memory>
+#include <utility>
+
+namespace fairlead::redis::impl {
+
+awaitable<subscription> client_core::subscribe(reference self, kept_topics all) {
+    auto& c = *self.core;
+    auto [out, in] = make_broadcast<message>(c.executor(), c.options_.subscription_buffer);
+    auto* const entry = new subscription_entry{&c, std::move(all), std::move(out)};
+    c.retain(); // for the entry
+    subscription s(std::move(in), entry);
+    request begin;
+    c.subscriptions_.add(*entry, begin);
+    error_code ec;
+    auto executing = completion_token_transform<execute::signature>(redirect_error(ec),
+                                                                    execute(*c.shared_, begin, refer_to(ignore)));
+    co_await std::move(executing);
+    // Lost with its connection, it is among the first commands of the next one.
+    if (ec && ec != error::maybe_executed && ec != error::not_sent)
+        throw system_error(ec, ec == condition::refused_by_server ? c.shared_->server_text() : "redis subscribe");
+    co_return s;
+}
+
+awaitable<subscription> subscribe_to(client_core& c, kept_topics all) {
+    return client_core::subscribe(client_core::reference(&c), std::move(all));
+}
+
+namespace {
+
+/// Commands that nobody waits for.
+struct farewell {
+    request last;
+};
+
+} // namespace
+
+void client_core::leave(subscription_entry& e) noexcept {
+    try {
+        auto words = std::make_unique<farewell>();
+        subscriptions_.remove(e, words->last);
+        if (words->last.empty() || !shared_->is_connected())
+            return; // The next connection does not know of it.
+        auto const& last = words->last;
+        execute(*shared_, last, refer_to(ignore))([kept = std::move(words)](error_code, std::size_t) {});
+    } catch (...) { // Without memory: the server sends what nobody wants.
+        request unused;
+        subscriptions_.remove(e, unused);
+    }
+}
+
+void leave_subscription::operator()(subscription_entry* e) const noexcept {
+    auto* const c = e->client;
+    c->leave(*e);
+    delete e;
+    c->release();
+}
+
+} // namespace fairlead::redis::impl

@@ -1,0 +1,32 @@
+// The interface through which the owner of a connection hears of its sessions.
+#pragma once
+
+#include <fairlead/redis/request.hpp>
+#include <fairlead/resp3/node.hpp>
+
+#include <span>
+
+namespace fairlead::redis::impl {
+
+/// Called by the owner of the connection's loop, until the connection is closed.
+class session_watch {
+public:
+    /// The server has accepted the greeting. It may add commands to `first`, which is sent before the requests of
+    /// callers.
+    /// Throws     bad_alloc: the session ends
+    virtual void opened(request& first) = 0;
+    /// `first` has been answered, in part by refusals or not.
+    virtual void restored(error_code const& ec) noexcept = 0;
+    /// A push has come.
+    virtual void pushed(std::span<resp3::node const> message) noexcept = 0;
+    /// connection_core::cancel() has been called, or the connection is closed.
+    virtual void cancelled() noexcept = 0;
+
+    virtual void retain() noexcept = 0;
+    virtual void release() noexcept = 0;
+
+protected:
+    ~session_watch() = default;
+};
+
+} // namespace fairlead::redis::impl

@@ -1,0 +1,683 @@
+// A client and its server over many connections: what is repeated, what waits, what ends how. In many worlds.
+#include <gtest/gtest.h>
+
+#include <fairlead/net/cancel_after.hpp>
+#include <fairlead/redis/client.hpp>
+#include <sim/redis_scene.hpp>
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+
+namespace fairlead::test {
+namespace {
+
+using redis::event_kind;
+
+/// A client in a world, and what it told.
+struct client_scene {
+    client_scene(sim::world& w, io_context& c, redis::config_view const& cfg, redis::client_options o)
+        : world(w),
+          context(c),
+          client(c, cfg, noting(std::move(o))) {}
+
+    redis::client_options noting(redis::client_options o) {
+        o.on_event = [this](redis::client_event const& e) {
+            events.push_back(e.kind);
+            last_pause = e.pause;
+            if (heard)
+                heard(e);
+        };
+        return o;
+    }
+    void start() {
+        ended.reset();
+        client.async_run([this](error_code ec) { ended = ec; });
+    }
+    std::size_t count(event_kind k) const { return static_cast<std::size_t>(std::ranges::count(events, k)); }
+    awaitable<void> rest(std::chrono::nanoseconds d) {
+        steady_timer t(context, d);
+        auto waiting = t.async_wait();
+        co_await std::move(waiting);
+    }
+    awaitable<void> until(std::function<bool()> condition) {
+        for (int i = 0; !condition(); ++i) {
+            if (i == 100'000)
+                throw std::runtime_error("it never happens");
+            auto resting = rest(1ms);
+            co_await std::move(resting);
+        }
+    }
+
+    sim::world& world;
+    io_context& context;
+    std::vector<event_kind> events;
+    std::chrono::milliseconds last_pause{};
+    std::function<void(redis::client_event const&)> heard;
+    std::optional<error_code> ended;
+    redis::client client; // Last: it tells of its end.
+};
+
+/// A request whose end a test looks at later.
+struct client_call {
+    explicit client_call(auto const&... words) { request.push(words...); }
+    client_call(client_call const&) = delete;
+    client_call& operator=(client_call const&) = delete;
+    void start(redis::client& c) {
+        c.async_exec(request, response, [this](error_code ec, std::size_t) {
+            end = ec;
+            ++completions;
+        });
+    }
+    bool is_done() const { return completions != 0; }
+
+    redis::request request;
+    redis::result<std::string> response;
+    error_code end = fairlead::error::in_progress;
+    int completions = 0;
+};
+
+using client_body = std::function<awaitable<void>(client_scene&)>;
+
+struct client_settings {
+    redis::config_view config{.address = "10.0.0.1"};
+    redis::client_options options{};
+};
+
+awaitable<void> run_client(sim::world& w, io_context& context, client_body const& body, client_settings const& s) {
+    client_scene scene(w, context, s.config, s.options);
+    auto resting = scene.rest(100ms); // until the server listens
+    co_await std::move(resting);
+    auto playing = body(scene);
+    co_await std::move(playing);
+    if (!scene.ended) {
+        scene.client.cancel();
+        auto ending = scene.until([&] { return scene.ended.has_value(); });
+        co_await std::move(ending);
+    }
+    EXPECT_EQ(scene.client.pending(), 0U);
+}
+
+void play_and_use(script const& server, client_body const& body, client_settings const& s = {},
+                  std::function<void(sim::world&)> const& prepare = {}) {
+    sim::for_each_seed(worlds(), [&](sim::world& w) {
+        if (prepare)
+            prepare(w);
+        auto& redis = w.add_server("redis", [&server](sim::host& h) { return play(h.context(), server); });
+        w.add_host("app", [&](sim::host& h) { return run_client(w, h.context(), body, s); });
+        finish(w);
+        redis.kill(); // It refers to what the body owns.
+    });
+}
+
+awaitable<void> answer_all(hand& h, std::vector<std::string>& heard) {
+    for (;;) {
+        auto reading = h.next();
+        auto const words = co_await std::move(reading);
+        heard.push_back(words[0]);
+        auto answering = h.send(bulk(words.size() > 1 ? words[1] : words[0]));
+        co_await std::move(answering);
+    }
+}
+
+TEST(RedisClient, ConnectsAgainAndSaysSo) {
+    std::vector<std::string> heard;
+    play_and_use(
+        [&](hand& h, int generation) -> awaitable<void> {
+            auto greeting = h.greet();
+            co_await std::move(greeting);
+            if (generation < 2)
+                co_return; // It closes at once.
+            auto answering = answer_all(h, heard);
+            co_await std::move(answering);
+        },
+        [](client_scene& s) -> awaitable<void> {
+            s.start();
+            auto waiting = s.until([&s] { return s.count(event_kind::ready) == 3; });
+            co_await std::move(waiting);
+            client_call echo("ECHO", "it is back");
+            echo.start(s.client);
+            auto answered = s.until([&] { return echo.is_done(); });
+            co_await std::move(answered);
+            EXPECT_FALSE(echo.end) << echo.end.message();
+            EXPECT_EQ(echo.response.value(), "it is back");
+            EXPECT_EQ(s.count(event_kind::lost), 2U);
+            EXPECT_GE(s.count(event_kind::restored), 1U);
+            auto const counters = s.client.counters();
+            EXPECT_EQ(counters.ready, 3U);
+            EXPECT_EQ(counters.lost, 2U);
+            EXPECT_EQ(counters.attempts, counters.ready + counters.failed);
+            EXPECT_EQ(s.count(event_kind::failed), counters.failed);
+        });
+}
+
+TEST(RedisClient, CallsWaitForAServerThatComesLate) {
+    std::vector<std::string> heard;
+    play_and_use(
+        [&](hand& h, int generation) -> awaitable<void> {
+            if (generation < 3)
+                co_return; // before its greeting
+            auto greeting = h.greet();
+            co_await std::move(greeting);
+            auto answering = answer_all(h, heard);
+            co_await std::move(answering);
+        },
+        [](client_scene& s) -> awaitable<void> {
+            std::deque<client_call> calls;
+            for (int i = 0; i != 10; ++i)
+                calls.emplace_back("SET", std::to_string(i)).start(s.client);
+            s.start();
+            auto waiting = s.until([&] { return std::ranges::all_of(calls, &client_call::is_done); });
+            co_await std::move(waiting);
+            for (std::size_t i = 0; i != calls.size(); ++i) {
+                EXPECT_FALSE(calls[i].end) << calls[i].end.message();
+                EXPECT_EQ(calls[i].response.value(), std::to_string(i));
+                EXPECT_EQ(calls[i].completions, 1);
+            }
+            EXPECT_EQ(s.count(event_kind::failed), 3U);
+            EXPECT_EQ(s.count(event_kind::lost), 0U);
+        });
+}
+
+/// The server takes commands and goes without a word.
+TEST(RedisClient, OnlyRequestsThatReadAreSentAnew) {
+    std::vector<std::string> heard;
+    play_and_use(
+        [&](hand& h, int generation) -> awaitable<void> {
+            auto greeting = h.greet();
+            co_await std::move(greeting);
+            if (generation == 0) {
+                heard.clear();
+                auto reading = h.skip(3);
+                co_await std::move(reading);
+                co_return;
+            }
+            auto answering = answer_all(h, heard);
+            co_await std::move(answering);
+        },
+        [&](client_scene& s) -> awaitable<void> {
+            s.start();
+            auto waiting = s.until([&s] { return s.client.is_ready(); });
+            co_await std::move(waiting);
+            client_call reads("GET", "a"), writes("INCR", "b"), reads_too("GET", "c");
+            for (auto* const c : {&reads, &writes, &reads_too})
+                c->start(s.client);
+            auto ending = s.until([&] { return reads.is_done() && writes.is_done() && reads_too.is_done(); });
+            co_await std::move(ending);
+            EXPECT_FALSE(reads.end) << reads.end.message();
+            EXPECT_FALSE(reads_too.end) << reads_too.end.message();
+            EXPECT_EQ(reads.response.value(), "a");
+            EXPECT_EQ(reads_too.response.value(), "c");
+            EXPECT_EQ(writes.end, redis::error::maybe_executed);
+            EXPECT_EQ(heard, (std::vector<std::string>{"GET", "GET"})) << "in their order, and nothing else";
+            EXPECT_EQ(s.client.counters().repeated, 2U);
+        });
+}
+
+TEST(RedisClient, NothingIsRepeatedForEver) {
+    int connections = 0;
+    play_and_use(
+        [&](hand& h, int generation) -> awaitable<void> {
+            connections = generation + 1;
+            auto greeting = h.greet();
+            co_await std::move(greeting);
+            auto reading = h.skip(1); // This command kills it, each time.
+            co_await std::move(reading);
+        },
+        [&](client_scene& s) -> awaitable<void> {
+            s.start();
+            client_call deadly("GET", "a");
+            deadly.start(s.client);
+            auto ending = s.until([&] { return deadly.is_done(); });
+            co_await std::move(ending);
+            EXPECT_EQ(deadly.end, redis::error::maybe_executed);
+            EXPECT_EQ(s.client.counters().repeated, 2U);
+            EXPECT_GE(connections, 3);
+        });
+}
+
+TEST(RedisClient, ALimitCoversTheWaitForAConnection) {
+    play_and_use([](hand&, int) -> awaitable<void> { co_return; },
+                 [](client_scene& s) -> awaitable<void> {
+                     s.start();
+                     client_call limited("GET", "a"), own("GET", "b");
+                     own.request.set_timeout(1s);
+                     auto const begun = s.world.elapsed();
+                     limited.start(s.client);
+                     own.start(s.client);
+                     auto first = s.until([&] { return own.is_done(); });
+                     co_await std::move(first);
+                     EXPECT_GE(s.world.elapsed() - begun, 1s);
+                     EXPECT_FALSE(limited.is_done());
+                     auto second = s.until([&] { return limited.is_done(); });
+                     co_await std::move(second);
+                     EXPECT_GE(s.world.elapsed() - begun, 3s);
+                     EXPECT_LT(s.world.elapsed() - begun, 4s);
+                     EXPECT_EQ(own.end, redis::error::not_sent_in_time);
+                     EXPECT_EQ(limited.end, redis::error::not_sent_in_time);
+                     EXPECT_EQ(limited.end, redis::condition::timed_out);
+                     EXPECT_EQ(limited.end, redis::condition::not_executed);
+                 },
+                 {.config = {.address = "10.0.0.1", .request_timeout = 3s}, .options = {}});
+}
+
+/// One reply is late: its request ends in time, its reply is dropped, and all others get their own.
+TEST(RedisClient, ALimitHurtsNobodyElse) {
+    play_and_use(
+        [](hand& h, int) -> awaitable<void> {
+            auto greeting = h.greet();
+            co_await std::move(greeting);
+            for (;;) {
+                auto reading = h.next();
+                auto const words = co_await std::move(reading);
+                if (words[1] == "late") {
+                    auto resting = h.rest(5s);
+                    co_await std::move(resting);
+                }
+                auto answering = h.send(bulk(words[1]));
+                co_await std::move(answering);
+            }
+        },
+        [](client_scene& s) -> awaitable<void> {
+            s.start();
+            auto waiting = s.until([&s] { return s.client.is_ready(); });
+            co_await std::move(waiting);
+            client_call before("GET", "before"), late("INCR", "late"), behind("GET", "behind"),
+                cancelled("GET", "cancelled");
+            late.request.set_timeout(2s);
+            for (auto* const c : {&before, &late, &behind})
+                c->start(s.client);
+            cancelled.start(s.client);
+            auto ending = s.until([&] { return late.is_done(); });
+            co_await std::move(ending);
+            EXPECT_EQ(late.end, redis::error::no_answer_in_time);
+            EXPECT_NE(late.end, redis::condition::not_executed);
+            EXPECT_EQ(s.client.cancel(cancelled.request), 1U);
+            EXPECT_FALSE(behind.is_done());
+            auto answered = s.until([&] { return behind.is_done() && before.is_done(); });
+            co_await std::move(answered);
+            EXPECT_EQ(before.response.value(), "before");
+            EXPECT_EQ(behind.response.value(), "behind");
+            EXPECT_EQ(cancelled.end, redis::error::maybe_executed);
+            EXPECT_EQ(s.count(event_kind::lost), 0U) << "the connection goes on";
+        });
+}
+
+TEST(RedisClient, GivesUpAfterSoManyAttempts) {
+    play_and_use([](hand&, int) -> awaitable<void> { co_return; },
+                 [](client_scene& s) -> awaitable<void> {
+                     client_call waits("SET", "a");
+                     waits.start(s.client);
+                     s.start();
+                     auto ending = s.until([&s] { return s.ended.has_value(); });
+                     co_await std::move(ending);
+                     EXPECT_TRUE(*s.ended);
+                     EXPECT_NE(*s.ended, fairlead::error::operation_aborted);
+                     EXPECT_EQ(s.client.counters().attempts, 4U);
+                     EXPECT_EQ(s.events.back(), event_kind::gave_up);
+                     auto answered = s.until([&] { return waits.is_done(); });
+                     co_await std::move(answered);
+                     EXPECT_EQ(waits.end, redis::error::not_sent);
+                     client_call late("SET", "b");
+                     late.start(s.client);
+                     auto refused = s.until([&] { return late.is_done(); });
+                     co_await std::move(refused);
+                     EXPECT_EQ(late.end, redis::error::not_connected) << "nobody would ever connect for it";
+                 },
+                 {.config = {.address = "10.0.0.1"}, .options = {.attempts_max = 4}});
+}
+
+TEST(RedisClient, PausesGrowAndAreNotAllTheSame) {
+    play_and_use([](hand&, int) -> awaitable<void> { co_return; },
+                 [](client_scene& s) -> awaitable<void> {
+                     std::vector<std::chrono::milliseconds> longest;
+                     s.heard = [&](redis::client_event const& e) {
+                         if (e.kind != event_kind::failed)
+                             return;
+                         auto const most = std::min(50ms * (1 << std::min(e.attempt - 1, 20U)), 400ms);
+                         EXPECT_LE(e.pause, most);
+                         EXPECT_GE(e.pause, most / 2);
+                         if (most == 400ms)
+                             longest.push_back(e.pause);
+                     };
+                     s.start();
+                     auto ending = s.until([&s] { return s.ended.has_value(); });
+                     co_await std::move(ending);
+                     s.heard = {};
+                     EXPECT_GE(longest.size(), 4U);
+                     EXPECT_NE(std::ranges::min(longest), std::ranges::max(longest));
+                 },
+                 {.config = {.address = "10.0.0.1"}, .options = {.pause_max = 400ms, .give_up_after = 20s}});
+}
+
+/// One attempt at a time each, and not all of them at one time.
+TEST(RedisClient, X03_ManyClientsComeBackSpreadOut) {
+    constexpr std::size_t clients = 300;
+    sim::for_each_seed(scaled(10, 3), [](sim::world& w) {
+        std::vector<std::chrono::nanoseconds> attempts;
+        std::vector<bool> is_trying(clients);
+        w.add_host("app", [&](sim::host& h) -> awaitable<void> {
+            return [](sim::world& world, io_context& context, std::vector<std::chrono::nanoseconds>& at,
+                      std::vector<bool>& trying) -> awaitable<void> {
+                std::deque<redis::client> all;
+                std::size_t ended = 0;
+                for (std::size_t i = 0; i != clients; ++i) {
+                    redis::client_options o;
+                    o.pause_max = 1s;
+                    o.on_event = [&, i](redis::client_event const& e) {
+                        EXPECT_NE(trying[i], e.kind == event_kind::connecting);
+                        trying[i] = e.kind == event_kind::connecting;
+                        if (trying[i])
+                            at.push_back(world.elapsed());
+                    };
+                    // Nobody listens there.
+                    all.emplace_back(context, redis::config_view{.address = "127.0.0.1:1"}, o)
+                        .async_run([&ended](error_code) { ++ended; });
+                }
+                steady_timer t(context, 6s);
+                auto waiting = t.async_wait();
+                co_await std::move(waiting);
+                for (auto& each : all)
+                    each.cancel();
+                while (ended != clients) {
+                    t.expires_after(1ms);
+                    auto ending = t.async_wait();
+                    co_await std::move(ending);
+                }
+            }(w, h.context(), attempts, is_trying);
+        });
+        finish(w);
+        // From the third second on, pauses are of half a second to a second.
+        std::map<long, std::size_t> in_tenths;
+        for (auto const at : attempts)
+            if (at >= 4s)
+                ++in_tenths[at / 100ms];
+        auto const most = *std::ranges::max_element(in_tenths, {}, [](auto const& each) { return each.second; });
+        EXPECT_LT(most.second, clients / 2) << "in the tenth of a second number " << most.first;
+        EXPECT_GE(attempts.size(), clients * 6);
+    });
+}
+
+TEST(RedisClient, CredentialsAreAskedForBeforeEachConnection) {
+    int asked = 0;
+    std::vector<std::string> passwords;
+    play_and_use(
+        [&](hand& h, int generation) -> awaitable<void> {
+            if (generation == 0)
+                passwords.clear();
+            auto reading = h.next();
+            auto const hello = co_await std::move(reading);
+            passwords.push_back(hello.at(4));
+            auto answering = h.send(generation < 2 ? "-WRONGPASS no\r\n" : "%1\r\n+proto\r\n:3\r\n");
+            co_await std::move(answering);
+            auto draining = h.skip(1);
+            co_await std::move(draining);
+        },
+        [&](client_scene& s) -> awaitable<void> {
+            s.start();
+            auto waiting = s.until([&s] { return s.client.is_ready(); });
+            co_await std::move(waiting);
+            EXPECT_EQ(passwords.size(), 3U);
+            EXPECT_NE(passwords.front(), passwords.back());
+        },
+        {.config = {.address = "10.0.0.1"}, .options = {.ask_credentials = [&asked]() -> redis::credentials {
+                                                return {"me", "secret" + std::to_string(++asked)};
+                                            }}});
+}
+
+TEST(RedisClient, AWrongPasswordEndsItAtOnce) {
+    play_and_use(
+        [](hand& h, int) -> awaitable<void> {
+            auto reading = h.skip(1);
+            co_await std::move(reading);
+            auto answering = h.send("-WRONGPASS invalid username-password pair or user is disabled.\r\n");
+            co_await std::move(answering);
+            auto draining = h.skip(1);
+            co_await std::move(draining);
+        },
+        [](client_scene& s) -> awaitable<void> {
+            s.start();
+            auto ending = s.until([&s] { return s.ended.has_value(); });
+            co_await std::move(ending);
+            EXPECT_EQ(*s.ended, redis::error::auth_refused);
+            EXPECT_EQ(s.client.counters().attempts, 1U);
+            EXPECT_TRUE(s.client.server_text().starts_with("WRONGPASS")) << s.client.server_text();
+        },
+        {.config = {.address = "10.0.0.1", .password = "wrong"}, .options = {}});
+}
+
+TEST(RedisClient, CancelEndsItInAPauseToo) {
+    play_and_use([](hand&, int) -> awaitable<void> { co_return; },
+                 [](client_scene& s) -> awaitable<void> {
+                     s.start();
+                     auto waiting = s.until([&s] { return s.count(event_kind::failed) == 1; });
+                     co_await std::move(waiting);
+                     client_call waits("SET", "a");
+                     waits.start(s.client);
+                     auto const at = s.world.elapsed();
+                     s.client.cancel();
+                     auto ending = s.until([&] { return s.ended.has_value() && waits.is_done(); });
+                     co_await std::move(ending);
+                     EXPECT_EQ(*s.ended, fairlead::error::operation_aborted);
+                     EXPECT_EQ(waits.end, fairlead::error::operation_aborted);
+                     EXPECT_LT(s.world.elapsed() - at, 1s) << "the pause is not waited for";
+                 },
+                 {.config = {.address = "10.0.0.1"}, .options = {.pause_min = 1h, .pause_max = 1h}}, {});
+}
+
+/// A coroutine that is asked to end, and a limit: they end one call or the client.
+TEST(RedisClient, CallsAndTheClientEndAsCoroutinesDo) {
+    play_and_use(
+        [](hand& h, int) -> awaitable<void> {
+            auto greeting = h.greet();
+            co_await std::move(greeting);
+            auto draining = h.skip(1'000); // It answers nothing.
+            co_await std::move(draining);
+        },
+        [](client_scene& s) -> awaitable<void> {
+            error_code ran;
+            auto running = s.client.async_run(cancel_after(3s, redirect_error(ran)));
+            bool is_over = false;
+            co_spawn(s.context, std::move(running), [&](std::exception_ptr e) {
+                is_over = true;
+                if (e)
+                    std::rethrow_exception(e);
+            });
+            auto waiting = s.until([&s] { return s.client.is_ready(); });
+            co_await std::move(waiting);
+            client_call one("INCR", "a");
+            error_code ec;
+            auto limited = s.client.async_exec(one.request, one.response, cancel_after(1s, redirect_error(ec)));
+            co_await std::move(limited);
+            EXPECT_EQ(ec, redis::error::maybe_executed);
+            EXPECT_TRUE(s.client.is_ready()) << "the connection goes on";
+            auto ending = s.until([&] { return is_over; });
+            co_await std::move(ending);
+            EXPECT_EQ(ran, fairlead::error::operation_aborted);
+            s.ended = ran;
+        });
+}
+
+/// Messages of the test's server: each connection confirms what it is asked for, and publishes on "news".
+awaitable<void> publish(hand& h, std::vector<std::string>& subscribed, int connection, int messages) {
+    subscribed.clear();
+    for (int expected = 3; expected != 0; --expected) {
+        auto reading = h.next();
+        auto const words = co_await std::move(reading);
+        if (words[0] == "ECHO") {
+            auto answering = h.send(bulk(words[1]));
+            co_await std::move(answering);
+            ++expected;
+            continue;
+        }
+        subscribed.push_back(words[0] + ' ' + words[1]);
+        std::string kind = words[0];
+        std::ranges::transform(kind, kind.begin(), [](char c) { return static_cast<char>(c | 0x20); });
+        auto confirming = h.send(">3\r\n" + bulk(kind) + bulk(words[1]) + ":1\r\n");
+        co_await std::move(confirming);
+    }
+    for (int i = 0; i != messages; ++i) {
+        auto const text = std::to_string(connection) + '.' + std::to_string(i);
+        auto sending = h.send(">3\r\n$7\r\nmessage\r\n$4\r\nnews\r\n" + bulk(text) +
+                              ">4\r\n$8\r\npmessage\r\n$5\r\nlog.*\r\n$5\r\nlog.a\r\n" + bulk(text));
+        co_await std::move(sending);
+    }
+}
+
+TEST(RedisClient, X13_SubscriptionsComeBackBeforeAnythingElse) {
+    std::vector<std::string> subscribed;
+    play_and_use(
+        [&](hand& h, int generation) -> awaitable<void> {
+            auto greeting = h.greet();
+            co_await std::move(greeting);
+            auto publishing = publish(h, subscribed, generation, 3);
+            co_await std::move(publishing);
+            if (generation == 0)
+                co_return;
+            std::vector<std::string> heard;
+            auto answering = answer_all(h, heard);
+            co_await std::move(answering);
+        },
+        [&](client_scene& s) -> awaitable<void> {
+            s.start();
+            auto waiting = s.until([&s] { return s.client.is_ready(); });
+            co_await std::move(waiting);
+            auto subscribing = s.client.subscribe("news", redis::pattern("log.*"), redis::shard("s"));
+            auto sub = co_await std::move(subscribing);
+            std::vector<std::string> news, logs;
+            std::vector<std::uint64_t> connections;
+            while (news.size() != 6 || logs.size() != 6) {
+                auto next = sub.next();
+                auto const m = co_await std::move(next);
+                if (!m)
+                    throw std::runtime_error("the subscription has ended");
+                EXPECT_EQ(m->lost, 0U);
+                (m->value.pattern.empty() ? news : logs).push_back(m->value.payload);
+                connections.push_back(m->value.connection);
+            }
+            EXPECT_EQ(news, (std::vector<std::string>{"0.0", "0.1", "0.2", "1.0", "1.1", "1.2"}));
+            EXPECT_EQ(logs, news);
+            EXPECT_TRUE(std::ranges::is_sorted(connections));
+            EXPECT_NE(connections.front(), connections.back()) << "messages between the two may be missed";
+            std::ranges::sort(subscribed);
+            EXPECT_EQ(subscribed, (std::vector<std::string>{"PSUBSCRIBE log.*", "SSUBSCRIBE s", "SUBSCRIBE news"}));
+            auto restoring = s.until([&s] { return s.count(event_kind::restored) != 0; });
+            co_await std::move(restoring);
+        });
+}
+
+TEST(RedisClient, ASlowReaderLosesTheOldestAndIsTold) {
+    std::vector<std::string> subscribed;
+    play_and_use(
+        [&](hand& h, int generation) -> awaitable<void> {
+            auto greeting = h.greet();
+            co_await std::move(greeting);
+            auto publishing = publish(h, subscribed, generation, 20);
+            co_await std::move(publishing);
+            std::vector<std::string> heard;
+            auto answering = answer_all(h, heard);
+            co_await std::move(answering);
+        },
+        [&](client_scene& s) -> awaitable<void> {
+            s.start();
+            auto waiting = s.until([&s] { return s.client.is_ready(); });
+            co_await std::move(waiting);
+            auto slowly = s.client.subscribe("news");
+            auto slow = co_await std::move(slowly);
+            auto subscribing = s.client.subscribe("other", redis::shard("s"));
+            auto other = co_await std::move(subscribing);
+            client_call echo("ECHO", "behind the messages");
+            echo.start(s.client);
+            auto answered = s.until([&] { return echo.is_done(); });
+            co_await std::move(answered);
+            EXPECT_EQ(echo.response.value(), "behind the messages") << "replies pass the messages that wait";
+            auto arrived = s.until([&] { return s.client.traffic().pushes == 43; });
+            co_await std::move(arrived);
+            std::size_t got = 0, lost = 0;
+            while (got + lost != 20) {
+                auto next = slow.next();
+                auto const m = co_await std::move(next);
+                lost += m->lost;
+                EXPECT_EQ(m->value.payload, "0." + std::to_string(got + lost));
+                ++got;
+            }
+            EXPECT_EQ(got, 4U);
+            EXPECT_EQ(lost, 16U);
+        },
+        {.config = {.address = "10.0.0.1"}, .options = {.subscription_buffer = 4}});
+}
+
+TEST(RedisClient, ARefusedSubscriptionThrowsAndLeavesNothing) {
+    play_and_use(
+        [&](hand& h, int) -> awaitable<void> {
+            auto greeting = h.greet();
+            co_await std::move(greeting);
+            for (;;) {
+                auto reading = h.next();
+                auto const words = co_await std::move(reading);
+                auto answering = h.send(words[1] == "secret" ? "-NOPERM no permissions to access it\r\n"
+                                                             : ">3\r\n$9\r\nsubscribe\r\n" + bulk(words[1]) + ":1\r\n");
+                co_await std::move(answering);
+                if (words[1] == "last")
+                    co_return;
+            }
+        },
+        [&](client_scene& s) -> awaitable<void> {
+            s.start();
+            auto waiting = s.until([&s] { return s.client.is_ready(); });
+            co_await std::move(waiting);
+            std::string said;
+            try {
+                auto subscribing = s.client.subscribe("secret");
+                auto sub = co_await std::move(subscribing);
+            } catch (system_error const& e) {
+                said = e.what();
+                EXPECT_EQ(e.code(), redis::error::no_permission);
+            }
+            EXPECT_NE(said.find("NOPERM"), std::string::npos) << said;
+            auto subscribing = s.client.subscribe("last");
+            auto sub = co_await std::move(subscribing);
+            auto restoring = s.until([&s] { return s.count(event_kind::restored) != 0; });
+            co_await std::move(restoring);
+            EXPECT_EQ(s.count(event_kind::refused), 0U) << "it is not asked for again";
+        });
+}
+
+TEST(RedisClient, ASubscriptionMayOutliveItsClient) {
+    play_and_use(
+        [&](hand& h, int) -> awaitable<void> {
+            auto greeting = h.greet();
+            co_await std::move(greeting);
+            auto reading = h.skip(1);
+            co_await std::move(reading);
+            auto confirming = h.send(">3\r\n$9\r\nsubscribe\r\n$4\r\nnews\r\n:1\r\n");
+            co_await std::move(confirming);
+            auto draining = h.skip(1);
+            co_await std::move(draining);
+        },
+        [&](client_scene& s) -> awaitable<void> {
+            std::optional<redis::client> other(std::in_place, s.context, redis::config_view{.address = "10.0.0.1"});
+            bool is_over = false;
+            other->async_run([&](error_code) { is_over = true; });
+            auto subscribing = other->subscribe("news");
+            auto sub = co_await std::move(subscribing);
+            bool has_ended = false;
+            sub.async_next([&](error_code ec, auto const& m) {
+                EXPECT_FALSE(ec);
+                EXPECT_FALSE(m);
+                has_ended = true;
+            });
+            other.reset();
+            auto ending = s.until([&] { return has_ended && is_over; });
+            co_await std::move(ending);
+            auto next = sub.next();
+            auto const m = co_await std::move(next);
+            EXPECT_FALSE(m);
+            s.ended.emplace(); // This scene's own client has never run.
+        });
+}
+
+} // namespace
+} // namespace fairlead::test
