@@ -137,7 +137,7 @@ void client_core::opened(request& first) {
 }
 
 void client_core::restored(error_code const& ec) noexcept {
-    if (ec == condition::refused_by_server)
+    if (ec == condition::refused_by_server || ec == error::refused_command)
         return tell({.kind = event_kind::refused, .why = ec, .server_text = shared_->server_text()});
     if (ec || !std::exchange(has_lost_, false))
         return;

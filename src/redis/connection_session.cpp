@@ -122,6 +122,11 @@ void connection_core::restore() {
             watch_->restored({});
         return;
     }
+    if (restore_request_.has_subscriptions() && greeting_.protocol() == resp3::version::resp2) {
+        if (watch_) // Its confirmations would be taken for replies.
+            watch_->restored(error::refused_command);
+        return;
+    }
     restore_.begin(this, &restore_request_);
     restore_.object = nullptr;
     restore_.deliver = &deliver_nothing;

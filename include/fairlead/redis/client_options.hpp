@@ -18,7 +18,7 @@ enum class event_kind : unsigned char {
     ready,      ///< The server serves; subscriptions have been sent for before all requests.
     lost,       ///< A connection that was ready has ended: event::why. Pushes may be missed until the next restored.
     failed,     ///< An attempt has failed: event::why.
-    refused,    ///< The server refused a subscription: event::server_text.
+    refused,    ///< The server refused a subscription, or speaks RESP2 only: event::server_text.
     restored,   ///< After a loss, all subscriptions are in force again. Messages of the time between were missed.
     gave_up,    ///< async_run ends: event::why. Calls fail at once from now on.
 };
