@@ -80,7 +80,7 @@ private:
 };
 
 /// Says a line when it has heard those of all for the round before. `pause`: reads no faster than that.
-awaitable<void> talk(io_context& ctx, chat_scene& s, std::uint64_t me, std::chrono::microseconds pause) {
+awaitable<void> say_lines(io_context& ctx, chat_scene& s, std::uint64_t me, std::chrono::microseconds pause) {
     tcp::socket socket(ctx);
     co_await enter(socket);
     if (pause != 0us)
@@ -139,7 +139,7 @@ TEST(ChatRoom, WhoDoesNotReadIsDroppedAndNamedAndTheOthersGetEveryLine) {
         for (std::uint64_t i = 0; i != s.talkers; ++i) {
             std::chrono::microseconds const pause(i == 1 ? 200 : 0);
             w.add_host("talker " + std::to_string(i),
-                       [&s, i, pause](io_context& ctx) { return talk(ctx, s, i, pause); });
+                       [&s, i, pause](io_context& ctx) { return say_lines(ctx, s, i, pause); });
         }
         w.run();
         EXPECT_EQ(s.dropped, std::vector{s.silent}) << "nobody else is dropped, also not one who is slow";
