@@ -1,12 +1,29 @@
 // The public face of a client.
 #include <redis/client_core.hpp>
 
+#include <stdexcept>
+
 namespace fairlead::redis {
 namespace impl {
+namespace {
+
+/// Settings that a client would not heed.
+config_view const& checked(config_view const& cfg) {
+    config_view const usual;
+    if (cfg.dedicated)
+        throw std::invalid_argument("redis::client: config::dedicated is of a redis::connection, for what its commands "
+                                    "change would be lost with each connection");
+    if (cfg.pushes != usual.pushes || cfg.pushes_max != usual.pushes_max || cfg.push_bytes_max != usual.push_bytes_max)
+        throw std::invalid_argument("redis::client: the limits of pushes are of a redis::connection; set "
+                                    "client_options::subscription_buffer");
+    return cfg;
+}
+
+} // namespace
 
 client_core::client_core(any_io_executor const& ex, config_view const& cfg, connector const* how,
                          client_options options)
-    : cfg_(cfg),
+    : cfg_(checked(cfg)),
       options_(std::move(options)),
       shared_(how ? new connection_core(ex, *how) : new connection_core(ex)),
       pause_(shared_->io_executor()) {

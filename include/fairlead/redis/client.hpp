@@ -61,8 +61,11 @@ struct client_run {
 ///
 /// Messages of channels come through subscribe(). A SUBSCRIBE through async_exec is refused.
 ///
-/// Handlers, threads and executors: as of connection.
+/// Handlers, threads and executors: as of connection. Requests that were not written when a connection ended always
+/// wait for the next one, as with config::keep_unsent.
 ///
+/// Throws     std::invalid_argument from the constructor, for config::dedicated and the limits of pushes: these are of
+///            a connection alone
 /// Threads    any, also several at the same time, the destructor by itself; but one thread is inside run() of the
 ///            io_context on which the client is. A thread_pool may have many
 /// Lifetime   outlived by its context; destroying it completes what is pending with operation_aborted or maybe_executed

@@ -1,5 +1,6 @@
 // Settings can be written in place wherever an operation takes them, also inside a co_await expression. With g++ 12 an
 // aggregate that is made there is destroyed twice, if its members have destructors.
+#include <fairlead/redis/client.hpp>
 #include <fairlead/redis/connection.hpp>
 #include <fairlead/redis_server/server.hpp>
 
@@ -12,6 +13,7 @@
 
 #include <chrono>
 #include <exception>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -123,6 +125,15 @@ TEST(RedisConfig, SettingsOutliveTheTextsTheyWereMadeOf) {
     EXPECT_EQ(c.limits.elements_max, 99U);
     redis::config_view const seen = c;
     EXPECT_EQ(seen.address.data(), c.address.data()) << "views are not copies";
+}
+
+TEST(RedisConfig, AClientRefusesWhatItWouldNotHeed) {
+    io_context context;
+    EXPECT_THROW(redis::client(context, {.dedicated = true}), std::invalid_argument);
+    EXPECT_THROW(redis::client(context, {.pushes_max = 7}), std::invalid_argument);
+    EXPECT_THROW(redis::client(context, {.push_bytes_max = 7}), std::invalid_argument);
+    EXPECT_THROW(redis::client(context, {.pushes = redis::push_policy::close}), std::invalid_argument);
+    EXPECT_NO_THROW(redis::client(context, {.request_timeout = 1s, .keep_unsent = true}));
 }
 
 } // namespace
