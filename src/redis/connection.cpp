@@ -7,13 +7,17 @@ namespace fairlead::redis {
 namespace impl {
 
 connection_core::connection_core(any_io_executor const& ex, transport* other)
+    : connection_core(ex, io::impl::io_loop_for(ex), other) {}
+
+connection_core::connection_core(any_io_executor const& ex, io::impl::io_loop_ref const& on, transport* other)
     : executor_(ex),
-      engine_(io::impl::io_loop_for(ex)),
+      engine_(on),
       mux_(cfg_),
       sockets_(*engine_),
       stream_(other ? other : &sockets_),
       timer_(io_executor()),
-      epoch_ns_(engine_->now_ns()) {
+      limits_(*engine_, engine_->now_ns(), this,
+              [](void* self) noexcept { static_cast<connection_core*>(self)->on_limits(); }) {
     if (!fairlead::impl::exec::loop_of(executor_)) {
         elsewhere_.emplace(executor_);
         references_.fetch_or(runs_elsewhere, std::memory_order_relaxed);
@@ -25,8 +29,6 @@ connection_core::connection_core(any_io_executor const& ex, transport* other)
     flush_.cancel = arrive_.cancel = homing_.cancel = nullptr;
     write_.run = &connection_core::on_written;
     read_.run = &connection_core::on_read;
-    limits_.core = this;
-    limits_.expire = [](io::op_limit& l, io_loop&) noexcept { static_cast<limits_timer&>(l).core->on_limits(); };
     ping_.first_entry = restore_.first_entry = 0;
     ping_request_.push("PING");
 }
@@ -35,12 +37,16 @@ connection_core::connection_core(any_io_executor const& ex, connector const& c) 
     stream_ = &streams_.emplace(*engine_, c);
 }
 
+connection_core::connection_core(connection_core& like, connector const* c)
+    : connection_core(like.executor_, like.engine_, nullptr) {
+    limits_.start_from(like.limits_);
+    if (c)
+        stream_ = &streams_.emplace(*engine_, *c);
+}
+
 void exec_canceller::request(op& o) const noexcept { end(static_cast<exec_op&>(o)); }
 void exec_canceller::end(exec_op& o) const noexcept { o.connection->ask(o); }
-connection_core::~connection_core() {
-    if (limits_.is_armed)
-        engine_->disarm(limits_);
-}
+connection_core::~connection_core() = default;
 
 void run_canceller::request(op& o) const noexcept {
     auto& r = static_cast<run_op&>(o);

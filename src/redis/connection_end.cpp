@@ -17,14 +17,21 @@ std::size_t connection_core::cancel_here(request const* r) noexcept {
     auto const n = mux_.cancel(r, done);
     pass_on(done);
     count_work();
-    return n;
+    return taker_ ? n + taker_->cancel(r) : n;
 }
 
 void connection_core::cancel_here(exec_op& o) noexcept {
+    if (!cancel_if_pending(o) && taker_)
+        taker_->cancel(o);
+}
+
+bool connection_core::cancel_if_pending(exec_op& o) noexcept {
     if (!mux_.cancel(o))
-        return;
+        return false;
     complete(o);
     count_work();
+    tell_when_alone();
+    return true;
 }
 
 void connection_core::end(run_op& o) noexcept {
@@ -41,11 +48,14 @@ void connection_core::cancel_marked() noexcept {
     stop_here(asked_run_.exchange(nullptr, std::memory_order_acq_rel));
     while (auto* const o = mux_.find_marked())
         cancel_here(*o);
+    while (auto* const o = taker_ ? taker_->find_marked() : nullptr)
+        cancel_here(*o);
 }
 
 void connection_core::close_here() noexcept {
     session_.close();
     cancel_here();
+    taker_ = nullptr;
     if (auto* const w = std::exchange(watch_, nullptr))
         w->release();
     release();

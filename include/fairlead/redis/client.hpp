@@ -19,6 +19,9 @@
 #include <utility>
 
 namespace fairlead::redis {
+
+class lease;
+
 namespace impl {
 
 class client_core;
@@ -156,6 +159,12 @@ public:
     awaitable<subscription> subscribe(Topics const&... all) {
         return impl::subscribe_to(*core_, impl::keep_topics(topic(all)...));
     }
+
+    /// Takes a connection out of the client's pool, for what changes the state of a connection: WATCH, a transaction in
+    /// several requests, SELECT (redis/lease.hpp). Waits for one if all are taken: client_options::leases_max.
+    /// Throws     system_error of what async_exec() ends with
+    /// Threads    any
+    awaitable<lease> acquire();
 
     /// Ends async_run, and all requests.
     /// Threads    any
