@@ -31,6 +31,7 @@ client_core::client_core(any_io_executor const& ex, config_view const& cfg, conn
       pause_(shared_->io_executor()) {
     cfg_.keep_unsent = true;
     shared_->retain(); // beside the reference that its close() gives back
+    shared_->configure(cfg_);
     shared_->is_watched_by(*this, options_.repeats_max);
     shared_->leaves_requests_to(pool_);
 }

@@ -17,7 +17,9 @@ connection_core::connection_core(any_io_executor const& ex, io::impl::io_loop_re
       stream_(other ? other : &sockets_),
       timer_(io_executor()),
       limits_(*engine_, engine_->now_ns(), this,
-              [](void* self) noexcept { static_cast<connection_core*>(self)->on_limits(); }) {
+              [](void* self) noexcept { static_cast<connection_core*>(self)->on_limits(); }),
+      before_the_queue_(*this, *engine_) {
+    before_the_queue_.start_from(limits_);
     if (!fairlead::impl::exec::loop_of(executor_)) {
         elsewhere_.emplace(executor_);
         references_.fetch_or(runs_elsewhere, std::memory_order_relaxed);
@@ -31,6 +33,8 @@ connection_core::connection_core(any_io_executor const& ex, io::impl::io_loop_re
     read_.run = &connection_core::on_read;
     ping_.first_entry = restore_.first_entry = 0;
     ping_request_.push("PING");
+    mux_.begin_tokens_behind(
+        static_cast<std::uint32_t>(static_cast<std::uint64_t>(engine_->now_ns()) * 0x9e3779b97f4a7c15U >> 32));
 }
 
 connection_core::connection_core(any_io_executor const& ex, connector const& c) : connection_core(ex) {
@@ -40,6 +44,7 @@ connection_core::connection_core(any_io_executor const& ex, connector const& c) 
 connection_core::connection_core(connection_core& like, connector const* c)
     : connection_core(like.executor_, like.engine_, nullptr) {
     limits_.start_from(like.limits_);
+    before_the_queue_.start_from(limits_);
     if (c)
         stream_ = &streams_.emplace(*engine_, *c);
 }

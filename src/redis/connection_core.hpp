@@ -12,6 +12,7 @@
 #include <redis/due_timer.hpp>
 #include <redis/greeting.hpp>
 #include <redis/multiplexer.hpp>
+#include <redis/request_line.hpp>
 #include <redis/request_taker.hpp>
 #include <redis/session_machine.hpp>
 #include <redis/session_watch.hpp>
@@ -81,6 +82,11 @@ public:
         mux_.send_pushes_to(w);
         w.retain();
     }
+    /// Before it is used: limits count from the first request on, not from the first session.
+    void configure(config const& cfg) {
+        cfg_ = cfg;
+        mux_.configure(cfg_);
+    }
     /// Before it is used: requests that it cannot execute go there.
     void leaves_requests_to(request_taker& t) noexcept { taker_ = &t; }
     /// Before it is used: its watch hears when it is left alone, and nobody receives its pushes.
@@ -96,7 +102,7 @@ public:
         auto text = greeting_.server_text();
         return text.empty() ? mux_.refusal() : text;
     }
-    std::size_t pending() noexcept { return mux_.counts().pending_with(started_elsewhere_); }
+    std::size_t pending() noexcept { return mux_.counts().pending_with(started_elsewhere_) + before_the_queue_.size(); }
     connection_counters counters() noexcept { return mux_.counters().get(); }
     std::uint64_t repeated() const noexcept { return mux_.repeated(); }
 
@@ -116,8 +122,8 @@ public:
     }
     bool cancel_if_pending(exec_op& o) noexcept;
     std::size_t cancel_here(request const* r) noexcept;
-    exec_op* find(op const* where, void* ticket) noexcept { return mux_.find(where, ticket); }
-    exec_op* find_marked() noexcept { return mux_.find_marked(); }
+    exec_op* find(op const* where, void* ticket) noexcept;
+    exec_op* find_marked() noexcept;
     /// Ends the session.
     void drop() noexcept { stop(fairlead::error::operation_aborted); }
     due_timer const& limits() const noexcept { return limits_; }
@@ -236,6 +242,9 @@ private:
     bool leaves_to_taker(request const& r) const noexcept { return taker_ && r.fit() == request::fitness::alone; }
     void leave_to_taker(exec_op& o) noexcept;
     bool enqueue(exec_op& o, bool is_ready) noexcept;
+    bool add_after_all(exec_op& o) noexcept;
+    bool may_wait_for_room(exec_op& o) noexcept;
+    void let_in() noexcept;
     bool arm_limit_of(exec_op& o) noexcept;
     std::uint32_t limit_of(request const& r) const noexcept;
     std::uint32_t due_of(exec_op const& o) noexcept;
@@ -328,6 +337,7 @@ private:
 
     // Limits of requests. Their clock is looked at once for each batch.
     due_timer limits_;
+    request_line before_the_queue_; // with config::wait_when_full
     std::uint32_t batch_ms_ = 0;
     bool is_batch_timed_ = false;
     std::atomic<unsigned> marks_{0};        // requests to end that have no message of their own

@@ -59,7 +59,9 @@ void connection_core::start(exec_op& o) noexcept {
 /// False: it has failed, and was completed.
 bool connection_core::enqueue(exec_op& o, bool is_ready) noexcept {
     o.repeats = repeats_;
-    if ((o.limit_ms != 0 && !arm_limit_of(o)) || !mux_.add(o)) [[unlikely]] {
+    if ((o.limit_ms != 0 && !arm_limit_of(o)) || (!mux_.add(o) && !add_after_all(o))) [[unlikely]] {
+        if (may_wait_for_room(o))
+            return before_the_queue_.push_back(o);
         complete(o);
         return false;
     }
@@ -68,6 +70,43 @@ bool connection_core::enqueue(exec_op& o, bool is_ready) noexcept {
     else
         count_work();
     return true;
+}
+
+/// It was refused on account of others, who have given up since.
+bool connection_core::add_after_all(exec_op& o) noexcept {
+    if (!mux_.holds_back() || !before_the_queue_.empty())
+        return false;
+    mux_.hold_back(false);
+    o.category = nullptr;
+    return mux_.add(o);
+}
+
+bool connection_core::may_wait_for_room(exec_op& o) noexcept {
+    bool const would_be_let_in_some_day = mux_.pending() != 0 || mux_.in_flight() || !before_the_queue_.empty();
+    if (!cfg_.wait_when_full || o.error() != error::too_many_requests || !would_be_let_in_some_day)
+        return false;
+    o.category = nullptr;
+    mux_.hold_back(true);
+    return true;
+}
+
+/// Those that wait for room, as far as there is some.
+void connection_core::let_in() noexcept {
+    mux_.hold_back(false);
+    while (!before_the_queue_.empty()) {
+        auto& o = before_the_queue_.pop_front();
+        if ((o.limit_ms == 0 || arm_limit_of(o)) && mux_.add(o))
+            continue;
+        if (!may_wait_for_room(o)) {
+            complete(o);
+            continue;
+        }
+        before_the_queue_.push_front(o);
+        break;
+    }
+    if (session_.is_ready())
+        queue_flush();
+    count_work();
 }
 
 void connection_core::leave_to_taker(exec_op& o) noexcept {
@@ -153,6 +192,8 @@ bool connection_core::written() noexcept {
     mux_.counters().bytes_written += write_.result.n;
     if (!write_.result.error) [[likely]] {
         mux_.output_done();
+        if (!before_the_queue_.empty()) [[unlikely]]
+            let_in();
         return true;
     }
     // The last words of the server may still be unread, so the reader ends the session: it will see the end, too.
@@ -231,6 +272,8 @@ void connection_core::pass_on(op_queue& done) noexcept {
         else
             loop().post(*o);
     }
+    if (!before_the_queue_.empty()) [[unlikely]]
+        let_in();
     tell_when_alone();
 }
 

@@ -93,10 +93,7 @@ void connection_core::take_arrival(outcome_record& o) noexcept {
         return done_with(static_cast<message&>(o));
     case errand::ask: {
         auto& m = static_cast<message&>(o);
-        auto* asked = mux_.find(static_cast<op const*>(m.about), m.ticket);
-        if (!asked && taker_)
-            asked = taker_->find(static_cast<op const*>(m.about), m.ticket);
-        if (asked)
+        if (auto* const asked = find(static_cast<op const*>(m.about), m.ticket))
             cancel_here(*asked);
         return done_with(m);
     }

@@ -10,13 +10,8 @@ lease_pool::lease_pool(client_core& c)
     : client_(c),
       most_(c.options().leases_max),
       all_(std::make_unique<std::unique_ptr<leased_connection>[]>(most_)),
-      limits_(c.shared().engine(), 0, this, [](void* self) noexcept { static_cast<lease_pool*>(self)->on_limits(); }) {
-    limits_.start_from(c.shared().limits());
-}
-
-lease_pool::~lease_pool() {
-    while (!line_.empty())
-        line_.pop_front(); // of a loop that has gone
+      line_(c.shared(), c.shared().engine()) {
+    line_.start_from(c.shared().limits());
 }
 
 // ---- those who wait
@@ -24,99 +19,37 @@ lease_pool::~lease_pool() {
 bool lease_pool::take(exec_op& o) noexcept {
     if (most_ == 0)
         return false;
-    if (o.limit_ms != 0 && !limits_.arm_by(o.due_ms)) {
-        o.fail(fairlead::impl::base::code_of(std::errc::not_enough_memory));
-        client_.shared().complete(o);
-        return true;
-    }
-    put_in_line(o);
-    look_for_work();
+    if (line_.push_back(o))
+        look_for_work();
     return true;
 }
 
-void lease_pool::put_in_line(exec_op& o) noexcept {
-    if (line_.empty())
-        client_.shared().loop().work_started();
-    line_.push_back(o);
-    waiting_.fetch_add(1, std::memory_order_relaxed);
-}
-
-void lease_pool::take_out(exec_op& o) noexcept {
-    op_queue::unlink(o);
-    waiting_.fetch_sub(1, std::memory_order_relaxed);
-    if (!line_.empty())
-        return;
-    limits_.disarm(); // It would keep the loop running.
-    client_.shared().loop().work_finished();
-}
-
-void lease_pool::give_up(exec_op& o, error_code const& ec) noexcept {
-    take_out(o);
-    o.fail(ec);
-    client_.shared().complete(o);
-}
-
 bool lease_pool::cancel(exec_op& o) noexcept {
-    bool is_mine = false;
-    line_.for_each([&](op& each) {
-        if (&each != &o)
-            return;
-        is_mine = true;
-        give_up(o, fairlead::error::operation_aborted);
-    });
+    bool is_mine = line_.cancel(o);
     for_each([&](leased_connection& l) { is_mine = is_mine || l.core().cancel_if_pending(o); });
     return is_mine;
 }
 
 std::size_t lease_pool::cancel(request const* r) noexcept {
-    std::size_t n = 0;
-    line_.for_each([&](op& each) {
-        auto& o = static_cast<exec_op&>(each);
-        if (o.request != r)
-            return;
-        ++n;
-        give_up(o, fairlead::error::operation_aborted);
-    });
+    auto n = line_.cancel(r);
     for_each([&](leased_connection& l) { n += l.core().cancel_here(r); });
     return n;
 }
 
 exec_op* lease_pool::find(op const* where, void* ticket) noexcept {
-    exec_op* found = nullptr;
-    line_.for_each([&](op& each) {
-        if (&each == where && fairlead::impl::exec::has_ticket(each, ticket))
-            found = static_cast<exec_op*>(&each);
-    });
+    auto* found = line_.find(where, ticket);
     for_each([&](leased_connection& l) { found = found ? found : l.core().find(where, ticket); });
     return found;
 }
 
 exec_op* lease_pool::find_marked() noexcept {
-    exec_op* found = nullptr;
-    line_.for_each([&](op& each) {
-        if (fairlead::impl::exec::is_marked_asked(each))
-            found = static_cast<exec_op*>(&each);
-    });
+    auto* found = line_.find_marked();
     for_each([&](leased_connection& l) { found = found ? found : l.core().find_marked(); });
     return found;
 }
 
-void lease_pool::on_limits() noexcept {
-    auto const now_ms = static_cast<std::uint32_t>(limits_.now_ms());
-    line_.for_each([&](op& each) {
-        auto& o = static_cast<exec_op&>(each);
-        if (o.limit_ms == 0)
-            return;
-        if (static_cast<std::int32_t>(now_ms - o.due_ms) >= 0)
-            give_up(o, error::not_sent_in_time);
-        else
-            limits_.arm_by(o.due_ms);
-    });
-}
-
 void lease_pool::end_all(error_code const& ec) noexcept {
-    while (!line_.empty())
-        give_up(static_cast<exec_op&>(*line_.front()), ec);
+    line_.give_all_up(ec);
     for_each([](leased_connection& l) { l.end(); });
 }
 
@@ -131,9 +64,7 @@ void lease_pool::look_for_work() noexcept {
         auto* const l = find_in(leased_connection::state::free);
         if (!l)
             break;
-        auto& o = static_cast<exec_op&>(*line_.front());
-        take_out(o);
-        give(*l, o);
+        give(*l, line_.pop_front());
     }
     if (!client_.shared().is_connected()) // Whether there is a server at all, the shared one finds out.
         return;
@@ -149,7 +80,7 @@ void lease_pool::look_for_work() noexcept {
         }
     } catch (...) {
         if (!line_.empty())
-            give_up(static_cast<exec_op&>(*line_.front()), fairlead::impl::base::code_of(std::errc::not_enough_memory));
+            line_.give_up(line_.front(), fairlead::impl::base::code_of(std::errc::not_enough_memory));
     }
 }
 
@@ -203,7 +134,7 @@ std::chrono::milliseconds lease_pool::idle_max() const noexcept {
 // ---- any thread
 
 std::size_t lease_pool::pending() noexcept {
-    auto n = waiting_.load(std::memory_order_relaxed);
+    auto n = line_.size();
     for_each([&](leased_connection& l) { n += l.core().pending(); });
     return n;
 }

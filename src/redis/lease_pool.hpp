@@ -1,8 +1,8 @@
 // The connections of a client beside the shared one, and those who wait for one.
 #pragma once
 
-#include <redis/due_timer.hpp>
 #include <redis/leased_connection.hpp>
+#include <redis/request_line.hpp>
 #include <redis/request_taker.hpp>
 
 #include <atomic>
@@ -19,7 +19,6 @@ class client_core;
 class lease_pool final : public request_taker {
 public:
     explicit lease_pool(client_core& c);
-    ~lease_pool();
 
     // ---- requests
     bool take(exec_op& o) noexcept override;
@@ -55,18 +54,12 @@ private:
     leased_connection* find_in(leased_connection::state s) noexcept;
     leased_connection* make_one();
     void give(leased_connection& l, exec_op& o) noexcept;
-    void put_in_line(exec_op& o) noexcept;
-    void take_out(exec_op& o) noexcept;
-    void give_up(exec_op& o, error_code const& ec) noexcept;
-    void on_limits() noexcept;
 
     client_core& client_;
     std::size_t most_;
     std::unique_ptr<std::unique_ptr<leased_connection>[]> all_;
     std::atomic<std::size_t> made_{0};
-    op_queue line_;
-    std::atomic<std::size_t> waiting_{0}; // in line_
-    due_timer limits_;
+    request_line line_; // for a connection
 };
 
 /// Space for a lease: what an exec_op has as its object whose deliver function is this.

@@ -48,6 +48,9 @@ enum class error {
     not_sent_in_time,  ///< Before a byte of it was written: it was not executed.
     no_answer_in_time, ///< After it was written: only the program can know whether to repeat it.
 
+    answers_out_of_order, ///< config::check_order: the answers of this connection cannot be told apart. Executed or
+                          ///< not.
+
     watched_key_changed, ///< optimistic(): before each attempt's EXEC. Nothing was executed: try later, or use a
                          ///< script.
 
