@@ -323,7 +323,7 @@ TEST(RedisLease, ALimitCoversTheWaitForAConnection) {
         {.leases_max = 1});
 }
 
-/// What was waited for in the server goes on to count when the request comes to a connection.
+/// It began with the call, not with the connection.
 TEST(RedisLease, ALimitGoesOnWhereTheRequestGoes) {
     use_leases(
         [](lease_scene& s) -> awaitable<void> {

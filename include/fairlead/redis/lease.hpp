@@ -71,9 +71,9 @@ public:
 
     /// As connection::async_exec(), also for requests that are fit for no shared connection.
     /// Completes  (error_code ec, std::size_t n): n bytes of text in the replies
-    /// Errors     as there; error::not_connected  its connection has ended; error::refused_command  a subscription
+    /// Errors     as there, and error::refused_command  a subscription
     /// Cancel     terminal or partial: before it was written it is taken back; then its replies are dropped when they
-    ///            come, and later requests wait for that
+    ///            come. Later requests wait for that
     /// Immediate  never
     /// Lifetime   req, resp and the lease outlive the completion; req is not changed meanwhile
     /// Threads    one at a time
@@ -83,7 +83,14 @@ public:
         return completion_token_transform<impl::execute::signature>(
             std::forward<Token>(token), impl::execute(hold_.core(), req, impl::refer_to(resp)));
     }
-    /// Executes a typed command, a pipeline or a transaction, as client::async_exec() does.
+    /// Executes a typed command, a pipeline of them or a transaction, and gives its result.
+    /// Completes  (error_code ec, result_type); the result counts when ec is not set
+    /// Errors     as above; what an await throws has the server's words
+    /// Cancel     as above
+    /// Immediate  never
+    /// Lifetime   the command is kept; the lease outlives the completion
+    /// Threads    one at a time
+    /// Allocates  awaited nothing beyond what the command and its result need; a block with a handler
     template <typed_command Command, class Token = use_await_t>
     decltype(auto) async_exec(Command c, Token&& token = {}) {
         return completion_token_transform<typename impl::typed_call<Command>::signature>(

@@ -63,8 +63,8 @@ struct refuses_arguments {
 /// Two kinds of commands are noted, in any spelling. Some break the order of replies on any connection: CLIENT REPLY,
 /// MONITOR, HELLO, RESET, QUIT, SYNC, SCRIPT DEBUG and others. Some disturb other callers on a shared one: SELECT,
 /// WATCH, AUTH, MULTI without EXEC in the same request, and blocking commands. With one of them async_exec fails with
-/// error::refused_command before a byte is written, unless it is a client's (redis/client.hpp), which has other
-/// connections for some. The command is refused(), and instead() says what to write. MULTI,
+/// error::refused_command before a byte is written. A client (redis/client.hpp) executes blocking commands on other
+/// connections. The command is refused(), and instead() says what to write. MULTI,
 /// EXEC and DISCARD with arguments are of the first kind: servers refuse these, but differ in whether the transaction
 /// is open afterwards.
 ///
@@ -117,8 +117,8 @@ public:
     /// The bytes as they are sent.
     std::string_view payload() const noexcept { return payload_; }
 
-    /// A client executes it on a connection of its pool, so that no other call waits behind its bytes or those of its
-    /// replies: for large values. The order among calls is kept within one request only then. clear() keeps it.
+    /// A client executes it on a connection of its pool: for large values, behind whose bytes no other call should
+    /// wait. The order among calls is kept within one request only then. clear() keeps it.
     void set_apart(bool is_apart = true) noexcept {
         is_apart_ = is_apart;
         if (fitness_ <= fitness::alone)
