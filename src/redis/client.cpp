@@ -34,6 +34,7 @@ client_core::client_core(any_io_executor const& ex, config_view const& cfg, conn
     shared_->configure(cfg_);
     shared_->is_watched_by(*this, options_.repeats_max);
     shared_->leaves_requests_to(pool_);
+    shared_->repeats_refused(options_.retry);
 }
 
 client_core::~client_core() { shared_->release(); }

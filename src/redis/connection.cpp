@@ -18,8 +18,12 @@ connection_core::connection_core(any_io_executor const& ex, io::impl::io_loop_re
       timer_(io_executor()),
       limits_(*engine_, engine_->now_ns(), this,
               [](void* self) noexcept { static_cast<connection_core*>(self)->on_limits(); }),
-      before_the_queue_(*this, *engine_) {
+      before_the_queue_(*this, *engine_),
+      refused_(*this, *engine_),
+      repeating_(*engine_, engine_->now_ns(), this,
+                 [](void* self) noexcept { static_cast<connection_core*>(self)->repeat_refused(); }) {
     before_the_queue_.start_from(limits_);
+    refused_.start_from(limits_);
     if (!fairlead::impl::exec::loop_of(executor_)) {
         elsewhere_.emplace(executor_);
         references_.fetch_or(runs_elsewhere, std::memory_order_relaxed);
@@ -45,6 +49,7 @@ connection_core::connection_core(connection_core& like, connector const* c)
     : connection_core(like.executor_, like.engine_, nullptr) {
     limits_.start_from(like.limits_);
     before_the_queue_.start_from(limits_);
+    refused_.start_from(limits_);
     if (c)
         stream_ = &streams_.emplace(*engine_, *c);
 }

@@ -9,6 +9,7 @@
 //     connection_health.cpp    is the server well?
 #pragma once
 
+#include <redis/backoff.hpp>
 #include <redis/due_timer.hpp>
 #include <redis/greeting.hpp>
 #include <redis/multiplexer.hpp>
@@ -89,6 +90,11 @@ public:
     }
     /// Before it is used: requests that it cannot execute go there.
     void leaves_requests_to(request_taker& t) noexcept { taker_ = &t; }
+    /// Before it is used.
+    void repeats_refused(retry_policy const& p) noexcept {
+        retry_ = p;
+        mux_.defer_refusals(p);
+    }
     /// Before it is used: its watch hears when it is left alone, and nobody receives its pushes.
     void serves_alone() noexcept {
         tells_when_alone_ = true;
@@ -102,7 +108,9 @@ public:
         auto text = greeting_.server_text();
         return text.empty() ? mux_.refusal() : text;
     }
-    std::size_t pending() noexcept { return mux_.counts().pending_with(started_elsewhere_) + before_the_queue_.size(); }
+    std::size_t pending() noexcept {
+        return mux_.counts().pending_with(started_elsewhere_) + before_the_queue_.size() + refused_.size();
+    }
     connection_counters counters() noexcept { return mux_.counters().get(); }
     std::uint64_t repeated() const noexcept { return mux_.repeated(); }
 
@@ -227,7 +235,7 @@ private:
     void restore();
     void cancel_here(exec_op& o) noexcept;
     void tell_when_alone() noexcept {
-        if (tells_when_alone_ && watch_ && mux_.pending() == 0) [[unlikely]]
+        if (tells_when_alone_ && watch_ && mux_.pending() == 0 && mux_.deferred().empty() && refused_.empty())
             watch_->left_alone(mux_.in_flight());
     }
     void stop_here(void* ticket) noexcept;
@@ -245,6 +253,12 @@ private:
     bool add_after_all(exec_op& o) noexcept;
     bool may_wait_for_room(exec_op& o) noexcept;
     void let_in() noexcept;
+    void begin(exec_op& o) const noexcept {
+        o.repeats = repeats_;
+        o.retries = retry_.attempts_max;
+    }
+    void keep_refused() noexcept;
+    void repeat_refused() noexcept;
     bool arm_limit_of(exec_op& o) noexcept;
     std::uint32_t limit_of(request const& r) const noexcept;
     std::uint32_t due_of(exec_op const& o) noexcept;
@@ -338,6 +352,11 @@ private:
     // Limits of requests. Their clock is looked at once for each batch.
     due_timer limits_;
     request_line before_the_queue_; // with config::wait_when_full
+    request_line refused_;          // for now; all are repeated together
+    retry_policy retry_{.attempts_max = 0};
+    backoff refusals_;
+    due_timer repeating_;
+    std::int64_t repeated_at_ms_ = 0;
     std::uint32_t batch_ms_ = 0;
     bool is_batch_timed_ = false;
     std::atomic<unsigned> marks_{0};        // requests to end that have no message of their own

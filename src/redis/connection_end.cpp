@@ -14,7 +14,7 @@ void connection_core::cancel_here() noexcept {
 
 std::size_t connection_core::cancel_here(request const* r) noexcept {
     op_queue done;
-    auto const n = mux_.cancel(r, done) + before_the_queue_.cancel(r);
+    auto const n = mux_.cancel(r, done) + before_the_queue_.cancel(r) + refused_.cancel(r);
     pass_on(done);
     count_work();
     return taker_ ? n + taker_->cancel(r) : n;
@@ -26,7 +26,7 @@ void connection_core::cancel_here(exec_op& o) noexcept {
 }
 
 bool connection_core::cancel_if_pending(exec_op& o) noexcept {
-    if (before_the_queue_.cancel(o))
+    if (before_the_queue_.cancel(o) || refused_.cancel(o))
         return true;
     if (!mux_.cancel(o))
         return false;
@@ -51,12 +51,14 @@ void connection_core::stop_here(void* ticket) noexcept {
 exec_op* connection_core::find(op const* where, void* ticket) noexcept {
     auto* o = mux_.find(where, ticket);
     o = o ? o : before_the_queue_.find(where, ticket);
+    o = o ? o : refused_.find(where, ticket);
     return !o && taker_ ? taker_->find(where, ticket) : o;
 }
 
 exec_op* connection_core::find_marked() noexcept {
     auto* o = mux_.find_marked();
     o = o ? o : before_the_queue_.find_marked();
+    o = o ? o : refused_.find_marked();
     return !o && taker_ ? taker_->find_marked() : o;
 }
 
@@ -109,9 +111,13 @@ void connection_core::give_up_requests(bool aborted, std::size_t bytes_written) 
     mux_.cancel(ping_); // These concern this session only, whatever is kept for the next one.
     mux_.cancel(restore_);
     bool const is_aborted = aborted || session_.is_closed();
-    if (is_aborted || !cfg_.keep_unsent || refuses_)
-        before_the_queue_.give_all_up(is_aborted ? make_error_code(fairlead::error::operation_aborted)
-                                                 : make_error_code(error::not_sent));
+    if (is_aborted || !cfg_.keep_unsent || refuses_) {
+        error_code const ec =
+            is_aborted ? make_error_code(fairlead::error::operation_aborted) : make_error_code(error::not_sent);
+        before_the_queue_.give_all_up(ec);
+        refused_.give_all_up(ec);
+        repeating_.disarm();
+    }
     op_queue done;
     mux_.end_generation({.aborted = is_aborted,
                          .keep_waiting = cfg_.keep_unsent && !refuses_,

@@ -53,12 +53,12 @@ void connection_core::start(exec_op& o) noexcept {
         o.due_ms = due_of(o);
     if (leaves_to_taker(*o.request)) [[unlikely]]
         return leave_to_taker(o);
+    begin(o);
     enqueue(o, is_ready);
 }
 
 /// False: it has failed, and was completed.
 bool connection_core::enqueue(exec_op& o, bool is_ready) noexcept {
-    o.repeats = repeats_;
     if ((o.limit_ms != 0 && !arm_limit_of(o)) || (!mux_.add(o) && !add_after_all(o))) [[unlikely]] {
         if (may_wait_for_room(o))
             return before_the_queue_.push_back(o);
@@ -116,7 +116,31 @@ void connection_core::leave_to_taker(exec_op& o) noexcept {
     complete(o);
 }
 
-bool connection_core::take_over(exec_op& o) noexcept { return enqueue(o, session_.is_ready()); }
+bool connection_core::take_over(exec_op& o) noexcept {
+    begin(o);
+    return enqueue(o, session_.is_ready());
+}
+
+/// Those that the server could not execute now.
+void connection_core::keep_refused() noexcept {
+    auto& all = mux_.deferred();
+    while (!all.empty())
+        refused_.push_back(static_cast<exec_op&>(*all.pop_front()));
+    if (repeating_.is_armed() || refused_.empty())
+        return;
+    if (repeating_.now_ms() - repeated_at_ms_ > 2 * retry_.pause_max.count())
+        refusals_.succeeded(); // It has been able again since.
+    refusals_.begin_attempt();
+    auto const pause = refusals_.next_pause(retry_.pause_min, retry_.pause_max, engine_->now_ns());
+    if (!repeating_.arm(static_cast<std::uint32_t>(repeating_.now_ms() + pause.count())))
+        repeat_refused();
+}
+
+void connection_core::repeat_refused() noexcept {
+    repeated_at_ms_ = repeating_.now_ms();
+    while (!refused_.empty())
+        enqueue(refused_.pop_front(), session_.is_ready());
+}
 
 bool connection_core::execute_own(std::string_view command) noexcept {
     try {
@@ -248,6 +272,8 @@ error_code connection_core::received(std::size_t n) {
     auto const p = mux_.on_bytes({static_cast<char const*>(bytes.data()), bytes.size()}, done);
     in_.consume(p.consumed);
     pass_on(done);
+    if (!mux_.deferred().empty()) [[unlikely]]
+        keep_refused();
     hand_out_pushes();
     if (p.ec)
         return p.ec;
@@ -303,6 +329,8 @@ void connection_core::hand_out_pushes() noexcept {
 
 // A pending operation is work, as everywhere; while a session runs its own read is.
 void connection_core::count_work() noexcept {
+    if (repeating_.is_armed() && refused_.empty()) [[unlikely]]
+        repeating_.disarm();
     if (limits_.is_armed() && !mux_.has_limits() && !session_.is_under_way()) [[unlikely]]
         limits_.disarm(); // It would keep the loop running.
     using change = session_machine::change_of_work;

@@ -17,6 +17,7 @@ leased_connection::leased_connection(lease_pool& pool, connection_core& like, co
       pause_(core_->io_executor()) {
     core_->retain(); // beside the reference that its close() gives back
     core_->serves_alone();
+    core_->repeats_refused(pool.client().options().retry);
     core_->is_watched_by(*this, repeats);
 }
 

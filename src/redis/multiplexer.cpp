@@ -82,8 +82,9 @@ multiplexer::multiplexer(config const& cfg)
       sending_first_(first_number) {}
 
 multiplexer::~multiplexer() {
-    while (!unproved_.empty())
-        unproved_.pop_front(); // of a loop that has gone
+    for (auto* const of_a_loop_that_has_gone : {&unproved_, &unproved_refusals_, &deferred_})
+        while (!of_a_loop_that_has_gone->empty())
+            of_a_loop_that_has_gone->pop_front();
 }
 
 void multiplexer::configure(config const& cfg) {
@@ -509,10 +510,16 @@ bool multiplexer::take_token(resp3::node const& answer, std::uint32_t token, op_
         ended(o);
         done.push_back(o);
     }
+    while (!unproved_refusals_.empty()) {
+        auto& o = static_cast<exec_op&>(*unproved_refusals_.pop_front());
+        ended(o);
+        deferred_.push_back(o);
+    }
     return true;
 }
 
 void multiplexer::fail_unproved(error_code const& ec, op_queue& done) noexcept {
+    unproved_.splice_back(unproved_refusals_);
     while (!unproved_.empty()) {
         auto& o = static_cast<exec_op&>(*unproved_.pop_front());
         o.give_up(ec);
@@ -714,7 +721,9 @@ void multiplexer::on_reply(reply_view const& reply, op_queue& done) {
         finish_front(done);
         return;
     }
-    if (e.op) [[likely]]
+    if (e.op && e.op->retries != 0 && is_deferred(*e.op, reply.nodes[0])) [[unlikely]]
+        e.op = nullptr;
+    else if (e.op) [[likely]]
         deliver(*e.op, reply);
     else if (e.token == 0)
         ++counters_.replies_dropped;
@@ -725,6 +734,33 @@ void multiplexer::on_reply(reply_view const& reply, op_queue& done) {
     if (e.effects != no_effect && e.is_last) [[unlikely]]
         correct_effects(e, reply.nodes[0]);
     finish_front(done);
+}
+
+/// True: it waits for another attempt.
+bool multiplexer::is_deferred(exec_op& o, resp3::node const& answer) noexcept {
+    if (!resp3::is_error(answer.kind) || o.request->commands() != 1)
+        return false;
+    bool passes = false;
+    switch (refusal_of(answer.value)) {
+    case error::loading: passes = deferring_.loading; break;
+    case error::busy: passes = deferring_.busy; break;
+    case error::master_down: passes = deferring_.master_down; break;
+    case error::cluster_down: passes = deferring_.cluster_down; break;
+    case error::try_again: passes = deferring_.try_again; break;
+    case error::read_only: passes = deferring_.read_only; break;
+    default: break;
+    }
+    if (!passes)
+        return false;
+    --o.retries;
+    ++repeated_;
+    if (head_ < last_question_) { // It may be another one's refusal.
+        unproved_refusals_.push_back(o);
+        return true;
+    }
+    ended(o);
+    deferred_.push_back(o);
+    return true;
 }
 
 /// By its last reply. A user who may not DISCARD has the transaction open still, in which all that comes next is

@@ -13,6 +13,7 @@
 #include <redis/shown.hpp>
 
 #include <fairlead/redis/connection.hpp>
+#include <fairlead/redis/retry.hpp>
 #include <fairlead/resp3/parser.hpp>
 
 #include <cstddef>
@@ -117,6 +118,12 @@ public:
     /// Of config::check_order: where the numbers begin, which differs from connection to connection.
     void begin_tokens_behind(std::uint32_t n) noexcept { token_ = n; }
 
+    // ---- refusals that pass
+
+    /// Requests with retries that are refused so go to deferred(), as not pending any more.
+    void defer_refusals(retry_policy const& p) noexcept { deferring_ = p; }
+    op_queue& deferred() noexcept { return deferred_; }
+
     // ---- bytes
 
     /// Bytes to write now: all that waits, as one batch, or nothing. They stay valid until the next call.
@@ -189,6 +196,7 @@ private:
     /// False: the connection cannot go on.
     bool take_token(resp3::node const& answer, std::uint32_t token, op_queue& done) noexcept;
     void fail_unproved(error_code const& ec, op_queue& done) noexcept;
+    bool is_deferred(exec_op& o, resp3::node const& answer) noexcept;
     void ended(exec_op& o) noexcept {
         limited_ -= o.limit_ms != 0;
         pending_.remove_one();
@@ -237,6 +245,10 @@ private:
     op_queue unproved_;
     std::uint64_t last_question_ = 0; // its entry
     std::uint32_t token_ = 0;         // of it
+
+    retry_policy deferring_{};
+    op_queue deferred_;
+    op_queue unproved_refusals_;
 
     std::uint64_t replies_ = 0; // of these bytes
 

@@ -500,6 +500,65 @@ TEST(RedisClient, CallsAndTheClientEndAsCoroutinesDo) {
         });
 }
 
+/// A server that reads its data first, and says so.
+TEST(RedisClient, P16_WhatIsRefusedForNowIsRepeated) {
+    std::vector<std::string> heard;
+    bool is_loading = true;
+    play_and_use(
+        [&](hand& h, int) -> awaitable<void> {
+            auto greeting = h.greet();
+            co_await std::move(greeting);
+            for (;;) {
+                auto reading = h.next();
+                auto const words = co_await std::move(reading);
+                heard.push_back(words[0] + ' ' + words.back());
+                bool const refuses = is_loading || words.back() == "always";
+                auto answering = h.send(refuses             ? "-LOADING Redis is loading the dataset in memory\r\n"
+                                        : words[0] == "GET" ? "-WRONGTYPE no\r\n"
+                                                            : ":1\r\n");
+                co_await std::move(answering);
+            }
+        },
+        [&](client_scene& s) -> awaitable<void> {
+            heard.clear();
+            is_loading = true;
+            s.start();
+            client_call one("INCR", "a"), wrong("GET", "list"), never("INCR", "always"), limited("INCR", "b"),
+                given_up("INCR", "c");
+            client_call both("INCR", "d");
+            both.request.push("INCR", "e");
+            redis::response<redis::result<long>, redis::result<long>> of_both;
+            bool is_both = false;
+            limited.request.set_timeout(100ms);
+            auto const begin = s.world.elapsed();
+            one.start(s.client);
+            wrong.start(s.client);
+            limited.start(s.client);
+            given_up.start(s.client);
+            s.client.async_exec(both.request, of_both, [&](error_code, std::size_t) { is_both = true; });
+            auto waiting = s.until([&] { return limited.is_done() && is_both; });
+            co_await std::move(waiting);
+            EXPECT_EQ(limited.end, redis::error::not_sent_in_time) << "a refused command was not executed";
+            EXPECT_LE(s.world.elapsed() - begin, 400ms);
+            EXPECT_FALSE(one.is_done());
+            EXPECT_TRUE(std::get<0>(of_both).error_text().starts_with("LOADING")) << "of several nothing is repeated";
+            EXPECT_GE(s.client.pending(), 3U);
+            EXPECT_EQ(s.client.cancel(given_up.request), 1U);
+            is_loading = false;
+            never.start(s.client);
+            auto ending = s.until([&] { return one.is_done() && wrong.is_done() && never.is_done(); });
+            co_await std::move(ending);
+            EXPECT_FALSE(one.end);
+            EXPECT_EQ(wrong.response.error_text(), "WRONGTYPE no");
+            EXPECT_GE(std::ranges::count(heard, "GET list"), 2);
+            EXPECT_EQ(std::ranges::count(heard, "INCR always"), 4);
+            EXPECT_TRUE(never.response.error_text().starts_with("LOADING"));
+            EXPECT_GE(given_up.completions, 1);
+            EXPECT_GE(s.client.counters().repeated, 5U);
+        },
+        {.options = {.retry = {.attempts_max = 3, .pause_min = 200ms, .pause_max = 300ms}}});
+}
+
 /// Of each connection it answers the first requests only.
 TEST(RedisClient, RequestsWaitForRoomInTheirOrder) {
     std::vector<std::string> heard;

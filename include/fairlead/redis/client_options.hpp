@@ -3,6 +3,7 @@
 
 #include <fairlead/base/durations.hpp>
 #include <fairlead/base/error.hpp>
+#include <fairlead/redis/retry.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -50,6 +51,7 @@ struct client_options {
     /// How often a request that only reads is sent anew when the connection was lost before its reply. Others are never
     /// repeated once a byte of them was written: they end with error::maybe_executed.
     std::uint8_t repeats_max = 2;
+    retry_policy retry{}; ///< Of requests that the server has refused for now.
 
     /// Connections beside the shared one, at the most: for requests that block or are apart, and for leases. They are
     /// made when needed; who finds none waits for one. 0: such requests are refused.
@@ -73,7 +75,7 @@ struct client_counters {
     std::uint64_t ready;    ///< ... that did.
     std::uint64_t lost;     ///< ... and ended, other than by cancel().
     std::uint64_t restored; ///< Losses after which all that was declared is in force again.
-    std::uint64_t repeated; ///< Requests that were sent anew.
+    std::uint64_t repeated; ///< Requests that were sent anew, since a connection was lost or the server was not able.
 };
 
 } // namespace fairlead::redis

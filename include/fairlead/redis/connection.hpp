@@ -81,6 +81,7 @@ struct exec_op : outcome_record {
     std::uint32_t limit_ms;                                   ///< 0: none
     std::uint32_t due_ms;                                     ///< when that is over, on the multiplexer's clock
     std::uint8_t repeats; ///< how often it may still be sent anew after its connection was lost
+    std::uint8_t retries; ///< ... after a refusal
 
     exec_op() noexcept {}
     void begin(connection_core* c, redis::request const* r) noexcept {
@@ -88,7 +89,7 @@ struct exec_op : outcome_record {
         request = r;
         first_entry = 0;
         limit_ms = 0;
-        repeats = 0;
+        repeats = retries = 0;
     }
     void fail(error_code const& ec) noexcept { fail(ec, index); }
     void fail(error_code const& ec, std::uint32_t at) noexcept {
