@@ -604,6 +604,30 @@ TEST(RedisClient, RequestsWaitForRoomInTheirOrder) {
         {.config = {.address = "10.0.0.1", .wait_when_full = true, .requests_max = 2}});
 }
 
+TEST(RedisClient, ASmallRequestDoesNotOvertakeALargeOne) {
+    std::vector<std::string> heard;
+    play_and_use(
+        [&heard](hand& h, int) -> awaitable<void> {
+            auto greeting = h.greet();
+            co_await std::move(greeting);
+            auto answering = answer_all(h, heard);
+            co_await std::move(answering);
+        },
+        [&heard](client_scene& s) -> awaitable<void> {
+            heard.clear();
+            client_call first("SET", "first", std::string(50, 'x')), large("SET", "large", std::string(80, 'x')),
+                small("GET", "small");
+            first.start(s.client);
+            large.start(s.client);
+            small.start(s.client);
+            s.start();
+            auto waiting = s.until([&] { return first.is_done() && large.is_done() && small.is_done(); });
+            co_await std::move(waiting);
+            EXPECT_EQ(heard, (std::vector<std::string>{"SET first", "SET large", "GET small"}));
+        },
+        {.config = {.address = "10.0.0.1", .wait_when_full = true, .queued_bytes_max = 140}});
+}
+
 TEST(RedisClient, ItsSettingsHoldBeforeItsFirstConnection) {
     play_and_use([](hand& h, int) { return h.greet(); },
                  [](client_scene& s) -> awaitable<void> {
