@@ -9,6 +9,7 @@
 #include <fairlead/base/durations.hpp>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -28,7 +29,7 @@ struct server_engine_options {
     std::size_t arguments_max = 1024 * 1024;               ///< Of one command.
     std::size_t bulk_bytes_max = 512 * 1024 * 1024;        ///< Of one argument, and of a string value.
     std::size_t inline_bytes_max = 64 * 1024;              ///< Of a command typed as a line.
-    std::size_t transaction_bytes_max = 64 * 1024 * 1024;  ///< Queued between MULTI and EXEC.
+    std::size_t transaction_bytes_max = 64 * 1024 * 1024;  ///< Queued between MULTI and EXEC, or behind a wait.
     std::size_t push_backlog_bytes_max = 32 * 1024 * 1024; ///< Output not taken: a subscriber beyond it is closed.
     std::uint64_t process_id = 0;                          ///< Shown by INFO.
     /// Time since the Unix epoch, for keys that expire. Without one time stands still, and so nothing expires.
@@ -51,6 +52,13 @@ public:
 
     std::size_t client_count() const noexcept;
     std::uint64_t commands_run() const noexcept;
+
+    /// The earliest time limit, by the clock, of the commands that wait (BLPOP and its kin); nothing when there is
+    /// none.
+    std::optional<std::chrono::milliseconds> next_time_limit() const noexcept;
+    /// Answers the commands that have waited for too long. An owner with a timer calls it at next_time_limit(). Without
+    /// one, that happens when any client is fed.
+    void end_late_waits();
 
 private:
     std::unique_ptr<server_impl::server_state> state_;
@@ -75,9 +83,9 @@ public:
     bool wants_close() const noexcept;
     std::uint64_t id() const noexcept;
 
-    /// `changed` is called when another client's commands gave this one output (a published message), or decided that
-    /// it has to close. It is never called from this client's own feed(). It runs at the end of that other feed(), once
-    /// for each, and may destroy any client, but not call feed().
+    /// `changed` is called when this one got output by something else than its own commands. That is a published
+    /// message, the end of a wait, or the decision that it has to close. It runs at the end of another client's feed(),
+    /// or of end_late_waits(), once for each. It may destroy any client, but not call feed().
     void on_output(std::function<void()> changed);
 
 private:

@@ -1,10 +1,10 @@
 // Commands about the connection and the server: HELLO, AUTH, CLIENT, INFO and their like.
-#include <redis_server/state.hpp>
+#include <redis_server/call.hpp>
 
 #include <algorithm>
 #include <string>
 
-namespace fairlead::redis::server_impl::commands {
+namespace fairlead::redis::server_impl::connections {
 namespace {
 
 constexpr std::string_view redis_version = "7.2.0"; // whose commands and wording these are
@@ -41,6 +41,8 @@ std::string describe(server_session const& who, std::int64_t now) {
         flags += 'P';
     if (who.in_transaction)
         flags += 'x';
+    if (who.waits)
+        flags += 'b';
     if (flags.empty())
         flags = "N";
     auto const field = [](std::string_view name, auto const& text) {
@@ -103,26 +105,24 @@ void client_kill(call& c) {
     c.number(1);
 }
 
-struct subcommand {
-    std::string_view name;
-    int arguments; // with command and subcommand; -n: at least n
-    void (*run)(call&);
-};
-
-// Runs the subcommand that args[1] names.
-void choose(call& c, std::span<subcommand const> from) {
-    for (auto const& sub : from)
-        if (c.is(1, sub.name)) {
-            auto const n = static_cast<int>(std::min<std::size_t>(c.args.size(), 1000));
-            bool const fits = sub.arguments >= 0 ? n == sub.arguments : n >= -sub.arguments;
-            return fits ? sub.run(c) : c.wrong_arity();
-        }
-    c.unknown_subcommand();
+void client_unblock(call& c) {
+    std::int64_t id = 0;
+    if (c.count() > 4)
+        return c.wrong_arity();
+    bool const has_reason = c.count() == 4;
+    bool const by_error = has_reason && c.is(3, "error");
+    if (has_reason && !by_error && !c.is(3, "timeout"))
+        return c.error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR");
+    if (!c.integer(c.args[2], id))
+        return;
+    auto const at = c.server.sessions.find(static_cast<std::uint64_t>(id));
+    bool const waits = at != c.server.sessions.end() && at->second->waits;
+    if (waits)
+        c.server.end_wait(*at->second, by_error ? "UNBLOCKED client unblocked via CLIENT UNBLOCK" : "");
+    c.number(waits);
 }
 
 void answer_ok(call& c) { c.ok(); }
-
-} // namespace
 
 void auth(call& c) {
     if (c.args.size() > 3)
@@ -216,7 +216,7 @@ void select(call& c) {
     c.ok();
 }
 
-void client(call& c) {
+void client_(call& c) {
     static constexpr subcommand subcommands[] = {
         {"id", 2, [](call& k) { k.number(static_cast<std::int64_t>(k.self.id)); }},
         {"getname", 2, [](call& k) { k.self.name.empty() ? k.null() : k.bulk(k.self.name); }},
@@ -230,6 +230,7 @@ void client(call& c) {
         {"list", -2, client_list},
         {"reply", 3, client_reply},
         {"kill", 4, client_kill},
+        {"unblock", -3, client_unblock},
         {"no-evict", 3, answer_ok},
         {"no-touch", 3, answer_ok},
     };
@@ -243,8 +244,8 @@ void command_(call& c) {
         {"list", -2,
          [](call& k) {
              k.array(all_commands().size());
-             for (auto const& cmd : all_commands())
-                 k.bulk(cmd.name);
+             for (command const* const cmd : all_commands())
+                 k.bulk(cmd->name);
          }},
         {"docs", -2, [](call& k) { k.map(0); }},
         {"info", -2,
@@ -414,4 +415,36 @@ void debug(call& c) {
     choose(c, subcommands);
 }
 
-} // namespace fairlead::redis::server_impl::commands
+// There are no replicas that could confirm anything.
+void wait(call& c) {
+    std::int64_t replicas = 0;
+    std::optional<std::int64_t> until;
+    if (!c.integer(c.args[1], replicas) || !c.milliseconds_limit(c.args[2], until))
+        return;
+    if (replicas <= 0 || !c.may_wait())
+        return c.number(0);
+    c.wait({}, until, late_reply::zero);
+}
+
+constexpr command table[] = {
+    {"auth", at_least(2), no_auth | no_script, no_keys, of_fast | of_connection, auth},
+    {"client", at_least(2), 0, no_keys, of_slow, client_},
+    {"command", at_least(1), 0, no_keys, of_slow | of_connection, command_},
+    {"config", at_least(2), 0, no_keys, of_slow, config},
+    {"debug", at_least(2), no_script, no_keys, of_admin | of_slow | of_dangerous, debug},
+    {"echo", 2, 0, no_keys, of_fast | of_connection, echo},
+    {"hello", at_least(1), no_auth | no_script, no_keys, of_fast | of_connection, hello},
+    {"info", at_least(1), 0, no_keys, of_slow | of_dangerous, info},
+    {"ping", at_least(1), in_subscription, no_keys, of_fast | of_connection, ping},
+    {"quit", at_least(1), no_auth | no_script | in_subscription | unqueued, no_keys, of_fast | of_connection, quit},
+    {"reset", 1, no_auth | no_script | in_subscription | unqueued, no_keys, of_fast | of_connection, reset},
+    {"select", 2, 0, no_keys, of_fast | of_connection, select},
+    {"time", 1, 0, no_keys, of_fast, time},
+    {"wait", 3, no_script, no_keys, of_slow | of_connection, wait},
+};
+
+} // namespace
+
+std::span<command const> rows() noexcept { return table; }
+
+} // namespace fairlead::redis::server_impl::connections
