@@ -35,6 +35,11 @@ void call::unknown_subcommand() const {
     error("ERR unknown subcommand '" + std::string(args[1].substr(0, 128)) + "'. Try " + upper(cmd.name) + " HELP.");
 }
 
+void call::wrong_subcommand() const {
+    error("ERR unknown subcommand or wrong number of arguments for '" + std::string(args[1].substr(0, 128)) +
+          "'. Try " + upper(cmd.name) + " HELP.");
+}
+
 bool call::integer(std::string_view text, std::int64_t& n, std::string_view complaint) const {
     if (parse_integer(text, n))
         return true;

@@ -48,6 +48,7 @@ struct call {
     void wrong_number() const; // of arguments, of the command
     void wrong_arity() const;  // of arguments, of a subcommand
     void unknown_subcommand() const;
+    void wrong_subcommand() const; // one that is known, whose arguments do not fit
 
     /// Argument i is `word`, in any case.
     bool is(std::size_t i, std::string_view word) const noexcept { return equals_any_case(args[i], word); }

@@ -115,6 +115,15 @@ std::span<command const> rows() noexcept;
 namespace sorting {
 std::span<command const> rows() noexcept;
 }
+namespace stream_groups {
+std::span<command const> rows() noexcept;
+}
+namespace stream_reads {
+std::span<command const> rows() noexcept;
+}
+namespace streams {
+std::span<command const> rows() noexcept;
+}
 namespace strings {
 std::span<command const> rows() noexcept;
 }

@@ -998,5 +998,283 @@ TEST_F(RealRedisAnswers, WhenCommandsWait) {
     )");
 }
 
+TEST_F(RealRedisAnswers, OnStreams) {
+    play(R"(
+        XADD s 1-1 a 1
+        XADD s 1-1 a 1
+        XADD s 1 a 1
+        XADD s 0-0 a 1
+        XADD other 0-0 a 1
+        XADD s 0-1 a 1
+        XADD s x a 1
+        XADD s 1-x a 1
+        XADD s 1-* a 1
+        XADD s 3-* a 1 b 2
+        XADD s 2-* a 1
+        XADD s 5 a 1
+        XADD s 5-1
+        XADD s 6-1 a
+        XADD none NOMKSTREAM 1-1 a 1
+        XADD new 0-* a 1
+        XADD new 18446744073709551615-18446744073709551615 a 1
+        XADD new * a 1
+        ? XADD now * a 1
+        XADD s MAXLEN 3 7-1 a 1
+        XADD s MAXLEN = 2 7-2 a 1
+        XADD s MINID 7-1 7-3 a 1
+        XADD s MAXLEN -1 8-1 a 1
+        XADD s MAXLEN x 8-1 a 1
+        XADD s MAXLEN 5 LIMIT 10 8-1 a 1
+        XADD s MAXLEN ~ 5 LIMIT -1 8-1 a 1
+        XADD s LIMIT 5 8-1 a 1
+        XADD s MAXLEN 5 MINID 1 8-1 a 1
+        XADD s MAXLEN ~ 100 LIMIT 10 8-1 a 1
+        XLEN s
+        XLEN none
+        XRANGE s - +
+        XRANGE s 7-2 7-2
+        XRANGE s 7 7
+        XRANGE s (7-2 +
+        XRANGE s - (7-2
+        XRANGE s - + COUNT 1
+        XRANGE s - + COUNT 0
+        XRANGE s - + COUNT -1
+        XRANGE s - + COUNT x
+        XRANGE s - + FOO 1
+        XRANGE s x +
+        XRANGE s (18446744073709551615-18446744073709551615 +
+        XRANGE s - (0-0
+        XRANGE s (- +
+        XRANGE s + -
+        XRANGE none - +
+        XRANGE none - + COUNT 0
+        XREVRANGE s + -
+        XREVRANGE s + - COUNT 2
+        XREVRANGE s (8-1 7-2
+        XINFO STREAM s
+        XDEL s 7-2 9-9
+        XDEL s x
+        XDEL none 1-1
+        XINFO STREAM s
+        XINFO STREAM none
+        XINFO STREAM s FULL
+        XINFO STREAM s FULL COUNT 1
+        XINFO STREAM s FOO
+        XINFO FOO s
+        XTRIM s MAXLEN 2
+        XTRIM s MAXLEN 2
+        XTRIM s MINID 8-1
+        XTRIM s FOO 1
+        XTRIM s MAXLEN
+        XTRIM none MAXLEN 1
+        XTRIM s MAXLEN = 1 LIMIT 1
+        XTRIM s MAXLEN ~ 1 MINID ~ 1
+        XINFO STREAM s
+        XDEL s 8-1
+        XLEN s
+        XINFO STREAM s
+        EXISTS s
+        XSETID s 10-0
+        XSETID s 1-0
+        XSETID s 11-0 ENTRIESADDED 100 MAXDELETEDID 9-0
+        XSETID s 12-0 MAXDELETEDID 13-0
+        XSETID s 12-0 ENTRIESADDED -1
+        XSETID none 1-0
+        XINFO STREAM s
+        TYPE s
+        OBJECT ENCODING s
+        SET str v
+        XADD str 1-1 a 1
+        XRANGE str - +
+        XLEN str
+        XREAD STREAMS str 0
+        XADD r 1-1 a 1
+        XADD r 2-1 b 2
+        XADD q 1-1 c 3
+        XREAD STREAMS r 0
+        XREAD COUNT 1 STREAMS r q 0 0
+        XREAD STREAMS r q 1-1 1-1
+        XREAD STREAMS r $
+        XREAD STREAMS none 0
+        XREAD STREAMS r
+        XREAD STREAMS r q 0
+        XREAD STREAMS r x
+        XREAD STREAMS r >
+        XREAD FOO STREAMS r 0
+        XREAD COUNT x STREAMS r 0
+        XREAD COUNT -1 STREAMS r 0
+        XREAD BLOCK x STREAMS r $
+        XREAD BLOCK -1 STREAMS r $
+        XREAD BLOCK 10 STREAMS r $
+        XREAD GROUP g c STREAMS r 0
+        XREAD NOACK STREAMS r 0
+        XREAD r 0 r
+        MULTI
+        XREAD BLOCK 0 STREAMS r $
+        EXEC
+        ! XREAD BLOCK 0 STREAMS r none $ $
+        ~1
+        1> XREAD BLOCK 0 COUNT 1 STREAMS r 1-5
+        1> PING
+        2> XADD none 1-1 a 1
+        <0
+        ! XREAD BLOCK 0 STREAMS r $
+        ~1
+        2> MULTI
+        2> XADD r 3-1 a 1
+        2> XADD r 3-2 a 1
+        2> EXEC
+        <0
+        ! XREAD BLOCK 0 COUNT 1 STREAMS r $
+        ~1
+        2> DEL r
+        2> SET r v
+        2> DEL r
+        2> XADD r 1-1 old 1
+        2> XADD r 9-1 new 1
+        <0
+    )");
+}
+
+TEST_F(RealRedisAnswers, OnGroupsOfStreams) {
+    play(R"(
+        XGROUP CREATE s g $
+        XGROUP CREATE s g $ MKSTREAM
+        XGROUP CREATE s g $ MKSTREAM
+        XGROUP CREATE s h x
+        XGROUP CREATE s h 0 ENTRIESREAD 1
+        XGROUP CREATE s i 0 ENTRIESREAD -2
+        XGROUP CREATE s i 0 ENTRIESREAD x
+        XGROUP CREATE s i 0 FOO
+        XGROUP CREATE s
+        XGROUP FOO s
+        XINFO GROUPS s
+        XINFO GROUPS none
+        XINFO STREAM s
+        XADD s 1-1 a 1
+        XADD s 2-1 b 2
+        XADD s 3-1 c 3
+        XADD s 4-1 d 4
+        XREADGROUP GROUP g alice COUNT 1 STREAMS s >
+        XREADGROUP GROUP g bob COUNT 2 STREAMS s >
+        XREADGROUP GROUP g bob STREAMS s 0
+        XREADGROUP GROUP g bob COUNT 1 STREAMS s 2-1
+        XREADGROUP GROUP g carol STREAMS s 0
+        XREADGROUP GROUP g carol NOACK STREAMS s >
+        XREADGROUP GROUP g carol STREAMS s >
+        XREADGROUP GROUP none carol STREAMS s >
+        XREADGROUP GROUP g carol STREAMS none >
+        XREADGROUP GROUP g carol STREAMS s $
+        XREADGROUP GROUP g carol STREAMS s x
+        XREADGROUP STREAMS s >
+        XREADGROUP GROUP g carol STREAMS s
+        XREADGROUP GROUP g carol STREAMS s s >
+        XREADGROUP COUNT 1 COUNT 1 COUNT 1 STREAMS s >
+        XPENDING s g
+        XPENDING s h
+        XPENDING s none
+        XPENDING none g
+        XPENDING s g - +
+        XPENDING s g - + x
+        XPENDING s g x + 10
+        XPENDING s g - + 10 nobody
+        XPENDING s g - + 0
+        XPENDING s g IDLE x - + 10
+        XPENDING s g IDLE 100000 - + 10
+        ? XPENDING s g - + 10
+        ? XPENDING s g (1-1 + 10 bob
+        XINFO GROUPS s
+        ? XINFO CONSUMERS s g
+        XINFO CONSUMERS s none
+        XINFO CONSUMERS none g
+        ? XINFO STREAM s FULL
+        XACK s g 1-1 9-9
+        XACK s g x
+        XACK s none 1-1
+        XACK none g 1-1
+        XPENDING s g
+        XCLAIM s g dave 0 2-1 3-1
+        XCLAIM s g dave 100000 2-1
+        XCLAIM s g dave 0 2-1 JUSTID
+        XCLAIM s g dave 0 1-1
+        XCLAIM s g dave 0 1-1 FORCE
+        XCLAIM s g dave 0 9-9 FORCE
+        XCLAIM s g dave x 2-1
+        XCLAIM s g dave 0 x
+        XCLAIM s g dave 0 2-1 FOO
+        XCLAIM s g dave 0 2-1 IDLE x
+        XCLAIM s g dave 0 2-1 TIME x
+        XCLAIM s g dave 0 2-1 RETRYCOUNT x
+        XCLAIM s g dave 0 2-1 IDLE 10000000 RETRYCOUNT 7 JUSTID
+        XCLAIM s none dave 0 2-1
+        XCLAIM none g dave 0 2-1
+        XCLAIM s g dave 0 3-1 TIME 1000 LASTID 3-9
+        XAUTOCLAIM s g erin 5000000 0
+        XAUTOCLAIM s g erin 5000000 0
+        XAUTOCLAIM s g erin 0 0 COUNT 1
+        XAUTOCLAIM s g erin 0 (1-1 COUNT 1 JUSTID
+        XAUTOCLAIM s g erin x 0
+        XAUTOCLAIM s g erin 0 x
+        XAUTOCLAIM s g erin 0 0 COUNT 0
+        XAUTOCLAIM s g erin 0 0 FOO
+        XAUTOCLAIM s none erin 0 0
+        XAUTOCLAIM none g erin 0 0
+        XDEL s 2-1
+        XREADGROUP GROUP g erin STREAMS s 0
+        XREADGROUP GROUP g dave STREAMS s 0
+        XAUTOCLAIM s g erin 0 0
+        XINFO GROUPS s
+        XCLAIM s g dave 0 2-1
+        XDEL s 3-1
+        XCLAIM s g dave 0 3-1
+        XPENDING s g
+        XGROUP CREATECONSUMER s g zoe
+        XGROUP CREATECONSUMER s g zoe
+        XGROUP CREATECONSUMER s none zoe
+        XGROUP CREATECONSUMER none g zoe
+        XGROUP DELCONSUMER s g zoe
+        XGROUP DELCONSUMER s g zoe
+        XGROUP DELCONSUMER s g dave
+        XGROUP DELCONSUMER s g erin
+        XPENDING s g
+        XGROUP SETID s g 0
+        XGROUP SETID s g x
+        XGROUP SETID s none 0
+        XGROUP SETID none g 0
+        XGROUP SETID s g $ ENTRIESREAD 3
+        XINFO GROUPS s
+        XADD s 5-1 e 5
+        XREADGROUP GROUP g alice STREAMS s >
+        XINFO GROUPS s
+        XGROUP DESTROY s h
+        XGROUP DESTROY s h
+        XGROUP DESTROY none h
+        XREADGROUP GROUP g alice BLOCK 10 STREAMS s >
+        ! XREADGROUP GROUP g alice BLOCK 0 STREAMS s >
+        ~1
+        1> ! XREADGROUP GROUP g bob BLOCK 0 STREAMS s >
+        ~2
+        2> XADD s 6-1 f 6
+        <0
+        2> XADD s 7-1 g 7
+        <1
+        XPENDING s g
+        ! XREADGROUP GROUP g alice BLOCK 0 STREAMS s >
+        ~1
+        2> XGROUP DESTROY s g
+        <0
+        XGROUP CREATE s g $
+        ! XREADGROUP GROUP g alice BLOCK 0 STREAMS s >
+        ~1
+        2> DEL s
+        <0
+        SET str v
+        XGROUP CREATE str g $
+        XREADGROUP GROUP g a STREAMS str >
+        XACK str g 1-1
+        XPENDING str g
+    )");
+}
+
 } // namespace
 } // namespace fairlead::test
