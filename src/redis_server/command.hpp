@@ -19,6 +19,7 @@ enum command_flag : unsigned {
     unqueued = 4,        // runs at once between MULTI and EXEC
     replies_by_push = 8, // its replies are pushes in RESP3, which CLIENT REPLY OFF does not silence
     no_script = 16,      // not from a script
+    has_subcommands = 32,
 };
 
 /// The categories of access control, with the names that Redis has for them.
@@ -91,6 +92,9 @@ bool has_arity(command const& cmd, std::size_t arguments) noexcept;
 std::vector<std::string_view> keys_of(command const& cmd, std::span<std::string_view const> args);
 
 // The rows of each group.
+namespace access {
+std::span<command const> rows() noexcept;
+}
 namespace connections {
 std::span<command const> rows() noexcept;
 }
@@ -104,6 +108,9 @@ namespace lists {
 std::span<command const> rows() noexcept;
 }
 namespace pubsub {
+std::span<command const> rows() noexcept;
+}
+namespace scripts {
 std::span<command const> rows() noexcept;
 }
 namespace sets {

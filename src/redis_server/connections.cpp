@@ -2,6 +2,8 @@
 #include <redis_server/call.hpp>
 
 #include <algorithm>
+#include <bit>
+#include <iterator>
 #include <string>
 
 namespace fairlead::redis::server_impl::connections {
@@ -12,14 +14,10 @@ constexpr std::string_view redis_version = "7.2.0"; // whose commands and wordin
 std::string_view const wrong_pass = "WRONGPASS invalid username-password pair or user is disabled.";
 
 bool try_password(call& c, std::string_view user, std::string_view password) {
-    auto const& wanted = c.server.options.password;
-    // Without a password every one is right, as for the default user of Redis ("nopass").
-    if (user != "default" || (!wanted.empty() && password != wanted)) {
-        c.error(wrong_pass);
-        return false;
-    }
-    c.self.authenticated = true;
-    return true;
+    if (log_in(c.self, user, password))
+        return true;
+    c.error(wrong_pass);
+    return false;
 }
 
 bool is_client_name(std::string_view name) noexcept {
@@ -55,7 +53,7 @@ std::string describe(server_session const& who, std::int64_t now) {
            field("ssub", std::to_string(who.subscribed[2].size())) +
            field("multi", who.in_transaction ? std::to_string(who.queue.size()) : "-1") +
            field("qbuf", std::to_string(who.input.size())) + field("obl", std::to_string(who.output.size())) +
-           field("cmd", who.last_command) + field("user", "default") + field("lib-name", who.library_name) +
+           field("cmd", who.last_command) + field("user", who.user) + field("lib-name", who.library_name) +
            field("lib-ver", who.library_version) + "resp=" + (who.protocol == resp3::version::resp3 ? "3" : "2") + "\n";
 }
 
@@ -127,7 +125,7 @@ void answer_ok(call& c) { c.ok(); }
 void auth(call& c) {
     if (c.args.size() > 3)
         return c.syntax_error();
-    if (c.args.size() == 2 && c.server.options.password.empty())
+    if (c.args.size() == 2 && c.server.users.find("default")->second.needs_no_password)
         return c.error("ERR AUTH <password> called without any password configured for the default user. Are you sure "
                        "your configuration is correct?");
     if (try_password(c, c.args.size() == 3 ? c.args[1] : "default", c.args.back()))
@@ -237,6 +235,49 @@ void client_(call& c) {
     choose(c, subcommands);
 }
 
+void command_getkeys(call& c) {
+    auto const args = c.args.subspan(2);
+    command const* const cmd = find_command(args[0]);
+    if (!cmd)
+        return c.error("ERR Invalid command specified");
+    if (!has_arity(*cmd, args.size()))
+        return c.error("ERR Invalid number of arguments specified for command");
+    auto const keys = keys_of(*cmd, args);
+    if (keys.empty())
+        return c.error("ERR The command has no key arguments");
+    c.array(keys.size());
+    for (std::string_view const key : keys)
+        c.bulk(key);
+}
+
+// Without flags, tips, places of keys beyond the first ones, and subcommands: those are not kept here.
+void command_info(call& c) {
+    constexpr std::size_t fields = 10;
+    c.array(c.count() - 2);
+    for (std::string_view const name : c.args.subspan(2)) {
+        command const* const cmd = find_command(name);
+        if (!cmd) {
+            c.null_array();
+            continue;
+        }
+        c.array(fields);
+        c.bulk(cmd->name);
+        c.number(cmd->arity);
+        c.set(0);
+        bool const has_places = cmd->keys.step > 0 && !(cmd->flags & has_subcommands);
+        c.number(has_places ? cmd->keys.first : 0);
+        c.number(has_places ? cmd->keys.last : 0);
+        c.number(has_places ? cmd->keys.step : 0);
+        c.set(static_cast<std::size_t>(std::popcount(cmd->categories)));
+        for (std::size_t i = 0; i != std::size(category_names); ++i)
+            if (cmd->categories >> i & 1)
+                c.simple("@" + std::string(category_names[i]));
+        c.set(0);
+        c.set(0);
+        c.set(0);
+    }
+}
+
 void command_(call& c) {
     // Tools ask for these to complete names and show hints; they are content with nothing.
     static constexpr subcommand subcommands[] = {
@@ -248,12 +289,8 @@ void command_(call& c) {
                  k.bulk(cmd->name);
          }},
         {"docs", -2, [](call& k) { k.map(0); }},
-        {"info", -2,
-         [](call& k) {
-             k.array(k.args.size() - 2);
-             for (std::size_t i = 2; i != k.args.size(); ++i)
-                 k.null_array();
-         }},
+        {"getkeys", -3, command_getkeys},
+        {"info", -2, command_info},
     };
     c.args.size() == 1 ? c.array(0) : choose(c, subcommands);
 }
@@ -428,9 +465,9 @@ void wait(call& c) {
 
 constexpr command table[] = {
     {"auth", at_least(2), no_auth | no_script, no_keys, of_fast | of_connection, auth},
-    {"client", at_least(2), 0, no_keys, of_slow, client_},
-    {"command", at_least(1), 0, no_keys, of_slow | of_connection, command_},
-    {"config", at_least(2), 0, no_keys, of_slow, config},
+    {"client", at_least(2), no_script | has_subcommands, no_keys, of_slow, client_},
+    {"command", at_least(1), has_subcommands, no_keys, of_slow | of_connection, command_},
+    {"config", at_least(2), no_script | has_subcommands, no_keys, of_slow, config},
     {"debug", at_least(2), no_script, no_keys, of_admin | of_slow | of_dangerous, debug},
     {"echo", 2, 0, no_keys, of_fast | of_connection, echo},
     {"hello", at_least(1), no_auth | no_script, no_keys, of_fast | of_connection, hello},

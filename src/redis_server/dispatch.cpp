@@ -23,9 +23,11 @@ void refuse_unknown(server_session& self, std::span<std::string_view const> args
 }
 
 // Why `self` may not run `cmd` now, or an empty text.
-std::string refusal(server_session const& self, command const& cmd) {
+std::string refusal(server_session const& self, command const& cmd, std::span<std::string_view const> args) {
     if (!self.authenticated && !(cmd.flags & no_auth))
         return "NOAUTH Authentication required.";
+    if (auto refused = acl_refusal(self.server.users.find(self.user)->second, cmd, args); !refused.empty())
+        return refused;
     if (self.protocol == resp3::version::resp2 && self.has_subscriptions() && !(cmd.flags & in_subscription))
         return "ERR Can't execute '" + std::string(cmd.name) +
                "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context";
@@ -55,9 +57,13 @@ void dispatch(server_session& self, std::span<std::string_view const> args) {
     } else if (!has_arity(*cmd, args.size())) {
         problem = "ERR wrong number of arguments for '" + std::string(cmd->name) + "' command";
     } else {
-        problem = refusal(self, *cmd);
+        problem = refusal(self, *cmd, args);
     }
     if (!cmd || !problem.empty()) {
+        if (cmd && cmd->name == "exec") { // It will not come again: the transaction, if there is one, is over.
+            problem = "EXECABORT Transaction discarded because of: " + problem;
+            end_transaction(self);
+        }
         if (cmd)
             resp3::append_simple_error(self.output, problem);
         self.transaction_failed = self.in_transaction;

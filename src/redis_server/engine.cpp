@@ -3,6 +3,7 @@
 
 #include <fairlead/base/assert.hpp>
 #include <redis_server/state.hpp>
+#include <redis_server/text.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -42,12 +43,27 @@ server_engine::server_engine(server_engine_options options) : state_(std::make_u
     state_->options = std::move(options);
     state_->databases.resize(state_->options.databases);
     state_->started_at = state_->now();
+    state_->users.emplace("default", server_impl::default_user(state_->options.password));
 }
 
 server_engine::~server_engine() { FAIRLEAD_ASSERT(state_->sessions.empty()); }
 
 std::size_t server_engine::client_count() const noexcept { return state_->sessions.size(); }
 std::uint64_t server_engine::commands_run() const noexcept { return state_->commands_run; }
+
+std::string server_engine::add_script(std::string_view body, server_script run) {
+    std::string sha1 = script_sha1(body);
+    state_->scripts.insert_or_assign(sha1, server_impl::known_script{std::move(run)});
+    return sha1;
+}
+
+void server_engine::add_script_of_sha1(std::string_view sha1, server_script run) {
+    state_->scripts.insert_or_assign(server_impl::to_lower(sha1), server_impl::known_script{std::move(run), true});
+}
+
+void server_engine::add_function(std::string_view name, server_script run) {
+    state_->functions.insert_or_assign(std::string(name), std::move(run));
+}
 
 std::optional<std::chrono::milliseconds> server_engine::next_time_limit() const noexcept {
     auto const& limits = state_->time_limits;

@@ -329,7 +329,7 @@ constexpr command table[] = {
     {"flushdb", at_least(1), 0, no_keys, of_keyspace | of_write | of_slow | of_dangerous, flushdb},
     {"keys", 2, 0, no_keys, of_keyspace | of_read | of_slow | of_dangerous, keys},
     {"move", 3, 0, one_key, of_keyspace | of_write | of_fast, move},
-    {"object", at_least(2), 0, {2, 2, 1}, of_slow, object},
+    {"object", at_least(2), has_subcommands, {2, 2, 1}, of_slow, object},
     {"persist", 2, 0, one_key, of_keyspace | of_write | of_fast, persist},
     {"pexpire", at_least(3), 0, one_key, of_keyspace | of_write | of_fast, pexpire},
     {"pexpireat", at_least(3), 0, one_key, of_keyspace | of_write | of_fast, pexpireat},

@@ -146,7 +146,7 @@ constexpr command table[] = {
     {"psubscribe", at_least(2), no_script | in_subscription | replies_by_push, no_keys, of_pubsub | of_slow,
      psubscribe},
     {"publish", 3, 0, no_keys, of_pubsub | of_fast, publish},
-    {"pubsub", at_least(2), 0, no_keys, of_slow, pubsub},
+    {"pubsub", at_least(2), has_subcommands, no_keys, of_slow, pubsub},
     {"punsubscribe", at_least(1), no_script | in_subscription | replies_by_push, no_keys, of_pubsub | of_slow,
      punsubscribe},
     {"spublish", 3, 0, one_key, of_pubsub | of_fast, spublish},

@@ -302,6 +302,15 @@ std::string server::address() const {
 }
 void server::stop() noexcept { core_->stop(); }
 void server::disconnect_clients() noexcept { core_->close_clients(); }
+std::string server::add_script(std::string_view body, server_script run) {
+    return core_->engine->add_script(body, std::move(run));
+}
+void server::add_script_of_sha1(std::string_view sha1, server_script run) {
+    core_->engine->add_script_of_sha1(sha1, std::move(run));
+}
+void server::add_function(std::string_view name, server_script run) {
+    core_->engine->add_function(name, std::move(run));
+}
 std::size_t server::client_count() const noexcept { return core_->engine->client_count(); }
 std::uint64_t server::commands_run() const noexcept { return core_->engine->commands_run(); }
 

@@ -112,7 +112,9 @@ void reset_session(server_session& who) {
     who.server.unwatch(who);
     who.server.unsubscribe_all(who);
     who.protocol = resp3::version::resp2;
-    who.authenticated = who.server.options.password.empty();
+    acl_user const& user = who.server.users.find("default")->second;
+    who.user = "default";
+    who.authenticated = user.is_on && user.needs_no_password;
     who.database = 0;
     who.name.clear();
     who.replies = reply_mode::on;

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <fairlead/redis_server/engine.hpp>
+#include <fairlead/redis_server/script.hpp>
 #include <fairlead/resp3/node.hpp>
 #include <fairlead/resp3/writer.hpp>
 
+#include <redis_server/access.hpp>
 #include <redis_server/command.hpp>
 #include <redis_server/values.hpp>
 
@@ -58,6 +60,12 @@ struct waiting_command {
     late_reply when_late = late_reply::null_array;
 };
 
+/// A script of the program. EVALSHA finds it once EVAL or SCRIPT LOAD has named its text.
+struct known_script {
+    server_script run;
+    bool is_loaded = false;
+};
+
 struct server_session {
     explicit server_session(server_state& s) : server(s) {}
 
@@ -72,6 +80,7 @@ struct server_session {
     // Connection state, which RESET sets back.
     resp3::version protocol = resp3::version::resp2;
     bool authenticated = true;
+    std::string user;
     std::size_t database = 0;
     std::string name;
     reply_mode replies = reply_mode::on;
@@ -121,6 +130,9 @@ struct server_state {
     std::uint64_t commands_run = 0;
     std::map<watched_key, std::set<server_session*, by_id>> watchers;
     std::int64_t started_at = 0;
+    acl_users users;
+    std::map<std::string, known_script, std::less<>> scripts; // by SHA-1
+    std::map<std::string, server_script, std::less<>> functions;
 
     // Clients whose command waits; see waiting.cpp.
     std::map<watched_key, std::map<std::uint64_t, server_session*>> waiters;       // by their order

@@ -404,7 +404,7 @@ constexpr command table[] = {
     {"xack", at_least(4), 0, one_key, of_write | of_stream | of_fast, xack},
     {"xautoclaim", at_least(6), 0, one_key, of_write | of_stream | of_fast, xautoclaim},
     {"xclaim", at_least(6), 0, one_key, of_write | of_stream | of_fast, xclaim},
-    {"xgroup", at_least(2), 0, {2, 2, 1}, of_slow, xgroup},
+    {"xgroup", at_least(2), has_subcommands, {2, 2, 1}, of_slow, xgroup},
     {"xpending", at_least(3), 0, one_key, of_read | of_stream | of_slow, xpending},
 };
 

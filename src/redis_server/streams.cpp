@@ -486,7 +486,7 @@ void xinfo(call& c) {
 constexpr command table[] = {
     {"xadd", at_least(5), 0, one_key, of_write | of_stream | of_fast, xadd},
     {"xdel", at_least(3), 0, one_key, of_write | of_stream | of_fast, xdel},
-    {"xinfo", at_least(2), 0, {2, 2, 1}, of_slow, xinfo},
+    {"xinfo", at_least(2), has_subcommands, {2, 2, 1}, of_slow, xinfo},
     {"xlen", 2, 0, one_key, of_read | of_stream | of_fast, xlen},
     {"xrange", at_least(4), 0, one_key, of_read | of_stream | of_slow, xrange},
     {"xrevrange", at_least(4), 0, one_key, of_read | of_stream | of_slow, xrevrange},

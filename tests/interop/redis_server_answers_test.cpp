@@ -71,6 +71,19 @@ public:
 
     redis::server_engine& engine() noexcept { return engine_; }
 
+    /// The reply of the embedded server to a line.
+    std::string ours(std::string const& line) {
+        ours_[0]->feed(line + "\r\n");
+        return read_ours(0);
+    }
+
+    /// Arity, places of the keys and categories of a command.
+    void compare_table_row(std::string const& name) {
+        std::string const line = "COMMAND INFO " + name;
+        send(0, line + "\r\n");
+        EXPECT_EQ(table_row(ours(line)), table_row(read_theirs(0))) << name;
+    }
+
     // The script has one command on each line. Before it may stand:
     //   2>       client 2 sends it; without this client 0 does
     //   !        it has no reply yet
@@ -95,6 +108,23 @@ private:
                 std::chrono::system_clock::now().time_since_epoch());
         };
         return made;
+    }
+
+    // Of the ten fields of a reply to COMMAND INFO the second, the fourth to the seventh; categories in ascending
+    // order.
+    static std::string table_row(std::string const& reply) {
+        std::size_t at = reply.find("\r\n") + 2; // inside of the one command
+        at = reply.find("\r\n", at) + 2;
+        std::string row;
+        for (int field = 0; field != 7 && at < reply.size(); ++field) {
+            std::size_t const end = answers_end_of_reply(reply, at);
+            if (field == 1 || (field >= 3 && field <= 5))
+                row += reply.substr(at, end - at);
+            if (field == 6)
+                row += answers_sorted(reply.substr(at, end - at), 1);
+            at = end;
+        }
+        return row;
     }
 
     void step(std::string line) {
@@ -201,10 +231,12 @@ private:
 // Plays the script to clients of RESP2, then to clients of RESP3.
 class RealRedisAnswers : public RealRedis {
 protected:
-    void play(std::string_view script) {
+    void play(std::string_view script, void (*prepare)(redis::server_engine&) = nullptr) {
         for (std::string_view const protocol : {"2", "3"}) {
             SCOPED_TRACE("RESP" + std::string(protocol));
             answers_pair both(ctx_, *server_);
+            if (prepare)
+                prepare(both.engine());
             both.play("FLUSHALL");
             for (char client = '0'; client != '3'; ++client)
                 both.play(std::string(1, client) + "> ? HELLO " + std::string(protocol));
@@ -1274,6 +1306,188 @@ TEST_F(RealRedisAnswers, OnGroupsOfStreams) {
         XACK str g 1-1
         XPENDING str g
     )");
+}
+
+// The same scripts in C++ as in Lua.
+void answers_add_scripts(redis::server_engine& engine) {
+    engine.add_script("return redis.call('GET', KEYS[1])",
+                      [](redis::server_script_run& s) { return s.run({"GET", s.keys()[0]}); });
+    engine.add_script("return redis.call('INCRBY', KEYS[1], ARGV[1])",
+                      [](redis::server_script_run& s) { return s.run({"INCRBY", s.keys()[0], s.arguments()[0]}); });
+    engine.add_script("return {1, 'two', {3, false}, redis.status_reply('FOUR')}", [](redis::server_script_run&) {
+        return std::vector<redis::server_value>{1, "two", std::vector<redis::server_value>{3, {}},
+                                                redis::server_value::status("FOUR")};
+    });
+    engine.add_script("return redis.error_reply('MY own error')",
+                      [](redis::server_script_run&) { return redis::server_value::error("MY own error"); });
+    engine.add_script("redis.call('SELECT', 1); redis.call('SET', KEYS[1], 'there'); return #KEYS + #ARGV",
+                      [](redis::server_script_run& s) {
+                          s.run({"SELECT", "1"});
+                          s.run({"SET", s.keys()[0], "there"});
+                          return redis::server_value(static_cast<int>(s.keys().size() + s.arguments().size()));
+                      });
+    engine.add_script("return redis.call('BLPOP', KEYS[1], 0)",
+                      [](redis::server_script_run& s) { return s.run({"BLPOP", s.keys()[0], "0"}); });
+    engine.add_script("return redis.call('HGETALL', KEYS[1])",
+                      [](redis::server_script_run& s) { return s.run({"HGETALL", s.keys()[0]}); });
+    engine.add_script("redis.call('RPUSH', KEYS[1], 'x'); return redis.call('RPUSH', KEYS[2], 'y')",
+                      [](redis::server_script_run& s) {
+                          s.run({"RPUSH", s.keys()[0], "x"});
+                          return s.run({"RPUSH", s.keys()[1], "y"});
+                      });
+}
+
+TEST_F(RealRedisAnswers, OnScripts) {
+    play(R"-(
+        SCRIPT FLUSH
+        SET k v
+        EVAL "return redis.call('GET', KEYS[1])" 1 k
+        EVAL "return redis.call('GET', KEYS[1])" 1 none
+        EVAL "return redis.call('INCRBY', KEYS[1], ARGV[1])" 1 n 5
+        EVAL "return {1, 'two', {3, false}, redis.status_reply('FOUR')}" 0
+        EVAL "return redis.error_reply('MY own error')" 0
+        EVAL "redis.call('SELECT', 1); redis.call('SET', KEYS[1], 'there'); return #KEYS + #ARGV" 2 a b c
+        GET a
+        SELECT 1
+        GET a
+        SELECT 0
+        ? EVAL "return redis.call('BLPOP', KEYS[1], 0)" 1 none
+        HSET h f v
+        EVAL "return redis.call('HGETALL', KEYS[1])" 1 h
+        EVAL "return redis.call('GET', KEYS[1])" x k
+        EVAL "return redis.call('GET', KEYS[1])" 2 k
+        EVAL "return redis.call('GET', KEYS[1])" -1 k
+        EVAL "return redis.call('GET', KEYS[1])"
+        EVAL_RO "return redis.call('GET', KEYS[1])" 1 k
+        ? EVAL "no lua at all" 0
+        EVALSHA d3c21d0c2b9ca22f82737626a27bcaf5d288f99f 1 k
+        EVALSHA D3C21D0C2B9CA22F82737626A27BCAF5D288F99F 1 k
+        EVALSHA 0000000000000000000000000000000000000000 0
+        SCRIPT LOAD "return redis.call('GET', KEYS[1])"
+        SCRIPT LOAD "return redis.call('INCRBY', KEYS[1], ARGV[1])"
+        SCRIPT EXISTS d3c21d0c2b9ca22f82737626a27bcaf5d288f99f 0000000000000000000000000000000000000000
+        SCRIPT FLUSH FOO
+        SCRIPT FLUSH SYNC
+        SCRIPT EXISTS d3c21d0c2b9ca22f82737626a27bcaf5d288f99f
+        EVALSHA d3c21d0c2b9ca22f82737626a27bcaf5d288f99f 1 k
+        SCRIPT KILL
+        SCRIPT FOO
+        FCALL none 0
+        FCALL none x
+        FCALL_RO none 0
+        MULTI
+        EVAL "return redis.call('INCRBY', KEYS[1], ARGV[1])" 1 n 5
+        EXEC
+        ! BLPOP q2 q1 0
+        ~1
+        1> EVAL "redis.call('RPUSH', KEYS[1], 'x'); return redis.call('RPUSH', KEYS[2], 'y')" 2 q1 q2
+        <0
+    )-",
+         answers_add_scripts);
+}
+
+TEST_F(RealRedisAnswers, OnAccessControl) {
+    play(R"(
+        ACL DELUSER alice bob
+        ACL WHOAMI
+        ACL LIST
+        ACL USERS
+        ACL GETUSER default
+        ACL GETUSER alice
+        AUTH foo
+        AUTH nobody foo
+        AUTH default anything
+        AUTH a b c
+        ACL SETUSER alice
+        ACL GETUSER alice
+        ACL LIST
+        ACL SETUSER alice on >pw ~cache:* +get +set +select +publish +subscribe +psubscribe +acl|whoami +mget +lmpop
+        ? ACL GETUSER alice
+        ACL SETUSER alice &news:*
+        ACL SETUSER alice +nosuch
+        ACL SETUSER alice +@nosuch
+        ACL SETUSER alice foo
+        ACL SETUSER alice <other
+        ACL SETUSER alice #123
+        ACL SETUSER default ~x
+        ACL SETUSER default &x
+        1> AUTH alice wrong
+        1> ACL WHOAMI
+        1> AUTH alice pw
+        1> ACL WHOAMI
+        1> GET other
+        1> GET cache:1
+        1> SET cache:1 v
+        1> DEL cache:1
+        1> MGET cache:1 other
+        1> LMPOP 2 cache:l other LEFT
+        1> ACL LIST
+        1> PING
+        1> PUBLISH news:1 x
+        1> PUBLISH other x
+        1> SUBSCRIBE other
+        1> PSUBSCRIBE news:*
+        1> PSUBSCRIBE other*
+        1> MULTI
+        1> GET other
+        1> EXEC
+        1> NOSUCH
+        1> GET
+        2> HELLO 2 AUTH alice wrong
+        2> ? HELLO 2 AUTH alice pw
+        2> ACL WHOAMI
+        2> RESET
+        2> ACL WHOAMI
+        ACL SETUSER alice off
+        2> AUTH alice pw
+        ACL SETUSER alice on
+        ACL SETUSER bob on nopass allkeys +@read -get
+        2> AUTH bob x
+        2> GET k
+        2> STRLEN k
+        2> SET k v
+        2> ACL WHOAMI
+        2> PUBLISH x y
+        2> RESET
+        ACL SETUSER bob resetkeys
+        2> AUTH bob x
+        2> STRLEN k
+        2> RESET
+        ACL SETUSER bob reset
+        ACL GETUSER bob
+        ACL SETUSER bob on >a >b
+        ACL SETUSER bob <a
+        2> AUTH bob a
+        2> AUTH bob b
+        2> RESET
+        ACL SETUSER bob nocommands allcommands
+        ACL GETUSER bob
+        ACL SETUSER bob -@dangerous
+        ACL SETUSER bob -config|get
+        ACL SETUSER bob resetpass
+        2> AUTH bob b
+        ACL DELUSER default
+        ACL DELUSER bob nobody
+        ACL SETUSER default >secret
+        ACL SETUSER default nopass
+        ACL FOO
+        ACL SETUSER
+        ACL CAT nosuch
+        ACL DELUSER alice bob
+    )");
+}
+
+TEST_F(RealRedisAnswers, TheTableOfCommandsIsThatOfTheServer) {
+    answers_pair both(ctx_, *server_);
+    std::size_t compared = 0;
+    std::string const list = both.ours("COMMAND LIST");
+    for (std::string_view names = list; names.find("\r\n$") != names.npos; ++compared) {
+        names.remove_prefix(names.find("\r\n$") + 3);
+        std::string_view const name =
+            names.substr(names.find('\n') + 1, names.find('\r', names.find('\n')) - names.find('\n') - 1);
+        both.compare_table_row(std::string(name));
+    }
+    EXPECT_GT(compared, 150U);
 }
 
 } // namespace

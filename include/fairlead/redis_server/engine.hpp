@@ -3,6 +3,7 @@
 #pragma once
 
 #include <fairlead/base/config.hpp>
+#include <fairlead/redis_server/script.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -52,6 +53,14 @@ public:
 
     std::size_t client_count() const noexcept;
     std::uint64_t commands_run() const noexcept;
+
+    /// `run` is the script whose text is `body`, which is only compared: there is no Lua. Returns its SHA-1. EVALSHA
+    /// finds the script once EVAL or SCRIPT LOAD has named its text, as with a real server, and not after SCRIPT FLUSH.
+    std::string add_script(std::string_view body, server_script run);
+    /// As add_script(), for a test that does not have the text. The script counts as loaded.
+    void add_script_of_sha1(std::string_view sha1, server_script run);
+    /// `run` is the function that FCALL calls by this name.
+    void add_function(std::string_view name, server_script run);
 
     /// The earliest time limit, by the clock, of the commands that wait (BLPOP and its kin); nothing when there is
     /// none.

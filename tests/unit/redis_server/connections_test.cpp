@@ -100,7 +100,11 @@ TEST_F(ServerConnections, ToolsLearnWhichCommandsThereAre) {
     std::string const count = run("COMMAND COUNT"), list = run("COMMAND LIST");
     EXPECT_EQ("*" + count.substr(1), list.substr(0, count.size()));
     EXPECT_NE(list.find("$6\r\nappend\r\n"), std::string::npos);
-    EXPECT_EQ(run("COMMAND INFO get set"), "*2\r\n*-1\r\n*-1\r\n");
+    EXPECT_EQ(run("COMMAND INFO get nosuch"),
+              "*2\r\n*10\r\n$3\r\nget\r\n:2\r\n*0\r\n:1\r\n:1\r\n:1\r\n*3\r\n+@read\r\n+@string\r\n+@fast\r\n"
+              "*0\r\n*0\r\n*0\r\n*-1\r\n");
+    EXPECT_EQ(run("COMMAND GETKEYS MSET a 1 b 2"), "*2\r\n$1\r\na\r\n$1\r\nb\r\n");
+    EXPECT_EQ(run("COMMAND GETKEYS PING"), "-ERR The command has no key arguments\r\n");
 }
 
 TEST_F(ServerConnections, SettingsAreReadAndNotWritten) {
