@@ -95,10 +95,16 @@ std::vector<std::string_view> keys_of(command const& cmd, std::span<std::string_
 namespace access {
 std::span<command const> rows() noexcept;
 }
+namespace bitmaps {
+std::span<command const> rows() noexcept;
+}
 namespace connections {
 std::span<command const> rows() noexcept;
 }
 namespace hashes {
+std::span<command const> rows() noexcept;
+}
+namespace hyperloglogs {
 std::span<command const> rows() noexcept;
 }
 namespace keyspace {

@@ -12,9 +12,9 @@ namespace {
 std::vector<command const*> sorted_table() {
     std::vector<command const*> table;
     for (auto const rows :
-         {access::rows(), connections::rows(), hashes::rows(), keyspace::rows(), lists::rows(), pubsub::rows(),
-          scripts::rows(), sets::rows(), sorted_sets::rows(), sorting::rows(), stream_groups::rows(),
-          stream_reads::rows(), streams::rows(), strings::rows(), transactions::rows()})
+         {access::rows(), bitmaps::rows(), connections::rows(), hashes::rows(), hyperloglogs::rows(), keyspace::rows(),
+          lists::rows(), pubsub::rows(), scripts::rows(), sets::rows(), sorted_sets::rows(), sorting::rows(),
+          stream_groups::rows(), stream_reads::rows(), streams::rows(), strings::rows(), transactions::rows()})
         for (command const& cmd : rows)
             table.push_back(&cmd);
     std::ranges::sort(table, {}, &command::name);

@@ -473,6 +473,94 @@ TEST_F(RealRedisAnswers, OnKeys) {
     )");
 }
 
+TEST_F(RealRedisAnswers, OnBits) {
+    play(R"(
+        SETBIT b 7 1
+        SETBIT b 7 0
+        SETBIT b 20 1
+        SETBIT b -1 1
+        SETBIT b x 1
+        SETBIT b 4294967296 1
+        SETBIT b 1 2
+        GETBIT b 20
+        GETBIT b 21
+        GETBIT b 900
+        GETBIT none 1
+        GET b
+        SET t foobar
+        BITCOUNT t
+        BITCOUNT t 0 0
+        BITCOUNT t 1 -2
+        BITCOUNT t 5 30 BIT
+        BITCOUNT t 1 1 BYTE
+        BITCOUNT t 1 1 FOO
+        BITCOUNT t 1
+        BITCOUNT t x 1
+        BITCOUNT t 9 1
+        BITCOUNT none
+        BITPOS t 1
+        BITPOS t 0
+        BITPOS t 1 2
+        BITPOS t 1 2 3
+        BITPOS t 1 7 15 BIT
+        BITPOS t 2
+        BITPOS t x
+        BITPOS none 1
+        BITPOS none 0
+        SETRANGE ones 0 "\xff\xff"
+        BITPOS ones 0
+        BITPOS ones 0 0 -1
+        BITPOS ones 0 1
+        BITPOS ones 0 5
+        BITPOS ones 1 5
+        BITOP AND d t b
+        GET d
+        BITOP OR d t none
+        GET d
+        BITOP XOR d t ones
+        GET d
+        BITOP NOT d ones
+        GET d
+        BITOP NOT d t b
+        BITOP FOO d t
+        BITOP AND d none
+        EXISTS d
+        RPUSH l a
+        SETBIT l 1 1
+        GETBIT l 1
+        BITCOUNT l
+        BITPOS l 1
+        BITOP AND d t l
+    )");
+}
+
+TEST_F(RealRedisAnswers, OnCountedMembers) {
+    play(R"(
+        PFADD h a b c
+        PFADD h a
+        PFADD h
+        PFADD new
+        PFADD new
+        PFCOUNT h
+        PFCOUNT none
+        PFADD other c d
+        PFCOUNT h other
+        PFMERGE all h other none
+        PFCOUNT all
+        PFMERGE fresh
+        EXISTS fresh
+        TYPE h
+        SET s v
+        PFADD s a
+        PFCOUNT s
+        PFMERGE all s
+        RPUSH l a
+        PFADD l a
+        PFCOUNT h l
+        DEL h
+    )");
+}
+
 TEST_F(RealRedisAnswers, OnHashes) {
     play(R"(
         HSET h a 1 b 2

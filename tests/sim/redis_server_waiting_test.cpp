@@ -100,6 +100,38 @@ TEST(RedisServerWaiting, TimeLimitsAreOnTheSimulatedClock) {
 
 namespace {
 
+awaitable<void> waiting_for_the_earlier_limit(waiting_world& w) {
+    redis::request late, early;
+    late.push("BLPOP", "nothing", 100);
+    early.push("XREAD", "BLOCK", 1000, "STREAMS", "nothing", "$");
+    steady_clock::time_point late_end;
+    auto const began = w.world.now();
+    co_spawn(w.context, waiting_ask(w.connect(), late),
+             [&](std::exception_ptr, std::string const&) { late_end = w.world.now(); });
+    auto first = waiting_pause(w, 500ms);
+    co_await std::move(first);
+    auto asking = waiting_ask(w.connect(), early);
+    EXPECT_EQ(co_await std::move(asking), "null");
+    EXPECT_LT(w.world.now() - began, 2s);
+    auto rest = waiting_pause(w, 110s);
+    co_await std::move(rest);
+    EXPECT_GE(late_end - began, 100s);
+    EXPECT_LT(late_end - began, 101s);
+    w.end();
+}
+
+} // namespace
+
+TEST(RedisServerWaiting, TheEarlierOfTwoTimeLimitsComesFirst) {
+    sim::for_each_seed(scaled(50, 5), [](sim::world& world) {
+        waiting_world w(world);
+        co_spawn(w.context, waiting_for_the_earlier_limit(w), detached);
+        world.run();
+    });
+}
+
+namespace {
+
 awaitable<void> waiting_expiry(waiting_world& w) {
     auto& conn = w.connect();
     redis::request sets, gets, counts;
