@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Small rules that no other tool holds: headers guard themselves, a TODO carries an issue number, nothing is left over,
-links between pages lead somewhere, docs/redis.md lists the commands that the embedded server knows, docs/walks.md names
+links between pages lead somewhere, docs/redis-server.md lists the commands that the embedded server knows, docs/walks.md names
 functions where they are.
 
     tools/check_text.py [--root DIR]     prints one line per violation; exit status 1 if there is one
@@ -18,7 +18,7 @@ SUFFIXES = {".hpp", ".cpp", ".py", ".cmake", ".md", ".toml", ".tsv", ".txt", ".s
 SELF = Path(__file__).name  # Full of planted violations.
 RESIDUE = re.compile(r"\b(FIXME|XXX|HACK)\b")
 LINK = re.compile(r"(\[(?:[^\]\[`]|`[^`]*`)*\]\()([^)\s]+)\)")
-COMMANDS = ("docs/redis.md", "src/redis_server/engine.cpp")
+COMMANDS = ("docs/redis-server.md", "src/redis_server")
 WALKS = "docs/walks.md"
 STEP = re.compile(r"\| \d+ \| `([^`]+)` \| `(\w+)` \|")
 COUNTED = re.compile(r"(\d+) files, (\d+) changes of room\.")
@@ -77,12 +77,15 @@ def check_links(root: Path, path: Path) -> list[str]:
     return found
 
 
-def check_commands(page: str, source: str) -> list[str]:
-    """The table of commands of docs/redis.md beside that of src/redis_server/engine.cpp."""
-    listed = {word.lower() for line in page.splitlines() if line.startswith("| ") for word in re.findall(r"`([A-Z]+)`", line)}
-    known = set(re.findall(r'^    \{"(\w+)", ', source, re.M))
-    return [f"docs/redis.md: {name.upper()} is missing in the table of commands" for name in sorted(known - listed)] + [
-        f"docs/redis.md: the embedded server does not know {name.upper()}" for name in sorted(listed - known)]
+def check_commands(root: Path) -> list[str]:
+    """The table of commands of the page beside those of the sources."""
+    name, folder = COMMANDS
+    page = (root / name).read_text()
+    source = "".join(path.read_text() for path in sorted((root / folder).glob("*.cpp")))
+    listed = {word.lower() for line in page.splitlines() if line.startswith("| ") for word in re.findall(r"`([A-Z_]+)`", line)}
+    known = set(re.findall(r'^    \{"(\w+)", (?:at_least\(\d+\)|\d+), ', source, re.M))
+    return [f"{name}: {command.upper()} is missing in the table of commands" for command in sorted(known - listed)] + [
+        f"{name}: the embedded server does not know {command.upper()}" for command in sorted(listed - known)]
 
 
 def check_walks(root: Path) -> list[str]:
@@ -113,7 +116,7 @@ def check(root: Path) -> list[str]:
             for path in paths
             for violation in check_file(path.relative_to(root).as_posix(), path.read_text(errors="replace"))
             ] + [violation for path in pages for violation in check_links(root, path)
-                 ] + check_commands(*((root / name).read_text() for name in COMMANDS)) + check_walks(root)
+                 ] + check_commands(root) + check_walks(root)
 
 
 def self_test() -> list[str]:
@@ -124,8 +127,9 @@ def self_test() -> list[str]:
         "src/c.cpp": "\tint c;\n",
         "tools/d.py": "d = 1",
     }
-    planted_commands = {"docs/redis.md": "| Strings | `GET`, `SET` |\n`NO`\n",
-                        "src/redis_server/engine.cpp": '    {"del", at_least(2), 0},\n    {"get", 2, 0},\n'}
+    planted_commands = {"docs/redis-server.md": "| Strings | `GET`, `SET` |\n`NO`\n",
+                        "src/redis_server/keys.cpp": '    {"del", at_least(2), 0},\n',
+                        "src/redis_server/strings.cpp": '    {"get", 2, 0},\n'}
     planted_walks = {WALKS: "| 1 | `b.hpp` | `once` | is there |\n| 2 | `src/d.cpp` | `twice` | is not |\n"
                             "1 files, 1 changes of room.\n| 1 | `b.hpp` | `pragma` | is not counted |\n"}
     planted_links = {"docs/e.md": "[nothing](f.md)\n", "docs/g.md": "# It\n[it](#it) [`at`](#at)\n"}

@@ -1,11 +1,11 @@
 // Publish and subscribe, in its three kinds.
-#include <redis_server/state.hpp>
+#include <redis_server/call.hpp>
 
 #include <algorithm>
 #include <iterator>
 #include <string>
 
-namespace fairlead::redis::server_impl::commands {
+namespace fairlead::redis::server_impl::pubsub {
 namespace {
 
 struct words {
@@ -118,8 +118,6 @@ void count_subscribers(call& c, subscription kind) {
     }
 }
 
-} // namespace
-
 void subscribe(call& c) { subscribe_to(c, subscription::channel); }
 void psubscribe(call& c) { subscribe_to(c, subscription::pattern); }
 void ssubscribe(call& c) { subscribe_to(c, subscription::shard); }
@@ -144,4 +142,25 @@ void pubsub(call& c) {
         c.unknown_subcommand();
 }
 
-} // namespace fairlead::redis::server_impl::commands
+constexpr command table[] = {
+    {"psubscribe", at_least(2), no_script | in_subscription | replies_by_push, no_keys, of_pubsub | of_slow,
+     psubscribe},
+    {"publish", 3, 0, no_keys, of_pubsub | of_fast, publish},
+    {"pubsub", at_least(2), has_subcommands, no_keys, of_slow, pubsub},
+    {"punsubscribe", at_least(1), no_script | in_subscription | replies_by_push, no_keys, of_pubsub | of_slow,
+     punsubscribe},
+    {"spublish", 3, 0, one_key, of_pubsub | of_fast, spublish},
+    {"ssubscribe", at_least(2), no_script | in_subscription | replies_by_push, all_keys, of_pubsub | of_slow,
+     ssubscribe},
+    {"subscribe", at_least(2), no_script | in_subscription | replies_by_push, no_keys, of_pubsub | of_slow, subscribe},
+    {"sunsubscribe", at_least(1), no_script | in_subscription | replies_by_push, all_keys, of_pubsub | of_slow,
+     sunsubscribe},
+    {"unsubscribe", at_least(1), no_script | in_subscription | replies_by_push, no_keys, of_pubsub | of_slow,
+     unsubscribe},
+};
+
+} // namespace
+
+std::span<command const> rows() noexcept { return table; }
+
+} // namespace fairlead::redis::server_impl::pubsub

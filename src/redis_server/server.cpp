@@ -11,6 +11,7 @@
 #include <fairlead/net/timer.hpp>
 #include <fairlead/token/adapters.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -62,8 +63,10 @@ struct server_core {
     op_link sessions; // a ring of all sessions
     std::uint16_t port = 0;
     unsigned references = 0;
+    steady_timer limit; // of the commands that wait
+    std::optional<std::chrono::milliseconds> limit_set;
 
-    server_core(any_io_executor const& ex, server_options o) : executor(ex), options(std::move(o)) {
+    server_core(any_io_executor const& ex, server_options o) : executor(ex), options(std::move(o)), limit(ex) {
         sessions.next = sessions.prev = &sessions;
     }
 
@@ -76,7 +79,10 @@ struct server_core {
         if (unix_)
             unix_->close(ignored);
         close_clients();
+        limit.cancel();
     }
+    /// Sets the timer to the engine's next time limit, if that is another one than before.
+    void watch_limits();
     template <class Acceptor> static awaitable<void> accept_from(counted<server_core> self, Acceptor& acceptor);
     static awaitable<void> serve(counted<session> client);
 };
@@ -117,6 +123,12 @@ struct session : op_link {
     session(session const&) = delete;
     session& operator=(session const&) = delete;
     ~session() { op_queue::unlink(*this); }
+
+    void feed(std::string_view bytes) {
+        client.feed(bytes);
+        flush();
+        owner->watch_limits();
+    }
 
     fairlead::impl::net::socket_core& core() noexcept {
         return std::visit([](auto& s) -> socket_core& { return s.core(); }, socket);
@@ -164,6 +176,25 @@ struct session : op_link {
 
 } // namespace
 
+void server_core::watch_limits() {
+    auto const next = engine->next_time_limit();
+    if (next == limit_set)
+        return;
+    limit_set = next;
+    if (!next) {
+        limit.cancel();
+        return;
+    }
+    limit.expires_after(std::max(*next - options.engine.clock(), std::chrono::milliseconds(0)));
+    limit.async_wait([self = counted<server_core>(this)](error_code ec) {
+        if (ec)
+            return; // Another time was set, or there is nothing to wait for.
+        self->limit_set.reset();
+        self->engine->end_late_waits();
+        self->watch_limits();
+    });
+}
+
 awaitable<void> server_core::serve(counted<session> client) {
     auto& self = *client;
     fairlead::impl::base::at_scope_end const closing([&self] { self.close(); });
@@ -174,8 +205,7 @@ awaitable<void> server_core::serve(counted<session> client) {
         auto const [ec, n] = co_await std::move(reading);
         if (ec)
             co_return;
-        self.client.feed({static_cast<char const*>(space.data()), n});
-        self.flush();
+        self.feed({static_cast<char const*>(space.data()), n});
         while (self.client.output().size() > self.owner->options.output_bytes_max && self.is_open()) {
             self.reader_waits = true;
             self.drained.expires_at(steady_clock::time_point::max());
@@ -272,6 +302,15 @@ std::string server::address() const {
 }
 void server::stop() noexcept { core_->stop(); }
 void server::disconnect_clients() noexcept { core_->close_clients(); }
+std::string server::add_script(std::string_view body, server_script run) {
+    return core_->engine->add_script(body, std::move(run));
+}
+void server::add_script_of_sha1(std::string_view sha1, server_script run) {
+    core_->engine->add_script_of_sha1(sha1, std::move(run));
+}
+void server::add_function(std::string_view name, server_script run) {
+    core_->engine->add_function(name, std::move(run));
+}
 std::size_t server::client_count() const noexcept { return core_->engine->client_count(); }
 std::uint64_t server::commands_run() const noexcept { return core_->engine->commands_run(); }
 

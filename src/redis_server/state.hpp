@@ -1,51 +1,33 @@
-// The common state of the embedded server's parts: values, databases, sessions, the command table, and the call that
-// each command's function gets.
+// The common state of the embedded server's parts: databases, sessions, and what connects them.
 #pragma once
 
 #include <fairlead/redis_server/engine.hpp>
+#include <fairlead/redis_server/script.hpp>
 #include <fairlead/resp3/node.hpp>
 #include <fairlead/resp3/writer.hpp>
+
+#include <redis_server/access.hpp>
+#include <redis_server/command.hpp>
+#include <redis_server/values.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace fairlead::redis::server_impl {
 
 struct server_state;
 struct server_session;
-struct call;
-
-// Values. Sorted containers, so that listing them never depends on a hash.
-using hash_value = std::map<std::string, std::string, std::less<>>;
-using list_value = std::deque<std::string>;
-using set_value = std::set<std::string, std::less<>>;
-using value = std::variant<std::string, hash_value, list_value, set_value>;
-
-inline constexpr std::int64_t no_expiry = std::numeric_limits<std::int64_t>::max();
-
-struct entry {
-    value held;
-    std::int64_t expires_at = no_expiry; // milliseconds of the engine's clock
-};
-
-struct text_hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>{}(text); }
-};
-using database = std::unordered_map<std::string, entry, text_hash, std::equal_to<>>;
 
 // The three kinds of subscriptions. Shard channels are a space of their own.
 enum class subscription : unsigned char { channel, pattern, shard };
@@ -56,25 +38,6 @@ struct by_id {
 };
 using subscribers = std::map<std::string, std::set<server_session*, by_id>, std::less<>>;
 
-// When a command may run, and for which clients; see dispatch().
-enum command_flag : unsigned {
-    no_auth = 1,         // before AUTH
-    in_subscription = 2, // by a RESP2 client that has subscriptions
-    unqueued = 4,        // runs at once between MULTI and EXEC
-    replies_by_push = 8, // its replies are pushes in RESP3, which CLIENT REPLY OFF does not silence
-};
-
-struct command {
-    std::string_view name; // lower case
-    int arity;             // number of arguments with the name; -n: at least n
-    unsigned flags;
-    void (*run)(call&);
-};
-
-/// The command of that name in any case, or null.
-command const* find_command(std::string_view name) noexcept;
-std::span<command const> all_commands() noexcept;
-
 struct queued_command {
     command const* cmd;
     std::vector<std::string> arguments;
@@ -83,6 +46,25 @@ struct queued_command {
 using watched_key = std::pair<std::size_t, std::string>; // database and key
 
 enum class reply_mode : unsigned char { on, off, skip_this, skip_next };
+
+/// The reply to a client whose time limit has passed.
+enum class late_reply : unsigned char { null_array, zero };
+
+/// A command that waits until one of its keys has what it needs.
+struct waiting_command {
+    command const* cmd = nullptr;
+    std::vector<std::string> arguments; // as they are run anew
+    std::vector<watched_key> keys;
+    std::optional<std::int64_t> until; // milliseconds of the engine's clock
+    std::uint64_t order = 0;           // of two that wait for a key the lower one is served first
+    late_reply when_late = late_reply::null_array;
+};
+
+/// A script of the program. EVALSHA finds it once EVAL or SCRIPT LOAD has named its text.
+struct known_script {
+    server_script run;
+    bool is_loaded = false;
+};
 
 struct server_session {
     explicit server_session(server_state& s) : server(s) {}
@@ -98,6 +80,7 @@ struct server_session {
     // Connection state, which RESET sets back.
     resp3::version protocol = resp3::version::resp2;
     bool authenticated = true;
+    std::string user;
     std::size_t database = 0;
     std::string name;
     reply_mode replies = reply_mode::on;
@@ -115,7 +98,9 @@ struct server_session {
     std::int64_t created_at = 0;
 
     bool is_running = false;    // one of its commands is
+    bool may_wait = true;       // not within EXEC and scripts
     std::string pushes_to_self; // by that command; they follow its reply
+    std::optional<waiting_command> waits;
 
     // The request under way. Positions in `input`, or in the bytes being fed when nothing was left over.
     struct piece {
@@ -145,6 +130,16 @@ struct server_state {
     std::uint64_t commands_run = 0;
     std::map<watched_key, std::set<server_session*, by_id>> watchers;
     std::int64_t started_at = 0;
+    acl_users users;
+    std::map<std::string, known_script, std::less<>> scripts; // by SHA-1
+    std::map<std::string, server_script, std::less<>> functions;
+
+    // Clients whose command waits; see waiting.cpp.
+    std::map<watched_key, std::map<std::uint64_t, server_session*>> waiters;       // by their order
+    std::map<std::pair<std::int64_t, std::uint64_t>, server_session*> time_limits; // by time and order
+    std::uint64_t last_order = 0;
+    std::vector<watched_key> ready;      // changed, and somebody waits for them
+    std::deque<server_session*> resumed; // wait no more; their later requests have not been read yet
 
     std::int64_t now() const { return options.clock ? options.clock().count() : 0; }
 
@@ -153,7 +148,7 @@ struct server_state {
     /// Removes what has expired, for commands that look at all keys. O(keys).
     void expire(std::size_t in);
     void clear(std::size_t in);
-    /// A key was made, changed or removed: whoever watches it has to learn.
+    /// A key was made, changed or removed: those who watch it or wait for it have to learn.
     void touch(std::size_t in, std::string_view key);
     /// Gives output to a session which is not the one whose command runs, or to that one behind its reply.
     void push(server_session& to, std::string_view bytes);
@@ -161,198 +156,34 @@ struct server_state {
     void signal(server_session& who);
     void unwatch(server_session& who);
     void unsubscribe_all(server_session& who);
+
+    /// Lets the session's command wait.
+    void wait(server_session& who, waiting_command command);
+    /// The session is out of all queues; its reply has been written, or it is going.
+    void stop_waiting(server_session& who);
+    /// Ends the wait with a reply; `error` is the reply unless it is empty.
+    void end_wait(server_session& who, std::string_view error);
+    /// Runs the waiting commands whose keys have changed, in the order of the changes and of the queues.
+    void serve_waiting();
+    /// Ends the waits whose time limit has passed.
+    void end_late_waits();
 };
+
+inline bool by_id::operator()(server_session const* a, server_session const* b) const noexcept { return a->id < b->id; }
 
 /// How the connection's state is at its start; RESET.
 void reset_session(server_session& who);
 
-inline bool by_id::operator()(server_session const* a, server_session const* b) const noexcept { return a->id < b->id; }
+/// One request: the reply, whether it is wanted at all, then what the command published to its own client.
+void serve(server_session& self, std::span<std::string_view const> args);
+/// Runs a command that nothing stands against.
+void run(server_session& self, command const& cmd, std::span<std::string_view const> args);
+/// The end of a reply that began at `before`: is it wanted, and what follows it?
+void finish_reply(server_session& self, command const* cmd, std::size_t before);
+/// Leaves the transaction, and watches nothing any more.
+void end_transaction(server_session& self);
 
-/// One run of one command: its arguments, its replies, and the look-ups that nearly every command needs. Look-ups that
-/// return false have answered with an error, and the command is over.
-struct call {
-    server_state& server;
-    server_session& self;
-    command const& cmd;
-    std::span<std::string_view const> args; // args[0] is the name as it came
-
-    std::string& out() const noexcept { return self.output; }
-    resp3::version protocol() const noexcept { return self.protocol; }
-    database& db() const noexcept { return server.databases[self.database]; }
-
-    void ok() const { out() += "+OK\r\n"; }
-    void error(std::string_view text) const { resp3::append_simple_error(out(), text); }
-    void number(std::int64_t n) const { resp3::append_number(out(), n); }
-    void size(std::size_t n) const { resp3::append_number(out(), static_cast<std::int64_t>(n)); }
-    void simple(std::string_view text) const { resp3::append_simple_string(out(), text); }
-    void bulk(std::string_view text) const { resp3::append_blob_string(out(), text); }
-    void null() const { resp3::append_null(out(), protocol()); }
-    void null_array() const { resp3::append_null_array(out(), protocol()); }
-    void array(std::size_t n) const { resp3::append_array_header(out(), n); }
-    void map(std::size_t pairs) const { resp3::append_map_header(out(), pairs, protocol()); }
-    void set(std::size_t n) const { resp3::append_set_header(out(), n, protocol()); }
-    void verbatim(std::string_view text) const { resp3::append_verbatim_string(out(), "txt", text, protocol()); }
-    void optional_bulk(std::string const* text) const { text ? bulk(*text) : null(); }
-
-    void syntax_error() const { error("ERR syntax error"); }
-    void wrong_type() const { error("WRONGTYPE Operation against a key holding the wrong kind of value"); }
-    void wrong_arity() const; // of a subcommand
-    void unknown_subcommand() const;
-
-    /// Argument i is `word`, in any case.
-    bool is(std::size_t i, std::string_view word) const noexcept;
-
-    bool integer(std::string_view text, std::int64_t& n,
-                 std::string_view complaint = "ERR value is not an integer or out of range") const;
-
-    database::iterator find(std::string_view key) const { return server.find(self.database, key); }
-    bool exists(std::string_view key) const { return find(key) != db().end(); }
-
-    /// The value at `key` if it is a T; null if there is none.
-    template <typename T> bool get(std::string_view key, T*& found) const {
-        auto const at = find(key);
-        found = nullptr;
-        if (at == db().end())
-            return true;
-        found = std::get_if<T>(&at->second.held);
-        if (!found)
-            wrong_type();
-        return found != nullptr;
-    }
-    /// As get(), but an empty T is made if there is none. Follow up with changed().
-    template <typename T> bool get_or_make(std::string_view key, T*& found) const {
-        if (!get(key, found))
-            return false;
-        if (!found)
-            found = &make_empty<T>(key);
-        return true;
-    }
-    /// A new entry at `key`, which has none.
-    entry& make(std::string_view key) const { return db().emplace(std::string(key), entry{}).first->second; }
-    /// An empty T at `key`, which has nothing. Follow up with changed().
-    template <typename T> T& make_empty(std::string_view key) const { return make(key).held.emplace<T>(); }
-    /// Tells those who watch the key, and removes a collection that became empty: such keys do not exist.
-    void changed(std::string_view key) const;
-    void touched(std::string_view key) const { server.touch(self.database, key); }
-    bool remove(std::string_view key) const;
-};
-
-bool equals_any_case(std::string_view text, std::string_view lower) noexcept;
-std::string to_lower(std::string_view text);
-
-/// Decimal without plus, blanks or leading zeros, as Redis reads integers.
-bool parse_integer(std::string_view text, std::int64_t& n) noexcept;
-
-/// Redis's patterns: ? * [a-z] [^a] and \ before any of them. O(text * pattern), without recursion.
-bool glob_match(std::string_view pattern, std::string_view text) noexcept;
-
-// The commands, by theme. Every function is in the table of server_engine.cpp.
-namespace commands {
-// server_connection.cpp
-void auth(call&);
-void client(call&);
-void command_(call&);
-void config(call&);
-void debug(call&);
-void echo(call&);
-void hello(call&);
-void info(call&);
-void ping(call&);
-void quit(call&);
-void reset(call&);
-void select(call&);
-void time(call&);
-// server_keys.cpp
-void dbsize(call&);
-void del(call&);
-void exists(call&);
-void expire(call&);
-void expireat(call&);
-void expiretime(call&);
-void flushall(call&);
-void flushdb(call&);
-void keys(call&);
-void persist(call&);
-void pexpire(call&);
-void pexpireat(call&);
-void pexpiretime(call&);
-void pttl(call&);
-void randomkey(call&);
-void rename(call&);
-void renamenx(call&);
-void scan(call&);
-void ttl(call&);
-void type(call&);
-// server_strings.cpp
-void append(call&);
-void decr(call&);
-void decrby(call&);
-void get(call&);
-void getdel(call&);
-void getex(call&);
-void getrange(call&);
-void getset(call&);
-void incr(call&);
-void incrby(call&);
-void incrbyfloat(call&);
-void mget(call&);
-void mset(call&);
-void msetnx(call&);
-void psetex(call&);
-void set(call&);
-void setex(call&);
-void setnx(call&);
-void setrange(call&);
-void strlen(call&);
-// server_collections.cpp
-void hdel(call&);
-void hexists(call&);
-void hget(call&);
-void hgetall(call&);
-void hincrby(call&);
-void hkeys(call&);
-void hlen(call&);
-void hmget(call&);
-void hmset(call&);
-void hset(call&);
-void hsetnx(call&);
-void hstrlen(call&);
-void hvals(call&);
-void lindex(call&);
-void llen(call&);
-void lpop(call&);
-void lpush(call&);
-void lpushx(call&);
-void lrange(call&);
-void lrem(call&);
-void lset(call&);
-void ltrim(call&);
-void rpop(call&);
-void rpush(call&);
-void rpushx(call&);
-void sadd(call&);
-void scard(call&);
-void sismember(call&);
-void smembers(call&);
-void smismember(call&);
-void spop(call&);
-void srem(call&);
-// server_pubsub.cpp
-void psubscribe(call&);
-void publish(call&);
-void pubsub(call&);
-void punsubscribe(call&);
-void spublish(call&);
-void ssubscribe(call&);
-void subscribe(call&);
-void sunsubscribe(call&);
-void unsubscribe(call&);
-// server_engine.cpp
-void discard(call&);
-void exec(call&);
-void multi(call&);
-void unwatch(call&);
-void watch(call&);
-} // namespace commands
+/// Serves the requests that `bytes` complete, together with those that were left over.
+void consume(server_session& self, std::string_view bytes);
 
 } // namespace fairlead::redis::server_impl

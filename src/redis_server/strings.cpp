@@ -1,5 +1,5 @@
 // Commands on strings and counters.
-#include <redis_server/state.hpp>
+#include <redis_server/call.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -7,8 +7,9 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
-namespace fairlead::redis::server_impl::commands {
+namespace fairlead::redis::server_impl::strings {
 namespace {
 
 // Replaces whatever is at `key`.
@@ -83,8 +84,6 @@ void set_with_expiry(call& c, std::int64_t unit_ms) {
     store(c, c.args[1], c.args[3], expires_at);
     c.ok();
 }
-
-} // namespace
 
 void get(call& c) {
     std::string* text = nullptr;
@@ -260,15 +259,14 @@ void decrby(call& c) {
 }
 
 void incrbyfloat(call& c) {
-    auto const read = [&c](std::string_view text, double& n) {
-        auto const [stop, ec] = std::from_chars(text.data(), text.data() + text.size(), n);
-        bool const is_good = ec == std::errc{} && stop == text.data() + text.size() && !std::isnan(n);
+    auto const read = [&c](std::string_view text, long double& n) {
+        bool const is_good = parse_real(text, n);
         if (!is_good)
             c.error("ERR value is not a valid float");
         return is_good;
     };
     std::string* text = nullptr;
-    double n = 0, amount = 0;
+    long double n = 0, amount = 0;
     if (!c.get(c.args[1], text) || (text && !read(*text, n)) || !read(c.args[2], amount))
         return;
     n += amount;
@@ -276,8 +274,7 @@ void incrbyfloat(call& c) {
         return c.error("ERR increment would produce NaN or Infinity");
     if (!text)
         text = &c.make_empty<std::string>(c.args[1]);
-    char digits[400]; // of the largest double without exponent
-    text->assign(digits, std::to_chars(digits, digits + sizeof digits, n, std::chars_format::fixed).ptr);
+    *text = fixed_text(n);
     c.changed(c.args[1]);
     c.bulk(*text);
 }
@@ -309,4 +306,141 @@ void msetnx(call& c) {
     c.number(1);
 }
 
-} // namespace fairlead::redis::server_impl::commands
+// LCS.
+
+struct lcs_options {
+    bool wants_length = false, wants_matches = false, with_lengths = false;
+    std::int64_t match_min = 0;
+};
+
+bool read_lcs_options(call& c, lcs_options& o) {
+    for (std::size_t i = 3; i < c.count(); ++i) {
+        if (c.is(i, "idx")) {
+            o.wants_matches = true;
+        } else if (c.is(i, "len")) {
+            o.wants_length = true;
+        } else if (c.is(i, "withmatchlen")) {
+            o.with_lengths = true;
+        } else if (c.is(i, "minmatchlen") && i + 1 < c.count()) {
+            if (!c.integer(c.args[++i], o.match_min))
+                return false;
+        } else {
+            c.syntax_error();
+            return false;
+        }
+    }
+    if (o.wants_length && o.wants_matches) {
+        c.error("ERR If you want both the length and indexes, please just use IDX.");
+        return false;
+    }
+    return true;
+}
+
+struct lcs_match {
+    std::size_t a, b, size; // where it begins in each text
+};
+
+struct lcs_result {
+    std::string text;
+    std::vector<lcs_match> matches; // the last one first
+};
+
+// O(bytes of a * bytes of b), in time and memory.
+lcs_result longest_common_subsequence(std::string const& a, std::string const& b) {
+    std::size_t const width = b.size() + 1;
+    std::vector<std::uint32_t> lengths((a.size() + 1) * width);
+    for (std::size_t i = 1; i <= a.size(); ++i)
+        for (std::size_t j = 1; j <= b.size(); ++j)
+            lengths[i * width + j] = a[i - 1] == b[j - 1]
+                                         ? lengths[(i - 1) * width + j - 1] + 1
+                                         : std::max(lengths[(i - 1) * width + j], lengths[i * width + j - 1]);
+    lcs_result result;
+    bool is_open = false;
+    for (std::size_t i = a.size(), j = b.size(); i > 0 && j > 0;) {
+        if (a[i - 1] == b[j - 1]) {
+            --i;
+            --j;
+            result.text += a[i];
+            if (is_open)
+                result.matches.back() = {i, j, result.matches.back().size + 1};
+            else
+                result.matches.push_back({i, j, 1});
+            is_open = true;
+            continue;
+        }
+        is_open = false;
+        lengths[(i - 1) * width + j] > lengths[i * width + j - 1] ? --i : --j;
+    }
+    std::ranges::reverse(result.text);
+    return result;
+}
+
+void list_matches(call& c, lcs_result const& found, lcs_options const& o) {
+    auto const is_long = [&o](lcs_match const& m) { return static_cast<std::int64_t>(m.size) >= o.match_min; };
+    c.map(2);
+    c.bulk("matches");
+    c.array(static_cast<std::size_t>(std::ranges::count_if(found.matches, is_long)));
+    for (auto const& match : found.matches) {
+        if (!is_long(match))
+            continue;
+        c.array(o.with_lengths ? 3 : 2);
+        for (std::size_t const begin : {match.a, match.b}) {
+            c.array(2);
+            c.size(begin);
+            c.size(begin + match.size - 1);
+        }
+        if (o.with_lengths)
+            c.size(match.size);
+    }
+    c.bulk("len");
+    c.size(found.text.size());
+}
+
+void lcs(call& c) {
+    std::string texts[2];
+    for (std::size_t i = 0; i != 2; ++i)
+        if (auto const at = c.find(c.args[i + 1]); at != c.db().end()) {
+            auto const* const text = std::get_if<std::string>(&at->second.held);
+            if (!text)
+                return c.error("ERR The specified keys must contain string values");
+            texts[i] = *text;
+        }
+    lcs_options options;
+    if (!read_lcs_options(c, options))
+        return;
+    lcs_result const found = longest_common_subsequence(texts[0], texts[1]);
+    if (options.wants_matches)
+        return list_matches(c, found, options);
+    options.wants_length ? c.size(found.text.size()) : c.bulk(found.text);
+}
+
+constexpr command table[] = {
+    {"append", 3, 0, one_key, of_write | of_string | of_fast, append},
+    {"decr", 2, 0, one_key, of_write | of_string | of_fast, decr},
+    {"decrby", 3, 0, one_key, of_write | of_string | of_fast, decrby},
+    {"get", 2, 0, one_key, of_read | of_string | of_fast, get},
+    {"getdel", 2, 0, one_key, of_write | of_string | of_fast, getdel},
+    {"getex", at_least(2), 0, one_key, of_write | of_string | of_fast, getex},
+    {"getrange", 4, 0, one_key, of_read | of_string | of_slow, getrange},
+    {"getset", 3, 0, one_key, of_write | of_string | of_fast, getset},
+    {"incr", 2, 0, one_key, of_write | of_string | of_fast, incr},
+    {"incrby", 3, 0, one_key, of_write | of_string | of_fast, incrby},
+    {"incrbyfloat", 3, 0, one_key, of_write | of_string | of_fast, incrbyfloat},
+    {"lcs", at_least(3), 0, two_keys, of_read | of_string | of_slow, lcs},
+    {"mget", at_least(2), 0, all_keys, of_read | of_string | of_fast, mget},
+    {"mset", at_least(3), 0, every(2), of_write | of_string | of_slow, mset},
+    {"msetnx", at_least(3), 0, every(2), of_write | of_string | of_slow, msetnx},
+    {"psetex", 4, 0, one_key, of_write | of_string | of_slow, psetex},
+    {"set", at_least(3), 0, one_key, of_write | of_string | of_slow, set},
+    {"setex", 4, 0, one_key, of_write | of_string | of_slow, setex},
+    {"setnx", 3, 0, one_key, of_write | of_string | of_fast, setnx},
+    {"setrange", 4, 0, one_key, of_write | of_string | of_slow, setrange},
+    {"strlen", 2, 0, one_key, of_read | of_string | of_fast, strlen},
+    {"substr", 4, 0, one_key, of_read | of_string | of_slow, getrange},
+};
+
+} // namespace
+
+std::span<command const> rows() noexcept { return table; }
+
+} // namespace fairlead::redis::server_impl::strings

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <fairlead/base/config.hpp>
+#include <fairlead/redis_server/script.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <fairlead/base/durations.hpp>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -28,7 +30,7 @@ struct server_engine_options {
     std::size_t arguments_max = 1024 * 1024;               ///< Of one command.
     std::size_t bulk_bytes_max = 512 * 1024 * 1024;        ///< Of one argument, and of a string value.
     std::size_t inline_bytes_max = 64 * 1024;              ///< Of a command typed as a line.
-    std::size_t transaction_bytes_max = 64 * 1024 * 1024;  ///< Queued between MULTI and EXEC.
+    std::size_t transaction_bytes_max = 64 * 1024 * 1024;  ///< Queued between MULTI and EXEC, or behind a wait.
     std::size_t push_backlog_bytes_max = 32 * 1024 * 1024; ///< Output not taken: a subscriber beyond it is closed.
     std::uint64_t process_id = 0;                          ///< Shown by INFO.
     /// Time since the Unix epoch, for keys that expire. Without one time stands still, and so nothing expires.
@@ -51,6 +53,21 @@ public:
 
     std::size_t client_count() const noexcept;
     std::uint64_t commands_run() const noexcept;
+
+    /// `run` is the script whose text is `body`, which is only compared: there is no Lua. Returns its SHA-1. EVALSHA
+    /// finds the script once EVAL or SCRIPT LOAD has named its text, as with a real server, and not after SCRIPT FLUSH.
+    std::string add_script(std::string_view body, server_script run);
+    /// As add_script(), for a test that does not have the text. The script counts as loaded.
+    void add_script_of_sha1(std::string_view sha1, server_script run);
+    /// `run` is the function that FCALL calls by this name.
+    void add_function(std::string_view name, server_script run);
+
+    /// The earliest time limit, by the clock, of the commands that wait (BLPOP and its kin); nothing when there is
+    /// none.
+    std::optional<std::chrono::milliseconds> next_time_limit() const noexcept;
+    /// Answers the commands that have waited for too long. An owner with a timer calls it at next_time_limit(). Without
+    /// one, that happens when any client is fed.
+    void end_late_waits();
 
 private:
     std::unique_ptr<server_impl::server_state> state_;
@@ -75,9 +92,9 @@ public:
     bool wants_close() const noexcept;
     std::uint64_t id() const noexcept;
 
-    /// `changed` is called when another client's commands gave this one output (a published message), or decided that
-    /// it has to close. It is never called from this client's own feed(). It runs at the end of that other feed(), once
-    /// for each, and may destroy any client, but not call feed().
+    /// `changed` is called when this one got output by something else than its own commands. That is a published
+    /// message, the end of a wait, or the decision that it has to close. It runs at the end of another client's feed(),
+    /// or of end_late_waits(), once for each. It may destroy any client, but not call feed().
     void on_output(std::function<void()> changed);
 
 private:

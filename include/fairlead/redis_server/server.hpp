@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace fairlead::redis {
@@ -51,6 +52,13 @@ public:
     void stop() noexcept;
     /// Closes all clients; goes on listening.
     void disconnect_clients() noexcept;
+
+    /// As server_engine::add_script().
+    std::string add_script(std::string_view body, server_script run);
+    /// As server_engine::add_script_of_sha1().
+    void add_script_of_sha1(std::string_view sha1, server_script run);
+    /// As server_engine::add_function().
+    void add_function(std::string_view name, server_script run);
 
     std::size_t client_count() const noexcept;
     std::uint64_t commands_run() const noexcept;

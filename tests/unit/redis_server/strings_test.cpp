@@ -187,9 +187,9 @@ TEST(ServerStringsLimits, AStringGrowsNoLongerThanAnArgumentMayBe) {
 }
 
 TEST_F(ServerStrings, AFloatThatLeavesItsRangeIsRefused) {
-    run("SET f 1.7e308");
-    EXPECT_EQ(run("INCRBYFLOAT f 1.7e308"), "-ERR increment would produce NaN or Infinity\r\n");
-    EXPECT_EQ(run("GET f"), "$7\r\n1.7e308\r\n");
+    run("SET f 1.1e4932");
+    EXPECT_EQ(run("INCRBYFLOAT f 1.1e4932"), "-ERR increment would produce NaN or Infinity\r\n");
+    EXPECT_EQ(run("GET f"), "$8\r\n1.1e4932\r\n");
 }
 
 TEST_F(ServerStrings, TheLastMomentOfAllIsNoExpiry) {

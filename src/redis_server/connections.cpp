@@ -1,10 +1,12 @@
 // Commands about the connection and the server: HELLO, AUTH, CLIENT, INFO and their like.
-#include <redis_server/state.hpp>
+#include <redis_server/call.hpp>
 
 #include <algorithm>
+#include <bit>
+#include <iterator>
 #include <string>
 
-namespace fairlead::redis::server_impl::commands {
+namespace fairlead::redis::server_impl::connections {
 namespace {
 
 constexpr std::string_view redis_version = "7.2.0"; // whose commands and wording these are
@@ -12,14 +14,10 @@ constexpr std::string_view redis_version = "7.2.0"; // whose commands and wordin
 std::string_view const wrong_pass = "WRONGPASS invalid username-password pair or user is disabled.";
 
 bool try_password(call& c, std::string_view user, std::string_view password) {
-    auto const& wanted = c.server.options.password;
-    // Without a password every one is right, as for the default user of Redis ("nopass").
-    if (user != "default" || (!wanted.empty() && password != wanted)) {
-        c.error(wrong_pass);
-        return false;
-    }
-    c.self.authenticated = true;
-    return true;
+    if (log_in(c.self, user, password))
+        return true;
+    c.error(wrong_pass);
+    return false;
 }
 
 bool is_client_name(std::string_view name) noexcept {
@@ -41,6 +39,8 @@ std::string describe(server_session const& who, std::int64_t now) {
         flags += 'P';
     if (who.in_transaction)
         flags += 'x';
+    if (who.waits)
+        flags += 'b';
     if (flags.empty())
         flags = "N";
     auto const field = [](std::string_view name, auto const& text) {
@@ -53,7 +53,7 @@ std::string describe(server_session const& who, std::int64_t now) {
            field("ssub", std::to_string(who.subscribed[2].size())) +
            field("multi", who.in_transaction ? std::to_string(who.queue.size()) : "-1") +
            field("qbuf", std::to_string(who.input.size())) + field("obl", std::to_string(who.output.size())) +
-           field("cmd", who.last_command) + field("user", "default") + field("lib-name", who.library_name) +
+           field("cmd", who.last_command) + field("user", who.user) + field("lib-name", who.library_name) +
            field("lib-ver", who.library_version) + "resp=" + (who.protocol == resp3::version::resp3 ? "3" : "2") + "\n";
 }
 
@@ -103,31 +103,29 @@ void client_kill(call& c) {
     c.number(1);
 }
 
-struct subcommand {
-    std::string_view name;
-    int arguments; // with command and subcommand; -n: at least n
-    void (*run)(call&);
-};
-
-// Runs the subcommand that args[1] names.
-void choose(call& c, std::span<subcommand const> from) {
-    for (auto const& sub : from)
-        if (c.is(1, sub.name)) {
-            auto const n = static_cast<int>(std::min<std::size_t>(c.args.size(), 1000));
-            bool const fits = sub.arguments >= 0 ? n == sub.arguments : n >= -sub.arguments;
-            return fits ? sub.run(c) : c.wrong_arity();
-        }
-    c.unknown_subcommand();
+void client_unblock(call& c) {
+    std::int64_t id = 0;
+    if (c.count() > 4)
+        return c.wrong_arity();
+    bool const has_reason = c.count() == 4;
+    bool const by_error = has_reason && c.is(3, "error");
+    if (has_reason && !by_error && !c.is(3, "timeout"))
+        return c.error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR");
+    if (!c.integer(c.args[2], id))
+        return;
+    auto const at = c.server.sessions.find(static_cast<std::uint64_t>(id));
+    bool const waits = at != c.server.sessions.end() && at->second->waits;
+    if (waits)
+        c.server.end_wait(*at->second, by_error ? "UNBLOCKED client unblocked via CLIENT UNBLOCK" : "");
+    c.number(waits);
 }
 
 void answer_ok(call& c) { c.ok(); }
 
-} // namespace
-
 void auth(call& c) {
     if (c.args.size() > 3)
         return c.syntax_error();
-    if (c.args.size() == 2 && c.server.options.password.empty())
+    if (c.args.size() == 2 && c.server.users.find("default")->second.needs_no_password)
         return c.error("ERR AUTH <password> called without any password configured for the default user. Are you sure "
                        "your configuration is correct?");
     if (try_password(c, c.args.size() == 3 ? c.args[1] : "default", c.args.back()))
@@ -216,7 +214,7 @@ void select(call& c) {
     c.ok();
 }
 
-void client(call& c) {
+void client_(call& c) {
     static constexpr subcommand subcommands[] = {
         {"id", 2, [](call& k) { k.number(static_cast<std::int64_t>(k.self.id)); }},
         {"getname", 2, [](call& k) { k.self.name.empty() ? k.null() : k.bulk(k.self.name); }},
@@ -230,10 +228,54 @@ void client(call& c) {
         {"list", -2, client_list},
         {"reply", 3, client_reply},
         {"kill", 4, client_kill},
+        {"unblock", -3, client_unblock},
         {"no-evict", 3, answer_ok},
         {"no-touch", 3, answer_ok},
     };
     choose(c, subcommands);
+}
+
+void command_getkeys(call& c) {
+    auto const args = c.args.subspan(2);
+    command const* const cmd = find_command(args[0]);
+    if (!cmd)
+        return c.error("ERR Invalid command specified");
+    if (!has_arity(*cmd, args.size()))
+        return c.error("ERR Invalid number of arguments specified for command");
+    auto const keys = keys_of(*cmd, args);
+    if (keys.empty())
+        return c.error("ERR The command has no key arguments");
+    c.array(keys.size());
+    for (std::string_view const key : keys)
+        c.bulk(key);
+}
+
+// Without flags, tips, places of keys beyond the first ones, and subcommands: those are not kept here.
+void command_info(call& c) {
+    constexpr std::size_t fields = 10;
+    c.array(c.count() - 2);
+    for (std::string_view const name : c.args.subspan(2)) {
+        command const* const cmd = find_command(name);
+        if (!cmd) {
+            c.null_array();
+            continue;
+        }
+        c.array(fields);
+        c.bulk(cmd->name);
+        c.number(cmd->arity);
+        c.set(0);
+        bool const has_places = cmd->keys.step > 0 && !(cmd->flags & has_subcommands);
+        c.number(has_places ? cmd->keys.first : 0);
+        c.number(has_places ? cmd->keys.last : 0);
+        c.number(has_places ? cmd->keys.step : 0);
+        c.set(static_cast<std::size_t>(std::popcount(cmd->categories)));
+        for (std::size_t i = 0; i != std::size(category_names); ++i)
+            if (cmd->categories >> i & 1)
+                c.simple("@" + std::string(category_names[i]));
+        c.set(0);
+        c.set(0);
+        c.set(0);
+    }
 }
 
 void command_(call& c) {
@@ -243,16 +285,12 @@ void command_(call& c) {
         {"list", -2,
          [](call& k) {
              k.array(all_commands().size());
-             for (auto const& cmd : all_commands())
-                 k.bulk(cmd.name);
+             for (command const* const cmd : all_commands())
+                 k.bulk(cmd->name);
          }},
         {"docs", -2, [](call& k) { k.map(0); }},
-        {"info", -2,
-         [](call& k) {
-             k.array(k.args.size() - 2);
-             for (std::size_t i = 2; i != k.args.size(); ++i)
-                 k.null_array();
-         }},
+        {"getkeys", -3, command_getkeys},
+        {"info", -2, command_info},
     };
     c.args.size() == 1 ? c.array(0) : choose(c, subcommands);
 }
@@ -414,4 +452,36 @@ void debug(call& c) {
     choose(c, subcommands);
 }
 
-} // namespace fairlead::redis::server_impl::commands
+// There are no replicas that could confirm anything.
+void wait(call& c) {
+    std::int64_t replicas = 0;
+    std::optional<std::int64_t> until;
+    if (!c.integer(c.args[1], replicas) || !c.milliseconds_limit(c.args[2], until))
+        return;
+    if (replicas <= 0 || !c.may_wait())
+        return c.number(0);
+    c.wait({}, until, late_reply::zero);
+}
+
+constexpr command table[] = {
+    {"auth", at_least(2), no_auth | no_script, no_keys, of_fast | of_connection, auth},
+    {"client", at_least(2), no_script | has_subcommands, no_keys, of_slow, client_},
+    {"command", at_least(1), has_subcommands, no_keys, of_slow | of_connection, command_},
+    {"config", at_least(2), no_script | has_subcommands, no_keys, of_slow, config},
+    {"debug", at_least(2), no_script, no_keys, of_admin | of_slow | of_dangerous, debug},
+    {"echo", 2, 0, no_keys, of_fast | of_connection, echo},
+    {"hello", at_least(1), no_auth | no_script, no_keys, of_fast | of_connection, hello},
+    {"info", at_least(1), 0, no_keys, of_slow | of_dangerous, info},
+    {"ping", at_least(1), in_subscription, no_keys, of_fast | of_connection, ping},
+    {"quit", at_least(1), no_auth | no_script | in_subscription | unqueued, no_keys, of_fast | of_connection, quit},
+    {"reset", 1, no_auth | no_script | in_subscription | unqueued, no_keys, of_fast | of_connection, reset},
+    {"select", 2, 0, no_keys, of_fast | of_connection, select},
+    {"time", 1, 0, no_keys, of_fast, time},
+    {"wait", 3, no_script, no_keys, of_slow | of_connection, wait},
+};
+
+} // namespace
+
+std::span<command const> rows() noexcept { return table; }
+
+} // namespace fairlead::redis::server_impl::connections

@@ -13,9 +13,9 @@ using namespace std::chrono_literals;
 using fairlead::test::no_integer;
 using fairlead::test::typist;
 
-class ServerKeys : public fairlead::test::server_test {};
+class ServerKeyspace : public fairlead::test::server_test {};
 
-TEST_F(ServerKeys, TypesAreNamed) {
+TEST_F(ServerKeyspace, TypesAreNamed) {
     EXPECT_EQ(run("SET s v"), "+OK\r\n");
     EXPECT_EQ(run("HSET h f v"), ":1\r\n");
     EXPECT_EQ(run("RPUSH l v"), ":1\r\n");
@@ -30,7 +30,7 @@ TEST_F(ServerKeys, TypesAreNamed) {
     EXPECT_EQ(run("UNLINK s none h"), ":2\r\n");
 }
 
-TEST_F(ServerKeys, PatternsChooseKeys) {
+TEST_F(ServerKeyspace, PatternsChooseKeys) {
     EXPECT_EQ(run("MSET hello 1 hallo 1 hbllo 1 hxllo 1"), "+OK\r\n");
     EXPECT_EQ(run("KEYS h[e]llo"), "*1\r\n$5\r\nhello\r\n");
     EXPECT_EQ(run("KEYS h[^abx]llo"), "*1\r\n$5\r\nhello\r\n");
@@ -72,7 +72,7 @@ TEST_F(ServerKeys, PatternsChooseKeys) {
     EXPECT_EQ(run(R"(KEYS *\*)"), "*1\r\n$2\r\na*\r\n");
 }
 
-TEST_F(ServerKeys, ScanGivesEverythingAtOnce) {
+TEST_F(ServerKeyspace, ScanGivesEverythingAtOnce) {
     EXPECT_EQ(run("SET s v"), "+OK\r\n");
     EXPECT_EQ(run("RPUSH l a"), ":1\r\n");
     EXPECT_EQ(run("SCAN 0 MATCH s*"), "*2\r\n$1\r\n0\r\n*1\r\n$1\r\ns\r\n");
@@ -90,7 +90,7 @@ TEST_F(ServerKeys, ScanGivesEverythingAtOnce) {
     EXPECT_EQ(run("RANDOMKEY"), "$-1\r\n");
 }
 
-TEST_F(ServerKeys, RenamingMovesValueAndExpiry) {
+TEST_F(ServerKeyspace, RenamingMovesValueAndExpiry) {
     EXPECT_EQ(run("RENAME none k"), "-ERR no such key\r\n");
     EXPECT_EQ(run("SET a 1 EX 100"), "+OK\r\n");
     EXPECT_EQ(run("SET b 2"), "+OK\r\n");
@@ -107,7 +107,7 @@ TEST_F(ServerKeys, RenamingMovesValueAndExpiry) {
     EXPECT_EQ(run("RENAMENX none c"), "-ERR no such key\r\n");
 }
 
-TEST_F(ServerKeys, FlushingTakesAMode) {
+TEST_F(ServerKeyspace, FlushingTakesAMode) {
     EXPECT_EQ(run("SET k v"), "+OK\r\n");
     EXPECT_EQ(run("FLUSHDB NOW"), "-ERR syntax error\r\n");
     EXPECT_EQ(run("FLUSHALL NOW"), "-ERR syntax error\r\n");
@@ -121,7 +121,7 @@ TEST_F(ServerKeys, FlushingTakesAMode) {
     EXPECT_EQ(run("EXISTS k"), ":0\r\n");
 }
 
-TEST_F(ServerKeys, ExpiryHasConditions) {
+TEST_F(ServerKeyspace, ExpiryHasConditions) {
     EXPECT_EQ(run("SET k v"), "+OK\r\n");
     EXPECT_EQ(run("EXPIRE k 100 XX"), ":0\r\n");
     EXPECT_EQ(run("EXPIRE k 100 GT"), ":0\r\n");
@@ -161,7 +161,7 @@ TEST_F(ServerKeys, ExpiryHasConditions) {
     EXPECT_EQ(run("EXISTS k"), ":0\r\n");
 }
 
-TEST_F(ServerKeys, ListsLeaveOutWhatHasExpired) {
+TEST_F(ServerKeyspace, ListsLeaveOutWhatHasExpired) {
     run("SET gone 1 PX 10");
     run("SET kept 1 PX 20");
     now_ += 10ms;
@@ -170,7 +170,7 @@ TEST_F(ServerKeys, ListsLeaveOutWhatHasExpired) {
     EXPECT_EQ(run("EXISTS gone kept"), ":1\r\n");
 }
 
-TEST_F(ServerKeys, AWatchedKeyThatExpiresWhileKeysAreListedHasChanged) {
+TEST_F(ServerKeyspace, AWatchedKeyThatExpiresWhileKeysAreListedHasChanged) {
     run("SET k v PX 10");
     run("WATCH k");
     now_ += 10ms;
@@ -181,7 +181,7 @@ TEST_F(ServerKeys, AWatchedKeyThatExpiresWhileKeysAreListedHasChanged) {
     EXPECT_EQ(run("EXEC"), "*-1\r\n");
 }
 
-TEST_F(ServerKeys, TheTimeToLiveIsRoundedToSeconds) {
+TEST_F(ServerKeyspace, TheTimeToLiveIsRoundedToSeconds) {
     run("SET k v PX 1499");
     EXPECT_EQ(run("TTL k"), ":1\r\n");
     run("SET k v PX 1500");

@@ -13,9 +13,9 @@ using namespace std::chrono_literals;
 using fairlead::test::no_integer;
 using fairlead::test::typist;
 
-class ServerConnection : public fairlead::test::server_test {};
+class ServerConnections : public fairlead::test::server_test {};
 
-TEST_F(ServerConnection, ClientsAreNamedWithoutBlanks) {
+TEST_F(ServerConnections, ClientsAreNamedWithoutBlanks) {
     EXPECT_EQ(run(R"(CLIENT SETNAME "a b")"),
               "-ERR Client names cannot contain spaces, newlines or special characters.\r\n");
     EXPECT_EQ(run("CLIENT SETNAME me"), "+OK\r\n");
@@ -49,7 +49,7 @@ TEST_F(ServerConnection, ClientsAreNamedWithoutBlanks) {
     EXPECT_EQ(run("COMMAND FOO"), "-ERR unknown subcommand 'FOO'. Try COMMAND HELP.\r\n");
 }
 
-TEST_F(ServerConnection, ClientListTellsWhatAClientIsDoing) {
+TEST_F(ServerConnections, ClientListTellsWhatAClientIsDoing) {
     typist other(engine_);
     other("CLIENT SETINFO LIB-NAME tool");
     other("CLIENT SETINFO LIB-VER 1.5");
@@ -75,14 +75,14 @@ TEST_F(ServerConnection, ClientListTellsWhatAClientIsDoing) {
     EXPECT_EQ(self.find("id=2"), std::string::npos);
 }
 
-TEST_F(ServerConnection, SetinfoRefusesWhatItDoesNotKnow) {
+TEST_F(ServerConnections, SetinfoRefusesWhatItDoesNotKnow) {
     EXPECT_EQ(run("CLIENT SETINFO LIB-NAME \"a b\""),
               "-ERR lib-name cannot contain spaces, newlines or special characters.\r\n");
     EXPECT_EQ(run("CLIENT SETINFO COLOUR red"), "-ERR Unrecognized option 'COLOUR'\r\n");
     EXPECT_EQ(run("CLIENT INFO").find("red"), std::string::npos);
 }
 
-TEST_F(ServerConnection, AskingForSilenceTwiceStaysSilent) {
+TEST_F(ServerConnections, AskingForSilenceTwiceStaysSilent) {
     EXPECT_EQ(run("CLIENT REPLY OFF"), "");
     EXPECT_EQ(run("CLIENT REPLY SKIP"), "");
     EXPECT_EQ(run("PING"), "");
@@ -96,21 +96,25 @@ TEST_F(ServerConnection, AskingForSilenceTwiceStaysSilent) {
     EXPECT_EQ(run("SUBSCRIBE a"), ">3\r\n$9\r\nsubscribe\r\n$1\r\na\r\n:1\r\n") << "a push is not";
 }
 
-TEST_F(ServerConnection, ToolsLearnWhichCommandsThereAre) {
+TEST_F(ServerConnections, ToolsLearnWhichCommandsThereAre) {
     std::string const count = run("COMMAND COUNT"), list = run("COMMAND LIST");
     EXPECT_EQ("*" + count.substr(1), list.substr(0, count.size()));
     EXPECT_NE(list.find("$6\r\nappend\r\n"), std::string::npos);
-    EXPECT_EQ(run("COMMAND INFO get set"), "*2\r\n*-1\r\n*-1\r\n");
+    EXPECT_EQ(run("COMMAND INFO get nosuch"),
+              "*2\r\n*10\r\n$3\r\nget\r\n:2\r\n*0\r\n:1\r\n:1\r\n:1\r\n*3\r\n+@read\r\n+@string\r\n+@fast\r\n"
+              "*0\r\n*0\r\n*0\r\n*-1\r\n");
+    EXPECT_EQ(run("COMMAND GETKEYS MSET a 1 b 2"), "*2\r\n$1\r\na\r\n$1\r\nb\r\n");
+    EXPECT_EQ(run("COMMAND GETKEYS PING"), "-ERR The command has no key arguments\r\n");
 }
 
-TEST_F(ServerConnection, SettingsAreReadAndNotWritten) {
+TEST_F(ServerConnections, SettingsAreReadAndNotWritten) {
     EXPECT_EQ(run("CONFIG GET DATA* maxmemory"), "*4\r\n$9\r\ndatabases\r\n$2\r\n16\r\n$9\r\nmaxmemory\r\n$1\r\n0\r\n");
     EXPECT_EQ(run("CONFIG GET none"), "*0\r\n");
     EXPECT_EQ(run("CONFIG SET maxmemory 1"),
               "-ERR CONFIG SET failed - the embedded server is configured by its program\r\n");
 }
 
-TEST_F(ServerConnection, InfoGivesTheSectionsThatAreWanted) {
+TEST_F(ServerConnections, InfoGivesTheSectionsThatAreWanted) {
     run("SELECT 2");
     run("SET k v PX 100000");
     run("RPUSH l a");
@@ -126,12 +130,12 @@ TEST_F(ServerConnection, InfoGivesTheSectionsThatAreWanted) {
     EXPECT_EQ(run("INFO nosuch"), "$0\r\n\r\n");
 }
 
-TEST_F(ServerConnection, TimeIsTheEnginesClock) {
+TEST_F(ServerConnections, TimeIsTheEnginesClock) {
     now_ += 250ms;
     EXPECT_EQ(run("TIME"), "*2\r\n$10\r\n1700000000\r\n$6\r\n250000\r\n");
 }
 
-TEST_F(ServerConnection, OldClientsAreShownWhatTheyUnderstand) {
+TEST_F(ServerConnections, OldClientsAreShownWhatTheyUnderstand) {
     EXPECT_EQ(run("DEBUG PROTOCOL attrib"), "$39\r\nSome real reply following the attribute\r\n");
     EXPECT_EQ(run("DEBUG PROTOCOL push"), "-ERR RESP2 is not supported by this command\r\n");
     EXPECT_EQ(run("DEBUG PROTOCOL true"), ":1\r\n");
@@ -141,7 +145,7 @@ TEST_F(ServerConnection, OldClientsAreShownWhatTheyUnderstand) {
               "string|integer|double|bignum|null|array|set|map|attrib|push|verbatim|true|false\r\n");
 }
 
-TEST_F(ServerConnection, HelloWithoutAVersionKeepsIt) {
+TEST_F(ServerConnections, HelloWithoutAVersionKeepsIt) {
     EXPECT_NE(run("HELLO").find("$5\r\nproto\r\n:2\r\n"), std::string::npos);
     run("HELLO 3");
     EXPECT_NE(run("HELLO").find("$5\r\nproto\r\n:3\r\n"), std::string::npos);
