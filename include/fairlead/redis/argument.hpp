@@ -180,6 +180,12 @@ private:
     argument_list list_;
 };
 
+/// Of commands that take names and values one by one.
+template <class... Argument> consteval void check_pairs() {
+    constexpr bool are_pairs = sizeof...(Argument) % 2 == 0;
+    static_assert(are_pairs, "names and values come in turn: write a value behind each name");
+}
+
 } // namespace impl
 
 /// One key or more: `"a"`, `{"a", "b"}`, or any range of them. Valid as long as these are.

@@ -28,6 +28,11 @@ template <class Result> command<Result> evalsha_ro(value_view sha1, keys_view ke
 inline command<std::vector<bool>> script_exists(values_view sha1s) {
     return impl::make<std::vector<bool>>("SCRIPT", {"EXISTS", sha1s});
 }
+/// SCRIPT EXISTS of two digests and more.
+template <class... More>
+command<std::vector<bool>> script_exists(value_view first, value_view second, More const&... more) {
+    return script_exists({first, second, value_view(more)...});
+}
 /// SCRIPT FLUSH: the server forgets all scripts. It has the options in_background and at_once.
 template <class... Option> command<ignore_t> script_flush(Option const&... option) {
     using known = impl::options_of<options::in_background_t, options::at_once_t>;

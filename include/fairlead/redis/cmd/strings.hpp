@@ -67,10 +67,25 @@ inline command<std::int64_t> lcs_length(key_view first, key_view second) {
 template <class T = std::string> command<std::vector<std::optional<T>>> mget(keys_view keys) {
     return impl::make<std::vector<std::optional<T>>>("MGET", {keys});
 }
+/// MGET of two keys and more.
+template <class T = std::string, class... More>
+command<std::vector<std::optional<T>>> mget(key_view first, key_view second, More const&... more) {
+    return mget<T>({first, second, key_view(more)...});
+}
 /// MSET.
 inline command<ignore_t> mset(fields_view values) { return impl::make<ignore_t>("MSET", {values}); }
+/// MSET: `mset("a", 1, "b", "two")`.
+template <class... More> command<ignore_t> mset(key_view key, value_view value, More const&... more) {
+    impl::check_pairs<More...>();
+    return impl::make<ignore_t>("MSET", {values_view{key, value, value_view(more)...}});
+}
 /// MSETNX: false when one of the keys is there, and nothing was set.
 inline command<bool> msetnx(fields_view values) { return impl::make<bool>("MSETNX", {values}); }
+/// MSETNX: `msetnx("a", 1, "b", "two")`.
+template <class... More> command<bool> msetnx(key_view key, value_view value, More const&... more) {
+    impl::check_pairs<More...>();
+    return impl::make<bool>("MSETNX", {values_view{key, value, value_view(more)...}});
+}
 /// PSETEX.
 inline command<ignore_t> psetex(key_view key, impl::milliseconds_view expiry, value_view value) {
     return impl::make<ignore_t>("PSETEX", {key, value_view(expiry.count()), value});

@@ -24,6 +24,9 @@ public:
     decltype(auto) script_exists(values_view sha1s) {
         return static_cast<Derived&>(*this).call(cmd::script_exists(sha1s));
     }
+    template <class... More> decltype(auto) script_exists(value_view first, value_view second, More const&... more) {
+        return static_cast<Derived&>(*this).call(cmd::script_exists(first, second, more...));
+    }
     template <class... Option> decltype(auto) script_flush(Option const&... option) {
         return static_cast<Derived&>(*this).call(cmd::script_flush(option...));
     }
