@@ -9,6 +9,7 @@
 #include <fairlead/redis/command_set.hpp>
 #include <fairlead/redis/connection.hpp>
 #include <fairlead/redis/connector.hpp>
+#include <fairlead/redis/script_call.hpp>
 #include <fairlead/redis/subscription.hpp>
 #include <fairlead/redis/typed_call.hpp>
 #include <fairlead/token/adapters.hpp>
@@ -139,6 +140,24 @@ public:
     decltype(auto) async_exec(Command c, Token&& token = {}) {
         return completion_token_transform<typename impl::typed_call<Command>::signature>(
             std::forward<Token>(token), impl::typed_call<Command>(*shared_, std::move(c)));
+    }
+    /// Calls a script, or a function of a library (redis/script.hpp): `co_await db.eval<long>(take, "stock", 3)`. The
+    /// server is given the code when it does not have it. The code is executed at most once.
+    /// Completes  (error_code ec, Result); the result counts when ec is not set
+    /// Errors     as above. error::no_script never comes
+    /// Cancel     as above
+    /// Immediate  never
+    /// Lifetime   the call is kept, with its source
+    /// Threads    any
+    /// Allocates  what the call and its result need, and with a handler a coroutine
+    template <class Result, class Token = use_await_t>
+    decltype(auto) async_exec(script_command<Result> c, Token&& token = {}) {
+        if constexpr (std::is_same_v<std::decay_t<Token>, use_await_t>)
+            return impl::call_script(*shared_, std::move(c));
+        else
+            return completion_token_transform<void(error_code, Result)>(
+                std::forward<Token>(token), impl::script_call<Result>{shared_, impl::executor_of(*core_),
+                                                                      impl::loop_executor_of(*core_), std::move(c)});
     }
     /// The same operation.
     template <typed_command Command> decltype(auto) call(Command c) { return async_exec(std::move(c)); }
