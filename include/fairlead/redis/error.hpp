@@ -47,6 +47,10 @@ enum class error {
     not_sent_in_time,  ///< Before a byte of it was written: it was not executed.
     no_answer_in_time, ///< After it was written: only the program can know whether to repeat it.
 
+    // One result again.
+    missing_field,    ///< A hash lacks a field that a described struct needs: make the member a std::optional.
+    memory_too_small, ///< A value is longer than the memory that was given for it: reply_memory::size() has its size.
+
     // In place of server_error, where the first word of the refusal is known: condition::refused_by_server.
     wrong_type = 100,  ///< WRONGTYPE: the key holds a value of another type.
     no_script,         ///< NOSCRIPT: load it first, or send it with EVAL.

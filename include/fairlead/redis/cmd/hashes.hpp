@@ -12,6 +12,12 @@
 #include <utility>
 #include <vector>
 
+namespace fairlead::redis::impl {
+
+template <described_type T> error_code read_row(reply_reader& in, void* value);
+
+} // namespace fairlead::redis::impl
+
 namespace fairlead::redis::cmd {
 
 /// HDEL: how many fields there were.
@@ -55,6 +61,11 @@ template <class T = std::string> command<std::vector<std::optional<T>>> hmget(ke
 template <class T = std::string, class... More>
 command<std::vector<std::optional<T>>> hmget(key_view key, value_view first, value_view second, More const&... more) {
     return hmget<T>(key, {first, second, value_view(more)...});
+}
+/// HMGET of the fields of a described struct (redis/described.hpp): nothing when none of them is there.
+template <impl::described_type T> command<std::optional<T>> hmget(key_view key) {
+    impl::argument_list const names{nullptr, impl::count_field_names<T>(), &impl::append_field_names<T>};
+    return impl::make<std::optional<T>>("HMGET", {key, names}, &impl::read_row<T>);
 }
 /// HRANDFIELD: the name of one of the fields, or nothing.
 inline command<std::optional<std::string>> hrandfield(key_view key) {

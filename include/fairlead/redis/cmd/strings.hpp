@@ -2,9 +2,11 @@
 #pragma once
 
 #include <fairlead/redis/options.hpp>
+#include <fairlead/redis/reply_memory.hpp>
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,6 +38,10 @@ command<std::optional<T>> getex(key_view key, Option const&... option) {
     static_assert(is_known, "GETEX has the options ex, px, ex_at, px_at and no_expiry");
     impl::check_options<Option...>();
     return impl::make<std::optional<T>>("GETEX", {key, impl::part_of(option)...});
+}
+/// GET into memory of the caller: the size of the value, or nothing. error::memory_too_small when it does not fit.
+inline auto get_into(key_view key, std::span<char> memory) {
+    return get_into_command(impl::serialise("GET", {key}), memory);
 }
 /// GETRANGE: the bytes from first to last, both included; negative ones count from the end.
 inline command<std::string> getrange(key_view key, std::int64_t first, std::int64_t last) {

@@ -39,6 +39,9 @@ public:
     decltype(auto) hmget(key_view key, value_view first, value_view second, More const&... more) {
         return static_cast<Derived&>(*this).call(cmd::hmget<T>(key, first, second, more...));
     }
+    template <impl::described_type T> decltype(auto) hmget(key_view key) {
+        return static_cast<Derived&>(*this).call(cmd::hmget<T>(key));
+    }
     decltype(auto) hrandfield(key_view key) { return static_cast<Derived&>(*this).call(cmd::hrandfield(key)); }
     template <class T = std::string, class... Option>
     decltype(auto) hrandfield(key_view key, std::int64_t n, Option const&... option) {

@@ -24,6 +24,9 @@ public:
     template <class T = std::string, class... Option> decltype(auto) getex(key_view key, Option const&... option) {
         return static_cast<Derived&>(*this).call(cmd::getex<T>(key, option...));
     }
+    decltype(auto) get_into(key_view key, std::span<char> memory) {
+        return static_cast<Derived&>(*this).call(cmd::get_into(key, memory));
+    }
     decltype(auto) getrange(key_view key, std::int64_t first, std::int64_t last) {
         return static_cast<Derived&>(*this).call(cmd::getrange(key, first, last));
     }
