@@ -4,6 +4,8 @@
 #include <fairlead/coro/this_coro.hpp>
 #include <fairlead/net/timer.hpp>
 #include <fairlead/redis/client.hpp>
+#include <fairlead/redis/consumer_group.hpp>
+#include <fairlead/redis/described.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -13,6 +15,27 @@
 #include <set>
 #include <string>
 #include <vector>
+
+namespace fairlead::test {
+
+struct typed_user {
+    std::string name;
+    int visits = 0;
+    bool is_member = false;
+    std::chrono::milliseconds pause{};
+    std::optional<double> score;
+
+    friend bool operator==(typed_user const&, typed_user const&) = default;
+};
+
+} // namespace fairlead::test
+
+template <> struct fairlead::redis::described<fairlead::test::typed_user> {
+    using user = fairlead::test::typed_user;
+    static constexpr auto members =
+        std::tuple(field("name", &user::name), field("visits", &user::visits, 0), field("is_member", &user::is_member),
+                   field("pause", &user::pause), field("score", &user::score));
+};
 
 namespace fairlead::test {
 namespace {
@@ -193,6 +216,136 @@ TEST_P(RealRedisCalls, ScansFindAllThatIsThere) {
         auto nothing = c.sscan("none");
         auto const none = co_await nothing.next();
         EXPECT_EQ(none, std::nullopt);
+    });
+}
+
+TEST_P(RealRedisCalls, StructsAreHashes) {
+    use([&](redis::client& c) -> awaitable<void> {
+        typed_user ann;
+        ann.name = "ann";
+        ann.visits = 7;
+        ann.is_member = true;
+        ann.pause = 1500ms;
+        auto writing = c.hset("user:1", ann);
+        auto const fields = co_await std::move(writing);
+        EXPECT_EQ(fields, 4) << "none for the empty optional";
+        auto reading = c.hgetall<typed_user>("user:1");
+        auto const read = co_await std::move(reading);
+        EXPECT_EQ(read, ann);
+        ann.score = 0.5;
+        auto adding = c.hset("user:1", ann);
+        co_await std::move(adding);
+        auto asking = c.hmget<typed_user>("user:1");
+        auto const asked = co_await std::move(asking);
+        EXPECT_EQ(asked, ann);
+        auto missing = c.hgetall<std::optional<typed_user>>("none");
+        auto const none = co_await std::move(missing);
+        EXPECT_EQ(none, std::nullopt);
+        auto missing_fields = c.hmget<typed_user>("none");
+        auto const none_either = co_await std::move(missing_fields);
+        EXPECT_EQ(none_either, std::nullopt);
+        auto removing = c.hdel("user:1", "name", "visits");
+        co_await std::move(removing);
+        auto failing = c.async_exec(cmd::hgetall<typed_user>("user:1"), as_tuple);
+        auto const [ec, user] = co_await std::move(failing);
+        EXPECT_EQ(ec, redis::error::missing_field);
+    });
+}
+
+TEST_P(RealRedisCalls, AValueIsWrittenIntoMemoryOfTheCaller) {
+    use([&](redis::client& c) -> awaitable<void> {
+        std::string const large(100'000, 'x');
+        auto writing = c.mset("small", "hello", "large", large);
+        co_await std::move(writing);
+        std::vector<char> space(large.size());
+        auto reading = c.get_into("large", space);
+        auto const size = co_await std::move(reading);
+        EXPECT_EQ(size, large.size());
+        EXPECT_EQ(std::string_view(space.data(), space.size()), large);
+        auto missing = c.get_into("none", space);
+        auto const none = co_await std::move(missing);
+        EXPECT_EQ(none, std::nullopt);
+        space.resize(4);
+        auto failing = c.async_exec(cmd::get_into("small", space), as_tuple);
+        auto const [ec, n] = co_await std::move(failing);
+        EXPECT_EQ(ec, redis::error::memory_too_small);
+    });
+}
+
+TEST_P(RealRedisCalls, AStreamIsSharedByTwoConsumersAndNothingIsLost) {
+    use([&](redis::client& c) -> awaitable<void> {
+        redis::consumer_options const o{.batch = 3, .poll_interval = 5ms};
+        std::set<std::string> seen;
+        {
+            redis::consumer_group first(c, "orders", "billing", "one", o);
+            auto const add = cmd::xadd("orders", "*", {{"n", 1}});
+            for (int i = 0; i != 10; ++i) {
+                auto adding = c.call(add);
+                co_await std::move(adding);
+            }
+            for (int i = 0; i != 4; ++i) { // It holds two more when it goes.
+                auto taking = first.next();
+                auto const m = co_await std::move(taking);
+                EXPECT_EQ(m->from, redis::consumed_entry::origin::fresh);
+                EXPECT_EQ(*m->find("n"), "1");
+                if (i == 3)
+                    continue; // Not acknowledged.
+                EXPECT_TRUE(seen.insert(m->id).second);
+                auto acknowledging = first.ack(*m);
+                EXPECT_TRUE(co_await std::move(acknowledging));
+            }
+        }
+        redis::consumer_group again(c, "orders", "billing", "one", o);
+        auto claims = o;
+        claims.claim_idle = 1ms;
+        redis::consumer_group other(c, "orders", "billing", "two", claims);
+        int pending = 0, claimed = 0;
+        auto taking = again.next();
+        auto const own = co_await std::move(taking);
+        EXPECT_EQ(own->from, redis::consumed_entry::origin::pending);
+        seen.insert(own->id);
+        auto acknowledging = again.ack(*own);
+        co_await std::move(acknowledging);
+        auto summing = c.xpending("orders", "billing");
+        auto const left = co_await std::move(summing);
+        EXPECT_EQ(left.entries, 2);
+        steady_timer pause(co_await this_coro::executor, 5ms);
+        auto resting = pause.async_wait();
+        co_await std::move(resting);
+        while (seen.size() != 10) {
+            auto next = other.next();
+            auto const m = co_await std::move(next);
+            pending += m->from == redis::consumed_entry::origin::pending;
+            claimed += m->from == redis::consumed_entry::origin::claimed;
+            seen.insert(m->id);
+            auto done = other.ack(m->id);
+            EXPECT_TRUE(co_await std::move(done));
+        }
+        EXPECT_EQ(pending, 0);
+        EXPECT_EQ(claimed, 2) << "those that the first one held when it went";
+        auto counting = c.xpending("orders", "billing");
+        auto const none = co_await std::move(counting);
+        EXPECT_EQ(none.entries, 0);
+    });
+}
+
+TEST_P(RealRedisCalls, AConsumerGoesOnWithAServerThatWasKilled) {
+    use([&](redis::client& c) -> awaitable<void> {
+        redis::consumer_group orders(c, "orders", "billing", "one", {.poll_interval = 5ms});
+        for (int round = 0; round != 2; ++round) {
+            auto adding = c.xadd("orders", "*", {{"n", round}});
+            co_await std::move(adding);
+            auto taking = orders.next();
+            auto const m = co_await std::move(taking);
+            EXPECT_EQ(*m->find("n"), std::to_string(round));
+            if (round != 0)
+                break;
+            server().kill(); // with its stream and its group
+            server().start();
+            auto const ready = c.counters().ready;
+            while (c.counters().ready == ready)
+                co_await this_coro::yield();
+        }
     });
 }
 
