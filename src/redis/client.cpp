@@ -25,11 +25,15 @@ client_core::client_core(any_io_executor const& ex, config_view const& cfg, conn
                          client_options options)
     : cfg_(checked(cfg)),
       options_(std::move(options)),
+      how_(how ? std::optional<connector>(*how) : std::nullopt),
       shared_(how ? new connection_core(ex, *how) : new connection_core(ex)),
+      pool_(*this),
       pause_(shared_->io_executor()) {
     cfg_.keep_unsent = true;
     shared_->retain(); // beside the reference that its close() gives back
+    shared_->configure(cfg_);
     shared_->is_watched_by(*this, options_.repeats_max);
+    shared_->leaves_requests_to(pool_);
 }
 
 client_core::~client_core() { shared_->release(); }
@@ -37,6 +41,7 @@ client_core::~client_core() { shared_->release(); }
 void client_core::close() noexcept {
     subscriptions_.end_all();
     shared_->close();
+    pool_.close();
     release();
 }
 
@@ -46,7 +51,13 @@ client_counters client_core::counters() const noexcept {
             .ready = ready_,
             .lost = lost_,
             .restored = restored_,
-            .repeated = shared_->repeated()};
+            .repeated = shared_->repeated() + pool_.repeated()};
+}
+
+connection_counters client_core::traffic() noexcept {
+    auto all = shared_->counters();
+    pool_.add_counters(all);
+    return all;
 }
 
 any_io_executor executor_of(client_core& c) { return c.executor(); }
@@ -70,8 +81,9 @@ void client::cancel() noexcept { core_->cancel(); }
 std::size_t client::cancel(request const& req) noexcept { return shared_->cancel(req); }
 bool client::is_ready() const noexcept { return shared_->is_connected(); }
 std::string client::server_text() const { return shared_->server_text(); }
-std::size_t client::pending() const noexcept { return shared_->pending(); }
+std::size_t client::pending() const noexcept { return core_->pending(); }
 client_counters client::counters() const noexcept { return core_->counters(); }
-connection_counters client::traffic() const noexcept { return shared_->counters(); }
+connection_counters client::traffic() const noexcept { return core_->traffic(); }
+awaitable<lease> client::acquire() { return impl::client_core::acquire(impl::client_core::reference(core_)); }
 
 } // namespace fairlead::redis

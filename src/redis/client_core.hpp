@@ -5,16 +5,20 @@
 //     client_topics.cpp   subscribes
 #pragma once
 
+#include <redis/backoff.hpp>
 #include <redis/connection_core.hpp>
+#include <redis/lease_pool.hpp>
 #include <redis/session_watch.hpp>
 #include <redis/subscriptions.hpp>
 
 #include <fairlead/net/timer.hpp>
 #include <fairlead/redis/client.hpp>
+#include <fairlead/redis/lease.hpp>
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -54,8 +58,21 @@ public:
     /// The client object goes.
     void close() noexcept;
     client_counters counters() const noexcept;
+    connection_counters traffic() noexcept;
+    std::size_t pending() noexcept { return shared_->pending() + pool_.pending(); }
+    static awaitable<lease> acquire(reference self);
     static awaitable<subscription> subscribe(reference self, kept_topics all);
     void leave(subscription_entry& e) noexcept;
+
+    // ---- for the other connections; the owner of the loop
+    client_options const& options() const noexcept { return options_; }
+    config_view settings() const noexcept { return cfg_; }
+    /// Null: with sockets.
+    connector const* how() const noexcept { return how_ ? &*how_ : nullptr; }
+    /// False: the program has none.
+    bool ask_credentials(error_code& ec) noexcept;
+    /// Puts it into the lease at `object`.
+    void lend(leased_connection& l, void* object) noexcept { static_cast<lease*>(object)->take({this, l.core()}); }
 
 private:
     ~client_core();
@@ -71,13 +88,14 @@ private:
     awaitable<bool> is_asked_to_end(unsigned number);
     bool prepare_attempt(error_code& ec) noexcept;
     bool has_ended_for_good(error_code const& ec) noexcept;
-    std::chrono::milliseconds next_pause() noexcept;
     void tell(client_event const& e) noexcept;
 
     std::atomic<unsigned> references_{1};
     config cfg_;
     client_options options_;
+    std::optional<connector> how_;
     connection_core* shared_;
+    lease_pool pool_;
     steady_timer pause_;
     subscriptions subscriptions_;
 
@@ -85,9 +103,8 @@ private:
     unsigned cancelled_up_to_ = 0;  // of these
     bool is_running_ = false;
 
-    unsigned attempt_ = 0; // since the last connection that was ready
+    backoff pauses_;
     std::int64_t without_since_ns_ = 0;
-    std::uint64_t chance_ = 0;
     bool is_open_ = false;  // the session that is under way became ready
     bool has_lost_ = false; // since all that was declared was last in force
 

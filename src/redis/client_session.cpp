@@ -5,7 +5,6 @@
 #include <fairlead/coro/this_coro.hpp>
 #include <fairlead/token/adapters.hpp>
 
-#include <algorithm>
 #include <tuple>
 
 namespace fairlead::redis::impl {
@@ -18,8 +17,9 @@ awaitable<error_code> client_core::serve(reference self, unsigned number) {
     fairlead::impl::base::at_scope_end const end([&c] {
         c.is_running_ = false;
         c.shared_->refuse_requests(); // Those that wait would wait for nothing.
+        c.pool_.end_all(error::not_sent);
     });
-    c.attempt_ = 0;
+    c.pauses_.succeeded();
     c.has_lost_ = false;
     c.without_since_ns_ = c.shared_->engine().now_ns();
     c.shared_->accept_requests();
@@ -45,11 +45,12 @@ awaitable<error_code> client_core::connect_again(client_core& c, unsigned number
         auto const what = std::exchange(c.is_open_, false) ? event_kind::lost : event_kind::failed;
         auto const text = c.shared_->server_text();
         if (c.has_ended_for_good(ec)) {
-            c.tell({.kind = event_kind::gave_up, .why = ec, .server_text = text, .attempt = c.attempt_});
+            c.tell({.kind = event_kind::gave_up, .why = ec, .server_text = text, .attempt = c.pauses_.attempts()});
             co_return ec;
         }
-        auto const pause = c.next_pause();
-        c.tell({.kind = what, .why = ec, .server_text = text, .attempt = c.attempt_, .pause = pause});
+        auto const pause =
+            c.pauses_.next_pause(c.options_.pause_min, c.options_.pause_max, c.shared_->engine().now_ns());
+        c.tell({.kind = what, .why = ec, .server_text = text, .attempt = c.pauses_.attempts(), .pause = pause});
         c.pause_.expires_after(pause);
         auto waiting = c.pause_.async_wait(as_tuple);
         co_await std::move(waiting);
@@ -67,7 +68,7 @@ awaitable<error_code> client_core::one_session() {
     auto const [ec] = co_await std::move(running);
     if (is_open_) {
         ++lost_;
-        attempt_ = 0;
+        pauses_.succeeded();
         has_lost_ = true;
         without_since_ns_ = shared_->engine().now_ns();
     } else {
@@ -79,8 +80,15 @@ awaitable<error_code> client_core::one_session() {
 /// False: it has failed already.
 bool client_core::prepare_attempt(error_code& ec) noexcept {
     ++attempts_;
-    ++attempt_;
-    tell({.kind = event_kind::connecting, .attempt = attempt_});
+    pauses_.begin_attempt();
+    tell({.kind = event_kind::connecting, .attempt = pauses_.attempts()});
+    if (ask_credentials(ec))
+        return true;
+    ++failed_;
+    return false;
+}
+
+bool client_core::ask_credentials(error_code& ec) noexcept {
     if (!options_.ask_credentials)
         return true;
     try {
@@ -93,7 +101,6 @@ bool client_core::prepare_attempt(error_code& ec) noexcept {
     } catch (...) {
         ec = error::credentials_failed;
     }
-    ++failed_;
     return false;
 }
 
@@ -102,24 +109,11 @@ bool client_core::has_ended_for_good(error_code const& ec) noexcept {
         return true;
     if (ec == error::auth_refused && !options_.ask_credentials)
         return true;
-    if (options_.attempts_max != 0 && attempt_ >= options_.attempts_max)
+    if (options_.attempts_max != 0 && pauses_.attempts() >= options_.attempts_max)
         return true;
     auto const without_ns = shared_->engine().now_ns() - without_since_ns_;
     return options_.give_up_after > options_.give_up_after.zero() &&
            std::chrono::nanoseconds(without_ns) >= options_.give_up_after;
-}
-
-/// Twice as long after each attempt. At random a part is left out, lest all clients of a server come back at once.
-std::chrono::milliseconds client_core::next_pause() noexcept {
-    auto const least = std::max(options_.pause_min, std::chrono::milliseconds(1));
-    auto const most = std::clamp(options_.pause_max, least, std::chrono::milliseconds(for_ever));
-    auto const doublings = std::min(attempt_ > 0 ? attempt_ - 1 : 0U, 40U);
-    auto const full = least.count() > most.count() >> doublings ? most.count() : least.count() << doublings;
-    if (chance_ == 0)
-        chance_ = static_cast<std::uint64_t>(shared_->engine().now_ns()) | 1;
-    chance_ = chance_ * 6364136223846793005U + 1442695040888963407U;
-    auto const left_out = static_cast<std::int64_t>((chance_ >> 33) % static_cast<std::uint64_t>(full / 2 + 1));
-    return std::chrono::milliseconds(full - left_out);
 }
 
 void client_core::tell(client_event const& e) noexcept {
@@ -133,21 +127,23 @@ void client_core::opened(request& first) {
     subscriptions_.append_all(first);
     is_open_ = true;
     ++ready_;
-    tell({.kind = event_kind::ready, .attempt = attempt_});
+    tell({.kind = event_kind::ready, .attempt = pauses_.attempts()});
 }
 
 void client_core::restored(error_code const& ec) noexcept {
+    pool_.look_for_work();
     if (ec == condition::refused_by_server || ec == error::refused_command)
         return tell({.kind = event_kind::refused, .why = ec, .server_text = shared_->server_text()});
     if (ec || !std::exchange(has_lost_, false))
         return;
     ++restored_;
-    tell({.kind = event_kind::restored, .attempt = attempt_});
+    tell({.kind = event_kind::restored, .attempt = pauses_.attempts()});
 }
 
 void client_core::cancelled() noexcept {
     cancelled_up_to_ = runs_.load(std::memory_order_relaxed);
     pause_.cancel();
+    pool_.end_all(fairlead::error::operation_aborted);
 }
 
 } // namespace fairlead::redis::impl

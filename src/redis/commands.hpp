@@ -17,14 +17,15 @@ using fitness = request::fitness;
 
 enum class role : unsigned char {
     plain,
-    container,    // its first argument says what it does: looked up as "NAME ARGUMENT"
-    confirmed,    // answered by pushes
-    opens,        // a transaction, in which answers come with the last command
-    closes,       // ... which this is
-    precedes,     // concerns whatever command comes next
-    blocks,       // the server answers late, and is well
-    reads_stream, // ... if BLOCK is among the arguments; only then it is unfit
-    pauses,       // what comes after it is answered late
+    container,     // its first argument says what it does: looked up as "NAME ARGUMENT"
+    confirmed,     // answered by pushes
+    opens,         // a transaction, in which answers come with the last command
+    closes,        // ... which this is
+    precedes,      // concerns whatever command comes next
+    blocks,        // the server answers late, and is well
+    awaits_writes, // ... until others have what was written on this connection
+    reads_stream,  // ... if BLOCK is among the arguments; only then it is unfit
+    pauses,        // what comes after it is answered late
 };
 
 /// Where a command that blocks says for how long; 0 is for ever there.
@@ -41,8 +42,13 @@ struct command_info {
 
 namespace advice {
 
-inline constexpr std::string_view own_connection = "use a connection of its own with config::dedicated";
-inline constexpr std::string_view one_request = "put MULTI and its EXEC into one request, or use config::dedicated";
+inline constexpr std::string_view own_connection =
+    "use redis::client::acquire(), or a connection with config::dedicated";
+inline constexpr std::string_view alone = "use redis::client, or a connection with config::dedicated";
+inline constexpr std::string_view one_request =
+    "put MULTI and its EXEC into one request, or use redis::client::acquire()";
+inline constexpr std::string_view with_its_writes =
+    "put it into one request, behind the commands whose writes it awaits";
 inline constexpr std::string_view outside = "send it outside of the transaction";
 inline constexpr std::string_view no_arguments = "leave its arguments out";
 inline constexpr std::string_view other_program = "use a program that speaks to the server alone, such as redis-cli";
@@ -55,15 +61,15 @@ inline constexpr std::string_view cancel = "end the connection by cancel()";
 inline constexpr command_info commands[] = {
     {"ASKING", role::precedes, fitness::dedicated, advice::own_connection},
     {"AUTH", role::plain, fitness::dedicated, "set config::username and config::password"},
-    {"BLMOVE", role::blocks, fitness::dedicated, advice::own_connection, confirmation::none,
+    {"BLMOVE", role::blocks, fitness::alone, advice::alone, confirmation::none,
      timeout::last_s}, // all others would wait
-    {"BLMPOP", role::blocks, fitness::dedicated, advice::own_connection, confirmation::none, timeout::first_s},
-    {"BLPOP", role::blocks, fitness::dedicated, advice::own_connection, confirmation::none, timeout::last_s},
-    {"BRPOP", role::blocks, fitness::dedicated, advice::own_connection, confirmation::none, timeout::last_s},
-    {"BRPOPLPUSH", role::blocks, fitness::dedicated, advice::own_connection, confirmation::none, timeout::last_s},
-    {"BZMPOP", role::blocks, fitness::dedicated, advice::own_connection, confirmation::none, timeout::first_s},
-    {"BZPOPMAX", role::blocks, fitness::dedicated, advice::own_connection, confirmation::none, timeout::last_s},
-    {"BZPOPMIN", role::blocks, fitness::dedicated, advice::own_connection, confirmation::none, timeout::last_s},
+    {"BLMPOP", role::blocks, fitness::alone, advice::alone, confirmation::none, timeout::first_s},
+    {"BLPOP", role::blocks, fitness::alone, advice::alone, confirmation::none, timeout::last_s},
+    {"BRPOP", role::blocks, fitness::alone, advice::alone, confirmation::none, timeout::last_s},
+    {"BRPOPLPUSH", role::blocks, fitness::alone, advice::alone, confirmation::none, timeout::last_s},
+    {"BZMPOP", role::blocks, fitness::alone, advice::alone, confirmation::none, timeout::first_s},
+    {"BZPOPMAX", role::blocks, fitness::alone, advice::alone, confirmation::none, timeout::last_s},
+    {"BZPOPMIN", role::blocks, fitness::alone, advice::alone, confirmation::none, timeout::last_s},
     {"CLIENT", role::container, fitness::shared},
     {"CLIENT CACHING", role::precedes, fitness::dedicated, advice::own_connection},
     {"CLIENT CAPA", role::plain, fitness::dedicated, // others would be redirected
@@ -101,11 +107,11 @@ inline constexpr command_info commands[] = {
     {"SUNSUBSCRIBE", role::confirmed, fitness::shared, {}, confirmation::sunsubscribe},
     {"SYNC", role::plain, fitness::never, advice::replication},
     {"UNSUBSCRIBE", role::confirmed, fitness::shared, {}, confirmation::unsubscribe},
-    {"WAIT", role::blocks, fitness::dedicated, advice::own_connection, confirmation::none, timeout::last_ms},
-    {"WAITAOF", role::blocks, fitness::dedicated, advice::own_connection, confirmation::none, timeout::last_ms},
+    {"WAIT", role::awaits_writes, fitness::dedicated, advice::with_its_writes, confirmation::none, timeout::last_ms},
+    {"WAITAOF", role::awaits_writes, fitness::dedicated, advice::with_its_writes, confirmation::none, timeout::last_ms},
     {"WATCH", role::plain, fitness::dedicated, advice::own_connection},
-    {"XREAD", role::reads_stream, fitness::dedicated, advice::own_connection},
-    {"XREADGROUP", role::reads_stream, fitness::dedicated, advice::own_connection},
+    {"XREAD", role::reads_stream, fitness::alone, advice::alone},
+    {"XREADGROUP", role::reads_stream, fitness::alone, advice::alone},
 };
 static_assert(std::ranges::is_sorted(commands, {}, &command_info::name));
 

@@ -7,13 +7,19 @@ namespace fairlead::redis {
 namespace impl {
 
 connection_core::connection_core(any_io_executor const& ex, transport* other)
+    : connection_core(ex, io::impl::io_loop_for(ex), other) {}
+
+connection_core::connection_core(any_io_executor const& ex, io::impl::io_loop_ref const& on, transport* other)
     : executor_(ex),
-      engine_(io::impl::io_loop_for(ex)),
+      engine_(on),
       mux_(cfg_),
       sockets_(*engine_),
       stream_(other ? other : &sockets_),
       timer_(io_executor()),
-      epoch_ns_(engine_->now_ns()) {
+      limits_(*engine_, engine_->now_ns(), this,
+              [](void* self) noexcept { static_cast<connection_core*>(self)->on_limits(); }),
+      before_the_queue_(*this, *engine_) {
+    before_the_queue_.start_from(limits_);
     if (!fairlead::impl::exec::loop_of(executor_)) {
         elsewhere_.emplace(executor_);
         references_.fetch_or(runs_elsewhere, std::memory_order_relaxed);
@@ -25,22 +31,27 @@ connection_core::connection_core(any_io_executor const& ex, transport* other)
     flush_.cancel = arrive_.cancel = homing_.cancel = nullptr;
     write_.run = &connection_core::on_written;
     read_.run = &connection_core::on_read;
-    limits_.core = this;
-    limits_.expire = [](io::op_limit& l, io_loop&) noexcept { static_cast<limits_timer&>(l).core->on_limits(); };
     ping_.first_entry = restore_.first_entry = 0;
     ping_request_.push("PING");
+    mux_.begin_tokens_behind(
+        static_cast<std::uint32_t>(static_cast<std::uint64_t>(engine_->now_ns()) * 0x9e3779b97f4a7c15U >> 32));
 }
 
 connection_core::connection_core(any_io_executor const& ex, connector const& c) : connection_core(ex) {
     stream_ = &streams_.emplace(*engine_, c);
 }
 
+connection_core::connection_core(connection_core& like, connector const* c)
+    : connection_core(like.executor_, like.engine_, nullptr) {
+    limits_.start_from(like.limits_);
+    before_the_queue_.start_from(limits_);
+    if (c)
+        stream_ = &streams_.emplace(*engine_, *c);
+}
+
 void exec_canceller::request(op& o) const noexcept { end(static_cast<exec_op&>(o)); }
 void exec_canceller::end(exec_op& o) const noexcept { o.connection->ask(o); }
-connection_core::~connection_core() {
-    if (limits_.is_armed)
-        engine_->disarm(limits_);
-}
+connection_core::~connection_core() = default;
 
 void run_canceller::request(op& o) const noexcept {
     auto& r = static_cast<run_op&>(o);

@@ -9,8 +9,11 @@
 //     connection_health.cpp    is the server well?
 #pragma once
 
+#include <redis/due_timer.hpp>
 #include <redis/greeting.hpp>
 #include <redis/multiplexer.hpp>
+#include <redis/request_line.hpp>
+#include <redis/request_taker.hpp>
 #include <redis/session_machine.hpp>
 #include <redis/session_watch.hpp>
 #include <redis/shown.hpp>
@@ -40,6 +43,8 @@ class connection_core {
 public:
     explicit connection_core(any_io_executor const& ex, transport* other = nullptr);
     connection_core(any_io_executor const& ex, connector const& c);
+    /// On the same loop, with the same clock of limits. A null `c`: with sockets.
+    connection_core(connection_core& like, connector const* c);
     connection_core(connection_core const&) = delete;
     connection_core& operator=(connection_core const&) = delete;
     ~connection_core();
@@ -68,12 +73,26 @@ public:
     void end(run_op& o) noexcept;
     /// The connection object goes.
     void close() noexcept;
+    /// Tells the watch.
+    void give_back() noexcept;
     /// Before it is used. Requests that only read may be sent anew so many times.
     void is_watched_by(session_watch& w, std::uint8_t repeats) noexcept {
         watch_ = &w;
         repeats_ = repeats;
         mux_.send_pushes_to(w);
         w.retain();
+    }
+    /// Before it is used: limits count from the first request on, not from the first session.
+    void configure(config const& cfg) {
+        cfg_ = cfg;
+        mux_.configure(cfg_);
+    }
+    /// Before it is used: requests that it cannot execute go there.
+    void leaves_requests_to(request_taker& t) noexcept { taker_ = &t; }
+    /// Before it is used: its watch hears when it is left alone, and nobody receives its pushes.
+    void serves_alone() noexcept {
+        tells_when_alone_ = true;
+        takes_subscriptions_ = false;
     }
     io_loop& engine() noexcept { return *engine_; }
 
@@ -83,16 +102,47 @@ public:
         auto text = greeting_.server_text();
         return text.empty() ? mux_.refusal() : text;
     }
-    std::size_t pending() noexcept { return mux_.counts().pending_with(started_elsewhere_); }
+    std::size_t pending() noexcept { return mux_.counts().pending_with(started_elsewhere_) + before_the_queue_.size(); }
     connection_counters counters() noexcept { return mux_.counters().get(); }
     std::uint64_t repeated() const noexcept { return mux_.repeated(); }
 
     // ---- the owner of the loop
     /// Ends the requests that wait with error::not_sent, and fails others from now on.
     void refuse_requests() noexcept;
+    /// None waits for the session after this one.
+    void refuse_when_lost() noexcept { refuses_ = true; }
     void accept_requests() noexcept { refuses_ = false; }
+    /// Executes a request that a connection on this loop has admitted. False: it has failed, and was completed.
+    bool take_over(exec_op& o) noexcept;
+    void complete(op& o) noexcept {
+        if (is_to_go_home(o)) [[unlikely]]
+            send_home(o);
+        else
+            loop().post(o);
+    }
+    bool cancel_if_pending(exec_op& o) noexcept;
+    std::size_t cancel_here(request const* r) noexcept;
+    exec_op* find(op const* where, void* ticket) noexcept;
+    exec_op* find_marked() noexcept;
+    /// Ends the session.
+    void drop() noexcept { stop(fairlead::error::operation_aborted); }
+    due_timer const& limits() const noexcept { return limits_; }
+
+    // ---- of a connection that serves alone: what it was used for since the last question
+    struct use {
+        bool watched = false; ///< keys, perhaps
+        bool changed = false; ///< in another way
+    };
+    use take_use() noexcept { return std::exchange(use_, use()); }
+    /// The next command is not anybody's.
+    bool is_reserved() const noexcept { return mux_.is_reserved(); }
+    /// Executes a command of its own, of which the watch hears as of those in session_watch::opened().
+    /// False: no memory.
+    bool execute_own(std::string_view command) noexcept;
 
 private:
+    connection_core(any_io_executor const& ex, io::impl::io_loop_ref const& on, transport* other);
+
     struct core_op : op {
         connection_core* core;
     };
@@ -113,7 +163,7 @@ private:
     // Requests of other threads come through the inbox of the loop, in order. They wait in arrivals_ until an item of
     // the loop carries them out. The connection changes only in its items, or while nobody runs it. The inbox may
     // be taken by a borrower, in the middle of such an item.
-    enum class errand : unsigned { exec, receive, run, cancel, cancel_one, ask, look_for_marks, close };
+    enum class errand : unsigned { exec, receive, run, cancel, cancel_one, ask, look_for_marks, give_back, close };
     /// One that is no operation.
     struct message : outcome_record {
         void const* about = nullptr; // is compared only: it may have gone
@@ -162,12 +212,6 @@ private:
     static constexpr unsigned goes_home = 0x100; // beside the errand
     void note_handler(op& o) noexcept;
     bool is_to_go_home(op const& o) const noexcept { return elsewhere_ && (o.result.flags & goes_home); }
-    void complete(op& o) noexcept {
-        if (is_to_go_home(o)) [[unlikely]]
-            send_home(o);
-        else
-            loop().post(o);
-    }
     void send_home(op& o) noexcept;
     static void on_homing(op* base, op_mode mode);
     static void on_arrival(fairlead::loop& l, op& o);
@@ -181,8 +225,11 @@ private:
 
     void cancel_here() noexcept;
     void restore();
-    std::size_t cancel_here(request const* r) noexcept;
     void cancel_here(exec_op& o) noexcept;
+    void tell_when_alone() noexcept {
+        if (tells_when_alone_ && watch_ && mux_.pending() == 0) [[unlikely]]
+            watch_->left_alone(mux_.in_flight());
+    }
     void stop_here(void* ticket) noexcept;
     void call_for_marked() noexcept;
     void cancel_marked() noexcept;
@@ -190,12 +237,18 @@ private:
     void start(exec_op& o) noexcept;
     void start(receive_op& o) noexcept;
     void start(run_op& o) noexcept;
-    error_code admit(exec_op const& o, bool is_ready) const noexcept;
-    bool begin_limit(exec_op& o) noexcept;
+    error_code admit(exec_op const& o, bool is_ready) noexcept;
+    bool admits_unfit(request const& r) noexcept;
+    bool leaves_to_taker(request const& r) const noexcept { return taker_ && r.fit() == request::fitness::alone; }
+    void leave_to_taker(exec_op& o) noexcept;
+    bool enqueue(exec_op& o, bool is_ready) noexcept;
+    bool add_after_all(exec_op& o) noexcept;
+    bool may_wait_for_room(exec_op& o) noexcept;
+    void let_in() noexcept;
+    bool arm_limit_of(exec_op& o) noexcept;
     std::uint32_t limit_of(request const& r) const noexcept;
-    std::int64_t now_ms() noexcept { return (engine_->now_ns() - epoch_ns_) / 1'000'000; }
+    std::uint32_t due_of(exec_op const& o) noexcept;
     std::uint32_t batch_ms() noexcept;
-    bool arm_limits(std::uint32_t due_ms) noexcept;
     void on_limits() noexcept;
 
     static awaitable<void> connect(reference self);
@@ -266,8 +319,12 @@ private:
     op_queue homeward_;
 
     session_watch* watch_ = nullptr; // or null
+    request_taker* taker_ = nullptr; // or null
     std::uint8_t repeats_ = 0;
     bool refuses_ = false; // nobody will connect
+    bool tells_when_alone_ = false;
+    bool takes_subscriptions_ = true;
+    use use_;
 
     run_op* run_ = nullptr;
     op_queue receivers_;
@@ -279,13 +336,8 @@ private:
     steady_timer timer_;
 
     // Limits of requests. Their clock is looked at once for each batch.
-    struct limits_timer : io::op_limit {
-        connection_core* core;
-        std::int64_t at_ms = 0; ///< for which it is armed
-        bool is_armed = false;
-    };
-    limits_timer limits_;
-    std::int64_t epoch_ns_;
+    due_timer limits_;
+    request_line before_the_queue_; // with config::wait_when_full
     std::uint32_t batch_ms_ = 0;
     bool is_batch_timed_ = false;
     std::atomic<unsigned> marks_{0};        // requests to end that have no message of their own

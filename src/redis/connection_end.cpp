@@ -14,17 +14,28 @@ void connection_core::cancel_here() noexcept {
 
 std::size_t connection_core::cancel_here(request const* r) noexcept {
     op_queue done;
-    auto const n = mux_.cancel(r, done);
+    auto const n = mux_.cancel(r, done) + before_the_queue_.cancel(r);
     pass_on(done);
     count_work();
-    return n;
+    return taker_ ? n + taker_->cancel(r) : n;
 }
 
 void connection_core::cancel_here(exec_op& o) noexcept {
+    if (!cancel_if_pending(o) && taker_)
+        taker_->cancel(o);
+}
+
+bool connection_core::cancel_if_pending(exec_op& o) noexcept {
+    if (before_the_queue_.cancel(o))
+        return true;
     if (!mux_.cancel(o))
-        return;
+        return false;
     complete(o);
+    if (!before_the_queue_.empty())
+        let_in();
     count_work();
+    tell_when_alone();
+    return true;
 }
 
 void connection_core::end(run_op& o) noexcept {
@@ -37,15 +48,28 @@ void connection_core::stop_here(void* ticket) noexcept {
         stop(fairlead::error::operation_aborted);
 }
 
+exec_op* connection_core::find(op const* where, void* ticket) noexcept {
+    auto* o = mux_.find(where, ticket);
+    o = o ? o : before_the_queue_.find(where, ticket);
+    return !o && taker_ ? taker_->find(where, ticket) : o;
+}
+
+exec_op* connection_core::find_marked() noexcept {
+    auto* o = mux_.find_marked();
+    o = o ? o : before_the_queue_.find_marked();
+    return !o && taker_ ? taker_->find_marked() : o;
+}
+
 void connection_core::cancel_marked() noexcept {
     stop_here(asked_run_.exchange(nullptr, std::memory_order_acq_rel));
-    while (auto* const o = mux_.find_marked())
+    while (auto* const o = find_marked())
         cancel_here(*o);
 }
 
 void connection_core::close_here() noexcept {
     session_.close();
     cancel_here();
+    taker_ = nullptr;
     if (auto* const w = std::exchange(watch_, nullptr))
         w->release();
     release();
@@ -84,10 +108,15 @@ void connection_core::refuse_requests() noexcept {
 void connection_core::give_up_requests(bool aborted, std::size_t bytes_written) noexcept {
     mux_.cancel(ping_); // These concern this session only, whatever is kept for the next one.
     mux_.cancel(restore_);
+    bool const is_aborted = aborted || session_.is_closed();
+    if (is_aborted || !cfg_.keep_unsent || refuses_)
+        before_the_queue_.give_all_up(is_aborted ? make_error_code(fairlead::error::operation_aborted)
+                                                 : make_error_code(error::not_sent));
     op_queue done;
-    mux_.end_generation({.aborted = aborted || session_.is_closed(),
+    mux_.end_generation({.aborted = is_aborted,
                          .keep_waiting = cfg_.keep_unsent && !refuses_,
                          .repeat = watch_ != nullptr,
+                         .sent = reason_ == error::answers_out_of_order ? reason_ : error::maybe_executed,
                          .bytes_written = bytes_written},
                         done);
     pass_on(done);

@@ -18,18 +18,27 @@ void start(connection_core& c, exec_op& o) noexcept { c.start_anywhere(o); }
 void start(connection_core& c, receive_op& o) noexcept { c.start_anywhere(o); }
 void start(connection_core& c, run_op& o) noexcept { c.start_anywhere(o); }
 
-error_code connection_core::admit(exec_op const& o, bool is_ready) const noexcept {
+error_code connection_core::admit(exec_op const& o, bool is_ready) noexcept {
     if (o.category)
         return o.error();
     if (session_.is_closed())
         return fairlead::error::operation_aborted;
-    auto const allowed = cfg_.dedicated ? request::fitness::dedicated : request::fitness::shared;
+    if (o.request->fit() != request::fitness::shared && !admits_unfit(*o.request)) [[unlikely]]
+        return error::refused_command;
     bool const lacks_pushes = is_ready && greeting_.protocol() == resp3::version::resp2;
-    if (o.request->fit() > allowed || (lacks_pushes && o.request->has_subscriptions()))
+    if ((lacks_pushes || !takes_subscriptions_) && o.request->has_subscriptions())
         return error::refused_command;
     if ((cfg_.cancel_if_not_connected || refuses_) && !is_ready)
         return error::not_connected;
     return {};
+}
+
+bool connection_core::admits_unfit(request const& r) noexcept {
+    if (!cfg_.dedicated)
+        return leaves_to_taker(r) && !r.has_subscriptions();
+    use_.watched = use_.watched || r.fit() == request::fitness::dedicated;
+    use_.changed = use_.changed || r.changes_session();
+    return r.fit() != request::fitness::never;
 }
 
 void connection_core::start(exec_op& o) noexcept {
@@ -39,16 +48,90 @@ void connection_core::start(exec_op& o) noexcept {
         complete(o);
         return;
     }
-    o.repeats = repeats_;
     o.limit_ms = limit_of(*o.request);
-    if ((o.limit_ms != 0 && !begin_limit(o)) || !mux_.add(o)) [[unlikely]] {
+    if (o.limit_ms != 0)
+        o.due_ms = due_of(o);
+    if (leaves_to_taker(*o.request)) [[unlikely]]
+        return leave_to_taker(o);
+    enqueue(o, is_ready);
+}
+
+/// False: it has failed, and was completed.
+bool connection_core::enqueue(exec_op& o, bool is_ready) noexcept {
+    o.repeats = repeats_;
+    if ((o.limit_ms != 0 && !arm_limit_of(o)) || (!mux_.add(o) && !add_after_all(o))) [[unlikely]] {
+        if (may_wait_for_room(o))
+            return before_the_queue_.push_back(o);
         complete(o);
-        return;
+        return false;
     }
     if (is_ready) [[likely]]
         queue_flush();
     else
         count_work();
+    return true;
+}
+
+/// It was refused on account of others, who have given up since.
+bool connection_core::add_after_all(exec_op& o) noexcept {
+    if (!mux_.holds_back() || !before_the_queue_.empty())
+        return false;
+    mux_.hold_back(false);
+    o.category = nullptr;
+    return mux_.add(o);
+}
+
+bool connection_core::may_wait_for_room(exec_op& o) noexcept {
+    bool const would_be_let_in_some_day = mux_.pending() != 0 || mux_.in_flight() || !before_the_queue_.empty();
+    if (!cfg_.wait_when_full || o.error() != error::too_many_requests || !would_be_let_in_some_day)
+        return false;
+    o.category = nullptr;
+    mux_.hold_back(true);
+    return true;
+}
+
+/// Those that wait for room, as far as there is some.
+void connection_core::let_in() noexcept {
+    mux_.hold_back(false);
+    while (!before_the_queue_.empty()) {
+        auto& o = before_the_queue_.pop_front();
+        if ((o.limit_ms == 0 || arm_limit_of(o)) && mux_.add(o))
+            continue;
+        if (!may_wait_for_room(o)) {
+            complete(o);
+            continue;
+        }
+        before_the_queue_.push_front(o);
+        break;
+    }
+    if (session_.is_ready())
+        queue_flush();
+    count_work();
+}
+
+void connection_core::leave_to_taker(exec_op& o) noexcept {
+    if (taker_->take(o))
+        return;
+    o.fail(error::refused_command);
+    complete(o);
+}
+
+bool connection_core::take_over(exec_op& o) noexcept { return enqueue(o, session_.is_ready()); }
+
+bool connection_core::execute_own(std::string_view command) noexcept {
+    try {
+        restore_request_.clear();
+        restore_request_.push(command);
+    } catch (...) {
+        return false;
+    }
+    restore_.begin(this, &restore_request_);
+    restore_.object = nullptr;
+    restore_.deliver = &deliver_nothing;
+    if (!mux_.add(restore_))
+        return false;
+    queue_flush();
+    return true;
 }
 
 // ---- out
@@ -109,6 +192,8 @@ bool connection_core::written() noexcept {
     mux_.counters().bytes_written += write_.result.n;
     if (!write_.result.error) [[likely]] {
         mux_.output_done();
+        if (!before_the_queue_.empty()) [[unlikely]]
+            let_in();
         return true;
     }
     // The last words of the server may still be unread, so the reader ends the session: it will see the end, too.
@@ -187,6 +272,9 @@ void connection_core::pass_on(op_queue& done) noexcept {
         else
             loop().post(*o);
     }
+    if (!before_the_queue_.empty()) [[unlikely]]
+        let_in();
+    tell_when_alone();
 }
 
 // ---- pushes
@@ -215,10 +303,8 @@ void connection_core::hand_out_pushes() noexcept {
 
 // A pending operation is work, as everywhere; while a session runs its own read is.
 void connection_core::count_work() noexcept {
-    if (limits_.is_armed && !mux_.has_limits() && !session_.is_under_way()) [[unlikely]] {
-        engine_->disarm(limits_); // It would keep the loop running.
-        limits_.is_armed = false;
-    }
+    if (limits_.is_armed() && !mux_.has_limits() && !session_.is_under_way()) [[unlikely]]
+        limits_.disarm(); // It would keep the loop running.
     using change = session_machine::change_of_work;
     auto const change_now = session_.count(mux_.pending() != 0 || !receivers_.empty());
     if (change_now == change::begins)

@@ -93,7 +93,7 @@ void connection_core::take_arrival(outcome_record& o) noexcept {
         return done_with(static_cast<message&>(o));
     case errand::ask: {
         auto& m = static_cast<message&>(o);
-        if (auto* const asked = mux_.find(static_cast<op const*>(m.about), m.ticket))
+        if (auto* const asked = find(static_cast<op const*>(m.about), m.ticket))
             cancel_here(*asked);
         return done_with(m);
     }
@@ -104,6 +104,10 @@ void connection_core::take_arrival(outcome_record& o) noexcept {
             call_for_marked();
         return;
     }
+    case errand::give_back:
+        if (watch_)
+            watch_->given_back();
+        return done_with(static_cast<message&>(o));
     case errand::close: return close_here();
     }
 }
@@ -115,6 +119,7 @@ void connection_core::abandon_arrival(outcome_record& o) {
     case errand::run: discard_settings()(static_cast<run_op&>(o).settings); break;
     case errand::cancel:
     case errand::cancel_one:
+    case errand::give_back:
     case errand::ask: done_with(static_cast<message&>(o)); return release(one_message);
     case errand::look_for_marks: return release(one_message);
     case errand::close: close_here(); return release(one_message);
@@ -145,6 +150,14 @@ std::size_t connection_core::cancel(request const& r) noexcept {
     if (!here([this, &r, &n] { n = cancel_here(&r); }))
         send_message(errand::cancel_one, &r);
     return n;
+}
+
+void connection_core::give_back() noexcept {
+    if (!here([this] {
+            if (watch_)
+                watch_->given_back();
+        }))
+        send_message(errand::give_back, nullptr);
 }
 
 /// The caller may hold a lock that the end of the op takes, so that nobody is waited for.

@@ -56,44 +56,30 @@ std::uint32_t connection_core::limit_of(request const& r) const noexcept {
 /// The requests that one write will take have come at one time, as far as their limits go.
 std::uint32_t connection_core::batch_ms() noexcept {
     if (!is_batch_timed_) {
-        batch_ms_ = static_cast<std::uint32_t>(now_ms());
+        batch_ms_ = static_cast<std::uint32_t>(limits_.now_ms());
         is_batch_timed_ = session_.is_flush_queued();
     }
     return batch_ms_;
 }
 
+/// The millisecond that has begun does not count.
+std::uint32_t connection_core::due_of(exec_op const& o) noexcept { return batch_ms() + o.limit_ms + 1; }
+
 /// False: there was no memory, and it has failed.
-bool connection_core::begin_limit(exec_op& o) noexcept {
-    o.due_ms = batch_ms() + o.limit_ms + 1; // The millisecond that has begun does not count.
-    bool const is_early =
-        !limits_.is_armed || static_cast<std::int32_t>(o.due_ms - static_cast<std::uint32_t>(limits_.at_ms)) < 0;
-    if (!is_early || arm_limits(o.due_ms))
+bool connection_core::arm_limit_of(exec_op& o) noexcept {
+    if (limits_.arm_by(o.due_ms))
         return true;
     o.fail(fairlead::impl::base::code_of(std::errc::not_enough_memory));
     return false;
 }
 
-/// False: no memory.
-bool connection_core::arm_limits(std::uint32_t due_ms) noexcept {
-    auto const now = now_ms();
-    auto const at = now + static_cast<std::int32_t>(due_ms - static_cast<std::uint32_t>(now)); // The short one wraps.
-    if (limits_.is_armed)
-        engine_->disarm(limits_);
-    limits_.at_ms = at;
-    limits_.is_armed =
-        engine_->as_owner([this, at]() noexcept { return engine_->arm(limits_, epoch_ns_ + at * 1'000'000); });
-    return limits_.is_armed;
-}
-
-/// By the owner of the loop, whose timers have the place still that is asked for again.
 void connection_core::on_limits() noexcept {
-    limits_.is_armed = false;
     op_queue done;
-    auto const next = mux_.expire(static_cast<std::uint32_t>(now_ms()), done);
+    auto const next = mux_.expire(static_cast<std::uint32_t>(limits_.now_ms()), done);
+    if (next.is_there)
+        limits_.arm(next.at_ms);
     pass_on(done);
     count_work();
-    if (next.is_there)
-        arm_limits(next.at_ms);
 }
 
 } // namespace fairlead::redis::impl

@@ -87,6 +87,12 @@ char const* sentence(error e) noexcept {
         return "The time of the call was over before the reply came: it may or may not have been executed, so repeat "
                "it "
                "only if executing it twice does no harm";
+    case error::answers_out_of_order:
+        return "The server did not answer the token of config::check_order: the answer may be another request's, so it "
+               "was dropped; whether the request was executed is unknown";
+    case error::watched_key_changed:
+        return "A watched key changed before EXEC in each attempt, so nothing was executed: try later, or do it in a "
+               "script";
     }
     return nullptr;
 }
@@ -94,7 +100,7 @@ char const* sentence(error e) noexcept {
 bool is_not_executed(error_code const& ec) noexcept {
     return ec == error::not_sent || ec == error::not_connected || ec == error::too_many_requests ||
            ec == error::refused_command || ec == error::response_mismatch || ec == error::not_sent_in_time ||
-           ec == fairlead::error::operation_aborted;
+           ec == error::watched_key_changed || ec == fairlead::error::operation_aborted;
 }
 
 bool is_protocol_error(error_code const& ec) noexcept {

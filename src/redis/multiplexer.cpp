@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cstring>
 #include <new>
 #include <span>
@@ -77,11 +78,18 @@ multiplexer::multiplexer(config const& cfg)
       head_(first_number),
       written_(first_number),
       tail_(first_number),
+      entries_max_(cfg.requests_max),
       sending_first_(first_number) {}
+
+multiplexer::~multiplexer() {
+    while (!unproved_.empty())
+        unproved_.pop_front(); // of a loop that has gone
+}
 
 void multiplexer::configure(config const& cfg) {
     cfg_ = cfg;
     parser_ = resp3::parser(limits_of(cfg));
+    entries_max_ = cfg.requests_max;
 }
 
 // ---- requests
@@ -93,7 +101,7 @@ bool multiplexer::add(exec_op& o) noexcept {
     auto const entries = entries_of(r);
     auto const bytes = r.payload().size();
     bool const is_full =
-        tail_ - head_ + entries > cfg_.requests_max || (!fill_.empty() && fill_.size() + bytes > cfg_.queued_bytes_max);
+        tail_ - head_ + entries > entries_max_ || (!fill_.empty() && fill_.size() + bytes > cfg_.queued_bytes_max);
     if (is_full) {
         o.fail(error::too_many_requests);
         return false;
@@ -117,7 +125,7 @@ bool multiplexer::add(exec_op& o) noexcept {
 
 void multiplexer::reserve_entries(std::size_t more) {
     auto const used = static_cast<std::size_t>(tail_ - head_);
-    auto const wanted = used + more + 1; // one for a handshake
+    auto const wanted = used + more + 2; // for a handshake, and a question behind them
     if (wanted <= ring_.size())
         return;
     std::vector<entry> larger(std::bit_ceil(wanted));
@@ -138,7 +146,8 @@ void multiplexer::put_entries_at(std::uint64_t n, exec_op& o, std::size_t begin)
                  .kind = confirmation::none,
                  .effects = effects,
                  .is_last = true,
-                 .dead = false};
+                 .dead = false,
+                 .token = 0};
         return;
     }
     for (auto const& part : r.parts())
@@ -149,7 +158,8 @@ void multiplexer::put_entries_at(std::uint64_t n, exec_op& o, std::size_t begin)
                    .kind = part.kind,
                    .effects = effects,
                    .is_last = &part == &r.parts().back(),
-                   .dead = false};
+                   .dead = false,
+                   .token = 0};
 }
 
 unsigned char multiplexer::effects_of(request const& r) noexcept {
@@ -299,7 +309,7 @@ void multiplexer::begin_generation() noexcept {
     refusal_.clear();
     in_transaction_ = false;
     pause_ms_ = 0;
-    reserved_at_ = 0;
+    reserved_at_ = last_question_ = 0;
 }
 
 std::string_view multiplexer::put_first(exec_op& o) {
@@ -326,7 +336,8 @@ std::string_view multiplexer::begin_handshake(exec_op& o, std::string_view paylo
                  .kind = confirmation::none,
                  .effects = no_effect,
                  .is_last = true,
-                 .dead = false};
+                 .dead = false,
+                 .token = 0};
     o.first_entry = sending_first_ = head_;
     pending_.add_one();
     return sending_;
@@ -347,6 +358,7 @@ void multiplexer::end_generation(ending how, op_queue& done) noexcept {
     error_code const unsent =
         how.aborted ? make_error_code(fairlead::error::operation_aborted) : make_error_code(error::not_sent);
     bool const keep = how.keep_waiting && !how.aborted;
+    fail_unproved(how.sent, done);
     if (keep && how.repeat) {
         end_and_repeat(how, done);
     } else {
@@ -355,7 +367,7 @@ void multiplexer::end_generation(ending how, op_queue& done) noexcept {
             entry const& e = at(n);
             if (!e.op || !e.is_last)
                 continue;
-            e.op->give_up(is_unsent(n, how) ? unsent : make_error_code(error::maybe_executed));
+            e.op->give_up(is_unsent(n, how) ? unsent : how.sent);
             ended(*e.op);
             done.push_back(*e.op);
         }
@@ -379,12 +391,14 @@ void multiplexer::end_and_repeat(ending const& how, op_queue& done) noexcept {
         entry const& e = at(n);
         if (!e.op || !e.is_last)
             continue;
-        bool const goes_on = e.op->request && (is_unsent(n, how) || may_repeat(*e.op)); // Not so the greeting.
+        bool const is_lost = how.sent == error::maybe_executed; // else nobody knows what it has been answered
+        bool const goes_on =
+            e.op->request && (is_unsent(n, how) || (is_lost && may_repeat(*e.op))); // Not the greeting.
         if (goes_on) {
             kept.push_back(*e.op);
             continue;
         }
-        e.op->give_up(error::maybe_executed);
+        e.op->give_up(how.sent);
         ended(*e.op);
         done.push_back(*e.op);
     }
@@ -425,11 +439,86 @@ std::string_view multiplexer::next_output() noexcept {
         compact();
     if (!has_output())
         return {};
+    if (cfg_.check_order) [[unlikely]]
+        append_question();
     sending_.clear();
     sending_.swap(fill_);
     sending_first_ = written_;
     written_ = tail_;
     return sending_;
+}
+
+// ---- is the order kept?
+
+namespace {
+
+constexpr std::string_view token_prefix = "fairlead-order-";
+
+std::string text_of_token(std::uint32_t token) { return std::string(token_prefix) + std::to_string(token); }
+
+} // namespace
+
+/// Behind a request that leaves a transaction open, a PING would be one of its commands.
+bool multiplexer::may_ask_for_order() noexcept {
+    if (in_transaction_)
+        return false;
+    for (auto n = head_; n != tail_; ++n)
+        if (at(n).effects & (opens | reserves))
+            return false;
+    return true;
+}
+
+void multiplexer::append_question() {
+    if (!may_ask_for_order())
+        return;
+    auto const begin = fill_.size();
+    try {
+        resp3::append_command(fill_, "PING", text_of_token(++token_));
+    } catch (...) {
+        fill_.resize(begin);
+        return; // The next one will tell.
+    }
+    token_ += token_ == 0;
+    last_question_ = tail_;
+    at(tail_++) = {.op = nullptr,
+                   .begin = begin,
+                   .left = 1,
+                   .late_ms = 0,
+                   .kind = confirmation::none,
+                   .effects = no_effect,
+                   .is_last = true,
+                   .dead = false,
+                   .token = token_};
+}
+
+bool multiplexer::take_token(resp3::node const& answer, std::uint32_t token, op_queue& done) noexcept {
+    auto text = answer.value;
+    bool const is_text = answer.kind == resp3::type::blob_string && text.starts_with(token_prefix);
+    std::uint32_t told = 0;
+    if (is_text) {
+        text.remove_prefix(token_prefix.size());
+        std::from_chars(text.data(), text.data() + text.size(), told);
+    }
+    if (told != token) {
+        broken_ = error::answers_out_of_order;
+        fail_unproved(broken_, done);
+        return false;
+    }
+    while (!unproved_.empty()) {
+        auto& o = static_cast<exec_op&>(*unproved_.pop_front());
+        ended(o);
+        done.push_back(o);
+    }
+    return true;
+}
+
+void multiplexer::fail_unproved(error_code const& ec, op_queue& done) noexcept {
+    while (!unproved_.empty()) {
+        auto& o = static_cast<exec_op&>(*unproved_.pop_front());
+        o.give_up(ec);
+        ended(o);
+        done.push_back(o);
+    }
 }
 
 void multiplexer::output_done() noexcept {
@@ -627,8 +716,10 @@ void multiplexer::on_reply(reply_view const& reply, op_queue& done) {
     }
     if (e.op) [[likely]]
         deliver(*e.op, reply);
-    else
+    else if (e.token == 0)
         ++counters_.replies_dropped;
+    else if (!take_token(reply.nodes[0], e.token, done))
+        return;
     if (--e.left != 0)
         return;
     if (e.effects != no_effect && e.is_last) [[unlikely]]
@@ -668,10 +759,12 @@ void multiplexer::finish_front(op_queue& done) noexcept {
     ++head_;
     if (e.effects != no_effect && e.is_last) [[unlikely]]
         take_effect(e);
-    if (e.op && e.is_last) {
-        ended(*e.op);
-        done.push_back(*e.op);
-    }
+    if (!e.op || !e.is_last)
+        return;
+    if (head_ <= last_question_) [[unlikely]]
+        return unproved_.push_back(*e.op);
+    ended(*e.op);
+    done.push_back(*e.op);
 }
 
 void multiplexer::take_effect(entry const& e) noexcept {

@@ -37,6 +37,7 @@ struct shown_counters {
 class multiplexer {
 public:
     explicit multiplexer(config const& cfg);
+    ~multiplexer();
 
     void configure(config const& cfg);
 
@@ -44,6 +45,9 @@ public:
 
     /// Takes a request in: its bytes are copied. False: it has completed with an error and is the caller's again.
     bool add(exec_op& o) noexcept;
+    /// As long as it holds back, add() refuses all with too_many_requests.
+    void hold_back(bool does) noexcept { entries_max_ = does ? 0 : cfg_.requests_max; }
+    bool holds_back() const noexcept { return entries_max_ != cfg_.requests_max; }
     /// Gives a pending request up; it is the caller's again, with operation_aborted when it was not written yet,
     /// maybe_executed otherwise. False: it is not pending here.
     bool cancel(exec_op& o) noexcept;
@@ -105,9 +109,13 @@ public:
         bool aborted = false;
         bool keep_waiting = false;
         bool repeat = false;
+        error_code sent = error::maybe_executed; ///< with which those in flight complete
         std::size_t bytes_written = static_cast<std::size_t>(-1);
     };
     void end_generation(ending how, op_queue& done) noexcept;
+
+    /// Of config::check_order: where the numbers begin, which differs from connection to connection.
+    void begin_tokens_behind(std::uint32_t n) noexcept { token_ = n; }
 
     // ---- bytes
 
@@ -152,6 +160,7 @@ private:
         unsigned char effects; // in the last entry
         bool is_last;          // of its request
         bool dead;             // given up before it was written
+        std::uint32_t token;   // of the question that stands here; 0: this is a request
     };
 
     entry& at(std::uint64_t n) noexcept { return ring_[n & (ring_.size() - 1)]; }
@@ -175,6 +184,11 @@ private:
     bool is_unsent(std::uint64_t n, ending const& how) noexcept {
         return n >= written_ || (n >= sending_first_ && at(n).begin >= how.bytes_written);
     }
+    void append_question();
+    bool may_ask_for_order() noexcept;
+    /// False: the connection cannot go on.
+    bool take_token(resp3::node const& answer, std::uint32_t token, op_queue& done) noexcept;
+    void fail_unproved(error_code const& ec, op_queue& done) noexcept;
     void ended(exec_op& o) noexcept {
         limited_ -= o.limit_ms != 0;
         pending_.remove_one();
@@ -206,6 +220,7 @@ private:
     std::uint64_t written_;
     std::uint64_t tail_;
     pending_count pending_;
+    std::size_t entries_max_;
     std::size_t dead_entries_ = 0; // between written_ and tail_
     bool open_ = false;
 
@@ -217,6 +232,11 @@ private:
     bool in_transaction_ = false;
     std::uint32_t pause_ms_ = 0;
     std::uint64_t reserved_at_ = 0; // where head_ was behind a request that concerns the next one
+
+    // Answered, while the token behind them is not.
+    op_queue unproved_;
+    std::uint64_t last_question_ = 0; // its entry
+    std::uint32_t token_ = 0;         // of it
 
     std::uint64_t replies_ = 0; // of these bytes
 

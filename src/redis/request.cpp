@@ -73,9 +73,9 @@ void request::clear() noexcept {
     commands_ = replies_ = 0;
     refused_ = nullptr;
     instead_ = {};
-    fitness_ = fitness::shared;
+    fitness_ = is_apart_ ? fitness::alone : fitness::shared;
     transaction_ = impl::transaction::as_it_was;
-    has_effects_ = pauses_ = false;
+    has_effects_ = pauses_ = changes_session_ = false;
     late_ms_ = 0;
     precedes_at_ = 0;
 }
@@ -83,11 +83,17 @@ void request::clear() noexcept {
 std::string_view request::refused() const noexcept {
     if (refused_)
         return refused_->name;
-    return leaves_open() ? std::string_view("MULTI") : std::string_view();
+    if (leaves_open())
+        return "MULTI";
+    return is_apart_ && !empty() ? impl::arguments_of(payload_).next() : std::string_view();
 }
 
 std::string_view request::instead() const noexcept {
-    return !refused_ && leaves_open() ? impl::advice::one_request : instead_;
+    if (refused_)
+        return instead_;
+    if (leaves_open())
+        return impl::advice::one_request;
+    return is_apart_ ? impl::advice::alone : std::string_view();
 }
 
 void request::note(std::size_t start, std::string_view name) {
@@ -150,7 +156,8 @@ void request::note_effects(impl::command_info const& known, impl::arguments_of a
         precedes_at_ = commands_;
         has_effects_ = true;
         break;
-    case impl::role::blocks: late_ms = wait_of(known.wait, arguments); break;
+    case impl::role::blocks:
+    case impl::role::awaits_writes: late_ms = wait_of(known.wait, arguments); break;
     case impl::role::reads_stream: late_ms = block_of(arguments); break;
     case impl::role::pauses:
         late_ms = wait_of(known.wait, arguments);
@@ -161,12 +168,15 @@ void request::note_effects(impl::command_info const& known, impl::arguments_of a
     }
     if (!leaves_open()) // Inside a transaction nothing waits.
         late_ms_ = late_ms < for_ever_ms - late_ms_ ? late_ms_ + late_ms : for_ever_ms;
+    if (known.what == impl::role::awaits_writes && commands_ > 1)
+        return refuse(known, fitness::alone, impl::advice::alone); // else there would be nothing to wait for
     if (late_ms != 0 || known.what != impl::role::reads_stream)
         refuse(known, known.fit, known.instead);
 }
 
 void request::refuse(impl::command_info const& known, fitness fit, std::string_view instead) noexcept {
-    if (fit <= fitness_)
+    changes_session_ = changes_session_ || (fit == fitness::dedicated && known.name != "WATCH");
+    if (fit < fitness_ || (fit == fitness_ && (refused_ || fit == fitness::shared)))
         return;
     fitness_ = fit;
     refused_ = &known;

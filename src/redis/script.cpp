@@ -3,6 +3,7 @@
 
 #include <redis/call.hpp>
 #include <redis/commands.hpp>
+#include <redis/connection_core.hpp>
 #include <redis/sha1.hpp>
 
 #include <fairlead/base/error.hpp>
@@ -75,6 +76,9 @@ void throw_failed_call(error_code const& ec, request const& r, std::string_view 
     bool const is_refusal = ec == condition::refused_by_server;
     throw system_error(ec, described(o, is_refusal ? refusal : std::string_view()));
 }
+
+any_io_executor executor_of(connection_core& c) { return c.executor(); }
+any_io_executor loop_executor_of(connection_core& c) { return c.io_executor(); }
 
 error_code code_of(std::exception_ptr const& e) noexcept {
     try {

@@ -21,6 +21,10 @@ public:
     virtual void pushed(std::span<resp3::node const> message) noexcept = 0;
     /// connection_core::cancel() has been called, or the connection is closed.
     virtual void cancelled() noexcept = 0;
+    /// No request has a caller any more. With `answers_due` the server still owes replies to some that were given up.
+    virtual void left_alone([[maybe_unused]] bool answers_due) noexcept {}
+    /// connection_core::give_back() has been called.
+    virtual void given_back() noexcept {}
 
     virtual void retain() noexcept = 0;
     virtual void release() noexcept = 0;

@@ -69,7 +69,7 @@ awaitable<void> be_refused(redis::connection& conn) {
         std::string_view text;
     } const rows[] = {
         {{"select", "1"}, "redis SELECT (instead: set config::database, or use config::dedicated): "},
-        {{"BLPOP", "k", "0"}, "redis BLPOP (instead: use a connection of its own with config::dedicated): "},
+        {{"BLPOP", "k", "0"}, "redis BLPOP (instead: use redis::client, or a connection with config::dedicated): "},
         {{"client", "reply", "off"}, "redis CLIENT REPLY (instead: let replies come, and read them into "},
         {{"MULTI"}, "redis MULTI (instead: put MULTI and its EXEC into one request, or use "},
         {{"DISCARD", "junk"}, "redis DISCARD (instead: leave its arguments out): "},

@@ -500,6 +500,127 @@ TEST(RedisClient, CallsAndTheClientEndAsCoroutinesDo) {
         });
 }
 
+/// Of each connection it answers the first requests only.
+TEST(RedisClient, RequestsWaitForRoomInTheirOrder) {
+    std::vector<std::string> heard;
+    play_and_use(
+        [&heard](hand& h, int) -> awaitable<void> {
+            auto greeting = h.greet();
+            co_await std::move(greeting);
+            auto resting = h.rest(100ms);
+            co_await std::move(resting);
+            auto answering = answer_all(h, heard);
+            co_await std::move(answering);
+        },
+        [&heard](client_scene& s) -> awaitable<void> {
+            heard.clear();
+            std::deque<client_call> calls;
+            std::vector<int> order;
+            for (int i = 0; i != 8; ++i) {
+                auto& c = calls.emplace_back("INCR", std::to_string(i));
+                if (i == 5)
+                    c.request.set_timeout(20ms);
+                s.client.async_exec(c.request, c.response, [&c, &order, i](error_code ec, std::size_t) {
+                    c.end = ec;
+                    ++c.completions;
+                    order.push_back(i);
+                });
+            }
+            EXPECT_EQ(s.client.pending(), 8U);
+            EXPECT_EQ(s.client.cancel(calls[4].request), 1U);
+            s.start();
+            auto waiting = s.until([&] { return order.size() == 8; });
+            co_await std::move(waiting);
+            EXPECT_EQ(order, (std::vector{4, 5, 0, 1, 2, 3, 6, 7}));
+            EXPECT_EQ(calls[4].end, fairlead::error::operation_aborted);
+            EXPECT_EQ(calls[5].end, redis::error::not_sent_in_time);
+            for (int i : {0, 1, 2, 3, 6, 7})
+                EXPECT_FALSE(calls[static_cast<std::size_t>(i)].end);
+            EXPECT_EQ(heard, (std::vector<std::string>{"INCR 0", "INCR 1", "INCR 2", "INCR 3", "INCR 6", "INCR 7"}));
+            for (int i = 0; i != 2; ++i) // Room is there again for those who ask first.
+                calls[static_cast<std::size_t>(i)].start(s.client);
+            auto again = s.until([&] { return calls[0].completions == 2 && calls[1].completions == 2; });
+            co_await std::move(again);
+        },
+        {.config = {.address = "10.0.0.1", .wait_when_full = true, .requests_max = 2}});
+}
+
+TEST(RedisClient, ItsSettingsHoldBeforeItsFirstConnection) {
+    play_and_use([](hand& h, int) { return h.greet(); },
+                 [](client_scene& s) -> awaitable<void> {
+                     client_call one("INCR", "1"), two("INCR", "2");
+                     auto const begin = s.world.elapsed();
+                     one.start(s.client);
+                     two.start(s.client);
+                     auto waiting = s.until([&] { return one.is_done() && two.is_done(); });
+                     co_await std::move(waiting);
+                     EXPECT_EQ(two.end, redis::error::too_many_requests);
+                     EXPECT_EQ(one.end, redis::error::not_sent_in_time);
+                     EXPECT_LT(s.world.elapsed() - begin, 200ms);
+                     s.start();
+                 },
+                 {.config = {.address = "10.0.0.1", .request_timeout = 50ms, .requests_max = 1}});
+}
+
+TEST(RedisClient, WhoWaitsForRoomEndsAsTheOthersDo) {
+    play_and_use(
+        [](hand& h, int) -> awaitable<void> {
+            auto greeting = h.greet();
+            co_await std::move(greeting);
+            auto draining = h.skip(1); // and it leaves
+            co_await std::move(draining);
+        },
+        [](client_scene& s) -> awaitable<void> {
+            client_call one("INCR", "1"), two("INCR", "2"), three("INCR", "3"), refused("INCR", "4");
+            s.start();
+            one.start(s.client);
+            two.start(s.client);
+            three.start(s.client);
+            auto waiting = s.until([&] { return one.is_done(); });
+            co_await std::move(waiting);
+            EXPECT_EQ(one.end, redis::error::maybe_executed);
+            EXPECT_FALSE(three.is_done()) << "nothing of it was sent: it waits for the next connection";
+            s.client.cancel();
+            auto ending = s.until([&] { return two.is_done() && three.is_done(); });
+            co_await std::move(ending);
+            EXPECT_TRUE(three.end);
+        },
+        {.config = {.address = "10.0.0.1", .wait_when_full = true, .requests_max = 1}});
+}
+
+/// The server of the test answers one request twice.
+TEST(RedisClient, P20_ServersThatLoseTheOrderAreLeft) {
+    std::vector<std::string> heard;
+    play_and_use(
+        [&heard](hand& h, int generation) -> awaitable<void> {
+            auto greeting = h.greet();
+            co_await std::move(greeting);
+            if (generation == 0) {
+                auto reading = h.next();
+                co_await std::move(reading);
+                auto answering = h.send(bulk("of an earlier one") + bulk("mine"));
+                co_await std::move(answering);
+            }
+            auto answering = answer_all(h, heard);
+            co_await std::move(answering);
+        },
+        [](client_scene& s) -> awaitable<void> {
+            s.start();
+            client_call one("INCR", "a"), two("INCR", "b");
+            one.start(s.client);
+            auto waiting = s.until([&] { return one.is_done(); });
+            co_await std::move(waiting);
+            EXPECT_EQ(one.end, redis::error::answers_out_of_order);
+            two.start(s.client);
+            auto going_on = s.until([&] { return two.is_done(); });
+            co_await std::move(going_on);
+            EXPECT_FALSE(two.end);
+            EXPECT_EQ(two.response.value(), "b");
+            EXPECT_EQ(s.count(event_kind::lost), 1U);
+        },
+        {.config = {.address = "10.0.0.1", .check_order = true}});
+}
+
 /// Messages of the test's server: each connection confirms what it is asked for, and publishes on "news".
 awaitable<void> publish(hand& h, std::vector<std::string>& subscribed, int connection, int messages) {
     subscribed.clear();

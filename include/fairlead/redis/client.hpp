@@ -22,6 +22,9 @@
 #include <utility>
 
 namespace fairlead::redis {
+
+class lease;
+
 namespace impl {
 
 class client_core;
@@ -155,12 +158,7 @@ public:
     /// Allocates  what the call and its result need, and with a handler a coroutine
     template <class Result, class Token = use_await_t>
     decltype(auto) async_exec(script_command<Result> c, Token&& token = {}) {
-        if constexpr (std::is_same_v<std::decay_t<Token>, use_await_t>)
-            return impl::call_script(*shared_, std::move(c));
-        else
-            return completion_token_transform<void(error_code, Result)>(
-                std::forward<Token>(token), impl::script_call<Result>{shared_, impl::executor_of(*core_),
-                                                                      impl::loop_executor_of(*core_), std::move(c)});
+        return impl::exec_script(*shared_, std::move(c), std::forward<Token>(token));
     }
     /// The same operation.
     template <typed_command Command> decltype(auto) call(Command c) { return async_exec(std::move(c)); }
@@ -211,6 +209,12 @@ public:
     awaitable<subscription> subscribe(Topics const&... all) {
         return impl::subscribe_to(*core_, impl::keep_topics(topic(all)...));
     }
+
+    /// Takes a connection out of the client's pool, for what changes the state of a connection: WATCH, a transaction in
+    /// several requests, SELECT (redis/lease.hpp). Waits for one if all are taken: client_options::leases_max.
+    /// Throws     system_error of what async_exec() ends with
+    /// Threads    any
+    awaitable<lease> acquire();
 
     /// Ends async_run, and all requests.
     /// Threads    any

@@ -51,6 +51,11 @@ struct client_options {
     /// repeated once a byte of them was written: they end with error::maybe_executed.
     std::uint8_t repeats_max = 2;
 
+    /// Connections beside the shared one, at the most: for requests that block or are apart, and for leases. They are
+    /// made when needed; who finds none waits for one. 0: such requests are refused.
+    std::size_t leases_max = 16;
+    std::chrono::milliseconds lease_idle{30'000}; ///< The time after which an unused one is closed.
+
     /// Messages that a subscription holds for a slow reader, before it loses the oldest.
     std::size_t subscription_buffer = 4096;
 

@@ -15,3 +15,4 @@
 #include <fairlead/redis/cmd/sorted_sets.hpp>
 #include <fairlead/redis/cmd/streams.hpp>
 #include <fairlead/redis/cmd/strings.hpp>
+#include <fairlead/redis/cmd/transactions.hpp>

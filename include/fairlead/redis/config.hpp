@@ -39,8 +39,15 @@ template <class Text> struct basic_config {
 
     bool cancel_if_not_connected = false; ///< Requests made without a connection fail instead of waiting for one.
     bool keep_unsent = false; ///< Requests not yet written when a connection ends wait for the next async_run.
-    bool dedicated = false;   ///< One caller only: SELECT, WATCH, open transactions and blocking commands are allowed.
+    /// Behind each batch of requests a PING is sent with a token that no other has. Until the server has answered with
+    /// that token, none of these requests completes. Any other answer ends the session, and they end with
+    /// error::answers_out_of_order: the server, or something on the way to it, has mixed up the answers.
+    bool check_order = false;
+    bool dedicated = false; ///< One caller only: SELECT, WATCH, open transactions and blocking commands are allowed.
 
+    /// With requests_max or queued_bytes_max reached, requests wait for room, in their order, instead of failing with
+    /// error::too_many_requests. Their limits go on.
+    bool wait_when_full = false;
     std::size_t requests_max = 1024 * 1024;          ///< Waiting for a reply or to be written.
     std::size_t queued_bytes_max = 64 * 1024 * 1024; ///< Not yet given to a write; one request may exceed it alone.
     std::size_t pushes_max = 64 * 1024;              ///< Messages held for async_receive.

@@ -19,7 +19,8 @@ enum class error {
     too_many_requests, ///< The queue is full (config::requests_max, queued_bytes_max); nothing was sent: try later.
 
     // One request, because the connection was lost or cancelled.
-    not_connected,  ///< No connection, and config::cancel_if_not_connected is set; nothing was sent.
+    not_connected,  ///< No connection, and none is waited for: config::cancel_if_not_connected, a client that gave up,
+                    ///< a lease whose connection has ended. Nothing was sent.
     not_sent,       ///< The connection ended before a byte of the request was written: it may be sent again safely.
     maybe_executed, ///< Written at least in part, and no reply came: only the program can know whether to repeat it.
 
@@ -46,6 +47,12 @@ enum class error {
     // One request, whose limit was over; the connection goes on.
     not_sent_in_time,  ///< Before a byte of it was written: it was not executed.
     no_answer_in_time, ///< After it was written: only the program can know whether to repeat it.
+
+    answers_out_of_order, ///< config::check_order: the answers of this connection cannot be told apart. Executed or
+                          ///< not.
+
+    watched_key_changed, ///< optimistic(): before each attempt's EXEC. Nothing was executed: try later, or use a
+                         ///< script.
 
     // One result again.
     missing_field,    ///< A hash lacks a field that a described struct needs: make the member a std::optional.

@@ -63,7 +63,8 @@ struct refuses_arguments {
 /// Two kinds of commands are noted, in any spelling. Some break the order of replies on any connection: CLIENT REPLY,
 /// MONITOR, HELLO, RESET, QUIT, SYNC, SCRIPT DEBUG and others. Some disturb other callers on a shared one: SELECT,
 /// WATCH, AUTH, MULTI without EXEC in the same request, and blocking commands. With one of them async_exec fails with
-/// error::refused_command before a byte is written. The command is refused(), and instead() says what to write. MULTI,
+/// error::refused_command before a byte is written. A client (redis/client.hpp) executes blocking commands on other
+/// connections. The command is refused(), and instead() says what to write. MULTI,
 /// EXEC and DISCARD with arguments are of the first kind: servers refuse these, but differ in whether the transaction
 /// is open afterwards.
 ///
@@ -74,6 +75,7 @@ public:
     using impl::refuses_arguments::push;
     enum class fitness : unsigned char {
         shared,    ///< fit for any connection
+        alone,     ///< needs a connection for itself while it is executed: one of a client's, or config::dedicated
         dedicated, ///< needs config::dedicated
         never,     ///< would break the order of replies
     };
@@ -115,9 +117,15 @@ public:
     /// The bytes as they are sent.
     std::string_view payload() const noexcept { return payload_; }
 
-    fitness fit() const noexcept {
-        return leaves_open() && fitness_ == fitness::shared ? fitness::dedicated : fitness_;
+    /// A client executes it on a connection of its pool: for large values, behind whose bytes no other call should
+    /// wait. The order among calls is kept within one request only then. clear() keeps it.
+    void set_apart(bool is_apart = true) noexcept {
+        is_apart_ = is_apart;
+        if (fitness_ <= fitness::alone)
+            fitness_ = is_apart || refused_ ? fitness::alone : fitness::shared;
     }
+
+    fitness fit() const noexcept { return leaves_open() && fitness_ <= fitness::alone ? fitness::dedicated : fitness_; }
     /// The first of the commands that are least fit for a shared connection, in capitals, with its subcommand if that
     /// is why: "SELECT", "CLIENT REPLY". Empty when there is none.
     FAIRLEAD_EXPORT std::string_view refused() const noexcept;
@@ -135,6 +143,8 @@ public:
     std::uint32_t late_ms() const noexcept { return late_ms_; }
     /// For the library: it may leave the connection in another state than before.
     bool has_effects() const noexcept { return has_effects_; }
+    /// For the library: it leaves more than watched keys to the commands that come after it on its connection.
+    bool changes_session() const noexcept { return changes_session_; }
     /// For the library: the replies to what comes after it may be as late.
     bool pauses() const noexcept { return pauses_; }
     /// For the library: its last command concerns the command that comes next.
@@ -171,6 +181,8 @@ private:
     impl::transaction transaction_ = impl::transaction::as_it_was;
     bool has_effects_ = false;
     bool pauses_ = false;
+    bool is_apart_ = false;
+    bool changes_session_ = false;
     static constexpr std::uint32_t timeout_ms_max = INT32_MAX;
     std::uint32_t late_ms_ = 0;
     std::uint32_t timeout_ms_ = 0;

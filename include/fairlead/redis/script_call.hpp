@@ -21,6 +21,8 @@ FAIRLEAD_EXPORT awaitable<void> execute_stored(connection_core& c, request const
                                                response_ref to, std::string const& refusal);
 /// Throws system_error, which names the command and has the words of the server.
 [[noreturn]] FAIRLEAD_EXPORT void throw_failed_call(error_code const& ec, request const& r, std::string_view refusal);
+FAIRLEAD_EXPORT any_io_executor executor_of(connection_core& c);
+FAIRLEAD_EXPORT any_io_executor loop_executor_of(connection_core& c);
 /// The error code of an exception that a call ended with.
 FAIRLEAD_EXPORT error_code code_of(std::exception_ptr const& e) noexcept;
 
@@ -41,17 +43,25 @@ template <class Handler> struct script_handler {
 /// For handlers: the coroutine above, with the executor and the slot of the handler.
 template <class Result> struct script_call {
     connection_core* connection;
-    any_io_executor executor;
-    any_io_executor loop_executor;
     script_command<Result> mutable call; // an await looks at it through the initiation, which is const there
 
-    any_io_executor get_executor() const { return executor; }
+    any_io_executor get_executor() const { return executor_of(*connection); }
     template <class Handler> void operator()(Handler&& handler) const {
-        auto ex = get_associated_executor(handler, executor);
-        co_spawn(loop_executor, call_script<Result>(*connection, std::move(call)),
+        auto ex = get_associated_executor(handler, get_executor());
+        co_spawn(loop_executor_of(*connection), call_script<Result>(*connection, std::move(call)),
                  bind_executor(std::move(ex), script_handler<std::decay_t<Handler>>{std::forward<Handler>(handler)}));
     }
 };
+
+/// With any token.
+template <class Result, class Token>
+decltype(auto) exec_script(connection_core& c, script_command<Result>&& call, Token&& token) {
+    if constexpr (std::is_same_v<std::decay_t<Token>, use_await_t>)
+        return call_script(c, std::move(call));
+    else
+        return completion_token_transform<void(error_code, Result)>(std::forward<Token>(token),
+                                                                    script_call<Result>{&c, std::move(call)});
+}
 
 } // namespace fairlead::redis::impl
 

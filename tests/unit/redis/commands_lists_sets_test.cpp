@@ -50,7 +50,7 @@ TEST(RedisCommandsLists, AreSerialisedAsTheServerHasThem) {
 TEST(RedisCommandsLists, BlockingOnesNeedAConnectionOfTheirOwn) {
     using namespace std::chrono_literals;
     using enum redis::list_end;
-    EXPECT_EQ(cmd::blpop("a", 1s).req().fit(), redis::request::fitness::dedicated);
+    EXPECT_EQ(cmd::blpop("a", 1s).req().fit(), redis::request::fitness::alone);
     EXPECT_EQ(cmd::blpop("a", 1s).req().late_ms(), 1001U);
     EXPECT_EQ(cmd::brpop("a", redis::options::for_ever).req().late_ms(), redis::request::for_ever_ms);
     EXPECT_EQ(cmd::blmove("a", "b", left, left, 1s).req().refused(), "BLMOVE");

@@ -67,7 +67,7 @@ TEST(RedisCommandsStreams, OnlyReadingThatBlocksNeedsAConnectionOfItsOwn) {
     using namespace redis::options;
     using namespace std::chrono_literals;
     EXPECT_EQ(cmd::xread({{"BLOCK", "0"}}).req().fit(), redis::request::fitness::shared);
-    EXPECT_EQ(cmd::xread({{"a", "0"}}, block_for(1s)).req().fit(), redis::request::fitness::dedicated);
+    EXPECT_EQ(cmd::xread({{"a", "0"}}, block_for(1s)).req().fit(), redis::request::fitness::alone);
     EXPECT_EQ(cmd::xread({{"a", "0"}}, block_for(for_ever)).req().late_ms(), redis::request::for_ever_ms);
     EXPECT_EQ(cmd::xreadgroup("g", "c", {{"a", ">"}}, block_for(1s)).req().late_ms(), 1001U);
 }

@@ -140,6 +140,127 @@ TEST(Multiplexer, HandshakeGoesBeforeWhatAlreadyWaits) {
     EXPECT_EQ(dump(early.resp), "simple_string 'PONG'\n");
 }
 
+// ---- config::check_order
+
+namespace {
+
+redis::config that_checks_order() {
+    redis::config cfg;
+    cfg.check_order = true;
+    return cfg;
+}
+std::string question(int n) { return wire_of("PING", "fairlead-order-" + std::to_string(n)); }
+std::string token(int n) { return bulk("fairlead-order-" + std::to_string(n)); }
+
+} // namespace
+
+TEST(Catalogue, P20_NothingCompletesBeforeTheTokenBehindItsBatch) {
+    multiplexer_bench bench(that_checks_order());
+    call<std::string> first("GET", "a"), second("GET", "b"), third("GET", "c");
+    bench.add(first);
+    bench.add(second);
+    EXPECT_EQ(bench.flush(), wire_of("GET", "a") + wire_of("GET", "b") + question(1));
+    EXPECT_EQ(bench.flush(), "") << "a question alone is not worth a write";
+    bench.add(third);
+    EXPECT_EQ(bench.flush(), wire_of("GET", "c") + question(2));
+    EXPECT_FALSE(bench.feed(bulk("A") + bulk("B")));
+    EXPECT_FALSE(first.done() || second.done());
+    EXPECT_EQ(bench.mux.pending(), 3U);
+    EXPECT_FALSE(bench.cancel(first)) << "it is about to complete";
+    EXPECT_FALSE(bench.feed(token(1)));
+    EXPECT_TRUE(first.done() && second.done());
+    EXPECT_FALSE(first.error());
+    EXPECT_EQ(first.resp, "A");
+    EXPECT_FALSE(third.done());
+    EXPECT_FALSE(bench.feed(bulk("C") + token(2)));
+    EXPECT_TRUE(third.done());
+    EXPECT_EQ(bench.mux.pending(), 0U);
+    EXPECT_FALSE(bench.mux.in_flight());
+}
+
+TEST(Catalogue, P20_AnotherAnswerThanTheTokenEndsAllThatIsInFlight) {
+    for (std::string const& wrong : {bulk("A"), token(2), ":1\r\n"s, "-ERR no\r\n"s}) {
+        multiplexer_bench bench(that_checks_order());
+        call<std::string> first("GET", "a"), second("GET", "b"), waiting("GET", "c");
+        bench.add(first);
+        bench.flush();
+        bench.add(second);
+        bench.flush();
+        bench.add(waiting);
+        EXPECT_EQ(bench.feed(bulk("somebody else's") + wrong), R::answers_out_of_order);
+        EXPECT_TRUE(first.done());
+        EXPECT_EQ(first.error(), R::answers_out_of_order);
+        EXPECT_FALSE(second.done());
+        second.op.repeats = 1;
+        bench.end({.keep_waiting = true, .repeat = true, .sent = R::answers_out_of_order});
+        EXPECT_EQ(second.error(), R::answers_out_of_order) << "although it only reads";
+        EXPECT_FALSE(waiting.done()) << "of it nothing was sent";
+        bench.mux.begin_generation();
+        bench.mux.open();
+        EXPECT_EQ(bench.flush(), wire_of("GET", "c") + question(3));
+        EXPECT_FALSE(bench.feed(bulk("C") + token(3)));
+        EXPECT_TRUE(waiting.done());
+    }
+}
+
+TEST(Catalogue, P20_WhatIsAnsweredWithoutATokenBehindItIsUnknownWhenTheConnectionEnds) {
+    multiplexer_bench bench(that_checks_order());
+    call<std::string> first("GET", "a");
+    bench.add(first);
+    bench.flush();
+    EXPECT_FALSE(bench.feed(bulk("A")));
+    bench.end({});
+    EXPECT_TRUE(first.done());
+    EXPECT_EQ(first.error(), R::maybe_executed);
+    EXPECT_EQ(bench.mux.pending(), 0U);
+}
+
+TEST(Catalogue, P20_QuestionsKnowTransactionsAndSubscriptions) {
+    auto cfg = that_checks_order();
+    cfg.dedicated = true;
+    multiplexer_bench bench(cfg);
+    call<redis::ignore_t> multi("MULTI"), set("SET", "a", 1);
+    call exec("EXEC");
+    bench.add(multi);
+    EXPECT_EQ(bench.flush(), wire_of("MULTI")) << "a PING would be one of its commands";
+    EXPECT_FALSE(bench.feed("+OK\r\n"));
+    EXPECT_TRUE(multi.done());
+    bench.add(set);
+    EXPECT_EQ(bench.flush(), wire_of("SET", "a", 1));
+    EXPECT_FALSE(bench.feed("+QUEUED\r\n"));
+    bench.add(exec);
+    EXPECT_EQ(bench.flush(), wire_of("EXEC"));
+    EXPECT_FALSE(bench.feed("*1\r\n+OK\r\n"));
+    EXPECT_TRUE(exec.done());
+    call<redis::ignore_t> both("SUBSCRIBE", "news");
+    bench.add(both);
+    EXPECT_EQ(bench.flush(), wire_of("SUBSCRIBE", "news") + question(1));
+    EXPECT_FALSE(bench.feed(">3\r\n$9\r\nsubscribe\r\n$4\r\nnews\r\n:1\r\n"s.append(message_push)));
+    EXPECT_FALSE(both.done());
+    EXPECT_FALSE(bench.feed(token(1)));
+    EXPECT_TRUE(both.done());
+}
+
+TEST(Catalogue, P20_TheGreetingWaitsForNoToken) {
+    multiplexer_bench bench(that_checks_order());
+    call<std::string> first("GET", "a");
+    bench.add(first);
+    bench.flush();
+    EXPECT_FALSE(bench.feed(bulk("A") + token(1)));
+    multiplexer mux{that_checks_order()};
+    mux.begin_generation();
+    call hello;
+    hello.op.begin(nullptr, nullptr);
+    hello.op.object = &hello.resp;
+    hello.op.deliver = &redis::impl::deliver_generic;
+    EXPECT_EQ(mux.begin_handshake(hello.op, "HELLO", 1), "HELLO");
+    mux.output_done();
+    op_queue done;
+    mux.on_bytes("%1\r\n+proto\r\n:3\r\n", done);
+    ASSERT_FALSE(done.empty());
+    EXPECT_EQ(done.pop_front(), &hello.op);
+}
+
 TEST(Multiplexer, RepliesFindTheirRequestsAtEverySplitPoint) {
     auto const replies = assorted_replies();
     std::string wire;

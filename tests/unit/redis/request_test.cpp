@@ -97,18 +97,59 @@ TEST(Catalogue, P09_CommandsThatBreakTheOrderAreRefusedInAnySpelling) {
 }
 
 TEST(Catalogue, P10_BlockingAndStateChangingCommandsNeedADedicatedConnection) {
-    for (std::string_view name : {"BLPOP", "brpop", "BLMOVE", "BRPOPLPUSH", "BLMPOP", "BZMPOP", "BZPOPMIN", "BZPOPMAX",
-                                  "WAIT", "WAITAOF", "SELECT", "watch", "AUTH", "ASKING", "READONLY", "READWRITE"}) {
+    for (std::string_view name :
+         {"BLPOP", "brpop", "BLMOVE", "BRPOPLPUSH", "BLMPOP", "BZMPOP", "BZPOPMIN", "BZPOPMAX"}) {
+        request r;
+        r.push(name, 0);
+        EXPECT_EQ(r.fit(), fitness::alone) << name;
+        EXPECT_FALSE(r.changes_session()) << name;
+    }
+    for (std::string_view name : {"WAIT", "WAITAOF", "SELECT", "watch", "AUTH", "ASKING", "READONLY", "READWRITE"}) {
         request r;
         r.push(name, 0);
         EXPECT_EQ(r.fit(), fitness::dedicated) << name;
+        EXPECT_EQ(r.changes_session(), name != "watch") << name;
     }
     request blocks;
     blocks.push("XREAD", "COUNT", 2, "block", 0, "STREAMS", "s", "$");
-    EXPECT_EQ(blocks.fit(), fitness::dedicated);
+    EXPECT_EQ(blocks.fit(), fitness::alone);
     request does_not;
     does_not.push("XREADGROUP", "GROUP", "g", "c", "STREAMS", "BLOCK", ">");
     EXPECT_EQ(does_not.fit(), fitness::shared) << "a key may have that name";
+}
+
+/// It answers for the writes of its connection: where there are none of the caller's, the answer means nothing.
+TEST(RedisRequest, WaitBelongsBehindTheWritesThatItAwaits) {
+    request r;
+    r.push("WAIT", 1, 0);
+    EXPECT_EQ(r.fit(), fitness::dedicated);
+    EXPECT_EQ(r.instead(), "put it into one request, behind the commands whose writes it awaits");
+    r.clear();
+    r.push("SET", "k", "v");
+    r.push("WAIT", 1, 1000);
+    EXPECT_EQ(r.fit(), fitness::alone);
+    EXPECT_EQ(r.late_ms(), 1001U);
+}
+
+TEST(RedisRequest, ARequestMayBeSetApart) {
+    request r;
+    r.push("GET", "k");
+    r.set_apart();
+    EXPECT_EQ(r.fit(), fitness::alone);
+    EXPECT_EQ(r.refused(), "GET");
+    EXPECT_NE(r.instead(), "");
+    r.clear();
+    EXPECT_EQ(r.fit(), fitness::alone);
+    EXPECT_EQ(r.refused(), "");
+    r.push("BLPOP", "k", 0);
+    r.set_apart(false);
+    EXPECT_EQ(r.fit(), fitness::alone) << "it blocks";
+    EXPECT_EQ(r.refused(), "BLPOP");
+    r.clear();
+    EXPECT_EQ(r.fit(), fitness::shared);
+    r.push("SELECT", 1);
+    r.set_apart();
+    EXPECT_EQ(r.fit(), fitness::dedicated);
 }
 
 TEST(RedisRequest, ATransactionIsFitWhenItEndsInTheSameRequest) {
@@ -289,7 +330,7 @@ TEST(RedisRequest, SaysWhatToDoInsteadOfEachCommandThatItRefuses) {
     request open;
     open.push("MULTI");
     EXPECT_EQ(open.refused(), "MULTI");
-    EXPECT_EQ(open.instead(), "put MULTI and its EXEC into one request, or use config::dedicated");
+    EXPECT_EQ(open.instead(), "put MULTI and its EXEC into one request, or use redis::client::acquire()");
 }
 
 TEST(RedisRequest, ClearForgetsWhatWasRefused) {

@@ -1,0 +1,70 @@
+// The connections of a client beside the shared one, and those who wait for one.
+#pragma once
+
+#include <redis/leased_connection.hpp>
+#include <redis/request_line.hpp>
+#include <redis/request_taker.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+
+namespace fairlead::redis::impl {
+
+class client_core;
+
+/// Connections are made when they are needed, at most so many; one that nobody uses for a time is closed. They go to
+/// whoever has waited longest. The owner of the loop calls it, but for what any thread may ask.
+class lease_pool final : public request_taker {
+public:
+    explicit lease_pool(client_core& c);
+
+    // ---- requests
+    bool take(exec_op& o) noexcept override;
+    bool cancel(exec_op& o) noexcept override;
+    std::size_t cancel(request const* r) noexcept override;
+    exec_op* find(op const* where, void* ticket) noexcept override;
+    exec_op* find_marked() noexcept override;
+    /// All that wait end with `ec`, and all connections.
+    void end_all(error_code const& ec) noexcept;
+    /// The client object goes.
+    void close() noexcept;
+
+    // ---- its connections
+    client_core& client() noexcept { return client_; }
+    bool has_waiting() const noexcept { return !line_.empty(); }
+    /// Gives free connections to those who wait, and has others made.
+    void look_for_work() noexcept;
+    bool prepare(error_code& ec) noexcept;
+    config_view settings() const noexcept;
+    std::chrono::milliseconds next_pause(backoff& b) noexcept;
+    std::chrono::milliseconds idle_max() const noexcept;
+
+    // ---- any thread
+    std::size_t pending() noexcept;
+    std::uint64_t repeated() const noexcept;
+    void add_counters(connection_counters& to) const noexcept;
+
+private:
+    template <class F> void for_each(F f) const {
+        for (std::size_t i = 0, n = made_.load(std::memory_order_acquire); i != n; ++i)
+            f(*all_[i]);
+    }
+    leased_connection* find_in(leased_connection::state s) noexcept;
+    leased_connection* make_one();
+    void give(leased_connection& l, exec_op& o) noexcept;
+
+    client_core& client_;
+    std::size_t most_;
+    std::unique_ptr<std::unique_ptr<leased_connection>[]> all_;
+    std::atomic<std::size_t> made_{0};
+    request_line line_; // for a connection
+};
+
+/// Space for a lease: what an exec_op has as its object whose deliver function is this.
+error_code deliver_lease(void* object, std::size_t index, reply_view const& reply);
+/// The request of such an op, which is never sent.
+request const& request_for_lease();
+
+} // namespace fairlead::redis::impl
