@@ -36,7 +36,7 @@ public:
 
 private:
     using origin = consumed_entry::origin;
-    enum class step : unsigned char { go_on, wait, end };
+    enum class step : unsigned char { go_on, find_nothing, pause, end };
 
     connection_core& connection() noexcept { return client_.core->shared(); }
     std::int64_t now_ns() { return connection().engine().now_ns(); }
@@ -44,12 +44,13 @@ private:
 
     awaitable<step> fill();
     awaitable<step> make_group();
-    awaitable<step> read(std::string id, origin from);
+    awaitable<step> read(std::string id, origin from, std::chrono::milliseconds block = {});
     awaitable<step> claim();
     awaitable<step> forget_deleted();
     awaitable<step> trim();
     awaitable<step> after(error_code ec, request const& r, std::string const& refusal);
-    awaitable<void> wait_for_more();
+    awaitable<step> wait_for_more();
+    std::chrono::milliseconds longest_wait();
     void hold(std::vector<stream_entry>&& entries, origin from) noexcept {
         held_ = std::move(entries);
         at_ = 0;
@@ -68,6 +69,7 @@ private:
     std::string begin_;         // of the group, when it is made
     bool has_group_ = false;    // as far as is known
     bool is_group_new_ = false; // and nothing was read since
+    bool can_block_ = true;     // as far as is known
     bool reads_pending_ = true;
     std::string read_up_to_ = "0"; // what is pending behind it was not held yet
     std::string claim_from_ = "0-0";
@@ -84,21 +86,36 @@ awaitable<std::optional<consumed_entry>> group_reader::next() {
             deleted_.push_back(std::move(entry.id));
         }
         auto filling = fill();
-        auto const what = co_await std::move(filling);
+        auto what = co_await std::move(filling);
+        if (what == step::find_nothing) {
+            auto waiting = wait_for_more();
+            what = co_await std::move(waiting);
+        }
+        if (what == step::pause) {
+            steady_timer pause(co_await this_coro::executor, options_.poll_interval);
+            auto resting = pause.async_wait();
+            co_await std::move(resting);
+        }
         if (what == step::end)
             co_return std::nullopt;
-        if (what == step::wait) {
-            auto waiting = wait_for_more();
-            co_await std::move(waiting);
-        }
     }
 }
 
-/// This alone waits for entries: a command that blocks on a connection of its own could stand here.
-awaitable<void> group_reader::wait_for_more() {
-    steady_timer pause(co_await this_coro::executor, options_.poll_interval);
-    auto waiting = pause.async_wait();
-    co_await std::move(waiting);
+/// Waits at the server, by a command that blocks on a connection of the pool.
+awaitable<group_reader::step> group_reader::wait_for_more() {
+    if (!can_block_ || options_.block_for.count() <= 0)
+        co_return step::pause;
+    auto reading = read(">", origin::fresh, longest_wait());
+    auto const what = co_await std::move(reading);
+    co_return what == step::find_nothing ? step::go_on : what;
+}
+
+/// Not beyond the time at which it looks for entries of others.
+std::chrono::milliseconds group_reader::longest_wait() {
+    if (options_.claim_idle.count() <= 0)
+        return options_.block_for;
+    auto const left = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::nanoseconds(claim_at_ns_ - now_ns()));
+    return std::clamp(left, std::chrono::milliseconds(1), options_.block_for);
 }
 
 /// One step towards entries.
@@ -131,14 +148,21 @@ awaitable<group_reader::step> group_reader::make_group() {
     co_return step::go_on;
 }
 
-awaitable<group_reader::step> group_reader::read(std::string id, origin from) {
-    auto const reading = cmd::xreadgroup(group_, consumer_, {{stream_, id}}, options::count(options_.batch));
+awaitable<group_reader::step> group_reader::read(std::string id, origin from, std::chrono::milliseconds block) {
+    auto const count = options::count(options_.batch);
+    auto const reading = block.count() > 0
+                             ? cmd::xreadgroup(group_, consumer_, {{stream_, id}}, count, options::block_for(block))
+                             : cmd::xreadgroup(group_, consumer_, {{stream_, id}}, count);
     auto found = reading.response();
     auto executing = executed(connection(), reading.req(), found.refer());
     auto const ec = co_await std::move(executing);
     if (ec) {
         // Entries that the server has delivered meanwhile are pending behind those that were read.
         reads_pending_ = reads_pending_ || ec == error::maybe_executed || ec == error::no_answer_in_time;
+        if (ec == error::refused_command && block.count() > 0) { // by a client without a pool
+            can_block_ = false;
+            co_return step::pause;
+        }
         auto failing = after(ec, reading.req(), found.refusal());
         co_return co_await std::move(failing);
     }
@@ -150,7 +174,7 @@ awaitable<group_reader::step> group_reader::read(std::string id, origin from) {
         co_return step::go_on;
     }
     if (is_empty)
-        co_return step::wait;
+        co_return step::find_nothing;
     read_up_to_ = streams[0].second.back().id;
     if (from == origin::fresh)
         untrimmed_ += static_cast<std::int64_t>(streams[0].second.size());
@@ -207,10 +231,10 @@ awaitable<group_reader::step> group_reader::after(error_code ec, request const& 
         co_return step::go_on;
     if (ec == error::no_group) {
         has_group_ = false;
-        co_return is_group_new_ ? step::wait : step::go_on;
+        co_return is_group_new_ ? step::pause : step::go_on;
     }
     if (ec == error::not_sent_in_time || ec == error::loading || ec == error::busy || ec == error::master_down)
-        co_return step::wait;
+        co_return step::pause;
     bool const has_ended = ec == error::not_connected || ec == error::not_sent;
     auto const state = co_await this_coro::cancellation_state;
     bool const is_asked_to_end = state.cancelled() != cancellation_type::none;

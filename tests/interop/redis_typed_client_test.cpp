@@ -6,6 +6,7 @@
 #include <fairlead/redis/client.hpp>
 #include <fairlead/redis/consumer_group.hpp>
 #include <fairlead/redis/described.hpp>
+#include <fairlead/redis/lease.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -346,6 +347,42 @@ TEST_P(RealRedisCalls, AConsumerGoesOnWithAServerThatWasKilled) {
             while (c.counters().ready == ready)
                 co_await this_coro::yield();
         }
+    });
+}
+
+TEST_P(RealRedisCalls, AConsumerWaitsAtTheServer) {
+    use([&](redis::client& c) -> awaitable<void> {
+        redis::consumer_group orders(c, "orders", "billing", "one", {.poll_interval = 1h});
+        for (int i = 0; i != 3; ++i) {
+            co_spawn(
+                ctx_,
+                [](redis::client& other, int n) -> awaitable<void> {
+                    for (bool is_waited_for = false; !is_waited_for;) { // until the consumer's command blocks
+                        auto asking = other.info("clients");
+                        auto const text = co_await std::move(asking);
+                        is_waited_for = text.find("blocked_clients:1") != text.npos;
+                    }
+                    auto adding = other.xadd("orders", "*", {{"n", n}});
+                    co_await std::move(adding);
+                }(c, i),
+                rethrow_to_test{});
+            auto taking = orders.next();
+            auto const m = co_await std::move(taking);
+            EXPECT_EQ(*m->find("n"), std::to_string(i));
+        }
+    });
+}
+
+TEST_P(RealRedisCalls, ALeaseCallsScriptsThatTheServerDoesNotKnow) {
+    redis::script const add("return redis.call('INCRBY', KEYS[1], ARGV[1])");
+    use([&](redis::client& c) -> awaitable<void> {
+        auto flushing = c.script_flush();
+        co_await std::move(flushing);
+        auto acquiring = c.acquire();
+        auto own = co_await std::move(acquiring);
+        auto adding = own.eval<long>(add, "n", 2);
+        auto const n = co_await std::move(adding);
+        EXPECT_EQ(n, 2);
     });
 }
 

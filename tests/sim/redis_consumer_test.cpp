@@ -57,7 +57,7 @@ TEST(RedisConsumer, PendingEntriesComeFirstThenNewOnes) {
         return ":1\r\n";
     });
     play_typed(server, [&](typed_scene& s) -> awaitable<void> {
-        redis::consumer_group g(s.db, "s", "g", "me", {.batch = 2});
+        redis::consumer_group g(s.db, "s", "g", "me", {.batch = 2, .block_for = 0ms});
         auto taking = next_ids(g, 3);
         auto const ids = co_await std::move(taking);
         EXPECT_EQ(ids, (ids_of_group{"1-0 pending", "2-0 pending", "3-0"}));
@@ -85,7 +85,7 @@ TEST(RedisConsumer, X04_EntriesWhoseReplyWasLostAreReadAgainAndNoOthers) {
         return line.ends_with("STREAMS s 1-0") ? group_reply({"2-0"}) : group_reply({});
     });
     play_typed(server, [&](typed_scene& s) -> awaitable<void> {
-        redis::consumer_group g(s.db, "s", "g", "me");
+        redis::consumer_group g(s.db, "s", "g", "me", {.block_for = 0ms});
         auto taking = next_ids(g, 3);
         auto const ids = co_await std::move(taking);
         EXPECT_EQ(ids, (ids_of_group{"1-0", "2-0 pending", "3-0"}));
@@ -105,7 +105,7 @@ TEST(RedisConsumer, AGroupThatSomebodyDeletedIsMadeAgainFromItsBeginning) {
         return group_reply(line.ends_with("STREAMS s >") ? ids_of_group{"1-0"} : ids_of_group{});
     });
     play_typed(server, [&](typed_scene& s) -> awaitable<void> {
-        redis::consumer_group g(s.db, "s", "g", "me", {.begin = "$"});
+        redis::consumer_group g(s.db, "s", "g", "me", {.begin = "$", .block_for = 0ms});
         auto taking = next_ids(g, 1);
         co_await std::move(taking);
         is_there = false;
@@ -128,7 +128,7 @@ TEST(RedisConsumer, WhatOthersLeftIsClaimedAPageAtATime) {
         return group_reply(line.ends_with("STREAMS s >") ? ids_of_group{"7-0"} : ids_of_group{});
     });
     play_typed(server, [&](typed_scene& s) -> awaitable<void> {
-        redis::consumer_group g(s.db, "s", "g", "me", {.claim_idle = 30s, .claim_interval = 10s});
+        redis::consumer_group g(s.db, "s", "g", "me", {.block_for = 0ms, .claim_idle = 30s, .claim_interval = 10s});
         auto taking = next_ids(g, 4);
         auto const ids = co_await std::move(taking);
         EXPECT_EQ(ids, (ids_of_group{"1-0 claimed", "5-0 claimed", "7-0", "7-0"}));
@@ -153,7 +153,7 @@ TEST(RedisConsumer, AnEntryThatWasDeletedIsAcknowledgedAndPassedOver) {
         return group_reply(line.ends_with("STREAMS s >") ? ids_of_group{"4-0"} : ids_of_group{});
     });
     play_typed(server, [&](typed_scene& s) -> awaitable<void> {
-        redis::consumer_group g(s.db, "s", "g", "me");
+        redis::consumer_group g(s.db, "s", "g", "me", {.block_for = 0ms});
         auto taking = next_ids(g, 2);
         auto const ids = co_await std::move(taking);
         EXPECT_EQ(ids, (ids_of_group{"2-0 pending", "4-0"}));
@@ -171,7 +171,7 @@ TEST(RedisConsumer, TheStreamIsTrimmedNowAndThen) {
         return group_reply(line.ends_with("STREAMS s >") ? ids_of_group{"1-0", "2-0"} : ids_of_group{});
     });
     play_typed(server, [&](typed_scene& s) -> awaitable<void> {
-        redis::consumer_group g(s.db, "s", "g", "me", {.batch = 2, .keep_about = 32});
+        redis::consumer_group g(s.db, "s", "g", "me", {.batch = 2, .block_for = 0ms, .keep_about = 32});
         auto taking = next_ids(g, 10);
         auto const ids = co_await std::move(taking);
         EXPECT_EQ(ids.size(), 10U);
@@ -185,7 +185,7 @@ TEST(RedisConsumer, AnAcknowledgementIsRepeatedWhenItsReplyIsLost) {
         return generation == 0 ? std::string() : ":0\r\n";
     });
     play_typed(server, [&](typed_scene& s) -> awaitable<void> {
-        redis::consumer_group g(s.db, "s", "g", "me");
+        redis::consumer_group g(s.db, "s", "g", "me", {.block_for = 0ms});
         auto acknowledging = g.ack("1-0");
         auto const done = co_await std::move(acknowledging);
         EXPECT_TRUE(done);
@@ -228,7 +228,7 @@ TEST(RedisConsumer, ACancelledWaitLosesNothing) {
         }
     };
     play_typed(server, [&](typed_scene& s) -> awaitable<void> {
-        redis::consumer_group g(s.db, "s", "g", "me");
+        redis::consumer_group g(s.db, "s", "g", "me", {.block_for = 0ms});
         auto limited = co_spawn(s.context, next_id(g), cancel_after(2s, as_tuple));
         auto const [failure, id] = co_await std::move(limited);
         EXPECT_TRUE(failure);
@@ -245,7 +245,7 @@ TEST(RedisConsumer, TheLoopEndsWithTheClient) {
     });
     play_typed(server, [&](typed_scene& s) -> awaitable<void> {
         std::optional<std::string> last;
-        redis::consumer_group g(s.db, "s", "g", "me", {.poll_interval = 10ms});
+        redis::consumer_group g(s.db, "s", "g", "me", {.block_for = 0ms, .poll_interval = 10ms});
         co_spawn(s.context, next_id(g), [&](std::exception_ptr, std::string id) { last = std::move(id); });
         auto resting = s.rest(1s);
         co_await std::move(resting);
@@ -254,6 +254,70 @@ TEST(RedisConsumer, TheLoopEndsWithTheClient) {
         co_await std::move(ending);
         EXPECT_EQ(last, "none");
     });
+}
+
+TEST(RedisConsumer, WaitsAtTheServerOnAConnectionOfThePool) {
+    std::vector<std::string> blocked;
+    auto const server = [&](hand& h, int generation) -> awaitable<void> {
+        if (generation == 0)
+            blocked.clear();
+        auto greeting = h.greet();
+        co_await std::move(greeting);
+        for (;;) {
+            auto reading = h.next();
+            auto const line = line_of(co_await std::move(reading));
+            std::string reply = line.starts_with("XGROUP") ? "+OK\r\n" : group_reply({});
+            if (line.find(" BLOCK ") != std::string::npos) {
+                EXPECT_NE(generation, 0) << "the shared connection serves others";
+                blocked.push_back(line);
+                auto resting = h.rest(2s);
+                co_await std::move(resting);
+                if (blocked.size() == 2)
+                    reply = group_reply({"1-0"});
+            }
+            auto replying = h.send(std::move(reply));
+            co_await std::move(replying);
+        }
+    };
+    play_typed(
+        server,
+        [&](typed_scene& s) -> awaitable<void> {
+            redis::consumer_group g(s.db, "s", "g", "me", {.block_for = 2s, .poll_interval = 1h});
+            auto taking = next_ids(g, 1);
+            auto const ids = co_await std::move(taking);
+            EXPECT_EQ(ids, (ids_of_group{"1-0"}));
+            EXPECT_EQ(blocked, ids_of_group(2, "XREADGROUP GROUP g me COUNT 64 BLOCK 2000 STREAMS s >"));
+        },
+        {.address = "10.0.0.1"}, true);
+}
+
+TEST(RedisConsumer, AWaitAtTheServerEndsWithTheClient) {
+    auto const server = [](hand& h, int) -> awaitable<void> {
+        auto greeting = h.greet();
+        co_await std::move(greeting);
+        for (;;) {
+            auto reading = h.next();
+            auto const line = line_of(co_await std::move(reading));
+            if (line.find(" BLOCK ") != std::string::npos)
+                continue;
+            auto replying = h.send(line.starts_with("XGROUP") ? "+OK\r\n" : group_reply({}));
+            co_await std::move(replying);
+        }
+    };
+    play_typed(
+        server,
+        [&](typed_scene& s) -> awaitable<void> {
+            std::optional<std::string> last;
+            redis::consumer_group g(s.db, "s", "g", "me", {.block_for = 1min});
+            co_spawn(s.context, next_id(g), [&](std::exception_ptr, std::string id) { last = std::move(id); });
+            auto resting = s.rest(1s);
+            co_await std::move(resting);
+            s.db.cancel();
+            auto ending = s.until([&] { return last.has_value(); });
+            co_await std::move(ending);
+            EXPECT_EQ(last, "none");
+        },
+        {.address = "10.0.0.1"}, true);
 }
 
 } // namespace fairlead::test

@@ -52,10 +52,31 @@ inline awaitable<void> run_typed(sim::world& w, io_context& context, typed_body 
     EXPECT_EQ(s.db.pending(), 0U);
 }
 
+inline awaitable<void> play_connection(ip::tcp::socket socket, script const& s, int generation) {
+    hand h(socket);
+    try {
+        auto playing = s(h, generation);
+        co_await std::move(playing);
+    } catch (system_error const&) { // The client has gone: so be it.
+    }
+}
+/// As play(), with all connections at the same time.
+inline awaitable<void> play_at_once(io_context& context, script const& s) {
+    ip::tcp::acceptor acceptor(context, {ip::tcp::v6(), 6379});
+    for (int generation = 0;; ++generation) {
+        ip::tcp::socket socket(context);
+        auto accepting = acceptor.async_accept(socket);
+        co_await std::move(accepting);
+        co_spawn(context, play_connection(std::move(socket), s, generation), detached);
+    }
+}
+
 inline void play_typed(script const& server, typed_body const& body,
-                       redis::config_view const& cfg = {.address = "10.0.0.1"}) {
+                       redis::config_view const& cfg = {.address = "10.0.0.1"}, bool is_at_once = false) {
     sim::for_each_seed(worlds(), [&](sim::world& w) {
-        auto& redis = w.add_server("redis", [&server](sim::host& h) { return play(h.context(), server); });
+        auto& redis = w.add_server("redis", [&server, is_at_once](sim::host& h) {
+            return is_at_once ? play_at_once(h.context(), server) : play(h.context(), server);
+        });
         w.add_host("app", [&](sim::host& h) { return run_typed(w, h.context(), body, cfg); });
         finish(w);
         redis.kill(); // It refers to what the body owns.

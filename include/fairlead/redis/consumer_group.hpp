@@ -20,8 +20,11 @@ struct consumer_options {
     /// Behind which id a group begins that is made: "0" for all entries, "$" for those that come from now on.
     std::string begin = "0";
     std::int64_t batch = 64; ///< Entries that are read at once, and held.
-    /// The pause before it looks again, when there was nothing.
-    std::chrono::milliseconds poll_interval{100};
+    /// Without entries it waits at the server, by a command that blocks for so long at most, on a connection of the
+    /// client's pool (client_options::leases_max). Less than config::request_timeout. Zero: it looks again after
+    /// poll_interval instead.
+    std::chrono::milliseconds block_for{5'000};
+    std::chrono::milliseconds poll_interval{100}; ///< Also of a client without a pool.
     /// Entries that have been pending for so long, for whatever consumer, are taken over. Longer than the work on one
     /// takes, or else that comes again. Zero: none are.
     std::chrono::milliseconds claim_idle{0};
