@@ -46,4 +46,11 @@ if(FAIRLEAD_BUILD_EXAMPLES)
     set_tests_properties(system_calls/${case} PROPERTIES LABELS system_calls TIMEOUT 300
       RESOURCE_LOCK free_ports) # a port that one has found free is not the next one's
   endforeach()
+  # Scripts in Lua need a real server; each program ends with a status that says whether all was as it claims.
+  foreach(name redis_lock redis_limiter)
+    add_test(NAME examples/${name} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/interop/with_redis.py
+      $<TARGET_FILE:example_${name}>)
+    set_tests_properties(examples/${name} PROPERTIES LABELS examples TIMEOUT ${test_timeout} SKIP_RETURN_CODE 77
+      RESOURCE_LOCK free_ports)
+  endforeach()
 endif()

@@ -1,6 +1,10 @@
 #include <fairlead/redis/command.hpp>
 
+#include <fairlead/redis/script.hpp>
+#include <redis/commands.hpp>
+
 #include <charconv>
+#include <vector>
 
 namespace fairlead::redis {
 
@@ -19,6 +23,30 @@ void value_view::write(double number) noexcept { size_ = digits_of(digits_, numb
 void value_view::write(long double number) noexcept { size_ = digits_of(digits_, number); }
 
 namespace impl {
+namespace {
+
+/// The scripts that the server has behind the commands of a batch so far.
+class known_scripts {
+public:
+    /// Whether the command needs no source: it is none of a script, or that has come before.
+    bool include(batch_part const& part) {
+        if (!part.code || part.code->is_library) {
+            if (equals_capitals(arguments_of(part.command->payload()).next(), "SCRIPT")) // perhaps FLUSH
+                seen_.clear();
+            return true;
+        }
+        for (auto const* each : seen_)
+            if (each->sha1 == part.code->sha1)
+                return true;
+        seen_.push_back(part.code);
+        return false;
+    }
+
+private:
+    std::vector<stored_code const*> seen_;
+};
+
+} // namespace
 
 struct request_access {
     static request made_of(std::string&& payload, std::string_view name) {
@@ -27,13 +55,18 @@ struct request_access {
         made.note(0, name);
         return made;
     }
-    static void append_all(request& to, request const* const* parts, std::size_t count) {
+    static void append_all(request& to, batch_part const* parts, std::size_t count) {
         std::size_t bytes = to.payload_.size();
-        for (auto const* part : std::span(parts, count))
-            bytes += part->payload_.size();
+        for (auto const& part : std::span(parts, count))
+            bytes += part.command->payload_.size();
         to.reserve(bytes + 32); // and EXEC
-        for (auto const* part : std::span(parts, count))
-            to.append_each(*part);
+        known_scripts known;
+        for (auto const& part : std::span(parts, count)) {
+            if (known.include(part))
+                to.append_each(*part.command);
+            else
+                to.append_each(with_source(*part.command, *part.code));
+        }
     }
 };
 
@@ -58,13 +91,34 @@ request serialise(std::string_view name, std::initializer_list<part> parts) {
     return request_access::made_of(std::move(payload), name);
 }
 
-request in_sequence(request const* const* parts, std::size_t count) {
+request replaced(request const& from, std::size_t first, std::initializer_list<std::string_view> with) {
+    arguments_of words(from.payload());
+    std::string payload;
+    std::size_t bytes = from.payload().size();
+    for (auto const text : with)
+        bytes += text.size();
+    payload.reserve(bytes + 32 * with.size());
+    resp3::append_command_header(payload, words.left());
+    auto const* other = with.begin();
+    std::string_view name;
+    for (std::size_t i = 0; words.left() != 0; ++i) {
+        auto text = words.next();
+        if (i >= first && other != with.end())
+            text = *other++;
+        if (i == 0)
+            name = text;
+        resp3::append_argument(payload, text);
+    }
+    return request_access::made_of(std::move(payload), name);
+}
+
+request in_sequence(batch_part const* parts, std::size_t count) {
     request all;
     request_access::append_all(all, parts, count);
     return all;
 }
 
-request in_transaction(request const* const* parts, std::size_t count) {
+request in_transaction(batch_part const* parts, std::size_t count) {
     request all;
     all.push("MULTI");
     request_access::append_all(all, parts, count);

@@ -54,6 +54,11 @@ char const* sentence(error e) noexcept {
                "a system_error that says why";
     case error::credentials_failed:
         return "client_options::ask_credentials threw: let it throw a system_error that says why";
+    case error::missing_field:
+        return "The hash lacks a field that the described struct needs: make the member a std::optional, or give it a "
+               "default";
+    case error::memory_too_small:
+        return "The value is longer than the memory that was given for it: reply_memory::size() has its size";
     case error::wrong_type: return "The key holds a value of another type than the command is for (WRONGTYPE)";
     case error::no_script: return "The server does not know the script: load it, or send it with EVAL (NOSCRIPT)";
     case error::loading: return "The server is still reading its data: try later (LOADING)";

@@ -4,6 +4,7 @@
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/redis/connection.hpp>
+#include <fairlead/redis/reply_memory.hpp>
 #include <fairlead/redis_server/server.hpp>
 #include <fairlead/token/adapters.hpp>
 
@@ -88,6 +89,37 @@ TEST(RedisAllocations, AnAwaitedCommandAllocatesNothingAfterWarmUp) {
     co_spawn(f.ctx, get_and_ping(f, before, after), detached);
     f.run();
     EXPECT_EQ(after - before, 0U) << "in " << 3 * measured << " executions";
+}
+
+namespace {
+
+awaitable<void> get_into_memory(fixture& f, std::size_t& before, std::size_t& after) {
+    std::string const value(2'000, 'v');
+    redis::request set, get;
+    set.push("SET", "k", value);
+    get.push("GET", "k");
+    co_await f.conn.async_exec(set, redis::ignore);
+    for (int i = 0; i != warm_up + measured; ++i) {
+        if (i == warm_up)
+            before = allocations;
+        char space[2'000];
+        redis::reply_memory memory(space); // A string would be a new one each time.
+        co_await f.conn.async_exec(get, memory);
+        EXPECT_EQ(memory.text(), value);
+    }
+    after = allocations;
+    f.finished();
+}
+
+} // namespace
+
+TEST(RedisAllocations, NorDoesAReplyIntoMemoryOfTheCaller) {
+    fixture f;
+    f.left = 1;
+    std::size_t before = 0, after = 0;
+    co_spawn(f.ctx, get_into_memory(f, before, after), detached);
+    f.run();
+    EXPECT_EQ(after - before, 0U) << "in " << measured << " executions";
 }
 
 TEST(RedisAllocations, NorDoManyCallersAtOnce) {

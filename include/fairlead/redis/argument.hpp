@@ -17,7 +17,17 @@
 
 namespace fairlead::redis {
 
+/// Describes the members of a struct that is a hash (redis/described.hpp): a program specialises it.
+template <class T> struct described;
+
 namespace impl {
+
+template <class T>
+concept described_type = requires { redis::described<T>::members; };
+template <described_type T> std::size_t count_described(T const& object);
+template <described_type T> void append_described(std::string& out, void const* object, std::size_t count);
+template <described_type T> std::size_t count_field_names() noexcept;
+template <described_type T> void append_field_names(std::string& out, void const* object, std::size_t count);
 
 template <class T>
 concept text_like = std::convertible_to<T const&, std::string_view> && !std::is_null_pointer_v<T>;
@@ -155,7 +165,8 @@ private:
     argument_list list_;
 };
 
-/// Pairs of values: a list in braces, a map, or any range of pairs. The command may have the second one first.
+/// Pairs of values: a list in braces, a map, any range of pairs, or a described struct. The command may have the second
+/// one first.
 template <bool SecondFirst> class pair_list_view {
     using pair = std::pair<value_view, value_view>;
 
@@ -168,8 +179,12 @@ public:
     template <range_of_pairs Range> pair_list_view(Range const& range)
         : list_{std::addressof(range), 2 * static_cast<std::size_t>(std::ranges::distance(range)),
                 &append_pairs<SecondFirst, Range>} {}
+    template <described_type T>
+        requires(!SecondFirst)
+    pair_list_view(T const& object)
+        : list_{std::addressof(object), 2 * count_described(object), &append_described<T>} {}
     template <class T>
-        requires(!range_of_pairs<T> && !std::same_as<T, std::initializer_list<pair>>)
+        requires(!range_of_pairs<T> && !described_type<T> && !std::same_as<T, std::initializer_list<pair>>)
     FAIRLEAD_REFUSED("pairs are a list in braces, {{\"a\", 1}, {\"b\", 2}}, a map, or another range of pairs")
     pair_list_view(T const&);
 
@@ -180,13 +195,19 @@ private:
     argument_list list_;
 };
 
+/// Of commands that take names and values one by one.
+template <class... Argument> consteval void check_pairs() {
+    constexpr bool are_pairs = sizeof...(Argument) % 2 == 0;
+    static_assert(are_pairs, "names and values come in turn: write a value behind each name");
+}
+
 } // namespace impl
 
 /// One key or more: `"a"`, `{"a", "b"}`, or any range of them. Valid as long as these are.
 using keys_view = impl::list_view<key_view>;
 /// One value or more: `1`, `{1, "two"}`, or any range of them.
 using values_view = impl::list_view<value_view>;
-/// Names and their values: `{{"name", "ann"}, {"age", 7}}`, a map, or any range of pairs.
+/// Names and their values: `{{"name", "ann"}, {"age", 7}}`, a map, any range of pairs, or a described struct.
 using fields_view = impl::pair_list_view<false>;
 /// Members and their scores: `{{"ann", 1.5}}`, a map, or any range of pairs.
 using scores_view = impl::pair_list_view<true>;

@@ -9,10 +9,13 @@
 #include <fairlead/redis/command_set.hpp>
 #include <fairlead/redis/connection.hpp>
 #include <fairlead/redis/connector.hpp>
+#include <fairlead/redis/scan.hpp>
+#include <fairlead/redis/script_call.hpp>
 #include <fairlead/redis/subscription.hpp>
 #include <fairlead/redis/typed_call.hpp>
 #include <fairlead/token/adapters.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <exception>
 #include <string>
@@ -25,6 +28,7 @@ class lease;
 namespace impl {
 
 class client_core;
+struct client_access;
 FAIRLEAD_EXPORT any_io_executor executor_of(client_core& c);
 FAIRLEAD_EXPORT any_io_executor loop_executor_of(client_core& c);
 FAIRLEAD_EXPORT awaitable<error_code> run_of(client_core& c);
@@ -143,8 +147,54 @@ public:
         return completion_token_transform<typename impl::typed_call<Command>::signature>(
             std::forward<Token>(token), impl::typed_call<Command>(*shared_, std::move(c)));
     }
+    /// Calls a script, or a function of a library (redis/script.hpp): `co_await db.eval<long>(take, "stock", 3)`. The
+    /// server is given the code when it does not have it. The code is executed at most once.
+    /// Completes  (error_code ec, Result); the result counts when ec is not set
+    /// Errors     as above. error::no_script never comes
+    /// Cancel     as above
+    /// Immediate  never
+    /// Lifetime   the call is kept, with its source
+    /// Threads    any
+    /// Allocates  what the call and its result need, and with a handler a coroutine
+    template <class Result, class Token = use_await_t>
+    decltype(auto) async_exec(script_command<Result> c, Token&& token = {}) {
+        return impl::exec_script(*shared_, std::move(c), std::forward<Token>(token));
+    }
     /// The same operation.
     template <typed_command Command> decltype(auto) call(Command c) { return async_exec(std::move(c)); }
+
+    using keys_of<client>::scan;
+    using hashes_of<client>::hscan;
+    using sets_of<client>::sscan;
+    using sorted_sets_of<client>::zscan;
+    /// All keys, a page at a time: `auto keys = db.scan(match("user:*")); while (auto k = co_await keys.next()) ...`.
+    /// It has the options match, count and of_type. The other ranges are those of a hash, a set and a sorted set.
+    ///   - A key that is there all the time comes at least once, perhaps more than once. One that comes or goes
+    ///   meanwhile
+    ///     may come.
+    ///   - It begins anew when the client has connected again, for cursors are of one process of the server.
+    ///   - It holds one page, of about `count` elements.
+    /// A failed call of next() throws, as async_exec() does, and ends the range. Asked to end, it ends as a call does.
+    /// Lifetime   outlived by the client; the options and the key are copied
+    /// Threads    one next() at a time
+    template <std::derived_from<impl::option_base>... Option> generator<std::string> scan(Option const&... option) {
+        return impl::scan_items<std::string>(*core_, cmd::scan(0, option...).req(), 1);
+    }
+    /// All fields of a hash with their values, as scan(). It has the options match and count.
+    template <class T = std::string, std::derived_from<impl::option_base>... Option>
+    generator<std::pair<std::string, T>> hscan(key_view key, Option const&... option) {
+        return impl::scan_items<std::pair<std::string, T>>(*core_, cmd::hscan<T>(key, 0, option...).req(), 2);
+    }
+    /// All members of a set, as scan(). It has the options match and count.
+    template <class T = std::string, std::derived_from<impl::option_base>... Option>
+    generator<T> sscan(key_view key, Option const&... option) {
+        return impl::scan_items<T>(*core_, cmd::sscan<T>(key, 0, option...).req(), 2);
+    }
+    /// All members of a sorted set with their scores, as scan(). It has the options match and count.
+    template <class T = std::string, std::derived_from<impl::option_base>... Option>
+    generator<std::pair<T, double>> zscan(key_view key, Option const&... option) {
+        return impl::scan_items<std::pair<T, double>>(*core_, cmd::zscan<T>(key, 0, option...).req(), 2);
+    }
 
     /// Subscribes to channels, patterns and channels of shards: `co_await db.subscribe("news", pattern("log.*"))`. They
     /// are subscribed to again after each loss of the connection, before any request is sent. Returns    when the
@@ -183,6 +233,7 @@ public:
     connection_counters traffic() const noexcept;
 
 private:
+    friend struct impl::client_access;
     impl::client_core* core_;
     impl::connection_core* shared_;
 };

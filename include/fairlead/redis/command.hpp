@@ -42,9 +42,18 @@ struct part {
 };
 
 FAIRLEAD_EXPORT request serialise(std::string_view name, std::initializer_list<part> parts);
+/// The same command with other arguments in place of some, from the one at `first` on; the name is the one at 0.
+FAIRLEAD_EXPORT request replaced(request const& from, std::size_t first, std::initializer_list<std::string_view> with);
+
+struct stored_code;
+/// A command among several. One of a stored script names it by its digest.
+struct batch_part {
+    request const* command;
+    stored_code const* code; // or null
+};
 /// MULTI, the commands of `parts`, and EXEC.
-FAIRLEAD_EXPORT request in_transaction(request const* const* parts, std::size_t count);
-FAIRLEAD_EXPORT request in_sequence(request const* const* parts, std::size_t count);
+FAIRLEAD_EXPORT request in_transaction(batch_part const* parts, std::size_t count);
+FAIRLEAD_EXPORT request in_sequence(batch_part const* parts, std::size_t count);
 
 using read_function = error_code (*)(reply_reader& in, void* value);
 
@@ -219,14 +228,34 @@ private:
     std::array<impl::read_function, sizeof...(Result)> read_;
 };
 
+namespace impl {
+
+/// A single command, which a pipeline or a transaction may have.
+template <class T>
+concept batchable = requires(T const& each) {
+    typename T::result_type;
+    { each.req() } noexcept -> std::same_as<request const&>;
+    { each.reader() } noexcept -> std::same_as<read_function>;
+};
+template <batchable Command> batch_part part_of_batch(Command const& c) noexcept {
+    if constexpr (requires { c.code(); })
+        return {&c.req(), &c.code()};
+    else
+        return {&c.req(), nullptr};
+}
+
+} // namespace impl
+
 /// Several commands in one request, and a result of each.
 template <class... Result> class [[nodiscard]] commands {
 public:
     using result_type = std::tuple<result<Result>...>;
     using response_type = pipeline_response<Result...>;
 
-    explicit commands(command<Result> const&... each) : read_{each.reader()...} {
-        request const* const parts[] = {&each.req()...};
+    template <impl::batchable... Command>
+        requires(sizeof...(Command) == sizeof...(Result))
+    explicit commands(Command const&... each) : read_{each.reader()...} {
+        impl::batch_part const parts[] = {impl::part_of_batch(each)...};
         request_ = impl::in_sequence(parts, sizeof...(Result));
     }
     request const& req() const noexcept { return request_; }
@@ -304,8 +333,10 @@ public:
     using result_type = transaction_result<Result...>;
     using response_type = transaction_response<Result...>;
 
-    explicit transaction_of(command<Result> const&... each) : read_{each.reader()...} {
-        request const* const parts[] = {&each.req()...};
+    template <impl::batchable... Command>
+        requires(sizeof...(Command) == sizeof...(Result))
+    explicit transaction_of(Command const&... each) : read_{each.reader()...} {
+        impl::batch_part const parts[] = {impl::part_of_batch(each)...};
         request_ = impl::in_transaction(parts, sizeof...(Result));
     }
     request const& req() const noexcept { return request_; }
@@ -335,27 +366,27 @@ template <class... Result> consteval bool answer_by_replies() {
 
 /// Several commands, sent together and answered one by one: `pipeline(cmd::incr("hits"), cmd::get("name"))`. The result
 /// of each is a result<T>: a refusal of one leaves the others alone.
-template <class... Result>
-    requires(sizeof...(Result) > 0 && impl::answer_by_replies<Result...>())
-commands<Result...> pipeline(command<Result> const&... each) {
-    return commands<Result...>(each...);
+template <impl::batchable... Command>
+    requires(sizeof...(Command) > 0 && impl::answer_by_replies<typename Command::result_type...>())
+commands<typename Command::result_type...> pipeline(Command const&... each) {
+    return commands<typename Command::result_type...>(each...);
 }
-template <class... Result>
-    requires(!impl::answer_by_replies<Result...>())
+template <impl::batchable... Command>
+    requires(!impl::answer_by_replies<typename Command::result_type...>())
 FAIRLEAD_REFUSED("a subscription is confirmed by pushes, not by a reply: execute it by itself")
-commands<Result...> pipeline(command<Result> const&... each);
+commands<typename Command::result_type...> pipeline(Command const&... each);
 
 /// Several commands, executed all together or not at all: MULTI, the commands, and EXEC in one request, which any
 /// connection takes. The result is a transaction_result.
-template <class... Result>
-    requires(sizeof...(Result) > 0 && impl::answer_by_replies<Result...>())
-transaction_of<Result...> transaction(command<Result> const&... each) {
-    return transaction_of<Result...>(each...);
+template <impl::batchable... Command>
+    requires(sizeof...(Command) > 0 && impl::answer_by_replies<typename Command::result_type...>())
+transaction_of<typename Command::result_type...> transaction(Command const&... each) {
+    return transaction_of<typename Command::result_type...>(each...);
 }
-template <class... Result>
-    requires(!impl::answer_by_replies<Result...>())
+template <impl::batchable... Command>
+    requires(!impl::answer_by_replies<typename Command::result_type...>())
 FAIRLEAD_REFUSED("a subscription is no part of a transaction: execute it by itself")
-transaction_of<Result...> transaction(command<Result> const&... each);
+transaction_of<typename Command::result_type...> transaction(Command const&... each);
 
 template <class... Result> error_code transaction_result<Result...>::read_from(reply_reader& in, std::size_t index,
                                                                                impl::read_function const* read) {

@@ -54,6 +54,10 @@ enum class error {
     watched_key_changed, ///< optimistic(): before each attempt's EXEC. Nothing was executed: try later, or use a
                          ///< script.
 
+    // One result again.
+    missing_field,    ///< A hash lacks a field that a described struct needs: make the member a std::optional.
+    memory_too_small, ///< A value is longer than the memory that was given for it: reply_memory::size() has its size.
+
     // In place of server_error, where the first word of the refusal is known: condition::refused_by_server.
     wrong_type = 100,  ///< WRONGTYPE: the key holds a value of another type.
     no_script,         ///< NOSCRIPT: load it first, or send it with EVAL.

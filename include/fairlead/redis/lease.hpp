@@ -6,6 +6,7 @@
 #include <fairlead/redis/command_set.hpp>
 #include <fairlead/redis/connection.hpp>
 #include <fairlead/redis/members/transactions.hpp>
+#include <fairlead/redis/script_call.hpp>
 #include <fairlead/redis/typed_call.hpp>
 
 #include <cstddef>
@@ -95,6 +96,11 @@ public:
     decltype(auto) async_exec(Command c, Token&& token = {}) {
         return completion_token_transform<typename impl::typed_call<Command>::signature>(
             std::forward<Token>(token), impl::typed_call<Command>(hold_.core(), std::move(c)));
+    }
+    /// As async_exec() of a client, for a call of a script or of a function of a library.
+    template <class Result, class Token = use_await_t>
+    decltype(auto) async_exec(script_command<Result> c, Token&& token = {}) {
+        return impl::exec_script(hold_.core(), std::move(c), std::forward<Token>(token));
     }
     /// The same operation.
     template <typed_command Command> decltype(auto) call(Command c) { return async_exec(std::move(c)); }

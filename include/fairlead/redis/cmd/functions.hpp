@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fairlead/redis/options.hpp>
+#include <fairlead/redis/script.hpp>
 
 #include <string>
 #include <vector>
@@ -23,9 +24,32 @@ namespace cmd {
 template <class Result> command<Result> fcall(value_view function, keys_view keys = {}, values_view arguments = {}) {
     return impl::make<Result>("FCALL", {function, value_view(keys.size()), keys, arguments});
 }
+/// As fcall(), of a function of a library that a client loads when the server has no such function.
+template <class Result>
+auto fcall(function_source const& library, value_view function, keys_view keys = {}, values_view arguments = {}) {
+    return script_command<Result>(library.code(),
+                                  impl::serialise("FCALL", {function, value_view(keys.size()), keys, arguments}));
+}
+/// The same as fcall(), with two arguments and more one by one.
+template <class Result, class... More> auto fcall(function_source const& library, value_view function, keys_view keys,
+                                                  value_view first, value_view second, More const&... more) {
+    return fcall<Result>(library, function, keys, {first, second, value_view(more)...});
+}
 /// FCALL_RO: as fcall(), of a function that writes nothing.
 template <class Result> command<Result> fcall_ro(value_view function, keys_view keys = {}, values_view arguments = {}) {
     return impl::make<Result>("FCALL_RO", {function, value_view(keys.size()), keys, arguments});
+}
+/// As fcall_ro(), of a function of a library that a client loads when the server has no such function.
+template <class Result>
+auto fcall_ro(function_source const& library, value_view function, keys_view keys = {}, values_view arguments = {}) {
+    return script_command<Result>(library.code(),
+                                  impl::serialise("FCALL_RO", {function, value_view(keys.size()), keys, arguments}));
+}
+/// The same as fcall_ro(), with two arguments and more one by one.
+template <class Result, class... More> auto fcall_ro(function_source const& library, value_view function,
+                                                     keys_view keys, value_view first, value_view second,
+                                                     More const&... more) {
+    return fcall_ro<Result>(library, function, keys, {first, second, value_view(more)...});
 }
 /// FUNCTION DELETE: an error without such a library.
 inline command<ignore_t> function_delete(value_view library) {

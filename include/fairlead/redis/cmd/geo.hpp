@@ -148,9 +148,19 @@ inline command<std::optional<double>> geodist(key_view key, value_view first, va
 inline command<std::vector<std::optional<std::string>>> geohash(key_view key, values_view members) {
     return impl::make<std::vector<std::optional<std::string>>>("GEOHASH", {key, members});
 }
+/// GEOHASH of two members and more.
+template <class... More> command<std::vector<std::optional<std::string>>>
+geohash(key_view key, value_view first, value_view second, More const&... more) {
+    return geohash(key, {first, second, value_view(more)...});
+}
 /// GEOPOS: the position of each member, or nothing.
 inline command<std::vector<std::optional<geo_position>>> geopos(key_view key, values_view members) {
     return impl::make<std::vector<std::optional<geo_position>>>("GEOPOS", {key, members});
+}
+/// GEOPOS of two members and more.
+template <class... More> command<std::vector<std::optional<geo_position>>>
+geopos(key_view key, value_view first, value_view second, More const&... more) {
+    return geopos(key, {first, second, value_view(more)...});
 }
 /// GEOSEARCH: the members in an area. It has the options asc, desc, count, count_any, with_coord, with_dist and
 /// with_hash; with one of the last three the result is a vector of geo_match.

@@ -12,11 +12,22 @@
 #include <utility>
 #include <vector>
 
+namespace fairlead::redis::impl {
+
+template <described_type T> error_code read_row(reply_reader& in, void* value);
+
+} // namespace fairlead::redis::impl
+
 namespace fairlead::redis::cmd {
 
 /// HDEL: how many fields there were.
 inline command<std::int64_t> hdel(key_view key, values_view fields) {
     return impl::make<std::int64_t>("HDEL", {key, fields});
+}
+/// HDEL of two fields and more.
+template <class... More>
+command<std::int64_t> hdel(key_view key, value_view first, value_view second, More const&... more) {
+    return hdel(key, {first, second, value_view(more)...});
 }
 /// HEXISTS: whether the field is there.
 inline command<bool> hexists(key_view key, value_view field) { return impl::make<bool>("HEXISTS", {key, field}); }
@@ -45,6 +56,16 @@ inline command<std::int64_t> hlen(key_view key) { return impl::make<std::int64_t
 /// HMGET: a value or nothing for each field, in their order.
 template <class T = std::string> command<std::vector<std::optional<T>>> hmget(key_view key, values_view fields) {
     return impl::make<std::vector<std::optional<T>>>("HMGET", {key, fields});
+}
+/// HMGET of two fields and more.
+template <class T = std::string, class... More>
+command<std::vector<std::optional<T>>> hmget(key_view key, value_view first, value_view second, More const&... more) {
+    return hmget<T>(key, {first, second, value_view(more)...});
+}
+/// HMGET of the fields of a described struct (redis/described.hpp): nothing when none of them is there.
+template <impl::described_type T> command<std::optional<T>> hmget(key_view key) {
+    impl::argument_list const names{nullptr, impl::count_field_names<T>(), &impl::append_field_names<T>};
+    return impl::make<std::optional<T>>("HMGET", {key, names}, &impl::read_row<T>);
 }
 /// HRANDFIELD: the name of one of the fields, or nothing.
 inline command<std::optional<std::string>> hrandfield(key_view key) {
@@ -79,6 +100,12 @@ inline command<std::int64_t> hset(key_view key, value_view field, value_view val
 /// HSET: how many of the fields are new.
 inline command<std::int64_t> hset(key_view key, fields_view fields) {
     return impl::make<std::int64_t>("HSET", {key, fields});
+}
+/// HSET: `hset("user:1", "name", "ann", "age", 7)`.
+template <class... More>
+command<std::int64_t> hset(key_view key, value_view field, value_view value, More const&... more) {
+    impl::check_pairs<More...>();
+    return impl::make<std::int64_t>("HSET", {key, values_view{field, value, value_view(more)...}});
 }
 /// HSETNX: false when the field is there.
 inline command<bool> hsetnx(key_view key, value_view field, value_view value) {
@@ -174,6 +201,11 @@ inline command<std::vector<expiry<std::chrono::seconds>>> httl(key_view key, val
 /// HGETDEL: a value or nothing for each field, which are deleted.
 template <class T = std::string> command<std::vector<std::optional<T>>> hgetdel(key_view key, values_view fields) {
     return impl::make<std::vector<std::optional<T>>>("HGETDEL", {key, "FIELDS", value_view(fields.size()), fields});
+}
+/// HGETDEL of two fields and more.
+template <class T = std::string, class... More>
+command<std::vector<std::optional<T>>> hgetdel(key_view key, value_view first, value_view second, More const&... more) {
+    return hgetdel<T>(key, {first, second, value_view(more)...});
 }
 /// HGETEX: a value or nothing for each field. Options ex, px, ex_at, px_at and no_expiry.
 template <class T = std::string, class... Option>

@@ -22,12 +22,20 @@ template <class... Option> command<bool> copy(key_view source, key_view target, 
 }
 /// DEL: how many there were.
 inline command<std::int64_t> del(keys_view keys) { return impl::make<std::int64_t>("DEL", {keys}); }
+/// DEL of two keys and more.
+template <class... More> command<std::int64_t> del(key_view first, key_view second, More const&... more) {
+    return del({first, second, key_view(more)...});
+}
 /// DUMP: the value, serialised for RESTORE, or nothing.
 inline command<std::optional<std::string>> dump(key_view key) {
     return impl::make<std::optional<std::string>>("DUMP", {key});
 }
 /// EXISTS: how many there are; one that is named twice counts twice.
 inline command<std::int64_t> exists(keys_view keys) { return impl::make<std::int64_t>("EXISTS", {keys}); }
+/// EXISTS of two keys and more.
+template <class... More> command<std::int64_t> exists(key_view first, key_view second, More const&... more) {
+    return exists({first, second, key_view(more)...});
+}
 /// EXPIRE: whether it was set. It has the options nx, xx, gt and lt.
 template <class... Option> command<bool> expire(key_view key, impl::seconds_view after, Option const&... option) {
     constexpr bool is_known = impl::conditions::include<Option...>;
@@ -147,6 +155,10 @@ template <class... Option> command<std::int64_t> sort_store(key_view key, key_vi
 }
 /// TOUCH: how many there are; they count as used.
 inline command<std::int64_t> touch(keys_view keys) { return impl::make<std::int64_t>("TOUCH", {keys}); }
+/// TOUCH of two keys and more.
+template <class... More> command<std::int64_t> touch(key_view first, key_view second, More const&... more) {
+    return touch({first, second, key_view(more)...});
+}
 /// TTL: how long the key will live.
 inline command<expiry<std::chrono::seconds>> ttl(key_view key) {
     return impl::make<expiry<std::chrono::seconds>>("TTL", {key});
@@ -155,5 +167,9 @@ inline command<expiry<std::chrono::seconds>> ttl(key_view key) {
 inline command<std::string> type(key_view key) { return impl::make<std::string>("TYPE", {key}); }
 /// UNLINK: how many there were; their memory is freed in the background.
 inline command<std::int64_t> unlink(keys_view keys) { return impl::make<std::int64_t>("UNLINK", {keys}); }
+/// UNLINK of two keys and more.
+template <class... More> command<std::int64_t> unlink(key_view first, key_view second, More const&... more) {
+    return unlink({first, second, key_view(more)...});
+}
 
 } // namespace fairlead::redis::cmd

@@ -101,9 +101,19 @@ template <class... Option> auto lpos(key_view key, value_view element, Option co
 inline command<std::int64_t> lpush(key_view key, values_view elements) {
     return impl::make<std::int64_t>("LPUSH", {key, elements});
 }
+/// LPUSH of two elements and more.
+template <class... More>
+command<std::int64_t> lpush(key_view key, value_view first, value_view second, More const&... more) {
+    return lpush(key, {first, second, value_view(more)...});
+}
 /// LPUSHX: the length afterwards, 0 without the key.
 inline command<std::int64_t> lpushx(key_view key, values_view elements) {
     return impl::make<std::int64_t>("LPUSHX", {key, elements});
+}
+/// LPUSHX of two elements and more.
+template <class... More>
+command<std::int64_t> lpushx(key_view key, value_view first, value_view second, More const&... more) {
+    return lpushx(key, {first, second, value_view(more)...});
 }
 /// LRANGE: the elements from first to last, both included; negative ones count from the end.
 template <class T = std::string> command<std::vector<T>> lrange(key_view key, std::int64_t first, std::int64_t last) {
@@ -133,9 +143,19 @@ template <class T = std::string> command<std::vector<T>> rpop(key_view key, std:
 inline command<std::int64_t> rpush(key_view key, values_view elements) {
     return impl::make<std::int64_t>("RPUSH", {key, elements});
 }
+/// RPUSH of two elements and more.
+template <class... More>
+command<std::int64_t> rpush(key_view key, value_view first, value_view second, More const&... more) {
+    return rpush(key, {first, second, value_view(more)...});
+}
 /// RPUSHX: the length afterwards, 0 without the key.
 inline command<std::int64_t> rpushx(key_view key, values_view elements) {
     return impl::make<std::int64_t>("RPUSHX", {key, elements});
+}
+/// RPUSHX of two elements and more.
+template <class... More>
+command<std::int64_t> rpushx(key_view key, value_view first, value_view second, More const&... more) {
+    return rpushx(key, {first, second, value_view(more)...});
 }
 
 } // namespace cmd

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fairlead/redis/options.hpp>
+#include <fairlead/redis/script.hpp>
 
 #include <string>
 #include <vector>
@@ -12,9 +13,29 @@ namespace fairlead::redis::cmd {
 template <class Result> command<Result> eval(value_view script, keys_view keys = {}, values_view arguments = {}) {
     return impl::make<Result>("EVAL", {script, value_view(keys.size()), keys, arguments});
 }
+/// As eval(), of a script that is kept: by its digest, and with its source when the server does not have it.
+template <class Result> auto eval(script const& kept, keys_view keys = {}, values_view arguments = {}) {
+    return script_command<Result>(kept.code(),
+                                  impl::serialise("EVALSHA", {kept.sha1(), value_view(keys.size()), keys, arguments}));
+}
+/// The same as eval(), with two arguments and more one by one.
+template <class Result, class... More>
+auto eval(script const& kept, keys_view keys, value_view first, value_view second, More const&... more) {
+    return eval<Result>(kept, keys, {first, second, value_view(more)...});
+}
 /// EVAL_RO: as eval(), of a script that writes nothing.
 template <class Result> command<Result> eval_ro(value_view script, keys_view keys = {}, values_view arguments = {}) {
     return impl::make<Result>("EVAL_RO", {script, value_view(keys.size()), keys, arguments});
+}
+/// As eval_ro(), of a script that is kept.
+template <class Result> auto eval_ro(script const& kept, keys_view keys = {}, values_view arguments = {}) {
+    return script_command<Result>(
+        kept.code(), impl::serialise("EVALSHA_RO", {kept.sha1(), value_view(keys.size()), keys, arguments}));
+}
+/// The same as eval_ro(), with two arguments and more one by one.
+template <class Result, class... More>
+auto eval_ro(script const& kept, keys_view keys, value_view first, value_view second, More const&... more) {
+    return eval_ro<Result>(kept, keys, {first, second, value_view(more)...});
 }
 /// EVALSHA: as eval(), by the digest of a script that the server has: script_load(). NOSCRIPT if it has none.
 template <class Result> command<Result> evalsha(value_view sha1, keys_view keys = {}, values_view arguments = {}) {
@@ -27,6 +48,11 @@ template <class Result> command<Result> evalsha_ro(value_view sha1, keys_view ke
 /// SCRIPT EXISTS: for each digest whether the server has the script.
 inline command<std::vector<bool>> script_exists(values_view sha1s) {
     return impl::make<std::vector<bool>>("SCRIPT", {"EXISTS", sha1s});
+}
+/// SCRIPT EXISTS of two digests and more.
+template <class... More>
+command<std::vector<bool>> script_exists(value_view first, value_view second, More const&... more) {
+    return script_exists({first, second, value_view(more)...});
 }
 /// SCRIPT FLUSH: the server forgets all scripts. It has the options in_background and at_once.
 template <class... Option> command<ignore_t> script_flush(Option const&... option) {

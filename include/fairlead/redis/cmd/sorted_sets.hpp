@@ -150,6 +150,11 @@ zmpop(keys_view keys, score_end from, std::int64_t count = 1) {
 inline command<std::vector<std::optional<double>>> zmscore(key_view key, values_view members) {
     return impl::make<std::vector<std::optional<double>>>("ZMSCORE", {key, members});
 }
+/// ZMSCORE of two members and more.
+template <class... More> command<std::vector<std::optional<double>>> zmscore(key_view key, value_view first,
+                                                                             value_view second, More const&... more) {
+    return zmscore(key, {first, second, value_view(more)...});
+}
 /// ZPOPMAX: the member with the greatest score, or nothing.
 template <class T = std::string> command<std::optional<scored<T>>> zpopmax(key_view key) {
     return impl::make<std::optional<scored<T>>>("ZPOPMAX", {key}, &impl::read_first_scored<T>);
@@ -208,6 +213,11 @@ template <class... Option> auto zrank(key_view key, value_view member, Option co
 /// ZREM: how many of them were members.
 inline command<std::int64_t> zrem(key_view key, values_view members) {
     return impl::make<std::int64_t>("ZREM", {key, members});
+}
+/// ZREM of two members and more.
+template <class... More>
+command<std::int64_t> zrem(key_view key, value_view first, value_view second, More const&... more) {
+    return zrem(key, {first, second, value_view(more)...});
 }
 /// ZREMRANGEBYLEX: how many members were removed; bounds as those of zlexcount().
 inline command<std::int64_t> zremrangebylex(key_view key, value_view min, value_view max) {

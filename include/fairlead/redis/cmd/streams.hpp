@@ -73,6 +73,11 @@ namespace cmd {
 inline command<std::int64_t> xack(key_view key, value_view group, values_view ids) {
     return impl::make<std::int64_t>("XACK", {key, group, ids});
 }
+/// XACK of two entries and more.
+template <class... More>
+command<std::int64_t> xack(key_view key, value_view group, value_view first, value_view second, More const&... more) {
+    return xack(key, group, {first, second, value_view(more)...});
+}
 /// XADD: the id of the entry; "*" makes one. With no_mkstream: nothing when there is no stream. It has the options
 /// no_mkstream, maxlen, maxlen_about, minid, minid_about and trim_limit.
 template <class... Option> auto xadd(key_view key, value_view id, fields_view fields, Option const&... option) {
@@ -111,6 +116,11 @@ template <class... Option> auto xclaim(key_view key, value_view group, value_vie
 /// XDEL: how many entries there were.
 inline command<std::int64_t> xdel(key_view key, values_view ids) {
     return impl::make<std::int64_t>("XDEL", {key, ids});
+}
+/// XDEL of two entries and more.
+template <class... More>
+command<std::int64_t> xdel(key_view key, value_view first, value_view second, More const&... more) {
+    return xdel(key, {first, second, value_view(more)...});
 }
 /// XGROUP CREATE: a group that gets the entries behind an id, "$" for new ones. Options mkstream and entries_read.
 template <class... Option>

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <fairlead/redis/options.hpp>
+#include <fairlead/redis/reply_memory.hpp>
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,6 +39,10 @@ command<std::optional<T>> getex(key_view key, Option const&... option) {
     impl::check_options<Option...>();
     return impl::make<std::optional<T>>("GETEX", {key, impl::part_of(option)...});
 }
+/// GET into memory of the caller: the size of the value, or nothing. error::memory_too_small when it does not fit.
+inline auto get_into(key_view key, std::span<char> memory) {
+    return get_into_command(impl::serialise("GET", {key}), memory);
+}
 /// GETRANGE: the bytes from first to last, both included; negative ones count from the end.
 inline command<std::string> getrange(key_view key, std::int64_t first, std::int64_t last) {
     return impl::make<std::string>("GETRANGE", {key, value_view(first), value_view(last)});
@@ -67,10 +73,25 @@ inline command<std::int64_t> lcs_length(key_view first, key_view second) {
 template <class T = std::string> command<std::vector<std::optional<T>>> mget(keys_view keys) {
     return impl::make<std::vector<std::optional<T>>>("MGET", {keys});
 }
+/// MGET of two keys and more.
+template <class T = std::string, class... More>
+command<std::vector<std::optional<T>>> mget(key_view first, key_view second, More const&... more) {
+    return mget<T>({first, second, key_view(more)...});
+}
 /// MSET.
 inline command<ignore_t> mset(fields_view values) { return impl::make<ignore_t>("MSET", {values}); }
+/// MSET: `mset("a", 1, "b", "two")`.
+template <class... More> command<ignore_t> mset(key_view key, value_view value, More const&... more) {
+    impl::check_pairs<More...>();
+    return impl::make<ignore_t>("MSET", {values_view{key, value, value_view(more)...}});
+}
 /// MSETNX: false when one of the keys is there, and nothing was set.
 inline command<bool> msetnx(fields_view values) { return impl::make<bool>("MSETNX", {values}); }
+/// MSETNX: `msetnx("a", 1, "b", "two")`.
+template <class... More> command<bool> msetnx(key_view key, value_view value, More const&... more) {
+    impl::check_pairs<More...>();
+    return impl::make<bool>("MSETNX", {values_view{key, value, value_view(more)...}});
+}
 /// PSETEX.
 inline command<ignore_t> psetex(key_view key, impl::milliseconds_view expiry, value_view value) {
     return impl::make<ignore_t>("PSETEX", {key, value_view(expiry.count()), value});

@@ -11,9 +11,28 @@ public:
     template <class Result> decltype(auto) fcall(value_view function, keys_view keys = {}, values_view arguments = {}) {
         return static_cast<Derived&>(*this).call(cmd::fcall<Result>(function, keys, arguments));
     }
+    template <class Result> decltype(auto) fcall(function_source const& library, value_view function,
+                                                 keys_view keys = {}, values_view arguments = {}) {
+        return static_cast<Derived&>(*this).call(cmd::fcall<Result>(library, function, keys, arguments));
+    }
+    template <class Result, class... More> decltype(auto) fcall(function_source const& library, value_view function,
+                                                                keys_view keys, value_view first, value_view second,
+                                                                More const&... more) {
+        return static_cast<Derived&>(*this).call(cmd::fcall<Result>(library, function, keys, first, second, more...));
+    }
     template <class Result>
     decltype(auto) fcall_ro(value_view function, keys_view keys = {}, values_view arguments = {}) {
         return static_cast<Derived&>(*this).call(cmd::fcall_ro<Result>(function, keys, arguments));
+    }
+    template <class Result> decltype(auto) fcall_ro(function_source const& library, value_view function,
+                                                    keys_view keys = {}, values_view arguments = {}) {
+        return static_cast<Derived&>(*this).call(cmd::fcall_ro<Result>(library, function, keys, arguments));
+    }
+    template <class Result, class... More> decltype(auto) fcall_ro(function_source const& library, value_view function,
+                                                                   keys_view keys, value_view first, value_view second,
+                                                                   More const&... more) {
+        return static_cast<Derived&>(*this).call(
+            cmd::fcall_ro<Result>(library, function, keys, first, second, more...));
     }
     decltype(auto) function_delete(value_view library) {
         return static_cast<Derived&>(*this).call(cmd::function_delete(library));

@@ -17,8 +17,16 @@ public:
     decltype(auto) geohash(key_view key, values_view members) {
         return static_cast<Derived&>(*this).call(cmd::geohash(key, members));
     }
+    template <class... More>
+    decltype(auto) geohash(key_view key, value_view first, value_view second, More const&... more) {
+        return static_cast<Derived&>(*this).call(cmd::geohash(key, first, second, more...));
+    }
     decltype(auto) geopos(key_view key, values_view members) {
         return static_cast<Derived&>(*this).call(cmd::geopos(key, members));
+    }
+    template <class... More>
+    decltype(auto) geopos(key_view key, value_view first, value_view second, More const&... more) {
+        return static_cast<Derived&>(*this).call(cmd::geopos(key, first, second, more...));
     }
     template <class T = std::string, class... Option>
     decltype(auto) geosearch(key_view key, geo_center center, geo_shape shape, Option const&... option) {

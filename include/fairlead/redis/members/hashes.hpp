@@ -11,6 +11,10 @@ public:
     decltype(auto) hdel(key_view key, values_view fields) {
         return static_cast<Derived&>(*this).call(cmd::hdel(key, fields));
     }
+    template <class... More>
+    decltype(auto) hdel(key_view key, value_view first, value_view second, More const&... more) {
+        return static_cast<Derived&>(*this).call(cmd::hdel(key, first, second, more...));
+    }
     decltype(auto) hexists(key_view key, value_view field) {
         return static_cast<Derived&>(*this).call(cmd::hexists(key, field));
     }
@@ -31,6 +35,13 @@ public:
     template <class T = std::string> decltype(auto) hmget(key_view key, values_view fields) {
         return static_cast<Derived&>(*this).call(cmd::hmget<T>(key, fields));
     }
+    template <class T = std::string, class... More>
+    decltype(auto) hmget(key_view key, value_view first, value_view second, More const&... more) {
+        return static_cast<Derived&>(*this).call(cmd::hmget<T>(key, first, second, more...));
+    }
+    template <impl::described_type T> decltype(auto) hmget(key_view key) {
+        return static_cast<Derived&>(*this).call(cmd::hmget<T>(key));
+    }
     decltype(auto) hrandfield(key_view key) { return static_cast<Derived&>(*this).call(cmd::hrandfield(key)); }
     template <class T = std::string, class... Option>
     decltype(auto) hrandfield(key_view key, std::int64_t n, Option const&... option) {
@@ -45,6 +56,10 @@ public:
     }
     decltype(auto) hset(key_view key, fields_view fields) {
         return static_cast<Derived&>(*this).call(cmd::hset(key, fields));
+    }
+    template <class... More>
+    decltype(auto) hset(key_view key, value_view field, value_view value, More const&... more) {
+        return static_cast<Derived&>(*this).call(cmd::hset(key, field, value, more...));
     }
     decltype(auto) hsetnx(key_view key, value_view field, value_view value) {
         return static_cast<Derived&>(*this).call(cmd::hsetnx(key, field, value));
@@ -88,6 +103,10 @@ public:
     }
     template <class T = std::string> decltype(auto) hgetdel(key_view key, values_view fields) {
         return static_cast<Derived&>(*this).call(cmd::hgetdel<T>(key, fields));
+    }
+    template <class T = std::string, class... More>
+    decltype(auto) hgetdel(key_view key, value_view first, value_view second, More const&... more) {
+        return static_cast<Derived&>(*this).call(cmd::hgetdel<T>(key, first, second, more...));
     }
     template <class T = std::string, class... Option>
     decltype(auto) hgetex(key_view key, values_view fields, Option const&... option) {

@@ -11,9 +11,20 @@ public:
     decltype(auto) pfadd(key_view key, values_view elements = {}) {
         return static_cast<Derived&>(*this).call(cmd::pfadd(key, elements));
     }
+    template <class... More>
+    decltype(auto) pfadd(key_view key, value_view first, value_view second, More const&... more) {
+        return static_cast<Derived&>(*this).call(cmd::pfadd(key, first, second, more...));
+    }
     decltype(auto) pfcount(keys_view keys) { return static_cast<Derived&>(*this).call(cmd::pfcount(keys)); }
+    template <class... More> decltype(auto) pfcount(key_view first, key_view second, More const&... more) {
+        return static_cast<Derived&>(*this).call(cmd::pfcount(first, second, more...));
+    }
     decltype(auto) pfmerge(key_view target, keys_view sources = {}) {
         return static_cast<Derived&>(*this).call(cmd::pfmerge(target, sources));
+    }
+    template <class... More>
+    decltype(auto) pfmerge(key_view target, key_view first, key_view second, More const&... more) {
+        return static_cast<Derived&>(*this).call(cmd::pfmerge(target, first, second, more...));
     }
 
 protected:

@@ -12,8 +12,14 @@ public:
         return static_cast<Derived&>(*this).call(cmd::copy(source, target, option...));
     }
     decltype(auto) del(keys_view keys) { return static_cast<Derived&>(*this).call(cmd::del(keys)); }
+    template <class... More> decltype(auto) del(key_view first, key_view second, More const&... more) {
+        return static_cast<Derived&>(*this).call(cmd::del(first, second, more...));
+    }
     decltype(auto) dump(key_view key) { return static_cast<Derived&>(*this).call(cmd::dump(key)); }
     decltype(auto) exists(keys_view keys) { return static_cast<Derived&>(*this).call(cmd::exists(keys)); }
+    template <class... More> decltype(auto) exists(key_view first, key_view second, More const&... more) {
+        return static_cast<Derived&>(*this).call(cmd::exists(first, second, more...));
+    }
     template <class... Option> decltype(auto) expire(key_view key, impl::seconds_view after, Option const&... option) {
         return static_cast<Derived&>(*this).call(cmd::expire(key, after, option...));
     }
@@ -67,9 +73,15 @@ public:
         return static_cast<Derived&>(*this).call(cmd::sort_store(key, target, option...));
     }
     decltype(auto) touch(keys_view keys) { return static_cast<Derived&>(*this).call(cmd::touch(keys)); }
+    template <class... More> decltype(auto) touch(key_view first, key_view second, More const&... more) {
+        return static_cast<Derived&>(*this).call(cmd::touch(first, second, more...));
+    }
     decltype(auto) ttl(key_view key) { return static_cast<Derived&>(*this).call(cmd::ttl(key)); }
     decltype(auto) type(key_view key) { return static_cast<Derived&>(*this).call(cmd::type(key)); }
     decltype(auto) unlink(keys_view keys) { return static_cast<Derived&>(*this).call(cmd::unlink(keys)); }
+    template <class... More> decltype(auto) unlink(key_view first, key_view second, More const&... more) {
+        return static_cast<Derived&>(*this).call(cmd::unlink(first, second, more...));
+    }
 
 protected:
     keys_of() = default;

@@ -48,8 +48,16 @@ public:
     decltype(auto) lpush(key_view key, values_view elements) {
         return static_cast<Derived&>(*this).call(cmd::lpush(key, elements));
     }
+    template <class... More>
+    decltype(auto) lpush(key_view key, value_view first, value_view second, More const&... more) {
+        return static_cast<Derived&>(*this).call(cmd::lpush(key, first, second, more...));
+    }
     decltype(auto) lpushx(key_view key, values_view elements) {
         return static_cast<Derived&>(*this).call(cmd::lpushx(key, elements));
+    }
+    template <class... More>
+    decltype(auto) lpushx(key_view key, value_view first, value_view second, More const&... more) {
+        return static_cast<Derived&>(*this).call(cmd::lpushx(key, first, second, more...));
     }
     template <class T = std::string> decltype(auto) lrange(key_view key, std::int64_t first, std::int64_t last) {
         return static_cast<Derived&>(*this).call(cmd::lrange<T>(key, first, last));
@@ -72,8 +80,16 @@ public:
     decltype(auto) rpush(key_view key, values_view elements) {
         return static_cast<Derived&>(*this).call(cmd::rpush(key, elements));
     }
+    template <class... More>
+    decltype(auto) rpush(key_view key, value_view first, value_view second, More const&... more) {
+        return static_cast<Derived&>(*this).call(cmd::rpush(key, first, second, more...));
+    }
     decltype(auto) rpushx(key_view key, values_view elements) {
         return static_cast<Derived&>(*this).call(cmd::rpushx(key, elements));
+    }
+    template <class... More>
+    decltype(auto) rpushx(key_view key, value_view first, value_view second, More const&... more) {
+        return static_cast<Derived&>(*this).call(cmd::rpushx(key, first, second, more...));
     }
 
 protected:

@@ -11,8 +11,23 @@ public:
     template <class Result> decltype(auto) eval(value_view script, keys_view keys = {}, values_view arguments = {}) {
         return static_cast<Derived&>(*this).call(cmd::eval<Result>(script, keys, arguments));
     }
+    template <class Result> decltype(auto) eval(script const& kept, keys_view keys = {}, values_view arguments = {}) {
+        return static_cast<Derived&>(*this).call(cmd::eval<Result>(kept, keys, arguments));
+    }
+    template <class Result, class... More>
+    decltype(auto) eval(script const& kept, keys_view keys, value_view first, value_view second, More const&... more) {
+        return static_cast<Derived&>(*this).call(cmd::eval<Result>(kept, keys, first, second, more...));
+    }
     template <class Result> decltype(auto) eval_ro(value_view script, keys_view keys = {}, values_view arguments = {}) {
         return static_cast<Derived&>(*this).call(cmd::eval_ro<Result>(script, keys, arguments));
+    }
+    template <class Result>
+    decltype(auto) eval_ro(script const& kept, keys_view keys = {}, values_view arguments = {}) {
+        return static_cast<Derived&>(*this).call(cmd::eval_ro<Result>(kept, keys, arguments));
+    }
+    template <class Result, class... More> decltype(auto) eval_ro(script const& kept, keys_view keys, value_view first,
+                                                                  value_view second, More const&... more) {
+        return static_cast<Derived&>(*this).call(cmd::eval_ro<Result>(kept, keys, first, second, more...));
     }
     template <class Result> decltype(auto) evalsha(value_view sha1, keys_view keys = {}, values_view arguments = {}) {
         return static_cast<Derived&>(*this).call(cmd::evalsha<Result>(sha1, keys, arguments));
@@ -23,6 +38,9 @@ public:
     }
     decltype(auto) script_exists(values_view sha1s) {
         return static_cast<Derived&>(*this).call(cmd::script_exists(sha1s));
+    }
+    template <class... More> decltype(auto) script_exists(value_view first, value_view second, More const&... more) {
+        return static_cast<Derived&>(*this).call(cmd::script_exists(first, second, more...));
     }
     template <class... Option> decltype(auto) script_flush(Option const&... option) {
         return static_cast<Derived&>(*this).call(cmd::script_flush(option...));

@@ -56,6 +56,10 @@ public:
     decltype(auto) zmscore(key_view key, values_view members) {
         return static_cast<Derived&>(*this).call(cmd::zmscore(key, members));
     }
+    template <class... More>
+    decltype(auto) zmscore(key_view key, value_view first, value_view second, More const&... more) {
+        return static_cast<Derived&>(*this).call(cmd::zmscore(key, first, second, more...));
+    }
     template <class T = std::string> decltype(auto) zpopmax(key_view key) {
         return static_cast<Derived&>(*this).call(cmd::zpopmax<T>(key));
     }
@@ -88,6 +92,10 @@ public:
     }
     decltype(auto) zrem(key_view key, values_view members) {
         return static_cast<Derived&>(*this).call(cmd::zrem(key, members));
+    }
+    template <class... More>
+    decltype(auto) zrem(key_view key, value_view first, value_view second, More const&... more) {
+        return static_cast<Derived&>(*this).call(cmd::zrem(key, first, second, more...));
     }
     decltype(auto) zremrangebylex(key_view key, value_view min, value_view max) {
         return static_cast<Derived&>(*this).call(cmd::zremrangebylex(key, min, max));

@@ -11,6 +11,10 @@ public:
     decltype(auto) xack(key_view key, value_view group, values_view ids) {
         return static_cast<Derived&>(*this).call(cmd::xack(key, group, ids));
     }
+    template <class... More>
+    decltype(auto) xack(key_view key, value_view group, value_view first, value_view second, More const&... more) {
+        return static_cast<Derived&>(*this).call(cmd::xack(key, group, first, second, more...));
+    }
     template <class... Option>
     decltype(auto) xadd(key_view key, value_view id, fields_view fields, Option const&... option) {
         return static_cast<Derived&>(*this).call(cmd::xadd(key, id, fields, option...));
@@ -27,6 +31,10 @@ public:
     }
     decltype(auto) xdel(key_view key, values_view ids) {
         return static_cast<Derived&>(*this).call(cmd::xdel(key, ids));
+    }
+    template <class... More>
+    decltype(auto) xdel(key_view key, value_view first, value_view second, More const&... more) {
+        return static_cast<Derived&>(*this).call(cmd::xdel(key, first, second, more...));
     }
     template <class... Option>
     decltype(auto) xgroup_create(key_view key, value_view group, value_view id, Option const&... option) {

@@ -24,6 +24,9 @@ public:
     template <class T = std::string, class... Option> decltype(auto) getex(key_view key, Option const&... option) {
         return static_cast<Derived&>(*this).call(cmd::getex<T>(key, option...));
     }
+    decltype(auto) get_into(key_view key, std::span<char> memory) {
+        return static_cast<Derived&>(*this).call(cmd::get_into(key, memory));
+    }
     decltype(auto) getrange(key_view key, std::int64_t first, std::int64_t last) {
         return static_cast<Derived&>(*this).call(cmd::getrange(key, first, last));
     }
@@ -46,8 +49,18 @@ public:
     template <class T = std::string> decltype(auto) mget(keys_view keys) {
         return static_cast<Derived&>(*this).call(cmd::mget<T>(keys));
     }
+    template <class T = std::string, class... More>
+    decltype(auto) mget(key_view first, key_view second, More const&... more) {
+        return static_cast<Derived&>(*this).call(cmd::mget<T>(first, second, more...));
+    }
     decltype(auto) mset(fields_view values) { return static_cast<Derived&>(*this).call(cmd::mset(values)); }
+    template <class... More> decltype(auto) mset(key_view key, value_view value, More const&... more) {
+        return static_cast<Derived&>(*this).call(cmd::mset(key, value, more...));
+    }
     decltype(auto) msetnx(fields_view values) { return static_cast<Derived&>(*this).call(cmd::msetnx(values)); }
+    template <class... More> decltype(auto) msetnx(key_view key, value_view value, More const&... more) {
+        return static_cast<Derived&>(*this).call(cmd::msetnx(key, value, more...));
+    }
     decltype(auto) psetex(key_view key, impl::milliseconds_view expiry, value_view value) {
         return static_cast<Derived&>(*this).call(cmd::psetex(key, expiry, value));
     }

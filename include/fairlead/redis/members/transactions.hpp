@@ -9,6 +9,9 @@ namespace fairlead::redis {
 template <class Derived> class transactions_of {
 public:
     decltype(auto) watch(keys_view keys) { return static_cast<Derived&>(*this).call(cmd::watch(keys)); }
+    template <class... More> decltype(auto) watch(key_view first, key_view second, More const&... more) {
+        return static_cast<Derived&>(*this).call(cmd::watch(first, second, more...));
+    }
     decltype(auto) unwatch() { return static_cast<Derived&>(*this).call(cmd::unwatch()); }
 
 protected:

@@ -1,0 +1,137 @@
+// Scripts and functions that the server does not have, and connections that are lost meanwhile. In many worlds.
+#include <gtest/gtest.h>
+
+#include <fairlead/net/cancel_after.hpp>
+#include <fairlead/redis/client.hpp>
+#include <sim/redis_typed_scene.hpp>
+
+namespace fairlead::test {
+namespace {
+
+namespace cmd = redis::cmd;
+
+std::string const no_script = "-NOSCRIPT No matching script. Please use EVAL.\r\n";
+
+} // namespace
+
+TEST(RedisScript, X15_TheSourceIsSentOnceAfterNoscript) {
+    redis::script const sum("return ARGV[1] + ARGV[2]");
+    auto const by_digest = "EVALSHA " + std::string(sum.sha1());
+    std::vector<std::string> heard;
+    bool is_loaded = false;
+    auto const server = typed_server(heard, [&](std::string const& line, int) -> std::string {
+        if (line.starts_with("EVAL "))
+            is_loaded = true;
+        return is_loaded ? ":3\r\n" : no_script;
+    });
+    play_typed(server, [&](typed_scene& s) -> awaitable<void> {
+        is_loaded = false;
+        for (int i = 0; i != 2; ++i) {
+            auto calling = s.db.eval<long>(sum, "k", 1, 2);
+            auto const n = co_await std::move(calling);
+            EXPECT_EQ(n, 3);
+        }
+        EXPECT_EQ(heard, (std::vector<std::string>{by_digest + " 1 k 1 2", "EVAL return ARGV[1] + ARGV[2] 1 k 1 2",
+                                                   by_digest + " 1 k 1 2"}));
+    });
+}
+
+TEST(RedisScript, X15_ACallWhoseConnectionIsLostIsNeverRepeated) {
+    redis::script const take("return redis.call('DECR', KEYS[1])");
+    std::vector<std::string> heard;
+    auto const server = typed_server(heard, [](std::string const& line, int generation) -> std::string {
+        if (generation == 0)
+            return line.starts_with("EVAL ") ? std::string() : no_script;
+        return "+OK\r\n";
+    });
+    play_typed(server, [&](typed_scene& s) -> awaitable<void> {
+        auto calling = s.db.async_exec(cmd::eval<long>(take, "k"), as_tuple);
+        auto const [ec, n] = co_await std::move(calling);
+        EXPECT_EQ(ec, redis::error::maybe_executed);
+        auto pinging = s.db.ping();
+        co_await std::move(pinging);
+        EXPECT_EQ(heard.size(), 3U) << "EVALSHA, EVAL, and the PING of the next connection";
+    });
+}
+
+TEST(RedisScript, ACancelledCallIsNotSentAgain) {
+    redis::script const take("return 1");
+    std::vector<std::string> heard;
+    auto const server = [&heard](hand& h, int) -> awaitable<void> {
+        auto greeting = h.greet();
+        co_await std::move(greeting);
+        auto beginning = h.skip(1);
+        co_await std::move(beginning);
+        auto ponging = h.send("+PONG\r\n");
+        co_await std::move(ponging);
+        auto reading = h.next();
+        auto const words = co_await std::move(reading);
+        heard = {words[0]};
+        auto resting = h.rest(3s); // The call has been given up meanwhile.
+        co_await std::move(resting);
+        auto refusing = h.send(no_script);
+        co_await std::move(refusing);
+        for (;;) {
+            auto next = h.next();
+            auto const more = co_await std::move(next);
+            heard.push_back(more[0]);
+            auto answering = h.send("+PONG\r\n");
+            co_await std::move(answering);
+        }
+    };
+    play_typed(server, [&](typed_scene& s) -> awaitable<void> {
+        auto beginning = s.db.ping();
+        co_await std::move(beginning);
+        auto calling = s.db.async_exec(cmd::eval<long>(take), cancel_after(1s, as_tuple));
+        auto const [ec, n] = co_await std::move(calling);
+        EXPECT_EQ(ec, redis::error::maybe_executed);
+        auto pinging = s.db.ping();
+        co_await std::move(pinging);
+        EXPECT_EQ(heard, (std::vector<std::string>{"EVALSHA", "PING"}));
+    });
+}
+
+TEST(RedisScript, AFunctionThatIsMissingIsLoadedOnce) {
+    redis::function_source const library("#!lua name=sums");
+    std::vector<std::string> heard;
+    bool is_loaded = false;
+    auto const server = typed_server(heard, [&](std::string const& line, int) -> std::string {
+        if (line.starts_with("FUNCTION ")) {
+            is_loaded = true;
+            return bulk("sums");
+        }
+        return is_loaded ? ":3\r\n" : "-ERR Function not found\r\n";
+    });
+    play_typed(server, [&](typed_scene& s) -> awaitable<void> {
+        is_loaded = false;
+        for (int i = 0; i != 2; ++i) {
+            auto calling = s.db.fcall<long>(library, "sum", "k", 1, 2);
+            auto const n = co_await std::move(calling);
+            EXPECT_EQ(n, 3);
+        }
+        EXPECT_EQ(heard, (std::vector<std::string>{"FCALL sum 1 k 1 2", "FUNCTION LOAD REPLACE #!lua name=sums",
+                                                   "FCALL sum 1 k 1 2", "FCALL sum 1 k 1 2"}));
+    });
+}
+
+TEST(RedisScript, ALibraryWithoutTheFunctionEndsTheCall) {
+    redis::function_source const library("#!lua name=sums");
+    std::vector<std::string> heard;
+    auto const server = typed_server(heard, [](std::string const& line, int) {
+        return line.starts_with("FUNCTION ") ? bulk("sums") : std::string("-ERR Function not found\r\n");
+    });
+    play_typed(server, [&](typed_scene& s) -> awaitable<void> {
+        std::string what;
+        try {
+            auto calling = s.db.fcall<long>(library, "sum");
+            co_await std::move(calling);
+        } catch (system_error const& e) {
+            EXPECT_EQ(e.code(), redis::error::server_error);
+            what = e.what();
+        }
+        EXPECT_NE(what.find("redis FCALL: ERR Function not found"), std::string::npos) << what;
+        EXPECT_EQ(heard.size(), 3U);
+    });
+}
+
+} // namespace fairlead::test
