@@ -30,6 +30,9 @@ client_core::client_core(any_io_executor const& ex, config_view const& cfg, conn
     cfg_.keep_unsent = true;
     shared_->retain(); // beside the reference that its close() gives back
     shared_->is_watched_by(*this, options_.repeats_max);
+    if (options_.statistics || options_.before_call || options_.after_call)
+        shared_->is_observed_by(
+            std::make_shared<call_observer const>(options_.statistics, options_.before_call, options_.after_call));
 }
 
 client_core::~client_core() { shared_->release(); }
@@ -47,6 +50,14 @@ client_counters client_core::counters() const noexcept {
             .lost = lost_,
             .restored = restored_,
             .repeated = shared_->repeated()};
+}
+
+client_statistics client_core::statistics() {
+    return {.events = counters(),
+            .traffic = shared_->counters(),
+            .pending = shared_->pending(),
+            .is_ready = shared_->is_connected(),
+            .commands = options_.statistics ? options_.statistics->commands() : std::vector<command_statistics>()};
 }
 
 any_io_executor executor_of(client_core& c) { return c.executor(); }
@@ -73,5 +84,7 @@ std::string client::server_text() const { return shared_->server_text(); }
 std::size_t client::pending() const noexcept { return shared_->pending(); }
 client_counters client::counters() const noexcept { return core_->counters(); }
 connection_counters client::traffic() const noexcept { return shared_->counters(); }
+client_statistics client::statistics() const { return core_->statistics(); }
+std::string client::recent_events() const { return shared_->recent_events(); }
 
 } // namespace fairlead::redis

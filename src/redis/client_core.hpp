@@ -11,6 +11,7 @@
 
 #include <fairlead/net/timer.hpp>
 #include <fairlead/redis/client.hpp>
+#include <fairlead/redis/client_statistics.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -56,6 +57,7 @@ public:
     client_counters counters() const noexcept;
     static awaitable<subscription> subscribe(reference self, kept_topics all);
     void leave(subscription_entry& e) noexcept;
+    client_statistics statistics();
 
 private:
     ~client_core();

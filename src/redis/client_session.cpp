@@ -44,12 +44,22 @@ awaitable<error_code> client_core::connect_again(client_core& c, unsigned number
             co_return fairlead::error::operation_aborted;
         auto const what = std::exchange(c.is_open_, false) ? event_kind::lost : event_kind::failed;
         auto const text = c.shared_->server_text();
+        auto const recent = c.options_.on_event ? c.shared_->recent_events() : std::string();
         if (c.has_ended_for_good(ec)) {
-            c.tell({.kind = event_kind::gave_up, .why = ec, .server_text = text, .attempt = c.attempt_});
+            c.tell({.kind = event_kind::gave_up,
+                    .why = ec,
+                    .server_text = text,
+                    .attempt = c.attempt_,
+                    .recent_events = recent});
             co_return ec;
         }
         auto const pause = c.next_pause();
-        c.tell({.kind = what, .why = ec, .server_text = text, .attempt = c.attempt_, .pause = pause});
+        c.tell({.kind = what,
+                .why = ec,
+                .server_text = text,
+                .attempt = c.attempt_,
+                .pause = pause,
+                .recent_events = recent});
         c.pause_.expires_after(pause);
         auto waiting = c.pause_.async_wait(as_tuple);
         co_await std::move(waiting);

@@ -17,6 +17,7 @@ connection_core::connection_core(any_io_executor const& ex, transport* other)
     if (!fairlead::impl::exec::loop_of(executor_)) {
         elsewhere_.emplace(executor_);
         references_.fetch_or(runs_elsewhere, std::memory_order_relaxed);
+        ends_plainly_ = false;
     }
     flush_.core = arrive_.core = homing_.core = write_.core = read_.core = this;
     flush_.run = &connection_core::on_flush;
@@ -29,6 +30,7 @@ connection_core::connection_core(any_io_executor const& ex, transport* other)
     limits_.expire = [](io::op_limit& l, io_loop&) noexcept { static_cast<limits_timer&>(l).core->on_limits(); };
     ping_.first_entry = restore_.first_entry = 0;
     ping_request_.push("PING");
+    mux_.note_in(events_);
 }
 
 connection_core::connection_core(any_io_executor const& ex, connector const& c) : connection_core(ex) {
@@ -67,5 +69,6 @@ resp3::version connection::protocol() const noexcept { return core_->protocol();
 std::string connection::server_text() const { return core_->server_text(); }
 std::size_t connection::pending() const noexcept { return core_->pending(); }
 connection_counters connection::counters() const noexcept { return core_->counters(); }
+std::string connection::recent_events() const { return core_->recent_events(); }
 
 } // namespace fairlead::redis

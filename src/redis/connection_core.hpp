@@ -9,6 +9,8 @@
 //     connection_health.cpp    is the server well?
 #pragma once
 
+#include <redis/call_observer.hpp>
+#include <redis/event_ring.hpp>
 #include <redis/greeting.hpp>
 #include <redis/multiplexer.hpp>
 #include <redis/session_machine.hpp>
@@ -26,8 +28,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace fairlead::redis::impl {
@@ -46,7 +50,7 @@ public:
 
     void retain(std::uint64_t n = one_reference) noexcept { references_.fetch_add(n, std::memory_order_relaxed); }
     void release(std::uint64_t n = one_reference) noexcept {
-        if ((references_.fetch_sub(n, std::memory_order_acq_rel) & ~runs_elsewhere) == n)
+        if ((references_.fetch_sub(n, std::memory_order_acq_rel) & ~(runs_elsewhere | is_watched)) == n)
             delete this;
     }
 
@@ -75,6 +79,12 @@ public:
         mux_.send_pushes_to(w);
         w.retain();
     }
+    /// Before it is used: of each call `o` hears when it begins and how it ends.
+    void is_observed_by(std::shared_ptr<call_observer const> o) noexcept {
+        observer_ = std::move(o);
+        references_.fetch_or(is_watched, std::memory_order_relaxed);
+        ends_plainly_ = false;
+    }
     io_loop& engine() noexcept { return *engine_; }
 
     bool is_connected() const noexcept { return session_.is_ready(); }
@@ -86,6 +96,7 @@ public:
     std::size_t pending() noexcept { return mux_.counts().pending_with(started_elsewhere_); }
     connection_counters counters() noexcept { return mux_.counters().get(); }
     std::uint64_t repeated() const noexcept { return mux_.repeated(); }
+    std::string recent_events() const { return events_.text(); }
 
     // ---- the owner of the loop
     /// Ends the requests that wait with error::not_sent, and fails others from now on.
@@ -128,15 +139,16 @@ private:
         }
     };
     static constexpr std::uint64_t one_reference = 1;
-    // One look tells whether a call is an ordinary one: no messages on their way, and an executor that runs a loop. A
-    // message is a reference, too.
+    // One look tells whether a call is an ordinary one: no messages on their way, an executor that runs a loop, and no
+    // observer. A message is a reference, too.
     static constexpr std::uint64_t one_message = std::uint64_t{1} << 32;
     static constexpr std::uint64_t runs_elsewhere = std::uint64_t{1} << 63;
+    static constexpr std::uint64_t is_watched = std::uint64_t{1} << 62;
 
     /// Calls f() unless another thread runs the loop, after what other threads have asked for before. False: one does.
     template <class F> bool here(F f) noexcept {
         return engine_->at_once([this, &f] {
-            if (references_.load(std::memory_order_relaxed) >= one_message) [[unlikely]]
+            if ((references_.load(std::memory_order_relaxed) & ~is_watched) >= one_message) [[unlikely]]
                 catch_up();
             f();
         });
@@ -144,6 +156,9 @@ private:
     template <class Op> FAIRLEAD_NOINLINE void start_carefully(Op& o) noexcept {
         if (elsewhere_)
             note_handler(o);
+        if constexpr (std::is_same_v<Op, exec_op>)
+            if (observer_)
+                observer_->begin(o, loop());
         if (!here([this, &o] { start(o); }))
             send(o);
     }
@@ -168,6 +183,16 @@ private:
         else
             loop().post(o);
     }
+    void complete(exec_op& o) noexcept {
+        if (observer_)
+            observer_->end(o);
+        complete(static_cast<op&>(o));
+    }
+    /// One of the connection's own, for which no caller waits.
+    bool is_own(op const& o) const noexcept {
+        return reinterpret_cast<std::uintptr_t>(&o) - reinterpret_cast<std::uintptr_t>(this) < sizeof *this;
+    }
+    void pass_on_own(op& o) noexcept;
     void send_home(op& o) noexcept;
     static void on_homing(op* base, op_mode mode);
     static void on_arrival(fairlead::loop& l, op& o);
@@ -214,6 +239,7 @@ private:
     void begin_write(std::string_view bytes) noexcept;
     static void on_written(op* base, op_mode mode);
     bool written() noexcept;
+    void write_broke() noexcept;
 
     void read_on(error_code ec) noexcept;
     error_code begin_read();
@@ -264,6 +290,10 @@ private:
 
     op_queue arrivals_; // belongs to whoever owns the loop
     op_queue homeward_;
+
+    event_ring events_;
+    std::shared_ptr<call_observer const> observer_; // or null
+    bool ends_plainly_ = true;                      // a call: it is posted to the loop, and that is all
 
     session_watch* watch_ = nullptr; // or null
     std::uint8_t repeats_ = 0;
