@@ -1,6 +1,6 @@
 // Watches the calls of one client: counts them, and calls the program's hooks.
 //
-// A call that is watched has a record of its own, which stands in the place of the caller's response and hands each
+// A call that is watched has a record of its own. That stands in the place of the caller's response, and hands each
 // reply on to it. So neither the op nor the way of a call that nobody watches knows of it.
 #pragma once
 

@@ -1,7 +1,7 @@
 // The last events of a connection, of which somebody wants to know when it has ended unexpectedly.
 //
-// They are noted always, so a record is a few stores and no look at the clock: an event that has none at hand goes
-// without a time, which lies between those of its neighbours. One thread at a time notes them; any may read.
+// They are noted always, so a record is a few stores and no look at the clock. An event that has no time at hand goes
+// without one: it lies between its neighbours. One thread at a time notes them; any may read.
 #pragma once
 
 #include <fairlead/base/error.hpp>

@@ -1,4 +1,4 @@
-// What the hooks of a client are told of its calls.
+// The hooks of a client, which are called before and after each of its calls.
 #pragma once
 
 #include <fairlead/base/durations.hpp>

@@ -25,6 +25,7 @@ enum class call_outcome : unsigned char {
     maybe_executed,     ///< The connection was lost, or the call was cancelled, after it was written.
     other,              ///< No memory, for one.
 };
+/// How many there are.
 inline constexpr std::size_t call_outcomes = static_cast<std::size_t>(call_outcome::other) + 1;
 
 /// The name of the enumerator.

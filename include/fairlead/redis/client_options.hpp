@@ -68,7 +68,7 @@ struct client_options {
     /// Counts the calls by command (redis/call_statistics.hpp). Null: nobody does, and it costs nothing.
     std::shared_ptr<call_statistics> statistics{};
     /// Called before and after each call (redis/call_hooks.hpp), which costs nothing where there are none. They must
-    /// not use the client. What they throw is dropped: the call goes on, and its caller gets its result.
+    /// not use the client. Their exceptions are dropped: the call goes on, and its caller gets its result.
     before_call_hook before_call{};
     after_call_hook after_call{};
 };
