@@ -148,7 +148,7 @@ private:
     /// Calls f() unless another thread runs the loop, after what other threads have asked for before. False: one does.
     template <class F> bool here(F f) noexcept {
         return engine_->at_once([this, &f] {
-            if ((references_.load(std::memory_order_relaxed) & ~is_watched) >= one_message) [[unlikely]]
+            if (references_.load(std::memory_order_relaxed) >= one_message) [[unlikely]]
                 catch_up();
             f();
         });

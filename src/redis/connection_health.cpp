@@ -73,9 +73,9 @@ void connection_core::ask() noexcept {
     }
     session_.asked(before == 0);
     alive_at_ = engine_->now();
-    events_.note(event::asked, alive_at_.time_since_epoch().count());
     delivered_ = delivered_bytes();
     question_end_ = delivered_ + before;
+    events_.note(event::asked, alive_at_.time_since_epoch().count());
 }
 
 /// Of all that was ever written here. Grows as the server's system takes it.

@@ -167,9 +167,9 @@ error_code connection_core::received(std::size_t n) {
     op_queue done;
     auto const bytes = in_.data();
     auto const p = mux_.on_bytes({static_cast<char const*>(bytes.data()), bytes.size()}, done);
-    in_.consume(p.consumed);
     events_.note(event::read, alive_at_.time_since_epoch().count(), static_cast<std::uint32_t>(n), mux_.replies(),
                  mux_.kinds_of_replies());
+    in_.consume(p.consumed);
     pass_on(done);
     hand_out_pushes();
     if (p.ec)

@@ -1,4 +1,4 @@
-// What a client counts of its calls, and what its hooks are told.
+// The counts of calls by command, and the hooks around calls.
 #include <redis/call_observer.hpp>
 
 #include <fairlead/coro/spawn.hpp>
