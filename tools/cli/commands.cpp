@@ -50,8 +50,6 @@ public:
           how_(o.how.value_or(is_terminal(STDOUT_FILENO) ? form::standard : form::raw)),
           shows_pushes_(o.shows_pushes.value_or(is_terminal(STDOUT_FILENO))) {}
 
-    bool was_refused() const noexcept { return was_refused_; }
-
     awaitable<void> run(std::vector<std::string> const& words) {
         auto const how_often = options_.repeats;
         for (long i = 0; how_often < 0 || i < how_often; ++i) {
@@ -79,9 +77,10 @@ private:
             auto receiving = session_.receive();
             auto const r = co_await std::move(receiving);
             bool const is_answer = r.what != kind::push || kind_of_answer != answers::one;
+            if (options_.fails_with_errors && is_answer && is_error(r))
+                throw failure(r.text);
             if (is_answer || shows_pushes_)
                 write(shown(r, how_));
-            was_refused_ = was_refused_ || (is_answer && is_error(r));
             bool const ends = is_error(r) && r.what != kind::push; // A refusal is the only answer.
             if (ends)
                 left = 0;
@@ -98,7 +97,6 @@ private:
     options const& options_;
     form how_;
     bool shows_pushes_;
-    bool was_refused_ = false;
 };
 
 awaitable<void> execute_lines(executor& x, options const& o) {
@@ -136,7 +134,7 @@ awaitable<int> execute_commands(options const& o) {
         words.emplace_back(std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>());
     auto running = words.empty() ? execute_lines(x, o) : x.run(words);
     co_await std::move(running);
-    co_return o.fails_with_errors&& x.was_refused() ? 1 : 0;
+    co_return 0;
 }
 
 } // namespace cli

@@ -37,7 +37,7 @@ Commands
   -r NUMBER             execute each so often; negative: for ever
   -i SECONDS            wait so long between two
   -x                    the last argument is what stands in standard input
-  -e                    end with status 1 when the server refuses a command
+  -e                    end with status 1 at the first command that the server refuses
 
 Output
   --raw                 texts alone; so it is where standard output is no terminal
