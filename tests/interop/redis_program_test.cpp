@@ -17,7 +17,7 @@ namespace {
 
 struct ended_program {
     int status;
-    std::string output; // and what it said to standard error, where that is sent there
+    std::string output; // with standard error, where the command sends that there, too
 };
 
 /// Within a minute. `input` is its standard input.
