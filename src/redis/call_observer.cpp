@@ -35,7 +35,7 @@ named_command take_command(std::string_view& bytes) noexcept {
     while (words.left() != 0)
         words.next();
     bytes = words.rest();
-    auto const* const known = find_command(name);
+    auto const* const known = may_be_found(name) ? find_command(name) : nullptr;
     auto const place = call_table::place_of(name, subcommand);
     auto const all = all_command_facts();
     return {.place = place,
@@ -54,6 +54,7 @@ struct call_observer::call {
     void* object;          // the caller's response
     deliver_function deliver;
     std::int64_t begun_ns;
+    call_begin told; // to the hook before; its texts are those of the table or of the request
     std::uintptr_t of_program = 0;
     std::size_t bytes_received = 0;
     std::size_t refusal_bytes = 0;
@@ -92,6 +93,7 @@ void call_observer::begin(exec_op& o, fairlead::loop& clock) const noexcept {
                                    .object = o.object,
                                    .deliver = o.deliver,
                                    .begun_ns = clock.clock_ns(),
+                                   .told = {},
                                    .refusal = {}};
     o.object = &c;
     o.deliver = &call_observer::deliver;
@@ -178,10 +180,13 @@ call_begin description_of(redis::request const& r) noexcept {
 
 /// A hook that throws must not cost a call.
 void call_observer::tell_begin(call& c) const noexcept {
+    if (!before_ && !after_)
+        return;
+    c.told = description_of(*c.request);
     if (!before_)
         return;
     try {
-        c.of_program = before_(description_of(*c.request));
+        c.of_program = before_(c.told);
     } catch (...) { // As client_options says.
     }
 }
@@ -191,7 +196,7 @@ void call_observer::tell_end(call const& c, exec_op const& o) const noexcept {
         return;
     try {
         call_end e;
-        static_cast<call_begin&>(e) = description_of(*c.request);
+        static_cast<call_begin&>(e) = c.told;
         e.ec = o.error();
         e.refusal = {c.refusal, c.refusal_bytes};
         e.bytes_received = c.bytes_received;

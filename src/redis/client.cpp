@@ -31,8 +31,10 @@ client_core::client_core(any_io_executor const& ex, config_view const& cfg, conn
     shared_->retain(); // beside the reference that its close() gives back
     shared_->is_watched_by(*this, options_.repeats_max);
     if (options_.statistics || options_.before_call || options_.after_call)
-        shared_->is_observed_by(
-            std::make_shared<call_observer const>(options_.statistics, options_.before_call, options_.after_call));
+        observer_ =
+            std::make_shared<call_observer const>(options_.statistics, options_.before_call, options_.after_call);
+    if (observer_)
+        shared_->is_observed_by(observer_);
 }
 
 client_core::~client_core() { shared_->release(); }

@@ -16,6 +16,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 
@@ -79,6 +80,7 @@ private:
     std::atomic<unsigned> references_{1};
     config cfg_;
     client_options options_;
+    std::shared_ptr<call_observer const> observer_; // of all its connections, or null
     connection_core* shared_;
     steady_timer pause_;
     subscriptions subscriptions_;

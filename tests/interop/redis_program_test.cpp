@@ -56,7 +56,7 @@ protected:
         return run_program(FAIRLEAD_REDIS_PROGRAM " -p " + port() + ' ' + arguments, input);
     }
     static std::string shows(std::string const& arguments) { return ours("--no-raw " + arguments).output; }
-    /// The same with both programs, which begin with an empty server.
+    /// Both programs write the same texts, where the server was empty before.
     static void expect_same(std::string const& arguments, std::string_view input = {}) {
         ours("FLUSHALL");
         auto const own = ours(arguments, input);
