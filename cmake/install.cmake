@@ -20,6 +20,10 @@ if(TARGET fairlead_tls) # Apart: programs without TLS need no OpenSSL.
   install(EXPORT fairlead-tls-targets NAMESPACE fairlead:: DESTINATION ${package_dir})
 endif()
 
+if(TARGET fairlead-redis)
+  install(TARGETS fairlead-redis RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/fairlead-config.cmake.in
   ${PROJECT_BINARY_DIR}/fairlead-config.cmake INSTALL_DESTINATION ${package_dir})
 # Until 1.0 every minor version may break what was built against the one before.

@@ -38,6 +38,10 @@ add_executable(instructions_copies instructions/copies.cpp)
 fairlead_own_target(instructions_copies)
 target_link_libraries(instructions_copies PRIVATE fairlead)
 target_link_options(instructions_copies PRIVATE -Wl,--strip-debug)
+add_executable(instructions_redis_calls instructions/redis_calls.cpp)
+fairlead_own_target(instructions_redis_calls)
+target_link_libraries(instructions_redis_calls PRIVATE fairlead_redis fairlead)
+target_link_options(instructions_redis_calls PRIVATE -Wl,--strip-debug)
 # The program of P0162R0 §4, as BM-1 times it.
 set(emulated ${PROJECT_SOURCE_DIR}/bench/emulated)
 add_library(instructions_os SHARED ${emulated}/os.cpp)
@@ -64,6 +68,8 @@ add_test(NAME instructions/group_costs_little_more_than_its_operations COMMAND $
   group)
 add_test(NAME instructions/value_of_a_generator_costs_less_than_a_call COMMAND ${count}
   $<TARGET_FILE:instructions_generators> next)
+add_test(NAME instructions/redis_call_that_nobody_looks_at_costs_nothing_more COMMAND ${count}
+  $<TARGET_FILE:instructions_redis_calls> redis)
 add_test(NAME papers/C04_errno_is_left_alone COMMAND ${count} $<TARGET_FILE:instructions_operations> C04)
 add_test(NAME papers/B07_starting_takes_no_atomic_operation COMMAND ${count} $<TARGET_FILE:instructions_operations> B07)
 add_test(NAME papers/C03_copies_of_an_executor_take_no_atomic_operation COMMAND ${count}
@@ -74,6 +80,6 @@ set_tests_properties(papers/A13_default_memory_takes_as_many_instructions_as_cus
   instructions/slot_of_a_read_costs_little instructions/stop_token_of_a_read_costs_little
   instructions/read_that_can_be_asked_costs_little_more
   instructions/group_costs_little_more_than_its_operations
-  instructions/value_of_a_generator_costs_less_than_a_call
+  instructions/value_of_a_generator_costs_less_than_a_call instructions/redis_call_that_nobody_looks_at_costs_nothing_more
   instructions/read_until_costs_little_more_than_its_search papers/C04_errno_is_left_alone
   papers/B07_starting_takes_no_atomic_operation papers/C03_copies_of_an_executor_take_no_atomic_operation PROPERTIES LABELS instructions TIMEOUT 300 SKIP_RETURN_CODE 77)

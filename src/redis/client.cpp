@@ -35,6 +35,11 @@ client_core::client_core(any_io_executor const& ex, config_view const& cfg, conn
     shared_->is_watched_by(*this, options_.repeats_max);
     shared_->leaves_requests_to(pool_);
     shared_->repeats_refused(options_.retry);
+    if (options_.statistics || options_.before_call || options_.after_call)
+        observer_ =
+            std::make_shared<call_observer const>(options_.statistics, options_.before_call, options_.after_call);
+    if (observer_)
+        shared_->is_observed_by(observer_);
 }
 
 client_core::~client_core() { shared_->release(); }
@@ -59,6 +64,14 @@ connection_counters client_core::traffic() noexcept {
     auto all = shared_->counters();
     pool_.add_counters(all);
     return all;
+}
+
+client_statistics client_core::statistics() {
+    return {.events = counters(),
+            .traffic = traffic(),
+            .pending = pending(),
+            .is_ready = shared_->is_connected(),
+            .commands = options_.statistics ? options_.statistics->commands() : std::vector<command_statistics>()};
 }
 
 any_io_executor executor_of(client_core& c) { return c.executor(); }
@@ -86,5 +99,7 @@ std::size_t client::pending() const noexcept { return core_->pending(); }
 client_counters client::counters() const noexcept { return core_->counters(); }
 connection_counters client::traffic() const noexcept { return core_->traffic(); }
 awaitable<lease> client::acquire() { return impl::client_core::acquire(impl::client_core::reference(core_)); }
+client_statistics client::statistics() const { return core_->statistics(); }
+std::string client::recent_events() const { return shared_->recent_events(); }
 
 } // namespace fairlead::redis

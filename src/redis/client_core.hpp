@@ -13,11 +13,13 @@
 
 #include <fairlead/net/timer.hpp>
 #include <fairlead/redis/client.hpp>
+#include <fairlead/redis/client_statistics.hpp>
 #include <fairlead/redis/lease.hpp>
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -63,10 +65,13 @@ public:
     static awaitable<lease> acquire(reference self);
     static awaitable<subscription> subscribe(reference self, kept_topics all);
     void leave(subscription_entry& e) noexcept;
+    client_statistics statistics();
 
     // ---- for the other connections; the owner of the loop
     client_options const& options() const noexcept { return options_; }
     config_view settings() const noexcept { return cfg_; }
+    /// Null: nobody watches its calls.
+    std::shared_ptr<call_observer const> const& observer() const noexcept { return observer_; }
     /// Null: with sockets.
     connector const* how() const noexcept { return how_ ? &*how_ : nullptr; }
     /// False: the program has none.
@@ -94,6 +99,7 @@ private:
     config cfg_;
     client_options options_;
     std::optional<connector> how_;
+    std::shared_ptr<call_observer const> observer_; // of all its connections, or null
     connection_core* shared_;
     lease_pool pool_;
     steady_timer pause_;

@@ -44,13 +44,23 @@ awaitable<error_code> client_core::connect_again(client_core& c, unsigned number
             co_return fairlead::error::operation_aborted;
         auto const what = std::exchange(c.is_open_, false) ? event_kind::lost : event_kind::failed;
         auto const text = c.shared_->server_text();
+        auto const recent = c.options_.on_event ? c.shared_->recent_events() : std::string();
         if (c.has_ended_for_good(ec)) {
-            c.tell({.kind = event_kind::gave_up, .why = ec, .server_text = text, .attempt = c.pauses_.attempts()});
+            c.tell({.kind = event_kind::gave_up,
+                    .why = ec,
+                    .server_text = text,
+                    .attempt = c.pauses_.attempts(),
+                    .recent_events = recent});
             co_return ec;
         }
         auto const pause =
             c.pauses_.next_pause(c.options_.pause_min, c.options_.pause_max, c.shared_->engine().now_ns());
-        c.tell({.kind = what, .why = ec, .server_text = text, .attempt = c.pauses_.attempts(), .pause = pause});
+        c.tell({.kind = what,
+                .why = ec,
+                .server_text = text,
+                .attempt = c.pauses_.attempts(),
+                .pause = pause,
+                .recent_events = recent});
         c.pause_.expires_after(pause);
         auto waiting = c.pause_.async_wait(as_tuple);
         co_await std::move(waiting);

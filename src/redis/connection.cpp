@@ -27,6 +27,7 @@ connection_core::connection_core(any_io_executor const& ex, io::impl::io_loop_re
     if (!fairlead::impl::exec::loop_of(executor_)) {
         elsewhere_.emplace(executor_);
         references_.fetch_or(runs_elsewhere, std::memory_order_relaxed);
+        ends_plainly_ = false;
     }
     flush_.core = arrive_.core = homing_.core = write_.core = read_.core = this;
     flush_.run = &connection_core::on_flush;
@@ -39,6 +40,7 @@ connection_core::connection_core(any_io_executor const& ex, io::impl::io_loop_re
     ping_request_.push("PING");
     mux_.begin_tokens_behind(
         static_cast<std::uint32_t>(static_cast<std::uint64_t>(engine_->now_ns()) * 0x9e3779b97f4a7c15U >> 32));
+    mux_.note_in(events_);
 }
 
 connection_core::connection_core(any_io_executor const& ex, connector const& c) : connection_core(ex) {
@@ -83,5 +85,6 @@ resp3::version connection::protocol() const noexcept { return core_->protocol();
 std::string connection::server_text() const { return core_->server_text(); }
 std::size_t connection::pending() const noexcept { return core_->pending(); }
 connection_counters connection::counters() const noexcept { return core_->counters(); }
+std::string connection::recent_events() const { return core_->recent_events(); }
 
 } // namespace fairlead::redis

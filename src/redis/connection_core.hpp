@@ -10,7 +10,9 @@
 #pragma once
 
 #include <redis/backoff.hpp>
+#include <redis/call_observer.hpp>
 #include <redis/due_timer.hpp>
+#include <redis/event_ring.hpp>
 #include <redis/greeting.hpp>
 #include <redis/multiplexer.hpp>
 #include <redis/request_line.hpp>
@@ -30,8 +32,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace fairlead::redis::impl {
@@ -52,7 +56,7 @@ public:
 
     void retain(std::uint64_t n = one_reference) noexcept { references_.fetch_add(n, std::memory_order_relaxed); }
     void release(std::uint64_t n = one_reference) noexcept {
-        if ((references_.fetch_sub(n, std::memory_order_acq_rel) & ~runs_elsewhere) == n)
+        if ((references_.fetch_sub(n, std::memory_order_acq_rel) & ~(runs_elsewhere | is_watched)) == n)
             delete this;
     }
 
@@ -100,6 +104,12 @@ public:
         tells_when_alone_ = true;
         takes_subscriptions_ = false;
     }
+    /// Before it is used: of each call `o` hears when it begins and how it ends.
+    void is_observed_by(std::shared_ptr<call_observer const> o) noexcept {
+        observer_ = std::move(o);
+        references_.fetch_or(is_watched, std::memory_order_relaxed);
+        ends_plainly_ = false;
+    }
     io_loop& engine() noexcept { return *engine_; }
 
     bool is_connected() const noexcept { return session_.is_ready(); }
@@ -113,6 +123,7 @@ public:
     }
     connection_counters counters() noexcept { return mux_.counters().get(); }
     std::uint64_t repeated() const noexcept { return mux_.repeated(); }
+    std::string recent_events() const { return events_.text(); }
 
     // ---- the owner of the loop
     /// Ends the requests that wait with error::not_sent, and fails others from now on.
@@ -127,6 +138,11 @@ public:
             send_home(o);
         else
             loop().post(o);
+    }
+    void complete(exec_op& o) noexcept {
+        if (observer_)
+            observer_->end(o);
+        complete(static_cast<op&>(o));
     }
     bool cancel_if_pending(exec_op& o) noexcept;
     std::size_t cancel_here(request const* r) noexcept;
@@ -186,10 +202,11 @@ private:
         }
     };
     static constexpr std::uint64_t one_reference = 1;
-    // One look tells whether a call is an ordinary one: no messages on their way, and an executor that runs a loop. A
-    // message is a reference, too.
+    // One look tells whether a call is an ordinary one: no messages on their way, an executor that runs a loop, and no
+    // observer. A message is a reference, too.
     static constexpr std::uint64_t one_message = std::uint64_t{1} << 32;
     static constexpr std::uint64_t runs_elsewhere = std::uint64_t{1} << 63;
+    static constexpr std::uint64_t is_watched = std::uint64_t{1} << 62;
 
     /// Calls f() unless another thread runs the loop, after what other threads have asked for before. False: one does.
     template <class F> bool here(F f) noexcept {
@@ -202,6 +219,9 @@ private:
     template <class Op> FAIRLEAD_NOINLINE void start_carefully(Op& o) noexcept {
         if (elsewhere_)
             note_handler(o);
+        if constexpr (std::is_same_v<Op, exec_op>)
+            if (observer_)
+                observer_->begin(o, loop());
         if (!here([this, &o] { start(o); }))
             send(o);
     }
@@ -220,6 +240,11 @@ private:
     static constexpr unsigned goes_home = 0x100; // beside the errand
     void note_handler(op& o) noexcept;
     bool is_to_go_home(op const& o) const noexcept { return elsewhere_ && (o.result.flags & goes_home); }
+    /// One of the connection's own, for which no caller waits.
+    bool is_own(op const& o) const noexcept {
+        return reinterpret_cast<std::uintptr_t>(&o) - reinterpret_cast<std::uintptr_t>(this) < sizeof *this;
+    }
+    void pass_on_own(op& o) noexcept;
     void send_home(op& o) noexcept;
     static void on_homing(op* base, op_mode mode);
     static void on_arrival(fairlead::loop& l, op& o);
@@ -281,6 +306,7 @@ private:
     void begin_write(std::string_view bytes) noexcept;
     static void on_written(op* base, op_mode mode);
     bool written() noexcept;
+    void write_broke() noexcept;
 
     void read_on(error_code ec) noexcept;
     error_code begin_read();
@@ -331,6 +357,10 @@ private:
 
     op_queue arrivals_; // belongs to whoever owns the loop
     op_queue homeward_;
+
+    event_ring events_;
+    std::shared_ptr<call_observer const> observer_; // or null
+    bool ends_plainly_ = true;                      // a call: it is posted to the loop, and that is all
 
     session_watch* watch_ = nullptr; // or null
     request_taker* taker_ = nullptr; // or null

@@ -96,6 +96,7 @@ void connection_core::finish(error_code const& ec) noexcept {
 void connection_core::finish_now() noexcept {
     auto const bytes_written = session_.over() ? write_.result.n : static_cast<std::size_t>(-1);
     give_up_requests(reason_ == fairlead::error::operation_aborted, bytes_written);
+    events_.note_end(engine_->now_ns(), reason_);
     if (auto* const o = std::exchange(run_, nullptr)) {
         o->fail(reason_);
         complete(*o);

@@ -75,6 +75,7 @@ void connection_core::ask() noexcept {
     alive_at_ = engine_->now();
     delivered_ = delivered_bytes();
     question_end_ = delivered_ + before;
+    events_.note(event::asked, alive_at_.time_since_epoch().count());
 }
 
 /// Of all that was ever written here. Grows as the server's system takes it.

@@ -183,6 +183,21 @@ void connection_core::write_next() noexcept {
         begin_write(bytes);
 }
 
+/// False: it has failed.
+FAIRLEAD_ALWAYS_INLINE bool connection_core::written() noexcept {
+    mux_.counters().bytes_written += write_.result.n;
+    events_.note(event::wrote, event_ring::no_time, static_cast<std::uint32_t>(write_.result.n), 0,
+                 static_cast<unsigned>(write_.result.error));
+    if (!write_.result.error) [[likely]] {
+        mux_.output_done();
+        if (!before_the_queue_.empty()) [[unlikely]]
+            let_in();
+        return true;
+    }
+    write_broke();
+    return false;
+}
+
 void connection_core::begin_write(std::string_view bytes) noexcept {
     ++mux_.counters().writes;
     write_.begin(io::kind::send_all, const_cast<char*>(bytes.data()), bytes.size());
@@ -211,21 +226,12 @@ void connection_core::on_written(op* base, op_mode mode) {
     core.release();
 }
 
-/// False: it has failed.
-bool connection_core::written() noexcept {
-    mux_.counters().bytes_written += write_.result.n;
-    if (!write_.result.error) [[likely]] {
-        mux_.output_done();
-        if (!before_the_queue_.empty()) [[unlikely]]
-            let_in();
-        return true;
-    }
-    // The last words of the server may still be unread, so the reader ends the session: it will see the end, too.
-    // Where that is not certain, it is made to.
+/// The last words of the server may still be unread, so the reader ends the session: it will see the end, too. Where
+/// that is not certain, it is made to.
+void connection_core::write_broke() noexcept {
     auto const ec = write_.error();
     if (ec != fairlead::error::broken_pipe && ec != fairlead::error::connection_reset)
         stop(ec);
-    return false;
 }
 
 // ---- in
@@ -270,6 +276,8 @@ error_code connection_core::received(std::size_t n) {
     op_queue done;
     auto const bytes = in_.data();
     auto const p = mux_.on_bytes({static_cast<char const*>(bytes.data()), bytes.size()}, done);
+    events_.note(event::read, alive_at_.time_since_epoch().count(), static_cast<std::uint32_t>(n), mux_.replies(),
+                 mux_.kinds_of_replies());
     in_.consume(p.consumed);
     pass_on(done);
     if (!mux_.deferred().empty()) [[unlikely]]
@@ -287,20 +295,23 @@ error_code connection_core::received(std::size_t n) {
 void connection_core::pass_on(op_queue& done) noexcept {
     while (!done.empty()) {
         op* const o = done.pop_front();
-        if (o == &hello_) [[unlikely]]
-            session_.answered();
-        else if (o == &ping_) [[unlikely]]
-            continue;
-        else if (o == &restore_) [[unlikely]]
-            watch_ ? watch_->restored(restore_.error()) : void();
-        else if (is_to_go_home(*o)) [[unlikely]]
-            send_home(*o);
-        else
+        if (is_own(*o)) [[unlikely]]
+            pass_on_own(*o);
+        else if (ends_plainly_) [[likely]]
             loop().post(*o);
+        else
+            complete(static_cast<exec_op&>(*o));
     }
     if (!before_the_queue_.empty()) [[unlikely]]
         let_in();
     tell_when_alone();
+}
+
+void connection_core::pass_on_own(op& o) noexcept {
+    if (&o == &hello_)
+        session_.answered();
+    else if (&o == &restore_ && watch_)
+        watch_->restored(restore_.error());
 }
 
 // ---- pushes

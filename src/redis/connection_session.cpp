@@ -61,6 +61,7 @@ error_code connection_core::begin_connecting(address_parts& address) {
     if (auto const ec = parse_address(cfg_.address, address))
         return ec;
     arm_timer(cfg_.connect_timeout);
+    events_.note(event::connecting, engine_->now_ns());
     return {};
 }
 
@@ -74,6 +75,7 @@ error_code connection_core::greet() {
     if (reason_)
         return reason_;
     session_.connected();
+    events_.note(event::connected, engine_->now_ns());
     in_.consume(in_.size());
     read_bytes_ = std::max<std::size_t>(cfg_.read_bytes_min, 1);
     mux_.begin_generation();
@@ -106,6 +108,8 @@ error_code connection_core::proceed(greeting::action next) {
     }
     mux_.open();
     alive_at_ = quiet_until_ = engine_->now();
+    events_.note(event::ready, alive_at_.time_since_epoch().count(), 0,
+                 static_cast<std::uint32_t>(greeting_.protocol()));
     arm_timer(interval());
     if (watch_)
         restore();

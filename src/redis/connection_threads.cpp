@@ -124,6 +124,10 @@ void connection_core::abandon_arrival(outcome_record& o) {
     case errand::look_for_marks: return release(one_message);
     case errand::close: close_here(); return release(one_message);
     }
+    if (observer_ && errand_of(o) == errand::exec) {
+        o.fail(fairlead::error::operation_aborted);
+        observer_->end(static_cast<exec_op&>(o));
+    }
     bool const is_work = is_to_go_home(o);
     fairlead::loop::abandon(o);
     if (is_work)

@@ -18,6 +18,8 @@ leased_connection::leased_connection(lease_pool& pool, connection_core& like, co
     core_->retain(); // beside the reference that its close() gives back
     core_->serves_alone();
     core_->repeats_refused(pool.client().options().retry);
+    if (auto const& o = pool.client().observer())
+        core_->is_observed_by(o);
     core_->is_watched_by(*this, repeats);
 }
 

@@ -229,6 +229,8 @@ multiplexer::next_due multiplexer::expire(std::uint32_t now_ms, op_queue& done) 
         if (is_over(o->due_ms, now_ms)) {
             give_up(*o, n >= written_, error::not_sent_in_time, error::no_answer_in_time);
             done.push_back(*o);
+            if (events_)
+                events_->note_one_more(event::over);
             continue;
         }
         if (!next.is_there || is_over(o->due_ms, next.at_ms))
@@ -543,6 +545,7 @@ void multiplexer::trim(std::string& buffer) noexcept {
 
 multiplexer::progress multiplexer::on_bytes(std::string_view unread, op_queue& done) noexcept {
     progress all{0, {}};
+    replies_ = kinds_ = 0;
     try {
         node_batch batch;
         for (;;) {
@@ -570,7 +573,7 @@ multiplexer::progress multiplexer::on_bytes(std::string_view unread, op_queue& d
     } catch (...) { // The parser's stack or our buffers: the message is lost, so the connection is.
         broken_ = out_of_memory();
     }
-    counters_.replies += std::exchange(replies_, 0U);
+    counters_.replies += replies_;
     all.ec = broken_;
     return all;
 }
@@ -708,6 +711,7 @@ void multiplexer::on_reply(reply_view const& reply, op_queue& done) {
         return;
     }
     ++replies_;
+    kinds_ |= bit_of(static_cast<char>(reply.nodes[0].kind));
     entry& e = at(head_);
     if (e.kind != confirmation::none) [[unlikely]] {
         // SUBSCRIBE is confirmed by pushes but refused by a reply.
@@ -814,6 +818,8 @@ void multiplexer::take_effect(entry const& e) noexcept {
 
 void multiplexer::on_push(std::span<resp3::node const> message, op_queue& done) {
     ++counters_.pushes;
+    if (events_)
+        events_->note_one_more(event::pushed);
     if (watch_)
         watch_->pushed(message);
     else

@@ -10,6 +10,7 @@
 // keep their own replies.
 #pragma once
 
+#include <redis/event_ring.hpp>
 #include <redis/shown.hpp>
 
 #include <fairlead/redis/connection.hpp>
@@ -138,6 +139,9 @@ public:
     };
     /// Parses what was received; requests that are complete go to `done`, each exactly once.
     progress on_bytes(std::string_view unread, op_queue& done) noexcept;
+    /// Of what was received last: how many there were, and their kinds as bit_of() has them.
+    std::uint32_t replies() const noexcept { return replies_; }
+    std::uint32_t kinds_of_replies() const noexcept { return kinds_; }
     /// While a large body comes in: how much of it is missing, so that the next read can be large.
     std::uint64_t body_missing() const noexcept { return body_left_; }
 
@@ -148,6 +152,8 @@ public:
     void send_pushes_to(session_watch& w) noexcept { watch_ = &w; }
 
     shown_counters& counters() noexcept { return counters_; }
+    /// Pushes and limits that are over are noted there.
+    void note_in(event_ring& r) noexcept { events_ = &r; }
     /// Requests that were put in once more.
     std::uint64_t repeated() const noexcept { return repeated_; }
     /// A message of the server that no response could take: the refusal of a SUBSCRIBE, or bytes that are no RESP.
@@ -250,7 +256,9 @@ private:
     op_queue deferred_;
     op_queue unproved_refusals_;
 
-    std::uint64_t replies_ = 0; // of these bytes
+    std::uint32_t replies_ = 0;    // of these bytes
+    std::uint32_t kinds_ = 0;      // of those
+    event_ring* events_ = nullptr; // or null
 
     std::string fill_;
     std::string sending_;

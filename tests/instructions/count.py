@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counts what the papers compare, in instructions instead of time: count.py PROGRAM A13|post|any|C04|B07|C03|limit|slot|stop|asked|until|group|next
+"""Counts what the papers compare, in instructions instead of time: count.py PROGRAM A13|post|any|C04|B07|C03|limit|slot|stop|asked|until|group|next|redis
 
 A13   in the program of P0162 (bench/emulated/library.cpp) an operation with the library's own memory takes as many
       instructions as with an allocator as there: a block for one flow, which knows whether it is taken. Of times the
@@ -12,6 +12,8 @@ stop  so does one with a stop token
 asked a read that waits takes few more instructions in a coroutine that can be asked to end
 until async_read_until that finds "\\r\\n" in the buffer takes few times as many as a bare await_ready that does
 group operations that are awaited together take few times as many instructions as they do one by one
+redis a GET of a client that nobody looks at takes as many instructions as one of a connection, and few more when its calls
+      are counted, or when there are hooks
 next  a value of a generator takes fewer instructions than a call of a coroutine that returns one
 C04   operations that succeed leave errno alone: no call of __errno_location is due to any of them
 B07   starting an operation takes no atomic read-modify-write and no fence; what the loop does when it sleeps, or the budget
@@ -85,6 +87,15 @@ def main() -> int:
         print(f"two reads that wait and two writes: {plain:.1f} instructions, in coroutines that can be asked {asked:.1f}, "
               f"{asked - plain:.1f} more; the budget is {most}")
         return 0 if asked - plain <= most else 1
+    if row == "redis":
+        connection = operation("get_connection").instructions
+        held = True
+        for other in ("get_client", "get_counted", "get_hooked"):
+            more = operation(other).instructions - connection
+            most = budgets.at_most("instructions_more", f"{other} than get_connection")
+            print(f"GET: {connection:.1f} instructions with its server, {other}: {more:+.1f}; the budget is {most}")
+            held &= more <= most
+        return 0 if held else 1
     if row == "next":
         call, value = operation("call").instructions, operation("next").instructions
         most = budgets.at_most("instructions_times", "next than call")

@@ -6,6 +6,7 @@
 #include <fairlead/coro/awaitable.hpp>
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/redis/client_options.hpp>
+#include <fairlead/redis/client_statistics.hpp>
 #include <fairlead/redis/command_set.hpp>
 #include <fairlead/redis/connection.hpp>
 #include <fairlead/redis/connector.hpp>
@@ -231,6 +232,10 @@ public:
     client_counters counters() const noexcept;
     /// Of all its connections together.
     connection_counters traffic() const noexcept;
+    /// All of these, and the calls by command with client_options::statistics. Any thread.
+    client_statistics statistics() const;
+    /// As connection::recent_events().
+    std::string recent_events() const;
 
 private:
     friend struct impl::client_access;

@@ -3,15 +3,19 @@
 
 #include <fairlead/base/durations.hpp>
 #include <fairlead/base/error.hpp>
+#include <fairlead/redis/call_hooks.hpp>
 #include <fairlead/redis/retry.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
 namespace fairlead::redis {
+
+class call_statistics;
 
 /// A change in the state of a client's connection.
 enum class event_kind : unsigned char {
@@ -31,6 +35,7 @@ struct client_event {
     std::string_view server_text{};     ///< How the server put a refusal, made fit for a log; else empty.
     unsigned attempt = 0;               ///< Since the last connection that was ready, from 1.
     std::chrono::milliseconds pause{0}; ///< lost, failed: the time until the next attempt.
+    std::string_view recent_events{};   ///< lost, failed, gave_up: as client::recent_events(). Else empty.
 };
 
 /// User name and password, as in config.
@@ -66,6 +71,13 @@ struct client_options {
     std::function<credentials()> ask_credentials{};
     /// Runs on the client's loop, and may use the client. It must not throw.
     std::function<void(client_event const&)> on_event{};
+
+    /// Counts the calls by command (redis/call_statistics.hpp). Null: nobody does, and it costs nothing.
+    std::shared_ptr<call_statistics> statistics{};
+    /// Called before and after each call (redis/call_hooks.hpp), which costs nothing where there are none. They must
+    /// not use the client. Their exceptions are dropped: the call goes on, and its caller gets its result.
+    before_call_hook before_call{};
+    after_call_hook after_call{};
 };
 
 /// The work of a client so far. Each number is exact by itself.

@@ -330,6 +330,11 @@ public:
     /// Requests that wait to be written or answered, those included that are on their way from another thread.
     std::size_t pending() const noexcept;
     connection_counters counters() const noexcept;
+    /// The last 64 events of the connection, over all its sessions, a line for each. They are bytes that were written
+    /// and read, the kinds of replies, and the ends of sessions. For the log, when async_run or a request has ended
+    /// unexpectedly. Times are seconds before the last event; one without a time lies between its neighbours. Any
+    /// thread.
+    std::string recent_events() const;
 
 private:
     impl::connection_core* core_;

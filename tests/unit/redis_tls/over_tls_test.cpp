@@ -54,10 +54,10 @@ public:
     bool has_tls() const { return has_tls_; }
     std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
     void kill() { process_.kill(); }
-
-private:
     std::string path(char const* name) const { return folder_ + "/" + name; }
     void write(char const* name, std::string const& text) const { std::ofstream(path(name)) << text; }
+
+private:
     /// A server that was built without TLS ends at once.
     void wait_until_it_listens() {
         for (int attempt = 0; attempt != 400 && !has_tls_; ++attempt) {
@@ -181,6 +181,31 @@ TEST_P(RedisOverTls, AClientWithoutACertificateIsRefusedWhereOneIsAskedFor) {
     auto const ec = refused(redis::over_tls(tls));
     EXPECT_TRUE(ec);
     EXPECT_NE(ec, error::operation_aborted) << ec.message();
+}
+
+TEST_P(RedisOverTls, ProgramForTheCommandLineBelievesWhomItIsTold) {
+    if (::access(FAIRLEAD_REDIS_PROGRAM, X_OK) != 0)
+        GTEST_SKIP() << "fairlead-redis was not built (FAIRLEAD_BUILD_PROGRAMS)";
+    auto const client = make_identity("client", {}, &authority());
+    server_.write("client.pem", client.certificate);
+    server_.write("client.key", client.key);
+    auto const address = server_.address();
+    auto const says = [&](std::vector<std::string> const& more) {
+        std::vector<std::string> command{FAIRLEAD_REDIS_PROGRAM, "-p", address.substr(address.rfind(':') + 1), "--tls"};
+        command.insert(command.end(), more.begin(), more.end());
+        command.emplace_back("PING");
+        child_process program;
+        program.start(command, true);
+        return program.says("PONG");
+    };
+    auto const authority_file = server_.path("authority.pem");
+    EXPECT_EQ(says({"--cacert", authority_file}), !is_mutual());
+    EXPECT_TRUE(
+        says({"--cacert", authority_file, "--cert", server_.path("client.pem"), "--key", server_.path("client.key")}));
+    EXPECT_FALSE(says({"--cert", server_.path("client.pem"), "--key", server_.path("client.key")}));
+    EXPECT_TRUE(says({"--insecure", "--cert", server_.path("client.pem"), "--key", server_.path("client.key")}));
+    EXPECT_FALSE(says({"--cacert", authority_file, "--sni", "another.test", "--cert", server_.path("client.pem"),
+                       "--key", server_.path("client.key")}));
 }
 
 TEST_P(RedisOverTls, AServerThatDiesEndsTheSession) {

@@ -1,0 +1,89 @@
+// The subject of callgrind: N times GET, awaited, from a server of this program that answers without looking.
+//
+//   redis_calls get_connection N   of a connection
+//   redis_calls get_client N       of a client
+//   redis_calls get_counted N      of a client with statistics
+//   redis_calls get_hooked N       of a client with hooks that do nothing
+#include "even_clock.hpp"
+
+#include <fairlead/coro/spawn.hpp>
+#include <fairlead/coro/this_coro.hpp>
+#include <fairlead/io/io_context.hpp>
+#include <fairlead/net/stream_socket.hpp>
+#include <fairlead/redis/call_statistics.hpp>
+#include <fairlead/redis/client.hpp>
+#include <fairlead/stream/write.hpp>
+#include <fairlead/token/adapters.hpp>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace {
+
+using namespace fairlead;
+using socket_type = local::stream_protocol::socket;
+
+/// One answer for each read: a lone caller's commands come one by one.
+awaitable<void> answer(socket_type s) {
+    char some[4096];
+    std::string_view reply = "%1\r\n+proto\r\n:3\r\n";
+    for (;;) {
+        auto reading = s.async_read_some(buffer(some), as_tuple);
+        auto const [ec, n] = co_await std::move(reading);
+        if (ec)
+            co_return;
+        auto writing = async_write(s, buffer(reply), as_tuple);
+        co_await std::move(writing);
+        reply = "$5\r\nvalue\r\n";
+    }
+}
+
+awaitable<any_stream> connect(redis::address_parts) {
+    auto const executor = co_await this_coro::executor;
+    socket_type here(executor), there(executor);
+    connect_pair(here, there);
+    co_spawn(executor, answer(std::move(there)), detached);
+    co_return any_stream(std::move(here));
+}
+
+template <class Client> awaitable<void> get(Client& db, long n) {
+    redis::request req;
+    req.push("GET", "key");
+    std::string value;
+    for (long i = 0; i != n; ++i)
+        co_await db.async_exec(req, value);
+    db.cancel();
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    if (argc != 3)
+        return 2;
+    std::string_view const what = argv[1];
+    long const n = std::atol(argv[2]);
+    io_context context(1);
+    redis::connector const how(&connect);
+    redis::config_view const cfg;
+    if (what == "get_connection") {
+        redis::connection connection(context, how);
+        connection.async_run(cfg, [](error_code) {});
+        co_spawn(context, get(connection, n), detached);
+        context.run();
+        return 0;
+    }
+    redis::client_options options;
+    if (what == "get_counted")
+        options.statistics = std::make_shared<redis::call_statistics>();
+    if (what == "get_hooked") {
+        options.before_call = [](redis::call_begin const&) { return std::uintptr_t(0); };
+        options.after_call = [](redis::call_end const&, std::uintptr_t) {};
+    }
+    redis::client client(context, cfg, how, std::move(options));
+    client.async_run([](error_code) {});
+    co_spawn(context, get(client, n), detached);
+    context.run();
+}
