@@ -1,6 +1,5 @@
 // The arguments and replies that commands have in common.
 #include <redis_server/call.hpp>
-#include <redis_server/scan.hpp>
 #include <redis_server/several_keys.hpp>
 
 #include <fairlead/base/assert.hpp>
@@ -122,31 +121,6 @@ void choose(call& c, std::span<subcommand const> from) {
             return fits ? sub.run(c) : c.wrong_arity();
         }
     c.unknown_subcommand();
-}
-
-bool read_scan_options(call& c, std::size_t i, bool has_type, scan_options& options) {
-    std::int64_t number = 0;
-    if (!c.integer(c.args[i], number, "ERR invalid cursor"))
-        return false;
-    for (++i; i < c.count(); i += 2) {
-        bool const has_value = i + 1 < c.count();
-        if (has_value && c.is(i, "match")) {
-            options.pattern = c.args[i + 1];
-        } else if (has_value && has_type && c.is(i, "type")) {
-            options.type = to_lower(c.args[i + 1]);
-        } else if (has_value && c.is(i, "count")) {
-            if (!c.integer(c.args[i + 1], number))
-                return false;
-            if (number < 1) {
-                c.syntax_error();
-                return false;
-            }
-        } else {
-            c.syntax_error();
-            return false;
-        }
-    }
-    return true;
 }
 
 bool read_several_keys(call& c, std::size_t at, several_keys& several) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace fairlead::redis::server_impl::hashes {
 namespace {
@@ -201,17 +202,17 @@ void hscan(call& c) {
     hash_value* hash = nullptr;
     if (!read_scan_options(c, 2, false, options) || !c.get(c.args[1], hash))
         return;
-    std::size_t n = 0;
+    std::vector<std::string_view> fields;
     if (hash)
         for (auto const& [field, text] : *hash)
-            n += glob_match(options.pattern, field);
-    begin_scan_reply(c, 2 * n);
-    if (hash)
-        for (auto const& [field, text] : *hash)
-            if (glob_match(options.pattern, field)) {
-                c.bulk(field);
-                c.bulk(text);
-            }
+            fields.push_back(field);
+    scan_step step = choose_step(fields, options);
+    std::erase_if(step.chosen, [&](std::size_t i) { return !glob_match(options.pattern, fields[i]); });
+    begin_scan_reply(c, step, 2 * step.chosen.size());
+    for (std::size_t const i : step.chosen) {
+        c.bulk(fields[i]);
+        c.bulk(*find_field(hash, fields[i]));
+    }
 }
 
 constexpr command table[] = {

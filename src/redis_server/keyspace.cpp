@@ -121,10 +121,14 @@ void scan(call& c) {
     scan_options options;
     if (!read_scan_options(c, 1, true, options))
         return;
-    auto found = sorted_keys(c, options.pattern);
-    if (!options.type.empty())
-        std::erase_if(found, [&](std::string_view key) { return type_name(c.find(key)->second.held) != options.type; });
-    begin_scan_reply(c, found.size());
+    auto const keys = sorted_keys(c, "*");
+    scan_step const step = choose_step(keys, options);
+    std::vector<std::string_view> found;
+    for (std::size_t const i : step.chosen)
+        if (glob_match(options.pattern, keys[i]) &&
+            (options.type.empty() || type_name(c.find(keys[i])->second.held) == options.type))
+            found.push_back(keys[i]);
+    begin_scan_reply(c, step, found.size());
     for (std::string_view const key : found)
         c.bulk(key);
 }

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace fairlead::redis::server_impl::sets {
 namespace {
@@ -213,15 +214,14 @@ void sscan(call& c) {
     set_value* members = nullptr;
     if (!read_scan_options(c, 2, false, options) || !c.get(c.args[1], members))
         return;
-    std::size_t n = 0;
+    std::vector<std::string_view> names;
     if (members)
-        for (auto const& member : *members)
-            n += glob_match(options.pattern, member);
-    begin_scan_reply(c, n);
-    if (members)
-        for (auto const& member : *members)
-            if (glob_match(options.pattern, member))
-                c.bulk(member);
+        names.assign(members->begin(), members->end());
+    scan_step step = choose_step(names, options);
+    std::erase_if(step.chosen, [&](std::size_t k) { return !glob_match(options.pattern, names[k]); });
+    begin_scan_reply(c, step, step.chosen.size());
+    for (std::size_t const k : step.chosen)
+        c.bulk(names[k]);
 }
 
 constexpr command table[] = {

@@ -678,15 +678,16 @@ void zscan(call& c) {
     sorted_set_value* set = nullptr;
     if (!read_scan_options(c, 2, false, options) || !c.get(c.args[1], set))
         return;
-    member_list found;
+    std::vector<std::string_view> members;
     if (set)
-        for (auto const& item : set->ranked())
-            if (glob_match(options.pattern, item.second))
-                found.push_back(item);
-    begin_scan_reply(c, 2 * found.size());
-    for (auto const& [score, member] : found) {
-        c.bulk(member);
-        c.bulk(real_text(score));
+        for (auto const& [score, member] : set->ranked())
+            members.push_back(member);
+    scan_step step = choose_step(members, options);
+    std::erase_if(step.chosen, [&](std::size_t k) { return !glob_match(options.pattern, members[k]); });
+    begin_scan_reply(c, step, 2 * step.chosen.size());
+    for (std::size_t const k : step.chosen) {
+        c.bulk(members[k]);
+        c.bulk(real_text(*set->score(members[k])));
     }
 }
 

@@ -72,7 +72,7 @@ TEST_F(ServerKeyspace, PatternsChooseKeys) {
     EXPECT_EQ(run(R"(KEYS *\*)"), "*1\r\n$2\r\na*\r\n");
 }
 
-TEST_F(ServerKeyspace, ScanGivesEverythingAtOnce) {
+TEST_F(ServerKeyspace, ScanGivesEverythingAtOnceUnlessLessIsAskedFor) {
     EXPECT_EQ(run("SET s v"), "+OK\r\n");
     EXPECT_EQ(run("RPUSH l a"), ":1\r\n");
     EXPECT_EQ(run("SCAN 0 MATCH s*"), "*2\r\n$1\r\n0\r\n*1\r\n$1\r\ns\r\n");
