@@ -291,6 +291,46 @@ TEST(RedisConsumer, WaitsAtTheServerOnAConnectionOfThePool) {
         {.address = "10.0.0.1"}, true);
 }
 
+TEST(RedisConsumer, AWaitAtTheServerEndsWhenItIsTimeToClaim) {
+    std::vector<long> waits;
+    int claims = 0;
+    auto const server = [&](hand& h, int generation) -> awaitable<void> {
+        if (generation == 0) {
+            waits.clear();
+            claims = 0;
+        }
+        auto greeting = h.greet();
+        co_await std::move(greeting);
+        for (;;) {
+            auto reading = h.next();
+            auto const words = co_await std::move(reading);
+            std::string reply = words[0] == "XGROUP" ? "+OK\r\n" : group_reply({});
+            if (words[0] == "XAUTOCLAIM")
+                reply = "*3\r\n" + bulk("0-0") + entry_list(++claims == 2 ? ids_of_group{"1-0"} : ids_of_group{}) +
+                        "*0\r\n";
+            if (words.size() > 7 && words[6] == "BLOCK") {
+                waits.push_back(std::stol(words[7]));
+                auto resting = h.rest(std::chrono::milliseconds(waits.back()));
+                co_await std::move(resting);
+            }
+            auto replying = h.send(std::move(reply));
+            co_await std::move(replying);
+        }
+    };
+    play_typed(
+        server,
+        [&](typed_scene& s) -> awaitable<void> {
+            redis::consumer_group g(s.db, "s", "g", "me",
+                                    {.block_for = 10min, .claim_idle = 1min, .claim_interval = 10s});
+            auto taking = next_ids(g, 1);
+            auto const ids = co_await std::move(taking);
+            EXPECT_EQ(ids, (ids_of_group{"1-0 claimed"}));
+            EXPECT_FALSE(waits.empty());
+            EXPECT_TRUE(std::ranges::all_of(waits, [](long ms) { return ms > 0 && ms <= 10'000; }));
+        },
+        {.address = "10.0.0.1"}, true);
+}
+
 TEST(RedisConsumer, AWaitAtTheServerEndsWithTheClient) {
     auto const server = [](hand& h, int) -> awaitable<void> {
         auto greeting = h.greet();

@@ -5,6 +5,8 @@
 #include <fairlead/redis/client.hpp>
 #include <sim/redis_typed_scene.hpp>
 
+#include <memory>
+
 namespace fairlead::test {
 namespace {
 
@@ -96,6 +98,24 @@ TEST(RedisScan, CanBeAskedToEnd) {
         auto const [failure, all] = co_await std::move(limited);
         EXPECT_TRUE(failure);
         EXPECT_TRUE(all.empty());
+    });
+}
+
+TEST(RedisScan, MayOutliveItsClient) {
+    std::vector<std::string> heard;
+    auto const server = typed_server(heard, [](std::string const&, int) { return scan_reply("5", {"a"}); });
+    play_typed(server, [&](typed_scene& s) -> awaitable<void> {
+        auto other = std::make_unique<redis::client>(s.context, redis::config_view{.address = "10.0.0.1"});
+        auto keys = other->scan();
+        auto unused = other->scan();
+        other.reset();
+        error_code ec;
+        try {
+            co_await keys.next();
+        } catch (system_error const& e) {
+            ec = e.code();
+        }
+        EXPECT_EQ(ec, fairlead::error::operation_aborted);
     });
 }
 

@@ -5,6 +5,9 @@
 #include <fairlead/redis/client.hpp>
 #include <sim/redis_typed_scene.hpp>
 
+#include <memory>
+#include <optional>
+
 namespace fairlead::test {
 namespace {
 
@@ -132,6 +135,28 @@ TEST(RedisScript, ALibraryWithoutTheFunctionEndsTheCall) {
         EXPECT_NE(what.find("redis FCALL: ERR Function not found"), std::string::npos) << what;
         EXPECT_EQ(heard.size(), 3U);
     });
+}
+
+/// The refusal has come when the client goes, and the coroutine that would send the source goes on later.
+TEST(RedisScript, ACallMayOutliveItsClient) {
+    redis::script const take("return 1");
+    std::vector<std::string> heard;
+    auto const server = typed_server(heard, [](std::string const&, int) { return no_script; });
+    auto const body = [&](typed_scene& s) -> awaitable<void> {
+        for (auto const wait : {0ns, 50'000ns, 1'000'000ns, 50'000'000ns, 150'000'000ns}) {
+            auto other = std::make_unique<redis::client>(s.context, redis::config_view{.address = "10.0.0.1"});
+            other->async_run(detached);
+            std::optional<error_code> end;
+            other->async_exec(cmd::eval<long>(take), [&](error_code ec, long) { end = ec; });
+            auto resting = s.rest(wait);
+            co_await std::move(resting);
+            other.reset();
+            auto ending = s.until([&] { return end.has_value(); });
+            co_await std::move(ending);
+            EXPECT_TRUE(*end);
+        }
+    };
+    play_typed(server, body, {.address = "10.0.0.1"}, true);
 }
 
 } // namespace fairlead::test

@@ -176,25 +176,26 @@ public:
     ///   - It begins anew when the client has connected again, for cursors are of one process of the server.
     ///   - It holds one page, of about `count` elements.
     /// A failed call of next() throws, as async_exec() does, and ends the range. Asked to end, it ends as a call does.
-    /// Lifetime   outlived by the client; the options and the key are copied
+    /// Lifetime   it may outlive the client, and next() throws then; the options and the key are copied
     /// Threads    one next() at a time
     template <std::derived_from<impl::option_base>... Option> generator<std::string> scan(Option const&... option) {
-        return impl::scan_items<std::string>(*core_, cmd::scan(0, option...).req(), 1);
+        return impl::scan_items<std::string>(impl::hold(*core_), cmd::scan(0, option...).req(), 1);
     }
     /// All fields of a hash with their values, as scan(). It has the options match and count.
     template <class T = std::string, std::derived_from<impl::option_base>... Option>
     generator<std::pair<std::string, T>> hscan(key_view key, Option const&... option) {
-        return impl::scan_items<std::pair<std::string, T>>(*core_, cmd::hscan<T>(key, 0, option...).req(), 2);
+        return impl::scan_items<std::pair<std::string, T>>(impl::hold(*core_), cmd::hscan<T>(key, 0, option...).req(),
+                                                           2);
     }
     /// All members of a set, as scan(). It has the options match and count.
     template <class T = std::string, std::derived_from<impl::option_base>... Option>
     generator<T> sscan(key_view key, Option const&... option) {
-        return impl::scan_items<T>(*core_, cmd::sscan<T>(key, 0, option...).req(), 2);
+        return impl::scan_items<T>(impl::hold(*core_), cmd::sscan<T>(key, 0, option...).req(), 2);
     }
     /// All members of a sorted set with their scores, as scan(). It has the options match and count.
     template <class T = std::string, std::derived_from<impl::option_base>... Option>
     generator<std::pair<T, double>> zscan(key_view key, Option const&... option) {
-        return impl::scan_items<std::pair<T, double>>(*core_, cmd::zscan<T>(key, 0, option...).req(), 2);
+        return impl::scan_items<std::pair<T, double>>(impl::hold(*core_), cmd::zscan<T>(key, 0, option...).req(), 2);
     }
 
     /// Subscribes to channels, patterns and channels of shards: `co_await db.subscribe("news", pattern("log.*"))`. They

@@ -5,6 +5,7 @@
 #include <fairlead/coro/generator.hpp>
 #include <fairlead/redis/cmd/results.hpp>
 #include <fairlead/redis/connection.hpp>
+#include <fairlead/redis/hold.hpp>
 #include <fairlead/redis/request.hpp>
 
 #include <cstddef>
@@ -12,8 +13,6 @@
 #include <utility>
 
 namespace fairlead::redis::impl {
-
-class client_core;
 
 /// A scan between two pages.
 struct scan_place {
@@ -25,11 +24,11 @@ struct scan_place {
 /// Reads the next page. When the client has connected again meanwhile, that is the first one.
 FAIRLEAD_EXPORT awaitable<void> read_page(client_core& c, scan_place& at, response_ref to);
 
-template <class T> generator<T> scan_items(client_core& c, request first, std::size_t cursor_at) {
+template <class T> generator<T> scan_items(hold<client_core> c, request first, std::size_t cursor_at) {
     scan_place at{.first = std::move(first), .cursor_at = cursor_at};
     scan_page<T> page;
     do {
-        auto reading = read_page(c, at, refer_to(page));
+        auto reading = read_page(*c, at, refer_to(page));
         co_await std::move(reading);
         at.cursor = page.cursor;
         for (auto& each : page.items)

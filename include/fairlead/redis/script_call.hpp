@@ -6,6 +6,7 @@
 #include <fairlead/operation/associated.hpp>
 #include <fairlead/operation/pass_on.hpp>
 #include <fairlead/redis/connection.hpp>
+#include <fairlead/redis/hold.hpp>
 #include <fairlead/redis/script.hpp>
 #include <fairlead/token/adapters.hpp>
 
@@ -26,9 +27,9 @@ FAIRLEAD_EXPORT any_io_executor loop_executor_of(connection_core& c);
 /// The error code of an exception that a call ended with.
 FAIRLEAD_EXPORT error_code code_of(std::exception_ptr const& e) noexcept;
 
-template <class Result> awaitable<Result> call_script(connection_core& c, script_command<Result> call) {
+template <class Result> awaitable<Result> call_script(hold<connection_core> c, script_command<Result> call) {
     auto response = call.response();
-    auto executing = execute_stored(c, call.req(), call.code(), response.refer(), response.refusal());
+    auto executing = execute_stored(*c, call.req(), call.code(), response.refer(), response.refusal());
     co_await std::move(executing);
     co_return std::move(response).value();
 }
@@ -48,7 +49,7 @@ template <class Result> struct script_call {
     any_io_executor get_executor() const { return executor_of(*connection); }
     template <class Handler> void operator()(Handler&& handler) const {
         auto ex = get_associated_executor(handler, get_executor());
-        co_spawn(loop_executor_of(*connection), call_script<Result>(*connection, std::move(call)),
+        co_spawn(loop_executor_of(*connection), call_script<Result>(hold(*connection), std::move(call)),
                  bind_executor(std::move(ex), script_handler<std::decay_t<Handler>>{std::forward<Handler>(handler)}));
     }
 };
@@ -57,7 +58,7 @@ template <class Result> struct script_call {
 template <class Result, class Token>
 decltype(auto) exec_script(connection_core& c, script_command<Result>&& call, Token&& token) {
     if constexpr (std::is_same_v<std::decay_t<Token>, use_await_t>)
-        return call_script(c, std::move(call));
+        return call_script(hold(c), std::move(call));
     else
         return completion_token_transform<void(error_code, Result)>(std::forward<Token>(token),
                                                                     script_call<Result>{&c, std::move(call)});
