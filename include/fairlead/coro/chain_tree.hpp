@@ -97,7 +97,7 @@ template <class Root> struct hooks_of_member {
 };
 
 /// A chain below a group: its root is the member.
-class member_chain : public group_member, public spawn_root {
+class FAIRLEAD_EXPORT member_chain : public group_member, public spawn_root {
 protected:
     FAIRLEAD_EXPORT explicit member_chain(exec::record_hooks const& h) noexcept;
     void start() override { spawn_root::start(); }

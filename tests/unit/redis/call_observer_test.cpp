@@ -2,6 +2,7 @@
 #include <redis/call_observer.hpp>
 
 #include <fairlead/coro/spawn.hpp>
+#include <fairlead/exec/thread_pool.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/timer.hpp>
 #include <fairlead/redis/client.hpp>
@@ -14,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -210,6 +212,45 @@ TEST(RedisCallStatistics, CallsOfOtherThreadsAreCountedFromTheirStart) {
     };
     s.use(body);
     EXPECT_EQ(observed_row(*statistics, "GET").calls, 100U);
+}
+
+TEST(RedisCallStatistics, CallsOfAPoolAreCountedWhereNobodyRunsTheLoop) {
+    auto const statistics = std::make_shared<redis::call_statistics>();
+    io_context context(1);
+    redis::server server(context);
+    auto const address = server.address();
+    std::thread serving([&] { context.run(); });
+    std::atomic<int> begun{0}, ended{0};
+    {
+        thread_pool pool(2);
+        redis::client db(pool.get_executor(), {.address = address},
+                         {.statistics = statistics,
+                          .before_call =
+                              [&](redis::call_begin const&) {
+                                  ++begun;
+                                  return std::uintptr_t(7);
+                              },
+                          .after_call = [&](redis::call_end const&, std::uintptr_t n) { ended += n == 7; }});
+        db.async_run([](error_code) {});
+        auto const work = [&] {
+            redis::request req;
+            req.push("GET", "a");
+            for (int i = 0; i != 50; ++i) {
+                std::optional<std::string> value;
+                db.async_exec(req, value, block);
+            }
+        };
+        std::thread other(work);
+        work();
+        other.join();
+        db.cancel();
+        pool.join();
+    }
+    context.stop();
+    serving.join();
+    EXPECT_EQ(observed_row(*statistics, "GET").of(call_outcome::answered), 100U);
+    EXPECT_EQ(begun, 100);
+    EXPECT_EQ(ended, 100);
 }
 
 // ---- hooks
