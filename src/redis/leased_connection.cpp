@@ -142,7 +142,9 @@ void leased_connection::given_back() noexcept {
 
 void leased_connection::forget_what_was_done() noexcept {
     auto const done = core_->take_use();
-    if (core_->pending() != 0 || done.changed || core_->is_reserved() || !core_->is_connected())
+    // An answer that is due may still open a transaction: a MULTI that was given up.
+    if (core_->pending() != 0 || core_->has_answers_due() || done.changed || core_->is_reserved() ||
+        !core_->is_connected())
         return core_->drop();
     if (!done.watched)
         return become_free();

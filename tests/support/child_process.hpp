@@ -89,7 +89,11 @@ public:
         ::waitpid(pid_, nullptr, 0);
         pid_ = -1;
     }
-    void signal(int number) const noexcept { ::kill(pid_, number); }
+    /// Nothing where there is no child: the number -1 would mean every process of the machine.
+    void signal(int number) const noexcept {
+        if (pid_ > 0)
+            ::kill(pid_, number);
+    }
 
 private:
     pid_t pid_ = -1;
