@@ -161,7 +161,7 @@ public:
     /// The next command is not anybody's.
     bool is_reserved() const noexcept { return mux_.is_reserved(); }
     /// Answers are due, also to what was given up.
-    bool has_answers_due() noexcept { return mux_.in_flight() != 0; }
+    bool has_answers_due() noexcept { return mux_.in_flight(); }
     /// Executes a command of its own, of which the watch hears as of those in session_watch::opened().
     /// False: no memory.
     bool execute_own(std::string_view command) noexcept;

@@ -468,6 +468,30 @@ TEST(RedisLease, ALeaseLeavesNothingToTheNextOne) {
         {.leases_max = 1});
 }
 
+/// Its reply would open a transaction for whoever comes next.
+TEST(RedisLease, AMultiThatWasGivenUpCostsTheConnection) {
+    use_leases(
+        [](lease_scene& s) -> awaitable<void> {
+            auto acquiring = s.client->acquire();
+            auto own = co_await std::move(acquiring);
+            auto const first = s.server().heard.size();
+            lease_call pop("BLPOP", "a", 0), multi("MULTI");
+            pop.start(own);
+            multi.start(own);
+            auto blocking = s.until([&s] { return s.server().blocked == 1; });
+            co_await std::move(blocking);
+            s.client->cancel(pop.request);
+            s.client->cancel(multi.request);
+            auto ending = s.until([&] { return pop.is_done && multi.is_done; });
+            co_await std::move(ending);
+            own = redis::lease();
+            auto once_more = s.client->acquire();
+            own = co_await std::move(once_more);
+            EXPECT_EQ(s.server().heard.size(), first + 1);
+        },
+        {.leases_max = 1});
+}
+
 TEST(RedisLease, ALeaseDoesNotReconnect) {
     use_leases(
         [](lease_scene& s) -> awaitable<void> {
