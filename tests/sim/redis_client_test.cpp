@@ -529,8 +529,7 @@ TEST(RedisClient, P16_WhatIsRefusedForNowIsRepeated) {
             both.request.push("INCR", "e");
             redis::response<redis::result<long>, redis::result<long>> of_both;
             bool is_both = false;
-            limited.request.set_timeout(100ms);
-            auto const begin = s.world.elapsed();
+            limited.request.set_timeout(200ms); // Less than the pauses before its attempts, at the shortest.
             one.start(s.client);
             wrong.start(s.client);
             limited.start(s.client);
@@ -538,8 +537,7 @@ TEST(RedisClient, P16_WhatIsRefusedForNowIsRepeated) {
             s.client.async_exec(both.request, of_both, [&](error_code, std::size_t) { is_both = true; });
             auto waiting = s.until([&] { return limited.is_done() && is_both; });
             co_await std::move(waiting);
-            EXPECT_EQ(limited.end, redis::error::not_sent_in_time) << "a refused command was not executed";
-            EXPECT_LE(s.world.elapsed() - begin, 400ms);
+            EXPECT_EQ(limited.end, redis::condition::timed_out);
             EXPECT_FALSE(one.is_done());
             EXPECT_TRUE(std::get<0>(of_both).error_text().starts_with("LOADING")) << "of several nothing is repeated";
             EXPECT_GE(s.client.pending(), 3U);

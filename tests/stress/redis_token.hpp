@@ -209,7 +209,7 @@ private:
         case 1: return set_and_get();
         case 2: return count_alone();
         case 3: return count_among_others();
-        case 4: return count_in_transaction(*round_.db);
+        case 4: return count_in_transaction(round_.db);
         case 5: return push_and_pop();
         case 6: return lease();
         case 7: return apart();
@@ -218,23 +218,26 @@ private:
         }
     }
 
-    template <class On, class Response> awaitable<error_code> ask(On& on, redis::request& req, Response& into) {
+    /// `on` may become null until this begins: the client has been destroyed then.
+    template <class On, class Response> awaitable<error_code> ask(On* const& on, redis::request& req, Response& into) {
+        if (!on)
+            co_return fairlead::error::operation_aborted;
         error_code ec;
         if (random_.below(6) == 0)
             req.set_timeout(some(40));
         round_.ledger.begin();
         auto const how = random_.below(4);
         if (how == 0) {
-            auto limited = on.async_exec(req, into, cancel_after(some(30), redirect_error(ec)));
+            auto limited = on->async_exec(req, into, cancel_after(some(30), redirect_error(ec)));
             co_await std::move(limited);
         } else if (how == 1 && !round_.is_threaded) {
             auto const at = round_.live.emplace(round_.live.end());
             at->request = &req;
-            auto bound = on.async_exec(req, into, bind_cancellation_slot(at->signal.slot(), redirect_error(ec)));
+            auto bound = on->async_exec(req, into, bind_cancellation_slot(at->signal.slot(), redirect_error(ec)));
             co_await std::move(bound);
             round_.live.erase(at);
         } else {
-            auto plain = on.async_exec(req, into, redirect_error(ec));
+            auto plain = on->async_exec(req, into, redirect_error(ec));
             co_await std::move(plain);
         }
         round_.ledger.end(ec);
@@ -282,7 +285,7 @@ private:
         redis::request req;
         req.push("ECHO", token);
         std::string answer;
-        auto asking = ask(*round_.db, req, answer);
+        auto asking = ask(round_.db, req, answer);
         auto const ec = co_await std::move(asking);
         if (!ec && answer != token)
             round_.ledger.accuse(token + " was answered with: " + answer);
@@ -293,7 +296,7 @@ private:
         req.push("SET", "own:" + token, token);
         req.push("GET", "own:" + token);
         redis::generic_response replies;
-        auto asking = ask(*round_.db, req, replies);
+        auto asking = ask(round_.db, req, replies);
         auto const ec = co_await std::move(asking);
         if (!ec)
             check(token, token_lines(replies), {"OK", token});
@@ -303,7 +306,7 @@ private:
         redis::request req;
         count(req, token);
         redis::generic_response replies;
-        auto asking = ask(*round_.db, req, replies);
+        auto asking = ask(round_.db, req, replies);
         auto const ec = co_await std::move(asking);
         settle(token, ec, replies, {"1"}, 0);
     }
@@ -314,11 +317,11 @@ private:
         count(req, token);
         req.push("ECHO", token + "again");
         redis::generic_response replies;
-        auto asking = ask(*round_.db, req, replies);
+        auto asking = ask(round_.db, req, replies);
         auto const ec = co_await std::move(asking);
         settle(token, ec, replies, {token, "1", token + "again"}, 1);
     }
-    template <class On> awaitable<void> count_in_transaction(On& on) {
+    template <class On> awaitable<void> count_in_transaction(On* const& on) {
         auto const token = next_token();
         redis::request req;
         req.push("MULTI");
@@ -336,7 +339,7 @@ private:
         redis::request req;
         req.push("RPUSH", list, token);
         redis::generic_response replies;
-        auto pushing = ask(*round_.db, req, replies);
+        auto pushing = ask(round_.db, req, replies);
         auto const pushed = co_await std::move(pushing);
         if (!pushed)
             check(token, token_lines(replies), {"1"});
@@ -345,7 +348,7 @@ private:
         redis::request pop;
         pop.push("BLPOP", list, "0.05");
         redis::generic_response popped;
-        auto popping = ask(*round_.db, pop, popped);
+        auto popping = ask(round_.db, pop, popped);
         auto const ec = co_await std::move(popping);
         if (ec)
             co_return;
@@ -355,6 +358,8 @@ private:
             check(token, got, {"[2 " + list + ' ' + token});
     }
     awaitable<void> lease() {
+        if (!round_.db)
+            co_return;
         redis::lease own;
         error_code ec;
         round_.ledger.begin();
@@ -372,18 +377,19 @@ private:
         req.push("WATCH", "own:" + token);
         req.push("GET", "own:" + token);
         redis::generic_response replies;
-        auto watching = ask(own, req, replies);
+        auto* const one = &own;
+        auto watching = ask(one, req, replies);
         ec = co_await std::move(watching);
         if (!ec)
             check(token, token_lines(replies), {"OK", "_"});
-        auto executing = count_in_transaction(own);
+        auto executing = count_in_transaction(one);
         co_await std::move(executing);
         if (random_.below(4) != 0)
             co_return;
         // The next owner of this connection must not see it.
         redis::request change;
         random_.below(2) ? change.push("SELECT", 1) : change.push("MULTI");
-        auto changing = ask(own, change, replies);
+        auto changing = ask(one, change, replies);
         co_await std::move(changing);
     }
     awaitable<void> apart() {
@@ -396,11 +402,13 @@ private:
         count(req, token);
         req.set_apart();
         redis::generic_response replies;
-        auto asking = ask(*round_.db, req, replies);
+        auto asking = ask(round_.db, req, replies);
         auto const ec = co_await std::move(asking);
         settle(token, ec, replies, {large, "1"}, 1);
     }
     awaitable<void> publish() {
+        if (!round_.db)
+            co_return;
         auto const token = next_token();
         error_code ec;
         round_.ledger.begin();
@@ -411,7 +419,7 @@ private:
                 redis::request req;
                 req.push("PUBLISH", "news:" + token, token);
                 redis::generic_response replies;
-                auto asking = ask(*round_.db, req, replies);
+                auto asking = ask(round_.db, req, replies);
                 co_await std::move(asking);
                 auto hearing = news.async_next(cancel_after(some(30), redirect_error(ec)));
                 auto const heard = co_await std::move(hearing);
@@ -444,6 +452,8 @@ private:
                 s->request.set_timeout(some(40));
             all.push_back(std::move(s));
         }
+        if (!round_.db)
+            co_return;
         *left = static_cast<int>(all.size());
         for (auto const& s : all) {
             round_.ledger.begin();
