@@ -7,6 +7,7 @@
 //              shared           a coroutine locks a shared mutex that is free for reading, and unlocks it
 //              shared_handed    a reader and a writer want one shared mutex; the one that has it gives way once
 //              permit_threads   two contexts with a thread each take the permit of one semaphore
+//              turns_threads    two such contexts give each other permits by turns
 //              event            two coroutines wake each other by turns
 //              condition        two coroutines wait by turns for a number that a mutex guards
 //              latch            ten count a latch down, and it is waited for
@@ -30,11 +31,15 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <latch>
 #include <thread>
+#include <utility>
 
 namespace {
 
 using namespace fairlead;
+
+std::latch both_run{2};
 
 awaitable<void> lock_and_unlock(mutex& m, long n, bool gives_way) {
     for (; n > 0; --n) {
@@ -59,11 +64,16 @@ awaitable<void> write_and_unlock(shared_mutex& m, long n) {
         m.unlock();
     }
 }
-awaitable<void> take_and_give_back(semaphore& s, long n) {
+awaitable<void> take_and_give(semaphore& from, semaphore& to, long n) {
     for (; n > 0; --n) {
-        co_await s.async_acquire();
-        s.release();
+        co_await from.async_acquire();
+        to.release();
     }
+}
+/// One of two threads, which begin together.
+awaitable<void> of_two_threads(awaitable<void> f) {
+    both_run.arrive_and_wait();
+    co_await std::move(f);
 }
 awaitable<void> wake_each_other(event& mine, event& other, long n) {
     for (; n > 0; --n) {
@@ -113,7 +123,7 @@ int main(int argc, char** argv) {
     io_context context(1), other(1);
     mutex m(context);
     shared_mutex s(context);
-    semaphore one(context, 1);
+    semaphore one(context, 1), none(context, 0);
     event first(context, true), second(context);
     condition_variable changed(context);
     int turn = 0;
@@ -127,16 +137,19 @@ int main(int argc, char** argv) {
         co_spawn(context, lock_and_unlock(m, n / 2, true), detached);
         co_spawn(context, lock_and_unlock(m, n / 2, true), detached);
     } else if (is("lock_threads")) {
-        co_spawn(context, lock_and_unlock(m, n / 2, false), detached);
-        co_spawn(other, lock_and_unlock(m, n / 2, false), detached);
+        co_spawn(context, of_two_threads(lock_and_unlock(m, n / 2, false)), detached);
+        co_spawn(other, of_two_threads(lock_and_unlock(m, n / 2, false)), detached);
     } else if (is("shared")) {
         co_spawn(context, read_and_unlock(s, n, false), detached);
     } else if (is("shared_handed")) {
         co_spawn(context, read_and_unlock(s, n / 2, true), detached);
         co_spawn(context, write_and_unlock(s, n / 2), detached);
     } else if (is("permit_threads")) {
-        co_spawn(context, take_and_give_back(one, n / 2), detached);
-        co_spawn(other, take_and_give_back(one, n / 2), detached);
+        co_spawn(context, of_two_threads(take_and_give(one, one, n / 2)), detached);
+        co_spawn(other, of_two_threads(take_and_give(one, one, n / 2)), detached);
+    } else if (is("turns_threads")) {
+        co_spawn(context, of_two_threads(take_and_give(one, none, n / 2)), detached);
+        co_spawn(other, of_two_threads(take_and_give(none, one, n / 2)), detached);
     } else if (is("event")) {
         co_spawn(context, wake_each_other(first, second, n / 2), detached);
         co_spawn(context, wake_each_other(second, first, n / 2), detached);

@@ -35,6 +35,12 @@ async fn take_and_give_back(s: Arc<Semaphore>, n: u64) {
         let _permit = s.acquire().await.unwrap();
     }
 }
+async fn take_and_give(from: Arc<Semaphore>, to: Arc<Semaphore>, n: u64) {
+    for _ in 0..n {
+        from.acquire().await.unwrap().forget();
+        to.add_permits(1);
+    }
+}
 async fn wake_each_other(mine: Arc<Notify>, other: Arc<Notify>, n: u64) {
     for _ in 0..n {
         mine.notified().await;
@@ -94,13 +100,21 @@ where
     second.await.unwrap();
 }
 
-/// Runs `there` in a runtime with a thread of its own.
+/// Runs `there` in a runtime with a thread of its own. The two begin together.
 async fn between<A, B>(here: A, there: B)
 where
     A: Future<Output = ()> + Send + 'static,
     B: Future<Output = ()> + Send + 'static,
 {
-    let other = thread::spawn(move || Builder::new_current_thread().build().unwrap().block_on(there));
+    let both_run = Arc::new(std::sync::Barrier::new(2));
+    let also_here = both_run.clone();
+    let other = thread::spawn(move || {
+        Builder::new_current_thread().build().unwrap().block_on(async {
+            both_run.wait();
+            tokio::spawn(there).await.unwrap();
+        })
+    });
+    also_here.wait();
     tokio::spawn(here).await.unwrap();
     other.join().unwrap();
 }
@@ -118,6 +132,10 @@ pub fn run(row: &str, n: u64) {
             "shared" => tokio::spawn(read_and_unlock(s, n, false)).await.unwrap(),
             "shared_handed" => both(read_and_unlock(s.clone(), half, true), write_and_unlock(s, half)).await,
             "permit_threads" => between(take_and_give_back(one.clone(), half), take_and_give_back(one, half)).await,
+            "turns_threads" => {
+                let none = Arc::new(Semaphore::new(0));
+                between(take_and_give(one.clone(), none.clone(), half), take_and_give(none, one, half)).await
+            }
             "event" => {
                 let (a, b) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
                 a.notify_one();
