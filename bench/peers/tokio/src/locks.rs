@@ -1,7 +1,7 @@
 //! The rows of bench/compared/locks.cpp. It has no condition variable and no latch: programs take a Notify beside a
 //! Mutex, or beside a counter. A limiter of rates is in other crates.
-use std::cell::Cell;
 use std::future::Future;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 use std::thread;
 use tokio::runtime::Builder;
@@ -62,15 +62,14 @@ async fn take_turns(turn: Arc<Mutex<u64>>, changed: Arc<Notify>, mine: u64, n: u
 }
 async fn count_down(n: u64) {
     for _ in 0..n / 10 {
-        let left = Cell::new(10);
+        let left = AtomicU64::new(10); // Another task may count, too.
         let is_zero = Notify::new();
         for _ in 0..10 {
-            left.set(left.get() - 1);
-            if left.get() == 0 {
+            if left.fetch_sub(1, Ordering::AcqRel) == 1 {
                 is_zero.notify_waiters();
             }
         }
-        if left.get() != 0 {
+        if left.load(Ordering::Acquire) != 0 {
             is_zero.notified().await;
         }
     }
@@ -145,7 +144,7 @@ pub fn run(row: &str, n: u64) {
                 let (turn, changed) = (Arc::new(Mutex::new(0)), Arc::new(Notify::new()));
                 both(take_turns(turn.clone(), changed.clone(), 0, half), take_turns(turn, changed, 1, half)).await
             }
-            "latch" => count_down(n).await,
+            "latch" => tokio::spawn(count_down(n)).await.unwrap(),
             "barrier" => {
                 let ten = Arc::new(Barrier::new(10));
                 let all: Vec<_> = (0..10).map(|_| tokio::spawn(meet(ten.clone(), n / 10))).collect();
