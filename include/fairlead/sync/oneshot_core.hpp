@@ -57,10 +57,10 @@ public:
                 why = std::current_exception();
             }
         });
-        if (others_wait) [[unlikely]]
-            end_waits();
         if (released)
             engine().post(*released);
+        if (others_wait) [[unlikely]]
+            end_waits();
         if (why) [[unlikely]]
             std::rethrow_exception(std::move(why));
         return is_sent;

@@ -236,17 +236,19 @@ TEST_F(ChannelEnds, AOneshotGivesOneOfTheReceiversTheMessageAndTheOthersNone) {
     auto ends8 = make_oneshot<std::string>(context);
     auto& tx = ends8.first;
     auto& rx = ends8.second;
-    for (char name : {'a', 'b', 'c'})
-        spawn([copy = rx, name, this]() mutable -> awaitable<void> {
+    for (int i = 0; i != 3; ++i)
+        spawn([copy = rx, this]() mutable -> awaitable<void> {
             auto const m = co_await copy.next();
-            log += name + (m ? *m : "-");
+            log += m ? *m : "-";
         });
     EXPECT_FALSE(world.run_for(1s));
     EXPECT_FALSE(rx.ready());
     EXPECT_TRUE(tx.send("1"));
     EXPECT_TRUE(rx.ready() && tx.is_closed());
     world.run();
-    EXPECT_EQ(log, "a1b-c-");
+    EXPECT_EQ(log.size(), 3U);
+    EXPECT_NE(log.find('1'), std::string::npos);
+    EXPECT_EQ(log.find('1'), log.rfind('1'));
     EXPECT_FALSE(rx.try_next());
 }
 
