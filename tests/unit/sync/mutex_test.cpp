@@ -354,14 +354,15 @@ TEST(MutexOfAContext, IsLockedAtOnceInAnotherContextWhileItIsFree) {
 /// Of two threads that want the first object of a context, one may have made a list of waits in vain.
 TEST(WaitDomain, ThatIsGivenUpLeavesTheContextItsOwn) {
     auto const witness = std::make_shared<int>();
+    std::unique_ptr<mutex> outlives;
     {
         io_context context;
-        mutex m(context);
+        outlives = std::make_unique<mutex>(context);
         {
             impl::sync::wait_domain const in_vain(context);
         }
-        EXPECT_TRUE(m.try_lock());
-        m.async_lock([kept = witness](error_code) { ADD_FAILURE(); });
+        EXPECT_TRUE(outlives->try_lock());
+        outlives->async_lock([kept = witness](error_code) { ADD_FAILURE(); });
         EXPECT_EQ(witness.use_count(), 2);
     }
     EXPECT_EQ(witness.use_count(), 1);
