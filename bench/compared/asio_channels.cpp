@@ -1,4 +1,4 @@
-// The rows of channels.cpp for Asio.
+// The rows of channels.cpp for Asio, and the row `oneshot` of messages.cpp.
 //
 //   asio_channels ROW N
 #include <asio.hpp>
@@ -22,6 +22,13 @@ template <class Channel> asio::awaitable<void> receive(Channel& from, long n, lo
     for (; n > 0; --n)
         sum += co_await from.async_receive(asio::use_awaitable);
 }
+asio::awaitable<void> send_to_itself(asio::io_context& context, long n, long& sum) {
+    for (long i = 1; i <= n; ++i) {
+        numbers one(context, 1);
+        one.try_send(asio::error_code(), i);
+        sum += co_await one.async_receive(asio::use_awaitable);
+    }
+}
 asio::awaitable<void> by_turns(numbers& both, long n, long& sum) {
     for (long i = 1; i <= n; ++i) {
         both.try_send(asio::error_code(), i);
@@ -42,6 +49,9 @@ int main(int argc, char** argv) {
     numbers through(context, is("none") ? 0 : is("one") ? 1 : 64);
     if (is("try")) {
         asio::co_spawn(context, by_turns(through, n, sum), asio::detached);
+        context.run();
+    } else if (is("oneshot")) {
+        asio::co_spawn(context, send_to_itself(context, n, sum), asio::detached);
         context.run();
     } else if (is("threads")) {
         // Both contexts are used by two threads: without the hint of one.

@@ -1,6 +1,7 @@
-// The rows of channels.cpp for Boost.Cobalt, whose channels belong to one thread.
+// The rows of channels.cpp for Boost.Cobalt, whose channels belong to one thread, and the row `oneshot` of
+// messages.cpp.
 //
-//   cobalt_channels none|one|many N
+//   cobalt_channels none|one|many|oneshot N
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/cobalt/channel.hpp>
@@ -24,6 +25,13 @@ cobalt::task<void> receive(cobalt::channel<long>& from, long n, long& sum) {
     for (; n > 0; --n)
         sum += co_await from.read();
 }
+cobalt::task<void> send_to_itself(long n, long& sum) {
+    for (long i = 1; i <= n; ++i) {
+        cobalt::channel<long> one(1);
+        co_await one.write(i);
+        sum += co_await one.read();
+    }
+}
 
 } // namespace
 
@@ -36,8 +44,12 @@ int main(int argc, char** argv) {
     asio::io_context context(1);
     cobalt::this_thread::set_executor(context.get_executor());
     cobalt::channel<long> through(is("none") ? 0 : is("one") ? 1 : 64, context.get_executor());
-    cobalt::spawn(context, receive(through, n, sum), asio::detached);
-    cobalt::spawn(context, send(through, n), asio::detached);
+    if (is("oneshot")) {
+        cobalt::spawn(context, send_to_itself(n, sum), asio::detached);
+    } else {
+        cobalt::spawn(context, receive(through, n, sum), asio::detached);
+        cobalt::spawn(context, send(through, n), asio::detached);
+    }
     context.run();
     return sum == n * (n + 1) / 2 ? 0 : 1;
 }

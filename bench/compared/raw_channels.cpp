@@ -2,30 +2,13 @@
 //
 //   raw_channels ROW N
 //     ROW  try, one, many  as channels.cpp says; one place is the least that such a ring has
-#include <coroutine>
+#include "bare_coroutines.hpp"
+
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
-#include <exception>
-#include <utility>
 
 namespace {
-
-std::deque<std::coroutine_handle<>> can_go_on;
-
-struct started {
-    struct promise_type {
-        started get_return_object() noexcept {
-            can_go_on.push_back(std::coroutine_handle<promise_type>::from_promise(*this));
-            return {};
-        }
-        std::suspend_always initial_suspend() noexcept { return {}; }
-        std::suspend_never final_suspend() noexcept { return {}; }
-        void return_void() noexcept {}
-        void unhandled_exception() noexcept { std::terminate(); }
-    };
-};
 
 struct ring {
     long places[64];
@@ -96,10 +79,6 @@ int main(int argc, char** argv) {
         receive(through, n, sum);
         send(through, n);
     }
-    while (!can_go_on.empty()) {
-        auto const next = can_go_on.front();
-        can_go_on.pop_front();
-        next.resume();
-    }
+    run_all();
     return sum == n * (n + 1) / 2 ? 0 : 1;
 }

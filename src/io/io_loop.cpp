@@ -193,8 +193,8 @@ template <class Last> void io_loop::abandon_all_and(Last last) noexcept {
         do {
             reactor_->take_pending(local_);
             host_->take_pending(local_);
-            if (other_waits_)
-                other_waits_->take_pending(local_);
+            if (auto* const others = abandoned_too())
+                others->take_pending(local_);
             while (!timers_->heap.empty()) {
                 auto& t = timers_->heap.pop();
                 if (t.is_limit)

@@ -20,7 +20,7 @@ void barrier_core::drop_one() noexcept {
     });
 }
 
-bool barrier_core::try_wait(wait_op&) noexcept {
+bool barrier_core::try_wait() noexcept {
     bool is_last = false;
     domain().change([&](op_queue& ready) {
         is_last = size() + 1 >= expected_;

@@ -8,7 +8,7 @@ std::size_t latch_core::left() const noexcept {
     return domain().look([this] { return left_; });
 }
 
-void latch_core::count_down(std::size_t n) noexcept {
+void latch_core::count_down_to_zero(std::size_t n) noexcept {
     domain().change([&](op_queue& ready) {
         FAIRLEAD_ASSERT(n <= left_);
         left_ -= n;

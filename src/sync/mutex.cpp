@@ -1,5 +1,7 @@
 #include <fairlead/sync/mutex.hpp>
 
+#include <utility>
+
 namespace fairlead::impl::sync {
 
 mutex_core::~mutex_core() { leave(); }
@@ -8,18 +10,12 @@ bool mutex_core::is_locked() const noexcept {
     return domain().look([this] { return is_locked_; });
 }
 
-bool mutex_core::take_now() noexcept {
-    if (is_locked_)
-        return false; // As it is whenever somebody waits.
-    is_locked_ = true;
-    return true;
-}
-
-bool mutex_core::try_lock() noexcept {
-    return domain().look([this] { return take_now(); });
-}
-
 void mutex_core::unlock() noexcept {
+    if (!domain().is_done_without_lock([this]() noexcept { return empty() && std::exchange(is_locked_, false); }))
+        unlock_for_others();
+}
+
+FAIRLEAD_NOINLINE void mutex_core::unlock_for_others() noexcept {
     domain().change([this](op_queue& ready) { unlock_for(ready); });
 }
 

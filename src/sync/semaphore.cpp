@@ -8,17 +8,6 @@ std::size_t semaphore_core::permits() const noexcept {
     return domain().look([this] { return permits_; });
 }
 
-bool semaphore_core::take_now(std::size_t n) noexcept {
-    if (!empty() || permits_ < n)
-        return false;
-    permits_ -= n;
-    return true;
-}
-
-bool semaphore_core::try_acquire(std::size_t n) noexcept {
-    return domain().look([&] { return take_now(n); });
-}
-
 void semaphore_core::wait(owning_op& o) noexcept {
     domain().change([&](op_queue& ready) {
         if (take_now(o.amount))
@@ -29,6 +18,17 @@ void semaphore_core::wait(owning_op& o) noexcept {
 }
 
 void semaphore_core::release(std::size_t n) noexcept {
+    auto const add = [this, n]() noexcept {
+        if (!empty())
+            return false;
+        permits_ += n;
+        return true;
+    };
+    if (!domain().is_done_without_lock(add))
+        release_to_others(n);
+}
+
+FAIRLEAD_NOINLINE void semaphore_core::release_to_others(std::size_t n) noexcept {
     domain().change([&](op_queue& ready) {
         permits_ += n;
         let_go(ready);

@@ -4,20 +4,6 @@ namespace fairlead::impl::sync {
 
 shared_mutex_core::~shared_mutex_core() { leave(); }
 
-bool shared_mutex_core::take_now(std::size_t how) noexcept {
-    if (has_writer_ || (how == exclusive && readers_ != 0))
-        return false;
-    if (how == exclusive)
-        has_writer_ = true;
-    else
-        ++readers_;
-    return true;
-}
-
-bool shared_mutex_core::try_lock(std::size_t how) noexcept {
-    return domain().look([&] { return empty() && take_now(how); });
-}
-
 void shared_mutex_core::wait(owning_op& o) noexcept {
     domain().change([&](op_queue& ready) {
         if (empty() && take_now(o.amount))

@@ -18,7 +18,12 @@ private:
 
 } // namespace
 
-std::shared_ptr<wait_domain> domain_of(execution_context& c) { return use_service<domain_of_context>(c).domain; }
+/// Of two threads that make the service one has to give its own up: only the domain that is found is the loop's.
+std::shared_ptr<wait_domain> domain_of(execution_context& c) {
+    auto const& domain = use_service<domain_of_context>(c).domain;
+    domain->enter_loop();
+    return domain;
+}
 
 /// A thread that finds the loop without an owner takes its place: a program may prepare something before run() without
 /// sharing the lock.

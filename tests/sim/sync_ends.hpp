@@ -27,7 +27,7 @@ struct ends_message {
 
 /// The receiving side, and the model that a channel and a oneshot share. A wait's amount is the message that it sends
 /// or, once it is known, receives; 0: none.
-class receiving_subject : public sync_subject {
+template <class Receiver> class receiving_subject : public sync_subject {
 public:
     void settle() override {
         sync_subject::settle();
@@ -37,7 +37,7 @@ public:
     }
 
 protected:
-    using receiver = channel_receiver<ends_message>;
+    using receiver = Receiver;
     using sync_subject::sync_subject;
 
     virtual void drop_senders() = 0;
@@ -160,7 +160,7 @@ private:
     std::size_t last_id_ = 0;
 };
 
-class message_channel_subject final : public receiving_subject {
+class message_channel_subject final : public receiving_subject<channel_receiver<ends_message>> {
 public:
     message_channel_subject(sim::world& w, ledger& l)
         : receiving_subject(w, l, "channel of handles"),
@@ -251,7 +251,7 @@ private:
     std::size_t sends_open_ = 0;
 };
 
-class oneshot_subject final : public receiving_subject {
+class oneshot_subject final : public receiving_subject<oneshot_receiver<ends_message>> {
 public:
     oneshot_subject(sim::world& w, ledger& l) : receiving_subject(w, l, "oneshot"), context_(w.context()) { renew(); }
 

@@ -81,8 +81,14 @@ public:
     protected:
         ~other_waits() = default;
     };
-    /// Has to be taken back (null) before `o` goes.
-    void abandons_too(other_waits* o) noexcept { other_waits_ = o; }
+    /// Has to be taken back before `o` goes. Any thread.
+    void abandons_too(other_waits& o) noexcept { other_waits_.store(&o, std::memory_order_release); }
+    void abandons_no_more(other_waits& o) noexcept {
+        auto* expected = &o;
+        other_waits_.compare_exchange_strong(expected, nullptr, std::memory_order_relaxed);
+    }
+    /// Null: there are none yet.
+    other_waits* abandoned_too() const noexcept { return other_waits_.load(std::memory_order_acquire); }
 
     loop_counters counters() const noexcept;
     std::size_t timers_pending() const noexcept;
@@ -267,7 +273,7 @@ private:
     std::atomic<unsigned> marks_{0}; ///< since it was posted; 0: it is not in the inbox
     std::atomic<std::size_t> references_{1};
     std::atomic<bool> is_retired_{false};
-    other_waits* other_waits_ = nullptr;
+    std::atomic<other_waits*> other_waits_{nullptr};
     bool has_own_thread_ = false;
     std::atomic<std::uint64_t> watch_{0}; ///< the number of the io::impl::run_watch; 0: nobody watches
 };

@@ -105,6 +105,8 @@ template <class Init, class Handler> struct handler_op : Init::record {
 ///               refers to into so many bytes behind the op. Only for primitives that hold more than fits into it.
 ///   attempt(r)  tries; true: done, the result is in r; false: nothing happened
 ///   is_tried_anywhere  optional, with attempt(): any thread may try it, not only the owner of the loop
+///   is_tried_unprepared  optional, with attempt(): it writes whatever take() reads, so that an await prepares the
+///               record only if it has to wait
 ///   submit(r)   hands the record over; it will be run exactly once, never from within this call
 ///   block(v)    optional: performs the operation in the calling thread; or block(), which returns the values
 ///   take(r)     static: the arguments of the completion, from the result in r
@@ -116,6 +118,7 @@ template <class Init, class Handler> struct handler_op : Init::record {
 ///   slot_of(r)  static, optional: the slot that the op listens to, in place of its handler's
 ///   hears_both  optional type, with slot_of(r): the call operator takes care of a handler that has a slot, too
 ///   plain_result  optional type: take(r) does no more than read error and n of the result, and needs no drop
+///   plain_attempt  optional type: as plain_result, after attempt() has succeeded
 template <class Derived> struct primitive {
     using primitive_tag = void;
     static constexpr bool drops = false;

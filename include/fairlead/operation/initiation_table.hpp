@@ -156,6 +156,8 @@ template <class Init, class... Args> struct primitive_functions
     using record = typename Init::record;
     static constexpr bool can_try = requires(Init const& i, record& r) { i.attempt(r); };
     static constexpr bool plain_result = requires { typename Init::plain_result; };
+    static constexpr bool plain_attempt = plain_result || requires { typename Init::plain_attempt; };
+    static constexpr bool is_tried_unprepared = requires { requires Init::is_tried_unprepared; };
     static constexpr bool hears_of_completion = requires(record& r) { Init::completed(r); };
     static constexpr bool has_executor = false;
     static constexpr bool is_asked_in_place = cancellable_record<record> && !takes_here<Init> && !has_own_slot<Init>;
@@ -174,11 +176,14 @@ template <class Init, class... Args> struct primitive_functions
                 return step::not_ready;
             }
             record& o = r.make<record>();
-            i.prepare(o);
+            if constexpr (!is_tried_unprepared)
+                i.prepare(o);
             if (i.attempt(o)) {
-                r.state = plain_result ? exec::await_state::plain : exec::await_state::idle;
+                r.state = plain_attempt ? exec::await_state::plain : exec::await_state::idle;
                 return step::ready;
             }
+            if constexpr (is_tried_unprepared)
+                i.prepare(o);
             r.state = exec::await_state::prepared;
         }
         return step::not_ready;

@@ -5,12 +5,60 @@
 #include <fairlead/sync/mutex.hpp>
 
 #include <atomic>
+#include <optional>
+#include <utility>
 
 namespace fairlead {
 
 template <class Executor = any_io_executor> class basic_async_once;
 /// The one with the default executor.
 using async_once = basic_async_once<>;
+
+namespace impl::coro { // group_operation.hpp, which those include who make groups
+template <class Part> struct member_for;
+template <class T> class coroutine_member;
+} // namespace impl::coro
+
+namespace impl::scope {
+
+/// The result of async_once::call(). The await itself sees whether it is done, which takes no frame.
+template <class Once, class F> class [[nodiscard("nothing is called before this is awaited")]] once_call {
+public:
+    once_call(Once& o, F&& f) : once_(o), f_(std::move(f)) {}
+    /// Before it is awaited.
+    once_call(once_call&& other) : once_(other.once_), f_(std::move(other.f_)) {}
+    once_call& operator=(once_call&&) = delete;
+
+    /// For whom an awaitable is wanted, or a function that returns one.
+    operator awaitable<void>() && { return (*this)(); }
+    awaitable<void> operator()() { return once_.call_in_turn(std::move(f_)); }
+
+    bool await_ready() const noexcept { return once_.is_done(); }
+    template <class Promise> void await_suspend(std::coroutine_handle<Promise> h) {
+        static_assert(
+            requires { h.promise().link.record; },
+            "this is awaited by a coroutine of this library: an awaitable, or what co_spawn starts");
+        later_.emplace((*this)(), h.promise());
+        later_->await_suspend(h);
+    }
+    void await_resume() {
+        if (later_)
+            later_->await_resume();
+    }
+
+private:
+    Once& once_;
+    F f_;
+    std::optional<coro::child_awaiter<void>> later_;
+};
+/// As a part of a group.
+template <class Once, class F> awaitable<void> as_part(once_call<Once, F>&& c) { return std::move(c); }
+
+} // namespace impl::scope
+
+template <class Once, class F> struct impl::coro::member_for<impl::scope::once_call<Once, F>> {
+    using type = coroutine_member<void>;
+};
 
 /// Runs a function until it has succeeded once, and never in two coroutines at a time.
 /// Threads: any.
@@ -39,8 +87,14 @@ public:
     /// Immediate  when it is done
     /// Lifetime   *this outlives the call; f is kept; f must not call this
     /// Threads    any
-    /// Allocates  its frame, from the recycler
-    template <class F> [[nodiscard("nothing is called before this is awaited")]] awaitable<void> call(F f) {
+    /// Allocates  nothing when it is done; else a frame, from the recycler
+    template <class F> impl::scope::once_call<basic_async_once, F> call(F f) {
+        return impl::scope::once_call<basic_async_once, F>(*this, std::move(f));
+    }
+
+private:
+    template <class Once, class F> friend class impl::scope::once_call;
+    template <class F> awaitable<void> call_in_turn(F f) {
         if (is_done())
             co_return;
         mutex_guard const mine = co_await turn_.async_guard();
@@ -50,7 +104,6 @@ public:
         is_done_.store(true, std::memory_order_release);
     }
 
-private:
     basic_mutex<Executor> turn_;
     std::atomic<bool> is_done_{false};
 };

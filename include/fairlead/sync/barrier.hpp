@@ -24,7 +24,7 @@ public:
     FAIRLEAD_EXPORT std::size_t expected() const noexcept;
     FAIRLEAD_EXPORT std::size_t arrived() const noexcept;
     FAIRLEAD_EXPORT void drop_one() noexcept;
-    FAIRLEAD_EXPORT bool try_wait(wait_op& o) noexcept;
+    FAIRLEAD_EXPORT bool try_wait() noexcept;
     FAIRLEAD_EXPORT void wait(wait_op& o) noexcept;
 
 private:

@@ -21,7 +21,7 @@ public:
     FAIRLEAD_EXPORT bool is_set() const noexcept;
     FAIRLEAD_EXPORT void set() noexcept;
     FAIRLEAD_EXPORT void reset() noexcept;
-    bool try_wait(wait_op&) const noexcept { return is_set(); }
+    bool try_wait() const noexcept { return is_set(); }
     FAIRLEAD_EXPORT void wait(wait_op& o) noexcept;
 
 private:

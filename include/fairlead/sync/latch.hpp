@@ -19,11 +19,21 @@ public:
     FAIRLEAD_EXPORT ~latch_core();
 
     FAIRLEAD_EXPORT std::size_t left() const noexcept;
-    FAIRLEAD_EXPORT void count_down(std::size_t n) noexcept;
-    bool try_wait(wait_op&) const noexcept { return left() == 0; }
+    void count_down(std::size_t n) noexcept {
+        auto const count = [this, n]() noexcept {
+            if (n >= left_)
+                return false;
+            left_ -= n;
+            return true;
+        };
+        if (!domain().is_done_without_lock(count))
+            count_down_to_zero(n);
+    }
+    bool try_wait() const noexcept { return left() == 0; }
     FAIRLEAD_EXPORT void wait(wait_op& o) noexcept;
 
 private:
+    FAIRLEAD_EXPORT void count_down_to_zero(std::size_t n) noexcept; ///< perhaps
     void let_go(op_queue& ready) noexcept override;
 
     std::size_t left_;

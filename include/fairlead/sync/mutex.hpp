@@ -31,9 +31,11 @@ public:
     FAIRLEAD_EXPORT ~mutex_core();
 
     FAIRLEAD_EXPORT bool is_locked() const noexcept;
-    FAIRLEAD_EXPORT bool try_lock() noexcept;
+    bool try_lock() noexcept {
+        return domain().look([this]() noexcept { return take_now(); });
+    }
     FAIRLEAD_EXPORT void unlock() noexcept;
-    bool try_wait(owning_op&) noexcept { return try_lock(); }
+    bool try_wait(std::size_t) noexcept { return try_lock(); }
     FAIRLEAD_EXPORT void wait(owning_op& o) noexcept;
 
     // ---- under the lock of the domain
@@ -41,7 +43,13 @@ public:
     void unlock_for(op_queue& ready) noexcept;
 
 private:
-    bool take_now() noexcept;
+    bool take_now() noexcept {
+        if (is_locked_)
+            return false; // As it is whenever somebody waits.
+        is_locked_ = true;
+        return true;
+    }
+    void unlock_for_others() noexcept;
     void let_go(op_queue& ready) noexcept override;
     void take_back(owning_op& o, op_queue& ready) noexcept override;
 

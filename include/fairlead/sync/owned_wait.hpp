@@ -66,19 +66,24 @@ private:
     owning_op* given_ = nullptr;
 };
 
-/// The base of the initiation of such a wait. Object has the functions that wait_primitive asks for.
+/// The base of the initiation of such a wait. Object has two functions: `try_wait(amount)`, which is true when there is
+/// nothing to wait for, and `wait(o)`.
 template <class Derived, class Object> struct owning_primitive : operation::primitive<Derived> {
     using record = owning_op;
     static constexpr bool drops = true;
+    static constexpr bool is_tried_anywhere = true;
+    static constexpr bool is_tried_unprepared = true;
 
     Object* of;
 
     explicit owning_primitive(Object& o) noexcept : of(&o) {}
+    static std::size_t amount() noexcept { return 0; } // Those that ask for more or less say so.
     loop* home() const noexcept { return &of->engine(); }
     void prepare(owning_op& o) const noexcept {
         o.cancel = nullptr;
         o.domain = &of->domain();
         o.list = nullptr;
+        o.amount = static_cast<Derived const&>(*this).amount();
         o.of = of;
         o.error = 0;
         o.has.store(owning_op::share::none, std::memory_order_relaxed);
@@ -86,9 +91,10 @@ template <class Derived, class Object> struct owning_primitive : operation::prim
     }
     static bool ready() noexcept { return true; }
     bool attempt(owning_op& o) const noexcept {
-        if (!of->try_wait(o))
+        if (!of->try_wait(static_cast<Derived const&>(*this).amount()))
             return false;
         o.result = {0, 0, 0};
+        o.of = of;
         o.has.store(owning_op::share::taken, std::memory_order_relaxed);
         return true;
     }
@@ -100,6 +106,7 @@ template <class Derived, class Object> struct owning_primitive : operation::prim
 template <class Derived, class Object> struct plain_owning_primitive : owning_primitive<Derived, Object> {
     using owning_primitive<Derived, Object>::owning_primitive;
     using signature = void(error_code);
+    using plain_attempt = void;
     static std::tuple<error_code> take(owning_op& o) noexcept {
         owned_object::is_taken(o);
         return {operation::to_error_code(o.result.error)};

@@ -23,7 +23,7 @@ public:
     template <class Executor> limiter_core(Executor const& e, bucket_shape const& s)
         : waited_object(e),
           bucket_(s, engine().now_ns()),
-          alarm_(make_alarm(domain_of(exec::context_of(e)))) {}
+          alarm_(make_alarm(domain_for(e))) {}
     FAIRLEAD_EXPORT ~limiter_core();
 
     FAIRLEAD_EXPORT std::size_t tokens() noexcept;

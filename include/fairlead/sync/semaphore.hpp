@@ -21,13 +21,21 @@ public:
     FAIRLEAD_EXPORT ~semaphore_core();
 
     FAIRLEAD_EXPORT std::size_t permits() const noexcept;
-    FAIRLEAD_EXPORT bool try_acquire(std::size_t n) noexcept;
+    bool try_acquire(std::size_t n) noexcept {
+        return domain().look([this, n]() noexcept { return take_now(n); });
+    }
     FAIRLEAD_EXPORT void release(std::size_t n) noexcept;
-    bool try_wait(owning_op& o) noexcept { return try_acquire(o.amount); }
+    bool try_wait(std::size_t n) noexcept { return try_acquire(n); }
     FAIRLEAD_EXPORT void wait(owning_op& o) noexcept;
 
 private:
-    bool take_now(std::size_t n) noexcept;
+    bool take_now(std::size_t n) noexcept {
+        if (!empty() || permits_ < n)
+            return false;
+        permits_ -= n;
+        return true;
+    }
+    void release_to_others(std::size_t n) noexcept;
     void let_go(op_queue& ready) noexcept override;
     void take_back(owning_op& o, op_queue& ready) noexcept override;
 
@@ -39,10 +47,7 @@ struct acquire : plain_owning_primitive<acquire, semaphore_core> {
 
     acquire(semaphore_core& s, std::size_t n) noexcept : plain_owning_primitive(s), permits(n) {}
     static std::string describe() { return "acquire from a semaphore"; }
-    void prepare(owning_op& o) const noexcept {
-        plain_owning_primitive::prepare(o);
-        o.amount = permits;
-    }
+    std::size_t amount() const noexcept { return permits; }
 };
 
 } // namespace impl::sync

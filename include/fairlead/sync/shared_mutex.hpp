@@ -21,13 +21,23 @@ public:
     template <class Executor> explicit shared_mutex_core(Executor const& e) : owned_object(e) {}
     FAIRLEAD_EXPORT ~shared_mutex_core();
 
-    FAIRLEAD_EXPORT bool try_lock(std::size_t how) noexcept;
+    bool try_lock(std::size_t how) noexcept {
+        return domain().look([this, how]() noexcept { return empty() && take_now(how); });
+    }
     FAIRLEAD_EXPORT void unlock(std::size_t how) noexcept;
-    bool try_wait(owning_op& o) noexcept { return try_lock(o.amount); }
+    bool try_wait(std::size_t how) noexcept { return try_lock(how); }
     FAIRLEAD_EXPORT void wait(owning_op& o) noexcept;
 
 private:
-    bool take_now(std::size_t how) noexcept;
+    bool take_now(std::size_t how) noexcept {
+        if (has_writer_ || (how == exclusive && readers_ != 0))
+            return false;
+        if (how == exclusive)
+            has_writer_ = true;
+        else
+            ++readers_;
+        return true;
+    }
     void unlock_for(std::size_t how, op_queue& ready) noexcept;
     void let_go(op_queue& ready) noexcept override;
     void take_back(owning_op& o, op_queue& ready) noexcept override;
@@ -40,10 +50,7 @@ struct lock_shared_mutex : plain_owning_primitive<lock_shared_mutex, shared_mute
     shared_mutex_core::kind kind;
 
     lock_shared_mutex(shared_mutex_core& m, shared_mutex_core::kind k) noexcept : plain_owning_primitive(m), kind(k) {}
-    void prepare(owning_op& o) const noexcept {
-        plain_owning_primitive::prepare(o);
-        o.amount = kind;
-    }
+    std::size_t amount() const noexcept { return kind; }
     std::string describe() const {
         return kind == shared_mutex_core::exclusive ? "lock a shared mutex" : "lock a shared mutex for reading";
     }

@@ -51,16 +51,21 @@ private:
 };
 
 /// The waits on the loop of one context. Objects that outlive the context keep it.
-class FAIRLEAD_EXPORT wait_domain final : io_loop::other_waits {
+class FAIRLEAD_EXPORT wait_domain final : io_loop::other_waits, public std::enable_shared_from_this<wait_domain> {
 public:
-    explicit wait_domain(execution_context& c) : engine_(io::impl::io_loop_of_context(c)) {
-        engine_->abandons_too(this);
-    }
-    ~wait_domain() { engine_->abandons_too(nullptr); }
+    explicit wait_domain(execution_context& c) : engine_(io::impl::io_loop_of_context(c)) {}
+    ~wait_domain() { engine_->abandons_no_more(*this); }
     wait_domain(wait_domain const&) = delete;
     wait_domain& operator=(wait_domain const&) = delete;
 
     io_loop& engine() const noexcept { return *engine_; }
+    /// From then on the loop knows it.
+    void enter_loop() noexcept {
+        if (engine_->abandoned_too() != this)
+            engine_->abandons_too(*this);
+    }
+    /// Null: nobody has asked for it yet.
+    static wait_domain* known_to(io_loop& l) noexcept { return static_cast<wait_domain*>(l.abandoned_too()); }
     /// Calls f(ready) under the lock, and then posts what that has moved to `ready`.
     template <class F> FAIRLEAD_ALWAYS_INLINE void change(F f) noexcept {
         op_queue ready;
@@ -75,6 +80,13 @@ public:
             return;
         F copy(f);
         with_lock(&call<F>, &copy);
+    }
+    /// Whether f() has done all that there is to do: it is called where that takes no lock. Else the caller goes the
+    /// long way.
+    template <class F> FAIRLEAD_ALWAYS_INLINE bool is_done_without_lock(F f) noexcept {
+        bool is_done = false;
+        static_cast<void>(lock_.try_as_owner(*engine_, [f, &is_done]() noexcept { is_done = f(); }));
+        return is_done;
     }
     /// Returns what `f` does under the lock.
     template <class F> FAIRLEAD_ALWAYS_INLINE auto look(F f) noexcept {
@@ -110,6 +122,13 @@ private:
 };
 
 FAIRLEAD_EXPORT std::shared_ptr<wait_domain> domain_of(execution_context& c);
+/// The domain of an executor's context. A loop of ours knows its own, which takes no look among the services.
+template <class Executor> std::shared_ptr<wait_domain> domain_for(Executor const& e) {
+    if (loop* const l = exec::loop_of(e)) [[likely]]
+        if (wait_domain* const known = wait_domain::known_to(io_loop::of(*l))) [[likely]]
+            return known->shared_from_this();
+    return domain_of(exec::context_of(e));
+}
 
 /// How such an op is asked to end early (operation/operation_slot.hpp).
 struct wait_canceller {

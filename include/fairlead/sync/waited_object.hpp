@@ -23,7 +23,7 @@ protected:
     template <class Executor>
     explicit waited_object(Executor const& e, int error_of_cancelled = error::operation_aborted)
         : wait_list(error_of_cancelled),
-          domain_(domain_of(exec::context_of(e))),
+          domain_(domain_for(e)),
           runs_handlers_(exec::loop_of(e)) {}
     /// The derived class calls cancel() in its destructor: those that wait next may then be let go.
     ~waited_object() = default;
@@ -33,13 +33,14 @@ private:
     bool runs_handlers_;
 };
 
-/// The base of the initiation of such a wait. Object has two functions: `try_wait(o)`, which is true when there is
+/// The base of the initiation of such a wait. Object has two functions: `try_wait()`, which is true when there is
 /// nothing to wait for, and `wait(o)`.
 template <class Derived, class Object> struct wait_primitive : operation::primitive<Derived> {
     using signature = void(error_code);
     using plain_result = void;
     using record = wait_op;
     static constexpr bool is_tried_anywhere = true;
+    static constexpr bool is_tried_unprepared = true;
 
     Object* of;
 
@@ -53,7 +54,7 @@ template <class Derived, class Object> struct wait_primitive : operation::primit
     static bool ready() noexcept { return true; }
     bool attempt(wait_op& o) const noexcept {
         o.result = {0, 0, 0};
-        return of->try_wait(o);
+        return of->try_wait();
     }
     void submit(wait_op& o) const noexcept { of->wait(o); }
     static std::tuple<error_code> take(wait_op& o) noexcept { return {operation::to_error_code(o.result.error)}; }

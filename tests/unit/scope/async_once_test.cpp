@@ -1,5 +1,6 @@
 #include <fairlead/scope/async_once.hpp>
 
+#include <fairlead/coro/when_all.hpp>
 #include <fairlead/exec/thread_pool.hpp>
 #include <fairlead/token/use_future.hpp>
 #include <support/scale.hpp>
@@ -122,6 +123,38 @@ TEST(AsyncOnceOfAPool, RunsOnceAmongThreads) {
         first.get();
         second.get();
     }
+}
+
+TEST_F(AsyncOnce, IsAPartOfAGroup) {
+    spawn([this]() -> fairlead::awaitable<void> {
+        auto const f = [this] { return work('a', duration(5), true); };
+        auto both = fairlead::when_all(once.call(f), once.call(f));
+        co_await std::move(both);
+        fairlead::awaitable<void> later = once.call(f);
+        co_await std::move(later);
+        log += '+';
+    });
+    world.run();
+    EXPECT_EQ(log, "a+");
+}
+
+TEST_F(AsyncOnce, IsAwaitedWithoutAFrameOnceItIsDone) {
+    spawn([this]() -> fairlead::awaitable<void> {
+        auto const f = [this] { return work('a', duration(1), true); };
+        co_await once.call(f);
+        auto const cached = fairlead::this_thread_recycler_counters().cached;
+        auto const items = context.counters().items;
+        for (int i = 0; i != 10; ++i) {
+            auto call = once.call(f);
+            EXPECT_TRUE(call.await_ready());
+            co_await std::move(call);
+        }
+        EXPECT_EQ(fairlead::this_thread_recycler_counters().cached, cached);
+        EXPECT_EQ(context.counters().items, items);
+        log += '+';
+    });
+    world.run();
+    EXPECT_EQ(log, "a+");
 }
 
 } // namespace

@@ -3,9 +3,12 @@
 #include <fairlead/sync/oneshot.hpp>
 #include <fairlead/sync/watch.hpp>
 
+#include <support/counting_new.hpp>
 #include <unit/sync/waiting.hpp>
 
 #include <memory>
+#include <optional>
+#include <string>
 
 namespace {
 
@@ -227,6 +230,74 @@ TEST_F(ChannelEnds, AWatchGivesTheNewestValueOnly) {
     });
     world.run();
     EXPECT_EQ(log, "first third fourth end");
+}
+
+TEST_F(ChannelEnds, AOneshotGivesOneOfTheReceiversTheMessageAndTheOthersNone) {
+    auto ends8 = make_oneshot<std::string>(context);
+    auto& tx = ends8.first;
+    auto& rx = ends8.second;
+    for (int i = 0; i != 3; ++i)
+        spawn([copy = rx, this]() mutable -> awaitable<void> {
+            auto const m = co_await copy.next();
+            log += m ? *m : "-";
+        });
+    EXPECT_FALSE(world.run_for(1s));
+    EXPECT_FALSE(rx.ready());
+    EXPECT_TRUE(tx.send("1"));
+    EXPECT_TRUE(rx.ready() && tx.is_closed());
+    world.run();
+    EXPECT_EQ(log.size(), 3U);
+    EXPECT_NE(log.find('1'), std::string::npos);
+    EXPECT_EQ(log.find('1'), log.rfind('1'));
+    EXPECT_FALSE(rx.try_next());
+}
+
+TEST_F(ChannelEnds, TheMessageOfAOneshotGoesWithTheLastReceiverWhicheverEndGoesFirst) {
+    auto const message = std::make_shared<int>(7);
+    for (bool const sender_goes_first : {false, true}) {
+        std::optional<oneshot_pair<std::shared_ptr<int>>> ends9(make_oneshot<std::shared_ptr<int>>(context));
+        std::optional tx(std::move(ends9->first));
+        std::optional rx(std::move(ends9->second));
+        ends9.reset();
+        std::optional copy(*rx);
+        EXPECT_TRUE(tx->send(message));
+        EXPECT_EQ(message.use_count(), 2);
+        if (sender_goes_first)
+            tx.reset();
+        rx.reset();
+        EXPECT_EQ(message.use_count(), 2);
+        EXPECT_TRUE(copy->ready());
+        copy.reset();
+        EXPECT_EQ(message.use_count(), 1);
+        EXPECT_FALSE(tx && tx->send(message));
+    }
+}
+
+TEST_F(ChannelEnds, AnEndOfAOneshotThatIsAssignedGivesItsOldOneUp) {
+    auto first = make_oneshot<int>(context);
+    auto second = make_oneshot<int>(context);
+    auto old = first.second;
+    first.first = std::move(second.first);
+    EXPECT_TRUE(old.ready());
+    EXPECT_FALSE(old.try_next());
+    old = second.second;
+    EXPECT_TRUE(first.first.send(5));
+    EXPECT_EQ(old.try_next(), 5);
+}
+
+/// After the first one, whose block is kept.
+TEST_F(ChannelEnds, AOneshotTakesNothingButABlockOfTheRecycler) {
+    auto const send_one = [this] {
+        auto ends10 = make_oneshot<int>(context);
+        EXPECT_TRUE(ends10.first.send(1));
+        EXPECT_EQ(ends10.second.try_next(), 1);
+    };
+    send_one();
+    auto const fresh = this_thread_recycler_counters().fresh;
+    test::new_counter const counted;
+    send_one();
+    EXPECT_EQ(counted.calls(), 0U);
+    EXPECT_EQ(this_thread_recycler_counters().fresh, fresh);
 }
 
 } // namespace

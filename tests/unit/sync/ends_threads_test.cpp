@@ -69,7 +69,7 @@ TEST(EndsOfAPool, OfAWatchTheLastValueIsSeen) {
         EXPECT_EQ(each.get(), n);
 }
 
-awaitable<int> answer(channel_receiver<int> from) {
+awaitable<int> answer(oneshot_receiver<int> from) {
     auto const m = co_await from.next();
     co_return m ? *m : -1;
 }

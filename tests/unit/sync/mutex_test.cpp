@@ -327,4 +327,45 @@ TEST(MutexOfAPool, CancelRacesWithUnlock) {
     }
 }
 
+/// Its loop is asked only where somebody has to wait: here it never runs.
+TEST(MutexOfAContext, IsLockedAtOnceInAnotherContextWhileItIsFree) {
+    io_context context, other;
+    mutex m(context);
+    int ended = 0;
+    auto const lock = [&]() -> awaitable<void> {
+        co_await m.async_lock();
+        EXPECT_FALSE(m.try_lock());
+        m.unlock();
+        {
+            auto const g = co_await m.async_guard();
+            EXPECT_TRUE(g && m.is_locked());
+        }
+        EXPECT_FALSE(m.is_locked());
+        ++ended;
+    };
+    co_spawn(other, lock, rethrow);
+    other.poll();
+    EXPECT_EQ(ended, 1);
+    thread_pool pool(1);
+    co_spawn(pool, lock, use_future).get();
+    EXPECT_EQ(ended, 2);
+}
+
+/// Of two threads that want the first object of a context, one may have made a list of waits in vain.
+TEST(WaitDomain, ThatIsGivenUpLeavesTheContextItsOwn) {
+    auto const witness = std::make_shared<int>();
+    std::unique_ptr<mutex> outlives;
+    {
+        io_context context;
+        outlives = std::make_unique<mutex>(context);
+        {
+            impl::sync::wait_domain const in_vain(context);
+        }
+        EXPECT_TRUE(outlives->try_lock());
+        outlives->async_lock([kept = witness](error_code) { ADD_FAILURE(); });
+        EXPECT_EQ(witness.use_count(), 2);
+    }
+    EXPECT_EQ(witness.use_count(), 1);
+}
+
 } // namespace

@@ -195,4 +195,22 @@ TEST(SemaphoreOfAPool, CancelRacesWithRelease) {
     }
 }
 
+TEST(SemaphoreOfAContext, GivesAFreePermitAtOnceInAnotherContext) {
+    io_context context, other;
+    semaphore s(context, 3);
+    bool is_done = false;
+    co_spawn(
+        other,
+        [&]() -> awaitable<void> {
+            co_await s.async_acquire(2);
+            EXPECT_EQ(s.permits(), 1U);
+            s.release(2);
+            is_done = true;
+        },
+        rethrow);
+    other.poll();
+    EXPECT_TRUE(is_done);
+    EXPECT_EQ(s.permits(), 3U);
+}
+
 } // namespace

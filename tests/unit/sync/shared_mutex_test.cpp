@@ -201,4 +201,24 @@ TEST(SharedMutexOfAPool, CancelRacesWithUnlock) {
     }
 }
 
+TEST(SharedMutexOfAContext, IsLockedAtOnceInAnotherContextWhileItIsFree) {
+    io_context context, other;
+    shared_mutex m(context);
+    EXPECT_TRUE(m.try_lock_shared());
+    bool is_done = false;
+    co_spawn(
+        other,
+        [&]() -> awaitable<void> {
+            co_await m.async_lock_shared();
+            EXPECT_FALSE(m.try_lock());
+            m.unlock_shared();
+            is_done = true;
+        },
+        rethrow);
+    other.poll();
+    EXPECT_TRUE(is_done);
+    m.unlock_shared();
+    EXPECT_TRUE(m.try_lock());
+}
+
 } // namespace

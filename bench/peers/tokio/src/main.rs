@@ -7,11 +7,15 @@
 //!   tokio_peer groups ROW N     as bench/compared/groups.cpp says
 //!   tokio_peer tasks ROW N      as bench/compared/tasks.cpp says
 //!   tokio_peer channels ROW N   as bench/compared/channels.cpp says
+//!   tokio_peer locks ROW N      as bench/compared/locks.cpp says
+//!   tokio_peer messages ROW N   as bench/compared/messages.cpp says
 //!   tokio_peer quiet WHAT SAMPLES FLOWS   as bench/compared/quiet.cpp says
 //!   tokio_peer idle N           N tasks, each of which waits for data of a UNIX socket; prints the memory of one
 mod channels;
 mod echo;
 mod groups;
+mod locks;
+mod messages;
 mod quiet;
 mod tasks;
 mod timer;
@@ -110,6 +114,8 @@ fn main() {
         "quiet" => quiet::run(&given[2], number(3), number(4)),
         "tasks" => tasks::run(&given[2], number(3)),
         "channels" => channels::run(&given[2], number(3)),
+        "locks" => locks::run(&given[2], number(3)),
+        "messages" => messages::run(&given[2], number(3)),
         "timer" => timer::run(&given[2], number(3), number(4)),
         "idle" => idle(number(2)),
         _ => std::process::exit(2),
