@@ -362,7 +362,8 @@ TEST_P(RealRedisCalls, AConsumerWaitsAtTheServer) {
                         auto const text = co_await std::move(asking);
                         is_waited_for = text.find("blocked_clients:1") != text.npos;
                     }
-                    auto adding = other.xadd("orders", "*", {{"n", n}});
+                    auto const add = redis::cmd::xadd("orders", "*", {{"n", n}});
+                    auto adding = other.async_exec(add, as_tuple); // The consumer may be first, and end the client.
                     co_await std::move(adding);
                 }(c, i),
                 rethrow_to_test{});
