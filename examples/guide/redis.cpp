@@ -171,8 +171,8 @@ awaitable<void> serve(io_context& ctx) {
         bool const is_owner = script.run({"GET", script.keys()[0]}).text() == script.arguments()[0];
         return is_owner ? script.run({"DEL", script.keys()[0]}) : 0;
     });
-    steady_timer for_ever(ctx, steady_clock::time_point::max());
-    co_await for_ever.async_wait();
+    steady_timer never(ctx, steady_clock::time_point::max());
+    co_await never.async_wait();
 }
 
 /// The network breaks for two seconds. Later the server is killed, and comes back without its data.

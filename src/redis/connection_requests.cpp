@@ -51,7 +51,7 @@ void connection_core::start(exec_op& o) noexcept {
     o.limit_ms = limit_of(*o.request);
     if (o.limit_ms != 0)
         o.due_ms = due_of(o);
-    if (leaves_to_taker(*o.request)) [[unlikely]]
+    if (o.request->fit() != request::fitness::shared && leaves_to_taker(*o.request)) [[unlikely]]
         return leave_to_taker(o);
     begin(o);
     enqueue(o, is_ready);

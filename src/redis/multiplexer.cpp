@@ -725,7 +725,8 @@ void multiplexer::on_reply(reply_view const& reply, op_queue& done) {
         finish_front(done);
         return;
     }
-    if (e.op && e.op->retries != 0 && is_deferred(*e.op, reply.nodes[0])) [[unlikely]]
+    bool const is_refusal = resp3::is_error(reply.nodes[0].kind);
+    if (is_refusal && e.op && e.op->retries != 0 && is_deferred(*e.op, reply.nodes[0].value)) [[unlikely]]
         e.op = nullptr;
     else if (e.op) [[likely]]
         deliver(*e.op, reply);
@@ -741,11 +742,11 @@ void multiplexer::on_reply(reply_view const& reply, op_queue& done) {
 }
 
 /// True: it waits for another attempt.
-bool multiplexer::is_deferred(exec_op& o, resp3::node const& answer) noexcept {
-    if (!resp3::is_error(answer.kind) || o.request->commands() != 1)
+bool multiplexer::is_deferred(exec_op& o, std::string_view refusal) noexcept {
+    if (o.request->commands() != 1)
         return false;
     bool passes = false;
-    switch (refusal_of(answer.value)) {
+    switch (refusal_of(refusal)) {
     case error::loading: passes = deferring_.loading; break;
     case error::busy: passes = deferring_.busy; break;
     case error::master_down: passes = deferring_.master_down; break;

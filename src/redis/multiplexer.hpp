@@ -202,7 +202,7 @@ private:
     /// False: the connection cannot go on.
     bool take_token(resp3::node const& answer, std::uint32_t token, op_queue& done) noexcept;
     void fail_unproved(error_code const& ec, op_queue& done) noexcept;
-    bool is_deferred(exec_op& o, resp3::node const& answer) noexcept;
+    bool is_deferred(exec_op& o, std::string_view refusal) noexcept;
     void ended(exec_op& o) noexcept {
         limited_ -= o.limit_ms != 0;
         pending_.remove_one();
