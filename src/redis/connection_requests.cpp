@@ -90,19 +90,18 @@ bool connection_core::may_wait_for_room(exec_op& o) noexcept {
     return true;
 }
 
-/// Those that wait for room, as far as there is some.
+/// Those that wait for room, as far as there is some. The others are left alone: their limits go on where they are.
 void connection_core::let_in() noexcept {
     mux_.hold_back(false);
     while (!before_the_queue_.empty()) {
-        auto& o = before_the_queue_.pop_front();
-        if ((o.limit_ms == 0 || arm_limit_of(o)) && mux_.add(o))
-            continue;
-        if (!may_wait_for_room(o)) {
-            complete(o);
-            continue;
+        bool const will_be_room = mux_.pending() != 0 || mux_.in_flight();
+        if (will_be_room && !mux_.has_room_for(*before_the_queue_.front().request)) {
+            mux_.hold_back(true);
+            break;
         }
-        before_the_queue_.push_front(o);
-        break;
+        auto& o = before_the_queue_.pop_front();
+        if ((o.limit_ms != 0 && !arm_limit_of(o)) || !mux_.add(o))
+            complete(o);
     }
     if (session_.is_ready())
         queue_flush();

@@ -100,10 +100,7 @@ bool multiplexer::add(exec_op& o) noexcept {
     if (r.empty())
         return false;
     auto const entries = entries_of(r);
-    auto const bytes = r.payload().size();
-    bool const is_full =
-        tail_ - head_ + entries > entries_max_ || (!fill_.empty() && fill_.size() + bytes > cfg_.queued_bytes_max);
-    if (is_full) {
+    if (!has_room_for(r)) {
         o.fail(error::too_many_requests);
         return false;
     }

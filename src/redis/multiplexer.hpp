@@ -47,6 +47,10 @@ public:
 
     /// Takes a request in: its bytes are copied. False: it has completed with an error and is the caller's again.
     bool add(exec_op& o) noexcept;
+    bool has_room_for(request const& r) const noexcept {
+        return tail_ - head_ + entries_of(r) <= entries_max_ &&
+               (fill_.empty() || fill_.size() + r.payload().size() <= cfg_.queued_bytes_max);
+    }
     /// As long as it holds back, add() refuses all with too_many_requests.
     void hold_back(bool does) noexcept { entries_max_ = does ? 0 : cfg_.requests_max; }
     bool holds_back() const noexcept { return entries_max_ != cfg_.requests_max; }

@@ -26,15 +26,6 @@ bool request_line::push_back(exec_op& o) noexcept {
     return true;
 }
 
-/// Its limit is armed still, at the latest for its own time.
-void request_line::push_front(exec_op& o) noexcept {
-    if (o.limit_ms != 0)
-        limits_.arm_by(o.due_ms);
-    note_first();
-    line_.push_front(o);
-    size_.fetch_add(1, std::memory_order_relaxed);
-}
-
 void request_line::note_first() noexcept {
     if (line_.empty())
         engine_.work_started();

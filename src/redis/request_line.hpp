@@ -28,7 +28,6 @@ public:
 
     /// False: no memory, and it was completed.
     bool push_back(exec_op& o) noexcept;
-    void push_front(exec_op& o) noexcept;
     exec_op& pop_front() noexcept {
         auto& o = front();
         take_out(o);

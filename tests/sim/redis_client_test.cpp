@@ -602,6 +602,34 @@ TEST(RedisClient, RequestsWaitForRoomInTheirOrder) {
         {.config = {.address = "10.0.0.1", .wait_when_full = true, .requests_max = 2}});
 }
 
+/// Limits of both are over at one time, and the first one's answer is still due.
+TEST(RedisClient, TheFirstThatWaitsForRoomEndsInTimeToo) {
+    play_and_use(
+        [](hand& h, int) -> awaitable<void> {
+            auto greeting = h.greet();
+            co_await std::move(greeting);
+            auto draining = h.skip(1'000); // It answers nothing.
+            co_await std::move(draining);
+        },
+        [](client_scene& s) -> awaitable<void> {
+            s.start();
+            auto connecting = s.until([&] { return s.client.is_ready(); });
+            co_await std::move(connecting);
+            client_call one("INCR", "1"), two("INCR", "2"), three("INCR", "3");
+            auto const begin = s.world.elapsed();
+            one.start(s.client);
+            two.start(s.client);
+            three.start(s.client);
+            auto ending = s.until([&] { return one.is_done() && two.is_done() && three.is_done(); });
+            co_await std::move(ending);
+            EXPECT_EQ(one.end, redis::error::no_answer_in_time);
+            EXPECT_EQ(two.end, redis::error::not_sent_in_time);
+            EXPECT_EQ(three.end, redis::error::not_sent_in_time);
+            EXPECT_LE(s.world.elapsed() - begin, 1s);
+        },
+        {.config = {.address = "10.0.0.1", .request_timeout = 50ms, .wait_when_full = true, .requests_max = 1}});
+}
+
 TEST(RedisClient, ASmallRequestDoesNotOvertakeALargeOne) {
     std::vector<std::string> heard;
     play_and_use(
