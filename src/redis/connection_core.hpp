@@ -212,7 +212,8 @@ private:
 
     /// Calls f() unless another thread runs the loop, after what other threads have asked for before. False: one does.
     template <class F> bool here(F f) noexcept {
-        return engine_->at_once([this, &f] {
+        // Inside as_owner(), as under a limit, the caller has the loop while the thread that runs it may be in an item.
+        return !engine_->is_run_elsewhere() && engine_->at_once([this, &f] {
             if (references_.load(std::memory_order_relaxed) >= one_message) [[unlikely]]
                 catch_up();
             f();

@@ -11,7 +11,7 @@ namespace fairlead::redis::impl {
 template <class Op> void connection_core::start_anywhere(Op& o) noexcept {
     if (references_.load(std::memory_order_relaxed) >= one_message) [[unlikely]]
         start_carefully(o);
-    else if (!engine_->at_once([this, &o] { start(o); })) [[unlikely]]
+    else if (engine_->is_run_elsewhere() || !engine_->at_once([this, &o] { start(o); })) [[unlikely]]
         send(o);
 }
 void start(connection_core& c, exec_op& o) noexcept { c.start_anywhere(o); }

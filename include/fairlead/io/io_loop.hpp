@@ -167,6 +167,9 @@ public:
             f();
         return static_cast<bool>(held);
     }
+    /// Another thread is inside run(), perhaps in the middle of an item: what changes in items only is not to be
+    /// touched, even inside as_owner().
+    bool is_run_elsewhere() const noexcept { return ownership_.has_members() && !is_running_this(); }
     /// As at_once() with f(true), or the owner calls f(false) soon. Without memory for that, the caller waits until it
     /// can have the loop for a moment, and f(true) is called.
     template <class F> void on_owner(F f) noexcept {
