@@ -19,8 +19,13 @@ lease_pool::lease_pool(client_core& c)
 bool lease_pool::take(exec_op& o) noexcept {
     if (most_ == 0)
         return false;
-    if (line_.push_back(o))
+    auto const cfg = client_.settings();
+    if (!cfg.wait_when_full && line_.size() >= cfg.requests_max) {
+        o.fail(error::too_many_requests);
+        client_.shared().complete(o);
+    } else if (line_.push_back(o)) {
         look_for_work();
+    }
     return true;
 }
 

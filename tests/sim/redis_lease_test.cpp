@@ -245,6 +245,23 @@ TEST(RedisLease, CallersWaitInTheirOrderForOneOfSoManyConnections) {
         {.leases_max = 2});
 }
 
+TEST(RedisLease, NoMoreWaitForAConnectionThanMayWaitAtAll) {
+    use_leases(
+        [](lease_scene& s) -> awaitable<void> {
+            lease_call first("BLPOP", "a", 0), second("BLPOP", "b", 0), third("BLPOP", "c", 0);
+            first.start(*s.client);
+            auto blocking = s.until([&s] { return s.server().blocked == 1; });
+            co_await std::move(blocking);
+            second.start(*s.client);
+            third.start(*s.client);
+            auto ending = s.until([&] { return third.is_done; });
+            co_await std::move(ending);
+            EXPECT_EQ(third.end, redis::error::too_many_requests);
+            EXPECT_FALSE(first.is_done || second.is_done);
+        },
+        {.leases_max = 1}, {.address = "10.0.0.1", .requests_max = 1});
+}
+
 TEST(RedisLease, ACancelledRequestMakesPlaceForTheNext) {
     use_leases(
         [](lease_scene& s) -> awaitable<void> {
