@@ -120,16 +120,6 @@ FAIRLEAD_ALWAYS_INLINE auto unwrap(std::tuple<First, Rest...>&& v, Name name = {
 }
 template <class Name = unnamed_operation> void unwrap(std::tuple<>&&, Name = {}) noexcept {}
 
-/// The type of that. Asking unwrap() for it would instantiate unwrap().
-template <class Rest> struct unwrapped_rest : std::type_identity<Rest> {};
-template <> struct unwrapped_rest<std::tuple<>> : std::type_identity<void> {};
-template <class Only> struct unwrapped_rest<std::tuple<Only>> : std::type_identity<Only> {};
-template <class Values> struct unwrapped : unwrapped_rest<Values> {};
-template <disposition First, class... Rest> struct unwrapped<std::tuple<First, Rest...>>
-    : unwrapped_rest<std::tuple<Rest...>> {};
-template <class Signature> struct awaited : unwrapped<values_of<Signature>> {};
-template <class Signature> using awaited_t = typename awaited<Signature>::type;
-
 /// The result of reads and writes that are refused. The compiler shows the name.
 struct refused_transfer : refused_token<void(error_code, std::size_t)> {};
 
@@ -158,6 +148,8 @@ awaited_t<Signature> instantiate_take(Functions const* f, void* storage, await_r
         if (exec::this_thread.await_failed) [[unlikely]]  // Asking the record takes a tenth of a nanosecond longer.
             throw_failed(r);
     } else {
+        if (f->take_value && r.state == exec::await_state::idle && r.get<op>().result.error == 0) [[likely]]
+            return f->take_value(r);
         if (r.state == exec::await_state::failed) [[unlikely]]
             throw_failed(r);
         if (r.state == exec::await_state::stored)

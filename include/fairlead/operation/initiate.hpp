@@ -105,12 +105,13 @@ template <class Init, class Handler> struct handler_op : Init::record {
 ///               refers to into so many bytes behind the op. Only for primitives that hold more than fits into it.
 ///   attempt(r)  tries; true: done, the result is in r; false: nothing happened
 ///   is_tried_anywhere  optional, with attempt(): any thread may try it, not only the owner of the loop
-///   is_tried_unprepared  optional, with attempt(): it writes whatever take() reads, so that an await prepares the
-///               record only if it has to wait
+///   attempt_unprepared(r)  optional, beside attempt(): tries without a prepared record, and writes whatever take()
+///               reads. An await then prepares the record only if it has to wait
 ///   submit(r)   hands the record over; it will be run exactly once, never from within this call
 ///   block(v)    optional: performs the operation in the calling thread; or block(), which returns the values
 ///   take(r)     static: the arguments of the completion, from the result in r
 ///   take_here(r)  instead, for those who still have the initiation: an await. A handler is then called by operator()
+///   take_value(r)  static, optional, beside take(r): of an op that has succeeded, what an await of it returns
 ///   describe()  optional: the text of an await that throws. Another form is describe(r), which sees the record that
 ///               has failed. A third is describe_failed(), which may take a while: only errors that are thrown ask for it
 ///   drop(r)     static, with `drops = true`: the result will not be taken, and the record owns something

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <fairlead/base/taken_from.hpp>
+#include <fairlead/operation/awaited.hpp>
 #include <fairlead/operation/chain_requests.hpp>
 #include <fairlead/operation/erased_handler.hpp>
 #include <fairlead/operation/initiate.hpp>
@@ -30,6 +31,9 @@ template <class... Args> struct initiation_functions {
     /// through its handler's slot.
     void (*cancel)(void*, await_record&, cancellation_type) noexcept;
     bool takes_requests;
+    /// Of an op in the record that has succeeded: what its await returns. Written there at once, it is not read before
+    /// its pieces have arrived, as a tuple of it and an error would be. Null: take() only.
+    typename unwrapped<values>::type (*take_value)(await_record&) = nullptr;
 };
 
 /// Says which mistake the program has made, and aborts.
@@ -98,6 +102,15 @@ template <class Functions> struct retry_op : op {
     }
 };
 
+/// Whose record tells what an await returns, without the error, which it has not.
+template <class Init>
+concept takes_value = !takes_here<Init> && requires(typename Init::record& r) { Init::take_value(r); };
+
+/// In place of a section, for what any thread may try.
+struct no_section {
+    constexpr no_section() noexcept {}
+};
+
 /// The common part of tables of all kinds: the initiation lies in the storage.
 template <class Init, class Values> struct stored_initiation {
     static constexpr bool can_block = operation::can_block<Init, Values>;
@@ -157,7 +170,7 @@ template <class Init, class... Args> struct primitive_functions
     static constexpr bool can_try = requires(Init const& i, record& r) { i.attempt(r); };
     static constexpr bool plain_result = requires { typename Init::plain_result; };
     static constexpr bool plain_attempt = plain_result || requires { typename Init::plain_attempt; };
-    static constexpr bool is_tried_unprepared = requires { requires Init::is_tried_unprepared; };
+    static constexpr bool is_tried_unprepared = requires(Init const& i, record& r) { i.attempt_unprepared(r); };
     static constexpr bool hears_of_completion = requires(record& r) { Init::completed(r); };
     static constexpr bool has_executor = false;
     static constexpr bool is_asked_in_place = cancellable_record<record> && !takes_here<Init> && !has_own_slot<Init>;
@@ -168,17 +181,25 @@ template <class Init, class... Args> struct primitive_functions
         if constexpr (can_try) {
             r.state = exec::await_state::idle;
             Init& i = in(p);
-            exec::section const s;
-            if (!(tried_anywhere<Init> || i.home()->may_try(s)) || !i.ready())
+            [[maybe_unused]] std::conditional_t<tried_anywhere<Init>, no_section, exec::section> const s;
+            if constexpr (!tried_anywhere<Init>)
+                if (!i.home()->may_try(s))
+                    return step::not_ready;
+            if (!i.ready())
                 return step::not_ready;
             if (!exec::spend()) {
                 r.state = exec::await_state::exhausted;
                 return step::not_ready;
             }
             record& o = r.make<record>();
-            if constexpr (!is_tried_unprepared)
+            bool is_done;
+            if constexpr (is_tried_unprepared) {
+                is_done = i.attempt_unprepared(o);
+            } else {
                 i.prepare(o);
-            if (i.attempt(o)) {
+                is_done = i.attempt(o);
+            }
+            if (is_done) {
                 r.state = plain_attempt ? exec::await_state::plain : exec::await_state::idle;
                 return step::ready;
             }
@@ -321,6 +342,17 @@ template <class Init, class... Args> struct primitive_functions
                           *i.home());
         i.submit(*o);
     }
+    static typename unwrapped<values>::type take_value(await_record& r)
+        requires takes_value<Init>
+    {
+        return Init::take_value(r.get<record>());
+    }
+    static constexpr auto take_value_function() {
+        decltype(functions_type::take_value) f = nullptr;
+        if constexpr (takes_value<Init>)
+            f = &take_value;
+        return f;
+    }
     static constexpr functions_type functions{base::relocate_function(),
                                               base::destroy_function(),
                                               &home,
@@ -332,7 +364,8 @@ template <class Init, class... Args> struct primitive_functions
                                               base::block_function(),
                                               base::describe_function(),
                                               cancel_function(),
-                                              takes_requests<Init>()};
+                                              takes_requests<Init>(),
+                                              take_value_function()};
 };
 
 /// Keeps a result that is read in the same breath. A plain result is left where no call is needed to read it.
@@ -539,7 +572,8 @@ template <template <class, class...> class Base, class Init, class... Args> stru
                                               base::can_block ? &block : nullptr,
                                               describes_itself<Init> ? &describe : nullptr,
                                               base::is_asked_in_place ? &cancel : nullptr,
-                                              takes_requests<Init>()};
+                                              takes_requests<Init>(),
+                                              base::functions.take_value};
 };
 
 /// Of initiations that an async_op with so much storage holds. A larger one lies in a block.

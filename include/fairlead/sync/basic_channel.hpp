@@ -185,7 +185,7 @@ private:
     /// several pieces; a copy in one piece waits for all these writes.
     template <class... Given> bool send_now(bool via_dispatch, Given&&... args) {
         if constexpr (is_made_unseen<Given...>)
-            return core_->try_send([m = make(std::forward<Given>(args)...)] { return m; }, via_dispatch);
+            return core_->try_send([m = make(std::forward<Given>(args)...)]() noexcept { return m; }, via_dispatch);
         else
             return core_->try_send([&] { return make(std::forward<Given>(args)...); }, via_dispatch);
     }

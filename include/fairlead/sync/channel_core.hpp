@@ -79,7 +79,84 @@ public:
 
     /// Sends what make() returns, if that needs no waiting; else make() is not called.
     /// Throws     what make() throws; std::bad_alloc
-    template <class Make> bool try_send(Make make, bool via_dispatch = false) {
+    template <class Make> FAIRLEAD_ALWAYS_INLINE bool try_send(Make make, bool via_dispatch = false) {
+        if constexpr (noexcept(make()))
+            if (auto const s = put_into_buffer(make); s != seen::unusual)
+                return s == seen::done;
+        return try_send_all_ways(make, via_dispatch);
+    }
+    /// Receives into `place`, if that needs no waiting.
+    FAIRLEAD_ALWAYS_INLINE bool try_receive(message_place<Kept>& place) noexcept {
+        auto const s = take_from_buffer(place);
+        return s == seen::unusual ? try_receive_all_ways(place) : s == seen::done;
+    }
+
+    // ---- for the primitives below
+    /// These need nothing of an op but its result, and the place of a message that is received.
+    bool try_wait(sending& o, Kept& message) noexcept {
+        auto const s = put_into_buffer([&message]() noexcept { return Kept(std::move(message)); });
+        if (s == seen::unusual)
+            return try_all_ways(o, message);
+        o.result = {0, 0, 0};
+        return s == seen::done;
+    }
+    bool try_wait(receiving& o) noexcept {
+        auto const s = take_from_buffer(o.message);
+        if (s == seen::unusual)
+            return try_all_ways(o);
+        o.result = {0, 0, 0};
+        return s == seen::done;
+    }
+    void wait(sending& o) noexcept { wait_as(o, false); }
+    void wait(receiving& o) noexcept { wait_as(o, true); }
+
+private:
+    bool senders_wait() const noexcept { return !empty() && !are_receivers_; }
+    bool receivers_wait() const noexcept { return !empty() && are_receivers_; }
+    bool takes_one() const noexcept { return !is_closed_ && (empty() ? buffer_.size() < capacity_ : are_receivers_); }
+
+    // The usual ways are short, and call nothing: nobody waits, no memory is needed, no other thread shares the lock.
+    // The others are functions of their own, for which the usual ones save no registers.
+    enum class seen : unsigned char {
+        done,
+        would_wait,
+        unusual, ///< nothing was done; to be tried in all ways
+    };
+    template <class Make> FAIRLEAD_ALWAYS_INLINE seen put_into_buffer(Make const& make) noexcept {
+        auto s = seen::unusual;
+        if constexpr (requires { buffer_.push_back_made(make); })
+            domain().do_without_lock([this, &make, &s]() noexcept {
+                if (is_closed_)
+                    return;
+                if (!empty()) {
+                    if (!are_receivers_)
+                        s = seen::would_wait;
+                } else if (buffer_.size() >= capacity_) {
+                    s = seen::would_wait;
+                } else if (buffer_.has_place()) {
+                    buffer_.push_back_made(make);
+                    s = seen::done;
+                }
+            });
+        return s;
+    }
+    FAIRLEAD_ALWAYS_INLINE seen take_from_buffer(message_place<Kept>& into) noexcept {
+        auto s = seen::unusual;
+        domain().do_without_lock([this, &into, &s]() noexcept {
+            if (!empty()) {
+                if (are_receivers_)
+                    s = seen::would_wait;
+            } else if (buffer_.size() != 0) {
+                into.put(std::move(buffer_.front()));
+                buffer_.pop_front();
+                s = seen::done;
+            } else if (!is_closed_) {
+                s = seen::would_wait;
+            }
+        });
+        return s;
+    }
+    template <class Make> FAIRLEAD_NOINLINE bool try_send_all_ways(Make make, bool via_dispatch) {
         bool is_sent = false;
         std::exception_ptr why;
         wait_op* released = nullptr;
@@ -102,25 +179,15 @@ public:
             std::rethrow_exception(std::move(why));
         return is_sent;
     }
-    /// Receives into `place`, if that needs no waiting.
-    bool try_receive(message_place<Kept>& place) noexcept {
-        return releasing([&](wait_op*& released) noexcept { return take(place, released); });
+    FAIRLEAD_NOINLINE bool try_receive_all_ways(message_place<Kept>& place) noexcept {
+        return releasing([this, &place](wait_op*& released) noexcept { return take(place, released); });
     }
-
-    // ---- for the primitives below
-    bool try_wait(sending& o) noexcept {
-        return releasing([&](wait_op*& released) noexcept { return finishes(o, released); });
+    FAIRLEAD_NOINLINE bool try_all_ways(sending& o, Kept& message) noexcept {
+        return releasing([this, &o, &message](wait_op*& released) noexcept { return finishes(o, message, released); });
     }
-    bool try_wait(receiving& o) noexcept {
-        return releasing([&](wait_op*& released) noexcept { return finishes(o, released); });
+    FAIRLEAD_NOINLINE bool try_all_ways(receiving& o) noexcept {
+        return releasing([this, &o](wait_op*& released) noexcept { return finishes(o, released); });
     }
-    void wait(sending& o) noexcept { wait_as(o, false); }
-    void wait(receiving& o) noexcept { wait_as(o, true); }
-
-private:
-    bool senders_wait() const noexcept { return !empty() && !are_receivers_; }
-    bool receivers_wait() const noexcept { return !empty() && are_receivers_; }
-    bool takes_one() const noexcept { return !is_closed_ && (empty() ? buffer_.size() < capacity_ : are_receivers_); }
     /// Returns what f(released) does under the lock. It may release one op of the other side, which is then posted.
     template <class F> FAIRLEAD_ALWAYS_INLINE bool releasing(F f) noexcept {
         wait_op* released = nullptr;
@@ -171,11 +238,12 @@ private:
         }
         released = &domain().release_first(*this);
     }
-    bool finishes(sending& o, wait_op*& released) noexcept {
+    bool finishes(sending& o, wait_op*& released) noexcept { return finishes(o, *o.message, released); }
+    bool finishes(sending& o, Kept& message, wait_op*& released) noexcept {
         if (takes_one()) [[likely]] {
             o.result = {0, 0, 0};
             try {
-                put(std::move(*o.message), released);
+                put(std::move(message), released);
             } catch (...) {
                 o.result.error = error::no_memory;
             }
@@ -246,7 +314,11 @@ template <class Core> struct send_to : operation::primitive<send_to<Core>> {
         o.owns = true;
     }
     static bool ready() noexcept { return true; }
-    bool attempt(record& o) const noexcept { return of->try_wait(o); }
+    bool attempt(record& o) const noexcept { return of->try_wait(o, *o.message); }
+    bool attempt_unprepared(record& o) const noexcept {
+        o.owns = false; // take() asks
+        return of->try_wait(o, message);
+    }
     void submit(record& o) const noexcept { of->wait(o); }
     static void drop(record& o) noexcept {
         if (o.owns)
@@ -292,6 +364,7 @@ template <class Core, class Form> struct receive_from : operation::primitive<rec
     }
     static bool ready() noexcept { return true; }
     bool attempt(record& o) const noexcept { return of->try_wait(o); }
+    bool attempt_unprepared(record& o) const noexcept { return attempt(o); }
     void submit(record& o) const noexcept { of->wait(o); }
     static void drop(record& o) noexcept {
         if (o.result.error == 0)
@@ -301,6 +374,13 @@ template <class Core, class Form> struct receive_from : operation::primitive<rec
         if (o.result.error != 0)
             return Form::values(o.result.error);
         return Form::values(o.message.take());
+    }
+    static auto take_value(record& o)
+        requires requires { Form::value(o.message.get()); }
+    {
+        auto v = Form::value(o.message.get());
+        o.message.drop();
+        return v;
     }
 };
 

@@ -101,6 +101,8 @@ public:
     }
 
     std::size_t size() const noexcept { return size_; }
+    /// One more message needs no more memory.
+    bool has_place() const noexcept { return size_ != there_; }
     Kept& front() noexcept { return places_[first_].get(); }
     /// Throws     std::bad_alloc    nothing has changed
     void push_back(Kept&& k) {

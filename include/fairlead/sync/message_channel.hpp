@@ -29,6 +29,7 @@ template <class T> struct shared_channel final : channel_core<kept_message<T>>, 
 template <class T> struct next_form {
     using signature = void(error_code, std::optional<T>);
     using values_type = std::tuple<error_code, std::optional<T>>;
+    static std::optional<T> value(kept_message<T>& k) { return std::optional<T>(std::move(*k)); }
     static values_type values(kept_message<T>&& k) { return {error_code(), std::optional<T>(std::move(*k))}; }
     static values_type values(int error) {
         if (error == operation::result_of(error::channel_closed))
@@ -56,7 +57,9 @@ public:
     template <class Value = T>
         requires std::is_constructible_v<T, Value>
     bool try_send(Value&& value) {
-        return core_->try_send([&] { return kept(std::in_place, std::forward<Value>(value)); });
+        return core_->try_send([&]() noexcept(std::is_nothrow_constructible_v<kept, std::in_place_t, Value>) {
+            return kept(std::in_place, std::forward<Value>(value));
+        });
     }
     /// Sends a message: to a receive that waits, else to the buffer. Waits while that is full.
     /// Completes  (error_code ec)

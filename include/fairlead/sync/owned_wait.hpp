@@ -72,7 +72,6 @@ template <class Derived, class Object> struct owning_primitive : operation::prim
     using record = owning_op;
     static constexpr bool drops = true;
     static constexpr bool is_tried_anywhere = true;
-    static constexpr bool is_tried_unprepared = true;
 
     Object* of;
 
@@ -98,6 +97,7 @@ template <class Derived, class Object> struct owning_primitive : operation::prim
         o.has.store(owning_op::share::taken, std::memory_order_relaxed);
         return true;
     }
+    bool attempt_unprepared(owning_op& o) const noexcept { return static_cast<Derived const&>(*this).attempt(o); }
     void submit(owning_op& o) const noexcept { of->wait(o); }
     static void drop(owning_op& o) noexcept { owned_object::is_given_up(o); }
 };

@@ -81,11 +81,14 @@ public:
         F copy(f);
         with_lock(&call<F>, &copy);
     }
-    /// Whether f() has done all that there is to do: it is called where that takes no lock. Else the caller goes the
-    /// long way.
+    /// Calls f() where that takes no lock. Else the caller goes the long way.
+    template <class F> FAIRLEAD_ALWAYS_INLINE void do_without_lock(F f) noexcept {
+        static_cast<void>(lock_.try_as_owner(*engine_, f));
+    }
+    /// Whether f() has done all that there is to do, without a lock.
     template <class F> FAIRLEAD_ALWAYS_INLINE bool is_done_without_lock(F f) noexcept {
         bool is_done = false;
-        static_cast<void>(lock_.try_as_owner(*engine_, [f, &is_done]() noexcept { is_done = f(); }));
+        do_without_lock([f, &is_done]() noexcept { is_done = f(); });
         return is_done;
     }
     /// Returns what `f` does under the lock.

@@ -40,7 +40,6 @@ template <class Derived, class Object> struct wait_primitive : operation::primit
     using plain_result = void;
     using record = wait_op;
     static constexpr bool is_tried_anywhere = true;
-    static constexpr bool is_tried_unprepared = true;
 
     Object* of;
 
@@ -56,6 +55,7 @@ template <class Derived, class Object> struct wait_primitive : operation::primit
         o.result = {0, 0, 0};
         return of->try_wait();
     }
+    bool attempt_unprepared(wait_op& o) const noexcept { return static_cast<Derived const&>(*this).attempt(o); }
     void submit(wait_op& o) const noexcept { of->wait(o); }
     static std::tuple<error_code> take(wait_op& o) noexcept { return {operation::to_error_code(o.result.error)}; }
 };

@@ -102,6 +102,38 @@ TEST_F(Channel, ClosedItStillGivesWhatIsInItAndWhatWaits) {
     EXPECT_FALSE(ch.try_receive(log_number()));
 }
 
+/// A ring that has had messages has memory for more. Those take a shorter way.
+TEST_F(Channel, WithMemoryForMessagesItPassesNobodyEither) {
+    numbers ch(context, 2);
+    EXPECT_EQ(ch.try_send_n(2, error_code(), 1), 2U);
+    EXPECT_FALSE(ch.try_send(error_code(), 2));
+    while (ch.try_receive([](error_code, int) {}))
+        continue;
+    for (int i = 0; i != 2; ++i)
+        ch.async_receive([this, i](error_code, int n) { log += std::to_string(i) + '=' + std::to_string(n) + ' '; });
+    for (int i = 0; i != 2; ++i) {
+        EXPECT_TRUE(ch.try_send(error_code(), 10 + i));
+        EXPECT_FALSE(ch.try_receive(log_number()));
+        world.run();
+    }
+    EXPECT_EQ(log, "0=10 1=11 ");
+}
+
+TEST_F(Channel, WithMemoryForMessagesItTakesNoneOnceItIsClosed) {
+    numbers ch(context, 2);
+    EXPECT_TRUE(ch.try_send(error_code(), 1));
+    EXPECT_TRUE(ch.try_receive([](error_code, int) {}));
+    ch.close();
+    EXPECT_FALSE(ch.try_send(error_code(), 2));
+    error_code sent;
+    co_spawn(
+        context, [&]() -> awaitable<void> { std::tie(sent) = co_await ch.async_send(error_code(), 3, as_tuple); },
+        rethrow);
+    world.run();
+    EXPECT_EQ(sent, error::channel_closed);
+    EXPECT_FALSE(ch.try_receive(log_number()));
+}
+
 TEST_F(Channel, ClosedItEndsReceivesThatWait) {
     numbers ch(context, 1);
     ch.async_receive(log_number());
