@@ -25,6 +25,8 @@ member_chain::member_chain(exec::record_hooks const& h) noexcept : spawn_root(h)
     requests_.parent = asked_.slot();
 }
 
+void member_chain::start() { spawn_root::start(group()->keeps(home)); }
+
 /// Terminal requests are let through, until the coroutine has another state.
 void member_chain::ask(cancellation_type type) {
     if (auto const passed = type & cancellation_type::terminal; !!passed) {

@@ -46,12 +46,14 @@ void spawn_root::find_home() noexcept {
 void spawn_root::move_to(any_io_executor const& e) noexcept {
     any_io_executor const old = executor_;
     old.on_work_started(); // It is left when the new one counts.
-    home->count_work(-1);
+    if (is_counted_)
+        home->count_work(-1);
     executor_ = e;
     find_home();
     if (is_listed_)
         task_list::of_process().has_moved(*this);
     home->count_work(+1);
+    is_counted_ = true;
     old.on_work_finished();
 }
 
@@ -65,9 +67,11 @@ void spawn_root::leave_home() noexcept {
 
 spawn_root::~spawn_root() { leave_home(); }
 
-void spawn_root::start() {
-    home->count_work(+1);
-    is_counted_ = true;
+void spawn_root::start(bool is_kept) {
+    if (!is_kept)
+        home->count_work(+1);
+    is_counted_ = !is_kept;
+    keeps_home = true;
     auto& thread = exec::this_thread;
     if (thread.depth < 16 && home->runs_here()) {
         auto const* outer = thread.starting;

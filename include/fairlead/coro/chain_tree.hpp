@@ -100,7 +100,7 @@ template <class Root> struct hooks_of_member {
 class FAIRLEAD_EXPORT member_chain : public group_member, public spawn_root {
 protected:
     FAIRLEAD_EXPORT explicit member_chain(exec::record_hooks const& h) noexcept;
-    void start() override { spawn_root::start(); }
+    FAIRLEAD_EXPORT void start() override;
     FAIRLEAD_EXPORT void ask(cancellation_type type) override;
     /// The end of one that was destroyed.
     FAIRLEAD_EXPORT void has_been_destroyed() noexcept;
@@ -258,6 +258,10 @@ public:
     /// False: all have ended.
     FAIRLEAD_EXPORT bool start_all(await_record& r);
     FAIRLEAD_EXPORT void rethrow_refusal();
+    /// While it is awaited: whether the chain that awaits it keeps this home.
+    bool keeps(resumer const* home) const noexcept {
+        return awaited_by_ && awaited_by_->keeps_home && awaited_by_->home == home;
+    }
     /// The member at whose end the others were asked. Null: there was none.
     group_member const* decided_by() const noexcept { return decided_by_; }
 

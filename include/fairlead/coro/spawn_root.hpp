@@ -42,11 +42,14 @@ public:
     spawn_root& operator=(spawn_root const&) = delete;
 
     /// Inside its context the body starts at once, as dispatch would; but not ever deeper on one stack.
-    FAIRLEAD_EXPORT void start();
+    void start() { start(false); }
     /// From inside the chain, which is then to be resumed at its new home.
     FAIRLEAD_EXPORT void move_to(any_io_executor const& e) noexcept;
 
 protected:
+    /// As start(). `is_kept`: a chain that waits for this one keeps the home for both, which takes no atomic
+    /// operations.
+    FAIRLEAD_EXPORT void start(bool is_kept);
     FAIRLEAD_EXPORT spawn_root(any_io_executor const& e, exec::record_hooks const& h) noexcept;
     /// Then settle() says where it runs.
     explicit spawn_root(exec::record_hooks const& h) noexcept : await_record(h), elsewhere_(executor_) {}

@@ -109,6 +109,7 @@ struct await_record {
     unsigned char notes;             ///< for whoever resumes the chain, of the following
     impl::exec::await_state state;
     impl::exec::chain_end end;
+    bool keeps_home; ///< the home counts the chain, or another one at the same home that waits for it
     impl::exec::await_note const* note; ///< if the innermost coroutine has a place: of its wait, or null
     alignas(16) std::byte bytes[lendable];
 
@@ -124,7 +125,8 @@ struct await_record {
           lent(false),
           notes(0),
           state{},
-          end{} {}
+          end{},
+          keeps_home(false) {}
     await_record(await_record const&) = delete;
     await_record& operator=(await_record const&) = delete;
 

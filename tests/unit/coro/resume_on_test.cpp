@@ -86,6 +86,37 @@ TEST(ResumeOn, ACoroutineIsWorkOfTheContextThatItIsIn) {
     EXPECT_EQ(steps, 4);
 }
 
+/// Until then the chain that waits for it keeps their common home.
+TEST(ResumeOn, AMemberOfAGroupIsWorkOfTheContextThatItIsIn) {
+    io_context first, second;
+    bool goes_on = false;
+    bool has_ended = false;
+    auto const moves = [&]() -> awaitable<void> {
+        co_await resume_on(second);
+        while (!goes_on)
+            co_await this_coro::yield();
+    };
+    co_spawn(
+        first,
+        [&]() -> awaitable<void> {
+            co_await when_all(moves());
+            has_ended = true;
+        },
+        rethrow);
+    first.poll_one();
+    first.poll();
+    second.poll_one();
+    first.poll();
+    EXPECT_FALSE(first.stopped()) << "the group is still waited for";
+    EXPECT_FALSE(second.stopped()) << "a member is here";
+    goes_on = true;
+    second.poll();
+    EXPECT_TRUE(second.stopped());
+    first.poll();
+    EXPECT_TRUE(has_ended);
+    EXPECT_TRUE(first.stopped());
+}
+
 TEST(ResumeOn, StrandsKeepTheirPromise) {
     thread_pool pool(2);
     auto const strand = make_strand(pool);
