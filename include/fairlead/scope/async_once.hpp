@@ -5,7 +5,7 @@
 #include <fairlead/sync/mutex.hpp>
 
 #include <atomic>
-#include <optional>
+#include <new>
 #include <utility>
 
 namespace fairlead {
@@ -24,32 +24,39 @@ namespace impl::scope {
 /// The result of async_once::call(). The await itself sees whether it is done, which takes no frame.
 template <class Once, class F> class [[nodiscard("nothing is called before this is awaited")]] once_call {
 public:
-    once_call(Once& o, F&& f) : once_(o), f_(std::move(f)) {}
+    once_call(Once& o, F&& f) : once_(&o), f_(std::move(f)) {}
     /// Before it is awaited.
     once_call(once_call&& other) : once_(other.once_), f_(std::move(other.f_)) {}
     once_call& operator=(once_call&&) = delete;
+    ~once_call() {
+        if (!once_)
+            later_.~child_awaiter();
+    }
 
     /// For whom an awaitable is wanted, or a function that returns one.
     operator awaitable<void>() && { return (*this)(); }
-    awaitable<void> operator()() { return once_.call_in_turn(std::move(f_)); }
+    awaitable<void> operator()() { return once_->call_in_turn(std::move(f_)); }
 
-    bool await_ready() const noexcept { return once_.is_done(); }
+    bool await_ready() const noexcept { return once_->is_done(); }
     template <class Promise> void await_suspend(std::coroutine_handle<Promise> h) {
         static_assert(
             requires { h.promise().link.record; },
             "this is awaited by a coroutine of this library: an awaitable, or what co_spawn starts");
-        later_.emplace((*this)(), h.promise());
-        later_->await_suspend(h);
+        ::new (static_cast<void*>(&later_)) coro::child_awaiter<void>((*this)(), h.promise());
+        once_ = nullptr;
+        later_.await_suspend(h);
     }
     void await_resume() {
-        if (later_)
-            later_->await_resume();
+        if (!once_)
+            later_.await_resume();
     }
 
 private:
-    Once& once_;
+    Once* once_; ///< null: there is a coroutine that calls. A flag beside it would be one store more
     F f_;
-    std::optional<coro::child_awaiter<void>> later_;
+    union {
+        coro::child_awaiter<void> later_;
+    };
 };
 /// As a part of a group.
 template <class Once, class F> awaitable<void> as_part(once_call<Once, F>&& c) { return std::move(c); }
