@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <deque>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -51,12 +53,16 @@ struct world::parts {
         return m;
     }
 
-    /// Now if no program runs, otherwise as soon as the current turn is over.
+    /// Now if no program runs, otherwise as soon as the current turn is over, in the order of the calls.
     template <class F> void between_turns(F f) {
-        if (in_turn)
-            net.actions.at(net.now_ns(), std::move(f));
-        else
-            f();
+        if (!in_turn)
+            return f();
+        after_turn.push_back(std::move(f));
+        net.actions.at(net.now_ns(), [this] {
+            auto const next = std::move(after_turn.front());
+            after_turn.pop_front();
+            next();
+        });
     }
 
     void start(host_state& m) {
@@ -237,6 +243,7 @@ struct world::parts {
     random_stream own;
     impl::allocations allocations;
     bool in_turn = false;
+    std::deque<std::function<void()>> after_turn; ///< actions at one time have no order of their own
     std::size_t handlers = 0;
     std::vector<std::unique_ptr<host_state>> hosts; // go before the network
 };

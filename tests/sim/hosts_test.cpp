@@ -93,6 +93,36 @@ using user_timeout = impl::net::integer_option<impl::net::option_key<IPPROTO_TCP
 
 // ---- hosts
 
+TEST(SimHosts, WhatAProgramDoesToAnotherHostInOneTurnHappensInThatOrder) {
+    for (std::uint64_t seed = 1; seed <= host_seeds; ++seed) {
+        world w(seed);
+        without_chance(w);
+        int begun = 0;
+        auto& other = w.add_server("other", [&](io_context& c) -> awaitable<> {
+            ++begun;
+            return serve_echo(c);
+        });
+        w.add_host("program", [&](io_context& c) -> awaitable<> {
+            steady_timer wait(c, 1s);
+            co_await wait.async_wait();
+            other.pause();
+            other.kill();
+            other.restart();
+            other.pause();
+            other.resume();
+            tcp::socket s(c);
+            wait.expires_after(1s);
+            co_await wait.async_wait();
+            co_await s.async_connect(tcp::endpoint(other.address(), 7));
+            co_await async_write(s, buffer("word", 4));
+            char word[4];
+            EXPECT_EQ(co_await async_read(s, buffer(word)), 4U);
+        });
+        w.run();
+        EXPECT_EQ(begun, 2);
+    }
+}
+
 TEST(SimHosts, FindEachOtherByNameAndAddress) {
     for (std::uint64_t seed = 1; seed <= host_seeds; ++seed) {
         world w(seed);
