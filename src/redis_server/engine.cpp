@@ -6,6 +6,7 @@
 #include <redis_server/text.hpp>
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 namespace fairlead::redis {
@@ -38,15 +39,27 @@ void settle(server_state& server) {
 } // namespace
 } // namespace server_impl
 
-server_engine::server_engine(server_engine_options options) : state_(std::make_unique<server_impl::server_state>()) {
+server_data::server_data() : kept_(std::make_unique<server_impl::kept_databases>()) {}
+server_data::~server_data() = default;
+
+server_engine::server_engine(server_engine_options options) {
     FAIRLEAD_ASSERT(options.databases > 0);
-    state_->options = std::move(options);
-    state_->databases.resize(state_->options.databases);
+    auto data = options.data ? options.data : std::make_shared<server_data>();
+    if (data->kept_->is_in_use)
+        throw std::logic_error("an embedded Redis server was given the data of another one, which has not gone yet");
+    options.data = data;
+    state_ = std::make_unique<server_impl::server_state>(std::move(options), *data->kept_);
+    if (state_->databases.size() < state_->options.databases)
+        state_->databases.resize(state_->options.databases);
+    data->kept_->is_in_use = true;
     state_->started_at = state_->now();
     state_->users.emplace("default", server_impl::default_user(state_->options.password));
 }
 
-server_engine::~server_engine() { FAIRLEAD_ASSERT(state_->sessions.empty()); }
+server_engine::~server_engine() {
+    FAIRLEAD_ASSERT(state_->sessions.empty());
+    state_->options.data->kept_->is_in_use = false;
+}
 
 std::size_t server_engine::client_count() const noexcept { return state_->sessions.size(); }
 std::uint64_t server_engine::commands_run() const noexcept { return state_->commands_run; }

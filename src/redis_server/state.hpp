@@ -120,9 +120,17 @@ struct server_session {
     }
 };
 
+struct kept_databases {
+    std::vector<database> all;
+    bool is_in_use = false;
+};
+
 struct server_state {
+    /// `kept` outlives this.
+    server_state(server_engine_options o, kept_databases& kept) : options(std::move(o)), databases(kept.all) {}
+
     server_engine_options options;
-    std::vector<database> databases;
+    std::vector<database>& databases;
     std::array<subscribers, subscription_kinds> subscriptions;
     std::map<std::uint64_t, server_session*> sessions;
     std::deque<server_session*> dirty; // got output from others; told at the end of feed()

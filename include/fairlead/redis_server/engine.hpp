@@ -17,9 +17,27 @@
 namespace fairlead::redis {
 
 namespace server_impl {
+struct kept_databases;
 struct server_state;
 struct server_session;
 } // namespace server_impl
+
+/// The keys of an embedded server, apart from it. A server that is killed leaves them, as if it had written each change
+/// to a disk at once. The next one that is made with them has them. Clients, subscriptions and scripts go with the
+/// server.
+///
+/// Threads    that of the server which has them
+class FAIRLEAD_EXPORT server_data {
+public:
+    server_data();
+    ~server_data();
+    server_data(server_data const&) = delete;
+    server_data& operator=(server_data const&) = delete;
+
+private:
+    friend class server_engine;
+    std::unique_ptr<server_impl::kept_databases> kept_;
+};
 
 /// The limits of the embedded server for its clients, and its clock.
 struct server_engine_options {
@@ -33,6 +51,7 @@ struct server_engine_options {
     std::size_t transaction_bytes_max = 64 * 1024 * 1024;  ///< Queued between MULTI and EXEC, or behind a wait.
     std::size_t push_backlog_bytes_max = 32 * 1024 * 1024; ///< Output not taken: a subscriber beyond it is closed.
     std::uint64_t process_id = 0;                          ///< Shown by INFO.
+    std::shared_ptr<server_data> data;                     ///< Keys that outlive the server; null: they go with it.
     /// Time since the Unix epoch, for keys that expire. Without one time stands still, and so nothing expires.
     std::function<std::chrono::milliseconds()> clock;
 };
@@ -46,6 +65,7 @@ class FAIRLEAD_EXPORT server_engine {
 public:
     class client;
 
+    /// Throws     std::logic_error    another engine has the data of the options
     explicit server_engine(server_engine_options options = {});
     ~server_engine();
     server_engine(server_engine const&) = delete;

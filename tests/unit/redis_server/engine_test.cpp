@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,6 +39,23 @@ TEST_F(Server, AnswersWhatEveryClientAsksFirst) {
     EXPECT_EQ(run("CONFIG GET appendonly"), "*2\r\n$10\r\nappendonly\r\n$2\r\nno\r\n");
     EXPECT_EQ(run("CLIENT SETINFO LIB-NAME x"), "+OK\r\n");
     EXPECT_EQ(run("CLIENT ID"), ":1\r\n");
+}
+
+TEST(ServerData, OutlivesTheServerThatFilledIt) {
+    server_engine_options options;
+    options.data = std::make_shared<fairlead::redis::server_data>();
+    options.databases = 2;
+    {
+        server_engine first(options);
+        server_engine::client c(first);
+        c.feed("SET k v\r\nSELECT 1\r\nSET other w\r\n");
+        EXPECT_EQ(c.output(), "+OK\r\n+OK\r\n+OK\r\n");
+        EXPECT_THROW(server_engine second(options), std::logic_error) << "while the first one has them";
+    }
+    server_engine second(options);
+    server_engine::client c(second);
+    c.feed("GET k\r\nSELECT 1\r\nGET other\r\n");
+    EXPECT_EQ(c.output(), "$1\r\nv\r\n+OK\r\n$1\r\nw\r\n");
 }
 
 TEST_F(Server, WordsErrorsAsRedisDoes) {
