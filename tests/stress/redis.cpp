@@ -146,13 +146,7 @@ awaitable<void> play_round(io_context& context, lasting_server& server, real_sur
 }
 
 void print(std::uint64_t rounds, token_tally const& t) {
-    auto const n = [](std::uint64_t x) { return static_cast<unsigned long long>(x); };
-    std::printf("%llu rounds: %llu calls; %llu answered, %llu refused, %llu not executed, %llu perhaps executed "
-                "(%llu without their token); "
-                "%llu commands counted in the server\n"
-                "%llu wrong answers, %llu calls without an end, %llu double executions\n",
-                n(rounds), n(t.calls), n(t.ends[0]), n(t.ends[1]), n(t.ends[2]), n(t.ends[3]), n(t.unproved),
-                n(t.counted), n(t.wrong), n(t.unended), n(t.doubled));
+    std::fputs(t.text((" in " + std::to_string(rounds) + " rounds").c_str()).c_str(), stdout);
     std::fflush(stdout);
 }
 

@@ -51,6 +51,13 @@ struct token_tally {
     std::uint64_t wrong = 0, unended = 0, doubled = 0;
 
     bool is_good() const noexcept { return wrong == 0 && unended == 0 && doubled == 0; }
+    std::string text(char const* of) const {
+        auto const n = [](std::uint64_t x) { return std::to_string(x); };
+        return n(calls) + " calls" + of + "; " + n(ends[0]) + " answered, " + n(ends[1]) + " refused, " + n(ends[2]) +
+               " not executed, " + n(ends[3]) + " perhaps executed (" + n(unproved) + " without their token); " +
+               n(counted) + " commands counted in the server\n" + n(wrong) + " wrong answers, " + n(unended) +
+               " calls without an end, " + n(doubled) + " double executions\n";
+    }
     void add(token_tally const& t) noexcept {
         calls += t.calls;
         for (std::size_t i = 0; i != ends.size(); ++i)
@@ -414,14 +421,14 @@ private:
         round_.ledger.begin();
         try {
             auto subscribing = round_.db->subscribe("news:" + token);
-            auto news = co_await std::move(subscribing);
+            auto heard_from = co_await std::move(subscribing);
             if (round_.db) {
                 redis::request req;
                 req.push("PUBLISH", "news:" + token, token);
                 redis::generic_response replies;
                 auto asking = ask(round_.db, req, replies);
                 co_await std::move(asking);
-                auto hearing = news.async_next(cancel_after(some(30), redirect_error(ec)));
+                auto hearing = heard_from.async_next(cancel_after(some(30), redirect_error(ec)));
                 auto const heard = co_await std::move(hearing);
                 if (!ec && heard && (heard->value.channel != "news:" + token || heard->value.payload != token))
                     round_.ledger.accuse(token + " heard: " + heard->value.payload);
