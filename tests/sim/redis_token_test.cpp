@@ -1,7 +1,6 @@
-// Callers of one client whose calls carry tokens, in simulated worlds: the server is killed, frozen and loses power,
-// the way to it is cut, slow or broken, and every read and write may fail. No answer may be another's, none may be
-// missing, and no command that counts may be executed twice. The same callers meet a real server in
-// tests/stress/redis.cpp.
+// Callers of one client whose calls carry tokens, in simulated worlds. The server is killed, frozen and loses power. The
+// way to it is cut, slow or broken, and every read and write may fail. No answer may be another's, none may be missing.
+// No command that counts may be executed twice. The same callers meet a real server in tests/stress/redis.cpp.
 #include <gtest/gtest.h>
 
 #include <stress/redis_token.hpp>

@@ -102,7 +102,7 @@ template <class Functions> struct retry_op : op {
     }
 };
 
-/// Whose record tells what an await returns, without the error, which it has not.
+/// Their record has what an await returns. There is no error to be taken with it.
 template <class Init>
 concept takes_value = !takes_here<Init> && requires(typename Init::record& r) { Init::take_value(r); };
 
