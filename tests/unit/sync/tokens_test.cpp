@@ -1,5 +1,4 @@
 // Each wait of the room with each kind of token. The operations of the drivers are in tests/operations.tsv.
-// has.
 #include <fairlead/exec/strand.hpp>
 #include <fairlead/net/bind_stop_token.hpp>
 #include <fairlead/sync/barrier.hpp>
