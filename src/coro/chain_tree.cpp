@@ -25,7 +25,12 @@ member_chain::member_chain(exec::record_hooks const& h) noexcept : spawn_root(h)
     requests_.parent = asked_.slot();
 }
 
-void member_chain::start() { spawn_root::start(group()->keeps(home)); }
+void member_chain::start() {
+    if (group()->keeps(home))
+        start_kept();
+    else
+        spawn_root::start();
+}
 
 /// Terminal requests are let through, until the coroutine has another state.
 void member_chain::ask(cancellation_type type) {

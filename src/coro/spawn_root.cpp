@@ -67,10 +67,15 @@ void spawn_root::leave_home() noexcept {
 
 spawn_root::~spawn_root() { leave_home(); }
 
-void spawn_root::start(bool is_kept) {
-    if (!is_kept)
-        home->count_work(+1);
-    is_counted_ = !is_kept;
+void spawn_root::start() {
+    home->count_work(+1);
+    is_counted_ = true;
+    begin_at_home();
+}
+
+void spawn_root::start_kept() { begin_at_home(); }
+
+inline void spawn_root::begin_at_home() {
     keeps_home = true;
     auto& thread = exec::this_thread;
     if (thread.depth < 16 && home->runs_here()) {

@@ -42,14 +42,13 @@ public:
     spawn_root& operator=(spawn_root const&) = delete;
 
     /// Inside its context the body starts at once, as dispatch would; but not ever deeper on one stack.
-    void start() { start(false); }
+    FAIRLEAD_EXPORT void start();
     /// From inside the chain, which is then to be resumed at its new home.
     FAIRLEAD_EXPORT void move_to(any_io_executor const& e) noexcept;
 
 protected:
-    /// As start(). `is_kept`: a chain that waits for this one keeps the home for both, which takes no atomic
-    /// operations.
-    FAIRLEAD_EXPORT void start(bool is_kept);
+    /// As start(), where a chain that waits for this one keeps the home for both. That takes no atomic operations.
+    FAIRLEAD_EXPORT void start_kept();
     FAIRLEAD_EXPORT spawn_root(any_io_executor const& e, exec::record_hooks const& h) noexcept;
     /// Then settle() says where it runs.
     explicit spawn_root(exec::record_hooks const& h) noexcept : await_record(h), elsewhere_(executor_) {}
@@ -75,6 +74,7 @@ protected:
     bool is_inside_co_spawn() const noexcept { return exec::this_thread.starting == this; }
 
 private:
+    void begin_at_home();
     void find_home() noexcept;
     void be_at_home() noexcept;
 

@@ -148,8 +148,9 @@ awaited_t<Signature> instantiate_take(Functions const* f, void* storage, await_r
         if (exec::this_thread.await_failed) [[unlikely]]  // Asking the record takes a tenth of a nanosecond longer.
             throw_failed(r);
     } else {
-        if (f->take_value && r.state == exec::await_state::idle && r.get<op>().result.error == 0) [[likely]]
-            return f->take_value(r);
+        if constexpr (has_one_value<values>)
+            if (f->take_value && r.state == exec::await_state::idle && r.get<op>().result.error == 0) [[likely]]
+                return f->take_value(r);
         if (r.state == exec::await_state::failed) [[unlikely]]
             throw_failed(r);
         if (r.state == exec::await_state::stored)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fairlead/base/disposition_traits.hpp>
+#include <fairlead/base/error.hpp>
 #include <fairlead/operation/initiate.hpp>
 
 #include <tuple>
@@ -17,5 +18,9 @@ template <disposition First, class... Rest> struct unwrapped<std::tuple<First, R
     : unwrapped_rest<std::tuple<Rest...>> {};
 template <class Signature> struct awaited : unwrapped<values_of<Signature>> {};
 template <class Signature> using awaited_t = typename awaited<Signature>::type;
+
+/// An error code, and one value that is all that an await returns.
+template <class Values> inline constexpr bool has_one_value = false;
+template <class T> inline constexpr bool has_one_value<std::tuple<error_code, T>> = true;
 
 } // namespace fairlead::impl::operation
