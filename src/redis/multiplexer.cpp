@@ -540,9 +540,13 @@ void multiplexer::trim(std::string& buffer) noexcept {
 
 // ---- input
 
-multiplexer::progress multiplexer::on_bytes(std::string_view unread, op_queue& done) noexcept {
+multiplexer::progress multiplexer::on_bytes(std::string_view unread, op_queue& done, bool may_be_held_up) noexcept {
     progress all{0, {}};
     replies_ = kinds_ = 0;
+    portion_ = 0;
+    is_held_up_ = false;
+    if (may_be_held_up)
+        portion_ = portions_ = portions_ == UINT32_MAX ? 1 : portions_ + 1;
     try {
         node_batch batch;
         for (;;) {
@@ -558,7 +562,7 @@ multiplexer::progress multiplexer::on_bytes(std::string_view unread, op_queue& d
                 broken_ = part.ec;
                 refusal_.set(resp3::printable(unread.substr(all.consumed)));
             }
-            if (broken_)
+            if (broken_ || is_held_up_)
                 break;
             if (part.what == resp3::status::node)
                 continue;
@@ -572,6 +576,7 @@ multiplexer::progress multiplexer::on_bytes(std::string_view unread, op_queue& d
     }
     counters_.replies += replies_;
     all.ec = broken_;
+    all.is_held_up = is_held_up_ && all.consumed != unread.size();
     return all;
 }
 
@@ -819,7 +824,7 @@ void multiplexer::on_push(std::span<resp3::node const> message, op_queue& done) 
     if (events_)
         events_->note_one_more(event::pushed);
     if (watch_)
-        watch_->pushed(message);
+        is_held_up_ = watch_->pushed(message, portion_) || is_held_up_;
     else
         pushes_.append(message);
     while (pushes_.messages() > cfg_.pushes_max || pushes_.bytes() > cfg_.push_bytes_max) {
