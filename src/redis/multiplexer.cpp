@@ -819,14 +819,8 @@ void multiplexer::take_effect(entry const& e) noexcept {
         pause_ms_ = e.late_ms == request::for_ever_ms ? 0 : e.late_ms; // Nobody asks for 50 days: it was refused.
 }
 
-void multiplexer::on_push(std::span<resp3::node const> message, op_queue& done) {
-    ++counters_.pushes;
-    if (events_)
-        events_->note_one_more(event::pushed);
-    if (watch_)
-        is_held_up_ = watch_->pushed(message, portion_) || is_held_up_;
-    else
-        pushes_.append(message);
+void multiplexer::keep_push(std::span<resp3::node const> message) {
+    pushes_.append(message);
     while (pushes_.messages() > cfg_.pushes_max || pushes_.bytes() > cfg_.push_bytes_max) {
         if (cfg_.pushes == push_policy::close) {
             broken_ = error::pushes_overflow;
@@ -834,7 +828,17 @@ void multiplexer::on_push(std::span<resp3::node const> message, op_queue& done) 
         }
         counters_.pushes_dropped += pushes_.drop_older_half();
     }
-    if (head_ == written_)
+}
+
+void multiplexer::on_push(std::span<resp3::node const> message, op_queue& done) {
+    ++counters_.pushes;
+    if (events_)
+        events_->note_one_more(event::pushed);
+    if (watch_)
+        is_held_up_ |= watch_->pushed(message, portion_);
+    else
+        keep_push(message);
+    if (broken_ || head_ == written_)
         return;
     entry& e = at(head_);
     if (e.kind == confirmation::none || message.size() < 2)

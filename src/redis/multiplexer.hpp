@@ -221,6 +221,7 @@ private:
     void take_pushes_out(op_queue& done);
     void on_message(reply_view const& message, op_queue& done);
     void on_push(std::span<resp3::node const> message, op_queue& done);
+    void keep_push(std::span<resp3::node const> message);
     void on_reply(reply_view const& reply, op_queue& done);
     void deliver(exec_op& o, reply_view const& reply) noexcept;
     void finish_front(op_queue& done) noexcept;

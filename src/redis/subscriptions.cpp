@@ -63,6 +63,56 @@ owned_block make_block(published const& p, std::uint64_t connection) noexcept {
 
 } // namespace
 
+std::size_t subscriptions::hash::operator()(std::string_view name) const noexcept {
+    constexpr std::size_t word = sizeof(std::uint64_t);
+    constexpr std::uint64_t odd = 0x9e3779b97f4a7c15U;
+    auto const mixed = [](std::uint64_t h, char const* at, std::size_t n) {
+        std::uint64_t bytes = 0;
+        std::memcpy(&bytes, at, n);
+        h = (h ^ bytes) * odd;
+        return h ^ (h >> 29);
+    };
+    std::uint64_t h = name.size() * odd;
+    auto const* at = name.data();
+    auto left = name.size();
+    for (; left > word; left -= word, at += word)
+        h = mixed(h, at, word);
+    if (name.size() >= word) // The last word may overlap the one before it.
+        return static_cast<std::size_t>(mixed(h, name.data() + name.size() - word, word));
+    for (; left >= 4; left -= 4, at += 4)
+        h = mixed(h, at, 4);
+    for (; left != 0; --left, ++at)
+        h = mixed(h, at, 1);
+    return static_cast<std::size_t>(h);
+}
+
+bool subscriptions::receivers::has(subscription_entry const& e) const noexcept {
+    return first == &e || std::ranges::find(others, &e) != others.end();
+}
+
+void subscriptions::receivers::add(subscription_entry& e) {
+    if (!first)
+        first = &e;
+    else if (!has(e))
+        others.push_back(&e);
+}
+
+bool subscriptions::receivers::remove(subscription_entry const& e) noexcept {
+    if (first != &e) {
+        std::erase(others, &e);
+        return false;
+    }
+    if (others.empty())
+        return true;
+    first = others.front();
+    others.erase(others.begin());
+    return false;
+}
+
+bool subscriptions::receivers::all_ask() const noexcept {
+    return first->asks && std::ranges::all_of(others, &subscription_entry::asks);
+}
+
 /// The lock is not to be left by an exception.
 template <class F> void subscriptions::under_lock(F f) {
     std::exception_ptr why;
@@ -84,9 +134,7 @@ void subscriptions::add(subscription_entry& e, request& begin) {
     under_lock([&] {
         is_over = is_over_;
         for (auto const& [k, name] : e.wanted) {
-            auto& all = of(k)[name];
-            if (std::ranges::find(all, &e) == all.end())
-                all.push_back(&e);
+            of(k)[name].add(e);
         }
     });
     if (is_over)
@@ -99,8 +147,7 @@ void subscriptions::remove(subscription_entry& e, request& last_ones) noexcept {
             auto const found = of(k).find(name);
             if (found == of(k).end())
                 continue;
-            std::erase(found->second, &e);
-            if (!found->second.empty())
+            if (!found->second.remove(e))
                 continue;
             try {
                 last_ones.push(command(k, end_commands), name);
@@ -119,12 +166,10 @@ void subscriptions::append_all(request& to, std::uint64_t session) {
         for (auto const k : {topic::kind::channel, topic::kind::pattern, topic::kind::shard}) {
             all.clear();
             for (auto const& [name, wanting] : of(k)) {
-                if (!std::ranges::all_of(wanting, &subscription_entry::asks)) {
+                if (wanting.all_ask())
+                    wanting.for_each([session](subscription_entry& e) { e.left_to_it = session; });
+                else
                     all.push_back(name);
-                    continue;
-                }
-                for (auto* const e : wanting)
-                    e->left_to_it = session;
             }
             std::ranges::sort(all);
             for (auto const name : all)
@@ -145,8 +190,7 @@ void subscriptions::end_all() noexcept {
         is_over_ = true;
         for (auto const& each : wanted_)
             for (auto const& [name, all] : each)
-                for (auto* const e : all)
-                    e->box.close(ready);
+                all.for_each([&ready](subscription_entry& e) { e.box.close(ready); });
     });
 }
 
@@ -162,18 +206,18 @@ bool subscriptions::pass_on(std::span<resp3::node const> push, std::uint64_t con
         auto const found = of(p.kind).find(p.wanted);
         if (found == of(p.kind).end())
             return;
-        for (auto* const e : found->second) {
+        found->second.for_each([&](subscription_entry& e) {
             if (!block)
                 block = make_block(p, connection);
             if (!block) {
-                e->box.miss();
+                e.box.miss();
                 ++dropped;
-                continue;
+                return;
             }
-            auto const outcome = e->box.put(std::move(block), portion, ready);
+            auto const outcome = e.box.put(std::move(block), portion, ready);
             dropped += outcome.dropped;
             is_too_much = is_too_much || outcome.is_too_much;
-        }
+        });
     });
     if (dropped != 0) [[unlikely]]
         dropped_ += dropped;

@@ -63,9 +63,27 @@ public:
     std::uint64_t dropped() const noexcept { return dropped_; }
 
 private:
-    using receivers = std::vector<subscription_entry*>;
-    struct hash : std::hash<std::string_view> {
+    /// Nearly every name is wanted once: that entry needs no look into another block.
+    struct receivers {
+        subscription_entry* first = nullptr; ///< null only until the first one is added
+        std::vector<subscription_entry*> others;
+
+        template <class F> void for_each(F f) const {
+            f(*first);
+            for (auto* const e : others)
+                f(*e);
+        }
+        bool has(subscription_entry const& e) const noexcept;
+        void add(subscription_entry& e);
+        /// True: it was the last one.
+        bool remove(subscription_entry const& e) noexcept;
+        bool all_ask() const noexcept;
+    };
+    /// Of names that the program chose: it need not resist anybody. That of the standard library takes four times as
+    /// long, and is a good part of the way of a message.
+    struct hash {
         using is_transparent = void;
+        std::size_t operator()(std::string_view name) const noexcept;
     };
     using names = std::unordered_map<std::string, receivers, hash, std::equal_to<>>;
 
