@@ -37,7 +37,7 @@ awaitable<void> serve(redis::client& db, std::optional<redis::server>& embedded)
 
         auto next = visits.next();
         auto const message = co_await std::move(next);
-        std::cout << message->value.channel << ": " << message->value.payload << ", number "
+        std::cout << message->channel() << ": " << message->payload() << ", number "
                   << std::get<0>(counted).value() << '\n';
         if (embedded && i != 2)
             embedded->disconnect_clients();

@@ -1,8 +1,10 @@
-// The Redis client of Fairlead: redis_fairlead coroutine|callback and then as workload.hpp says.
+// The Redis client of Fairlead: redis_fairlead coroutine|callback|subscription and then as workload.hpp says. With
+// "subscription" each channel has a subscription of its own, and a coroutine that takes its messages.
 #include "workload.hpp"
 
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/io/io_context.hpp>
+#include <fairlead/redis/client.hpp>
 #include <fairlead/redis/connection.hpp>
 #include <fairlead/token/adapters.hpp>
 
@@ -102,12 +104,66 @@ awaitable<void> receive(redis::connection& connection, long n, count_down& done)
     done();
 }
 
+// ---- the subscriptions of a client
+
+struct subscribers {
+    workload::settings const& s;
+    redis::client client;
+    long subscribed = 0;
+    long left;
+
+    subscribers(io_context& context, workload::settings const& w)
+        : s(w),
+          client(context, config_of(w).view(), {.subscription_buffer = 64 * 1024}), // Under callgrind it is slow.
+          left(w.messages()) {}
+
+    struct texts {
+        std::string address;
+        redis::config_view view() const { return {.address = address}; }
+    };
+    static texts config_of(workload::settings const& w) { return {w.host + ":" + w.port}; }
+
+    awaitable<void> follow(std::string channel) {
+        auto sub = co_await client.subscribe(channel);
+        if (++subscribed == s.callers)
+            co_spawn(client.get_executor(), publish_all(), detached);
+        while (auto const m = co_await sub.next()) {
+            insist(m->lost() == 0 && m->payload().size() == workload::value.size(), "a message was lost");
+            if (--left == 0)
+                client.cancel();
+        }
+    }
+    awaitable<void> publish_all() {
+        redis::request req;
+        req.push("EVAL", s.script_for_all(), 0, workload::value, s.callers);
+        for (long i = 0; i != s.scripts(); ++i)
+            co_await client.async_exec(req, redis::ignore);
+    }
+};
+
+void run_subscribers(workload::settings const& s) {
+    io_context context;
+    subscribers all(context, s);
+    for (auto const& channel : s.channels())
+        co_spawn(context, all.follow(channel), detached);
+    all.client.async_run([&](error_code ec) {
+        insist(ec == error::operation_aborted, "the connection was lost");
+        context.stop();
+    });
+    context.run();
+    insist(all.left == 0, "not all was done");
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
     insist(argc == 6, "a token is missing");
     bool const with_coroutines = std::strcmp(argv[1], "coroutine") == 0;
     workload::settings const s(argc - 1, argv + 1);
+    if (std::strcmp(argv[1], "subscription") == 0) {
+        run_subscribers(s);
+        return 0;
+    }
 
     io_context context;
     redis::connection connection(context);

@@ -166,12 +166,15 @@ int main(int argc, char** argv) {
         return 0;
     }
     auto const greeting = greet(c);
-    c.send(command({"SUBSCRIBE", workload::channel}));
+    auto const channels = s.channels();
+    for (auto const& each : channels)
+        c.send(command({"SUBSCRIBE", each}));
     if (s.is_publish()) {
         requests.push_back(command({"PUBLISH", workload::channel, workload::value}));
         serve(c, requests, {s.callers, s.n, s.n + 1}, greeting);
     } else {
-        requests.push_back(command({"EVAL", workload::script, "0", workload::value}));
-        serve(c, requests, {1, s.scripts(), s.messages() + 1}, greeting);
+        requests.push_back(
+            command({"EVAL", s.script_for_all(), "0", workload::value, std::to_string(channels.size())}));
+        serve(c, requests, {1, s.scripts(), s.messages() + static_cast<long>(channels.size())}, greeting);
     }
 }

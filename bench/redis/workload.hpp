@@ -3,7 +3,8 @@
 //   PROGRAM MODE N CALLERS HOST:PORT
 //     calls    each caller in turn sets and gets a key, one request under way for each; N requests in all
 //     publish  each caller publishes to a channel to which the same connection is subscribed: N replies and N pushes
-//     pushes   a script on the server publishes N messages, 1,000 at a time; nothing else goes on
+//     pushes   a script on the server publishes N messages, 1,000 at a time; nothing else goes on. They are on one
+//              channel, or in turn on as many as there are callers
 #pragma once
 
 #include <cstdio>
@@ -11,6 +12,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace workload {
 
@@ -20,6 +22,8 @@ constexpr std::string_view value = "the value has thirty-two bytes..";
 static_assert(value.size() == 32);
 constexpr char const* channel = "news";
 constexpr char const* script = "for i = 1, 1000 do redis.call('PUBLISH', 'news', ARGV[1]) end return 1";
+constexpr char const* script_for_many =
+    "for i = 0, 999 do redis.call('PUBLISH', 'news:' .. i % ARGV[2], ARGV[1]) end return 1";
 
 inline std::string key_of(long caller) { return "key:" + std::to_string(10'000 + caller % 10'000); }
 
@@ -45,6 +49,16 @@ struct settings {
     bool is_pushes() const { return mode == "pushes"; }
     /// Of the caller with this number.
     long share(long caller) const { return n / callers + (caller < n % callers); }
+    /// The channels of the messages.
+    std::vector<std::string> channels() const {
+        if (!is_pushes() || callers == 1)
+            return {channel};
+        std::vector<std::string> all;
+        for (long i = 0; i != callers; ++i)
+            all.push_back(std::string(channel) + ':' + std::to_string(i));
+        return all;
+    }
+    char const* script_for_all() const { return callers == 1 ? script : script_for_many; }
     /// Messages that come in mode pushes.
     long messages() const { return is_pushes() ? scripts() * messages_at_once : n; }
     long scripts() const { return (n + messages_at_once - 1) / messages_at_once; }

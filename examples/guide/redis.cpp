@@ -85,7 +85,7 @@ public:
     awaitable<void> follow_orders() {
         auto updates = co_await db_.subscribe("shipped");
         while (auto const update = co_await updates.next())
-            followed.insert(update->value.payload);
+            followed.emplace(update->payload());
     }
 
     /// A lock: of all processes one writes the report. It ends by itself if that process does.

@@ -28,7 +28,8 @@ client_core::client_core(any_io_executor const& ex, config_view const& cfg, conn
       how_(how ? std::optional<connector>(*how) : std::nullopt),
       shared_(how ? new connection_core(ex, *how) : new connection_core(ex)),
       pool_(*this),
-      pause_(shared_->io_executor()) {
+      pause_(shared_->io_executor()),
+      subscriptions_(shared_->executor()) {
     cfg_.keep_unsent = true;
     shared_->retain(); // beside the reference that its close() gives back
     shared_->configure(cfg_);
@@ -63,6 +64,7 @@ client_counters client_core::counters() const noexcept {
 connection_counters client_core::traffic() noexcept {
     auto all = shared_->counters();
     pool_.add_counters(all);
+    all.pushes_dropped += subscriptions_.dropped();
     return all;
 }
 

@@ -84,7 +84,9 @@ private:
 
     void opened(request& first) override;
     void restored(error_code const& ec) noexcept override;
-    void pushed(std::span<resp3::node const> message) noexcept override { subscriptions_.pass_on(message, ready_); }
+    bool pushed(std::span<resp3::node const> message, std::uint32_t portion) noexcept override {
+        return subscriptions_.pass_on(message, ready_, portion);
+    }
     void cancelled() noexcept override;
 
     static awaitable<error_code> serve(reference self, unsigned number);

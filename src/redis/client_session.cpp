@@ -134,9 +134,9 @@ void client_core::tell(client_event const& e) noexcept {
 // ---- what the connection says
 
 void client_core::opened(request& first) {
-    subscriptions_.append_all(first);
-    is_open_ = true;
     ++ready_;
+    subscriptions_.append_all(first, ready_);
+    is_open_ = true;
     tell({.kind = event_kind::ready, .attempt = pauses_.attempts()});
 }
 

@@ -10,18 +10,24 @@ namespace fairlead::redis::impl {
 
 awaitable<subscription> client_core::subscribe(reference self, kept_topics all) {
     auto& c = *self.core;
-    auto [out, in] = make_broadcast<message>(c.executor(), c.options_.subscription_buffer);
-    auto* const entry = new subscription_entry{&c, std::move(all), std::move(out)};
+    auto* const entry =
+        new subscription_entry(&c, c.executor(), std::move(all), c.options_.subscription_buffer, SIZE_MAX);
     c.retain(); // for the entry
-    subscription s(std::move(in), entry);
+    subscription s(c.executor(), entry->box, entry);
     request begin;
     c.subscriptions_.add(*entry, begin);
     error_code ec;
-    auto executing = completion_token_transform<execute::signature>(redirect_error(ec),
-                                                                    execute(*c.shared_, begin, refer_to(ignore)));
-    co_await std::move(executing);
-    // Lost with its connection, it is among the first commands of the next one.
-    if (ec && ec != error::maybe_executed && ec != error::not_sent)
+    bool is_lost = false;
+    do {
+        ec.clear();
+        auto executing = completion_token_transform<execute::signature>(redirect_error(ec),
+                                                                        execute(*c.shared_, begin, refer_to(ignore)));
+        co_await std::move(executing);
+        // Lost with its connection, it is among the first commands of the next one. That may have begun already, if
+        // this coroutine is on a thread that is late.
+        is_lost = ec == error::maybe_executed || ec == error::not_sent;
+    } while (c.subscriptions_.has_asked(*entry, is_lost, c.shared_->is_connected()));
+    if (ec && !is_lost)
         throw system_error(ec, ec == condition::refused_by_server ? c.shared_->server_text() : "redis subscribe");
     co_return s;
 }

@@ -29,11 +29,12 @@ connection_core::connection_core(any_io_executor const& ex, io::impl::io_loop_re
         references_.fetch_or(runs_elsewhere, std::memory_order_relaxed);
         ends_plainly_ = false;
     }
-    flush_.core = arrive_.core = homing_.core = write_.core = read_.core = this;
+    flush_.core = others_.core = arrive_.core = homing_.core = write_.core = read_.core = this;
     flush_.run = &connection_core::on_flush;
+    others_.run = &connection_core::on_turn_of_others;
     arrive_.run = &connection_core::on_arrive;
     homing_.run = &connection_core::on_homing;
-    flush_.cancel = arrive_.cancel = homing_.cancel = nullptr;
+    flush_.cancel = others_.cancel = arrive_.cancel = homing_.cancel = nullptr;
     write_.run = &connection_core::on_written;
     read_.run = &connection_core::on_read;
     ping_.first_entry = restore_.first_entry = 0;

@@ -41,6 +41,8 @@
 namespace fairlead::redis::impl {
 
 inline constexpr std::chrono::hours for_ever(24 * 365); // A longer time might overflow.
+/// The longest time for which readers of pushes may hold up what one read has brought.
+inline constexpr std::chrono::milliseconds held_up_max{10};
 
 /// Performs what the machines ask for. Lives until the connection has gone and nothing is under way. One coroutine
 /// (connect) connects and begins the greeting; writing and reading need none.
@@ -315,6 +317,8 @@ private:
     error_code begin_read();
     static void on_read(op* base, op_mode mode);
     error_code received(std::size_t n);
+    error_code take_in();
+    static void on_turn_of_others(op* base, op_mode mode);
     template <class F> static error_code or_no_memory(F f) noexcept {
         try {
             return f();
@@ -397,7 +401,10 @@ private:
 
     lazy_buffer in_;
     std::size_t read_bytes_ = 0;
+    std::size_t bytes_taken_in_ = 0;
     core_op flush_;
+    core_op others_;          // has its turn when those have had theirs who take what was read
+    bool is_held_up_ = false; // until then
     core_op arrive_;
     core_op homing_;
     message close_;

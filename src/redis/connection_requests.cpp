@@ -237,6 +237,8 @@ void connection_core::write_broke() noexcept {
 
 /// Begins the next read, or ends the session with an error.
 void connection_core::read_on(error_code ec) noexcept {
+    if (!ec && is_held_up_)
+        return loop().post(others_);
     if (!ec)
         ec = or_no_memory([this] { return begin_read(); });
     if (ec) {
@@ -272,12 +274,22 @@ error_code connection_core::received(std::size_t n) {
     if (n == read_bytes_)
         read_bytes_ = std::max(read_bytes_, std::min(read_bytes_ * 2, cfg_.read_bytes_max));
 
+    bytes_taken_in_ = n;
+    return take_in();
+}
+
+/// Those who take pushes and are about to run may hold up what comes behind. It is not for long: replies are due, and a
+/// reader that needs more time is slow.
+error_code connection_core::take_in() {
+    bool const may_be_held_up = !is_held_up_ || engine_->now() - alive_at_ < held_up_max;
     op_queue done;
     auto const bytes = in_.data();
-    auto const p = mux_.on_bytes({static_cast<char const*>(bytes.data()), bytes.size()}, done);
-    events_.note(event::read, alive_at_.time_since_epoch().count(), static_cast<std::uint32_t>(n), mux_.replies(),
+    auto const p = mux_.on_bytes({static_cast<char const*>(bytes.data()), bytes.size()}, done, may_be_held_up);
+    events_.note(event::read, alive_at_.time_since_epoch().count(),
+                 static_cast<std::uint32_t>(std::exchange(bytes_taken_in_, 0U)), mux_.replies(),
                  mux_.kinds_of_replies());
     in_.consume(p.consumed);
+    is_held_up_ = p.is_held_up;
     pass_on(done);
     if (!mux_.deferred().empty()) [[unlikely]]
         keep_refused();
@@ -311,6 +323,17 @@ void connection_core::pass_on_own(op& o) noexcept {
         session_.answered();
     else if (&o == &restore_ && watch_)
         watch_->restored(restore_.error());
+}
+
+/// The rest of what was read.
+void connection_core::on_turn_of_others(op* base, op_mode mode) {
+    auto& core = *static_cast<core_op*>(base)->core;
+    error_code ec = fairlead::error::operation_aborted;
+    if (mode == op_mode::complete)
+        ec = core.reason_; // The session may have been stopped meanwhile.
+    if (!ec)
+        ec = or_no_memory([&core] { return core.take_in(); });
+    core.read_on(ec);
 }
 
 // ---- pushes

@@ -77,6 +77,7 @@ error_code connection_core::greet() {
     session_.connected();
     events_.note(event::connected, engine_->now_ns());
     in_.consume(in_.size());
+    is_held_up_ = false;
     read_bytes_ = std::max<std::size_t>(cfg_.read_bytes_min, 1);
     mux_.begin_generation();
     arm_timer(cfg_.hello_timeout);

@@ -49,7 +49,7 @@ public:
 private:
     void opened(request&) override { pauses_.succeeded(); }
     void restored(error_code const& ec) noexcept override;
-    void pushed(std::span<resp3::node const>) noexcept override {}
+    bool pushed(std::span<resp3::node const>, std::uint32_t) noexcept override { return false; }
     void cancelled() noexcept override { pause_.cancel(); }
     void left_alone(bool answers_due) noexcept override;
     void given_back() noexcept override;

@@ -540,9 +540,13 @@ void multiplexer::trim(std::string& buffer) noexcept {
 
 // ---- input
 
-multiplexer::progress multiplexer::on_bytes(std::string_view unread, op_queue& done) noexcept {
+multiplexer::progress multiplexer::on_bytes(std::string_view unread, op_queue& done, bool may_be_held_up) noexcept {
     progress all{0, {}};
     replies_ = kinds_ = 0;
+    portion_ = 0;
+    is_held_up_ = false;
+    if (may_be_held_up)
+        portion_ = portions_ = portions_ == UINT32_MAX ? 1 : portions_ + 1;
     try {
         node_batch batch;
         for (;;) {
@@ -558,7 +562,7 @@ multiplexer::progress multiplexer::on_bytes(std::string_view unread, op_queue& d
                 broken_ = part.ec;
                 refusal_.set(resp3::printable(unread.substr(all.consumed)));
             }
-            if (broken_)
+            if (broken_ || is_held_up_)
                 break;
             if (part.what == resp3::status::node)
                 continue;
@@ -572,6 +576,7 @@ multiplexer::progress multiplexer::on_bytes(std::string_view unread, op_queue& d
     }
     counters_.replies += replies_;
     all.ec = broken_;
+    all.is_held_up = is_held_up_ && all.consumed != unread.size();
     return all;
 }
 
@@ -814,14 +819,8 @@ void multiplexer::take_effect(entry const& e) noexcept {
         pause_ms_ = e.late_ms == request::for_ever_ms ? 0 : e.late_ms; // Nobody asks for 50 days: it was refused.
 }
 
-void multiplexer::on_push(std::span<resp3::node const> message, op_queue& done) {
-    ++counters_.pushes;
-    if (events_)
-        events_->note_one_more(event::pushed);
-    if (watch_)
-        watch_->pushed(message);
-    else
-        pushes_.append(message);
+void multiplexer::keep_push(std::span<resp3::node const> message) {
+    pushes_.append(message);
     while (pushes_.messages() > cfg_.pushes_max || pushes_.bytes() > cfg_.push_bytes_max) {
         if (cfg_.pushes == push_policy::close) {
             broken_ = error::pushes_overflow;
@@ -829,7 +828,17 @@ void multiplexer::on_push(std::span<resp3::node const> message, op_queue& done) 
         }
         counters_.pushes_dropped += pushes_.drop_older_half();
     }
-    if (head_ == written_)
+}
+
+void multiplexer::on_push(std::span<resp3::node const> message, op_queue& done) {
+    ++counters_.pushes;
+    if (events_)
+        events_->note_one_more(event::pushed);
+    if (watch_)
+        is_held_up_ |= watch_->pushed(message, portion_);
+    else
+        keep_push(message);
+    if (broken_ || head_ == written_)
         return;
     entry& e = at(head_);
     if (e.kind == confirmation::none || message.size() < 2)

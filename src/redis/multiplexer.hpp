@@ -138,11 +138,12 @@ public:
     void output_done() noexcept;
 
     struct progress {
-        std::size_t consumed; ///< remove so many bytes from the front
-        error_code ec;        ///< the connection cannot go on
+        std::size_t consumed;    ///< remove so many bytes from the front
+        error_code ec;           ///< the connection cannot go on
+        bool is_held_up = false; ///< the others run first, then the rest of the bytes is its turn
     };
     /// Parses what was received; requests that are complete go to `done`, each exactly once.
-    progress on_bytes(std::string_view unread, op_queue& done) noexcept;
+    progress on_bytes(std::string_view unread, op_queue& done, bool may_be_held_up = false) noexcept;
     /// Of what was received last: how many there were, and their kinds as bit_of() has them.
     std::uint32_t replies() const noexcept { return replies_; }
     std::uint32_t kinds_of_replies() const noexcept { return kinds_; }
@@ -220,6 +221,7 @@ private:
     void take_pushes_out(op_queue& done);
     void on_message(reply_view const& message, op_queue& done);
     void on_push(std::span<resp3::node const> message, op_queue& done);
+    void keep_push(std::span<resp3::node const> message);
     void on_reply(reply_view const& reply, op_queue& done);
     void deliver(exec_op& o, reply_view const& reply) noexcept;
     void finish_front(op_queue& done) noexcept;
@@ -282,8 +284,11 @@ private:
     std::uint64_t body_left_ = 0;
     std::size_t body_begin_ = 0;
     bool has_push_inside_ = false;
-    bool has_body_ = false; // the next node's text is that body
-    error_code broken_;     // the connection cannot go on
+    bool has_body_ = false;     // the next node's text is that body
+    bool is_held_up_ = false;   // as the watch has asked for
+    std::uint32_t portion_ = 0; // of what was read; 0: nothing is held up
+    std::uint32_t portions_ = 0;
+    error_code broken_; // the connection cannot go on
 
     generic_response pushes_;
     session_watch* watch_ = nullptr;

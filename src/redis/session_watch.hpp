@@ -4,6 +4,7 @@
 #include <fairlead/redis/request.hpp>
 #include <fairlead/resp3/node.hpp>
 
+#include <cstdint>
 #include <span>
 
 namespace fairlead::redis::impl {
@@ -17,8 +18,9 @@ public:
     virtual void opened(request& first) = 0;
     /// `first` has been answered, in part by refusals or not.
     virtual void restored(error_code const& ec) noexcept = 0;
-    /// A push has come.
-    virtual void pushed(std::span<resp3::node const> message) noexcept = 0;
+    /// A push has come. `portion` numbers the parts of what was read, between which others run; 0: what comes next is
+    /// not held up. True: it is better to hold it up.
+    virtual bool pushed(std::span<resp3::node const> message, std::uint32_t portion) noexcept = 0;
     /// connection_core::cancel() has been called, or the connection is closed.
     virtual void cancelled() noexcept = 0;
     /// No request has a caller any more. With `answers_due` the server still owes replies to some that were given up.

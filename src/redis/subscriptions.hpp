@@ -1,6 +1,9 @@
 // The subscriptions of a client, and the ways of messages to them.
 #pragma once
 
+#include <redis/shown.hpp>
+
+#include <fairlead/redis/mailbox.hpp>
 #include <fairlead/redis/request.hpp>
 #include <fairlead/redis/subscription.hpp>
 #include <fairlead/resp3/node.hpp>
@@ -8,49 +11,90 @@
 #include <array>
 #include <cstddef>
 #include <functional>
-#include <map>
-#include <mutex>
-#include <optional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace fairlead::redis::impl {
 
 class client_core;
 
-/// One subscription. Its sender ends with the client or with the subscription, whichever goes first.
+/// One subscription.
 struct subscription_entry {
-    client_core* client; ///< retained
+    client_core* client; ///< retained, or null
     kept_topics wanted;
-    std::optional<broadcast_sender<message>> out;
+    mailbox box;
+    bool asks = true;             ///< a request with its names waits, or is under way
+    std::uint64_t left_to_it = 0; ///< the last session that left its names to that request
+
+    subscription_entry(client_core* c, any_io_executor const& ex, kept_topics all, std::size_t messages_max,
+                       std::size_t bytes_max)
+        : client(c),
+          wanted(std::move(all)),
+          box(ex, messages_max, bytes_max) {}
 };
 
-/// The wanted state, and the ways of messages. Any thread; the lock is held for a look into a map and a hand-over.
+/// The wanted state, and the ways of messages. Any thread. All of it has the lock of the mailboxes on the client's
+/// executor. A message takes that once, and the thread that is alone with its loop takes none.
 class subscriptions {
 public:
+    explicit subscriptions(any_io_executor const& ex) : domain_(fairlead::impl::sync::domain_for(ex)) {}
+
     /// Adds `e`, and to `begin` the commands for its names.
     /// Throws     bad_alloc: `e` is to be removed
     void add(subscription_entry& e, request& begin);
     /// Takes `e` back, and adds to `last_ones` the commands for names that nobody has any more.
     void remove(subscription_entry& e, request& last_ones) noexcept;
-    /// Adds the commands for all names.
-    void append_all(request& to);
-    /// Of a push: hands it to whoever wants it.
-    void pass_on(std::span<resp3::node const> push, std::uint64_t connection) noexcept;
+    /// Adds the commands for all names with which a session begins. Those that only wait for their own request to be
+    /// sent are left to that.
+    void append_all(request& to, std::uint64_t session);
+    /// The request of `e` has ended. True: it was lost, but a session that is `under_way` still relies on it.
+    bool has_asked(subscription_entry& e, bool is_lost, bool is_session_under_way) noexcept;
+    /// Of a push: hands it to whoever wants it. Portions are those of mailbox::put(). True: one who wants it holds too
+    /// much, and would take something soon.
+    bool pass_on(std::span<resp3::node const> push, std::uint64_t connection, std::uint32_t portion) noexcept;
     /// Nobody will be sent anything any more.
     void end_all() noexcept;
+    /// Messages that there was no room for, each time. Any thread.
+    std::uint64_t dropped() const noexcept { return dropped_; }
 
 private:
-    using receivers = std::vector<subscription_entry*>;
-    using names = std::map<std::string, receivers, std::less<>>;
+    /// Nearly every name is wanted once: that entry needs no look into another block.
+    struct receivers {
+        subscription_entry* first = nullptr; ///< null only until the first one is added
+        std::vector<subscription_entry*> others;
+
+        template <class F> void for_each(F f) const {
+            f(*first);
+            for (auto* const e : others)
+                f(*e);
+        }
+        bool has(subscription_entry const& e) const noexcept;
+        void add(subscription_entry& e);
+        /// True: it was the last one.
+        bool remove(subscription_entry const& e) noexcept;
+        bool all_ask() const noexcept;
+    };
+    /// Of names that the program chose: it need not resist anybody. That of the standard library takes four times as
+    /// long, and is a good part of the way of a message.
+    struct hash {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view name) const noexcept;
+    };
+    using names = std::unordered_map<std::string, receivers, hash, std::equal_to<>>;
 
     names& of(topic::kind k) noexcept { return wanted_[static_cast<std::size_t>(k)]; }
+    template <class F> void under_lock(F f);
 
-    std::mutex mutex_;
+    std::shared_ptr<fairlead::impl::sync::wait_domain> domain_;
     std::array<names, 3> wanted_;
+    std::uint64_t session_ = 0; // the last one that began
     bool is_over_ = false;
+    shown_count dropped_;
 };
 
 } // namespace fairlead::redis::impl

@@ -3,9 +3,12 @@
 
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/io/io_context.hpp>
+#include <fairlead/net/acceptor.hpp>
+#include <fairlead/redis/client.hpp>
 #include <fairlead/redis/connection.hpp>
 #include <fairlead/redis/reply_memory.hpp>
 #include <fairlead/redis_server/server.hpp>
+#include <fairlead/stream/write.hpp>
 #include <fairlead/token/adapters.hpp>
 
 #include <redis/multiplexer.hpp>
@@ -207,6 +210,68 @@ TEST(RedisAllocations, ReceivingAPushAddsNothingToWhatTheServerAllocates) {
     co_spawn(f.ctx, receive_pushes(f, publisher, before, after), detached);
     f.run();
     EXPECT_LE((after - before) / measured, 4U);
+}
+
+namespace {
+
+/// A server of one connection, which allocates nothing: it writes what it is told to.
+struct played_server {
+    ip::tcp::acceptor acceptor;
+    ip::tcp::socket socket;
+    std::string greeting = "%1\r\n+proto\r\n:3\r\n";
+    std::string confirmation = ">3\r\n$9\r\nsubscribe\r\n$4\r\nnews\r\n:1\r\n";
+
+    explicit played_server(io_context& c) : acceptor(c, {ip::address_v4::loopback(), 0}), socket(c) {}
+    std::string address() const { return "127.0.0.1:" + std::to_string(acceptor.local_endpoint().port()); }
+    awaitable<void> greet() {
+        char words[256];
+        co_await acceptor.async_accept(socket);
+        co_await socket.async_read_some(buffer(words));
+        co_await async_write(socket, buffer(greeting));
+        co_await socket.async_read_some(buffer(words));
+        co_await async_write(socket, buffer(confirmation));
+    }
+};
+
+/// `at_once` messages in each write, all of which the reader takes.
+awaitable<void> take_messages(redis::client& client, played_server& server, int at_once, std::size_t& before,
+                              std::size_t& after) {
+    co_spawn(client.get_executor(), server.greet(), detached);
+    auto sub = co_await client.subscribe("news");
+    std::string one = ">3\r\n$7\r\nmessage\r\n$4\r\nnews\r\n$48\r\n";
+    one.append(long_value).append("\r\n");
+    std::string all;
+    for (int i = 0; i != at_once; ++i)
+        all += one;
+    for (int i = 0; i != warm_up + measured; ++i) {
+        if (i == warm_up)
+            before = allocations;
+        co_await async_write(server.socket, buffer(all));
+        for (int n = 0; n != at_once; ++n) {
+            auto const m = co_await sub.next();
+            EXPECT_EQ(m->payload(), long_value);
+            EXPECT_EQ(m->lost(), 0U);
+        }
+    }
+    after = allocations;
+    client.cancel();
+}
+
+} // namespace
+
+// Where the reader waits for each one, and where they queue up.
+TEST(RedisAllocations, AMessageOfASubscriptionAllocatesNothing) {
+    for (int const at_once : {1, 100}) {
+        io_context ctx;
+        played_server server(ctx);
+        auto const address = server.address();
+        redis::client client(ctx, {.address = address});
+        client.async_run(detached);
+        std::size_t before = 1, after = 0;
+        co_spawn(ctx, take_messages(client, server, at_once, before, after), detached);
+        ctx.run_for(std::chrono::seconds(60));
+        EXPECT_EQ(after - before, 0U) << "in " << measured * at_once << " messages";
+    }
 }
 
 // A length is a claim: what is allocated follows the bytes that really came.

@@ -194,9 +194,9 @@ TEST_F(RealRedisClient, X13_SubscriptionsGoOnBehindAKill) {
             for (char const* const expected : {"news", "log.a"}) {
                 auto next = sub.next();
                 auto const m = co_await std::move(next);
-                EXPECT_EQ(m->value.channel, expected);
-                EXPECT_EQ(m->value.pattern, *expected == 'n' ? "" : "log.*");
-                EXPECT_GT(m->value.connection, before);
+                EXPECT_EQ(m->channel(), expected);
+                EXPECT_EQ(m->pattern(), *expected == 'n' ? "" : "log.*");
+                EXPECT_GT(m->connection(), before);
             }
             if (round != 0)
                 break;

@@ -2,125 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <fairlead/net/cancel_after.hpp>
-#include <fairlead/redis/client.hpp>
-#include <sim/redis_scene.hpp>
+#include <sim/redis_client_scene.hpp>
 
 #include <deque>
-#include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 
 namespace fairlead::test {
 namespace {
-
-using redis::event_kind;
-
-/// A client in a world, and what it told.
-struct client_scene {
-    client_scene(sim::world& w, io_context& c, redis::config_view const& cfg, redis::client_options o)
-        : world(w),
-          context(c),
-          client(c, cfg, noting(std::move(o))) {}
-
-    redis::client_options noting(redis::client_options o) {
-        o.on_event = [this](redis::client_event const& e) {
-            events.push_back(e.kind);
-            last_pause = e.pause;
-            if (heard)
-                heard(e);
-        };
-        return o;
-    }
-    void start() {
-        ended.reset();
-        client.async_run([this](error_code ec) { ended = ec; });
-    }
-    std::size_t count(event_kind k) const { return static_cast<std::size_t>(std::ranges::count(events, k)); }
-    awaitable<void> rest(std::chrono::nanoseconds d) {
-        steady_timer t(context, d);
-        auto waiting = t.async_wait();
-        co_await std::move(waiting);
-    }
-    awaitable<void> until(std::function<bool()> condition) {
-        for (int i = 0; !condition(); ++i) {
-            if (i == 100'000)
-                throw std::runtime_error("it never happens");
-            auto resting = rest(1ms);
-            co_await std::move(resting);
-        }
-    }
-
-    sim::world& world;
-    io_context& context;
-    std::vector<event_kind> events;
-    std::chrono::milliseconds last_pause{};
-    std::function<void(redis::client_event const&)> heard;
-    std::optional<error_code> ended;
-    redis::client client; // Last: it tells of its end.
-};
-
-/// A request whose end a test looks at later.
-struct client_call {
-    explicit client_call(auto const&... words) { request.push(words...); }
-    client_call(client_call const&) = delete;
-    client_call& operator=(client_call const&) = delete;
-    void start(redis::client& c) {
-        c.async_exec(request, response, [this](error_code ec, std::size_t) {
-            end = ec;
-            ++completions;
-        });
-    }
-    bool is_done() const { return completions != 0; }
-
-    redis::request request;
-    redis::result<std::string> response;
-    error_code end = fairlead::error::in_progress;
-    int completions = 0;
-};
-
-using client_body = std::function<awaitable<void>(client_scene&)>;
-
-struct client_settings {
-    redis::config_view config{.address = "10.0.0.1"};
-    redis::client_options options{};
-};
-
-awaitable<void> run_client(sim::world& w, io_context& context, client_body const& body, client_settings const& s) {
-    client_scene scene(w, context, s.config, s.options);
-    auto resting = scene.rest(100ms); // until the server listens
-    co_await std::move(resting);
-    auto playing = body(scene);
-    co_await std::move(playing);
-    if (!scene.ended) {
-        scene.client.cancel();
-        auto ending = scene.until([&] { return scene.ended.has_value(); });
-        co_await std::move(ending);
-    }
-    EXPECT_EQ(scene.client.pending(), 0U);
-}
-
-void play_and_use(script const& server, client_body const& body, client_settings const& s = {},
-                  std::function<void(sim::world&)> const& prepare = {}) {
-    sim::for_each_seed(worlds(), [&](sim::world& w) {
-        if (prepare)
-            prepare(w);
-        auto& redis = w.add_server("redis", [&server](sim::host& h) { return play(h.context(), server); });
-        w.add_host("app", [&](sim::host& h) { return run_client(w, h.context(), body, s); });
-        finish(w);
-        redis.kill(); // It refers to what the body owns.
-    });
-}
-
-awaitable<void> answer_all(hand& h, std::vector<std::string>& heard) {
-    for (;;) {
-        auto reading = h.next();
-        auto const words = co_await std::move(reading);
-        heard.push_back(words[0] + (words.size() > 1 ? ' ' + words[1] : ""));
-        auto answering = h.send(bulk(words.size() > 1 ? words[1] : words[0]));
-        co_await std::move(answering);
-    }
-}
 
 TEST(RedisClient, ConnectsAgainAndSaysSo) {
     std::vector<std::string> heard;
@@ -781,9 +670,9 @@ TEST(RedisClient, X13_SubscriptionsComeBackBeforeAnythingElse) {
                 auto const m = co_await std::move(next);
                 if (!m)
                     throw std::runtime_error("the subscription has ended");
-                EXPECT_EQ(m->lost, 0U);
-                (m->value.pattern.empty() ? news : logs).push_back(m->value.payload);
-                connections.push_back(m->value.connection);
+                EXPECT_EQ(m->lost(), 0U);
+                (m->pattern().empty() ? news : logs).emplace_back(m->payload());
+                connections.push_back(m->connection());
             }
             EXPECT_EQ(news, (std::vector<std::string>{"0.0", "0.1", "0.2", "1.0", "1.1", "1.2"}));
             EXPECT_EQ(logs, news);
@@ -802,7 +691,7 @@ TEST(RedisClient, ASlowReaderLosesTheOldestAndIsTold) {
         [&](hand& h, int generation) -> awaitable<void> {
             auto greeting = h.greet();
             co_await std::move(greeting);
-            auto publishing = publish(h, subscribed, generation, 20);
+            auto publishing = publish(h, subscribed, generation, 500);
             co_await std::move(publishing);
             std::vector<std::string> heard;
             auto answering = answer_all(h, heard);
@@ -821,18 +710,19 @@ TEST(RedisClient, ASlowReaderLosesTheOldestAndIsTold) {
             auto answered = s.until([&] { return echo.is_done(); });
             co_await std::move(answered);
             EXPECT_EQ(echo.response.value(), "behind the messages") << "replies pass the messages that wait";
-            auto arrived = s.until([&] { return s.client.traffic().pushes == 43; });
+            auto arrived = s.until([&] { return s.client.traffic().pushes == 1003; });
             co_await std::move(arrived);
             std::size_t got = 0, lost = 0;
-            while (got + lost != 20) {
+            while (got + lost != 500) {
                 auto next = slow.next();
                 auto const m = co_await std::move(next);
-                lost += m->lost;
-                EXPECT_EQ(m->value.payload, "0." + std::to_string(got + lost));
+                lost += m->lost();
+                EXPECT_EQ(m->payload(), "0." + std::to_string(got + lost));
                 ++got;
             }
-            EXPECT_EQ(got, 4U);
-            EXPECT_EQ(lost, 16U);
+            EXPECT_GE(got, 4U);
+            EXPECT_LE(got, 100U) << "what came before it could have run";
+            EXPECT_EQ(s.client.traffic().pushes_dropped, lost);
         },
         {.config = {.address = "10.0.0.1"}, .options = {.subscription_buffer = 4}});
 }
@@ -905,7 +795,7 @@ TEST(RedisClient, WhereNobodyCanSubscribeAllElseGoesOn) {
             EXPECT_EQ(echo.response.value(), "a");
             EXPECT_EQ(heard, std::vector<std::string>{"ECHO a"});
             EXPECT_EQ(s.count(event_kind::lost), 0U);
-            EXPECT_EQ(s.count(event_kind::refused), 1U);
+            EXPECT_EQ(s.count(event_kind::refused), 0U);
         });
 }
 

@@ -430,8 +430,8 @@ private:
                 co_await std::move(asking);
                 auto hearing = heard_from.async_next(cancel_after(some(30), redirect_error(ec)));
                 auto const heard = co_await std::move(hearing);
-                if (!ec && heard && (heard->value.channel != "news:" + token || heard->value.payload != token))
-                    round_.ledger.accuse(token + " heard: " + heard->value.payload);
+                if (!ec && heard && (heard->channel() != "news:" + token || heard->payload() != token))
+                    round_.ledger.accuse(token + " heard: " + std::string(heard->payload()));
                 ec.clear();
             }
         } catch (system_error const& e) {

@@ -2,7 +2,8 @@
 #pragma once
 
 #include <fairlead/coro/awaitable.hpp>
-#include <fairlead/sync/broadcast.hpp>
+#include <fairlead/redis/mailbox.hpp>
+#include <fairlead/redis/message.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -35,14 +36,6 @@ constexpr topic pattern(std::string_view name) noexcept { return {name, topic::k
 /// A channel of a shard.
 constexpr topic shard(std::string_view name) noexcept { return {name, topic::kind::shard}; }
 
-/// A message that was published.
-struct message {
-    std::string channel;
-    std::string payload;
-    std::string pattern;          ///< That it matched; else empty.
-    std::uint64_t connection = 0; ///< The number of the connection that brought it, from 1: see subscription.
-};
-
 class subscription;
 
 namespace impl {
@@ -65,35 +58,45 @@ struct leave_subscription {
 
 } // namespace impl
 
-/// The receiving end of a subscription: `while (auto m = co_await news.next()) use(m->value);`. It has a buffer of its
-/// own. A slow reader stops nobody: it loses the oldest messages, and is told how many (broadcast_message::lost).
-/// Across the loss of a connection messages are missed without a count; then message::connection is another number than
-/// before. Its destructor ends the subscription. It may outlive the client: next() gives nothing then.
+/// The receiving end of a subscription: `while (auto m = co_await news.next()) use(m->payload());`. It has a buffer of
+/// its own. A slow reader stops nobody: it loses the oldest messages, and is told how many (message::lost). A reader
+/// that waits for the next message, or is about to run, is not slow. It gets what one read of the connection has
+/// brought in portions that it has room for, within 10 ms. Across the loss of a connection messages are missed without
+/// a count; then message::connection is another number than before. Its destructor ends the subscription. It may
+/// outlive the client: next() gives nothing then.
 ///
 /// Threads    one at a time
 class subscription {
 public:
     using executor_type = any_io_executor;
 
-    executor_type get_executor() const noexcept { return in_.get_executor(); }
+    executor_type get_executor() const noexcept { return executor_; }
     /// Receives the next message. None: the client has gone.
-    /// Completes  (error_code ec, std::optional<broadcast_message<message>>)
+    /// Completes  (error_code ec, std::optional<message>)
     /// Errors     error::operation_aborted  the wait was cancelled; nothing was received
     /// Cancel     terminal, partial, total
     /// Immediate  when a message is there
     /// Lifetime   as the subscription, which may be moved
     /// Threads    one receive at a time
-    /// Allocates  for the message
+    /// Allocates  nothing awaited. Each message has a block of the recycler, which it gives back
     template <class Token = use_await_t> decltype(auto) async_next(Token&& token = {}) {
-        return in_.async_next(std::forward<Token>(token));
+        return fairlead::impl::operation::initiate_on<impl::receive_message::signature>(
+            *this, std::forward<Token>(token), impl::receive_message(*box_));
     }
     /// async_next() with the default token.
     decltype(auto) next() { return async_next(); }
 
+    /// For initiate_on().
+    bool runs_handlers() const noexcept { return box_->runs_handlers(); }
+
 private:
     friend class impl::client_core;
-    subscription(broadcast_receiver<message> in, impl::subscription_entry* e) : in_(std::move(in)), entry_(e) {}
-    broadcast_receiver<message> in_;
+    subscription(any_io_executor const& e, impl::mailbox& box, impl::subscription_entry* entry)
+        : executor_(e),
+          box_(&box),
+          entry_(entry) {}
+    any_io_executor executor_;
+    impl::mailbox* box_; ///< of the entry
     std::unique_ptr<impl::subscription_entry, impl::leave_subscription> entry_;
 };
 

@@ -1,5 +1,7 @@
 #include "multiplexer_bench.hpp"
 
+#include <redis/session_watch.hpp>
+
 #include "support/scale.hpp"
 
 #include <gtest/gtest.h>
@@ -11,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -684,6 +687,77 @@ TEST(Catalogue, P07_SubscribeIsConfirmedByOnePushForEachChannel) {
         EXPECT_EQ(after.resp, "k");
         EXPECT_EQ(bench.mux.pushes().messages(), 3U) << "confirmations are handed out too";
     }
+}
+
+namespace {
+
+/// Holds up what comes behind each message with a certain text.
+struct pushes_watch final : redis::impl::session_watch {
+    std::vector<std::string> texts{};
+    std::vector<std::uint32_t> portions{};
+    std::string held_up_by{};
+
+    void opened(redis::request&) override {}
+    void restored(error_code const&) noexcept override {}
+    bool pushed(std::span<resp3::node const> message, std::uint32_t portion) noexcept override {
+        texts.emplace_back(message.back().value);
+        portions.push_back(portion);
+        return portion != 0 && texts.back() == held_up_by;
+    }
+    void cancelled() noexcept override {}
+    void retain() noexcept override {}
+    void release() noexcept override {}
+};
+
+} // namespace
+
+// The rest comes later, in its order, wherever the bytes of the connection were cut.
+TEST(Multiplexer, GoesOnBehindWhatItsWatchHasHeldUp) {
+    std::string stream;
+    std::vector<std::string> expected;
+    for (int i = 0; i != 200; ++i) {
+        expected.push_back(i == 50 ? "stop" : std::to_string(i));
+        stream += ">3\r\n$7\r\nmessage\r\n$1\r\nc\r\n" + bulk(expected.back());
+    }
+    auto const one = stream.size() / 200;
+    for (auto cut = 100 * one; cut != 102 * one; ++cut) {
+        multiplexer mux{redis::config{}};
+        pushes_watch watch;
+        watch.held_up_by = "stop";
+        mux.send_pushes_to(watch);
+        mux.begin_generation();
+        mux.open();
+        op_queue done;
+        std::string in = stream.substr(0, cut); // as the connection's buffer
+        auto p = mux.on_bytes(in, done, true);
+        ASSERT_TRUE(p.is_held_up);
+        auto const before = watch.texts.size();
+        ASSERT_GT(before, 50U);
+        ASSERT_LT(before, 70U) << "what was parsed with it, and no more";
+        in.erase(0, p.consumed);
+        in += stream.substr(cut);
+        in.shrink_to_fit();
+        p = mux.on_bytes(in, done, true);
+        EXPECT_FALSE(p.is_held_up);
+        EXPECT_FALSE(p.ec);
+        EXPECT_EQ(watch.texts, expected) << cut;
+        EXPECT_EQ(watch.portions.front() + 1, watch.portions.back());
+        EXPECT_EQ(mux.on_bytes(stream, done).is_held_up, false) << "only where it may be";
+        EXPECT_EQ(watch.portions.back(), 0U);
+    }
+}
+
+// There is nothing to hold up behind the last bytes: the next read comes after the turn of the others anyway.
+TEST(Multiplexer, HoldsUpNothingWhereThereIsNothing) {
+    multiplexer mux{redis::config{}};
+    pushes_watch watch;
+    watch.held_up_by = "hello";
+    mux.send_pushes_to(watch);
+    mux.begin_generation();
+    mux.open();
+    op_queue done;
+    EXPECT_FALSE(mux.on_bytes(message_push, done, true).is_held_up);
+    EXPECT_EQ(watch.texts.size(), 1U);
 }
 
 TEST(Catalogue, P07_UnsubscribeFromAllNeverShiftsTheReplies) {

@@ -1,0 +1,268 @@
+// The subscriptions of a client: what a reader gets, what it loses, and what others notice of it. In many worlds.
+#include <gtest/gtest.h>
+
+#include <sim/redis_client_scene.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace fairlead::test {
+namespace {
+
+std::string message_on(std::string_view channel, std::string_view payload) {
+    return ">3\r\n" + bulk("message") + bulk(channel) + bulk(payload);
+}
+std::string messages(std::string_view channel, int first, int count) {
+    std::string all;
+    for (int i = first; i != first + count; ++i)
+        all += message_on(channel, std::to_string(i));
+    return all;
+}
+std::string confirmed(std::string_view kind, std::string_view name) {
+    return ">3\r\n" + bulk(kind) + bulk(name) + ":1\r\n";
+}
+/// Reads one command, and confirms it as the subscription that it is; `behind` goes out in the same write.
+awaitable<void> confirm_next(hand& h, std::string behind = {}) {
+    auto reading = h.next();
+    auto const words = co_await std::move(reading);
+    std::string kind = words.at(0);
+    std::ranges::transform(kind, kind.begin(), [](char c) { return static_cast<char>(c | 0x20); });
+    auto confirming = h.send(confirmed(kind, words.at(1)) + behind);
+    co_await std::move(confirming);
+}
+awaitable<void> keep(awaitable<redis::subscription> subscribing, std::vector<redis::subscription>& kept) {
+    auto sub = co_await std::move(subscribing);
+    kept.push_back(std::move(sub));
+}
+/// Expects the messages `first` to `first + count - 1` on a subscription, none of them lost.
+awaitable<void> take_all(redis::subscription& sub, int first, int count) {
+    for (int i = first; i != first + count; ++i) {
+        auto next = sub.next();
+        auto const m = co_await std::move(next);
+        if (!m)
+            throw std::runtime_error("the subscription has ended");
+        EXPECT_EQ(m->lost(), 0U);
+        if (m->payload() != std::to_string(i))
+            throw std::runtime_error("message " + std::string(m->payload()) + " in place of " + std::to_string(i));
+    }
+}
+
+} // namespace
+
+TEST(RedisSubscription, AReaderThatWaitsLosesNothingOfOneRead) {
+    play_and_use(
+        [&](hand& h, int) -> awaitable<void> {
+            auto greeting = h.greet();
+            co_await std::move(greeting);
+            auto confirming = confirm_next(h);
+            co_await std::move(confirming);
+            auto resting = h.rest(10ms); // The reader waits by then.
+            co_await std::move(resting);
+            auto sending = h.send(messages("news", 0, 500));
+            co_await std::move(sending);
+            std::vector<std::string> heard;
+            auto answering = answer_all(h, heard);
+            co_await std::move(answering);
+        },
+        [&](client_scene& s) -> awaitable<void> {
+            s.start();
+            auto subscribing = s.client.subscribe("news");
+            auto sub = co_await std::move(subscribing);
+            auto taking = take_all(sub, 0, 500);
+            co_await std::move(taking);
+            EXPECT_EQ(s.client.traffic().pushes_dropped, 0U);
+        },
+        {.config = {.address = "10.0.0.1"}, .options = {.subscription_buffer = 4}});
+}
+
+TEST(RedisSubscription, NorOfTheReadThatBringsItsConfirmation) {
+    play_and_use(
+        [&](hand& h, int) -> awaitable<void> {
+            auto greeting = h.greet();
+            co_await std::move(greeting);
+            auto confirming = confirm_next(h, messages("news", 0, 100));
+            co_await std::move(confirming);
+            std::vector<std::string> heard;
+            auto answering = answer_all(h, heard);
+            co_await std::move(answering);
+        },
+        [&](client_scene& s) -> awaitable<void> {
+            s.start();
+            auto subscribing = s.client.subscribe("news");
+            auto sub = co_await std::move(subscribing);
+            auto taking = take_all(sub, 0, 100);
+            co_await std::move(taking);
+        },
+        {.config = {.address = "10.0.0.1"}, .options = {.subscription_buffer = 4}});
+}
+
+/// A reader that does something else with each message is slow, from the moment at which it could have come back.
+TEST(RedisSubscription, AReaderThatIsBusyHoldsUpNoReplyAndIsToldWhatItLost) {
+    constexpr int sent = 3000;
+    play_and_use(
+        [&](hand& h, int) -> awaitable<void> {
+            auto greeting = h.greet();
+            co_await std::move(greeting);
+            auto confirming = confirm_next(h);
+            co_await std::move(confirming);
+            auto reading = h.skip(1);
+            co_await std::move(reading);
+            auto sending = h.send(messages("news", 0, sent) + bulk("behind the messages"));
+            co_await std::move(sending);
+            std::vector<std::string> heard;
+            auto answering = answer_all(h, heard);
+            co_await std::move(answering);
+        },
+        [&](client_scene& s) -> awaitable<void> {
+            s.start();
+            auto subscribing = s.client.subscribe("news");
+            auto sub = co_await std::move(subscribing);
+            client_call echo("ECHO", "behind the messages");
+            echo.start(s.client);
+            std::uint64_t got = 0, lost = 0;
+            auto next = sub.next();
+            auto const first = co_await std::move(next);
+            EXPECT_EQ(first->payload(), "0");
+            auto resting = s.rest(20s);
+            co_await std::move(resting);
+            EXPECT_TRUE(echo.is_done()) << "no reply waits for a reader";
+            EXPECT_EQ(s.client.traffic().pushes, 1U + sent);
+            for (got = 1; got + lost != sent; ++got) {
+                auto more = sub.next();
+                auto const m = co_await std::move(more);
+                lost += m->lost();
+                EXPECT_EQ(m->payload(), std::to_string(got + lost)) << "the oldest ones are lost";
+            }
+            EXPECT_LT(got, 1000U);
+            EXPECT_EQ(s.client.traffic().pushes_dropped, lost);
+        },
+        {.config = {.address = "10.0.0.1"}, .options = {.subscription_buffer = 4}});
+}
+
+TEST(RedisSubscription, ASlowReaderTakesNothingFromTheOthers) {
+    play_and_use(
+        [&](hand& h, int) -> awaitable<void> {
+            auto greeting = h.greet();
+            co_await std::move(greeting);
+            for (int i = 0; i != 4; ++i) {
+                auto confirming = confirm_next(h);
+                co_await std::move(confirming);
+            }
+            auto resting = h.rest(10ms);
+            co_await std::move(resting);
+            std::string all;
+            for (int i = 0; i != 300; ++i)
+                all += messages("slow", i, 1) + messages("quick", i, 1);
+            auto sending = h.send(all);
+            co_await std::move(sending);
+            std::vector<std::string> heard;
+            auto answering = answer_all(h, heard);
+            co_await std::move(answering);
+        },
+        [&](client_scene& s) -> awaitable<void> {
+            s.start();
+            auto first = s.client.subscribe("slow");
+            auto slow = co_await std::move(first);
+            auto second = s.client.subscribe("quick");
+            auto quick = co_await std::move(second);
+            auto third = s.client.subscribe("slow", "quick");
+            auto both = co_await std::move(third);
+            auto taking = take_all(quick, 0, 300);
+            co_await std::move(taking);
+            std::uint64_t total = 0;
+            for (auto* const each : {&slow, &both})
+                for (std::uint64_t n = 0, all = each == &slow ? 300 : 600; n != all; ++total) {
+                    auto next = each->next();
+                    auto const m = co_await std::move(next);
+                    n += 1 + m->lost();
+                    EXPECT_EQ(m->payload(), std::to_string((n - 1) / (each == &slow ? 1 : 2)));
+                }
+            EXPECT_LT(total, 600U);
+        },
+        {.config = {.address = "10.0.0.1"}, .options = {.subscription_buffer = 4}});
+}
+
+/// Whether it is asked for before, during or behind the greeting, and whatever else waits for the connection.
+TEST(RedisSubscription, IsSentOnceWhetherThereIsAConnectionOrNot) {
+    std::vector<std::string> heard;
+    play_and_use(
+        [&](hand& h, int) -> awaitable<void> {
+            auto reading = h.skip(1);
+            co_await std::move(reading);
+            auto resting = h.rest(50ms);
+            co_await std::move(resting);
+            auto greeting = h.send("%1\r\n+proto\r\n:3\r\n");
+            co_await std::move(greeting);
+            for (;;) {
+                auto next = h.next();
+                auto const words = co_await std::move(next);
+                heard.push_back(words[0] + ' ' + words.at(1));
+                bool const is_echo = words[0] == "ECHO";
+                auto answering = h.send(is_echo ? bulk(words[1]) : confirmed("subscribe", words[1]));
+                co_await std::move(answering);
+            }
+        },
+        [&](client_scene& s) -> awaitable<void> {
+            heard.clear();
+            client_call before("ECHO", "before"), behind("ECHO", "behind");
+            before.start(s.client);
+            std::vector<redis::subscription> kept;
+            auto const subscribe = [&](char const* name) { spawn(s.context, keep(s.client.subscribe(name), kept)); };
+            subscribe("early");
+            auto resting = s.rest(5ms);
+            co_await std::move(resting);
+            s.start();
+            behind.start(s.client);
+            auto greeted_late = s.rest(20ms);
+            co_await std::move(greeted_late);
+            subscribe("meanwhile");
+            auto done = s.until([&] { return kept.size() == 2 && behind.is_done(); });
+            co_await std::move(done);
+            subscribe("later");
+            auto all_done = s.until([&] { return kept.size() == 3; });
+            co_await std::move(all_done);
+            EXPECT_EQ(heard, (std::vector<std::string>{"ECHO before", "SUBSCRIBE early", "ECHO behind",
+                                                       "SUBSCRIBE meanwhile", "SUBSCRIBE later"}));
+        });
+}
+
+/// The connection goes before or behind the confirmation; another subscription has the same channel, or not.
+TEST(RedisSubscription, ComesBackAlsoWhenItsFirstRequestIsLost) {
+    for (bool const is_shared : {false, true})
+        for (int const lost_behind : {0, 1}) {
+            std::vector<std::string> heard;
+            play_and_use(
+                [&](hand& h, int generation) -> awaitable<void> {
+                    auto greeting = h.greet();
+                    co_await std::move(greeting);
+                    for (int n = 0;; ++n) {
+                        auto next = h.next();
+                        auto const words = co_await std::move(next);
+                        if (generation == 0 && n == lost_behind)
+                            co_return;
+                        if (generation == 1)
+                            heard.push_back(words.at(1));
+                        auto answering = h.send(confirmed("subscribe", words.at(1)) +
+                                                (generation == 0 ? "" : messages(words[1], 0, 3)));
+                        co_await std::move(answering);
+                    }
+                },
+                [&](client_scene& s) -> awaitable<void> {
+                    heard.clear();
+                    s.start();
+                    std::vector<redis::subscription> kept;
+                    for (char const* const name : {"a", is_shared ? "a" : "b"})
+                        spawn(s.context, keep(s.client.subscribe(name), kept));
+                    auto done = s.until([&] { return kept.size() == 2; });
+                    co_await std::move(done);
+                    for (auto& each : kept) {
+                        auto taking = take_all(each, 0, 3);
+                        co_await std::move(taking);
+                    }
+                    EXPECT_TRUE(std::ranges::count(heard, "a") == 1 || is_shared);
+                });
+        }
+}
+
+} // namespace fairlead::test
