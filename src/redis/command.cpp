@@ -49,7 +49,7 @@ private:
 } // namespace
 
 struct request_access {
-    static request made_of(std::string&& payload, std::string_view name) {
+    static request made_of(command_text&& payload, std::string_view name) {
         request made;
         made.payload_ = std::move(payload);
         made.note(0, name);
@@ -78,27 +78,27 @@ request serialise(std::string_view name, std::initializer_list<part> parts) {
         arguments += each.count;
         bytes += each.count * head_bytes + each.size;
     }
-    std::string payload;
+    command_text payload;
     payload.reserve(head_bytes + bytes);
-    resp3::append_command_header(payload, arguments);
-    resp3::append_argument(payload, name);
+    append_command_header(payload, arguments);
+    append_argument(payload, name);
     for (auto const& each : parts) {
         if (each.append)
             each.append(payload, each.object, each.count);
         else if (each.count != 0)
-            resp3::append_argument(payload, std::string_view(static_cast<char const*>(each.object), each.size));
+            append_argument(payload, std::string_view(static_cast<char const*>(each.object), each.size));
     }
     return request_access::made_of(std::move(payload), name);
 }
 
 request replaced(request const& from, std::size_t first, std::initializer_list<std::string_view> with) {
     arguments_of words(from.payload());
-    std::string payload;
+    command_text payload;
     std::size_t bytes = from.payload().size();
     for (auto const text : with)
         bytes += text.size();
     payload.reserve(bytes + 32 * with.size());
-    resp3::append_command_header(payload, words.left());
+    append_command_header(payload, words.left());
     auto const* other = with.begin();
     std::string_view name;
     for (std::size_t i = 0; words.left() != 0; ++i) {
@@ -107,7 +107,7 @@ request replaced(request const& from, std::size_t first, std::initializer_list<s
             text = *other++;
         if (i == 0)
             name = text;
-        resp3::append_argument(payload, text);
+        append_argument(payload, text);
     }
     return request_access::made_of(std::move(payload), name);
 }

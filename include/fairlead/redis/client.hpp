@@ -142,7 +142,7 @@ public:
     /// Immediate  never
     /// Lifetime   the command is kept
     /// Threads    any
-    /// Allocates  awaited nothing beyond what the command and its result need; a block with a handler
+    /// Allocates  nothing, after warm-up, beyond what the result needs: a text of more than 15 bytes takes a block
     template <typed_command Command, class Token = use_await_t>
     decltype(auto) async_exec(Command c, Token&& token = {}) {
         return completion_token_transform<typename impl::typed_call<Command>::signature>(

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <fairlead/base/at_scope_end.hpp>
-#include <fairlead/resp3/writer.hpp>
+#include <fairlead/redis/command_text.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -83,7 +83,7 @@ public:
     /// Adds a command: push("SET", key, 42, "EX", 60).
     template <resp3::argument... Arguments> void push(std::string_view name, Arguments const&... arguments) {
         std::size_t const start = payload_.size();
-        resp3::append_command(payload_, name, arguments...);
+        resp3::impl::write_command(payload_, name, arguments...);
         note(start, name);
     }
     /// Adds a command whose last arguments are the elements of a range; pairs count as two.
@@ -158,7 +158,7 @@ private:
         auto const start = payload_.size();
         auto keep = start; // of the payload, should the range throw
         fairlead::impl::base::at_scope_end const cut([&] { payload_.resize(keep); });
-        resp3::append_command_range(payload_, range, name, arguments...);
+        resp3::impl::write_command_range(payload_, range, name, arguments...);
         note(start, name);
         keep = payload_.size();
     }
@@ -171,7 +171,7 @@ private:
     void refuse(impl::command_info const& known, fitness fit, std::string_view instead) noexcept;
     bool leaves_open() const noexcept { return transaction_ == impl::transaction::left_open; }
 
-    std::string payload_;
+    impl::command_text payload_;
     std::vector<impl::request_part> parts_;
     std::size_t commands_ = 0;
     std::size_t replies_ = 0;
