@@ -99,6 +99,9 @@ awaitable<void> typed_calls_with_tokens(redis::client& db) {
     auto limited = db.async_exec(redis::cmd::get("key"), cancel_after(5s));
     auto const in_time = co_await std::move(limited);
     EXPECT_EQ(in_time, "value");
+    auto within = db.within(5s).get("key");
+    auto const also_in_time = co_await std::move(within);
+    EXPECT_EQ(also_in_time, "value");
 }
 
 awaitable<void> typed_calls_into_memory(redis::client& db) {

@@ -5,6 +5,7 @@
 
 #include <fairlead/redis/command_set.hpp>
 #include <fairlead/redis/connection.hpp>
+#include <fairlead/redis/limited_calls.hpp>
 #include <fairlead/redis/members/transactions.hpp>
 #include <fairlead/redis/script_call.hpp>
 #include <fairlead/redis/typed_call.hpp>
@@ -104,6 +105,8 @@ public:
     }
     /// The same operation.
     template <typed_command Command> decltype(auto) call(Command c) { return async_exec(std::move(c)); }
+    /// The same calls with a limit for each, as client::within().
+    limited_calls<lease> within(std::chrono::milliseconds limit) noexcept { return {*this, limit}; }
 
 private:
     friend class impl::client_core;
