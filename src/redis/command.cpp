@@ -1,9 +1,12 @@
 #include <fairlead/redis/command.hpp>
 
 #include <fairlead/redis/script.hpp>
+#include <fairlead/redis/value_stream.hpp>
 #include <redis/commands.hpp>
+#include <redis/value_pieces.hpp>
 
 #include <charconv>
+#include <stdexcept>
 #include <vector>
 
 namespace fairlead::redis {
@@ -54,6 +57,47 @@ struct request_access {
         made.payload_ = std::move(payload);
         made.note(0, name);
         return made;
+    }
+    static request for_piece(piecewise kind) {
+        request r;
+        r.push("PING"); // never sent
+        r.set_apart();
+        r.pieces_ = kind;
+        return r;
+    }
+    static request with_reply_in_pieces(request const& from) {
+        request r(from);
+        r.set_apart();
+        r.pieces_ = piecewise::reply;
+        return r;
+    }
+    static request with_argument_in_pieces(request const& from, std::string_view placeholder, std::uint64_t bytes) {
+        request r;
+        arguments_of words(from.payload());
+        append_command_header(r.payload_, words.left());
+        std::string_view name;
+        std::size_t places = 0;
+        for (bool is_name = true; words.left() != 0; is_name = false) {
+            auto const text = words.next();
+            if (is_name)
+                name = text;
+            if (text != placeholder) {
+                append_argument(r.payload_, text);
+                continue;
+            }
+            ++places;
+            append_bulk_header(r.payload_, bytes);
+            r.value_at_ = r.payload_.size();
+            r.payload_.append("\r\n", 2);
+        }
+        if (places != 1 || from.commands() != 1 || from.has_subscriptions())
+            throw std::invalid_argument("redis: one command with redis::in_pieces in the place of one argument");
+        r.note(0, name);
+        r.set_timeout(from.timeout());
+        r.set_apart();
+        r.pieces_ = piecewise::argument;
+        r.value_bytes_ = bytes;
+        return r;
     }
     static void append_all(request& to, batch_part const* parts, std::size_t count) {
         std::size_t bytes = to.payload_.size();
@@ -110,6 +154,16 @@ request replaced(request const& from, std::size_t first, std::initializer_list<s
         append_argument(payload, text);
     }
     return request_access::made_of(std::move(payload), name);
+}
+
+request with_reply_in_pieces(request const& from) { return request_access::with_reply_in_pieces(from); }
+request with_argument_in_pieces(request const& from, std::string_view placeholder, std::uint64_t bytes) {
+    return request_access::with_argument_in_pieces(from, placeholder, bytes);
+}
+request const& request_for_piece(piecewise kind) {
+    static request const in = request_access::for_piece(piecewise::next_in);
+    static request const out = request_access::for_piece(piecewise::next_out);
+    return kind == piecewise::next_in ? in : out;
 }
 
 request in_sequence(batch_part const* parts, std::size_t count) {

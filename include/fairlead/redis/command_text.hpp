@@ -6,6 +6,7 @@
 #include <fairlead/resp3/writer.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -25,6 +26,8 @@ public:
 FAIRLEAD_EXPORT void append_command_texts(command_text& out, std::string_view const* texts, std::size_t count);
 FAIRLEAD_EXPORT void append_command_header(command_text& out, std::size_t arguments);
 FAIRLEAD_EXPORT void append_argument(command_text& out, std::string_view text);
+/// Of an argument whose bytes come later, and the line end behind them.
+FAIRLEAD_EXPORT void append_bulk_header(command_text& out, std::uint64_t bytes);
 template <resp3::argument T>
     requires(!std::convertible_to<T const&, std::string_view>)
 void append_argument(command_text& out, T const& number) {

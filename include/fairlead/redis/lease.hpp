@@ -46,6 +46,8 @@ private:
     connection_core* core_ = nullptr;
 };
 
+struct lease_access;
+
 } // namespace impl
 
 /// A connection of redis::client::acquire(), for commands that change the state of a connection: WATCH, MULTI and EXEC
@@ -110,6 +112,7 @@ public:
 
 private:
     friend class impl::client_core;
+    friend struct impl::lease_access;
     void take(impl::lease_hold h) noexcept { hold_ = std::move(h); }
 
     impl::lease_hold hold_;

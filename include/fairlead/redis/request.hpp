@@ -36,6 +36,15 @@ struct request_part {
 /// The effect of a request on the transaction of its connection.
 enum class transaction : unsigned char { as_it_was, left_open, closed };
 
+/// A value that passes in pieces, and has a connection for itself.
+enum class piecewise : unsigned char {
+    nothing,
+    reply,    ///< the reply of this request
+    argument, ///< an argument of it, whose bytes its payload does not have
+    next_in,  ///< no command: the next piece of such a reply
+    next_out, ///< no command: the next piece of such an argument
+};
+
 struct command_info;
 class arguments_of;
 struct request_access;
@@ -147,6 +156,11 @@ public:
     bool changes_session() const noexcept { return changes_session_; }
     /// For the library: the replies to what comes after it may be as late.
     bool pauses() const noexcept { return pauses_; }
+    /// For the library: what of it passes in pieces.
+    impl::piecewise pieces() const noexcept { return pieces_; }
+    /// For the library: where in the payload the bytes of such an argument belong, and how many they are.
+    std::size_t value_at() const noexcept { return value_at_; }
+    std::uint64_t value_bytes() const noexcept { return value_bytes_; }
     /// For the library: its last command concerns the command that comes next.
     bool precedes() const noexcept { return precedes_at_ != 0 && precedes_at_ == commands_; }
 
@@ -183,10 +197,13 @@ private:
     bool pauses_ = false;
     bool is_apart_ = false;
     bool changes_session_ = false;
+    impl::piecewise pieces_ = impl::piecewise::nothing;
     static constexpr std::uint32_t timeout_ms_max = INT32_MAX;
     std::uint32_t late_ms_ = 0;
     std::uint32_t timeout_ms_ = 0;
     std::size_t precedes_at_ = 0; // commands() right behind such a command
+    std::size_t value_at_ = 0;
+    std::uint64_t value_bytes_ = 0;
 };
 
 } // namespace fairlead::redis
