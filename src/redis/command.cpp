@@ -1,9 +1,12 @@
 #include <fairlead/redis/command.hpp>
 
 #include <fairlead/redis/script.hpp>
+#include <fairlead/redis/value_stream.hpp>
 #include <redis/commands.hpp>
+#include <redis/value_pieces.hpp>
 
 #include <charconv>
+#include <stdexcept>
 #include <vector>
 
 namespace fairlead::redis {
@@ -49,11 +52,52 @@ private:
 } // namespace
 
 struct request_access {
-    static request made_of(std::string&& payload, std::string_view name) {
+    static request made_of(command_text&& payload, std::string_view name) {
         request made;
         made.payload_ = std::move(payload);
         made.note(0, name);
         return made;
+    }
+    static request for_piece(piecewise kind) {
+        request r;
+        r.push("PING"); // never sent
+        r.set_apart();
+        r.pieces_ = kind;
+        return r;
+    }
+    static request with_reply_in_pieces(request const& from) {
+        request r(from);
+        r.set_apart();
+        r.pieces_ = piecewise::reply;
+        return r;
+    }
+    static request with_argument_in_pieces(request const& from, std::string_view placeholder, std::uint64_t bytes) {
+        request r;
+        arguments_of words(from.payload());
+        append_command_header(r.payload_, words.left());
+        std::string_view name;
+        std::size_t places = 0;
+        for (bool is_name = true; words.left() != 0; is_name = false) {
+            auto const text = words.next();
+            if (is_name)
+                name = text;
+            if (text != placeholder) {
+                append_argument(r.payload_, text);
+                continue;
+            }
+            ++places;
+            append_bulk_header(r.payload_, bytes);
+            r.value_at_ = r.payload_.size();
+            r.payload_.append("\r\n", 2);
+        }
+        if (places != 1 || from.commands() != 1 || from.has_subscriptions())
+            throw std::invalid_argument("redis: one command with redis::in_pieces in the place of one argument");
+        r.note(0, name);
+        r.set_timeout(from.timeout());
+        r.set_apart();
+        r.pieces_ = piecewise::argument;
+        r.value_bytes_ = bytes;
+        return r;
     }
     static void append_all(request& to, batch_part const* parts, std::size_t count) {
         std::size_t bytes = to.payload_.size();
@@ -78,27 +122,27 @@ request serialise(std::string_view name, std::initializer_list<part> parts) {
         arguments += each.count;
         bytes += each.count * head_bytes + each.size;
     }
-    std::string payload;
+    command_text payload;
     payload.reserve(head_bytes + bytes);
-    resp3::append_command_header(payload, arguments);
-    resp3::append_argument(payload, name);
+    append_command_header(payload, arguments);
+    append_argument(payload, name);
     for (auto const& each : parts) {
         if (each.append)
             each.append(payload, each.object, each.count);
         else if (each.count != 0)
-            resp3::append_argument(payload, std::string_view(static_cast<char const*>(each.object), each.size));
+            append_argument(payload, std::string_view(static_cast<char const*>(each.object), each.size));
     }
     return request_access::made_of(std::move(payload), name);
 }
 
 request replaced(request const& from, std::size_t first, std::initializer_list<std::string_view> with) {
     arguments_of words(from.payload());
-    std::string payload;
+    command_text payload;
     std::size_t bytes = from.payload().size();
     for (auto const text : with)
         bytes += text.size();
     payload.reserve(bytes + 32 * with.size());
-    resp3::append_command_header(payload, words.left());
+    append_command_header(payload, words.left());
     auto const* other = with.begin();
     std::string_view name;
     for (std::size_t i = 0; words.left() != 0; ++i) {
@@ -107,9 +151,19 @@ request replaced(request const& from, std::size_t first, std::initializer_list<s
             text = *other++;
         if (i == 0)
             name = text;
-        resp3::append_argument(payload, text);
+        append_argument(payload, text);
     }
     return request_access::made_of(std::move(payload), name);
+}
+
+request with_reply_in_pieces(request const& from) { return request_access::with_reply_in_pieces(from); }
+request with_argument_in_pieces(request const& from, std::string_view placeholder, std::uint64_t bytes) {
+    return request_access::with_argument_in_pieces(from, placeholder, bytes);
+}
+request const& request_for_piece(piecewise kind) {
+    static request const in = request_access::for_piece(piecewise::next_in);
+    static request const out = request_access::for_piece(piecewise::next_out);
+    return kind == piecewise::next_in ? in : out;
 }
 
 request in_sequence(batch_part const* parts, std::size_t count) {

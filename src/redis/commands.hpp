@@ -181,7 +181,7 @@ public:
         --left_;
         std::size_t const size = number();
         auto const text = rest_.substr(0, size);
-        rest_.remove_prefix(size + 2);
+        rest_.remove_prefix(std::min(size + 2, rest_.size())); // The bytes of an argument in pieces are not there.
         return text;
     }
 
@@ -189,9 +189,11 @@ private:
     /// After the type byte, up to CRLF.
     std::size_t number() noexcept {
         std::size_t n = 0;
+        if (rest_.empty())
+            return 0;
         auto const* const begin = rest_.data() + 1;
         auto const* const end = std::from_chars(begin, rest_.data() + rest_.size(), n).ptr;
-        rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()) + 2);
+        rest_.remove_prefix(std::min(static_cast<std::size_t>(end - rest_.data()) + 2, rest_.size()));
         return n;
     }
 

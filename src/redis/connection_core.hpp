@@ -7,6 +7,7 @@
 //     connection_end.cpp       cancels, ends
 //     connection_time.cpp      time-outs
 //     connection_health.cpp    is the server well?
+//     connection_pieces.cpp    values in pieces
 #pragma once
 
 #include <redis/backoff.hpp>
@@ -279,6 +280,10 @@ private:
     bool admits_unfit(request const& r) noexcept;
     bool leaves_to_taker(request const& r) const noexcept { return taker_ && r.fit() == request::fitness::alone; }
     void leave_to_taker(exec_op& o) noexcept;
+    void start_in_pieces(exec_op& o, bool is_ready) noexcept;
+    void ask_for_piece(exec_op& o) noexcept;
+    void hold_reading() noexcept;
+    void go_on_reading() noexcept;
     bool enqueue(exec_op& o, bool is_ready) noexcept;
     bool add_after_all(exec_op& o) noexcept;
     bool may_wait_for_room(exec_op& o) noexcept;
@@ -399,6 +404,7 @@ private:
     std::atomic<unsigned> marks_{0};        // requests to end that have no message of their own
     std::atomic<void*> asked_run_{nullptr}; // one of them: the ticket of a run_op
 
+    bool is_reading_held_ = false; // until somebody asks for the next piece of a value
     lazy_buffer in_;
     std::size_t read_bytes_ = 0;
     std::size_t bytes_taken_in_ = 0;

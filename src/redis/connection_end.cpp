@@ -28,7 +28,7 @@ void connection_core::cancel_here(exec_op& o) noexcept {
 bool connection_core::cancel_if_pending(exec_op& o) noexcept {
     if (before_the_queue_.cancel(o) || refused_.cancel(o))
         return true;
-    if (!mux_.cancel(o))
+    if (!mux_.cancel(o) && !mux_.cancel_piece(o))
         return false;
     complete(o);
     if (!before_the_queue_.empty())
@@ -83,6 +83,8 @@ void connection_core::stop(error_code const& ec) noexcept {
     if (!reason_)
         reason_ = ec;
     stream_->close();
+    if (is_reading_held_) // The reader ends the session.
+        go_on_reading();
 }
 
 void connection_core::finish(error_code const& ec) noexcept {
@@ -120,6 +122,7 @@ void connection_core::give_up_requests(bool aborted, std::size_t bytes_written) 
         repeating_.disarm();
     }
     op_queue done;
+    mux_.fail_pieces(error::value_incomplete, done);
     mux_.end_generation({.aborted = is_aborted,
                          .keep_waiting = cfg_.keep_unsent && !refuses_,
                          .repeat = watch_ != nullptr,

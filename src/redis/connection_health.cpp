@@ -18,6 +18,11 @@ std::chrono::milliseconds connection_core::interval() const noexcept {
 
 void connection_core::check_health() {
     auto const now = engine_->now();
+    if (is_reading_held_ || mux_.is_sending_value()) { // The caller is slow, not the server.
+        alive_at_ = now;
+        session_.heard();
+        return arm_timer_at(now + interval());
+    }
     note_delivery(now);
     auto const due = silent_at();
     if (now >= due) {

@@ -51,8 +51,12 @@ void connection_core::start(exec_op& o) noexcept {
     o.limit_ms = limit_of(*o.request);
     if (o.limit_ms != 0)
         o.due_ms = due_of(o);
-    if (o.request->fit() != request::fitness::shared && leaves_to_taker(*o.request)) [[unlikely]]
-        return leave_to_taker(o);
+    if (o.request->fit() != request::fitness::shared) [[unlikely]] {
+        if (leaves_to_taker(*o.request))
+            return leave_to_taker(o);
+        if (o.request->pieces() != piecewise::nothing)
+            return start_in_pieces(o, is_ready);
+    }
     begin(o);
     enqueue(o, is_ready);
 }
@@ -74,7 +78,7 @@ bool connection_core::enqueue(exec_op& o, bool is_ready) noexcept {
 
 /// It was refused on account of others, who have given up since.
 bool connection_core::add_after_all(exec_op& o) noexcept {
-    if (!mux_.holds_back() || !before_the_queue_.empty())
+    if (!mux_.holds_back() || !before_the_queue_.empty() || mux_.is_sending_value())
         return false;
     mux_.hold_back(false);
     o.category = nullptr;
@@ -92,6 +96,8 @@ bool connection_core::may_wait_for_room(exec_op& o) noexcept {
 
 /// Those that wait for room, as far as there is some. The others are left alone: their limits go on where they are.
 void connection_core::let_in() noexcept {
+    if (mux_.is_sending_value())
+        return;
     mux_.hold_back(false);
     while (!before_the_queue_.empty()) {
         bool const will_be_room = mux_.pending() != 0 || mux_.in_flight();
@@ -189,6 +195,8 @@ FAIRLEAD_ALWAYS_INLINE bool connection_core::written() noexcept {
                  static_cast<unsigned>(write_.result.error));
     if (!write_.result.error) [[likely]] {
         mux_.output_done();
+        if (auto* const o = mux_.take_written_piece()) [[unlikely]]
+            complete(static_cast<op&>(*o));
         if (!before_the_queue_.empty()) [[unlikely]]
             let_in();
         return true;
@@ -237,6 +245,8 @@ void connection_core::write_broke() noexcept {
 
 /// Begins the next read, or ends the session with an error.
 void connection_core::read_on(error_code ec) noexcept {
+    if (!ec && mux_.waits_for_a_piece() && !reason_) [[unlikely]]
+        return hold_reading();
     if (!ec && is_held_up_)
         return loop().post(others_);
     if (!ec)

@@ -59,6 +59,9 @@ char const* sentence(error e) noexcept {
                "default";
     case error::memory_too_small:
         return "The value is longer than the memory that was given for it: reply_memory::size() has its size";
+    case error::value_incomplete:
+        return "The connection ended, or the source did, before all of the value had passed: a server that was to be "
+               "given it has executed nothing";
     case error::wrong_type: return "The key holds a value of another type than the command is for (WRONGTYPE)";
     case error::no_script: return "The server does not know the script: load it, or send it with EVAL (NOSCRIPT)";
     case error::loading: return "The server is still reading its data: try later (LOADING)";

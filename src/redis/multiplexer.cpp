@@ -2,6 +2,7 @@
 
 #include <redis/read_only.hpp>
 #include <redis/session_watch.hpp>
+#include <redis/value_pieces.hpp>
 
 #include <fairlead/base/assert.hpp>
 
@@ -179,6 +180,128 @@ std::uint32_t multiplexer::late_ms() noexcept {
     return sum;
 }
 
+// ---- values in pieces
+
+bool multiplexer::add_with_value(exec_op& o) noexcept {
+    auto const& r = *o.request;
+    if (is_value_out_ || !has_room_for(r)) {
+        o.fail(error::too_many_requests);
+        return false;
+    }
+    auto const begin = fill_.size();
+    try {
+        reserve_entries(1);
+        fill_.append(r.payload().substr(0, r.value_at()));
+        value_out_tail_ = r.payload().substr(r.value_at());
+        if (r.value_bytes() == 0)
+            fill_.append(value_out_tail_);
+    } catch (...) {
+        fill_.resize(begin);
+        o.fail(out_of_memory());
+        return false;
+    }
+    put_entries(o, begin);
+    if (o.limit_ms != 0)
+        note_limit(o);
+    pending_.add_one();
+    ++counters_.requests;
+    ++counters_.commands;
+    value_out_left_ = r.value_bytes();
+    is_value_out_ = value_out_left_ != 0;
+    hold_back(is_value_out_);
+    return true;
+}
+
+bool multiplexer::add_piece(exec_op& o) noexcept {
+    if (!is_value_out_ || piece_out_) {
+        o.fail(error::value_incomplete);
+        return false;
+    }
+    auto const begin = fill_.size();
+    auto const n = static_cast<std::size_t>(std::min<std::uint64_t>({o.count, piece_bytes_max, value_out_left_}));
+    try {
+        fill_.append(static_cast<char const*>(o.object), n);
+        if (n == value_out_left_)
+            fill_.append(value_out_tail_);
+    } catch (...) {
+        fill_.resize(begin);
+        o.fail(out_of_memory());
+        return false;
+    }
+    o.count = n;
+    piece_out_ = &o;
+    value_out_left_ -= n;
+    if (value_out_left_ == 0) {
+        is_value_out_ = false;
+        hold_back(false);
+    }
+    return true;
+}
+
+bool multiplexer::cancel_piece(exec_op& o) noexcept {
+    for (auto** const each : {&piece_in_, &piece_out_, &piece_sending_})
+        if (*each == &o) {
+            *each = nullptr;
+            o.fail(fairlead::error::operation_aborted);
+            return true;
+        }
+    return false;
+}
+
+void multiplexer::fail_pieces(error_code const& ec, op_queue& done) noexcept {
+    is_value_in_ = false;
+    if (std::exchange(is_value_out_, false))
+        hold_back(false);
+    for (auto** const each : {&piece_in_, &piece_out_, &piece_sending_})
+        if (auto* const o = std::exchange(*each, nullptr)) {
+            o->fail(ec);
+            done.push_back(*o);
+        }
+}
+
+/// The call whose reply begins, if that is to come in pieces.
+exec_op* multiplexer::who_takes_pieces() noexcept {
+    if (!nodes_.empty() || head_ == written_)
+        return nullptr;
+    entry const& e = at(head_);
+    bool const takes_them = e.op && e.kind == confirmation::none && e.left == 1 && e.op->request &&
+                            e.op->request->pieces() == piecewise::reply;
+    return takes_them ? e.op : nullptr;
+}
+
+/// Its call ends with the size; the bytes are asked for one piece after the other.
+void multiplexer::announce_value(exec_op& o, op_queue& done) noexcept {
+    resp3::node const size{.value = {},
+                           .size = body_bytes_,
+                           .depth = 0,
+                           .kind = resp3::type::blob_string,
+                           .in_attribute = false,
+                           .last = true,
+                           .format = {}};
+    is_value_in_ = true;
+    deliver(o, {{&size, 1}, nullptr});
+    at(head_).op = nullptr;
+    ended(o);
+    done.push_back(o);
+}
+
+std::size_t multiplexer::give_piece(std::string_view bytes) noexcept {
+    auto& o = *piece_in_;
+    auto const n = std::min(o.count, static_cast<std::size_t>(std::min<std::uint64_t>(body_left_, bytes.size())));
+    if (n == 0)
+        return 0;
+    std::memcpy(o.object, bytes.data(), n);
+    o.count = n;
+    body_left_ -= n;
+    return n;
+}
+
+void multiplexer::end_value_in(op_queue& done) noexcept {
+    is_value_in_ = false;
+    if (auto* const o = std::exchange(piece_in_, nullptr))
+        done.push_back(*o);
+}
+
 bool multiplexer::cancel(exec_op& o) noexcept {
     auto const n = std::max(o.first_entry, head_);
     if (n >= tail_ || at(n).op != &o)
@@ -197,6 +320,9 @@ void multiplexer::give_up(exec_op& o, bool waits, error_code const& unsent, erro
 }
 
 exec_op* multiplexer::find(op const* where, void* ticket) noexcept {
+    for (auto* const o : {piece_in_, piece_out_, piece_sending_})
+        if (o && o == where && fairlead::impl::exec::has_ticket(*o, ticket))
+            return o;
     for (auto n = head_; n != tail_; ++n)
         if (auto* const o = at(n).op; o == where && o && fairlead::impl::exec::has_ticket(*o, ticket))
             return o;
@@ -204,6 +330,9 @@ exec_op* multiplexer::find(op const* where, void* ticket) noexcept {
 }
 
 exec_op* multiplexer::find_marked() noexcept {
+    for (auto* const o : {piece_in_, piece_out_, piece_sending_})
+        if (o && fairlead::impl::exec::is_marked_asked(*o))
+            return o;
     for (auto n = head_; n != tail_; ++n)
         if (auto* const o = at(n).op; o && fairlead::impl::exec::is_marked_asked(*o))
             return o;
@@ -261,6 +390,10 @@ void multiplexer::detach(exec_op& o, bool dead) noexcept {
         dead_entries_ += dead;
         if (e.is_last)
             break;
+    }
+    if (dead && is_value_out_ && o.request && o.request->pieces() == piecewise::argument) [[unlikely]] {
+        is_value_out_ = false; // Its beginning is not sent, so neither are its pieces.
+        hold_back(false);
     }
     ended(o);
 }
@@ -443,6 +576,7 @@ std::string_view multiplexer::next_output() noexcept {
         append_question();
     sending_.clear();
     sending_.swap(fill_);
+    piece_sending_ = std::exchange(piece_out_, nullptr);
     sending_first_ = written_;
     written_ = tail_;
     return sending_;
@@ -460,7 +594,7 @@ std::string text_of_token(std::uint32_t token) { return std::string(token_prefix
 
 /// Behind a request that leaves a transaction open, a PING would be one of its commands.
 bool multiplexer::may_ask_for_order() noexcept {
-    if (in_transaction_)
+    if (in_transaction_ || is_value_out_)
         return false;
     for (auto n = head_; n != tail_; ++n)
         if (at(n).effects & (opens | reserves))
@@ -551,9 +685,13 @@ multiplexer::progress multiplexer::on_bytes(std::string_view unread, op_queue& d
         node_batch batch;
         for (;;) {
             if (body_left_ != 0) {
-                all.consumed += take_body(unread.substr(all.consumed));
-                if (body_left_ != 0)
+                auto const taken = take_body(unread.substr(all.consumed));
+                all.consumed += taken;
+                if (body_left_ != 0) {
+                    if (is_value_in_ && taken != 0) [[unlikely]]
+                        done.push_back(*std::exchange(piece_in_, nullptr));
                     break;
+                }
             }
             auto const part = parser_.parse_some(unread.substr(all.consumed), batch.extra_bytes());
             all.consumed += part.consumed;
@@ -568,7 +706,7 @@ multiplexer::progress multiplexer::on_bytes(std::string_view unread, op_queue& d
                 continue;
             if (parser_.pending_body() < large_body_bytes)
                 break;
-            begin_body();
+            begin_body(done);
         }
         keep_partial_message();
     } catch (...) { // The parser's stack or our buffers: the message is lost, so the connection is.
@@ -580,15 +718,19 @@ multiplexer::progress multiplexer::on_bytes(std::string_view unread, op_queue& d
     return all;
 }
 
-void multiplexer::begin_body() {
+void multiplexer::begin_body(op_queue& done) {
     keep_partial_message(); // From here on the body is the last thing in kept_.
     body_bytes_ = body_left_ = parser_.pending_body();
     parser_.claim_body();
     body_begin_ = kept_.size();
     has_body_ = true;
+    if (auto* const o = who_takes_pieces()) [[unlikely]]
+        announce_value(*o, done);
 }
 
 std::size_t multiplexer::take_body(std::string_view bytes) {
+    if (is_value_in_) [[unlikely]]
+        return piece_in_ ? give_piece(bytes) : 0;
     auto const n = static_cast<std::size_t>(std::min<std::uint64_t>(body_left_, bytes.size()));
     // Room for all of it at once, but only when a fair part has really come: a length is just a claim.
     auto const arrived = body_bytes_ - body_left_ + n;
@@ -732,6 +874,8 @@ void multiplexer::on_reply(reply_view const& reply, op_queue& done) {
         e.op = nullptr;
     else if (e.op) [[likely]]
         deliver(*e.op, reply);
+    else if (is_value_in_)
+        end_value_in(done);
     else if (e.token == 0)
         ++counters_.replies_dropped;
     else if (!take_token(reply.nodes[0], e.token, done))

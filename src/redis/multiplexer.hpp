@@ -70,6 +70,25 @@ public:
     /// Bytes that next_output() would return, and those of requests given up since.
     std::size_t waiting_bytes() const noexcept { return fill_.size(); }
 
+    // ---- values in pieces (decision 047). Their ops are those of request_for_piece(), which have no place in the
+    // ring.
+
+    /// As add(), for a request with an argument in pieces. Until all of these have come, nothing else is taken in.
+    bool add_with_value(exec_op& o) noexcept;
+    bool is_sending_value() const noexcept { return is_value_out_; }
+    /// Takes bytes of it. take_written_piece() gives the op back when they were written. False: as add().
+    bool add_piece(exec_op& o) noexcept;
+    exec_op* take_written_piece() noexcept { return std::exchange(piece_sending_, nullptr); }
+    /// A reply in pieces is under way.
+    bool is_receiving_value() const noexcept { return is_value_in_; }
+    /// The op gets the next bytes of it.
+    void await_piece(exec_op& o) noexcept { piece_in_ = &o; }
+    /// The bytes that come next are somebody's who has not asked for them yet: no more may be read.
+    bool waits_for_a_piece() const noexcept { return is_value_in_ && body_left_ != 0 && !piece_in_; }
+    bool cancel_piece(exec_op& o) noexcept;
+    /// All ops of pieces, which fail.
+    void fail_pieces(error_code const& ec, op_queue& done) noexcept;
+
     // ---- limits, on a clock of milliseconds that may pass its end
 
     /// When the next limit is over, as far as is known: none may be over before.
@@ -133,7 +152,7 @@ public:
 
     /// Bytes to write now: all that waits, as one batch, or nothing. They stay valid until the next call.
     std::string_view next_output() noexcept;
-    bool has_output() const noexcept { return open_ && written_ != tail_; }
+    bool has_output() const noexcept { return open_ && (written_ != tail_ || piece_out_); }
     /// The bytes from next_output() or begin_handshake() are no longer needed.
     void output_done() noexcept;
 
@@ -227,8 +246,12 @@ private:
     void finish_front(op_queue& done) noexcept;
     void correct_effects(entry& e, resp3::node const& last) noexcept;
     void take_effect(entry const& e) noexcept;
-    void begin_body();
+    void begin_body(op_queue& done);
     std::size_t take_body(std::string_view bytes);
+    exec_op* who_takes_pieces() noexcept;
+    void announce_value(exec_op& o, op_queue& done) noexcept;
+    std::size_t give_piece(std::string_view bytes) noexcept;
+    void end_value_in(op_queue& done) noexcept;
     void keep_partial_message();
     void forget_message() noexcept;
 
@@ -289,6 +312,15 @@ private:
     std::uint32_t portion_ = 0; // of what was read; 0: nothing is held up
     std::uint32_t portions_ = 0;
     error_code broken_; // the connection cannot go on
+
+    // Values in pieces: at most one at a time, for its connection is its caller's alone.
+    bool is_value_in_ = false;
+    bool is_value_out_ = false;
+    std::uint64_t value_out_left_ = 0;
+    std::string_view value_out_tail_; // of the request: what follows the value
+    exec_op* piece_in_ = nullptr;     // waits for bytes, or has the last ones
+    exec_op* piece_out_ = nullptr;    // its bytes are in fill_
+    exec_op* piece_sending_ = nullptr;
 
     generic_response pushes_;
     session_watch* watch_ = nullptr;

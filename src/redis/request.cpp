@@ -77,7 +77,9 @@ void request::clear() noexcept {
     transaction_ = impl::transaction::as_it_was;
     has_effects_ = pauses_ = changes_session_ = false;
     late_ms_ = 0;
-    precedes_at_ = 0;
+    precedes_at_ = value_at_ = 0;
+    value_bytes_ = 0;
+    pieces_ = impl::piecewise::nothing;
 }
 
 std::string_view request::refused() const noexcept {

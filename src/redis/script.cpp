@@ -10,6 +10,9 @@
 #include <fairlead/redis/cmd/functions.hpp>
 #include <fairlead/redis/typed_call.hpp>
 
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <new>
 #include <string>
 #include <utility>
@@ -32,6 +35,26 @@ request with_source(request const& by_digest, stored_code const& code) {
 
 namespace {
 
+/// The limit of a call that may take several executions.
+class limit_of_all {
+public:
+    limit_of_all(connection_core& c, request const& first)
+        : core_(c),
+          due_ns_(first.timeout().count() == 0 ? 0 : c.engine().now_ns() + nanoseconds(first.timeout()).count()) {}
+    /// The rest of it, for the next execution; one that has none left ends at once.
+    void pass_on_to(request& next) const {
+        if (due_ns_ == 0)
+            return;
+        auto const left = std::chrono::ceil<std::chrono::milliseconds>(nanoseconds(due_ns_ - core_.engine().now_ns()));
+        next.set_timeout(std::max(left, std::chrono::milliseconds(1)));
+    }
+
+private:
+    using nanoseconds = std::chrono::nanoseconds;
+    connection_core& core_;
+    std::int64_t due_ns_; // 0: none of its own
+};
+
 /// A server has no error code for it.
 bool lacks_function(error_code const& ec, std::string_view refusal) noexcept {
     return ec == error::server_error && refusal.starts_with("ERR Function not found");
@@ -41,6 +64,7 @@ bool lacks_function(error_code const& ec, std::string_view refusal) noexcept {
 
 awaitable<void> execute_stored(connection_core& c, request const& by_name, stored_code const& code, response_ref to,
                                std::string const& refusal) {
+    limit_of_all const limit(c, by_name);
     auto trying = executed(c, by_name, to);
     auto ec = co_await std::move(trying);
     if (!ec)
@@ -48,7 +72,8 @@ awaitable<void> execute_stored(connection_core& c, request const& by_name, store
     // Either refusal says that nothing was executed.
     if (ec == error::no_script && !code.is_library) {
         // With EVAL nobody's SCRIPT FLUSH can come between loading and executing.
-        auto const complete = with_source(by_name, code);
+        auto complete = with_source(by_name, code);
+        limit.pass_on_to(complete);
         auto again = executed(c, complete, to);
         ec = co_await std::move(again);
         if (ec)
@@ -58,11 +83,15 @@ awaitable<void> execute_stored(connection_core& c, request const& by_name, store
     if (code.is_library && lacks_function(ec, refusal)) {
         auto const load = cmd::function_load(code.source, options::replace);
         auto loaded = load.response();
-        auto loading = executed(c, load.req(), loaded.refer());
+        auto load_in_time = load.req();
+        limit.pass_on_to(load_in_time);
+        auto loading = executed(c, load_in_time, loaded.refer());
         ec = co_await std::move(loading);
         if (ec)
-            throw_failed_call(ec, load.req(), loaded.refusal());
-        auto again = executed(c, by_name, to);
+            throw_failed_call(ec, load_in_time, loaded.refusal());
+        auto call_in_time = by_name;
+        limit.pass_on_to(call_in_time);
+        auto again = executed(c, call_in_time, to);
         ec = co_await std::move(again);
     }
     if (ec)

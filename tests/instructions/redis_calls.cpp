@@ -2,6 +2,9 @@
 //
 //   redis_calls get_connection N   of a connection
 //   redis_calls get_client N       of a client
+//   redis_calls get_typed N        ... as a typed command, which is made anew for each call
+//   redis_calls get_within N       ... with a limit for each
+//   redis_calls set_typed N        ... and SET with two options; the answer is read as OK
 //   redis_calls get_counted N      of a client with statistics
 //   redis_calls get_hooked N       of a client with hooks that do nothing
 #include "even_clock.hpp"
@@ -15,6 +18,7 @@
 #include <fairlead/stream/write.hpp>
 #include <fairlead/token/adapters.hpp>
 
+#include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -27,7 +31,7 @@ using namespace fairlead;
 using socket_type = local::stream_protocol::socket;
 
 /// One answer for each read: a lone caller's commands come one by one.
-awaitable<void> answer(socket_type s) {
+awaitable<void> answer(socket_type s, std::string_view always) {
     char some[4096];
     std::string_view reply = "%1\r\n+proto\r\n:3\r\n";
     for (;;) {
@@ -37,17 +41,19 @@ awaitable<void> answer(socket_type s) {
             co_return;
         auto writing = async_write(s, buffer(reply), as_tuple);
         co_await std::move(writing);
-        reply = "$5\r\nvalue\r\n";
+        reply = always;
     }
 }
 
-awaitable<any_stream> connect(redis::address_parts) {
+awaitable<any_stream> connect_to(std::string_view always) {
     auto const executor = co_await this_coro::executor;
     socket_type here(executor), there(executor);
     connect_pair(here, there);
-    co_spawn(executor, answer(std::move(there)), detached);
+    co_spawn(executor, answer(std::move(there), always), detached);
     co_return any_stream(std::move(here));
 }
+awaitable<any_stream> connect(redis::address_parts) { return connect_to("$5\r\nvalue\r\n"); }
+awaitable<any_stream> connect_for_set(redis::address_parts) { return connect_to("+OK\r\n"); }
 
 template <class Client> awaitable<void> get(Client& db, long n) {
     redis::request req;
@@ -55,6 +61,25 @@ template <class Client> awaitable<void> get(Client& db, long n) {
     std::string value;
     for (long i = 0; i != n; ++i)
         co_await db.async_exec(req, value);
+    db.cancel();
+}
+
+awaitable<void> get_typed(redis::client& db, long n) {
+    for (long i = 0; i != n; ++i)
+        co_await db.get("key");
+    db.cancel();
+}
+
+awaitable<void> get_within(redis::client& db, long n) {
+    for (long i = 0; i != n; ++i)
+        co_await db.within(std::chrono::seconds(10)).get("key");
+    db.cancel();
+}
+
+awaitable<void> set_typed(redis::client& db, long n) {
+    auto const expiry = redis::options::ex(std::chrono::seconds(10));
+    for (long i = 0; i != n; ++i)
+        co_await db.set("key", "value", expiry, redis::options::nx);
     db.cancel();
 }
 
@@ -66,7 +91,7 @@ int main(int argc, char** argv) {
     std::string_view const what = argv[1];
     long const n = std::atol(argv[2]);
     io_context context(1);
-    redis::connector const how(&connect);
+    redis::connector const how(what == "set_typed" ? &connect_for_set : &connect);
     redis::config_view const cfg;
     if (what == "get_connection") {
         redis::connection connection(context, how);
@@ -84,6 +109,13 @@ int main(int argc, char** argv) {
     }
     redis::client client(context, cfg, how, std::move(options));
     client.async_run([](error_code) {});
-    co_spawn(context, get(client, n), detached);
+    if (what == "get_typed")
+        co_spawn(context, get_typed(client, n), detached);
+    else if (what == "get_within")
+        co_spawn(context, get_within(client, n), detached);
+    else if (what == "set_typed")
+        co_spawn(context, set_typed(client, n), detached);
+    else
+        co_spawn(context, get(client, n), detached);
     context.run();
 }

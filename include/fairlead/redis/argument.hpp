@@ -1,7 +1,7 @@
 // Keys, values and lists of them, as the builders of commands take them: views of whatever type the caller has.
 #pragma once
 
-#include <fairlead/resp3/writer.hpp>
+#include <fairlead/redis/command_text.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -25,9 +25,9 @@ namespace impl {
 template <class T>
 concept described_type = requires { redis::described<T>::members; };
 template <described_type T> std::size_t count_described(T const& object);
-template <described_type T> void append_described(std::string& out, void const* object, std::size_t count);
+template <described_type T> void append_described(command_text& out, void const* object, std::size_t count);
 template <described_type T> std::size_t count_field_names() noexcept;
-template <described_type T> void append_field_names(std::string& out, void const* object, std::size_t count);
+template <described_type T> void append_field_names(command_text& out, void const* object, std::size_t count);
 
 template <class T>
 concept text_like = std::convertible_to<T const&, std::string_view> && !std::is_null_pointer_v<T>;
@@ -112,30 +112,30 @@ namespace impl {
 
 /// `count` arguments, to be written behind the name of a command.
 struct argument_list {
-    using append_function = void (*)(std::string& out, void const* object, std::size_t count);
+    using append_function = void (*)(command_text& out, void const* object, std::size_t count);
     void const* object;
     std::size_t count;
     append_function append;
 };
 
-template <class Element, class T> void append_one(std::string& out, void const* object, std::size_t) {
-    resp3::append_argument(out, Element(*static_cast<T const*>(object)).text());
+template <class Element, class T> void append_one(command_text& out, void const* object, std::size_t) {
+    append_argument(out, Element(*static_cast<T const*>(object)).text());
 }
-template <class Element, class Range> void append_range(std::string& out, void const* object, std::size_t) {
+template <class Element, class Range> void append_range(command_text& out, void const* object, std::size_t) {
     for (auto const& each : *static_cast<Range const*>(object))
-        resp3::append_argument(out, Element(each).text());
+        append_argument(out, Element(each).text());
 }
-template <class Element> void append_elements(std::string& out, void const* object, std::size_t count) {
+template <class Element> void append_elements(command_text& out, void const* object, std::size_t count) {
     for (auto const& each : std::span(static_cast<Element const*>(object), count))
-        resp3::append_argument(out, each.text());
+        append_argument(out, each.text());
 }
-template <bool SecondFirst, class Range> void append_pairs(std::string& out, void const* object, std::size_t) {
+template <bool SecondFirst, class Range> void append_pairs(command_text& out, void const* object, std::size_t) {
     for (auto const& each : *static_cast<Range const*>(object)) {
         if constexpr (SecondFirst)
-            resp3::append_argument(out, value_view(each.second).text());
-        resp3::append_argument(out, value_view(each.first).text());
+            append_argument(out, value_view(each.second).text());
+        append_argument(out, value_view(each.first).text());
         if constexpr (!SecondFirst)
-            resp3::append_argument(out, value_view(each.second).text());
+            append_argument(out, value_view(each.second).text());
     }
 }
 
@@ -172,7 +172,7 @@ template <bool SecondFirst> class pair_list_view {
 
 public:
     pair_list_view(std::initializer_list<pair> list) noexcept
-        : list_{list.begin(), 2 * list.size(), [](std::string& out, void const* object, std::size_t count) {
+        : list_{list.begin(), 2 * list.size(), [](command_text& out, void const* object, std::size_t count) {
                     std::span const pairs(static_cast<pair const*>(object), count / 2);
                     append_pairs<SecondFirst, decltype(pairs)>(out, &pairs, count);
                 }} {}

@@ -10,6 +10,7 @@
 #include <fairlead/redis/command_set.hpp>
 #include <fairlead/redis/connection.hpp>
 #include <fairlead/redis/connector.hpp>
+#include <fairlead/redis/limited_calls.hpp>
 #include <fairlead/redis/scan.hpp>
 #include <fairlead/redis/script_call.hpp>
 #include <fairlead/redis/subscription.hpp>
@@ -59,7 +60,7 @@ struct client_run {
 /// again whenever it is lost. Requests wait meanwhile. Every one of them ends:
 ///   - with its replies;
 ///   - with the server's refusal, condition::refused_by_server, or another error of connection::async_exec();
-///   - with error::not_sent_in_time or no_answer_in_time, where it has a limit (config::request_timeout,
+///   - with error::not_sent_in_time or no_answer_in_time, where it has a limit (config::request_timeout, within(),
 ///     request::set_timeout()), which covers waiting for a connection, queueing and the reply;
 ///   - with error::maybe_executed, when its connection was lost between the first byte and the reply. Requests that
 ///   only
@@ -142,7 +143,7 @@ public:
     /// Immediate  never
     /// Lifetime   the command is kept
     /// Threads    any
-    /// Allocates  awaited nothing beyond what the command and its result need; a block with a handler
+    /// Allocates  nothing, after warm-up, beyond what the result needs: a text of more than 15 bytes takes a block
     template <typed_command Command, class Token = use_await_t>
     decltype(auto) async_exec(Command c, Token&& token = {}) {
         return completion_token_transform<typename impl::typed_call<Command>::signature>(
@@ -163,6 +164,10 @@ public:
     }
     /// The same operation.
     template <typed_command Command> decltype(auto) call(Command c) { return async_exec(std::move(c)); }
+
+    /// The same calls with a limit for each: `co_await db.within(50ms).get("key")`, also of a pipeline or a script:
+    /// `db.within(50ms).call(pipeline(...))`. Zero or less: config::request_timeout.
+    limited_calls<client> within(std::chrono::milliseconds limit) noexcept { return {*this, limit}; }
 
     using keys_of<client>::scan;
     using hashes_of<client>::hscan;

@@ -174,6 +174,8 @@ public:
     response_type response() const noexcept(std::is_nothrow_default_constructible_v<Result>) {
         return response_type(read_);
     }
+    /// The most time that an execution may take: request::set_timeout().
+    void set_timeout(std::chrono::milliseconds t) noexcept { request_.set_timeout(t); }
     /// The same command, with its reply read into another type.
     template <class T> command<T> as() && { return command<T>(std::move(request_)); }
     template <class T> command<T> as() const& { return command<T>(request(request_)); }
@@ -260,6 +262,8 @@ public:
     }
     request const& req() const noexcept { return request_; }
     response_type response() const { return response_type(read_); }
+    /// The most time that an execution may take: request::set_timeout().
+    void set_timeout(std::chrono::milliseconds t) noexcept { request_.set_timeout(t); }
 
 private:
     std::array<impl::read_function, sizeof...(Result)> read_;
@@ -341,6 +345,8 @@ public:
     }
     request const& req() const noexcept { return request_; }
     response_type response() const { return response_type(read_); }
+    /// The most time that an execution may take: request::set_timeout().
+    void set_timeout(std::chrono::milliseconds t) noexcept { request_.set_timeout(t); }
 
 private:
     std::array<impl::read_function, sizeof...(Result)> read_;

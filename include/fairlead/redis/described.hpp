@@ -63,22 +63,22 @@ template <class T, class F> constexpr void for_each_field(F&& f) {
 
 // ---- writing
 
-template <class T> void append_member(std::string& out, T const& value) {
+template <class T> void append_member(command_text& out, T const& value) {
     if constexpr (is_optional<T>) {
         append_member(out, *value);
     } else if constexpr (user_writable<T>) {
         append_member(out, to_argument(value));
     } else if constexpr (std::is_same_v<T, bool>) {
-        resp3::append_argument(out, std::string_view(value ? "1" : "0"));
+        append_argument(out, std::string_view(value ? "1" : "0"));
     } else if constexpr (is_any_duration<T>) {
-        resp3::append_argument(out, value_view(value.count()).text());
+        append_argument(out, value_view(value.count()).text());
     } else {
         constexpr bool known = element_like<T>;
         static_assert(known, "no field can be made of this member: write to_argument(T const&) in its namespace, which "
                              "returns text, a number or a bool, or make it text, a number, a bool, a duration, bytes, "
                              "or an optional of them");
         if constexpr (known)
-            resp3::append_argument(out, value_view(value).text());
+            append_argument(out, value_view(value).text());
     }
 }
 
@@ -93,17 +93,17 @@ template <described_type T> std::size_t count_described(T const& object) {
     for_each_field<T>([&](auto const& f) { n += is_left_out(object, f) ? 0 : 1; });
     return n;
 }
-template <described_type T> void append_described(std::string& out, void const* object, std::size_t) {
+template <described_type T> void append_described(command_text& out, void const* object, std::size_t) {
     auto const& value = *static_cast<T const*>(object);
     for_each_field<T>([&](auto const& f) {
         if (is_left_out(value, f))
             return;
-        resp3::append_argument(out, f.name);
+        append_argument(out, f.name);
         append_member(out, value.*(f.member));
     });
 }
-template <described_type T> void append_field_names(std::string& out, void const*, std::size_t) {
-    for_each_field<T>([&](auto const& f) { resp3::append_argument(out, f.name); });
+template <described_type T> void append_field_names(command_text& out, void const*, std::size_t) {
+    for_each_field<T>([&](auto const& f) { append_argument(out, f.name); });
 }
 template <described_type T> std::size_t count_field_names() noexcept { return fields_of<T>; }
 

@@ -58,6 +58,10 @@ enum class error {
     missing_field,    ///< A hash lacks a field that a described struct needs: make the member a std::optional.
     memory_too_small, ///< A value is longer than the memory that was given for it: reply_memory::size() has its size.
 
+    // One value in pieces (redis/value_stream.hpp).
+    value_incomplete, ///< Its connection ended, or its source gave too few bytes. A server that was to be given the
+                      ///< value has executed nothing.
+
     // In place of server_error, where the first word of the refusal is known: condition::refused_by_server.
     wrong_type = 100,  ///< WRONGTYPE: the key holds a value of another type.
     no_script,         ///< NOSCRIPT: load it first, or send it with EVAL.

@@ -5,6 +5,7 @@
 
 #include <fairlead/redis/command_set.hpp>
 #include <fairlead/redis/connection.hpp>
+#include <fairlead/redis/limited_calls.hpp>
 #include <fairlead/redis/members/transactions.hpp>
 #include <fairlead/redis/script_call.hpp>
 #include <fairlead/redis/typed_call.hpp>
@@ -44,6 +45,8 @@ private:
     client_core* client_ = nullptr; // retained
     connection_core* core_ = nullptr;
 };
+
+struct lease_access;
 
 } // namespace impl
 
@@ -91,7 +94,7 @@ public:
     /// Immediate  never
     /// Lifetime   the command is kept; the lease outlives the completion
     /// Threads    one at a time
-    /// Allocates  awaited nothing beyond what the command and its result need; a block with a handler
+    /// Allocates  nothing, after warm-up, beyond what the result needs: a text of more than 15 bytes takes a block
     template <typed_command Command, class Token = use_await_t>
     decltype(auto) async_exec(Command c, Token&& token = {}) {
         return completion_token_transform<typename impl::typed_call<Command>::signature>(
@@ -104,9 +107,12 @@ public:
     }
     /// The same operation.
     template <typed_command Command> decltype(auto) call(Command c) { return async_exec(std::move(c)); }
+    /// The same calls with a limit for each, as client::within().
+    limited_calls<lease> within(std::chrono::milliseconds limit) noexcept { return {*this, limit}; }
 
 private:
     friend class impl::client_core;
+    friend struct impl::lease_access;
     void take(impl::lease_hold h) noexcept { hold_ = std::move(h); }
 
     impl::lease_hold hold_;

@@ -47,15 +47,15 @@ template <option_kind Kind = option_kind::alone> class option : public option_ba
 public:
     static constexpr option_kind kind = Kind;
     part as_part() const noexcept {
-        return argument_list{this, arguments_, [](std::string& out, void const* object, std::size_t count) {
+        return argument_list{this, arguments_, [](command_text& out, void const* object, std::size_t count) {
                                  auto const& self = *static_cast<option const*>(object);
-                                 resp3::append_argument(out, self.word_);
+                                 append_argument(out, self.word_);
                                  if (count > 1)
-                                     resp3::append_argument(out, self.first_.text());
+                                     append_argument(out, self.first_.text());
                                  if (count > 2)
-                                     resp3::append_argument(out, self.second_.text());
+                                     append_argument(out, self.second_.text());
                                  if (count > 3)
-                                     resp3::append_argument(out, self.third_.text());
+                                     append_argument(out, self.third_.text());
                              }};
     }
 
@@ -405,10 +405,11 @@ public:
     explicit weights(std::span<double const> each) noexcept : each_(each) {}
     /// For the library: what it adds to a command.
     impl::part as_part() const noexcept {
-        return impl::argument_list{this, each_.size() + 1, [](std::string& out, void const* object, std::size_t) {
-                                       resp3::append_argument(out, std::string_view("WEIGHTS"));
+        return impl::argument_list{this, each_.size() + 1,
+                                   [](impl::command_text& out, void const* object, std::size_t) {
+                                       append_argument(out, std::string_view("WEIGHTS"));
                                        for (double const weight : static_cast<weights const*>(object)->each_)
-                                           resp3::append_argument(out, weight);
+                                           append_argument(out, weight);
                                    }};
     }
 

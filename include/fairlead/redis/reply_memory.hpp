@@ -70,6 +70,8 @@ public:
 
     request const& req() const noexcept { return request_; }
     response_type response() const noexcept { return response_type(memory_); }
+    /// The most time that an execution may take: request::set_timeout().
+    void set_timeout(std::chrono::milliseconds t) noexcept { request_.set_timeout(t); }
 
 private:
     request request_;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <fairlead/base/at_scope_end.hpp>
-#include <fairlead/resp3/writer.hpp>
+#include <fairlead/redis/command_text.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -35,6 +35,15 @@ struct request_part {
 
 /// The effect of a request on the transaction of its connection.
 enum class transaction : unsigned char { as_it_was, left_open, closed };
+
+/// A value that passes in pieces, and has a connection for itself.
+enum class piecewise : unsigned char {
+    nothing,
+    reply,    ///< the reply of this request
+    argument, ///< an argument of it, whose bytes its payload does not have
+    next_in,  ///< no command: the next piece of such a reply
+    next_out, ///< no command: the next piece of such an argument
+};
 
 struct command_info;
 class arguments_of;
@@ -83,7 +92,7 @@ public:
     /// Adds a command: push("SET", key, 42, "EX", 60).
     template <resp3::argument... Arguments> void push(std::string_view name, Arguments const&... arguments) {
         std::size_t const start = payload_.size();
-        resp3::append_command(payload_, name, arguments...);
+        resp3::impl::write_command(payload_, name, arguments...);
         note(start, name);
     }
     /// Adds a command whose last arguments are the elements of a range; pairs count as two.
@@ -147,6 +156,11 @@ public:
     bool changes_session() const noexcept { return changes_session_; }
     /// For the library: the replies to what comes after it may be as late.
     bool pauses() const noexcept { return pauses_; }
+    /// For the library: what of it passes in pieces.
+    impl::piecewise pieces() const noexcept { return pieces_; }
+    /// For the library: where in the payload the bytes of such an argument belong, and how many they are.
+    std::size_t value_at() const noexcept { return value_at_; }
+    std::uint64_t value_bytes() const noexcept { return value_bytes_; }
     /// For the library: its last command concerns the command that comes next.
     bool precedes() const noexcept { return precedes_at_ != 0 && precedes_at_ == commands_; }
 
@@ -158,7 +172,7 @@ private:
         auto const start = payload_.size();
         auto keep = start; // of the payload, should the range throw
         fairlead::impl::base::at_scope_end const cut([&] { payload_.resize(keep); });
-        resp3::append_command_range(payload_, range, name, arguments...);
+        resp3::impl::write_command_range(payload_, range, name, arguments...);
         note(start, name);
         keep = payload_.size();
     }
@@ -171,7 +185,7 @@ private:
     void refuse(impl::command_info const& known, fitness fit, std::string_view instead) noexcept;
     bool leaves_open() const noexcept { return transaction_ == impl::transaction::left_open; }
 
-    std::string payload_;
+    impl::command_text payload_;
     std::vector<impl::request_part> parts_;
     std::size_t commands_ = 0;
     std::size_t replies_ = 0;
@@ -183,10 +197,13 @@ private:
     bool pauses_ = false;
     bool is_apart_ = false;
     bool changes_session_ = false;
+    impl::piecewise pieces_ = impl::piecewise::nothing;
     static constexpr std::uint32_t timeout_ms_max = INT32_MAX;
     std::uint32_t late_ms_ = 0;
     std::uint32_t timeout_ms_ = 0;
     std::size_t precedes_at_ = 0; // commands() right behind such a command
+    std::size_t value_at_ = 0;
+    std::uint64_t value_bytes_ = 0;
 };
 
 } // namespace fairlead::redis

@@ -87,6 +87,8 @@ public:
     response_type response() const noexcept(std::is_nothrow_default_constructible_v<Result>) {
         return response_type(read_);
     }
+    /// The most time that an execution may take: request::set_timeout().
+    void set_timeout(std::chrono::milliseconds t) noexcept { request_.set_timeout(t); }
     /// The same call with the source, EVAL, which any connection takes; of a function FCALL.
     command<Result> with_source() const {
         return command<Result>(code_->is_library ? request(request_) : impl::with_source(request_, *code_), read_);

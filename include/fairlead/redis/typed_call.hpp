@@ -1,12 +1,14 @@
 // A typed command on its way: the command, the space for its result, and whoever waits for it.
 #pragma once
 
+#include <fairlead/exec/recycler.hpp>
 #include <fairlead/operation/associated.hpp>
 #include <fairlead/operation/pass_on.hpp>
 #include <fairlead/redis/command.hpp>
 #include <fairlead/redis/connection.hpp>
 
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -26,9 +28,22 @@ template <class Command> struct call_state {
     explicit call_state(Command&& c) : command(std::move(c)), response(command.response()) {}
 };
 
+template <class T> struct discard_recycled {
+    void operator()(T* p) const noexcept {
+        p->~T();
+        fairlead::impl::exec::recycle_free_sized(p, sizeof(T));
+    }
+};
+/// A state in a block that goes round.
+template <class T> std::unique_ptr<T, discard_recycled<T>> make_recycled(T&& from) {
+    static_assert(std::is_nothrow_move_constructible_v<T> && alignof(T) <= 16);
+    void* const block = fairlead::impl::exec::recycle_allocate(sizeof(T));
+    return std::unique_ptr<T, discard_recycled<T>>(::new (block) T(std::move(from)));
+}
+
 /// Of a call with a handler. The state lies in a block, for the handler may be moved until it is called.
 template <class Command, class Handler> struct call_handler {
-    std::unique_ptr<call_state<Command>> state;
+    std::unique_ptr<call_state<Command>, discard_recycled<call_state<Command>>> state;
     Handler handler;
 
     void operator()(error_code ec, std::size_t) {
@@ -67,7 +82,7 @@ template <class Command> struct typed_call : fairlead::impl::operation::primitiv
     }
 
     template <class Handler> void operator()(Handler&& handler) const {
-        auto kept = std::make_unique<call_state<Command>>(std::move(state));
+        auto kept = make_recycled(std::move(state));
         auto const& r = kept->command.req();
         auto const to = kept->response.refer();
         execute(*connection, r,

@@ -74,23 +74,25 @@ void append_argument(std::string& out, T const& number) {
     append_argument(out, impl::argument_text<T>(number).view());
 }
 
-/// One command: append_command(out, "SET", key, 42, "EX", seconds). Adds all of it or throws bad_alloc.
-template <argument... Arguments>
-    requires(sizeof...(Arguments) > 0)
-void append_command(std::string& out, Arguments const&... arguments) {
+namespace impl {
+
+template <typename Range>
+concept range_of_arguments =
+    std::ranges::forward_range<Range> &&
+    (argument<std::ranges::range_value_t<Range>> || pair_of_arguments<std::ranges::range_value_t<Range>>);
+
+/// As append_command(), into any text for which append_command_texts() is found.
+template <class Text, argument... Arguments> void write_command(Text& out, Arguments const&... arguments) {
     // The texts of numbers live in temporaries, hence the call within their full expression.
     [&out](auto const&... texts) {
         std::string_view const views[] = {texts.view()...};
-        impl::append_command_texts(out, views, sizeof...(texts));
-    }(impl::argument_text<std::decay_t<Arguments const&>>(arguments)...);
+        append_command_texts(out, views, sizeof...(texts));
+    }(argument_text<std::decay_t<Arguments const&>>(arguments)...);
 }
 
-/// A command whose last arguments are the elements of a range: append_command_range(out, keys, "DEL"). Elements are
-/// arguments, or pairs of them, which count as two: append_command_range(out, fields, "HSET", key).
-template <std::ranges::forward_range Range, argument... Arguments>
-    requires(sizeof...(Arguments) > 0) &&
-            (argument<std::ranges::range_value_t<Range>> || impl::pair_of_arguments<std::ranges::range_value_t<Range>>)
-void append_command_range(std::string& out, Range const& range, Arguments const&... arguments) {
+/// As append_command_range(), into any text for which append_command_header() and append_argument() are found.
+template <class Text, range_of_arguments Range, argument... Arguments>
+void write_command_range(Text& out, Range const& range, Arguments const&... arguments) {
     constexpr bool has_pairs = !argument<std::ranges::range_value_t<Range>>;
     auto const elements = static_cast<std::size_t>(std::ranges::distance(range));
     append_command_header(out, sizeof...(Arguments) + elements * (has_pairs ? 2 : 1));
@@ -103,6 +105,23 @@ void append_command_range(std::string& out, Range const& range, Arguments const&
             append_argument(out, element);
         }
     }
+}
+
+} // namespace impl
+
+/// One command: append_command(out, "SET", key, 42, "EX", seconds). Adds all of it or throws bad_alloc.
+template <argument... Arguments>
+    requires(sizeof...(Arguments) > 0)
+void append_command(std::string& out, Arguments const&... arguments) {
+    impl::write_command(out, arguments...);
+}
+
+/// A command whose last arguments are the elements of a range: append_command_range(out, keys, "DEL"). Elements are
+/// arguments, or pairs of them, which count as two: append_command_range(out, fields, "HSET", key).
+template <impl::range_of_arguments Range, argument... Arguments>
+    requires(sizeof...(Arguments) > 0)
+void append_command_range(std::string& out, Range const& range, Arguments const&... arguments) {
+    impl::write_command_range(out, range, arguments...);
 }
 
 // Replies, for servers and for tests. Kinds that RESP2 lacks become what Redis sends in their place to such clients.

@@ -63,11 +63,11 @@ public:
     argument_list list() const noexcept { return {members_.data(), 3 * members_.size(), &append}; }
 
 private:
-    static void append(std::string& out, void const* object, std::size_t count) {
+    static void append(command_text& out, void const* object, std::size_t count) {
         for (auto const& each : std::span(static_cast<geo_member const*>(object), count / 3)) {
-            resp3::append_argument(out, each.position.longitude);
-            resp3::append_argument(out, each.position.latitude);
-            resp3::append_argument(out, each.member.text());
+            append_argument(out, each.position.longitude);
+            append_argument(out, each.position.latitude);
+            append_argument(out, each.member.text());
         }
     }
     std::span<geo_member const> members_;
@@ -86,12 +86,12 @@ public:
     /// For the library: the arguments of a command.
     impl::argument_list list() const noexcept {
         return {this, latitude_ ? std::size_t{3} : std::size_t{2},
-                [](std::string& out, void const* object, std::size_t) {
+                [](impl::command_text& out, void const* object, std::size_t) {
                     auto const& self = *static_cast<geo_center const*>(object);
-                    resp3::append_argument(out, std::string_view(self.latitude_ ? "FROMLONLAT" : "FROMMEMBER"));
-                    resp3::append_argument(out, self.member_.text());
+                    append_argument(out, std::string_view(self.latitude_ ? "FROMLONLAT" : "FROMMEMBER"));
+                    append_argument(out, self.member_.text());
                     if (self.latitude_)
-                        resp3::append_argument(out, *self.latitude_);
+                        append_argument(out, *self.latitude_);
                 }};
     }
 
@@ -108,13 +108,14 @@ public:
 
     /// For the library: the arguments of a command.
     impl::argument_list list() const noexcept {
-        return {this, height_ ? std::size_t{4} : std::size_t{3}, [](std::string& out, void const* object, std::size_t) {
+        return {this, height_ ? std::size_t{4} : std::size_t{3},
+                [](impl::command_text& out, void const* object, std::size_t) {
                     auto const& self = *static_cast<geo_shape const*>(object);
-                    resp3::append_argument(out, std::string_view(self.height_ ? "BYBOX" : "BYRADIUS"));
-                    resp3::append_argument(out, self.width_);
+                    append_argument(out, std::string_view(self.height_ ? "BYBOX" : "BYRADIUS"));
+                    append_argument(out, self.width_);
                     if (self.height_)
-                        resp3::append_argument(out, *self.height_);
-                    resp3::append_argument(out, impl::name_of(self.unit_));
+                        append_argument(out, *self.height_);
+                    append_argument(out, impl::name_of(self.unit_));
                 }};
     }
 

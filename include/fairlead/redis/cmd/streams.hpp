@@ -39,13 +39,11 @@ private:
                 append(each);
         }
     }
-    template <class Range> static void append_keys(std::string& out, void const* object, std::size_t count) {
-        for_each<Range>(object, count,
-                        [&](auto const& each) { resp3::append_argument(out, key_view(each.first).text()); });
+    template <class Range> static void append_keys(command_text& out, void const* object, std::size_t count) {
+        for_each<Range>(object, count, [&](auto const& each) { append_argument(out, key_view(each.first).text()); });
     }
-    template <class Range> static void append_ids(std::string& out, void const* object, std::size_t count) {
-        for_each<Range>(object, count,
-                        [&](auto const& each) { resp3::append_argument(out, value_view(each.second).text()); });
+    template <class Range> static void append_ids(command_text& out, void const* object, std::size_t count) {
+        for_each<Range>(object, count, [&](auto const& each) { append_argument(out, value_view(each.second).text()); });
     }
 
     argument_list keys_;

@@ -1,0 +1,148 @@
+// Values of any size pass in bounded memory: what is allocated meanwhile does not depend on their size.
+
+#include <fairlead/coro/spawn.hpp>
+#include <fairlead/coro/this_coro.hpp>
+#include <fairlead/io/io_context.hpp>
+#include <fairlead/net/stream_socket.hpp>
+#include <fairlead/redis/value_stream.hpp>
+#include <fairlead/stream/write.hpp>
+#include <fairlead/token/adapters.hpp>
+
+#include <alloc/failing_new.hpp>
+#include <support/scale.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace fairlead::test {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+std::uint64_t film_bytes() { return scaled(1024, 16) << 20; }
+constexpr std::uint64_t film_bytes_at_once = 48 * 1024;
+// The buffers of the connection and of the reader, and its first frames. The system's own do not count.
+constexpr std::size_t film_memory_max = std::size_t{2} << 20;
+
+std::array<char, film_bytes_at_once> const& film_chunk() {
+    static auto const chunk = [] {
+        std::array<char, film_bytes_at_once> all{};
+        std::ranges::fill(all, 'f');
+        return all;
+    }();
+    return chunk;
+}
+
+/// Gives a film to whoever asks for one, and takes one. It holds no more than a chunk.
+awaitable<void> answer_with_films(local::stream_protocol::socket s) {
+    char some[4096];
+    for (;;) {
+        auto reading = s.async_read_some(buffer(some), as_tuple);
+        auto const [ec, n] = co_await std::move(reading);
+        if (ec)
+            co_return;
+        std::string_view const command(some, n);
+        std::string reply = "%1\r\n+proto\r\n:3\r\n";
+        std::uint64_t left = 0;
+        if (command.find("\r\nGET\r\n") != command.npos) {
+            reply = "$" + std::to_string(film_bytes()) + "\r\n";
+            left = film_bytes();
+        } else if (auto const at = command.rfind("\r\n$"); command.find("\r\nSET\r\n") != command.npos) {
+            auto const value_at = command.find("\r\n", at + 3) + 2;
+            auto unread = film_bytes() + 2 - (n - value_at);
+            while (unread != 0) {
+                static char sink[256 * 1024];
+                auto taking = s.async_read_some(buffer(sink), as_tuple);
+                auto const [failed, taken] = co_await std::move(taking);
+                if (failed)
+                    co_return;
+                unread -= taken;
+            }
+            reply = "+OK\r\n";
+        }
+        auto writing = async_write(s, buffer(reply), as_tuple);
+        co_await std::move(writing);
+        bool const is_film = left != 0;
+        while (left != 0) {
+            auto const bytes = static_cast<std::size_t>(std::min(left, film_bytes_at_once));
+            auto going_on = async_write(s, buffer(film_chunk().data(), bytes), as_tuple);
+            auto const [failed, written] = co_await std::move(going_on);
+            if (failed)
+                co_return;
+            left -= written;
+        }
+        if (is_film) {
+            auto ending = async_write(s, buffer(std::string_view("\r\n")), as_tuple);
+            co_await std::move(ending);
+        }
+    }
+}
+
+awaitable<any_stream> connect_to_films(redis::address_parts) {
+    auto const executor = co_await this_coro::executor;
+    local::stream_protocol::socket here(executor), there(executor);
+    connect_pair(here, there);
+    co_spawn(executor, answer_with_films(std::move(there)), detached);
+    co_return any_stream(std::move(here));
+}
+
+awaitable<void> read_film(redis::client& db, std::uint64_t& bytes) {
+    auto const get = redis::cmd::get("film");
+    auto beginning = redis::read_in_pieces(db, get);
+    auto film = co_await std::move(beginning);
+    for (;;) {
+        auto reading = film->next();
+        auto const piece = co_await std::move(reading);
+        if (piece.empty())
+            break;
+        bytes += piece.size();
+        EXPECT_EQ(piece.front(), 'f');
+        EXPECT_EQ(piece.back(), 'f');
+    }
+    db.cancel();
+}
+
+awaitable<void> write_film(redis::client& db, std::uint64_t& bytes) {
+    auto next = [&bytes]() -> awaitable<std::string_view> {
+        auto const n = static_cast<std::size_t>(std::min(film_bytes() - bytes, film_bytes_at_once));
+        bytes += n;
+        co_return std::string_view(film_chunk().data(), n);
+    };
+    auto const set = redis::cmd::set("film", redis::in_pieces);
+    auto writing = redis::write_in_pieces(db, set, film_bytes(), next);
+    auto const is_set = co_await std::move(writing);
+    EXPECT_TRUE(is_set);
+    db.cancel();
+}
+
+template <class Body> void expect_little_memory_for(Body body) {
+    (void)film_chunk();
+    io_context ctx(1);
+    redis::connector const how(&connect_to_films);
+    redis::config cfg;
+    cfg.limits.message_bytes_max = cfg.limits.bulk_bytes_max = std::uint64_t{2} << 30;
+    redis::client db(ctx, cfg, how);
+    db.async_run(detached);
+    std::uint64_t bytes = 0;
+    auto const before = allocated_bytes.load();
+    co_spawn(ctx, body(db, bytes), rethrow);
+    ctx.run_for(120s);
+    EXPECT_EQ(bytes, film_bytes());
+    if (!new_is_replaced())
+        return;
+    EXPECT_LE(allocated_bytes.load() - before, film_memory_max) << "of " << film_bytes() << " bytes";
+}
+
+} // namespace
+
+TEST(RedisValueMemory, AReplyOfAGibibyteIsReadInLittleMemory) { expect_little_memory_for(&read_film); }
+TEST(RedisValueMemory, AnArgumentOfAGibibyteIsWrittenInLittleMemory) { expect_little_memory_for(&write_film); }
+
+} // namespace fairlead::test
