@@ -55,7 +55,8 @@ COUNTED_MOST = 20000  # operations under callgrind, unless one block has more
 CPU_NS = "CPU ns"
 WHOLE_S = "s"
 ROUNDS_MOST = {"bytes": 2, "KiB": 1, "MiB": 1, "CPU s": 3, WHOLE_S: 1}  # of units that hardly vary, or take long
-OF_CARGO = {"tokio_peer": "tokio", "tokio_tls_peer": "tokio_tls"}  # what ./dev bench builds with cargo, and where
+# What ./dev bench builds with cargo, and where.
+OF_CARGO = {"tokio_peer": "tokio", "tokio_tls_peer": "tokio_tls", "redis_rs_peer": "redis_rs"}
 FAILURES = (RuntimeError, OSError, subprocess.SubprocessError)  # of a row, not of this program
 
 
@@ -312,9 +313,10 @@ def versions() -> dict[str, str]:
     if lock.exists() and shutil.which("rustc"):
         found["rustc"] = subprocess.run(["rustc", "--version"], capture_output=True, text=True).stdout.strip()
         found["Tokio"] = re.search(r'name = "tokio"\nversion = "([^"]+)"', lock.read_text())[1]
-    lock = ROOT / "build/tokio_tls/Cargo.lock"
-    if lock.exists():
-        found["rustls"] = re.search(r'name = "rustls"\nversion = "([^"]+)"', lock.read_text())[1]
+    for name, crate, folder in (("rustls", "rustls", "tokio_tls"), ("redis-rs", "redis", "redis_rs")):
+        lock = ROOT / "build" / folder / "Cargo.lock"
+        if lock.exists():
+            found[name] = re.search(rf'name = "{crate}"\nversion = "([^"]+)"', lock.read_text())[1]
     if said := said_by("openssl", "version"):
         found["OpenSSL"] = said.removeprefix("OpenSSL ")
     boost, hiredis = ROOT / "build/peers/usr/include/boost/version.hpp", Path("/usr/include/hiredis/hiredis.h")
