@@ -53,20 +53,21 @@ asio::awaitable<void> publish(redis::connection& connection, long n, count_down&
     done();
 }
 
-asio::awaitable<void> run_scripts(redis::connection& connection, long n, count_down& done) {
+asio::awaitable<void> run_scripts(redis::connection& connection, workload::settings const& s, count_down& done) {
     redis::request req;
-    req.push("EVAL", workload::script, 0, workload::value);
-    for (long i = 0; i != n; ++i)
+    req.push("EVAL", s.script_for_all(), 0, workload::value, s.callers);
+    for (long i = 0; i != s.scripts(); ++i)
         co_await connection.async_exec(req, redis::ignore, asio::deferred);
     done();
 }
 
-asio::awaitable<void> receive(redis::connection& connection, redis::generic_response& pushes, long n,
-                              count_down& done) {
+asio::awaitable<void> receive(redis::connection& connection, redis::generic_response& pushes,
+                              workload::settings const& s, count_down& done) {
     redis::request subscribe;
-    subscribe.push("SUBSCRIBE", workload::channel);
+    auto const channels = s.channels();
+    subscribe.push_range("SUBSCRIBE", channels);
     co_await connection.async_exec(subscribe, redis::ignore, asio::deferred);
-    long left = n + 1; // The first one confirms the subscription.
+    long left = s.messages() + static_cast<long>(channels.size()); // The first ones confirm the subscriptions.
     while (left > 0) {
         co_await connection.async_receive(asio::deferred);
         --left;
@@ -99,9 +100,9 @@ int main(int argc, char** argv) {
         for (long i = 0; i != s.callers; ++i)
             asio::co_spawn(context, call(connection, workload::key_of(i), s.share(i), done), ended);
     } else {
-        asio::co_spawn(context, receive(connection, pushes, s.messages(), done), ended);
+        asio::co_spawn(context, receive(connection, pushes, s, done), ended);
         if (s.is_pushes())
-            asio::co_spawn(context, run_scripts(connection, s.scripts(), done), ended);
+            asio::co_spawn(context, run_scripts(connection, s, done), ended);
         else
             for (long i = 0; i != s.callers; ++i)
                 asio::co_spawn(context, publish(connection, s.share(i), done), ended);

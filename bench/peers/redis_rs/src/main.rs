@@ -3,8 +3,11 @@
 //!   multiplexed  its multiplexed connection, a task for each caller, no limit on calls
 //!   limited      the same with its limit on each response, which is half a second unless one says otherwise
 //!   pipeline     one task: as many commands as there are callers go out as one pipeline
+//!   apart        mode small: the large values have a connection of their own
 mod calls;
+mod large;
 mod pushes;
+mod streams;
 mod workload;
 
 use redis::aio::MultiplexedConnection;
@@ -31,7 +34,12 @@ fn main() {
             ("pipeline", "calls") => calls::pipeline(&s, connect(&s, config("")).await).await,
             (way, "calls") => calls::multiplexed(&s, connect(&s, config(way)).await).await,
             ("multiplexed", "publish") => pushes::publish(&s).await,
-            ("multiplexed", "pushes") => pushes::run_scripts(&s).await,
+            ("multiplexed", "pushes") if s.callers == 1 => pushes::run_scripts(&s).await,
+            ("multiplexed", "pushes") => pushes::run_scripts_for_many(&s).await,
+            ("multiplexed", "small") => large::small(&s, false).await,
+            ("apart", "small") => large::small(&s, true).await,
+            ("multiplexed", "add") => streams::add(&s, connect(&s, config("")).await).await,
+            ("multiplexed", "consume") => streams::consume(&s, connect(&s, config("")).await).await,
             _ => std::process::exit(workload::SKIPPED),
         }
     });

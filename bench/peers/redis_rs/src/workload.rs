@@ -6,6 +6,22 @@ pub const VALUE: &str = "the value has thirty-two bytes..";
 pub const CHANNEL: &str = "news";
 pub const SCRIPT: &str = "for i = 1, 1000 do redis.call('PUBLISH', 'news', ARGV[1]) end return 1";
 
+pub const SCRIPT_FOR_MANY: &str =
+    "for i = 0, 999 do redis.call('PUBLISH', 'news:' .. i % ARGV[2], ARGV[1]) end return 1";
+
+pub const STREAM: &str = "orders";
+pub const GROUP: &str = "billing";
+pub const CONSUMER: &str = "worker-1";
+pub const FIELD: &str = "order";
+pub const ENTRIES_AT_ONCE: usize = 100;
+pub const SCRIPT_THAT_ADDS: &str =
+    "for i = 1, 1000 do redis.call('XADD', 'orders', '*', 'order', ARGV[1]) end return 1";
+
+pub const SMALL_KEY: &str = "small";
+pub const SMALL_SIZE: usize = 64;
+pub const LARGE_KEY: &str = "large";
+pub const LARGE_SIZE: usize = 16 * 1024 * 1024;
+
 pub fn key_of(caller: u64) -> String {
     format!("key:{}", 10_000 + caller % 10_000)
 }
