@@ -1,6 +1,8 @@
-// The client of Boost.Redis, as its examples use it: coroutines, one io_context, its defaults.
+// The client of Boost.Redis, as its examples use it: coroutines, one io_context, its defaults. Its arguments are those
+// of workload.hpp; with "limited" before them each call has the token cancel_after.
 #include "workload.hpp"
 
+#include <boost/asio/cancel_after.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/detached.hpp>
@@ -8,6 +10,7 @@
 #include <boost/redis/connection.hpp>
 #include <boost/redis/src.hpp>
 
+#include <chrono>
 #include <exception>
 
 namespace {
@@ -25,18 +28,18 @@ struct count_down {
     }
 };
 
-asio::awaitable<void> call(redis::connection& connection, std::string key, long n, count_down& done) {
+asio::awaitable<void> call(redis::connection& connection, std::string key, long n, auto token, count_down& done) {
     redis::request req;
     redis::response<std::string> resp;
     for (long i = 0; i != n; ++i) {
         req.clear();
         if (i % 2 == 0) {
             req.push("SET", key, workload::value);
-            co_await connection.async_exec(req, redis::ignore, asio::deferred);
+            co_await connection.async_exec(req, redis::ignore, token);
         } else {
             req.push("GET", key);
             std::get<0>(resp).value().clear();
-            co_await connection.async_exec(req, resp, asio::deferred);
+            co_await connection.async_exec(req, resp, token);
             insist(std::get<0>(resp).value() == workload::value, "GET gave another value");
         }
     }
@@ -82,7 +85,8 @@ asio::awaitable<void> receive(redis::connection& connection, redis::generic_resp
 } // namespace
 
 int main(int argc, char** argv) {
-    workload::settings const s(argc, argv);
+    bool const is_limited = argc == 6 && std::strcmp(argv[1], "limited") == 0;
+    workload::settings const s(is_limited ? argc - 1 : argc, is_limited ? argv + 1 : argv);
     asio::io_context context(1);
     redis::connection connection(context);
     redis::config config;
@@ -97,8 +101,13 @@ int main(int argc, char** argv) {
             std::rethrow_exception(failure);
     };
     if (s.is_calls()) {
-        for (long i = 0; i != s.callers; ++i)
-            asio::co_spawn(context, call(connection, workload::key_of(i), s.share(i), done), ended);
+        auto const limited = asio::cancel_after(std::chrono::seconds(10), asio::deferred);
+        for (long i = 0; i != s.callers; ++i) {
+            if (is_limited)
+                asio::co_spawn(context, call(connection, workload::key_of(i), s.share(i), limited, done), ended);
+            else
+                asio::co_spawn(context, call(connection, workload::key_of(i), s.share(i), asio::deferred, done), ended);
+        }
     } else {
         asio::co_spawn(context, receive(connection, pushes, s, done), ended);
         if (s.is_pushes())

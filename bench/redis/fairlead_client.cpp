@@ -3,6 +3,7 @@
 //   untyped       requests and responses of the caller's, as redis_fairlead does with a connection
 //   typed         db.set() and db.get()
 //   limited       untyped, with config::request_timeout
+//   set_timeout   untyped, each request with a limit of its own
 //   cancel_after  untyped, each call with the token cancel_after
 //   typed_limited          typed, with config::request_timeout
 //   typed_cancel_after     typed, each call with the token cancel_after
@@ -46,11 +47,9 @@ struct count_down {
     }
 };
 
-/// `server` is a client or a lease.
+/// `server` is a client or a lease, `req` has the settings of all requests.
 template <class Server, class... Token>
-awaitable<void> call_untyped(Server& server, std::string key, long n, bool is_apart, Token... token) {
-    redis::request req;
-    req.set_apart(is_apart);
+awaitable<void> call_untyped(Server& server, std::string key, long n, redis::request req, Token... token) {
     std::string value;
     for (long i = 0; i != n; ++i) {
         req.clear();
@@ -91,7 +90,8 @@ awaitable<void> call_typed_for(redis::client& db, std::string key, long n) {
 
 awaitable<void> call_leased(redis::client& db, std::string key, long n) {
     redis::lease own = co_await db.acquire();
-    co_await call_untyped(own, std::move(key), n, false);
+    redis::request settings;
+    co_await call_untyped(own, std::move(key), n, std::move(settings));
 }
 
 awaitable<void> call_leased_each(redis::client& db, std::string key, long n) {
@@ -112,18 +112,22 @@ awaitable<void> call_leased_each(redis::client& db, std::string key, long n) {
 }
 
 awaitable<void> call(redis::client& db, std::string_view way, std::string key, long n, count_down& done) {
+    redis::request settings;
+    settings.set_apart(way == "set_apart");
+    if (way == "set_timeout")
+        settings.set_timeout(limit);
     if (way == "typed" || way == "typed_limited")
         co_await call_typed(db, std::move(key), n);
     else if (way == "typed_cancel_after")
         co_await call_typed_for(db, std::move(key), n);
     else if (way == "cancel_after")
-        co_await call_untyped(db, std::move(key), n, false, cancel_after(limit));
+        co_await call_untyped(db, std::move(key), n, std::move(settings), cancel_after(limit));
     else if (way == "lease")
         co_await call_leased(db, std::move(key), n);
     else if (way == "lease_each")
         co_await call_leased_each(db, std::move(key), n);
     else
-        co_await call_untyped(db, std::move(key), n, way == "set_apart");
+        co_await call_untyped(db, std::move(key), n, std::move(settings));
     done();
 }
 
