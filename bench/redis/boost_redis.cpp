@@ -7,6 +7,8 @@
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <boost/redis/connection.hpp>
 #include <boost/redis/src.hpp>
 
@@ -28,18 +30,20 @@ struct count_down {
     }
 };
 
+/// `token` gives the token of one call.
 asio::awaitable<void> call(redis::connection& connection, std::string key, long n, auto token, count_down& done) {
     redis::request req;
     redis::response<std::string> resp;
+    asio::steady_timer timer(co_await asio::this_coro::executor);
     for (long i = 0; i != n; ++i) {
         req.clear();
         if (i % 2 == 0) {
             req.push("SET", key, workload::value);
-            co_await connection.async_exec(req, redis::ignore, token);
+            co_await connection.async_exec(req, redis::ignore, token(timer));
         } else {
             req.push("GET", key);
             std::get<0>(resp).value().clear();
-            co_await connection.async_exec(req, resp, token);
+            co_await connection.async_exec(req, resp, token(timer));
             insist(std::get<0>(resp).value() == workload::value, "GET gave another value");
         }
     }
@@ -101,12 +105,16 @@ int main(int argc, char** argv) {
             std::rethrow_exception(failure);
     };
     if (s.is_calls()) {
-        auto const limited = asio::cancel_after(std::chrono::seconds(10), asio::deferred);
+        // This version of its async_exec names no executor for the timer of cancel_after, so it is given one.
+        auto const limited = [](asio::steady_timer& timer) {
+            return asio::cancel_after(timer, std::chrono::seconds(10), asio::deferred);
+        };
+        auto const unlimited = [](asio::steady_timer&) { return asio::deferred; };
         for (long i = 0; i != s.callers; ++i) {
             if (is_limited)
                 asio::co_spawn(context, call(connection, workload::key_of(i), s.share(i), limited, done), ended);
             else
-                asio::co_spawn(context, call(connection, workload::key_of(i), s.share(i), asio::deferred, done), ended);
+                asio::co_spawn(context, call(connection, workload::key_of(i), s.share(i), unlimited, done), ended);
         }
     } else {
         asio::co_spawn(context, receive(connection, pushes, s, done), ended);
