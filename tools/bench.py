@@ -55,7 +55,9 @@ COUNTED_MOST = 20000  # operations under callgrind, unless one block has more
 CPU_NS = "CPU ns"
 WHOLE_S = "s"
 ROUNDS_MOST = {"bytes": 2, "KiB": 1, "MiB": 1, "CPU s": 3, WHOLE_S: 1}  # of units that hardly vary, or take long
-OF_CARGO = {"tokio_peer": "tokio", "tokio_tls_peer": "tokio_tls"}  # what ./dev bench builds with cargo, and where
+# What ./dev bench builds with tools of other languages: where, and with which one.
+OF_OTHERS = {"tokio_peer": ("tokio", "cargo"), "tokio_tls_peer": ("tokio_tls", "cargo"),
+             "redis_rs_peer": ("redis_rs", "cargo"), "rueidis_peer": ("rueidis", "go")}
 FAILURES = (RuntimeError, OSError, subprocess.SubprocessError)  # of a row, not of this program
 
 
@@ -132,16 +134,17 @@ class Run:
             raise RuntimeError(f"{' '.join(command)} {end}" + (f": {reason}" if reason else ""))
 
 
-def program_of_cargo(name: str) -> Path:
-    return ROOT / "build" / OF_CARGO[name] / "target/release" / name
+def program_of_others(name: str) -> Path:
+    folder, tool = OF_OTHERS[name]
+    return ROOT / "build" / folder / ("target/release" if tool == "cargo" else "") / name
 
 
-def crate_is_current(name: str) -> bool:
+def is_current(name: str) -> bool:
     """Built from the sources of now; a test may run long after the last ./dev bench."""
-    program = program_of_cargo(name)
-    sources = ROOT / "bench/peers" / OF_CARGO[name]
+    program, folder = program_of_others(name), OF_OTHERS[name][0]
+    sources = ROOT / "bench/peers" / folder
     return program.exists() and all(
-        (copy := ROOT / "build" / OF_CARGO[name] / f.relative_to(sources)).exists() and copy.read_bytes() == f.read_bytes()
+        (copy := ROOT / "build" / folder / f.relative_to(sources)).exists() and copy.read_bytes() == f.read_bytes()
         and copy.stat().st_mtime <= program.stat().st_mtime for f in sources.rglob("*") if f.is_file())
 
 
@@ -156,17 +159,18 @@ class Tree:
         self.compiler = re.sub(r"-[\d.]+$", "", found[1]) if found else "the compiler"
 
     def program(self, name: str) -> str | None:
-        if name in OF_CARGO and not crate_is_current(name):
+        if name in OF_OTHERS and not is_current(name):
             return None
-        places = [program_of_cargo(name)] if name in OF_CARGO else self.places(name)
+        places = [program_of_others(name)] if name in OF_OTHERS else self.places(name)
         return next((str(p) for p in places if p.is_file() and os.access(p, os.X_OK)), None)
 
     def places(self, name: str) -> list[Path]:
         return [self.path / name, *(self.path / "bench").rglob(name)]
 
     def why_not_built(self, program: str) -> str:
-        if program in OF_CARGO:
-            return "./dev bench has not built the crate, or could not" if shutil.which("cargo") else "cargo is not installed"
+        if program in OF_OTHERS:
+            tool = OF_OTHERS[program][1]
+            return "./dev bench has not built it, or could not" if shutil.which(tool) else f"{tool} is not installed"
         return next((p.read_text().strip() for p in self.places(f"{program}.skipped") if p.is_file()), "not built")
 
 
@@ -312,9 +316,13 @@ def versions() -> dict[str, str]:
     if lock.exists() and shutil.which("rustc"):
         found["rustc"] = subprocess.run(["rustc", "--version"], capture_output=True, text=True).stdout.strip()
         found["Tokio"] = re.search(r'name = "tokio"\nversion = "([^"]+)"', lock.read_text())[1]
-    lock = ROOT / "build/tokio_tls/Cargo.lock"
-    if lock.exists():
-        found["rustls"] = re.search(r'name = "rustls"\nversion = "([^"]+)"', lock.read_text())[1]
+    for name, crate, folder in (("rustls", "rustls", "tokio_tls"), ("redis-rs", "redis", "redis_rs")):
+        lock = ROOT / "build" / folder / "Cargo.lock"
+        if lock.exists():
+            found[name] = re.search(rf'name = "{crate}"\nversion = "([^"]+)"', lock.read_text())[1]
+    if (ROOT / "build/rueidis/go.mod").exists() and (said := said_by("go", "version")):
+        found["go"] = said
+        found["rueidis"] = re.search(r"rueidis v(\S+)", (ROOT / "build/rueidis/go.mod").read_text())[1]
     if said := said_by("openssl", "version"):
         found["OpenSSL"] = said.removeprefix("OpenSSL ")
     boost, hiredis = ROOT / "build/peers/usr/include/boost/version.hpp", Path("/usr/include/hiredis/hiredis.h")

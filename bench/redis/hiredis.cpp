@@ -1,62 +1,20 @@
 // hiredis: redis_hiredis async|pipeline and then as workload.hpp says.
 //
 //   async     its asynchronous interface with callbacks, on an epoll loop for its one socket
-//   pipeline  its synchronous interface: as many requests as there are callers are written, then their replies read
+//   pipeline  its synchronous interface: as many requests as there are callers are written, then their replies read;
+//             so are streams
+#include "hiredis_loop.hpp"
 #include "workload.hpp"
 
-#include <hiredis/async.h>
-#include <hiredis/hiredis.h>
-
-#include <sys/epoll.h>
-#include <unistd.h>
 #include <vector>
 
 namespace {
 
+using workload::append;
+using workload::connected;
 using workload::insist;
-
-/// A loop for one socket. hiredis asks for writing after each command: then it is tried before the loop sleeps.
-class loop {
-public:
-    explicit loop(redisAsyncContext& c) : context_(c), set_(epoll_create1(EPOLL_CLOEXEC)) {
-        epoll_event e{};
-        e.events = EPOLLIN;
-        epoll_ctl(set_, EPOLL_CTL_ADD, c.c.fd, &e);
-        c.ev.data = this;
-        c.ev.addRead = c.ev.delRead = c.ev.delWrite = c.ev.cleanup = [](void*) {};
-        c.ev.addWrite = [](void* self) { static_cast<loop*>(self)->wants_to_write_ = true; };
-        wants_to_write_ = true; // It is connecting.
-    }
-    ~loop() { close(set_); }
-
-    void run(bool const& goes_on) {
-        for (; goes_on;) {
-            if (wants_to_write_) {
-                wants_to_write_ = false;
-                redisAsyncHandleWrite(&context_);
-            }
-            epoll_event e;
-            if (epoll_wait(set_, &e, 1, -1) == 1)
-                redisAsyncHandleRead(&context_);
-        }
-    }
-
-private:
-    redisAsyncContext& context_;
-    int set_;
-    bool wants_to_write_ = false;
-};
-
-void send(redisAsyncContext& c, redisCallbackFn* fn, void* data, std::initializer_list<std::string_view> words) {
-    char const* texts[8];
-    std::size_t sizes[8];
-    int n = 0;
-    for (auto const w : words) {
-        texts[n] = w.data();
-        sizes[n++] = w.size();
-    }
-    insist(redisAsyncCommandArgv(&c, fn, data, n, texts, sizes) == REDIS_OK, "a command was refused");
-}
+using workload::loop;
+using workload::send;
 
 struct caller {
     redisAsyncContext& context;
@@ -88,8 +46,6 @@ struct caller {
     }
 };
 
-void connected(redisContext const* c) { insist(c && !c->err, "no connection"); }
-
 void call(workload::settings const& s) {
     auto* const context = redisAsyncConnect(s.host.c_str(), std::atoi(s.port.c_str()));
     connected(&context->c);
@@ -103,17 +59,6 @@ void call(workload::settings const& s) {
         c.next();
     l.run(goes_on);
     redisAsyncFree(context);
-}
-
-void append(redisContext& c, std::initializer_list<std::string_view> words) {
-    char const* texts[8];
-    std::size_t sizes[8];
-    int n = 0;
-    for (auto const w : words) {
-        texts[n] = w.data();
-        sizes[n++] = w.size();
-    }
-    redisAppendCommandArgv(&c, n, texts, sizes);
 }
 
 void pipeline(workload::settings const& s) {
@@ -142,25 +87,85 @@ void pipeline(workload::settings const& s) {
     redisFree(context);
 }
 
+// ---- streams
+
+/// Freed at the end.
+struct reply {
+    redisReply* r;
+    explicit reply(redisContext& c) {
+        insist(redisGetReply(&c, reinterpret_cast<void**>(&r)) == REDIS_OK && r->type != REDIS_REPLY_ERROR,
+               "a command was refused");
+    }
+    ~reply() { freeReplyObject(r); }
+    redisReply& operator[](std::size_t i) const { return *r->element[i]; }
+};
+
+void add(workload::settings const& s) {
+    auto* const context = redisConnect(s.host.c_str(), std::atoi(s.port.c_str()));
+    connected(context);
+    append(*context, {"DEL", workload::stream});
+    reply const deleted(*context);
+    for (long left = s.n; left > 0; left -= workload::entries_at_once) {
+        for (long i = 0; i != workload::entries_at_once; ++i)
+            append(*context, {"XADD", workload::stream, "*", workload::field, workload::value});
+        for (long i = 0; i != workload::entries_at_once; ++i)
+            insist(reply(*context).r->type == REDIS_REPLY_STRING, "another reply than expected");
+    }
+    redisFree(context);
+}
+
+void consume(workload::settings const& s) {
+    auto* const context = redisConnect(s.host.c_str(), std::atoi(s.port.c_str()));
+    connected(context);
+    append(*context, {"DEL", workload::stream});
+    append(*context, {"XGROUP", "CREATE", workload::stream, workload::group, "0", "MKSTREAM"});
+    reply const deleted(*context), made(*context);
+    for (long i = 0; i != s.scripts(); ++i) {
+        append(*context, {"EVAL", workload::script_that_adds, "0", workload::value});
+        reply const added(*context);
+        for (long left = workload::messages_at_once; left > 0;) {
+            append(*context, {"XREADGROUP", "GROUP", workload::group, workload::consumer, "COUNT", "100", "STREAMS",
+                              workload::stream, ">"});
+            reply const found(*context);
+            auto const& entries = found[0].element[1];
+            std::vector<char const*> words{"XACK", workload::stream, workload::group};
+            for (std::size_t k = 0; k != entries->elements; ++k) {
+                auto const& entry = *entries->element[k];
+                insist(entry.element[1]->element[1]->len == workload::value.size(), "another entry than expected");
+                words.push_back(entry.element[0]->str);
+            }
+            left -= static_cast<long>(entries->elements);
+            redisAppendCommandArgv(context, static_cast<int>(words.size()), words.data(), nullptr);
+            insist(reply(*context).r->integer == static_cast<long long>(entries->elements), "not all was pending");
+        }
+    }
+    redisFree(context);
+}
+
 /// RESP2 knows no pushes beside replies: another connection runs the scripts.
 struct subscriber {
+    workload::settings const& s;
     redisContext& scripts;
+    long channels_left;
     long left;
     long scripts_left;
     bool goes_on = true;
 
     void run_script() {
         --scripts_left;
-        freeReplyObject(
-            redisCommand(&scripts, "EVAL %s 0 %b", workload::script, workload::value.data(), workload::value.size()));
+        freeReplyObject(redisCommand(&scripts, "EVAL %s 0 %b %d", s.script_for_all(), workload::value.data(),
+                                     workload::value.size(), static_cast<int>(s.callers)));
     }
     static void on_message(redisAsyncContext*, void* reply, void* self) {
         if (!reply)
             return;
         auto& s = *static_cast<subscriber*>(self);
         auto const& r = *static_cast<redisReply*>(reply);
-        if (r.element[0]->len == std::strlen("subscribe"))
-            return s.run_script();
+        if (r.element[0]->len == std::strlen("subscribe")) {
+            if (--s.channels_left == 0)
+                s.run_script();
+            return;
+        }
         insist(r.element[2]->len == workload::value.size(), "another message than expected");
         if (--s.left == 0)
             s.goes_on = false;
@@ -175,8 +180,9 @@ void receive(workload::settings const& s) {
     auto* const context = redisAsyncConnect(s.host.c_str(), std::atoi(s.port.c_str()));
     connected(&context->c);
     loop l(*context);
-    subscriber sub{*scripts, s.messages(), s.scripts()};
-    send(*context, subscriber::on_message, &sub, {"SUBSCRIBE", workload::channel});
+    subscriber sub{s, *scripts, s.callers, s.messages(), s.scripts()};
+    for (auto const& each : s.channels())
+        send(*context, subscriber::on_message, &sub, {"SUBSCRIBE", each});
     l.run(sub.goes_on);
     redisFree(scripts);
     redisAsyncFree(context);
@@ -191,6 +197,12 @@ int main(int argc, char** argv) {
         return workload::skipped; // no RESP3
     if (s.is_pushes())
         receive(s);
+    else if (s.is_add())
+        add(s);
+    else if (s.is_consume())
+        consume(s);
+    else if (!s.is_calls())
+        return workload::skipped;
     else if (std::strcmp(argv[1], "async") == 0)
         call(s);
     else

@@ -5,6 +5,11 @@
 //     publish  each caller publishes to a channel to which the same connection is subscribed: N replies and N pushes
 //     pushes   a script on the server publishes N messages, 1,000 at a time; nothing else goes on. They are on one
 //              channel, or in turn on as many as there are callers
+//     small    a value of 64 bytes is read N times, one after the other, while so many others ("callers", or none) read
+//              16 MiB for ever; prints how long the small ones take
+//     add      N entries are added to a stream, in pipelines of 100
+//     consume  a group reads N entries of a stream, 100 at a time, and acknowledges each; a script adds them, 1,000 at a
+//              time
 #pragma once
 
 #include <cstdio>
@@ -24,6 +29,19 @@ constexpr char const* channel = "news";
 constexpr char const* script = "for i = 1, 1000 do redis.call('PUBLISH', 'news', ARGV[1]) end return 1";
 constexpr char const* script_for_many =
     "for i = 0, 999 do redis.call('PUBLISH', 'news:' .. i % ARGV[2], ARGV[1]) end return 1";
+
+constexpr char const* small_key = "small";
+constexpr std::size_t small_size = 64;
+constexpr char const* large_key = "large";
+constexpr std::size_t large_size = 16 * 1024 * 1024;
+
+constexpr char const* stream = "orders";
+constexpr char const* group = "billing";
+constexpr char const* consumer = "worker-1";
+constexpr char const* field = "order";
+constexpr long entries_at_once = 100;
+constexpr char const* script_that_adds =
+    "for i = 1, 1000 do redis.call('XADD', 'orders', '*', 'order', ARGV[1]) end return 1";
 
 inline std::string key_of(long caller) { return "key:" + std::to_string(10'000 + caller % 10'000); }
 
@@ -47,6 +65,9 @@ struct settings {
     bool is_calls() const { return mode == "calls"; }
     bool is_publish() const { return mode == "publish"; }
     bool is_pushes() const { return mode == "pushes"; }
+    bool is_small() const { return mode == "small"; }
+    bool is_add() const { return mode == "add"; }
+    bool is_consume() const { return mode == "consume"; }
     /// Of the caller with this number.
     long share(long caller) const { return n / callers + (caller < n % callers); }
     /// The channels of the messages.
