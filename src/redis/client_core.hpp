@@ -22,6 +22,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 
 namespace fairlead::redis::impl {
@@ -76,6 +77,16 @@ public:
     connector const* how() const noexcept { return how_ ? &*how_ : nullptr; }
     /// False: the program has none.
     bool ask_credentials(error_code& ec) noexcept;
+    /// Some name is subscribed to, or about to be.
+    bool wants_messages() noexcept { return subscriptions_.has_names(); }
+    bool pass_on(std::span<resp3::node const> message, std::uint32_t portion) noexcept {
+        return subscriptions_.pass_on(message, carried_, portion);
+    }
+    /// A session begins that brings messages, on a connection of its own; it is in force or not; it has ended, or there
+    /// was none.
+    void topics_opened(request& first);
+    void topics_restored(error_code const& ec, std::string_view server_text) noexcept;
+    void topics_lost(error_code const& ec, std::string_view server_text) noexcept;
     /// Puts it into the lease at `object`.
     void lend(leased_connection& l, void* object) noexcept { static_cast<lease*>(object)->take({this, l.core()}); }
 
@@ -85,7 +96,7 @@ private:
     void opened(request& first) override;
     void restored(error_code const& ec) noexcept override;
     bool pushed(std::span<resp3::node const> message, std::uint32_t portion) noexcept override {
-        return subscriptions_.pass_on(message, ready_, portion);
+        return pass_on(message, portion);
     }
     void cancelled() noexcept override;
 
@@ -96,6 +107,9 @@ private:
     bool prepare_attempt(error_code& ec) noexcept;
     bool has_ended_for_good(error_code const& ec) noexcept;
     void tell(client_event const& e) noexcept;
+    void tell_restored() noexcept;
+    /// The connection that brings messages is ready.
+    bool is_carrier_ready() noexcept;
 
     std::atomic<unsigned> references_{1};
     config cfg_;
@@ -117,6 +131,7 @@ private:
     bool has_lost_ = false; // since all that was declared was last in force
 
     shown_count attempts_, failed_, ready_, lost_, restored_;
+    shown_count carried_; // sessions that brought messages
 };
 
 } // namespace fairlead::redis::impl

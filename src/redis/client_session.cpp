@@ -135,19 +135,46 @@ void client_core::tell(client_event const& e) noexcept {
 
 void client_core::opened(request& first) {
     ++ready_;
-    subscriptions_.append_all(first, ready_);
     is_open_ = true;
+    if (shared_->protocol() == resp3::version::resp3) {
+        pool_.bring_no_messages();
+        ++carried_;
+        subscriptions_.append_all(first, carried_);
+    }
     tell({.kind = event_kind::ready, .attempt = pauses_.attempts()});
 }
 
 void client_core::restored(error_code const& ec) noexcept {
     pool_.look_for_work();
-    if (ec == condition::refused_by_server || ec == error::refused_command)
+    bool const is_due = pool_.bring_messages();
+    if (ec == condition::refused_by_server)
         return tell({.kind = event_kind::refused, .why = ec, .server_text = shared_->server_text()});
-    if (ec || !std::exchange(has_lost_, false))
+    if (!ec && !is_due)
+        tell_restored();
+}
+
+void client_core::tell_restored() noexcept {
+    if (!std::exchange(has_lost_, false))
         return;
     ++restored_;
     tell({.kind = event_kind::restored, .attempt = pauses_.attempts()});
+}
+
+void client_core::topics_opened(request& first) {
+    ++carried_;
+    subscriptions_.append_all(first, carried_);
+}
+
+void client_core::topics_restored(error_code const& ec, std::string_view server_text) noexcept {
+    if (ec == condition::refused_by_server)
+        tell({.kind = event_kind::refused, .why = ec, .server_text = server_text});
+    else if (!ec)
+        tell_restored();
+}
+
+void client_core::topics_lost(error_code const& ec, std::string_view server_text) noexcept {
+    has_lost_ = true;
+    tell({.kind = event_kind::subscriptions_lost, .why = ec, .server_text = server_text});
 }
 
 void client_core::cancelled() noexcept {

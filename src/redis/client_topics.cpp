@@ -1,5 +1,6 @@
 // How a client subscribes.
 #include <redis/client_core.hpp>
+#include <redis/topic_connection.hpp>
 
 #include <fairlead/token/adapters.hpp>
 
@@ -26,10 +27,17 @@ awaitable<subscription> client_core::subscribe(reference self, kept_topics all) 
         // Lost with its connection, it is among the first commands of the next one. That may have begun already, if
         // this coroutine is on a thread that is late.
         is_lost = ec == error::maybe_executed || ec == error::not_sent;
-    } while (c.subscriptions_.has_asked(*entry, is_lost, c.shared_->is_connected()));
+    } while (c.subscriptions_.has_asked(*entry, is_lost, c.is_carrier_ready()));
     if (ec && !is_lost)
         throw system_error(ec, ec == condition::refused_by_server ? c.shared_->server_text() : "redis subscribe");
     co_return s;
+}
+
+bool client_core::is_carrier_ready() noexcept {
+    if (shared_->protocol() == resp3::version::resp3)
+        return shared_->is_connected();
+    auto* const t = pool_.topics();
+    return t && t->core().is_connected();
 }
 
 awaitable<subscription> subscribe_to(client_core& c, kept_topics all) {
@@ -49,7 +57,7 @@ void client_core::leave(subscription_entry& e) noexcept {
     try {
         auto words = std::make_unique<farewell>();
         subscriptions_.remove(e, words->last);
-        if (words->last.empty() || !shared_->is_connected())
+        if (words->last.empty() || !is_carrier_ready())
             return; // The next connection does not know of it.
         auto const& last = words->last;
         execute(*shared_, last, refer_to(ignore))([kept = std::move(words)](error_code, std::size_t) {});

@@ -107,6 +107,12 @@ public:
         tells_when_alone_ = true;
         takes_subscriptions_ = false;
     }
+    /// Before it is used: it is for subscriptions alone. With RESP2 arrays bring their messages, and confirm them.
+    void carries_topics() noexcept {
+        tells_when_alone_ = true;
+        carries_topics_ = true;
+        mux_.takes_arrays_for_pushes();
+    }
     /// Before it is used: of each call `o` hears when it begins and how it ends.
     void is_observed_by(std::shared_ptr<call_observer const> o) noexcept {
         observer_ = std::move(o);
@@ -279,6 +285,11 @@ private:
     error_code admit(exec_op const& o, bool is_ready) noexcept;
     bool admits_unfit(request const& r) noexcept;
     bool leaves_to_taker(request const& r) const noexcept { return taker_ && r.fit() == request::fitness::alone; }
+    /// Its confirmations would look like replies.
+    bool lacks_pushes_for(request const& r) const noexcept {
+        return r.has_subscriptions() && session_.is_ready() && greeting_.protocol() == resp3::version::resp2 &&
+               !carries_topics_;
+    }
     void leave_to_taker(exec_op& o) noexcept;
     void start_in_pieces(exec_op& o, bool is_ready) noexcept;
     void ask_for_piece(exec_op& o) noexcept;
@@ -380,6 +391,7 @@ private:
     bool refuses_ = false; // nobody will connect
     bool tells_when_alone_ = false;
     bool takes_subscriptions_ = true;
+    bool carries_topics_ = false;
     use use_;
 
     run_op* run_ = nullptr;

@@ -25,8 +25,7 @@ error_code connection_core::admit(exec_op const& o, bool is_ready) noexcept {
         return fairlead::error::operation_aborted;
     if (o.request->fit() != request::fitness::shared && !admits_unfit(*o.request)) [[unlikely]]
         return error::refused_command;
-    bool const lacks_pushes = is_ready && greeting_.protocol() == resp3::version::resp2;
-    if ((lacks_pushes || !takes_subscriptions_) && o.request->has_subscriptions())
+    if (o.request->has_subscriptions() && (!takes_subscriptions_ || (lacks_pushes_for(*o.request) && !taker_)))
         return error::refused_command;
     if ((cfg_.cancel_if_not_connected || refuses_) && !is_ready)
         return error::not_connected;
@@ -57,6 +56,8 @@ void connection_core::start(exec_op& o) noexcept {
         if (o.request->pieces() != piecewise::nothing)
             return start_in_pieces(o, is_ready);
     }
+    if (o.request->has_subscriptions() && lacks_pushes_for(*o.request)) [[unlikely]]
+        return leave_to_taker(o);
     begin(o);
     enqueue(o, is_ready);
 }
@@ -106,7 +107,9 @@ void connection_core::let_in() noexcept {
             break;
         }
         auto& o = before_the_queue_.pop_front();
-        if ((o.limit_ms != 0 && !arm_limit_of(o)) || !mux_.add(o))
+        if (lacks_pushes_for(*o.request)) [[unlikely]]
+            leave_to_taker(o);
+        else if ((o.limit_ms != 0 && !arm_limit_of(o)) || !mux_.add(o))
             complete(o);
     }
     if (session_.is_ready())
@@ -115,7 +118,7 @@ void connection_core::let_in() noexcept {
 }
 
 void connection_core::leave_to_taker(exec_op& o) noexcept {
-    if (taker_->take(o))
+    if (taker_ && taker_->take(o))
         return;
     o.fail(error::refused_command);
     complete(o);

@@ -2,6 +2,7 @@
 // others (connection_requests.cpp).
 #include <redis/connection_core.hpp>
 
+#include <fairlead/base/assert.hpp>
 #include <fairlead/base/at_scope_end.hpp>
 #include <fairlead/coro/spawn.hpp>
 
@@ -102,10 +103,13 @@ error_code connection_core::proceed(greeting::action next) {
     ++mux_.counters().generations;
     protocol_ = greeting_.protocol();
     session_.opened();
-    if (greeting_.protocol() == resp3::version::resp2) {
-        op_queue done;
-        mux_.refuse_subscriptions(done);
-        pass_on(done);
+    if (greeting_.protocol() == resp3::version::resp2 && !carries_topics_) {
+        op_queue elsewhere;
+        mux_.take_subscriptions_out(elsewhere);
+        while (!elsewhere.empty())
+            leave_to_taker(static_cast<exec_op&>(*elsewhere.pop_front()));
+        if (!before_the_queue_.empty())
+            let_in();
     }
     mux_.open();
     alive_at_ = quiet_until_ = engine_->now();
@@ -127,11 +131,7 @@ void connection_core::restore() {
             watch_->restored({});
         return;
     }
-    if (restore_request_.has_subscriptions() && greeting_.protocol() == resp3::version::resp2) {
-        if (watch_) // Its confirmations would be taken for replies.
-            watch_->restored(error::refused_command);
-        return;
-    }
+    FAIRLEAD_ASSERT(!lacks_pushes_for(restore_request_));
     restore_.begin(this, &restore_request_);
     restore_.object = nullptr;
     restore_.deliver = &deliver_nothing;

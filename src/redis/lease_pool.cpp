@@ -1,6 +1,7 @@
 #include <redis/lease_pool.hpp>
 
 #include <redis/client_core.hpp>
+#include <redis/topic_connection.hpp>
 
 #include <algorithm>
 
@@ -14,9 +15,15 @@ lease_pool::lease_pool(client_core& c)
     line_.start_from(c.shared().limits());
 }
 
+lease_pool::~lease_pool() { delete topics(); }
+
 // ---- those who wait
 
 bool lease_pool::take(exec_op& o) noexcept {
+    if (o.request->has_subscriptions()) {
+        take_for_topics(o);
+        return true;
+    }
     if (most_ == 0)
         return false;
     auto const cfg = client_.settings();
@@ -32,34 +39,74 @@ bool lease_pool::take(exec_op& o) noexcept {
 bool lease_pool::cancel(exec_op& o) noexcept {
     bool is_mine = line_.cancel(o);
     for_each([&](leased_connection& l) { is_mine = is_mine || l.core().cancel_if_pending(o); });
+    if (auto* const t = topics(); t && !is_mine)
+        is_mine = t->core().cancel_if_pending(o);
     return is_mine;
 }
 
 std::size_t lease_pool::cancel(request const* r) noexcept {
     auto n = line_.cancel(r);
     for_each([&](leased_connection& l) { n += l.core().cancel_here(r); });
-    return n;
+    return topics() ? n + topics()->core().cancel_here(r) : n;
 }
 
 exec_op* lease_pool::find(op const* where, void* ticket) noexcept {
     auto* found = line_.find(where, ticket);
     for_each([&](leased_connection& l) { found = found ? found : l.core().find(where, ticket); });
-    return found;
+    return !found && topics() ? topics()->core().find(where, ticket) : found;
 }
 
 exec_op* lease_pool::find_marked() noexcept {
     auto* found = line_.find_marked();
     for_each([&](leased_connection& l) { found = found ? found : l.core().find_marked(); });
-    return found;
+    return !found && topics() ? topics()->core().find_marked() : found;
 }
 
 void lease_pool::end_all(error_code const& ec) noexcept {
     line_.give_all_up(ec);
     for_each([](leased_connection& l) { l.end(); });
+    if (auto* const t = topics())
+        t->end();
 }
 
 void lease_pool::close() noexcept {
     for_each([](leased_connection& l) { l.close(); });
+    if (auto* const t = topics())
+        t->close();
+}
+
+// ---- messages, where the shared connection cannot bring them
+
+/// Null: no memory.
+topic_connection* lease_pool::topics_made() noexcept {
+    if (!topics())
+        try {
+            topics_.store(new topic_connection(client_), std::memory_order_release);
+        } catch (...) {
+        }
+    return topics();
+}
+
+void lease_pool::take_for_topics(exec_op& o) noexcept {
+    if (auto* const t = topics_made())
+        return t->execute(o);
+    o.fail(fairlead::impl::base::code_of(std::errc::not_enough_memory));
+    client_.shared().complete(o);
+}
+
+void lease_pool::bring_no_messages() noexcept {
+    if (auto* const t = topics())
+        t->retire();
+}
+
+bool lease_pool::bring_messages() noexcept {
+    if (client_.shared().protocol() == resp3::version::resp3)
+        return false;
+    bool const is_wanted = client_.wants_messages();
+    auto* const t = is_wanted ? topics_made() : topics();
+    if (t)
+        t->connect_if_needed();
+    return is_wanted && !(t && t->is_in_force());
 }
 
 // ---- connections
@@ -141,7 +188,7 @@ std::chrono::milliseconds lease_pool::idle_max() const noexcept {
 std::size_t lease_pool::pending() noexcept {
     auto n = line_.size();
     for_each([&](leased_connection& l) { n += l.core().pending(); });
-    return n;
+    return topics() ? n + topics()->core().pending() : n;
 }
 
 std::uint64_t lease_pool::repeated() const noexcept {
@@ -151,8 +198,8 @@ std::uint64_t lease_pool::repeated() const noexcept {
 }
 
 void lease_pool::add_counters(connection_counters& to) const noexcept {
-    for_each([&](leased_connection& l) {
-        auto const c = l.core().counters();
+    auto const add = [&to](connection_core& core) {
+        auto const c = core.counters();
         to.generations += c.generations;
         to.requests += c.requests;
         to.commands += c.commands;
@@ -164,7 +211,10 @@ void lease_pool::add_counters(connection_counters& to) const noexcept {
         to.bytes_read += c.bytes_read;
         to.pushes += c.pushes;
         to.pushes_dropped += c.pushes_dropped;
-    });
+    };
+    for_each([&](leased_connection& l) { add(l.core()); });
+    if (auto* const t = topics())
+        add(t->core());
 }
 
 error_code deliver_lease(void*, std::size_t, reply_view const&) { return {}; }

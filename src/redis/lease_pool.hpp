@@ -13,12 +13,14 @@
 namespace fairlead::redis::impl {
 
 class client_core;
+class topic_connection;
 
 /// Connections are made when they are needed, at most so many; one that nobody uses for a time is closed. They go to
 /// whoever has waited longest. The owner of the loop calls it, but for what any thread may ask.
 class lease_pool final : public request_taker {
 public:
     explicit lease_pool(client_core& c);
+    ~lease_pool();
 
     // ---- requests
     bool take(exec_op& o) noexcept override;
@@ -34,6 +36,10 @@ public:
     // ---- its connections
     client_core& client() noexcept { return client_; }
     bool has_waiting() const noexcept { return !line_.empty(); }
+    /// With RESP2: has messages brought, as long as somebody wants some. True: that is not in force yet.
+    bool bring_messages() noexcept;
+    /// The shared connection does from now on. None comes twice.
+    void bring_no_messages() noexcept;
     /// Gives free connections to those who wait, and has others made.
     void look_for_work() noexcept;
     bool prepare(error_code& ec) noexcept;
@@ -44,6 +50,8 @@ public:
     // ---- any thread
     std::size_t pending() noexcept;
     std::uint64_t repeated() const noexcept;
+    /// The one that brings messages beside the shared one. Null: there was no need for one yet.
+    topic_connection* topics() const noexcept { return topics_.load(std::memory_order_acquire); }
     void add_counters(connection_counters& to) const noexcept;
 
 private:
@@ -51,6 +59,8 @@ private:
         for (std::size_t i = 0, n = made_.load(std::memory_order_acquire); i != n; ++i)
             f(*all_[i]);
     }
+    topic_connection* topics_made() noexcept;
+    void take_for_topics(exec_op& o) noexcept;
     leased_connection* find_in(leased_connection::state s) noexcept;
     leased_connection* make_one();
     void give(leased_connection& l, exec_op& o) noexcept;
@@ -59,7 +69,8 @@ private:
     std::size_t most_;
     std::unique_ptr<std::unique_ptr<leased_connection>[]> all_;
     std::atomic<std::size_t> made_{0};
-    request_line line_; // for a connection
+    std::atomic<topic_connection*> topics_{nullptr}; // its own
+    request_line line_;                              // for a connection
 };
 
 /// Space for a lease: what an exec_op has as its object whose deliver function is this.

@@ -48,6 +48,9 @@ constexpr std::string_view confirmation_names[] = {
 // It is no element of it; SUBSCRIBE inside a transaction, whose push would be one, is refused.
 bool is_push_inside(resp3::node const& n) noexcept { return n.kind == resp3::type::push && n.depth != 0; }
 
+// As a connection of RESP2 that is subscribed answers a PING.
+bool is_pong(std::span<resp3::node const> array) noexcept { return array.size() < 2 || array[1].value == "pong"; }
+
 resp3::limits limits_of(config const& cfg) noexcept {
     auto l = cfg.limits;
     l.pushes_stand_outside = true;
@@ -476,14 +479,13 @@ std::string_view multiplexer::begin_handshake(exec_op& o, std::string_view paylo
     return sending_;
 }
 
-void multiplexer::refuse_subscriptions(op_queue& done) noexcept {
+void multiplexer::take_subscriptions_out(op_queue& into) noexcept {
     for (auto n = written_; n != tail_; ++n) {
         auto* const o = at(n).op;
         if (!o || !o->request->has_subscriptions())
             continue;
-        o->fail(error::refused_command);
         detach(*o, true);
-        done.push_back(*o);
+        into.push_back(*o);
     }
 }
 
@@ -843,7 +845,8 @@ void multiplexer::forget_message() noexcept {
 }
 
 void multiplexer::on_message(reply_view const& message, op_queue& done) {
-    if (message.nodes[0].kind == resp3::type::push)
+    auto const kind = message.nodes[0].kind;
+    if (kind == resp3::type::push || (are_arrays_pushes_ && kind == resp3::type::array && !is_pong(message.nodes)))
         on_push(message.nodes, done);
     else
         on_reply(message, done);

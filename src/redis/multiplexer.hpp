@@ -123,8 +123,8 @@ public:
     std::string_view put_first(exec_op& o);
     /// From now on waiting requests may be written.
     void open() noexcept { open_ = true; }
-    /// Fails waiting requests that need pushes, which RESP2 has not got.
-    void refuse_subscriptions(op_queue& done) noexcept;
+    /// Gives back the waiting requests that need pushes, which RESP2 has not got. They are pending no more.
+    void take_subscriptions_out(op_queue& into) noexcept;
     /// Ends the generation: requests in flight complete with maybe_executed. Those not written, or behind the first
     /// `bytes_written` of the last output, complete with not_sent; `aborted` turns that into operation_aborted. With
     /// `keep_waiting` those that were never part of an output stay.
@@ -172,6 +172,8 @@ public:
     // ---- pushes
 
     generic_response& pushes() noexcept { return pushes_; }
+    /// All arrays but the answer to a PING are pushes, as on a connection of RESP2 that is subscribed.
+    void takes_arrays_for_pushes() noexcept { are_arrays_pushes_ = true; }
     /// They go there, and none is held.
     void send_pushes_to(session_watch& w) noexcept { watch_ = &w; }
 
@@ -307,6 +309,7 @@ private:
     std::uint64_t body_left_ = 0;
     std::size_t body_begin_ = 0;
     bool has_push_inside_ = false;
+    bool are_arrays_pushes_ = false;
     bool has_body_ = false;     // the next node's text is that body
     bool is_held_up_ = false;   // as the watch has asked for
     std::uint32_t portion_ = 0; // of what was read; 0: nothing is held up

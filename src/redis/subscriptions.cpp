@@ -185,6 +185,11 @@ bool subscriptions::has_asked(subscription_entry& e, bool is_lost, bool is_sessi
     });
 }
 
+bool subscriptions::has_names() noexcept {
+    return domain_->look(
+        [this]() noexcept { return !std::ranges::all_of(wanted_, [](names const& n) { return n.empty(); }); });
+}
+
 void subscriptions::end_all() noexcept {
     domain_->change([this](op_queue& ready) noexcept {
         is_over_ = true;

@@ -59,6 +59,7 @@ public:
     bool pass_on(std::span<resp3::node const> push, std::uint64_t connection, std::uint32_t portion) noexcept;
     /// Nobody will be sent anything any more.
     void end_all() noexcept;
+    bool has_names() noexcept;
     /// Messages that there was no room for, each time. Any thread.
     std::uint64_t dropped() const noexcept { return dropped_; }
 

@@ -11,8 +11,10 @@
 #include <array>
 #include <chrono>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace fairlead::test {
 namespace {
@@ -261,6 +263,82 @@ TEST_F(RealRedisClient, TypedCommandsTakeHandlersAndRequestsToEnd) {
             co_await this_coro::yield();
         EXPECT_EQ(c.pending(), 0U);
     }(*db, called));
+}
+
+/// The same with a server that knows no HELLO.
+class RealRedisClientInResp2 : public RealRedisClient {
+public:
+    static void SetUpTestSuite() {
+        server_ = std::make_unique<redis_server_process>(std::vector<std::string>{"--rename-command", "HELLO", ""});
+    }
+};
+
+TEST_F(RealRedisClientInResp2, SubscriptionsOfAllKindsGoOnBehindAKill) {
+    use([](RealRedisClientInResp2& self) -> awaitable<void> {
+        auto subscribing = self.db->subscribe("news", redis::pattern("log.*"), redis::shard("s"));
+        auto sub = co_await std::move(subscribing);
+        redis::request publish;
+        publish.push("PUBLISH", "news", "n");
+        publish.push("PUBLISH", "log.a", std::string(100'000, 'l'));
+        publish.push("SPUBLISH", "s", "s");
+        std::uint64_t before = 0;
+        for (int round = 0; round != 2; ++round) {
+            for (int i = 0; i != 50; ++i) {
+                auto publishing = self.db->async_exec(publish, redis::ignore);
+                co_await std::move(publishing);
+            }
+            for (int i = 0; i != 50; ++i)
+                for (std::string const expected : {"news", "log.a", "s"}) {
+                    auto next = sub.next();
+                    auto const m = co_await std::move(next);
+                    EXPECT_EQ(m->channel(), expected);
+                    EXPECT_EQ(m->pattern(), expected == "log.a" ? "log.*" : "");
+                    EXPECT_EQ(m->payload().size(), expected == "log.a" ? 100'000U : 1U);
+                    EXPECT_EQ(m->lost(), 0U);
+                    EXPECT_GT(m->connection(), before);
+                }
+            if (round != 0)
+                break;
+            before = 1;
+            server_->kill();
+            while (self.count(event_kind::lost) == 0 || self.count(event_kind::subscriptions_lost) == 0)
+                co_await this_coro::yield();
+            server_->start();
+            while (self.count(event_kind::restored) == 0)
+                co_await this_coro::yield();
+        }
+    }(*this));
+}
+
+TEST_F(RealRedisClientInResp2, CallsGoOnWhereOnlyTheirConnectionIsLeft) {
+    use([](RealRedisClientInResp2& self) -> awaitable<void> {
+        auto subscribing = self.db->subscribe("news");
+        auto sub = co_await std::move(subscribing);
+        redis::request kill, publish;
+        kill.push("CLIENT", "KILL", "TYPE", "pubsub");
+        publish.push("PUBLISH", "news", "n");
+        for (int round = 1; round != 4; ++round) {
+            long killed = 0;
+            auto killing = self.db->async_exec(kill, killed);
+            co_await std::move(killing);
+            EXPECT_EQ(killed, 1);
+            while (self.count(event_kind::restored) != round)
+                co_await this_coro::yield();
+            long receivers = 0;
+            auto publishing = self.db->async_exec(publish, receivers);
+            co_await std::move(publishing);
+            EXPECT_EQ(receivers, 1);
+            auto next = sub.next();
+            auto const m = co_await std::move(next);
+            EXPECT_EQ(m->payload(), "n");
+            EXPECT_EQ(m->connection(), static_cast<std::uint64_t>(round) + 1);
+        }
+        EXPECT_EQ(self.count(event_kind::lost), 0);
+        steady_timer rest(self.db->get_executor(), 1s); // The server is asked on both connections.
+        auto resting = rest.async_wait();
+        co_await std::move(resting);
+        EXPECT_EQ(self.count(event_kind::subscriptions_lost), 3);
+    }(*this));
 }
 
 } // namespace

@@ -763,42 +763,6 @@ TEST(RedisClient, ARefusedSubscriptionThrowsAndLeavesNothing) {
         });
 }
 
-/// A server without RESP3, where confirmations look like replies: nobody's replies may be shifted by them.
-TEST(RedisClient, WhereNobodyCanSubscribeAllElseGoesOn) {
-    std::vector<std::string> heard;
-    play_and_use(
-        [&](hand& h, int) -> awaitable<void> {
-            heard.clear();
-            auto reading = h.skip(1);
-            co_await std::move(reading);
-            auto refusing = h.send("-ERR unknown command 'HELLO'\r\n");
-            co_await std::move(refusing);
-            auto answering = answer_all(h, heard);
-            co_await std::move(answering);
-        },
-        [&](client_scene& s) -> awaitable<void> {
-            s.start();
-            client_call echo("ECHO", "a");
-            echo.start(s.client);
-            for (int round = 0; round != 2; ++round) { // without a connection, and with one
-                error_code ec;
-                try {
-                    auto subscribing = s.client.subscribe("news");
-                    auto sub = co_await std::move(subscribing);
-                } catch (system_error const& e) {
-                    ec = e.code();
-                }
-                EXPECT_EQ(ec, redis::error::refused_command);
-            }
-            auto answered = s.until([&] { return echo.is_done(); });
-            co_await std::move(answered);
-            EXPECT_EQ(echo.response.value(), "a");
-            EXPECT_EQ(heard, std::vector<std::string>{"ECHO a"});
-            EXPECT_EQ(s.count(event_kind::lost), 0U);
-            EXPECT_EQ(s.count(event_kind::refused), 0U);
-        });
-}
-
 TEST(RedisClient, ASubscriptionMayOutliveItsClient) {
     play_and_use(
         [&](hand& h, int) -> awaitable<void> {

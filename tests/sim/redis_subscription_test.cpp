@@ -3,6 +3,8 @@
 
 #include <sim/redis_client_scene.hpp>
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -263,6 +265,224 @@ TEST(RedisSubscription, ComesBackAlsoWhenItsFirstRequestIsLost) {
                     EXPECT_TRUE(std::ranges::count(heard, "a") == 1 || is_shared);
                 });
         }
+}
+
+// ---- servers without RESP3
+
+namespace {
+
+using shadow_body = std::function<awaitable<void>(client_scene&, shadow_redis&)>;
+
+/// A server that knows no HELLO, and a client.
+void use_with_resp2(shadow_body const& body, client_settings const& settings = {}) {
+    sim::for_each_seed(worlds(), [&](sim::world& w) {
+        auto const server = std::make_shared<shadow_redis>(w.seed());
+        server->resp2_only(true);
+        auto& redis = w.add_server("redis", [server](sim::host& h) { return server->serve(h.context()); });
+        client_body const playing = [&](client_scene& scene) { return body(scene, *server); };
+        w.add_host("app", [&](sim::host& h) { return run_client_scene(w, h.context(), playing, settings); });
+        finish(w);
+        redis.kill();
+    });
+}
+
+/// Publishes `count` messages with their numbers, on a connection of calls.
+awaitable<void> publish_all(client_scene& s, std::string channel, int first, int count, long expected_receivers = 1) {
+    for (int i = first; i != first + count; ++i) {
+        redis::request req;
+        req.push("PUBLISH", channel, i);
+        long receivers = 0;
+        auto publishing = s.client.async_exec(req, receivers);
+        co_await std::move(publishing);
+        EXPECT_EQ(receivers, expected_receivers);
+    }
+}
+
+} // namespace
+
+TEST(RedisSubscription, WithResp2HasAConnectionBesideThatOfTheCalls) {
+    use_with_resp2(
+        [](client_scene& s, shadow_redis& server) -> awaitable<void> {
+            client_call echo("ECHO", "a");
+            std::vector<redis::subscription> kept;
+            spawn(s.context, keep(s.client.subscribe("early"), kept));
+            echo.start(s.client);
+            s.start();
+            auto subscribed = s.until([&] { return kept.size() == 1 && echo.is_done(); });
+            co_await std::move(subscribed);
+            EXPECT_EQ(echo.response.value(), "a");
+            spawn(s.context, keep(s.client.subscribe("late", "early"), kept));
+            auto subscribed_too = s.until([&] { return kept.size() == 2; });
+            co_await std::move(subscribed_too);
+            EXPECT_EQ(server.live_sessions(), 2U);
+            auto publishing = publish_all(s, "early", 0, 20);
+            co_await std::move(publishing);
+            for (auto& each : kept) {
+                auto taking = take_all(each, 0, 20);
+                co_await std::move(taking);
+            }
+            auto publishing_late = publish_all(s, "late", 20, 5);
+            co_await std::move(publishing_late);
+            auto taking_late = take_all(kept[1], 20, 5);
+            co_await std::move(taking_late);
+            auto resting = s.rest(15s); // Several questions are asked meanwhile, on both connections.
+            co_await std::move(resting);
+            kept.pop_back();
+            auto leaving = s.rest(1s);
+            co_await std::move(leaving);
+            auto publishing_for_nobody = publish_all(s, "late", 0, 1, 0);
+            co_await std::move(publishing_for_nobody);
+            auto publishing_for_one = publish_all(s, "early", 0, 1);
+            co_await std::move(publishing_for_one);
+            auto taking = take_all(kept[0], 0, 1);
+            co_await std::move(taking);
+            EXPECT_EQ(server.live_sessions(), 2U);
+            kept.clear();
+            auto closing = s.until([&] { return server.live_sessions() == 1; });
+            co_await std::move(closing);
+            EXPECT_EQ(s.events, (std::vector<event_kind>{event_kind::connecting, event_kind::ready}))
+                << "nothing has been lost";
+            auto subscribing = s.client.subscribe("again");
+            auto again = co_await std::move(subscribing);
+            auto publishing_again = publish_all(s, "again", 0, 1);
+            co_await std::move(publishing_again);
+            auto taking_again = take_all(again, 0, 1);
+            co_await std::move(taking_again);
+        },
+        {.config = {.address = "10.0.0.1", .health_check_interval = 4s, .check_order = true},
+         .options = {.lease_idle = 2s}});
+}
+
+TEST(RedisSubscription, WithResp2ComesBackByItselfAndDisturbsNoCall) {
+    use_with_resp2([](client_scene& s, shadow_redis& server) -> awaitable<void> {
+        s.start();
+        auto subscribing = s.client.subscribe("news");
+        auto sub = co_await std::move(subscribing);
+        std::uint64_t connection = 0;
+        for (std::size_t round = 1; round != 4; ++round) {
+            auto publishing = publish_all(s, "news", 0, 1);
+            co_await std::move(publishing);
+            auto next = sub.next();
+            auto const m = co_await std::move(next);
+            EXPECT_GT(m->connection(), connection);
+            connection = m->connection();
+            bool const is_all = round == 3;
+            is_all ? server.drop_clients() : server.drop_subscribers();
+            auto lost = s.until([&] {
+                return s.count(event_kind::subscriptions_lost) == round && s.count(event_kind::lost) == is_all;
+            });
+            co_await std::move(lost);
+            client_call echo("ECHO", "meanwhile");
+            echo.start(s.client);
+            auto restored = s.until([&] { return s.count(event_kind::restored) == round && echo.is_done(); });
+            co_await std::move(restored);
+            EXPECT_FALSE(echo.end);
+            EXPECT_EQ(s.count(event_kind::lost), is_all ? 1U : 0U) << "the calls kept their connection";
+        }
+        auto publishing = publish_all(s, "news", 7, 1);
+        co_await std::move(publishing);
+        auto taking = take_all(sub, 7, 1);
+        co_await std::move(taking);
+    });
+}
+
+TEST(RedisSubscription, WithResp2HasALimitWhereItCannotConnect) {
+    use_with_resp2(
+        [](client_scene& s, shadow_redis& server) -> awaitable<void> {
+            server.connections_max(1);
+            s.start();
+            auto const begin = s.world.elapsed();
+            error_code ec;
+            try {
+                auto subscribing = s.client.subscribe("news");
+                auto sub = co_await std::move(subscribing);
+            } catch (system_error const& e) {
+                ec = e.code();
+            }
+            EXPECT_EQ(ec, redis::error::not_sent_in_time);
+            EXPECT_LT(s.world.elapsed() - begin, 2100ms);
+            client_call echo("ECHO", "a");
+            echo.start(s.client);
+            auto answered = s.until([&] { return echo.is_done(); });
+            co_await std::move(answered);
+            EXPECT_FALSE(echo.end);
+            EXPECT_GE(s.count(event_kind::subscriptions_lost), 1U) << "an attempt that failed is told";
+            EXPECT_EQ(s.count(event_kind::lost), 0U);
+            server.connections_max(2);
+            auto subscribing = s.client.subscribe("news");
+            auto sub = co_await std::move(subscribing);
+            auto publishing = publish_all(s, "news", 0, 1);
+            co_await std::move(publishing);
+            auto taking = take_all(sub, 0, 1);
+            co_await std::move(taking);
+        },
+        {.config = {.address = "10.0.0.1", .request_timeout = 2s}, .options = {.pause_max = 200ms}});
+}
+
+TEST(RedisSubscription, MovesToTheSharedConnectionWhenTheServerLearnsResp3) {
+    use_with_resp2([](client_scene& s, shadow_redis& server) -> awaitable<void> {
+        s.start();
+        auto subscribing = s.client.subscribe("news");
+        auto sub = co_await std::move(subscribing);
+        EXPECT_EQ(server.live_sessions(), 2U);
+        server.resp2_only(false);
+        server.drop_clients();
+        auto moved = s.until([&] {
+            return s.count(event_kind::ready) == 2 && s.count(event_kind::restored) != 0 && server.live_sessions() == 1;
+        });
+        co_await std::move(moved);
+        auto publishing = publish_all(s, "news", 0, 5);
+        co_await std::move(publishing);
+        auto taking = take_all(sub, 0, 5);
+        co_await std::move(taking);
+    });
+}
+
+/// Its request waits on the connection of the subscriptions, or on its way there.
+TEST(RedisSubscription, WithResp2EndsWithItsClient) {
+    for (bool const can_connect : {false, true})
+        use_with_resp2([can_connect](client_scene& s, shadow_redis& server) -> awaitable<void> {
+            server.connections_max(can_connect ? 2 : 1);
+            s.start();
+            error_code ec;
+            bool has_ended = false;
+            auto const subscribe = [](client_scene& scene, error_code& end, bool& is_over) -> awaitable<void> {
+                try {
+                    auto subscribing = scene.client.subscribe("news");
+                    auto sub = co_await std::move(subscribing);
+                    auto next = sub.next();
+                    co_await std::move(next);
+                } catch (system_error const& e) {
+                    end = e.code();
+                }
+                is_over = true;
+            };
+            co_spawn(s.context, subscribe(s, ec, has_ended), detached);
+            auto resting = s.rest(5s);
+            co_await std::move(resting);
+            EXPECT_FALSE(has_ended);
+            s.client.cancel();
+            auto ending = s.until([&] { return s.ended && (can_connect || has_ended); });
+            co_await std::move(ending);
+            if (!can_connect) {
+                EXPECT_EQ(ec, error::operation_aborted);
+            } else {
+                auto closed = s.until([&] { return server.live_sessions() == 0; });
+                co_await std::move(closed);
+            }
+            s.start(); // It serves once more.
+            server.connections_max(2);
+            if (can_connect) {
+                auto back = s.until([&] { return server.live_sessions() == 2; });
+                co_await std::move(back);
+                auto subscribing = s.rest(1s);
+                co_await std::move(subscribing);
+                auto publishing = publish_all(s, "news", 0, 1);
+                co_await std::move(publishing);
+                auto over = s.until([&] { return has_ended; });
+                co_await std::move(over);
+            }
+        });
 }
 
 } // namespace fairlead::test

@@ -204,6 +204,14 @@ public:
         for (auto& [number, s] : sessions_)
             s->close_now();
     }
+    /// Closes those that are subscribed to something.
+    void drop_subscribers() {
+        for (auto& [number, s] : sessions_)
+            if (!s->channels.empty())
+                s->close_now();
+    }
+    /// More than so many at a time are closed at once.
+    void connections_max(std::size_t n) { connections_max_ = n; }
     /// Sends a push to everybody, whatever else goes on.
     void push_to_all() {
         for (auto& [number, s] : sessions_)
@@ -277,6 +285,8 @@ private:
 
     awaitable<void> talk(std::shared_ptr<session> s) {
         constexpr std::size_t space = 4096;
+        if (sessions_.size() >= connections_max_)
+            co_return s->close_now();
         sessions_.emplace(s->number, s.get());
         if (happens(wrong::greet_late)) {
             s->pause.expires_after(std::chrono::milliseconds(draw(wrong::greet_late, 300)));
@@ -580,6 +590,15 @@ private:
 
     void execute(session& s, tag t) {
         auto const name = s.words[0];
+        if (!s.is_resp3() && !s.channels.empty()) { // as Redis: nothing else is executed, and a PING is answered so
+            if (name == "PING") {
+                resp3::append_array_header(s.out, 2);
+                resp3::append_blob_string(s.out, "pong");
+                return resp3::append_blob_string(s.out, "");
+            }
+            if (name != "SUBSCRIBE" && name != "UNSUBSCRIBE")
+                return refuse(s, "ERR only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING are allowed in this context");
+        }
         auto const argument = s.words.size() > 1 ? s.words[1] : std::string_view();
         auto const value = s.words.size() > 2 ? s.words[2] : std::string_view();
         executed(s, t);
@@ -675,6 +694,7 @@ private:
     bool resp2_only_ = false;
     bool pushes_inside_exec_ = false;
     std::uint16_t port_ = 0;
+    std::size_t connections_max_ = static_cast<std::size_t>(-1);
     std::uint64_t commands_ = 0, connections_ = 0, pushes_ = 0;
     std::map<std::string, std::string, std::less<>> data_;
     std::map<std::uint32_t, session*> sessions_; // in the order in which they came

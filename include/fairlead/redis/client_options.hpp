@@ -23,9 +23,12 @@ enum class event_kind : unsigned char {
     ready,      ///< The server serves; subscriptions have been sent for before all requests.
     lost,       ///< A connection that was ready has ended: event::why. Pushes may be missed until the next restored.
     failed,     ///< An attempt has failed: event::why.
-    refused,    ///< The server refused a subscription, or speaks RESP2 only: event::server_text.
+    refused,    ///< The server refused a subscription: event::server_text.
     restored,   ///< After a loss, all subscriptions are in force again. Messages of the time between were missed.
-    gave_up,    ///< async_run ends: event::why. Calls fail at once from now on.
+    /// With RESP2: the connection that brings messages has ended, or could not be made: event::why. Calls go on.
+    /// Messages may be missed until the next restored.
+    subscriptions_lost,
+    gave_up, ///< async_run ends: event::why. Calls fail at once from now on.
 };
 
 /// The argument of client_options::on_event. Its texts are of the call only.

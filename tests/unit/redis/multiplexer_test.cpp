@@ -747,6 +747,30 @@ TEST(Multiplexer, GoesOnBehindWhatItsWatchHasHeldUp) {
     }
 }
 
+// A connection of RESP2 that is subscribed has two kinds of arrays, beside the refusal of a subscription.
+TEST(Multiplexer, TakesArraysForPushesButTheAnswerToAPing) {
+    multiplexer_bench bench;
+    pushes_watch watch;
+    bench.mux.send_pushes_to(watch);
+    bench.mux.takes_arrays_for_pushes();
+    call subscribe("SUBSCRIBE", "a"), ping("PING"), again("SSUBSCRIBE", "b"), simple("PING"), last("UNSUBSCRIBE");
+    for (auto* const each : {&subscribe, &ping, &again, &simple, &last})
+        bench.add(*each);
+    bench.flush();
+    std::string const message = "*3\r\n$7\r\nmessage\r\n$1\r\na\r\n$4\r\npong\r\n";
+    EXPECT_EQ(bench.feed("*3\r\n$9\r\nsubscribe\r\n$1\r\na\r\n:1\r\n"), error_code());
+    EXPECT_TRUE(subscribe.done());
+    EXPECT_EQ(bench.feed(message + "*2\r\n$4\r\npong\r\n$0\r\n\r\n" + message), error_code());
+    EXPECT_TRUE(ping.done());
+    EXPECT_EQ(watch.texts, (std::vector<std::string>{"1", "pong", "pong"}));
+    EXPECT_EQ(bench.feed("-NOPERM no\r\n+PONG\r\n*3\r\n$11\r\nunsubscribe\r\n$-1\r\n:0\r\n"), error_code());
+    EXPECT_TRUE(again.done());
+    EXPECT_EQ(again.error(), R::no_permission);
+    EXPECT_TRUE(simple.done());
+    EXPECT_TRUE(last.done());
+    EXPECT_FALSE(last.error());
+}
+
 // There is nothing to hold up behind the last bytes: the next read comes after the turn of the others anyway.
 TEST(Multiplexer, HoldsUpNothingWhereThereIsNothing) {
     multiplexer mux{redis::config{}};
