@@ -590,7 +590,20 @@ namespace {
 
 constexpr std::string_view token_prefix = "fairlead-order-";
 
-std::string text_of_token(std::uint32_t token) { return std::string(token_prefix) + std::to_string(token); }
+/// Takes no block: it is too long for a small string.
+class text_of_token {
+public:
+    explicit text_of_token(std::uint32_t token) noexcept {
+        auto* const digits = std::copy(token_prefix.begin(), token_prefix.end(), text_);
+        size_ = static_cast<std::size_t>(std::to_chars(digits, std::end(text_), token).ptr - text_);
+    }
+    operator std::string_view() const noexcept { return {text_, size_}; }
+
+private:
+    static constexpr std::size_t digits_max = 10;
+    char text_[token_prefix.size() + digits_max];
+    std::size_t size_;
+};
 
 } // namespace
 
@@ -609,7 +622,7 @@ void multiplexer::append_question() {
         return;
     auto const begin = fill_.size();
     try {
-        resp3::append_command(fill_, "PING", text_of_token(++token_));
+        resp3::append_command(fill_, "PING", std::string_view(text_of_token(++token_)));
     } catch (...) {
         fill_.resize(begin);
         return; // The next one will tell.
