@@ -210,7 +210,7 @@ public:
     awaitable<subscription> subscribe(Topics const&... all) {
         return impl::subscribe_to(*core_, impl::keep_topics(topic(all)...), {});
     }
-    /// The same with limits of its own.
+    /// As subscribe() above, with limits for this subscription.
     template <std::convertible_to<topic>... Topics>
         requires(sizeof...(Topics) != 0)
     awaitable<subscription> subscribe(subscription_options const& limits, Topics const&... all) {
