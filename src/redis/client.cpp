@@ -58,6 +58,7 @@ client_counters client_core::counters() const noexcept {
             .ready = ready_,
             .lost = lost_,
             .restored = restored_,
+            .subscriptions_lost = topics_lost_,
             .repeated = shared_->repeated() + pool_.repeated()};
 }
 

@@ -64,7 +64,7 @@ public:
     connection_counters traffic() noexcept;
     std::size_t pending() noexcept { return shared_->pending() + pool_.pending(); }
     static awaitable<lease> acquire(reference self);
-    static awaitable<subscription> subscribe(reference self, kept_topics all);
+    static awaitable<subscription> subscribe(reference self, kept_topics all, subscription_options limits);
     void leave(subscription_entry& e) noexcept;
     client_statistics statistics();
 
@@ -131,6 +131,7 @@ private:
     bool has_lost_ = false; // since all that was declared was last in force
 
     shown_count attempts_, failed_, ready_, lost_, restored_;
+    shown_count topics_lost_;
     shown_count carried_; // sessions that brought messages
 };
 

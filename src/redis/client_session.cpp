@@ -174,6 +174,7 @@ void client_core::topics_restored(error_code const& ec, std::string_view server_
 
 void client_core::topics_lost(error_code const& ec, std::string_view server_text) noexcept {
     has_lost_ = true;
+    ++topics_lost_;
     tell({.kind = event_kind::subscriptions_lost, .why = ec, .server_text = server_text});
 }
 

@@ -9,10 +9,12 @@
 
 namespace fairlead::redis::impl {
 
-awaitable<subscription> client_core::subscribe(reference self, kept_topics all) {
+awaitable<subscription> client_core::subscribe(reference self, kept_topics all, subscription_options limits) {
     auto& c = *self.core;
-    auto* const entry =
-        new subscription_entry(&c, c.executor(), std::move(all), c.options_.subscription_buffer, SIZE_MAX);
+    auto const& usual = c.options_;
+    auto* const entry = new subscription_entry(
+        &c, c.executor(), std::move(all), limits.messages_max != 0 ? limits.messages_max : usual.subscription_buffer,
+        limits.bytes_max != 0 ? limits.bytes_max : usual.subscription_bytes);
     c.retain(); // for the entry
     subscription s(c.executor(), entry->box, entry);
     request begin;
@@ -40,8 +42,8 @@ bool client_core::is_carrier_ready() noexcept {
     return t && t->core().is_connected();
 }
 
-awaitable<subscription> subscribe_to(client_core& c, kept_topics all) {
-    return client_core::subscribe(client_core::reference(&c), std::move(all));
+awaitable<subscription> subscribe_to(client_core& c, kept_topics all, subscription_options const& o) {
+    return client_core::subscribe(client_core::reference(&c), std::move(all), o);
 }
 
 namespace {

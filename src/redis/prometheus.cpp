@@ -139,6 +139,8 @@ void append_numbers(writer& w) {
     w.number("lost_total", "counter", "Connections that were ready and ended.", [](S s) { return s.events.lost; });
     w.number("restored_total", "counter", "Losses after which all subscriptions are in force again.",
              [](S s) { return s.events.restored; });
+    w.number("subscriptions_lost_total", "counter", "Connections of subscriptions that ended, with RESP2.",
+             [](S s) { return s.events.subscriptions_lost; });
     w.number("repeated_total", "counter", "Requests that were sent anew.", [](S s) { return s.events.repeated; });
     w.number("requests_total", "counter", "Requests accepted for sending.", [](S s) { return s.traffic.requests; });
     w.number("commands_total", "counter", "Commands in them.", [](S s) { return s.traffic.commands; });
@@ -150,6 +152,8 @@ void append_numbers(writer& w) {
     w.number("written_bytes_total", "counter", "Bytes written.", [](S s) { return s.traffic.bytes_written; });
     w.number("read_bytes_total", "counter", "Bytes read.", [](S s) { return s.traffic.bytes_read; });
     w.number("pushes_total", "counter", "Pushes received.", [](S s) { return s.traffic.pushes; });
+    w.number("pushes_dropped_total", "counter", "Messages that a subscription had no room for.",
+             [](S s) { return s.traffic.pushes_dropped; });
 }
 
 std::string text_of(std::span<named_statistics const> clients) {

@@ -11,7 +11,7 @@
 namespace fairlead::redis::impl {
 namespace {
 
-error_code code_of(std::exception_ptr const& e) {
+error_code code_thrown(std::exception_ptr const& e) {
     try {
         std::rethrow_exception(e);
     } catch (system_error const& x) {
@@ -40,7 +40,7 @@ awaitable<error_code> stream_transport::connect(address_parts to, std::chrono::m
         thrown = std::current_exception();
     }
     if (thrown)
-        co_return code_of(thrown);
+        co_return code_thrown(thrown);
     if (!is_open_)
         co_return fairlead::error::operation_aborted;
     if (!made || &made.bytes().engine() != &engine())

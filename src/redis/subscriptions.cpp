@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view begin_commands[] = {"SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE"};
 constexpr std::string_view end_commands[] = {"UNSUBSCRIBE", "PUNSUBSCRIBE", "SUNSUBSCRIBE"};
 
-std::string_view command(topic::kind k, std::string_view const (&all)[3]) noexcept {
+std::string_view word_for(topic::kind k, std::string_view const (&all)[3]) noexcept {
     return all[static_cast<std::size_t>(k)];
 }
 
@@ -23,7 +23,7 @@ struct published {
     std::string_view channel, pattern, payload;
 };
 
-bool read(std::span<resp3::node const> push, published& into) noexcept {
+bool read_published(std::span<resp3::node const> push, published& into) noexcept {
     if (push.size() < 4)
         return false;
     using enum topic::kind;
@@ -129,7 +129,7 @@ template <class F> void subscriptions::under_lock(F f) {
 
 void subscriptions::add(subscription_entry& e, request& begin) {
     for (auto const& [k, name] : e.wanted)
-        begin.push(command(k, begin_commands), name);
+        begin.push(word_for(k, begin_commands), name);
     bool is_over = false;
     under_lock([&] {
         is_over = is_over_;
@@ -150,7 +150,7 @@ void subscriptions::remove(subscription_entry& e, request& last_ones) noexcept {
             if (!found->second.remove(e))
                 continue;
             try {
-                last_ones.push(command(k, end_commands), name);
+                last_ones.push(word_for(k, end_commands), name);
             } catch (...) { // Without memory the server goes on sending, to nobody.
             }
             of(k).erase(found);
@@ -173,7 +173,7 @@ void subscriptions::append_all(request& to, std::uint64_t session) {
             }
             std::ranges::sort(all);
             for (auto const name : all)
-                to.push(command(k, begin_commands), name);
+                to.push(word_for(k, begin_commands), name);
         }
     });
 }
@@ -202,7 +202,7 @@ void subscriptions::end_all() noexcept {
 bool subscriptions::pass_on(std::span<resp3::node const> push, std::uint64_t connection,
                             std::uint32_t portion) noexcept {
     published p;
-    if (!read(push, p))
+    if (!read_published(push, p))
         return false;
     auto block = make_block(p, connection);
     bool is_too_much = false;

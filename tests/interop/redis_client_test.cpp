@@ -265,7 +265,7 @@ TEST_F(RealRedisClient, TypedCommandsTakeHandlersAndRequestsToEnd) {
     }(*db, called));
 }
 
-/// The same with a server that knows no HELLO.
+/// A client, and a server that knows no HELLO.
 class RealRedisClientInResp2 : public RealRedisClient {
 public:
     static void SetUpTestSuite() {

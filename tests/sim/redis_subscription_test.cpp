@@ -185,6 +185,66 @@ TEST(RedisSubscription, ASlowReaderTakesNothingFromTheOthers) {
         {.config = {.address = "10.0.0.1"}, .options = {.subscription_buffer = 4}});
 }
 
+/// The client's limits, those of one subscription, and of each kind the smaller one counts.
+TEST(RedisSubscription, HoldsSoManyMessagesAndBytes) {
+    constexpr int sent = 1000;
+    play_and_use(
+        [&](hand& h, int) -> awaitable<void> {
+            auto greeting = h.greet();
+            co_await std::move(greeting);
+            for (int i = 0; i != 3; ++i) {
+                auto confirming = confirm_next(h);
+                co_await std::move(confirming);
+            }
+            auto resting = h.rest(10ms);
+            co_await std::move(resting);
+            std::string all;
+            for (int i = 0; i != sent; ++i)
+                all += message_on("news", std::to_string(i) + std::string(1000, 'x'));
+            auto sending = h.send(all);
+            co_await std::move(sending);
+            std::vector<std::string> heard;
+            auto answering = answer_all(h, heard);
+            co_await std::move(answering);
+        },
+        [&](client_scene& s) -> awaitable<void> {
+            s.start();
+            std::vector<redis::subscription> kept;
+            std::vector<redis::subscription_options> const limits{
+                {}, {.messages_max = 10}, {.messages_max = sent, .bytes_max = 800'000}};
+            for (auto const& each : limits) {
+                auto subscribing = s.client.subscribe(each, "news");
+                auto sub = co_await std::move(subscribing);
+                kept.push_back(std::move(sub));
+            }
+            auto arrived = s.until([&] { return s.client.traffic().pushes == 3 + sent; });
+            co_await std::move(arrived);
+            std::uint64_t all_lost = 0;
+            std::vector<std::uint64_t> got;
+            for (auto& each : kept) {
+                std::uint64_t n = 0, lost = 0;
+                for (; n + lost != sent; ++n) {
+                    auto next = each.next();
+                    auto const m = co_await std::move(next);
+                    lost += m->lost();
+                    EXPECT_EQ(m->payload().substr(0, m->payload().find('x')), std::to_string(n + lost));
+                }
+                all_lost += lost;
+                got.push_back(n);
+            }
+            // Each of them may hold a few portions more, which came before it could have run.
+            constexpr std::uint64_t portions = 5 * 32;
+            EXPECT_GE(got[0], 90U);
+            EXPECT_LE(got[0], 100U + portions) << "100 kB, the client's limit";
+            EXPECT_GE(got[1], 10U);
+            EXPECT_LE(got[1], 10U + portions);
+            EXPECT_GE(got[2], 700U);
+            EXPECT_LE(got[2], 800U + portions);
+            EXPECT_EQ(s.client.traffic().pushes_dropped, all_lost);
+        },
+        {.config = {.address = "10.0.0.1"}, .options = {.subscription_bytes = 100'000}});
+}
+
 /// Whether it is asked for before, during or behind the greeting, and whatever else waits for the connection.
 TEST(RedisSubscription, IsSentOnceWhetherThereIsAConnectionOrNot) {
     std::vector<std::string> heard;
@@ -377,6 +437,7 @@ TEST(RedisSubscription, WithResp2ComesBackByItselfAndDisturbsNoCall) {
             auto restored = s.until([&] { return s.count(event_kind::restored) == round && echo.is_done(); });
             co_await std::move(restored);
             EXPECT_FALSE(echo.end);
+            EXPECT_EQ(s.client.counters().subscriptions_lost, round);
             EXPECT_EQ(s.count(event_kind::lost), is_all ? 1U : 0U) << "the calls kept their connection";
         }
         auto publishing = publish_all(s, "news", 7, 1);

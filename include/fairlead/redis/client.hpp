@@ -68,7 +68,7 @@ struct client_run {
 ///   - with fairlead::error::operation_aborted or error::maybe_executed, when it was cancelled;
 ///   - with error::not_connected, when async_run has ended, or config::cancel_if_not_connected is set.
 ///
-/// Messages of channels come through subscribe(). A SUBSCRIBE through async_exec is refused.
+/// Messages of channels come through subscribe(). A SUBSCRIBE through async_exec brings none of them to anybody.
 ///
 /// Handlers, threads and executors: as of connection. Requests that were not written when a connection ended always
 /// wait for the next one, as with config::keep_unsent.
@@ -207,14 +207,19 @@ public:
     /// are subscribed to again after each loss of the connection, before any request is sent. Returns    when the
     /// server has confirmed all; at once when the connection is lost meanwhile
     /// Throws     system_error of condition::refused_by_server: the server refused one of them; no subscription is left
-    ///            of error::refused_command             the server speaks RESP2 only
     ///            what async_exec() ends with           it waited for a connection, and was cancelled or timed out
     /// Lifetime   the texts are copied
     /// Threads    any
     template <std::convertible_to<topic>... Topics>
         requires(sizeof...(Topics) != 0)
     awaitable<subscription> subscribe(Topics const&... all) {
-        return impl::subscribe_to(*core_, impl::keep_topics(topic(all)...));
+        return impl::subscribe_to(*core_, impl::keep_topics(topic(all)...), {});
+    }
+    /// As subscribe() above, with limits for this subscription.
+    template <std::convertible_to<topic>... Topics>
+        requires(sizeof...(Topics) != 0)
+    awaitable<subscription> subscribe(subscription_options const& limits, Topics const&... all) {
+        return impl::subscribe_to(*core_, impl::keep_topics(topic(all)...), limits);
     }
 
     /// Takes a connection out of the client's pool, for what changes the state of a connection: WATCH, a transaction in

@@ -66,8 +66,11 @@ struct client_options {
     std::size_t leases_max = 16;
     std::chrono::milliseconds lease_idle{30'000}; ///< The time after which an unused one is closed.
 
-    /// Messages that a subscription holds for a slow reader, before it loses the oldest.
+    /// Messages that a subscription holds for a slow reader, before it loses the oldest. One subscription may have
+    /// other limits: subscription_options.
     std::size_t subscription_buffer = 4096;
+    /// Their bytes: of all their texts, with 40 more for each message. The newest one is held whatever its size.
+    std::size_t subscription_bytes = 16 * 1024 * 1024;
 
     /// Asked before each connection, in place of config::username and password: for those that change. It runs on the
     /// client's loop. An exception of it ends the attempt.
@@ -90,6 +93,8 @@ struct client_counters {
     std::uint64_t ready;    ///< ... that did.
     std::uint64_t lost;     ///< ... and ended, other than by cancel().
     std::uint64_t restored; ///< Losses after which all that was declared is in force again.
+    /// Connections of subscriptions that ended or could not be made, with RESP2.
+    std::uint64_t subscriptions_lost;
     std::uint64_t repeated; ///< Requests that were sent anew, since a connection was lost or the server was not able.
 };
 

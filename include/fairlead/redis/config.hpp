@@ -24,7 +24,9 @@ template <class Text> struct basic_config {
     Text password{};                 ///< Empty: no authentication.
     Text client_name{};              ///< As CLIENT LIST shows it.
     unsigned database = 0;
-    bool allow_resp2 = true; ///< Go on with servers older than 6.0; without pushes, so SUBSCRIBE is refused there.
+    /// Go on with servers older than 6.0. A connection refuses SUBSCRIBE there; a client has one more for
+    /// subscriptions.
+    bool allow_resp2 = true;
 
     std::chrono::milliseconds connect_timeout{10'000}; ///< Name look-up and connecting.
     std::chrono::milliseconds hello_timeout{10'000};   ///< From connected until the server's greeting.

@@ -36,6 +36,12 @@ constexpr topic pattern(std::string_view name) noexcept { return {name, topic::k
 /// A channel of a shard.
 constexpr topic shard(std::string_view name) noexcept { return {name, topic::kind::shard}; }
 
+/// The limits of one subscription: `db.subscribe(limits, "news")`. Zero: as client_options has it.
+struct subscription_options {
+    std::size_t messages_max = 0; ///< client_options::subscription_buffer
+    std::size_t bytes_max = 0;    ///< client_options::subscription_bytes
+};
+
 class subscription;
 
 namespace impl {
@@ -50,7 +56,7 @@ template <class... Topics> kept_topics keep_topics(Topics const&... all) {
     (kept.emplace_back(all.what, all.name), ...);
     return kept;
 }
-FAIRLEAD_EXPORT awaitable<subscription> subscribe_to(client_core& c, kept_topics all);
+FAIRLEAD_EXPORT awaitable<subscription> subscribe_to(client_core& c, kept_topics all, subscription_options const& o);
 /// Takes the subscription back.
 struct leave_subscription {
     FAIRLEAD_EXPORT void operator()(subscription_entry* e) const noexcept;
@@ -59,11 +65,11 @@ struct leave_subscription {
 } // namespace impl
 
 /// The receiving end of a subscription: `while (auto m = co_await news.next()) use(m->payload());`. It has a buffer of
-/// its own. A slow reader stops nobody: it loses the oldest messages, and is told how many (message::lost). A reader
-/// that waits for the next message, or is about to run, is not slow. It gets what one read of the connection has
-/// brought in portions that it has room for, within 10 ms. Across the loss of a connection messages are missed without
-/// a count; then message::connection is another number than before. Its destructor ends the subscription. It may
-/// outlive the client: next() gives nothing then.
+/// its own. A slow reader stops nobody: beyond its limits it loses the oldest messages, and is told how many
+/// (message::lost). A reader that waits for the next message, or is about to run, is not slow. It gets what one read of
+/// the connection has brought in portions that it has room for, within 10 ms. Across the loss of a connection messages
+/// are missed without a count; then message::connection is another number than before. Its destructor ends the
+/// subscription. It may outlive the client: next() gives nothing then.
 ///
 /// Threads    one at a time
 class subscription {
