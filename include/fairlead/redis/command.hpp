@@ -190,9 +190,9 @@ private:
 
 namespace impl {
 
-template <class Result> command<Result> make(std::string_view name, std::initializer_list<part> parts,
-                                             read_function read = usual_reader<Result>()) {
-    return command<Result>(serialise(name, parts), read);
+template <class Result> redis::command<Result> make(std::string_view name, std::initializer_list<part> parts,
+                                                    read_function read = usual_reader<Result>()) {
+    return redis::command<Result>(serialise(name, parts), read);
 }
 
 } // namespace impl
