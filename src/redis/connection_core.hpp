@@ -24,6 +24,7 @@
 #include <redis/socket_transport.hpp>
 #include <redis/stream_transport.hpp>
 
+#include <fairlead/base/assert.hpp>
 #include <fairlead/base/dynamic_buffer.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/timer.hpp>
@@ -259,6 +260,11 @@ private:
     void abandon_arrival(outcome_record& o);
     static errand errand_of(op const& o) noexcept { return static_cast<errand>(o.result.flags & ~goes_home); }
     static void done_with(message& m) noexcept;
+    /// Gives back the reference of a message. It is not the last: whoever reads messages has one.
+    void message_read() noexcept {
+        [[maybe_unused]] auto const before = references_.fetch_sub(one_message, std::memory_order_acq_rel);
+        FAIRLEAD_ASSERT((before & ~(runs_elsewhere | is_watched)) > one_message);
+    }
 
     void cancel_here() noexcept;
     void restore();
