@@ -337,6 +337,7 @@ private:
     void stop(error_code const& ec) noexcept;
     void finish(error_code const& ec) noexcept;
     void finish_now() noexcept;
+    void note_ending_of(op_queue& done) noexcept;
     void give_up_requests(bool aborted, std::size_t bytes_written) noexcept;
     void count_work() noexcept;
 
