@@ -126,6 +126,8 @@ void connection_core::refuse_requests() noexcept {
 void connection_core::give_up_requests(bool aborted, std::size_t bytes_written) noexcept {
     mux_.cancel(ping_); // These concern this session only, whatever is kept for the next one.
     mux_.cancel(restore_);
+    mux_.cancel(auth_);
+    is_authenticating_ = false; // The next session begins with the new credentials.
     bool const is_aborted = aborted || session_.is_closed();
     if (is_aborted || !cfg_.keep_unsent || refuses_) {
         error_code const ec =

@@ -108,6 +108,10 @@ void connection_core::take_arrival(outcome_record& o) noexcept {
         if (watch_)
             watch_->given_back();
         return done_with(static_cast<message&>(o));
+    case errand::renew:
+        if (watch_)
+            watch_->renewal_wanted();
+        return done_with(static_cast<message&>(o));
     case errand::close: return close_here();
     }
 }
@@ -120,6 +124,7 @@ void connection_core::abandon_arrival(outcome_record& o) {
     case errand::cancel:
     case errand::cancel_one:
     case errand::give_back:
+    case errand::renew:
     case errand::ask: done_with(static_cast<message&>(o)); return message_read();
     case errand::look_for_marks: return message_read();
     case errand::close: close_here(); return message_read();
@@ -162,6 +167,14 @@ void connection_core::give_back() noexcept {
                 watch_->given_back();
         }))
         send_message(errand::give_back, nullptr);
+}
+
+void connection_core::renew() noexcept {
+    if (!here([this] {
+            if (watch_)
+                watch_->renewal_wanted();
+        }))
+        send_message(errand::renew, nullptr);
 }
 
 /// The caller may hold a lock that the end of the op takes, so that nobody is waited for.

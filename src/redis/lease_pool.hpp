@@ -36,6 +36,10 @@ public:
     bool has_waiting() const noexcept { return !line_.empty(); }
     /// Gives free connections to those who wait, and has others made.
     void look_for_work() noexcept;
+    /// The client has new credentials.
+    void renew() noexcept {
+        for_each([](leased_connection& l) { l.renew(); });
+    }
     bool prepare(error_code& ec) noexcept;
     config_view settings() const noexcept;
     std::chrono::milliseconds next_pause(backoff& b) noexcept;
