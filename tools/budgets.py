@@ -8,7 +8,8 @@
 TREE is an optimised build tree of one of the compilers that have a column; with another one, or another version, nothing
 is held: exit status 77. Rows that say "at most" are bounds that people choose: --write leaves them.
 
-    instructions, allocations   of one operation, counted by callgrind (tests/instructions/operations.cpp)
+    instructions, allocations   of one operation, counted by callgrind (tests/instructions/operations.cpp), with its server of a
+                                call of Redis (tests/instructions/redis_calls.cpp)
     form_instructions           of one operation in each usual way to write it (tests/instructions/forms.cpp); two where
                                 two expressions stand
     form_blocks                 how many blocks such an operation takes from the recycler: none, where all of it lies in
@@ -41,6 +42,7 @@ OPERATIONS = 5000
 # A string that crosses a page costs ten instructions more. What costs more by itself does so wherever the stack begins.
 MORE_COUNTS = 4
 PADDING = 272
+CALL_OF_REDIS = "redis_"
 WITHIN = re.compile(r"within (\d+) %")
 
 
@@ -167,9 +169,10 @@ class Tree:
         self.counted.clear()
 
     def operations(self, names: list[str]) -> dict[str, callgrind.Count]:
-        program = self.program("instructions_operations")
         def count(name: str) -> callgrind.Count:
-            return callgrind.count_each(lambda n: [program, name, str(n)], OPERATIONS, self.padding)
+            is_call = name.startswith(CALL_OF_REDIS)
+            program = self.program("instructions_redis_calls" if is_call else "instructions_operations")
+            return callgrind.count_each(lambda n: [program, name.removeprefix(CALL_OF_REDIS), str(n)], OPERATIONS, self.padding)
         missing = [name for name in names if name not in self.counted]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             self.counted |= dict(zip(missing, pool.map(count, missing)))

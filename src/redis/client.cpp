@@ -29,6 +29,7 @@ client_core::client_core(any_io_executor const& ex, config_view const& cfg, conn
       shared_(how ? new connection_core(ex, *how) : new connection_core(ex)),
       pool_(*this),
       pause_(shared_->io_executor()),
+      renewal_(shared_->io_executor()),
       subscriptions_(shared_->executor()) {
     cfg_.keep_unsent = true;
     shared_->retain(); // beside the reference that its close() gives back
@@ -59,7 +60,9 @@ client_counters client_core::counters() const noexcept {
             .lost = lost_,
             .restored = restored_,
             .subscriptions_lost = topics_lost_,
-            .repeated = shared_->repeated() + pool_.repeated()};
+            .repeated = shared_->repeated() + pool_.repeated(),
+            .renewed = renewed_,
+            .not_renewed = not_renewed_};
 }
 
 connection_counters client_core::traffic() noexcept {
@@ -95,6 +98,7 @@ client::~client() {
 }
 any_io_executor client::get_executor() const noexcept { return core_->executor(); }
 void client::cancel() noexcept { core_->cancel(); }
+void client::renew_credentials() noexcept { core_->renew_credentials(); }
 std::size_t client::cancel(request const& req) noexcept { return shared_->cancel(req); }
 bool client::is_ready() const noexcept { return shared_->is_connected(); }
 std::string client::server_text() const { return shared_->server_text(); }

@@ -3,6 +3,7 @@
 //     client.cpp          the public face
 //     client_session.cpp  connects, and connects again
 //     client_topics.cpp   subscribes
+//     client_auth.cpp     renews credentials
 #pragma once
 
 #include <redis/backoff.hpp>
@@ -58,6 +59,7 @@ public:
     // ---- any thread
     awaitable<error_code> run() { return serve(reference(this), runs_.fetch_add(1, std::memory_order_relaxed) + 1); }
     void cancel() noexcept { shared_->cancel(); }
+    void renew_credentials() noexcept { shared_->renew(); }
     /// The client object goes.
     void close() noexcept;
     client_counters counters() const noexcept;
@@ -71,6 +73,7 @@ public:
     // ---- for the other connections; the owner of the loop
     client_options const& options() const noexcept { return options_; }
     config_view settings() const noexcept { return cfg_; }
+    config const& own_settings() const noexcept { return cfg_; }
     /// Null: nobody watches its calls.
     std::shared_ptr<call_observer const> const& observer() const noexcept { return observer_; }
     /// Null: with sockets.
@@ -99,6 +102,8 @@ private:
         return pass_on(message, portion);
     }
     void cancelled() noexcept override;
+    void renewal_wanted() noexcept override;
+    void authenticated(error_code const& ec, std::string_view text) noexcept override;
 
     static awaitable<error_code> serve(reference self, unsigned number);
     static awaitable<error_code> connect_again(client_core& c, unsigned number);
@@ -110,6 +115,8 @@ private:
     void tell_restored() noexcept;
     /// The connection that brings messages is ready.
     bool is_carrier_ready() noexcept;
+    void use_new_credentials() noexcept;
+    void renew_after(std::chrono::milliseconds t) noexcept;
 
     std::atomic<unsigned> references_{1};
     config cfg_;
@@ -119,6 +126,7 @@ private:
     connection_core* shared_;
     lease_pool pool_;
     steady_timer pause_;
+    steady_timer renewal_; // when credentials are asked for again
     subscriptions subscriptions_;
 
     std::atomic<unsigned> runs_{0}; // so far
@@ -130,7 +138,10 @@ private:
     bool is_open_ = false;  // the session that is under way became ready
     bool has_lost_ = false; // since all that was declared was last in force
 
-    shown_count attempts_, failed_, ready_, lost_, restored_;
+    bool wants_renewal_ = false; // of the shared connection: AUTH could not be sent yet
+    bool is_renewed_ = false;    // since its session began, perhaps with the old credentials
+
+    shown_count attempts_, failed_, ready_, lost_, restored_, renewed_, not_renewed_;
     shown_count topics_lost_;
     shown_count carried_; // sessions that brought messages
 };

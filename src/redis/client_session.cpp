@@ -16,6 +16,7 @@ awaitable<error_code> client_core::serve(reference self, unsigned number) {
     c.is_running_ = true;
     fairlead::impl::base::at_scope_end const end([&c] {
         c.is_running_ = false;
+        c.renewal_.cancel();
         c.shared_->refuse_requests(); // Those that wait would wait for nothing.
         c.pool_.end_all(error::not_sent);
     });
@@ -74,6 +75,7 @@ awaitable<bool> client_core::is_asked_to_end(unsigned number) {
 }
 
 awaitable<error_code> client_core::one_session() {
+    wants_renewal_ = is_renewed_ = false;
     auto running = completion_token_transform<impl::run::signature>(as_tuple, impl::run(*shared_, keep_settings(cfg_)));
     auto const [ec] = co_await std::move(running);
     if (is_open_) {
@@ -105,6 +107,8 @@ bool client_core::ask_credentials(error_code& ec) noexcept {
         auto now = options_.ask_credentials();
         cfg_.username = std::move(now.username);
         cfg_.password = std::move(now.password);
+        if (now.valid_for > now.valid_for.zero())
+            renew_after(now.valid_for);
         return true;
     } catch (system_error const& e) {
         ec = e.code();
@@ -146,6 +150,8 @@ void client_core::opened(request& first) {
 
 void client_core::restored(error_code const& ec) noexcept {
     pool_.look_for_work();
+    if (std::exchange(is_renewed_, false)) // while the greeting was under way
+        use_new_credentials();
     bool const is_due = pool_.bring_messages();
     if (ec == condition::refused_by_server)
         return tell({.kind = event_kind::refused, .why = ec, .server_text = shared_->server_text()});
@@ -181,6 +187,7 @@ void client_core::topics_lost(error_code const& ec, std::string_view server_text
 void client_core::cancelled() noexcept {
     cancelled_up_to_ = runs_.load(std::memory_order_relaxed);
     pause_.cancel();
+    renewal_.cancel();
     pool_.end_all(fairlead::error::operation_aborted);
 }
 

@@ -5,6 +5,7 @@
 #include <redis/commands.hpp>
 #include <redis/value_pieces.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <stdexcept>
 #include <vector>
@@ -99,6 +100,21 @@ struct request_access {
         r.value_bytes_ = bytes;
         return r;
     }
+    /// FUNCTION LOAD of each library, without REPLACE: where there is one of the name, nothing changes.
+    static void append_libraries(request& to, batch_part const* parts, std::size_t count) {
+        std::vector<stored_code const*> seen;
+        for (auto const& part : std::span(parts, count)) {
+            if (!part.code || !part.code->is_library)
+                continue;
+            bool const is_new = std::none_of(seen.begin(), seen.end(), [&](stored_code const* each) {
+                return each == part.code || each->source == part.code->source;
+            });
+            if (!is_new)
+                continue;
+            seen.push_back(part.code);
+            to.push("FUNCTION", "LOAD", part.code->source);
+        }
+    }
     static void append_all(request& to, batch_part const* parts, std::size_t count) {
         std::size_t bytes = to.payload_.size();
         for (auto const& part : std::span(parts, count))
@@ -168,12 +184,14 @@ request const& request_for_piece(piecewise kind) {
 
 request in_sequence(batch_part const* parts, std::size_t count) {
     request all;
+    request_access::append_libraries(all, parts, count);
     request_access::append_all(all, parts, count);
     return all;
 }
 
 request in_transaction(batch_part const* parts, std::size_t count) {
     request all;
+    request_access::append_libraries(all, parts, count);
     all.push("MULTI");
     request_access::append_all(all, parts, count);
     all.push("EXEC");

@@ -37,7 +37,7 @@ connection_core::connection_core(any_io_executor const& ex, io::impl::io_loop_re
     flush_.cancel = others_.cancel = arrive_.cancel = homing_.cancel = nullptr;
     write_.run = &connection_core::on_written;
     read_.run = &connection_core::on_read;
-    ping_.first_entry = restore_.first_entry = 0;
+    ping_.first_entry = restore_.first_entry = auth_.first_entry = 0;
     ping_request_.push("PING");
     mux_.begin_tokens_behind(
         static_cast<std::uint32_t>(static_cast<std::uint64_t>(engine_->now_ns()) * 0x9e3779b97f4a7c15U >> 32));

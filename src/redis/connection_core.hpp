@@ -8,6 +8,7 @@
 //     connection_time.cpp      time-outs
 //     connection_health.cpp    is the server well?
 //     connection_pieces.cpp    values in pieces
+//     connection_auth.cpp      credentials that change
 #pragma once
 
 #include <redis/backoff.hpp>
@@ -24,6 +25,7 @@
 #include <redis/socket_transport.hpp>
 #include <redis/stream_transport.hpp>
 
+#include <fairlead/base/assert.hpp>
 #include <fairlead/base/dynamic_buffer.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/timer.hpp>
@@ -83,6 +85,7 @@ public:
     void close() noexcept;
     /// Tells the watch.
     void give_back() noexcept;
+    void renew() noexcept;
     /// Before it is used. Requests that only read may be sent anew so many times.
     void is_watched_by(session_watch& w, std::uint8_t repeats) noexcept {
         watch_ = &w;
@@ -174,6 +177,8 @@ public:
     /// Executes a command of its own, of which the watch hears as of those in session_watch::opened().
     /// False: no memory.
     bool execute_own(std::string_view command) noexcept;
+    /// Sends AUTH with the credentials of `from`, behind all that waits. Its watch hears of the answer. False: not now.
+    bool authenticate(config const& from) noexcept;
 
 private:
     connection_core(any_io_executor const& ex, io::impl::io_loop_ref const& on, transport* other);
@@ -198,7 +203,18 @@ private:
     // Requests of other threads come through the inbox of the loop, in order. They wait in arrivals_ until an item of
     // the loop carries them out. The connection changes only in its items, or while nobody runs it. The inbox may
     // be taken by a borrower, in the middle of such an item.
-    enum class errand : unsigned { exec, receive, run, cancel, cancel_one, ask, look_for_marks, give_back, close };
+    enum class errand : unsigned {
+        exec,
+        receive,
+        run,
+        cancel,
+        cancel_one,
+        ask,
+        look_for_marks,
+        give_back,
+        renew,
+        close
+    };
     /// One that is no operation.
     struct message : outcome_record {
         void const* about = nullptr; // is compared only: it may have gone
@@ -257,6 +273,7 @@ private:
         return reinterpret_cast<std::uintptr_t>(&o) - reinterpret_cast<std::uintptr_t>(this) < sizeof *this;
     }
     void pass_on_own(op& o) noexcept;
+    void has_authenticated() noexcept;
     void send_home(op& o) noexcept;
     static void on_homing(op* base, op_mode mode);
     static void on_arrival(fairlead::loop& l, op& o);
@@ -267,6 +284,11 @@ private:
     void abandon_arrival(outcome_record& o);
     static errand errand_of(op const& o) noexcept { return static_cast<errand>(o.result.flags & ~goes_home); }
     static void done_with(message& m) noexcept;
+    /// Gives back the reference of a message. It is not the last: whoever reads messages has one.
+    void message_read() noexcept {
+        [[maybe_unused]] auto const before = references_.fetch_sub(one_message, std::memory_order_acq_rel);
+        FAIRLEAD_ASSERT((before & ~(runs_elsewhere | is_watched)) > one_message);
+    }
 
     void cancel_here() noexcept;
     void restore();
@@ -346,6 +368,7 @@ private:
     void stop(error_code const& ec) noexcept;
     void finish(error_code const& ec) noexcept;
     void finish_now() noexcept;
+    void note_ending_of(op_queue& done) noexcept;
     void give_up_requests(bool aborted, std::size_t bytes_written) noexcept;
     void count_work() noexcept;
 
@@ -434,6 +457,10 @@ private:
     request ping_request_;
     exec_op restore_;
     request restore_request_;
+    exec_op auth_;
+    request auth_request_;
+    shown_text auth_text_; // of its refusal
+    bool is_authenticating_ = false;
 };
 
 } // namespace fairlead::redis::impl

@@ -1,5 +1,6 @@
 // How requests and sessions end before their time: cancelled, failed, given up.
 #include <redis/connection_core.hpp>
+#include <redis/endings.hpp>
 
 namespace fairlead::redis::impl {
 
@@ -97,12 +98,24 @@ void connection_core::finish(error_code const& ec) noexcept {
 
 void connection_core::finish_now() noexcept {
     auto const bytes_written = session_.over() ? write_.result.n : static_cast<std::size_t>(-1);
-    give_up_requests(reason_ == fairlead::error::operation_aborted, bytes_written);
     events_.note_end(engine_->now_ns(), reason_);
+    give_up_requests(reason_ == fairlead::error::operation_aborted, bytes_written);
     if (auto* const o = std::exchange(run_, nullptr)) {
         o->fail(reason_);
         complete(*o);
     }
+}
+
+/// Exceptions of those that end with a session carry its events. All share one text.
+void connection_core::note_ending_of(op_queue& done) noexcept {
+    if (done.empty())
+        return;
+    std::uint32_t number = 0;
+    try {
+        number = note_ending(events_.text());
+    } catch (...) { // They do without.
+    }
+    done.for_each([number](op& o) { static_cast<exec_op&>(o).first_entry = number; });
 }
 
 void connection_core::refuse_requests() noexcept {
@@ -113,6 +126,8 @@ void connection_core::refuse_requests() noexcept {
 void connection_core::give_up_requests(bool aborted, std::size_t bytes_written) noexcept {
     mux_.cancel(ping_); // These concern this session only, whatever is kept for the next one.
     mux_.cancel(restore_);
+    mux_.cancel(auth_);
+    is_authenticating_ = false; // The next session begins with the new credentials.
     bool const is_aborted = aborted || session_.is_closed();
     if (is_aborted || !cfg_.keep_unsent || refuses_) {
         error_code const ec =
@@ -129,6 +144,8 @@ void connection_core::give_up_requests(bool aborted, std::size_t bytes_written) 
                          .sent = reason_ == error::answers_out_of_order ? reason_ : error::maybe_executed,
                          .bytes_written = bytes_written},
                         done);
+    if (run_ && !is_aborted)
+        note_ending_of(done);
     pass_on(done);
     while (!receivers_.empty()) {
         auto& o = static_cast<receive_op&>(*receivers_.pop_front());

@@ -336,6 +336,8 @@ void connection_core::pass_on_own(op& o) noexcept {
         session_.answered();
     else if (&o == &restore_ && watch_)
         watch_->restored(restore_.error());
+    else if (&o == &auth_)
+        has_authenticated();
 }
 
 /// The rest of what was read.

@@ -77,7 +77,7 @@ bool connection_core::take_arrivals(std::size_t most) noexcept {
         if (most == 0)
             return false;
         take_arrival(static_cast<outcome_record&>(*arrivals_.pop_front()));
-        release(one_message); // Not the last: the caller has one.
+        message_read();
     }
     return true;
 }
@@ -108,6 +108,10 @@ void connection_core::take_arrival(outcome_record& o) noexcept {
         if (watch_)
             watch_->given_back();
         return done_with(static_cast<message&>(o));
+    case errand::renew:
+        if (watch_)
+            watch_->renewal_wanted();
+        return done_with(static_cast<message&>(o));
     case errand::close: return close_here();
     }
 }
@@ -120,9 +124,10 @@ void connection_core::abandon_arrival(outcome_record& o) {
     case errand::cancel:
     case errand::cancel_one:
     case errand::give_back:
-    case errand::ask: done_with(static_cast<message&>(o)); return release(one_message);
-    case errand::look_for_marks: return release(one_message);
-    case errand::close: close_here(); return release(one_message);
+    case errand::renew:
+    case errand::ask: done_with(static_cast<message&>(o)); return message_read();
+    case errand::look_for_marks: return message_read();
+    case errand::close: close_here(); return message_read();
     }
     if (observer_ && errand_of(o) == errand::exec) {
         o.fail(fairlead::error::operation_aborted);
@@ -132,7 +137,7 @@ void connection_core::abandon_arrival(outcome_record& o) {
     fairlead::loop::abandon(o);
     if (is_work)
         elsewhere_->count_work(-1);
-    release(one_message);
+    message_read();
 }
 
 void connection_core::done_with(message& m) noexcept {
@@ -162,6 +167,14 @@ void connection_core::give_back() noexcept {
                 watch_->given_back();
         }))
         send_message(errand::give_back, nullptr);
+}
+
+void connection_core::renew() noexcept {
+    if (!here([this] {
+            if (watch_)
+                watch_->renewal_wanted();
+        }))
+        send_message(errand::renew, nullptr);
 }
 
 /// The caller may hold a lock that the end of the op takes, so that nobody is waited for.

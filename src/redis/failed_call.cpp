@@ -2,10 +2,14 @@
 #include <fairlead/redis/typed_call.hpp>
 
 #include <redis/commands.hpp>
+#include <redis/endings.hpp>
+
+#include <fairlead/redis/unexpected_error.hpp>
 
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace fairlead::redis::impl {
 namespace {
@@ -37,7 +41,9 @@ bool concerns_all(error_code const& ec) noexcept {
 
 } // namespace
 
-std::string describe_failed(exec_op const& o) {
+namespace {
+
+std::string text_of_failed(exec_op const& o) {
     auto const& r = *o.request;
     auto const ec = o.error();
     auto const shown = [](std::string_view name) { return resp3::printable(name, name_shown_max); };
@@ -63,6 +69,15 @@ std::string describe_failed(exec_op const& o) {
     what.append(shown(first.next()));
     if (r.commands() > 1)
         what.append(" and ").append(std::to_string(r.commands() - 1)).append(" more");
+    return what;
+}
+
+} // namespace
+
+std::string describe_failed(exec_op const& o) {
+    auto what = text_of_failed(o);
+    if (auto events = find_ending(o.first_entry))
+        throw unexpected_error(o.error(), what, std::move(events));
     return what;
 }
 

@@ -42,6 +42,10 @@ public:
     void bring_no_messages() noexcept;
     /// Gives free connections to those who wait, and has others made.
     void look_for_work() noexcept;
+    /// The client has new credentials.
+    void renew() noexcept {
+        for_each([](leased_connection& l) { l.renew(); });
+    }
     bool prepare(error_code& ec) noexcept;
     config_view settings() const noexcept;
     std::chrono::milliseconds next_pause(backoff& b) noexcept;

@@ -48,6 +48,7 @@ awaitable<void> leased_connection::serve(leased_connection& l) {
     do {
         l.pauses_.begin_attempt();
         error_code ec;
+        l.wants_renewal_ = false;
         if (l.pool_.prepare(ec)) {
             auto session = l.one_session();
             ec = co_await std::move(session);
@@ -87,6 +88,8 @@ void leased_connection::restored(error_code const& ec) noexcept {
 }
 
 void leased_connection::left_alone(bool answers_due) noexcept {
+    if (state_ == state::lent)
+        return void(try_renewal());
     if (state_ != state::busy)
         return;
     if (answers_due) // The server is still at work on what was given up, for how long nobody knows.
@@ -97,7 +100,40 @@ void leased_connection::left_alone(bool answers_due) noexcept {
         pause_.cancel();
 }
 
+void leased_connection::renew() noexcept {
+    if (state_ == state::cold || state_ == state::lost)
+        return; // It asks when it connects.
+    wants_renewal_ = true;
+    if (state_ == state::free && try_renewal()) {
+        state_ = state::returning;
+        pause_.cancel();
+    } else if (state_ == state::lent && core_->pending() == 0) {
+        try_renewal();
+    }
+}
+
+bool leased_connection::try_renewal() noexcept {
+    if (!wants_renewal_ || !core_->authenticate(pool_.client().own_settings()))
+        return false;
+    wants_renewal_ = false;
+    return true;
+}
+
+/// A caller who has it goes on with the old ones after a refusal.
+void leased_connection::authenticated(error_code const& ec, std::string_view) noexcept {
+    if (state_ != state::returning)
+        return;
+    if (ec)
+        core_->drop();
+    else
+        become_free();
+}
+
 void leased_connection::become_free() noexcept {
+    if (try_renewal()) {
+        state_ = state::returning;
+        return;
+    }
     state_ = state::free;
     core_->accept_requests();
     pool_.look_for_work();

@@ -26,7 +26,7 @@ public:
         busy,      ///< with one request
         lent,      ///< to a caller
         lost,      ///< ... and its session has ended
-        returning, ///< it forgets what the caller has done
+        returning, ///< it forgets what the caller has done, or gets new credentials
     };
     state now_in() const noexcept { return state_; }
     connection_core& core() noexcept { return *core_; }
@@ -38,6 +38,8 @@ public:
     void execute(exec_op& o) noexcept;
     /// Free: a caller's from now on.
     void lend() noexcept;
+    /// The client has new credentials: its session gets them, if there is one.
+    void renew() noexcept;
     /// All of its requests end, and its session.
     void end() noexcept;
     /// The client object goes.
@@ -53,6 +55,8 @@ private:
     void cancelled() noexcept override { pause_.cancel(); }
     void left_alone(bool answers_due) noexcept override;
     void given_back() noexcept override;
+    void authenticated(error_code const& ec, std::string_view text) noexcept override;
+    bool try_renewal() noexcept;
 
     static awaitable<void> serve(leased_connection& l);
     awaitable<error_code> one_session();
@@ -65,6 +69,7 @@ private:
     steady_timer pause_; // between two attempts, or until it is closed unused
     backoff pauses_;
     state state_ = state::cold;
+    bool wants_renewal_ = false;
 };
 
 } // namespace fairlead::redis::impl

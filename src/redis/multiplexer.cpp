@@ -604,11 +604,27 @@ private:
     char text_[token_prefix.size() + digits_max];
     std::size_t size_;
 };
+/// Refusals of any command, a PING too, as long as the server or the user is in some state. So the answer is in its
+/// place.
+bool refuses_questions(resp3::node const& answer) noexcept {
+    if (!resp3::is_error(answer.kind))
+        return false;
+    switch (refusal_of(answer.value)) {
+    case error::loading:
+    case error::busy:
+    case error::master_down:
+    case error::cluster_down:
+    case error::misconfigured:
+    case error::not_authenticated:
+    case error::no_permission: return true;
+    default: return false;
+    }
+}
 
 } // namespace
 
 /// Behind a request that leaves a transaction open, a PING would be one of its commands.
-bool multiplexer::may_ask_for_order() noexcept {
+bool multiplexer::may_put_in_own() noexcept {
     if (in_transaction_ || is_value_out_)
         return false;
     for (auto n = head_; n != tail_; ++n)
@@ -618,7 +634,7 @@ bool multiplexer::may_ask_for_order() noexcept {
 }
 
 void multiplexer::append_question() {
-    if (!may_ask_for_order())
+    if (!may_put_in_own())
         return;
     auto const begin = fill_.size();
     try {
@@ -648,7 +664,7 @@ bool multiplexer::take_token(resp3::node const& answer, std::uint32_t token, op_
         text.remove_prefix(token_prefix.size());
         std::from_chars(text.data(), text.data() + text.size(), told);
     }
-    if (told != token) {
+    if (told != token && !refuses_questions(answer)) {
         broken_ = error::answers_out_of_order;
         fail_unproved(broken_, done);
         return false;

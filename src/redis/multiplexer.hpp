@@ -106,6 +106,9 @@ public:
 
     /// The next command has to be the caller's: a transaction is open, or the last command concerns the next one.
     bool is_reserved() const noexcept { return in_transaction_ || reserved_at_ == head_; }
+    /// A command of our own may go out behind all that waits: it would become part of nothing.
+    /// O(pending requests).
+    bool may_put_in_own() noexcept;
     /// By how much more than usual the next reply may be late, for requests that wait in the server.
     /// O(pending requests).
     std::uint32_t late_ms() noexcept;
@@ -224,7 +227,6 @@ private:
         return n >= written_ || (n >= sending_first_ && at(n).begin >= how.bytes_written);
     }
     void append_question();
-    bool may_ask_for_order() noexcept;
     /// False: the connection cannot go on.
     bool take_token(resp3::node const& answer, std::uint32_t token, op_queue& done) noexcept;
     void fail_unproved(error_code const& ec, op_queue& done) noexcept;

@@ -142,6 +142,10 @@ void append_numbers(writer& w) {
     w.number("subscriptions_lost_total", "counter", "Connections of subscriptions that ended, with RESP2.",
              [](S s) { return s.events.subscriptions_lost; });
     w.number("repeated_total", "counter", "Requests that were sent anew.", [](S s) { return s.events.repeated; });
+    w.number("renewed_total", "counter", "New credentials that the server accepted without a new connection.",
+             [](S s) { return s.events.renewed; });
+    w.number("not_renewed_total", "counter", "New credentials that it refused, or that could not be had.",
+             [](S s) { return s.events.not_renewed; });
     w.number("requests_total", "counter", "Requests accepted for sending.", [](S s) { return s.traffic.requests; });
     w.number("commands_total", "counter", "Commands in them.", [](S s) { return s.traffic.commands; });
     w.number("replies_total", "counter", "Replies received.", [](S s) { return s.traffic.replies; });

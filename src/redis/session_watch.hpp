@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 namespace fairlead::redis::impl {
 
@@ -27,6 +28,12 @@ public:
     virtual void left_alone([[maybe_unused]] bool answers_due) noexcept {}
     /// connection_core::give_back() has been called.
     virtual void given_back() noexcept {}
+
+    /// connection_core::renew() has been called.
+    virtual void renewal_wanted() noexcept {}
+    /// connection_core::authenticate() has an answer. `text` is that of a refusal.
+    virtual void authenticated([[maybe_unused]] error_code const& ec, [[maybe_unused]] std::string_view text) noexcept {
+    }
 
     virtual void retain() noexcept = 0;
     virtual void release() noexcept = 0;

@@ -116,7 +116,7 @@ public:
 
     std::optional<redis::client> db;
     tally t{nullptr};
-    std::array<int, 8> events{};
+    std::array<int, 9> events{};
 };
 
 TEST_F(RealRedisClient, X01_NobodyGetsAnotherOnesAnswerWhileTheServerIsKilledAndFrozen) {

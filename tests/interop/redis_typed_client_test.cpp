@@ -160,6 +160,17 @@ TEST_P(RealRedisCalls, AFunctionOfALibraryIsLoadedWhenTheServerHasNone) {
             auto const n = co_await std::move(adding);
             EXPECT_EQ(n, i);
         }
+        for (int i = 0; i != 2; ++i) {
+            auto forgetting_again = c.function_flush();
+            co_await std::move(forgetting_again);
+            auto dealing = c.call(redis::transaction(cmd::fcall<long>(library, "add", "n", 1), cmd::get<long>("n")));
+            auto done = co_await std::move(dealing);
+            EXPECT_EQ(std::get<0>(*done).value(), 4 + 2 * i);
+            auto calling = c.call(redis::pipeline(cmd::fcall<long>(library, "add", "n", 1), cmd::get<long>("n")));
+            auto const [n, same] = co_await std::move(calling);
+            EXPECT_EQ(n.value(), 5 + 2 * i);
+            EXPECT_EQ(same.value(), 5 + 2 * i);
+        }
         auto failing = c.async_exec(cmd::fcall<long>(library, "subtract", "n", 1), as_tuple);
         auto const [ec, n] = co_await std::move(failing);
         EXPECT_EQ(ec, redis::error::server_error);

@@ -117,6 +117,37 @@ TEST(RedisScript, AFunctionThatIsMissingIsLoadedOnce) {
     });
 }
 
+TEST(RedisScript, APipelineAndATransactionLoadTheLibrariesOfTheirFunctions) {
+    redis::function_source const library("#!lua name=sums");
+    std::vector<std::string> heard;
+    bool is_loaded = false, is_queued = false;
+    auto const server = typed_server(heard, [&](std::string const& line, int) -> std::string {
+        if (line.starts_with("FUNCTION "))
+            return std::exchange(is_loaded, true) ? "-ERR Library 'sums' already exists\r\n" : bulk("sums");
+        if (line == "MULTI" || line == "EXEC") {
+            is_queued = line == "MULTI";
+            return is_queued ? "+OK\r\n" : "*2\r\n:3\r\n:7\r\n";
+        }
+        if (is_queued)
+            return "+QUEUED\r\n";
+        return line.starts_with("INCR") ? ":7\r\n" : is_loaded ? ":3\r\n" : "-ERR Function not found\r\n";
+    });
+    play_typed(server, [&](typed_scene& s) -> awaitable<void> {
+        is_loaded = is_queued = false;
+        for (int i = 0; i != 2; ++i) {
+            auto calling =
+                s.db.call(redis::pipeline(redis::cmd::fcall<long>(library, "sum", "k", 1, 2), redis::cmd::incr("n")));
+            auto const [sum, n] = co_await std::move(calling);
+            EXPECT_EQ(sum.value(), 3);
+            EXPECT_EQ(n.value(), 7);
+        }
+        auto dealing = s.db.call(redis::transaction(redis::cmd::fcall<long>(library, "sum"), redis::cmd::incr("n")));
+        auto done = co_await std::move(dealing);
+        EXPECT_EQ(std::get<0>(*done).value(), 3);
+        EXPECT_EQ(std::get<1>(*done).value(), 7);
+    });
+}
+
 TEST(RedisScript, ALibraryWithoutTheFunctionEndsTheCall) {
     redis::function_source const library("#!lua name=sums");
     std::vector<std::string> heard;

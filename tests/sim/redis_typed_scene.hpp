@@ -13,10 +13,10 @@ namespace fairlead::test {
 
 /// The things of a test of typed commands in a world.
 struct typed_scene {
-    typed_scene(sim::world& w, io_context& c, redis::config_view const& cfg)
+    typed_scene(sim::world& w, io_context& c, redis::config_view const& cfg, redis::client_options const& options)
         : world(w),
           context(c),
-          db(c, cfg, {.pause_min = 5ms, .pause_max = 20ms}) {}
+          db(c, cfg, options) {}
     awaitable<void> rest(std::chrono::nanoseconds d) {
         steady_timer t(context, d);
         auto waiting = t.async_wait();
@@ -38,8 +38,8 @@ struct typed_scene {
 using typed_body = std::function<awaitable<void>(typed_scene&)>;
 
 inline awaitable<void> run_typed(sim::world& w, io_context& context, typed_body const& body,
-                                 redis::config_view const& cfg) {
-    typed_scene s(w, context, cfg);
+                                 redis::config_view const& cfg, redis::client_options const& options) {
+    typed_scene s(w, context, cfg, options);
     auto resting = s.rest(100ms); // until the server listens
     co_await std::move(resting);
     bool is_over = false;
@@ -72,12 +72,13 @@ inline awaitable<void> play_at_once(io_context& context, script const& s) {
 }
 
 inline void play_typed(script const& server, typed_body const& body,
-                       redis::config_view const& cfg = {.address = "10.0.0.1"}, bool is_at_once = false) {
+                       redis::config_view const& cfg = {.address = "10.0.0.1"}, bool is_at_once = false,
+                       redis::client_options const& options = {.pause_min = 5ms, .pause_max = 20ms}) {
     sim::for_each_seed(worlds(), [&](sim::world& w) {
         auto& redis = w.add_server("redis", [&server, is_at_once](sim::host& h) {
             return is_at_once ? play_at_once(h.context(), server) : play(h.context(), server);
         });
-        w.add_host("app", [&](sim::host& h) { return run_typed(w, h.context(), body, cfg); });
+        w.add_host("app", [&](sim::host& h) { return run_typed(w, h.context(), body, cfg, options); });
         finish(w);
         redis.kill(); // It refers to what the body owns.
     });

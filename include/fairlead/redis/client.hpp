@@ -228,6 +228,13 @@ public:
     /// Threads    any
     awaitable<lease> acquire();
 
+    /// Asks client_options::ask_credentials now, and has AUTH sent on all connections, without making them anew. Calls
+    /// that were made before have the old credentials, and later ones the new ones. A connection of the pool gets them
+    /// when it has nothing else to do and no transaction is open. The events renewed and not_renewed tell of the shared
+    /// connection; a refusal leaves the old credentials in force. Without that option it does nothing.
+    /// Threads    any
+    void renew_credentials() noexcept;
+
     /// Ends async_run, and all requests.
     /// Threads    any
     void cancel() noexcept;

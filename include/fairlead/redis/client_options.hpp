@@ -29,6 +29,8 @@ enum class event_kind : unsigned char {
     /// Messages may be missed until the next restored.
     subscriptions_lost,
     gave_up, ///< async_run ends: event::why. Calls fail at once from now on.
+    renewed,     ///< The shared connection has new credentials, without being made anew.
+    not_renewed, ///< It has not: event::why, and event::server_text of a refusal. It goes on with the old ones.
 };
 
 /// The argument of client_options::on_event. Its texts are of the call only.
@@ -45,6 +47,9 @@ struct client_event {
 struct credentials {
     std::string username{};
     std::string password{};
+    /// The time after which they are asked for again, while there is a connection: AUTH then goes out on it. Zero: with
+    /// the next connection, or when client::renew_credentials() is called.
+    std::chrono::milliseconds valid_for{0};
 };
 
 /// The part of a client's behaviour that is not that of one connection.
@@ -73,7 +78,9 @@ struct client_options {
     std::size_t subscription_bytes = 16 * 1024 * 1024;
 
     /// Asked before each connection, in place of config::username and password: for those that change. It runs on the
-    /// client's loop. An exception of it ends the attempt.
+    /// client's loop. An exception of it ends the attempt. It is also asked when credentials::valid_for is over, and by
+    /// client::renew_credentials(). After an exception the connections go on then, and it is asked again after
+    /// pause_max.
     std::function<credentials()> ask_credentials{};
     /// Runs on the client's loop, and may use the client. It must not throw.
     std::function<void(client_event const&)> on_event{};
@@ -96,6 +103,8 @@ struct client_counters {
     /// Connections of subscriptions that ended or could not be made, with RESP2.
     std::uint64_t subscriptions_lost;
     std::uint64_t repeated; ///< Requests that were sent anew, since a connection was lost or the server was not able.
+    std::uint64_t renewed;  ///< New credentials that the server accepted on the shared connection.
+    std::uint64_t not_renewed; ///< ... that it refused, or that there were none.
 };
 
 } // namespace fairlead::redis

@@ -51,7 +51,8 @@ struct batch_part {
     request const* command;
     stored_code const* code; // or null
 };
-/// MULTI, the commands of `parts`, and EXEC.
+/// MULTI, the commands of `parts`, and EXEC. Before them each library of a function that they call is loaded, as far as
+/// the server lacks it.
 FAIRLEAD_EXPORT request in_transaction(batch_part const* parts, std::size_t count);
 FAIRLEAD_EXPORT request in_sequence(batch_part const* parts, std::size_t count);
 
@@ -206,7 +207,10 @@ template <class Result = ignore_t> command<Result> make_command(std::string_view
 template <class... Result> class pipeline_response {
 public:
     using value_type = std::tuple<result<Result>...>;
-    explicit pipeline_response(std::array<impl::read_function, sizeof...(Result)> const& read) : read_(read) {}
+    /// `before` replies come before those of the commands: libraries of functions that were loaded.
+    explicit pipeline_response(std::array<impl::read_function, sizeof...(Result)> const& read, std::size_t before = 0)
+        : read_(read),
+          before_(before) {}
 
     value_type& value() & noexcept { return values_; }
     value_type const& value() const& noexcept { return values_; }
@@ -218,16 +222,19 @@ public:
         return {this,
                 [](void* object, std::size_t index, reply_view const& reply) {
                     auto& self = *static_cast<pipeline_response*>(object);
+                    if (index < self.before_) // The calls tell whether their library is there.
+                        return error_code();
                     reply_reader in(reply);
-                    return impl::read_nth(in, self.values_, self.read_.data(), index,
+                    return impl::read_nth(in, self.values_, self.read_.data(), index - self.before_,
                                           std::index_sequence_for<Result...>());
                 },
-                sizeof...(Result)};
+                before_ + sizeof...(Result)};
     }
 
 private:
     value_type values_;
     std::array<impl::read_function, sizeof...(Result)> read_;
+    std::size_t before_;
 };
 
 namespace impl {
@@ -261,7 +268,7 @@ public:
         request_ = impl::in_sequence(parts, sizeof...(Result));
     }
     request const& req() const noexcept { return request_; }
-    response_type response() const { return response_type(read_); }
+    response_type response() const { return response_type(read_, request_.expected_replies() - sizeof...(Result)); }
     /// The most time that an execution may take: request::set_timeout().
     void set_timeout(std::chrono::milliseconds t) noexcept { request_.set_timeout(t); }
 
@@ -308,7 +315,11 @@ private:
 template <class... Result> class transaction_response {
 public:
     using value_type = transaction_result<Result...>;
-    explicit transaction_response(std::array<impl::read_function, sizeof...(Result)> const& read) : read_(read) {}
+    /// `before` as of a pipeline_response.
+    explicit transaction_response(std::array<impl::read_function, sizeof...(Result)> const& read,
+                                  std::size_t before = 0)
+        : read_(read),
+          before_(before) {}
 
     value_type& value() & noexcept { return value_; }
     value_type const& value() const& noexcept { return value_; }
@@ -320,15 +331,18 @@ public:
         return {this,
                 [](void* object, std::size_t index, reply_view const& reply) {
                     auto& self = *static_cast<transaction_response*>(object);
+                    if (index < self.before_)
+                        return error_code();
                     reply_reader in(reply);
-                    return self.value_.read_from(in, index, self.read_.data());
+                    return self.value_.read_from(in, index - self.before_, self.read_.data());
                 },
-                sizeof...(Result) + 2};
+                before_ + sizeof...(Result) + 2};
     }
 
 private:
     value_type value_;
     std::array<impl::read_function, sizeof...(Result)> read_;
+    std::size_t before_;
 };
 
 /// MULTI, several commands, and EXEC, in one request.
@@ -344,7 +358,7 @@ public:
         request_ = impl::in_transaction(parts, sizeof...(Result));
     }
     request const& req() const noexcept { return request_; }
-    response_type response() const { return response_type(read_); }
+    response_type response() const { return response_type(read_, request_.expected_replies() - sizeof...(Result) - 2); }
     /// The most time that an execution may take: request::set_timeout().
     void set_timeout(std::chrono::milliseconds t) noexcept { request_.set_timeout(t); }
 

@@ -43,7 +43,8 @@ template <class Text> struct basic_config {
     bool keep_unsent = false; ///< Requests not yet written when a connection ends wait for the next async_run.
     /// Behind each batch of requests a PING is sent with a token that no other has. Until the server has answered with
     /// that token, none of these requests completes. Any other answer ends the session, and they end with
-    /// error::answers_out_of_order: the server, or something on the way to it, has mixed up the answers.
+    /// error::answers_out_of_order: the server, or something on the way to it, has mixed up the answers. A refusal as
+    /// any command gets it, such as LOADING, is no other answer.
     bool check_order = false;
     bool dedicated = false; ///< One caller only: SELECT, WATCH, open transactions and blocking commands are allowed.
 

@@ -75,8 +75,10 @@ struct exec_op : outcome_record {
     redis::request const* request;
     void* object;
     deliver_function deliver;
-    std::uint64_t first_entry; ///< its place in the multiplexer's ring; 0 before it has one
-    std::uint32_t failed_at;   ///< with an error: the reply that had it, if it is one of a reply
+    /// Its place in the multiplexer's ring; 0 before it has one. When it has ended with its connection, the number of
+    /// the text of that one's events.
+    std::uint64_t first_entry;
+    std::uint32_t failed_at; ///< with an error: the reply that had it, if it is one of a reply
     static constexpr std::uint32_t subscription = UINT32_MAX; ///< which has no reply but its refusal
     std::uint32_t limit_ms;                                   ///< 0: none
     std::uint32_t due_ms;                                     ///< when that is over, on the multiplexer's clock
@@ -136,6 +138,7 @@ struct discard_settings {
 using settings_of_run = std::unique_ptr<config, discard_settings>;
 FAIRLEAD_EXPORT settings_of_run keep_settings(config_view const& cfg);
 /// Names the command that has failed.
+/// Throws     unexpected_error, which is for the caller, when it ended with its connection
 FAIRLEAD_EXPORT std::string describe_failed(exec_op const& o);
 
 struct execute : fairlead::impl::operation::primitive<execute> {

@@ -49,7 +49,8 @@ private:
 };
 
 /// The source of a library of functions, which begins with "#!lua name=...". A call of one of its functions loads it,
-/// when the server has no such function. A copy is cheap.
+/// when the server has no such function. A pipeline or a transaction loads it first, unless the server has a library of
+/// that name. A copy is cheap.
 ///
 /// Threads    any
 class function_source {

@@ -206,6 +206,27 @@ TEST(Catalogue, P20_AnotherAnswerThanTheTokenEndsAllThatIsInFlight) {
     }
 }
 
+TEST(Catalogue, P20_AServerThatRefusesEverythingKeepsTheOrder) {
+    for (std::string const& refusal : {"-LOADING Redis is loading the dataset in memory\r\n"s, "-BUSY a script\r\n"s,
+                                       "-NOPERM no ping\r\n"s, "-NOAUTH Authentication required.\r\n"s,
+                                       "-MISCONF no space\r\n"s, "-MASTERDOWN gone\r\n"s, "-CLUSTERDOWN gone\r\n"s}) {
+        multiplexer_bench bench(that_checks_order());
+        call<std::string> first("GET", "a"), second("GET", "b");
+        bench.add(first);
+        bench.flush();
+        EXPECT_FALSE(bench.feed(refusal)) << refusal;
+        EXPECT_FALSE(first.done());
+        EXPECT_FALSE(bench.feed(refusal)) << "in the place of the token";
+        EXPECT_TRUE(first.done());
+        EXPECT_EQ(first.error(), redis::condition::refused_by_server);
+        bench.add(second);
+        bench.flush();
+        EXPECT_FALSE(bench.feed(bulk("B") + token(2)));
+        EXPECT_EQ(second.resp, "B");
+        EXPECT_EQ(bench.mux.pending(), 0U);
+    }
+}
+
 TEST(Catalogue, P20_WhatIsAnsweredWithoutATokenBehindItIsUnknownWhenTheConnectionEnds) {
     multiplexer_bench bench(that_checks_order());
     call<std::string> first("GET", "a");

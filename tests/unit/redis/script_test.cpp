@@ -50,13 +50,23 @@ TEST(RedisScriptObject, ABatchThatFlushesScriptsHasTheSourceAgain) {
               "EVAL return 1 0; SCRIPT FLUSH; EVAL return 1 0");
 }
 
+TEST(RedisScriptObject, ABatchLoadsEachLibraryOnceAndBeforeItsTransaction) {
+    redis::function_source const one("#!lua name=one"), two("#!lua name=two");
+    auto const all = redis::pipeline(cmd::incr("n"), cmd::fcall<long>(one, "f"), cmd::fcall<long>(two, "g"),
+                                     cmd::fcall<long>(redis::function_source("#!lua name=one"), "f"));
+    EXPECT_EQ(words_of(all),
+              "FUNCTION LOAD #!lua name=one; FUNCTION LOAD #!lua name=two; INCR n; FCALL f 0; FCALL g 0; FCALL f 0");
+    EXPECT_EQ(words_of(redis::transaction(cmd::fcall<long>(one, "f"))),
+              "FUNCTION LOAD #!lua name=one; MULTI; FCALL f 0; EXEC");
+}
+
 TEST(RedisScriptObject, AFunctionIsCalledByItsName) {
     redis::function_source const library("#!lua name=l");
     EXPECT_EQ(words_of(cmd::fcall<long>(library, "f", "k", 1)), "FCALL f 1 k 1");
     EXPECT_EQ(words_of(cmd::fcall<long>(library, "f", "k", 1, 2)), "FCALL f 1 k 1 2");
     EXPECT_EQ(words_of(cmd::fcall_ro<long>(library, "f")), "FCALL_RO f 0");
     EXPECT_EQ(words_of(cmd::fcall<long>(library, "f").with_source()), "FCALL f 0");
-    EXPECT_EQ(words_of(redis::pipeline(cmd::fcall<long>(library, "f"))), "FCALL f 0");
+    EXPECT_EQ(words_of(redis::pipeline(cmd::fcall<long>(library, "f"))), "FUNCTION LOAD #!lua name=l; FCALL f 0");
 }
 
 } // namespace fairlead::test

@@ -1,0 +1,92 @@
+// The exception of a call whose connection ended says what came before.
+#include <gtest/gtest.h>
+
+#include <sim/redis_typed_scene.hpp>
+
+#include <fairlead/redis/unexpected_error.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace fairlead::test {
+namespace {
+
+script breaks_with(std::string last_words) {
+    return [last_words](hand& h, int generation) -> awaitable<void> {
+        auto greeting = h.greet();
+        co_await std::move(greeting);
+        auto reading = h.skip(1);
+        co_await std::move(reading);
+        if (generation == 0) {
+            auto breaking = h.send(last_words);
+            co_await std::move(breaking);
+            co_return;
+        }
+        auto answering = h.send(":1\r\n");
+        co_await std::move(answering);
+        auto draining = h.skip(1);
+        co_await std::move(draining);
+    };
+}
+
+struct caught_error {
+    error_code ec;
+    std::string what, events;
+    bool is_unexpected = false;
+};
+
+/// Named, for it is awaited in a catch block of nobody.
+awaitable<caught_error> catch_of(redis::client& db) {
+    caught_error c;
+    try {
+        auto calling = db.incr("n");
+        co_await std::move(calling);
+    } catch (redis::unexpected_error const& e) {
+        c = {e.code(), e.what(), std::string(e.recent_events()), true};
+    } catch (system_error const& e) {
+        c = {e.code(), e.what(), {}, false};
+    }
+    co_return c;
+}
+
+TEST(RedisUnexpectedError, ACallThatEndsWithItsConnectionHasTheEvents) {
+    for (std::string const& last_words : {std::string("?no RESP\r\n"), std::string()})
+        play_typed(breaks_with(last_words), [&](typed_scene& s) -> awaitable<void> {
+            auto calling = catch_of(s.db);
+            auto const caught = co_await std::move(calling);
+            EXPECT_TRUE(caught.is_unexpected) << caught.what;
+            EXPECT_EQ(caught.ec, redis::error::maybe_executed);
+            EXPECT_TRUE(caught.what.starts_with("redis INCR: ")) << caught.what;
+            EXPECT_EQ(caught.what.find('\n'), std::string::npos) << "it is short";
+            EXPECT_NE(caught.events.find("ready, RESP3"), std::string::npos) << caught.events;
+            EXPECT_NE(caught.events.find("ended: "), std::string::npos) << caught.events;
+        });
+}
+
+TEST(RedisUnexpectedError, RefusalsAndCancellationsArePlain) {
+    play_typed(
+        [](hand& h, int) -> awaitable<void> {
+            auto greeting = h.greet();
+            co_await std::move(greeting);
+            auto reading = h.skip(1);
+            co_await std::move(reading);
+            auto refusing = h.send("-WRONGTYPE no\r\n");
+            co_await std::move(refusing);
+            auto draining = h.skip(10);
+            co_await std::move(draining);
+        },
+        [](typed_scene& s) -> awaitable<void> {
+            auto calling = catch_of(s.db);
+            auto const refused = co_await std::move(calling);
+            EXPECT_FALSE(refused.is_unexpected);
+            EXPECT_EQ(refused.ec, redis::error::wrong_type);
+            steady_timer soon(s.context, 50ms);
+            soon.async_wait([&s](error_code) { s.db.cancel(); });
+            auto waiting = catch_of(s.db);
+            auto const cancelled = co_await std::move(waiting);
+            EXPECT_FALSE(cancelled.is_unexpected) << cancelled.what;
+        });
+}
+
+} // namespace
+} // namespace fairlead::test
