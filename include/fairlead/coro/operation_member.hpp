@@ -12,7 +12,7 @@
 namespace fairlead::impl::coro {
 
 /// The part that is the same for all operations.
-class operation_root : public group_member, public await_record {
+class FAIRLEAD_EXPORT operation_root : public group_member, public await_record {
 public:
     operation_root(operation_root const&) = delete;
     operation_root& operator=(operation_root const&) = delete;

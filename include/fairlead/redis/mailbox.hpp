@@ -20,7 +20,7 @@ struct mailbox_op : fairlead::impl::sync::wait_op {
 };
 
 /// All but the constructor and the destructor happens under the lock of the domain, or takes it.
-class mailbox : public fairlead::impl::sync::waited_object {
+class FAIRLEAD_EXPORT mailbox : public fairlead::impl::sync::waited_object {
 public:
     template <class Executor> mailbox(Executor const& e, std::size_t messages_max, std::size_t bytes_max)
         : waited_object(e),

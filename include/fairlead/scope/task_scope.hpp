@@ -59,7 +59,7 @@ private:
 template <class F, class... Args> using kept_call_of = kept_call<std::decay_t<F>, std::decay_t<Args>...>;
 
 /// The part of a scope that does not depend on what its tasks return.
-class scope_core final : coro::group_owner {
+class FAIRLEAD_EXPORT scope_core final : coro::group_owner {
 public:
     FAIRLEAD_EXPORT scope_core(any_io_executor const& e, scope_options const& o);
     scope_core(scope_core const&) = delete;

@@ -14,7 +14,7 @@ using barrier = basic_barrier<>;
 namespace impl::sync {
 
 /// Those that have arrived are those that wait: one that is cancelled takes its arrival back.
-class barrier_core final : public waited_object {
+class FAIRLEAD_EXPORT barrier_core final : public waited_object {
 public:
     template <class Executor> barrier_core(Executor const& e, std::size_t n) : waited_object(e), expected_(n) {
         FAIRLEAD_ASSERT(n != 0);

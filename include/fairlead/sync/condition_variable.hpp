@@ -23,7 +23,7 @@ struct notified_op : owning_op {
     notified_op() noexcept {}
 };
 
-class condition_core final : public waited_object {
+class FAIRLEAD_EXPORT condition_core final : public waited_object {
 public:
     template <class Executor> explicit condition_core(Executor const& e) : waited_object(e) {}
     FAIRLEAD_EXPORT ~condition_core();

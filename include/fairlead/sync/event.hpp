@@ -13,7 +13,7 @@ using event = basic_event<>;
 
 namespace impl::sync {
 
-class event_core final : public waited_object {
+class FAIRLEAD_EXPORT event_core final : public waited_object {
 public:
     template <class Executor> event_core(Executor const& e, bool is_set) : waited_object(e), is_set_(is_set) {}
     FAIRLEAD_EXPORT ~event_core();

@@ -13,7 +13,7 @@ using latch = basic_latch<>;
 
 namespace impl::sync {
 
-class latch_core final : public waited_object {
+class FAIRLEAD_EXPORT latch_core final : public waited_object {
 public:
     template <class Executor> latch_core(Executor const& e, std::size_t n) : waited_object(e), left_(n) {}
     FAIRLEAD_EXPORT ~latch_core();

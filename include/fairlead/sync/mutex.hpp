@@ -25,7 +25,7 @@ namespace impl::sync {
 
 struct guard_access;
 
-class mutex_core final : public owned_object {
+class FAIRLEAD_EXPORT mutex_core final : public owned_object {
 public:
     template <class Executor> explicit mutex_core(Executor const& e) : owned_object(e) {}
     FAIRLEAD_EXPORT ~mutex_core();

@@ -29,7 +29,7 @@ struct owning_op : wait_op {
     owning_op() noexcept {}
 };
 
-class owned_object : public waited_object {
+class FAIRLEAD_EXPORT owned_object : public waited_object {
 public:
     /// Those that wait complete with operation_aborted. Returns how many.
     FAIRLEAD_EXPORT std::size_t cancel() noexcept;

@@ -18,7 +18,7 @@ using rate_limiter = basic_rate_limiter<>;
 
 namespace impl::sync {
 
-class limiter_core final : public waited_object {
+class FAIRLEAD_EXPORT limiter_core final : public waited_object {
 public:
     template <class Executor> limiter_core(Executor const& e, bucket_shape const& s)
         : waited_object(e),

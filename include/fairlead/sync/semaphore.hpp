@@ -13,7 +13,7 @@ using semaphore = basic_semaphore<>;
 
 namespace impl::sync {
 
-class semaphore_core final : public owned_object {
+class FAIRLEAD_EXPORT semaphore_core final : public owned_object {
 public:
     template <class Executor> semaphore_core(Executor const& e, std::size_t permits)
         : owned_object(e),

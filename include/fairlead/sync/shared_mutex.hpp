@@ -13,7 +13,7 @@ using shared_mutex = basic_shared_mutex<>;
 
 namespace impl::sync {
 
-class shared_mutex_core final : public owned_object {
+class FAIRLEAD_EXPORT shared_mutex_core final : public owned_object {
 public:
     /// In the amount of an op.
     enum kind : std::size_t { exclusive, shared };
