@@ -55,6 +55,13 @@ std::shared_ptr<std::string const> find_ending(std::uint64_t number) noexcept {
     return place.number == number ? place.events : nullptr;
 }
 
+void forget_endings() noexcept {
+    auto& e = of_process();
+    decltype(e.all) old; // goes after the lock
+    std::lock_guard const guard(e.lock);
+    e.all.swap(old);
+}
+
 } // namespace impl
 
 unexpected_error::unexpected_error(error_code const& ec, std::string const& what,

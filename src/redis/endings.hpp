@@ -14,5 +14,7 @@ namespace fairlead::redis::impl {
 std::uint32_t note_ending(std::string&& events) noexcept;
 /// Null: none, or too many have ended since. Any thread.
 std::shared_ptr<std::string const> find_ending(std::uint64_t number) noexcept;
+/// For those who count memory: the table is empty afterwards. Any thread.
+void forget_endings() noexcept;
 
 } // namespace fairlead::redis::impl
