@@ -72,7 +72,7 @@ struct request_access {
         r.pieces_ = piecewise::reply;
         return r;
     }
-    static request with_argument_in_pieces(request const& from, std::string_view placeholder, std::uint64_t bytes) {
+    static request with_argument_in_pieces(request const& from, std::string_view marker, std::uint64_t bytes) {
         request r;
         arguments_of words(from.payload());
         append_command_header(r.payload_, words.left());
@@ -82,7 +82,7 @@ struct request_access {
             auto const text = words.next();
             if (is_name)
                 name = text;
-            if (text != placeholder) {
+            if (text != marker) {
                 append_argument(r.payload_, text);
                 continue;
             }
@@ -173,8 +173,8 @@ request replaced(request const& from, std::size_t first, std::initializer_list<s
 }
 
 request with_reply_in_pieces(request const& from) { return request_access::with_reply_in_pieces(from); }
-request with_argument_in_pieces(request const& from, std::string_view placeholder, std::uint64_t bytes) {
-    return request_access::with_argument_in_pieces(from, placeholder, bytes);
+request with_argument_in_pieces(request const& from, std::string_view marker, std::uint64_t bytes) {
+    return request_access::with_argument_in_pieces(from, marker, bytes);
 }
 request const& request_for_piece(piecewise kind) {
     static request const in = request_access::for_piece(piecewise::next_in);

@@ -95,7 +95,7 @@ private:
 };
 
 FAIRLEAD_EXPORT request with_reply_in_pieces(request const& from);
-FAIRLEAD_EXPORT request with_argument_in_pieces(request const& from, std::string_view placeholder, std::uint64_t bytes);
+FAIRLEAD_EXPORT request with_argument_in_pieces(request const& from, std::string_view marker, std::uint64_t bytes);
 FAIRLEAD_EXPORT awaitable<std::optional<value_reader>> read_value(client& db, request r);
 FAIRLEAD_EXPORT awaitable<std::optional<value_reader>> read_value(lease& own, request r);
 /// `refusal` is that of the response.
