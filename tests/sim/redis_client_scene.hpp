@@ -37,6 +37,13 @@ struct client_scene {
         client.async_run([this](error_code ec) { ended = ec; });
     }
     std::size_t count(event_kind k) const { return static_cast<std::size_t>(std::ranges::count(events, k)); }
+    /// It has told so after the latest loss.
+    bool is_restored() const {
+        auto const at = std::ranges::find_if(events.rbegin(), events.rend(), [](event_kind k) {
+            return k == event_kind::restored || k == event_kind::lost || k == event_kind::subscriptions_lost;
+        });
+        return at != events.rend() && *at == event_kind::restored;
+    }
     awaitable<void> rest(std::chrono::nanoseconds d) {
         steady_timer t(context, d);
         auto waiting = t.async_wait();

@@ -434,9 +434,12 @@ TEST(RedisSubscription, WithResp2ComesBackByItselfAndDisturbsNoCall) {
             co_await std::move(lost);
             client_call echo("ECHO", "meanwhile");
             echo.start(s.client);
-            auto restored = s.until([&] { return s.count(event_kind::restored) == round && echo.is_done(); });
+            auto restored = s.until([&] { return s.is_restored() && echo.is_done(); });
             co_await std::move(restored);
             EXPECT_FALSE(echo.end);
+            // Where the ends of two connections are heard of one after the other, each is a loss of its own.
+            auto const times = s.count(event_kind::restored);
+            EXPECT_TRUE(times == round || (is_all && times == round + 1)) << times;
             EXPECT_EQ(s.client.counters().subscriptions_lost, round);
             EXPECT_EQ(s.count(event_kind::lost), is_all ? 1U : 0U) << "the calls kept their connection";
         }
