@@ -39,42 +39,27 @@ void wait_domain::with_lock(void (*f)(void*) noexcept, void* arg) noexcept {
     lock_.unlock();
 }
 
-void wait_domain::append(wait_list& l, wait_op& o) noexcept {
-    if (l.empty()) {
-        l.previous_ = nullptr;
-        l.next_ = first_;
-        if (first_)
-            first_->previous_ = &l;
-        first_ = &l;
-    }
-    o.list = &l;
-    ++l.size_;
-    l.ops_.push_back(o);
+void wait_domain::get_to_know(wait_list& l) noexcept {
+    l.is_known_ = true;
+    l.previous_ = nullptr;
+    l.next_ = first_;
+    if (first_)
+        first_->previous_ = &l;
+    first_ = &l;
 }
 
-void wait_domain::take(wait_op& o) noexcept {
-    wait_list& l = *o.list;
-    op_queue::unlink(o);
-    --l.size_;
-    o.list = nullptr;
-    if (!l.empty())
-        return;
-    (l.previous_ ? l.previous_->next_ : first_) = l.next_;
-    if (l.next_)
-        l.next_->previous_ = l.previous_;
+void wait_domain::forget_known(wait_list& l) noexcept {
+    under_lock([this, &l]() noexcept {
+        (l.previous_ ? l.previous_->next_ : first_) = l.next_;
+        if (l.next_)
+            l.next_->previous_ = l.previous_;
+    });
 }
 
 void wait_domain::end_wait(wait_op& o, int error, op_queue& ready) noexcept {
     take(o);
     o.result = {error, 0, 0};
     ready.push_back(o);
-}
-
-wait_op& wait_domain::release_first(wait_list& l) noexcept {
-    wait_op& o = l.front();
-    take(o);
-    o.result = {0, 0, 0};
-    return o;
 }
 
 std::size_t wait_domain::end_all(wait_list& l, int error, op_queue& ready) noexcept {
@@ -96,11 +81,12 @@ void wait_domain::cancel(wait_op& o) noexcept {
 
 void wait_domain::take_pending(op_queue& to) noexcept {
     look([&] {
-        while (first_) {
-            wait_op& o = first_->front();
-            take(o);
-            to.push_back(o);
-        }
+        for (wait_list* l = first_; l; l = l->next_)
+            while (!l->empty()) {
+                wait_op& o = l->front();
+                take(o);
+                to.push_back(o);
+            }
         return true;
     });
 }

@@ -22,7 +22,7 @@ TEST(CoreEnds, EveryWaitEndsAsTheModelOfItsChannelSays) {
     std::size_t waits = 0;
     sim::for_each_seed(test::scaled(300, 30), [&waits](world& w) {
         ends_scene s(w);
-        w.run();
+        s.run();
         s.settle();
         EXPECT_EQ(s.account.faults(), "");
         waits += s.waits();

@@ -2,11 +2,13 @@
 // ends it.
 #pragma once
 
+#include <fairlead/coro/spawn.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/sync/broadcast.hpp>
 #include <fairlead/sync/message_channel.hpp>
 #include <fairlead/sync/oneshot.hpp>
 #include <fairlead/sync/watch.hpp>
+#include <fairlead/token/detached.hpp>
 
 #include <sim/sync_subject.hpp>
 
@@ -128,18 +130,42 @@ private:
         buffer_.pop_front();
         return first;
     }
-    void receive() {
+    wait& begin_receive() {
         auto& w = new_wait(gives());
         if (w.amount != 0 || is_closed_)
             w.expected = outcome::succeeds;
         else
             queue_.push_back(&w);
         ++receives_open_;
-        any_receiver().async_next(handler(w, [this, &w](error_code ec, std::optional<ends_message> m) {
-            --receives_open_;
-            check(!ec || !m, "a receive that has failed has a message");
-            check(ec || (m ? m->id : 0) == w.amount, "a receive gets the message of another one");
-        }));
+        return w;
+    }
+    void end_receive(wait const& w, error_code const& ec, std::optional<ends_message> const& m) {
+        --receives_open_;
+        check(!ec || !m, "a receive that has failed has a message");
+        check(ec || (m ? m->id : 0) == w.amount, "a receive gets the message of another one");
+    }
+    void receive() {
+        if (below(3) == 0)
+            return co_spawn(any_receiver().get_executor(), await_message(), detached);
+        auto& w = begin_receive();
+        any_receiver().async_next(
+            handler(w, [this, &w](error_code ec, std::optional<ends_message> m) { end_receive(w, ec, m); }));
+    }
+    /// In a coroutine that nobody can ask to end. It has just been dequeued: its budget does not put the beginning off.
+    awaitable<void> await_message() {
+        co_await this_coro::yield();
+        if (receivers_.empty())
+            co_return;
+        auto& w = begin_receive();
+        w.is_asked = false;
+        error_code ec;
+        std::optional<ends_message> m;
+        try {
+            m = co_await any_receiver().async_next();
+        } catch (system_error const& e) {
+            ec = e.code();
+        }
+        this->end(w, ec, [&] { end_receive(w, ec, m); });
     }
     void drop_receiver() {
         if (receivers_.size() == 1) {
@@ -210,9 +236,8 @@ private:
         if (!senders_.empty())
             check(any_sender().is_closed() == is_closed_, "it is closed or it is not");
     }
-    void send() {
-        auto m = new_message();
-        auto& w = new_wait(m.id);
+    wait& begin_send(std::size_t id) {
+        auto& w = new_wait(id);
         if (is_closed_)
             w.expected = outcome::is_closed;
         else if (takes(w.amount))
@@ -220,7 +245,30 @@ private:
         else
             sends_.push_back(&w);
         ++sends_open_;
+        return w;
+    }
+    void send() {
+        if (below(3) == 0)
+            return co_spawn(context_, await_room(), detached);
+        auto m = new_message();
+        auto& w = begin_send(m.id);
         any_sender().async_send(std::move(m), handler(w, [this](error_code) { --sends_open_; }));
+    }
+    /// As await_message().
+    awaitable<void> await_room() {
+        co_await this_coro::yield();
+        if (senders_.empty())
+            co_return;
+        auto m = new_message();
+        auto& w = begin_send(m.id);
+        w.is_asked = false;
+        error_code ec;
+        try {
+            co_await any_sender().async_send(std::move(m));
+        } catch (system_error const& e) {
+            ec = e.code();
+        }
+        end(w, ec, [this] { --sends_open_; });
     }
     void try_send() {
         auto m = new_message();

@@ -29,11 +29,13 @@ public:
                     s->check_abandoned();
             });
     }
+    /// Until nothing happens any more. Coroutines may wait for something that settle() has yet to do.
+    void run() { world_.run_for(std::chrono::seconds(10)); }
     void settle() {
         for (int i = 0; i != 1'000 && !is_abandoned_ && !have_ended(); ++i) {
             for (auto const& s : subjects_)
                 s->let_all_end();
-            world_.run();
+            run();
         }
         account.settle();
         for (auto const& s : subjects_)

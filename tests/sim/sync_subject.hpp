@@ -26,6 +26,7 @@ public:
         std::size_t amount = 0;
         outcome expected = outcome::waits;
         bool has_ended = false;
+        bool is_asked = true; ///< by its signal; false: nobody can ask it to end
         cancellation_signal signal;
     };
 
@@ -63,31 +64,35 @@ protected:
     }
     /// The handler of `w`. `then()` is called after it has succeeded, with what comes behind the error.
     template <class F> auto handler(wait& w, F then) {
-        return bind_cancellation_slot(
-            w.signal.slot(), once(account, [this, &w, then](error_code ec, auto&&... rest) {
-                w.has_ended = true;
-                check(w.expected != outcome::waits, "a wait ends that has to go on");
-                check(!ec || w.expected != outcome::succeeds, "a wait that has succeeded ends otherwise");
-                check(ec || w.expected != outcome::is_aborted, "a wait succeeds that was cancelled");
-                check(ec || w.expected != outcome::is_closed, "a send succeeds that nobody can receive");
-                auto const why = w.expected == outcome::is_closed ? error_code(error::channel_closed)
-                                                                  : error_code(error::operation_aborted);
-                check(!ec || ec == why, "a wait ends with a strange error");
-                then(ec, std::forward<decltype(rest)>(rest)...);
-                if (below(4) == 0 && ++inside_ < 50)
-                    act();
-            }));
+        return bind_cancellation_slot(w.signal.slot(), once(account, [this, &w, then](error_code ec, auto&&... rest) {
+                                          end(w, ec, [&] { then(ec, std::forward<decltype(rest)>(rest)...); });
+                                      }));
+    }
+    /// `w` has ended. Calls then() in between.
+    template <class Then> void end(wait& w, error_code const& ec, Then then) {
+        w.has_ended = true;
+        check(w.expected != outcome::waits, "a wait ends that has to go on");
+        check(!ec || w.expected != outcome::succeeds, "a wait that has succeeded ends otherwise");
+        check(ec || w.expected != outcome::is_aborted, "a wait succeeds that was cancelled");
+        check(ec || w.expected != outcome::is_closed, "a send succeeds that nobody can receive");
+        auto const why =
+            w.expected == outcome::is_closed ? error_code(error::channel_closed) : error_code(error::operation_aborted);
+        check(!ec || ec == why, "a wait ends with a strange error");
+        then();
+        if (below(4) == 0 && ++inside_ < 50)
+            act();
     }
     template <class F> void for_each_wait(F f) {
         for (auto const& w : waits_)
             f(*w);
     }
-    /// A wait that somebody may ask to end, ended or not; null: there is none.
+    /// A wait that somebody may ask to end, ended or not; null: none was found.
     wait* any_wait() {
         if (waits_.empty())
             return nullptr;
         auto const last = std::min<std::size_t>(waits_.size(), 6);
-        return waits_[waits_.size() - 1 - below(static_cast<std::uint32_t>(last))].get();
+        auto& w = *waits_[waits_.size() - 1 - below(static_cast<std::uint32_t>(last))];
+        return w.is_asked ? &w : nullptr;
     }
     static bool take_from(std::deque<wait*>& queue, wait& w) {
         auto const at = std::find(queue.begin(), queue.end(), &w);

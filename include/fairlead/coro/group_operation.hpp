@@ -23,6 +23,7 @@ template <class Part> struct member_for;
 template <class Signature, std::size_t Storage> struct member_for<async_op<Signature, Storage>> {
     using type = operation_member<Signature, Storage>;
 };
+template <operation::brings_awaiter Op> struct member_for<Op> : member_for<typename Op::async_op_type> {};
 template <class T> struct member_for<awaitable<T>> {
     using type = coroutine_member<T>;
 };

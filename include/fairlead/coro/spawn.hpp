@@ -39,6 +39,7 @@ template <class T> struct awaitable_result<awaitable<T>> {
 template <class Signature, std::size_t Storage> struct awaitable_result<async_op<Signature, Storage>> {
     using type = operation::awaited_t<Signature>;
 };
+template <operation::brings_awaiter Op> struct awaitable_result<Op> : awaitable_result<typename Op::async_op_type> {};
 
 template <class F>
 concept awaitable_function = requires(F& f) { typename awaitable_result<decltype(f())>::type; };

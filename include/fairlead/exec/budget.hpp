@@ -60,6 +60,8 @@ struct budget {
         units = static_cast<int>(static_cast<unsigned>(units) - 1);
         return units >= 0;
     }
+    /// A unit that was taken and not used.
+    void give_back() noexcept { ++units; }
     /// Until the next item is dequeued.
     void exhaust() noexcept {
         units = 0;

@@ -305,7 +305,10 @@ private:
 namespace impl::operation {
 
 /// For what awaits an operation without being a coroutine.
-template <class T> inline constexpr bool is_async_op = false;
+/// An async_op with an awaiter of its own for coroutines of ours (operation/direct_op.hpp).
+template <class T>
+concept brings_awaiter = requires { typename T::awaiter_type; };
+template <class T> inline constexpr bool is_async_op = brings_awaiter<T>;
 template <class Signature, std::size_t Storage> inline constexpr bool is_async_op<async_op<Signature, Storage>> = true;
 
 struct op_access {
@@ -314,6 +317,18 @@ struct op_access {
         return Op(std::move(o), typename Op::where_it_is_started());
     }
     template <class Op> FAIRLEAD_ALWAYS_INLINE static void* storage(Op& o) noexcept { return o.storage_; }
+    /// As if it had been moved away.
+    template <class R, class... Args, std::size_t Storage>
+    static void leave(async_op<R(Args...), Storage>& o) noexcept {
+        if (o.functions_->destroy)
+            o.functions_->destroy(o.storage_);
+        o.functions_ = &no_functions<Args...>;
+    }
+};
+/// Awaiting the same operation again is a mistake, and is reported as that of one that was moved.
+template <class Op> struct has_been_awaited {
+    Op& op;
+    ~has_been_awaited() { op_access::leave(op); }
 };
 
 /// Awaits an async_op in a coroutine of ours. Two pointers, because g++ keeps one of these for every await site.
@@ -330,7 +345,7 @@ public:
     bool await_suspend(std::coroutine_handle<>) { return op_.functions_->start_await(op_.storage_, record_); }
     FAIRLEAD_ALWAYS_INLINE auto await_resume() {
 #if !defined(NDEBUG) && !defined(__OPTIMIZE__) // Optimised, it would be felt where an operation is ready.
-        has_been_awaited const then{op_};
+        has_been_awaited<async_op<R(Args...), Storage>> const then{op_};
 #endif
         return resume_with<R(Args...)>(op_, record_);
     }
@@ -339,16 +354,6 @@ public:
     void const* names_operation() const noexcept { return reinterpret_cast<void const*>(op_.functions_->start); }
 
 private:
-    /// Awaiting the same operation again is a mistake, and is reported as that of one that was moved.
-    struct has_been_awaited {
-        async_op<R(Args...), Storage>& op;
-        ~has_been_awaited() {
-            if (op.functions_->destroy)
-                op.functions_->destroy(op.storage_);
-            op.functions_ = &no_functions<Args...>;
-        }
-    };
-
     async_op<R(Args...), Storage>& op_;
     await_record& record_;
 };

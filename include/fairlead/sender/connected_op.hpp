@@ -34,6 +34,7 @@ template <class Signature, std::size_t Storage> struct own_signatures<async_op<S
     using type = typename ends_of<Signature>::template in<execution::completion_signatures, execution::set_value_t,
                                                           execution::set_error_t, execution::set_stopped_t>;
 };
+template <operation::brings_awaiter Op> struct own_signatures<Op> : own_signatures<typename Op::async_op_type> {};
 template <class R, class... Args> struct foreign_signatures<R(Args...)> {
     using type = typename ends_of<R(Args...)>::template in<stdexec::completion_signatures, stdexec::set_value_t,
                                                            stdexec::set_error_t, stdexec::set_stopped_t>;

@@ -55,6 +55,7 @@ public:
             is_closed_ = true;
             if (receivers_wait())
                 domain().end_all(*this, operation::result_of(error::channel_closed), ready);
+            usually_fit_ = 0;
         });
     }
     /// As close(), where nobody will receive what is there.
@@ -64,6 +65,7 @@ public:
             is_closed_ = true;
             domain().end_all(*this, operation::result_of(error::channel_closed), ready);
             old = std::move(buffer_);
+            usually_fit_ = 0;
         });
     }
     /// As it was in the beginning: open and empty, with nobody who waits.
@@ -74,6 +76,7 @@ public:
             is_closed_ = false;
             old = std::move(buffer_);
             buffer_ = Buffer();
+            usually_fit_ = 0;
         });
     }
 
@@ -107,8 +110,39 @@ public:
         o.result = {0, 0, 0};
         return s == seen::done;
     }
-    void wait(sending& o) noexcept { wait_as(o, false); }
-    void wait(receiving& o) noexcept { wait_as(o, true); }
+    template <class Op> void wait(Op& o) noexcept {
+        if (finishes_or_waits(o))
+            engine().post(o);
+    }
+    /// prepare() prepares `o`, if it has to wait. Its message lies where its sender is.
+    template <class Op, class Prepare, class... Message>
+    FAIRLEAD_ALWAYS_INLINE bool try_or_wait(Op& o, Prepare prepare, Message&... message) noexcept {
+        auto s = seen::unusual;
+        wait_op* released = nullptr;
+        domain().do_without_lock([&]() noexcept {
+            if (finishes(o, message..., released)) {
+                s = seen::done;
+            } else {
+                prepare(o);
+                append(o);
+                s = seen::would_wait;
+            }
+        });
+        if (s == seen::unusual) {
+            prepare(o);
+            return finishes_or_waits(o);
+        }
+        if (released)
+            engine().post(*released);
+        return s == seen::done;
+    }
+    /// False: something else is to be done than to write a message to its place, or to read it there.
+    FAIRLEAD_ALWAYS_INLINE bool put_where_usual(Kept& message) noexcept {
+        return put_into_buffer([&message]() noexcept { return Kept(std::move(message)); }) == seen::done;
+    }
+    FAIRLEAD_ALWAYS_INLINE bool take_where_usual(message_place<Kept>& into) noexcept {
+        return take_from_buffer(into) == seen::done;
+    }
 
 private:
     bool senders_wait() const noexcept { return !empty() && !are_receivers_; }
@@ -126,16 +160,11 @@ private:
         auto s = seen::unusual;
         if constexpr (requires { buffer_.push_back_made(make); })
             domain().do_without_lock([this, &make, &s]() noexcept {
-                if (is_closed_)
-                    return;
-                if (!empty()) {
-                    if (!are_receivers_)
-                        s = seen::would_wait;
-                } else if (buffer_.size() >= capacity_) {
-                    s = seen::would_wait;
-                } else if (buffer_.has_place()) {
+                if (buffer_.size() < usually_fit_) [[likely]] {
                     buffer_.push_back_made(make);
                     s = seen::done;
+                } else if (!is_closed_ && (empty() ? buffer_.size() >= capacity_ : !are_receivers_)) {
+                    s = seen::would_wait;
                 }
             });
         return s;
@@ -143,15 +172,14 @@ private:
     FAIRLEAD_ALWAYS_INLINE seen take_from_buffer(message_place<Kept>& into) noexcept {
         auto s = seen::unusual;
         domain().do_without_lock([this, &into, &s]() noexcept {
-            if (!empty()) {
-                if (are_receivers_)
+            if (!senders_wait_) {
+                if (buffer_.size() != 0) [[likely]] {
+                    into.put(std::move(buffer_.front()));
+                    buffer_.pop_front();
+                    s = seen::done;
+                } else if (!is_closed_) {
                     s = seen::would_wait;
-            } else if (buffer_.size() != 0) {
-                into.put(std::move(buffer_.front()));
-                buffer_.pop_front();
-                s = seen::done;
-            } else if (!is_closed_) {
-                s = seen::would_wait;
+                }
             }
         });
         return s;
@@ -198,15 +226,20 @@ private:
     }
     /// Where takes_one(). Throws only what the buffer throws.
     void put(Kept&& k, wait_op*& released) {
-        if (receivers_wait())
+        if (receivers_wait()) {
             released = &give_to_first(std::move(k));
-        else
+        } else {
             buffer_.push_back(std::move(k));
+            messages_fit();
+        }
     }
     /// Where receivers wait.
     wait_op& give_to_first(Kept&& k) noexcept {
         static_cast<receiving&>(front()).message.put(std::move(k));
-        return domain().release_first(*this);
+        wait_op& first = domain().release_first(*this);
+        if (empty())
+            messages_fit();
+        return first;
     }
     /// In a ring the message is made where it stays.
     template <class Make> void push_back(Make const& make) {
@@ -214,20 +247,36 @@ private:
             buffer_.push_back_made(make);
         else
             buffer_.push_back(make());
+        messages_fit();
     }
-    bool take(message_place<Kept>& into, wait_op*& released) noexcept {
+    /// Nobody waits, and the channel is open.
+    void messages_fit() noexcept {
+        if constexpr (requires { buffer_.places(); })
+            usually_fit_ = buffer_.places() < capacity_ ? buffer_.places() : capacity_;
+    }
+    FAIRLEAD_ALWAYS_INLINE bool take(message_place<Kept>& into, wait_op*& released) noexcept {
         if (buffer_.size() != 0) {
             into.put(std::move(buffer_.front()));
             buffer_.pop_front();
             if (senders_wait())
                 move_first_to_buffer(released);
+            look_for_senders();
             return true;
         }
-        if (!senders_wait())
+        if (!senders_wait()) {
+            senders_wait_ = false;
             return false;
+        }
         into.put(std::move(*static_cast<sending&>(front()).message));
         released = &domain().release_first(*this);
+        look_for_senders();
         return true;
+    }
+    /// One of them may have been the last that waited.
+    void look_for_senders() noexcept {
+        senders_wait_ = senders_wait();
+        if (!senders_wait_ && !is_closed_)
+            messages_fit();
     }
     /// A place of a ring that has got free needs no memory. Another container may fail; then the first one waits on.
     void move_first_to_buffer(wait_op*& released) noexcept {
@@ -260,16 +309,19 @@ private:
         o.result.error = operation::result_of(error::channel_closed); // not 0: it has no message
         return is_closed_;
     }
-    template <class Op> void wait_as(Op& o, bool is_receiver) noexcept {
-        bool const is_done = releasing([&](wait_op*& released) noexcept {
+    template <class Op> FAIRLEAD_NOINLINE bool finishes_or_waits(Op& o) noexcept {
+        return releasing([this, &o](wait_op*& released) noexcept {
             if (finishes(o, released))
                 return true;
-            are_receivers_ = is_receiver;
-            domain().append(*this, o);
+            append(o);
             return false;
         });
-        if (is_done)
-            engine().post(o);
+    }
+    template <class Op> FAIRLEAD_ALWAYS_INLINE void append(Op& o) noexcept {
+        are_receivers_ = std::is_same_v<Op, receiving>;
+        senders_wait_ = !are_receivers_;
+        usually_fit_ = 0;
+        domain().append(*this, o);
     }
     void let_receiver_go(receiving& o, bool via_dispatch) {
         if (via_dispatch && (o.where == may_complete::through_its_executor ||
@@ -284,6 +336,9 @@ private:
     Buffer buffer_;
     bool is_closed_ = false;
     bool are_receivers_ = false; ///< those that wait
+    // Where these say less than there is, the long way is taken, which mends them.
+    bool senders_wait_ = false;
+    std::size_t usually_fit_ = 0; ///< messages in the buffer, where nobody waits and no memory is needed
 };
 
 /// Sends a message to a core.
@@ -320,6 +375,14 @@ template <class Core> struct send_to : operation::primitive<send_to<Core>> {
         return of->try_wait(o, message);
     }
     void submit(record& o) const noexcept { of->wait(o); }
+    struct place {};
+    FAIRLEAD_ALWAYS_INLINE bool attempt_in_place(place&) const noexcept { return of->put_where_usual(message); }
+    static void result_in_place(place&) noexcept {}
+    static void move_result(record&, place&) noexcept {}
+    FAIRLEAD_ALWAYS_INLINE bool attempt_or_wait(record& o) const noexcept {
+        o.owns = false; // take() asks
+        return of->try_or_wait(o, [this](record& waits) noexcept { prepare(waits); }, message);
+    }
     static void drop(record& o) noexcept {
         if (o.owns)
             o.message->~kept();
@@ -366,6 +429,22 @@ template <class Core, class Form> struct receive_from : operation::primitive<rec
     bool attempt(record& o) const noexcept { return of->try_wait(o); }
     bool attempt_unprepared(record& o) const noexcept { return attempt(o); }
     void submit(record& o) const noexcept { of->wait(o); }
+    using place = message_place<typename Core::kept>;
+    FAIRLEAD_ALWAYS_INLINE bool attempt_in_place(place& p) const noexcept { return of->take_where_usual(p); }
+    FAIRLEAD_ALWAYS_INLINE static void move_result(record& o, place& p) noexcept {
+        p.put(std::move(o.message.get()));
+        o.message.drop();
+    }
+    FAIRLEAD_ALWAYS_INLINE static auto result_in_place(place& p)
+        requires requires { Form::value(p.get()); }
+    {
+        auto v = Form::value(p.get());
+        p.drop();
+        return v;
+    }
+    FAIRLEAD_ALWAYS_INLINE bool attempt_or_wait(record& o) const noexcept {
+        return of->try_or_wait(o, [this](record& waits) noexcept { prepare(waits); });
+    }
     static void drop(record& o) noexcept {
         if (o.result.error == 0)
             o.message.drop();

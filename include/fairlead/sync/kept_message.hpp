@@ -101,8 +101,8 @@ public:
     }
 
     std::size_t size() const noexcept { return size_; }
-    /// One more message needs no more memory.
-    bool has_place() const noexcept { return size_ != there_; }
+    /// So many messages need no more memory.
+    std::size_t places() const noexcept { return there_; }
     Kept& front() noexcept { return places_[first_].get(); }
     /// Throws     std::bad_alloc    nothing has changed
     void push_back(Kept&& k) {

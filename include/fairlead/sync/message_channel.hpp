@@ -1,6 +1,8 @@
 // make_channel: a channel for messages of one type, as a handle to send with and one to receive with.
 #pragma once
 
+#include <fairlead/base/in_one_piece.hpp>
+#include <fairlead/operation/direct_op.hpp>
 #include <fairlead/sync/channel_core.hpp>
 #include <fairlead/sync/channel_end.hpp>
 
@@ -29,7 +31,9 @@ template <class T> struct shared_channel final : channel_core<kept_message<T>>, 
 template <class T> struct next_form {
     using signature = void(error_code, std::optional<T>);
     using values_type = std::tuple<error_code, std::optional<T>>;
-    static std::optional<T> value(kept_message<T>& k) { return std::optional<T>(std::move(*k)); }
+    FAIRLEAD_ALWAYS_INLINE static std::optional<T> value(kept_message<T>& k) {
+        return base::optional_in_one_piece(std::move(*k));
+    }
     static values_type values(kept_message<T>&& k) { return {error_code(), std::optional<T>(std::move(*k))}; }
     static values_type values(int error) {
         if (error == operation::result_of(error::channel_closed))
@@ -71,11 +75,14 @@ public:
     /// Lifetime   a copy of *this outlives the call; the message is kept
     /// Threads    any
     /// Allocates  nothing awaited, for a message of at most 32 bytes; a block for a larger one
-    template <class Token = default_completion_token_t<Executor>>
-    decltype(auto) async_send(T value, Token&& token = Token()) {
+    template <class Token> decltype(auto) async_send(T value, Token&& token) {
         return impl::operation::initiate_on<void(error_code)>(
             *this, std::forward<Token>(token),
             impl::sync::send_to<core>(*core_, kept(std::in_place, std::move(value))));
+    }
+    decltype(auto) async_send(T value) {
+        return impl::operation::initiate_directly(
+            *this, impl::sync::send_to<core>(*core_, kept(std::in_place, std::move(value))));
     }
 
     /// Nothing more is sent, as if all copies had gone.
@@ -121,12 +128,16 @@ public:
     /// Lifetime   a copy of *this outlives the call
     /// Threads    any
     /// Allocates  nothing awaited
-    template <class Token = default_completion_token_t<Executor>> decltype(auto) async_next(Token&& token = Token()) {
+    template <class Token> decltype(auto) async_next(Token&& token) {
         using form = impl::sync::next_form<T>;
         return impl::operation::initiate_on<typename form::signature>(*this, std::forward<Token>(token),
                                                                       impl::sync::receive_from<core, form>(*core_));
     }
-    /// async_next() with the default token.
+    decltype(auto) async_next() {
+        return impl::operation::initiate_directly(*this,
+                                                  impl::sync::receive_from<core, impl::sync::next_form<T>>(*core_));
+    }
+    /// A shorter name for that.
     decltype(auto) next() { return async_next(); }
 
     /// For initiate_on().

@@ -45,8 +45,9 @@ private:
 
     op_queue ops_;
     std::size_t size_ = 0;
-    wait_list* next_ = nullptr; ///< among the lists that are not empty
+    wait_list* next_ = nullptr; ///< among those that the domain knows
     wait_list* previous_ = nullptr;
+    bool is_known_ = false; ///< to the domain, since the first wait
     int const error_of_cancelled_;
 };
 
@@ -99,29 +100,52 @@ public:
     }
 
     // ---- under the lock
-    void append(wait_list& l, wait_op& o) noexcept;
+    void append(wait_list& l, wait_op& o) noexcept {
+        if (!l.is_known_) [[unlikely]]
+            get_to_know(l);
+        o.list = &l;
+        ++l.size_;
+        l.ops_.push_back(o);
+    }
     /// Takes one that waits out of its list. It still has to end.
-    void take(wait_op& o) noexcept;
+    static void take(wait_op& o) noexcept {
+        op_queue::unlink(o);
+        --o.list->size_;
+        o.list = nullptr;
+    }
     /// The first of `l` need not wait any more.
     void let_first_go(wait_list& l, op_queue& ready) noexcept { ready.push_back(release_first(l)); }
     /// The first of `l` need not wait any more. The caller posts it.
-    wait_op& release_first(wait_list& l) noexcept;
+    static wait_op& release_first(wait_list& l) noexcept {
+        wait_op& o = l.front();
+        take(o);
+        o.result = {0, 0, 0};
+        return o;
+    }
     /// All complete with the error of cancelled waits. Returns how many.
     std::size_t cancel_all(wait_list& l, op_queue& ready) noexcept { return end_all(l, l.error_of_cancelled_, ready); }
     std::size_t end_all(wait_list& l, int error, op_queue& ready) noexcept;
 
+    // ---- without it
+    /// Nobody waits in `l`, which goes.
+    void forget(wait_list& l) noexcept {
+        if (l.is_known_)
+            forget_known(l);
+    }
     /// Ends one that still waits with the error of cancelled waits. Any thread, while the op cannot go.
     void cancel(wait_op& o) noexcept;
 
 private:
     template <class F> static void call(void* f) noexcept { (*static_cast<F*>(f))(); }
     FAIRLEAD_COLD void with_lock(void (*f)(void*) noexcept, void* arg) noexcept;
+    void get_to_know(wait_list& l) noexcept;
+    FAIRLEAD_EXPORT void forget_known(wait_list& l) noexcept;
     void end_wait(wait_op& o, int error, op_queue& ready) noexcept;
     void take_pending(op_queue& to) noexcept override;
 
     io::impl::io_loop_ref engine_;
     exec::biased_lock lock_;
-    wait_list* first_ = nullptr; ///< of those that are not empty
+    wait_list* first_ = nullptr; ///< of those in which somebody has waited
 };
 
 FAIRLEAD_EXPORT std::shared_ptr<wait_domain> domain_of(execution_context& c);

@@ -26,7 +26,7 @@ protected:
           domain_(domain_for(e)),
           runs_handlers_(exec::loop_of(e)) {}
     /// The derived class calls cancel() in its destructor: those that wait next may then be let go.
-    ~waited_object() = default;
+    ~waited_object() { domain_->forget(*this); }
 
 private:
     std::shared_ptr<wait_domain> domain_;

@@ -252,6 +252,7 @@ struct associator<A, impl::token::sequence_handler<H, F>, D>
 /// True for what deferred makes and returns.
 template <class T> struct is_deferred : std::false_type {};
 template <class Signature, std::size_t Storage> struct is_deferred<async_op<Signature, Storage>> : std::true_type {};
+template <impl::operation::brings_awaiter Op> struct is_deferred<Op> : std::true_type {};
 template <class Function> struct is_deferred<deferred_function<Function>> : std::true_type {};
 template <class Signature> struct is_deferred<deferred_branch<Signature>> : std::true_type {};
 

@@ -1,0 +1,215 @@
+// Awaits of what is usually there: they are tried without a call, and are operations all the same.
+#include <fairlead/coro/when_all.hpp>
+#include <fairlead/coro/when_any.hpp>
+#include <fairlead/exec/strand.hpp>
+#include <fairlead/scope/cancel_after.hpp>
+#include <fairlead/sync/message_channel.hpp>
+#include <fairlead/token/bind_cancellation_slot.hpp>
+#include <fairlead/token/deferred.hpp>
+
+#include <support/counting_new.hpp>
+#include <unit/sync/waiting.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace {
+
+using namespace waiting;
+
+class DirectAwait : public World {
+protected:
+    channel_pair<int> ends = make_channel<int>(context, 2);
+    channel_sender<int>& tx = ends.first;
+    channel_receiver<int>& rx = ends.second;
+};
+
+TEST_F(DirectAwait, F01_GivesWayAsOftenAsAnyOther) {
+    constexpr int messages = 10'000;
+    int got = 0;
+    int turns = 0;
+    spawn([this, &got]() -> awaitable<void> {
+        for (int i = 0; i != messages; ++i) {
+            co_await tx.async_send(i);
+            got += co_await rx.next() == i;
+        }
+    });
+    spawn([&got, &turns]() -> awaitable<void> {
+        for (; got != messages; ++turns)
+            co_await this_coro::yield();
+    });
+    world.run();
+    EXPECT_EQ(got, messages);
+    EXPECT_GE(turns, 2 * messages / fairness::units_most);
+}
+
+TEST_F(DirectAwait, IsAskedToEndAsAnyOther) {
+    cancellation_signal signal;
+    error_code ended;
+    co_spawn(
+        context,
+        [this]() -> awaitable<void> {
+            EXPECT_EQ(co_await rx.next(), 1);
+            co_await rx.next();
+        },
+        bind_cancellation_slot(signal.slot(), [&ended](std::exception_ptr const& e) {
+            try {
+                std::rethrow_exception(e);
+            } catch (system_error const& why) {
+                ended = why.code();
+            }
+        }));
+    EXPECT_TRUE(tx.try_send(1));
+    world.run_for(1s);
+    EXPECT_FALSE(ended);
+    signal.emit(cancellation_type::terminal);
+    world.run_for(1s);
+    EXPECT_EQ(ended, error::operation_aborted);
+    EXPECT_TRUE(tx.try_send(2));
+    EXPECT_TRUE(rx.ready()) << "nobody waits any more";
+}
+
+TEST_F(DirectAwait, DoesNotBeginOnceItsChainIsToEnd) {
+    cancellation_signal signal;
+    bool has_thrown = false;
+    co_spawn(
+        context,
+        [&]() -> awaitable<void> {
+            signal.emit(cancellation_type::terminal);
+            try {
+                co_await rx.next();
+            } catch (system_error const& e) {
+                has_thrown = e.code() == error::operation_aborted;
+            }
+        },
+        bind_cancellation_slot(signal.slot(), detached));
+    EXPECT_TRUE(tx.try_send(1));
+    world.run();
+    EXPECT_TRUE(has_thrown);
+    EXPECT_EQ(rx.try_next(), 1) << "the message is still there";
+}
+
+TEST_F(DirectAwait, IsAnOperationForEverythingElse) {
+    using next = decltype(rx.next());
+    static_assert(std::is_convertible_v<next, async_op<void(error_code, std::optional<int>)>>);
+    static_assert(std::is_convertible_v<decltype(tx.async_send(1)), async_op<void(error_code)>>);
+    static_assert(is_deferred<next>::value && async_operation<next>);
+    static_assert(std::is_same_v<decltype(rx.async_next(use_await)), async_op<void(error_code, std::optional<int>)>>);
+    spawn([this]() -> awaitable<void> {
+        auto first = co_await when_any(rx.next(), sleep(1s));
+        EXPECT_EQ(first.index(), 1U);
+        co_await when_all(tx.async_send(1), tx.async_send(2));
+        auto [got, sent] = co_await when_all(rx.next(), tx.async_send(3));
+        EXPECT_EQ(got, 1);
+        async_op<void(error_code, std::optional<int>)> later = rx.next();
+        EXPECT_EQ(co_await std::move(later), 2);
+        auto kept = rx.next();
+        auto moved = std::move(kept);
+        EXPECT_EQ(co_await std::move(moved), 3);
+        EXPECT_THROW(co_await cancel_after(1s, rx.next()), system_error);
+        log = "coroutine ";
+    });
+    world.run();
+    co_spawn(context, tx.async_send(4), detached);
+    world.run();
+    rx.next()([this](error_code, std::optional<int> m) { log += std::to_string(*m) + ' '; });
+    world.run();
+    EXPECT_TRUE(tx.try_send(5));
+    auto doubled = rx.next() | deferred([this](error_code, std::optional<int> m) { return tx.async_send(2 * *m); });
+    std::move(doubled)(detached);
+    world.run();
+    EXPECT_EQ(rx.try_next(), 10);
+    EXPECT_EQ(log, "coroutine 4 ");
+}
+
+TEST_F(DirectAwait, ThrowsWithTheNameOfItsOperation) {
+    spawn([this]() -> awaitable<void> {
+        {
+            auto const gone = std::move(rx);
+        }
+        try {
+            co_await tx.async_send(1);
+        } catch (system_error const& e) {
+            EXPECT_EQ(e.code(), error::channel_closed);
+            EXPECT_EQ(std::string(e.what()).find("send to a channel"), 0U) << e.what();
+            log = "thrown";
+        }
+    });
+    world.run();
+    EXPECT_EQ(log, "thrown");
+}
+
+/// Waits and is woken on both sides, with messages that own something.
+TEST_F(DirectAwait, BringsMessagesThatOwnSomething) {
+    auto owning = make_channel<std::unique_ptr<int>>(context, 1);
+    auto others = make_channel<std::string>(context);
+    spawn([&tx = owning.first, &others = others.first]() -> awaitable<void> {
+        for (int i = 0; i != 5; ++i) {
+            co_await tx.async_send(std::make_unique<int>(i));
+            co_await others.async_send(std::string(50, static_cast<char>('a' + i)));
+        }
+    });
+    spawn([this, &rx = owning.second, &others = others.second]() -> awaitable<void> {
+        for (int i = 0; i != 5; ++i) {
+            auto const m = co_await rx.next();
+            EXPECT_EQ(**m, i);
+            EXPECT_EQ((co_await others.next())->at(49), 'a' + i);
+        }
+        log = "all";
+    });
+    world.run();
+    EXPECT_EQ(log, "all");
+}
+
+TEST_F(DirectAwait, AllocatesNothing) {
+    spawn([this]() -> awaitable<void> {
+        for (int i = 0; i != 100; ++i)
+            co_await tx.async_send(i);
+    });
+    spawn([this]() -> awaitable<void> {
+        co_await rx.next();
+        test::new_counter const blocks;
+        for (int i = 1; i != 100; ++i)
+            EXPECT_EQ(co_await rx.next(), i);
+        EXPECT_EQ(blocks.calls(), 0U);
+        log = "all";
+    });
+    world.run();
+    EXPECT_EQ(log, "all");
+}
+
+/// A coroutine may have another home than the channel, and the handles another executor.
+TEST(DirectAwaits, WorkFromEverywhere) {
+    io_context context(1), other(1);
+    auto ends = make_channel<int>(context, 1);
+    auto on_strand = make_channel<int>(make_strand(context), 1);
+    int sum = 0;
+    co_spawn(
+        other,
+        [](auto tx, auto second) -> awaitable<void> {
+            for (int i = 0; i != 50; ++i) {
+                co_await tx.async_send(i);
+                co_await second.async_send(i);
+            }
+        }(std::move(ends.first), std::move(on_strand.first)),
+        detached);
+    co_spawn(
+        context,
+        [](auto rx, auto second, int& total) -> awaitable<void> {
+            while (auto m = co_await rx.next())
+                total += *m + *co_await second.next();
+        }(std::move(ends.second), std::move(on_strand.second), sum),
+        detached);
+    for (int i = 0; i != 1'000 && sum != 50 * 49; ++i) {
+        other.restart();
+        other.poll();
+        context.restart();
+        context.poll();
+    }
+    EXPECT_EQ(sum, 50 * 49);
+}
+
+} // namespace
