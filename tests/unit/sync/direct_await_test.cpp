@@ -38,8 +38,10 @@ TEST_F(DirectAwait, F01_GivesWayAsOftenAsAnyOther) {
         }
     });
     spawn([&got, &turns]() -> awaitable<void> {
-        for (; got != messages; ++turns)
+        while (got != messages) {
+            ++turns;
             co_await this_coro::yield();
+        }
     });
     world.run();
     EXPECT_EQ(got, messages);
