@@ -116,7 +116,8 @@ private:
 
     FAIRLEAD_ALWAYS_INLINE bool has_come_later() noexcept {
         auto& o = record_.template get<typename Init::record>();
-        if (record_.state != starter::state_of_success || o.result.error != 0) [[unlikely]]
+        if (op_access::functions(op_) != &starter::table::functions || record_.state != starter::state_of_success ||
+            o.result.error != 0) [[unlikely]]
             return false;
         Init::move_result(o, place_);
         return true;
