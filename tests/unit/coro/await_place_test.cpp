@@ -11,6 +11,7 @@
 #include <fairlead/sim/world.hpp>
 #include <fairlead/stream/read.hpp>
 #include <fairlead/stream/read_until.hpp>
+#include <fairlead/sync/message_channel.hpp>
 #include <fairlead/sync/mutex.hpp>
 #include <fairlead/token/detached.hpp>
 
@@ -74,6 +75,11 @@ awaitable<void> noted_lock(mutex& m, io_context& c) {
     co_await m.async_lock();
     steady_timer t(c, 9s);
     co_await t.async_wait();
+}
+awaitable<void> noted_message(channel_receiver<int> from) {
+    co_await from.next();
+    noted.second = __LINE__ + 1;
+    co_await from.next();
 }
 awaitable<void> noted_read(local::stream_protocol::socket& s) {
     std::vector<char> bytes(10'000);
@@ -156,6 +162,15 @@ TEST_F(AwaitPlaces, NameTheOperationAlsoWhereNobodyCanAsk) {
     EXPECT_TRUE(has(text, "waits for fairlead::impl::sync::lock_mutex\n")) << text;
     EXPECT_TRUE(has(text, "waits for fairlead::impl::net::transfer\n")) << text;
     EXPECT_TRUE(has(text, "waits for fairlead::impl::stream::read_until_initiation\n")) << text;
+}
+
+TEST_F(AwaitPlaces, NameAMessageThatIsWaitedFor) {
+    auto ends = make_channel<int>(context, 1);
+    EXPECT_TRUE(ends.first.try_send(1));
+    co_spawn(context, noted_message(ends.second), detached);
+    auto const text = dump_at(1s);
+    EXPECT_TRUE(has(text, shown(noted.second))) << text;
+    EXPECT_TRUE(has(text, "waits for fairlead::impl::sync::receive_from\n")) << text;
 }
 
 TEST_F(AwaitPlaces, NameAnOperationThatLiesInABlock) {
