@@ -19,14 +19,13 @@ namespace fairlead::impl::operation {
 ///   attempt_in_place(p)  true: done, and p has what was received; false: nothing happened
 ///   result_in_place(p)   static: what an await returns then
 ///   attempt_or_wait(r)   true: done, the result is in r; false: r has been prepared, and waits
-///   move_result(r, p)    static: of an op that has waited and succeeded
+///   move_result(r, p)    static, optional: of an op that has waited and succeeded
 template <class Init>
 concept tried_in_place =
     primitive_initiation<Init> && requires(Init const& i, typename Init::place& p, typename Init::record& r) {
         { i.attempt_in_place(p) } noexcept -> std::same_as<bool>;
         { i.attempt_or_wait(r) } noexcept -> std::same_as<bool>;
         { Init::result_in_place(p) } -> std::same_as<awaited_t<typename Init::signature>>;
-        { Init::move_result(r, p) } noexcept;
     };
 
 template <class Init> class direct_awaiter;
@@ -116,11 +115,14 @@ private:
 
     FAIRLEAD_ALWAYS_INLINE bool has_come_later() noexcept {
         auto& o = record_.template get<typename Init::record>();
-        if (op_access::functions(op_) != &starter::table::functions || record_.state != starter::state_of_success ||
-            o.result.error != 0) [[unlikely]]
-            return false;
-        Init::move_result(o, place_);
-        return true;
+        if constexpr (requires { Init::move_result(o, place_); }) {
+            if (op_access::functions(op_) != &starter::table::functions || record_.state != starter::state_of_success ||
+                o.result.error != 0) [[unlikely]]
+                return false;
+            Init::move_result(o, place_);
+            return true;
+        }
+        return false;
     }
     FAIRLEAD_NOINLINE awaited_t<signature_type> take_by_table() {
         return resume_with<signature_type>(static_cast<async_op_type&>(op_), record_);

@@ -97,12 +97,16 @@ public:
     /// Lifetime   a copy of *this outlives the call
     /// Threads    any
     /// Allocates  nothing awaited
-    template <class Token = default_completion_token_t<Executor>> decltype(auto) async_next(Token&& token = Token()) {
+    template <class Token> decltype(auto) async_next(Token&& token) {
         using form = impl::sync::next_form<T>;
         return impl::operation::initiate_on<typename form::signature>(*this, std::forward<Token>(token),
                                                                       impl::sync::receive_from<core, form>(*core_));
     }
-    /// async_next() with the default token.
+    decltype(auto) async_next() {
+        return impl::operation::initiate_directly(*this,
+                                                  impl::sync::receive_from<core, impl::sync::next_form<T>>(*core_));
+    }
+    /// A shorter name for that.
     decltype(auto) next() { return async_next(); }
 
     /// For initiate_on().

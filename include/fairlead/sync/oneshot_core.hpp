@@ -75,14 +75,21 @@ public:
         return domain().look([this, &o]() noexcept { return finishes(o); });
     }
     void wait(receiving& o) noexcept {
-        bool const is_done = domain().look([this, &o]() noexcept {
+        if (try_or_wait(o, [](receiving&) noexcept {}))
+            engine().post(o);
+    }
+    bool take_where_usual(message_place<kept>& into) noexcept {
+        return domain().is_done_without_lock([this, &into]() noexcept { return take(into); });
+    }
+    /// prepare() prepares `o`, if it has to wait.
+    template <class Prepare> bool try_or_wait(receiving& o, Prepare prepare) noexcept {
+        return domain().look([this, &o, prepare]() noexcept {
             if (finishes(o))
                 return true;
+            prepare(o);
             domain().append(*this, o);
             return false;
         });
-        if (is_done)
-            engine().post(o);
     }
 
     // ---- the handles. Another thread may delete the core as soon as a handle has left under the lock.
