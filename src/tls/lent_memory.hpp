@@ -60,6 +60,7 @@ public:
     bool empty() const noexcept { return begin_ == end_; }
     std::size_t size() const noexcept { return end_ - begin_; }
     std::byte* data() noexcept { return bytes_ + begin_; }
+    std::byte const* data() const noexcept { return bytes_ + begin_; }
     /// False: no memory.
     bool borrow() noexcept {
         if (!bytes_ && !(bytes_ = spare.take()))

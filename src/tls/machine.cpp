@@ -9,6 +9,8 @@
 #include <mutex>
 #include <utility>
 
+#include <netinet/in.h>
+
 namespace fairlead::ssl::impl {
 namespace {
 
@@ -82,6 +84,43 @@ std::size_t machine::write_now(void const* from, std::size_t n) noexcept {
     return std::min(w.result.n, n);
 }
 
+/// A handshake may bring bytes that somebody has read already. False: there is no space for them.
+bool machine::takes_bytes(stream_op& o) noexcept {
+    if (o.size == 0 || o.kind == io::kind::receive)
+        return true;
+    if (o.size > lent_memory::capacity - engine_.input.size()) {
+        end(o, fairlead::error::no_buffer_space);
+        return false;
+    }
+    if (!engine_.input.put(o.data, o.size)) {
+        end(o, fairlead::error::no_memory);
+        return false;
+    }
+    o.result.n = std::exchange(o.size, 0);
+    return true;
+}
+/// One that receives is for early data, and goes only so far.
+progress machine::handshake_step(stream_op& o) noexcept {
+    if (o.kind == io::kind::receive) {
+        std::size_t n = 0;
+        auto const p = engine_.read_early(o.data, o.size, n);
+        o.result.n = n;
+        return p;
+    }
+    bool const may_resume = o.is_client && !engine_.has_begun() && keeps_sessions(engine_.native_handle());
+    return engine_.handshake(o.is_client, may_resume ? port_of_peer() : 0);
+}
+/// 0: there is none, or nobody knows it.
+unsigned machine::port_of_peer() noexcept {
+    auto* const s = below_->socket();
+    sockaddr_storage found{};
+    if (!s || engine().descriptors().address(s->handle, io::name_of::peer, &found, sizeof found).error != 0)
+        return 0;
+    if (found.ss_family == AF_INET)
+        return ntohs(reinterpret_cast<sockaddr_in const&>(found).sin_port);
+    return found.ss_family == AF_INET6 ? ntohs(reinterpret_cast<sockaddr_in6 const&>(found).sin6_port) : 0;
+}
+
 progress machine::read_step(stream_op& o) noexcept {
     auto p = progress::done;
     do {
@@ -127,18 +166,9 @@ bool machine::step(stream_op& o) noexcept {
     auto p = progress::done;
     switch (o.verb) {
     case stream_verb::handshake:
-        if (o.size != 0) { // Bytes that somebody has read already.
-            if (o.size > lent_memory::capacity - engine_.input.size()) {
-                end(o, fairlead::error::no_buffer_space);
-                return true;
-            }
-            if (!engine_.input.put(o.data, o.size)) {
-                end(o, fairlead::error::no_memory);
-                return true;
-            }
-            o.result.n = std::exchange(o.size, 0);
-        }
-        p = engine_.handshake(o.is_client);
+        if (!takes_bytes(o))
+            return true;
+        p = handshake_step(o);
         break;
     case stream_verb::shutdown: p = engine_.shutdown(); break;
     case stream_verb::shutdown_send: p = engine_.shutdown_send(); break;
@@ -156,8 +186,9 @@ bool machine::step(stream_op& o) noexcept {
         o.is_sent = true;
         return is_written();
     case progress::closed:
-        end(o,
-            o.verb == stream_verb::read ? error_code(fairlead::error::eof) : error_code(fairlead::error::broken_pipe));
+        end(o, o.kind == io::kind::receive || o.kind == io::kind::receive_all
+                   ? error_code(fairlead::error::eof)
+                   : error_code(fairlead::error::broken_pipe));
         return true;
     case progress::failed:
         end(o, engine_.failure());
@@ -175,14 +206,29 @@ bool machine::step(stream_op& o) noexcept {
         }
         waits_for_input = true;
         return false;
+    case progress::wants_reader: is_held_ = true; return false;
     }
     return false;
 }
 
+void machine::step_place(std::size_t i, op_queue& done) noexcept {
+    if (auto*& o = waiting_[i]; o && step(*o))
+        done.push_back(*std::exchange(o, nullptr));
+}
+bool machine::has_waiting() const noexcept { return waiting_[control] || waiting_[writer] || waiting_[reader]; }
+
+/// The reader comes first: others may not be able to go on before bytes of the peer's are read.
 void machine::step_all(op_queue& done) noexcept {
-    for (auto*& o : waiting_)
-        if (o && step(*o))
-            done.push_back(*std::exchange(o, nullptr));
+    is_held_ = false;
+    for (;;) {
+        auto const before = engine_.input.size();
+        step_place(reader, done);
+        step_place(control, done);
+        step_place(writer, done);
+        // Bytes that another one has left may be for the reader, or the other way round.
+        if (engine_.input.empty() || engine_.input.size() == before || !has_waiting())
+            return;
+    }
 }
 
 void machine::submit_below(way& w) noexcept {
@@ -314,18 +360,21 @@ void machine::go_on(op_queue& done) noexcept {
     give_back_input();
 }
 
-bool machine::is_shaking_hands() const noexcept {
-    return waiting_[control] && waiting_[control]->verb == stream_verb::handshake;
+void machine::begin_limit(stream_op& o) noexcept {
+    auto const later = [this](std::int64_t ns) { return io::impl::later_ns(engine(), ns); };
+    if (o.verb == stream_verb::shutdown) {
+        limit_.until_ns = later(shutdown_timeout_ns_of(engine_.native_handle()));
+    } else if (o.verb == stream_verb::handshake) {
+        if (limit_.handshakes_until_ns == 0)
+            limit_.handshakes_until_ns = later(handshake_timeout_ns_of(engine_.native_handle()));
+        limit_.until_ns = limit_.handshakes_until_ns;
+    }
 }
-
-/// From the first handshake on. One whose timer is still being dropped gets it anew when that is over.
-void machine::limit_handshake() noexcept {
-    if (!is_shaking_hands() || limit_.is_under_way)
+/// One whose timer is still being dropped gets it anew when that is over.
+void machine::set_limit() noexcept {
+    if (!waiting_[control] || limit_.is_under_way || limit_.until_ns == INT64_MAX)
         return;
-    if (!std::exchange(limit_.is_set, true))
-        limit_.deadline_ns = io::impl::later_ns(engine(), handshake_timeout_ns_of(engine_.native_handle()));
-    if (limit_.deadline_ns == INT64_MAX)
-        return;
+    limit_.deadline_ns = limit_.until_ns;
     limit_.is_under_way = true;
     limit_.is_dropped = false;
     limit_.result = {0, 0, 0};
@@ -334,29 +383,32 @@ void machine::limit_handshake() noexcept {
     engine().arm(limit_);
 }
 void machine::drop_limit() noexcept {
-    if (!limit_.is_under_way || limit_.is_dropped || is_shaking_hands())
+    if (!limit_.is_under_way || limit_.is_dropped || waiting_[control])
         return;
     limit_.is_dropped = true;
     engine().ask(limit_);
 }
 
+/// Nobody knows what is still to come of a handshake. After a shutdown the stream can be read all the same.
+error_code machine::is_late(stream_op const& o) noexcept {
+    if (o.verb == stream_verb::shutdown)
+        return error::shutdown_timed_out;
+    engine_.give_up_handshake();
+    return engine_.failure();
+}
 /// The timer has completed, for one reason or another.
 void machine::is_due(op_mode mode) noexcept {
     op_queue done;
     {
         std::lock_guard const lock(lock_);
         limit_.is_under_way = false;
-        bool const is_waited_for = is_shaking_hands();
-        if (mode == op_mode::abandon || has_left_) {
+        auto* const o = waiting_[control];
+        if (mode == op_mode::abandon || has_left_)
             end_all(done);
-        } else if (is_waited_for && limit_.result.error == ECANCELED) {
-            limit_handshake(); // Of another handshake than the one that has dropped it.
-        } else if (is_waited_for) {
-            bool const is_late = limit_.result.error == 0;
-            if (is_late)
-                engine_.give_up_handshake();
-            withdraw(*waiting_[control], is_late ? engine_.failure() : fairlead::error::no_memory, done);
-        }
+        else if (o && (limit_.is_dropped || limit_.result.error == ECANCELED))
+            set_limit(); // Of another operation than the one that has dropped it.
+        else if (o)
+            withdraw(*o, limit_.result.error == 0 ? is_late(*o) : fairlead::error::no_memory, done);
     }
     finish(done);
     release();
@@ -370,9 +422,19 @@ void machine::finish(op_queue& done) noexcept {
         l.post(*done.pop_front());
 }
 
+/// A read has taken bytes for which another operation waits.
+void machine::go_on_with_held(std::unique_lock<fairlead::impl::exec::short_lock>& lock) noexcept {
+    if (!is_held_)
+        return;
+    op_queue done;
+    go_on(done);
+    lock.unlock();
+    finish(done);
+}
+
 /// The caller keeps others from its loop: it may not wait for one that has the lock.
 bool machine::try_now(stream_op& o) noexcept {
-    std::unique_lock const lock(lock_, std::try_to_lock);
+    std::unique_lock lock(lock_, std::try_to_lock);
     if (!lock)
         return false;
     if (is_refused(o))
@@ -385,6 +447,7 @@ bool machine::try_now(stream_op& o) noexcept {
             place = nullptr;
             write_below(); // an alert, for instance
             give_back_input();
+            go_on_with_held(lock);
             return true;
         }
         // Bytes of both directions stay with the machine, so that nothing is lost if they are not enough.
@@ -410,8 +473,9 @@ void machine::submit(stream_op& o) noexcept {
             done.push_back(o);
         } else {
             waiting_[place_of(o.verb)] = &o;
+            begin_limit(o);
             go_on(done);
-            limit_handshake();
+            set_limit();
         }
     }
     finish(done);
@@ -430,7 +494,7 @@ void machine::perform(stream_op& o) noexcept {
             // Also of a read that has failed: the alert for the peer goes out.
         } else {
             if (is_done)
-                return;
+                return go_on_with_held(lock);
             w = &reading_;
             if (!waits_for_input_[place_of(o.verb)] || reading_.is_under_way)
                 return end(o, fairlead::error::already_started);

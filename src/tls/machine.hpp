@@ -13,6 +13,8 @@
 #include <tls/engine.hpp>
 
 #include <array>
+#include <cstdint>
+#include <mutex>
 
 namespace fairlead::ssl::impl {
 
@@ -43,11 +45,12 @@ private:
         error_code failure;       ///< of the stream below in this direction, for ever
     };
     static void run_way(op* o, op_mode mode);
-    /// The time limit of a handshake: a timer that is pending while one waits.
+    /// The time limit of a handshake or a shutdown: a timer that is pending while one waits.
     struct limit : io::timer_op {
         machine* of = nullptr;
-        op_queue pending;    ///< itself, for the loop
-        bool is_set = false; ///< deadline_ns: all handshakes of the stream have one limit together
+        op_queue pending;                     ///< itself, for the loop
+        std::int64_t handshakes_until_ns = 0; ///< all handshakes of the stream have one limit together; 0: none yet
+        std::int64_t until_ns = 0;            ///< of the operation that waits
         bool is_under_way = false;
         bool is_dropped = false;
     };
@@ -58,12 +61,17 @@ private:
     bool is_refused(stream_op& o) noexcept;
     /// True: it is done.
     bool step(stream_op& o) noexcept;
+    bool takes_bytes(stream_op& o) noexcept;
+    progress handshake_step(stream_op& o) noexcept;
+    unsigned port_of_peer() noexcept;
     progress read_step(stream_op& o) noexcept;
     progress write_step(stream_op& o) noexcept;
     void end(stream_op& o, error_code const& ec) noexcept;
     /// Tries all that wait, reads and writes below. Those that are done are moved to `done`.
     void go_on(op_queue& done) noexcept;
     void step_all(op_queue& done) noexcept;
+    void step_place(std::size_t i, op_queue& done) noexcept;
+    bool has_waiting() const noexcept;
     class direct_writer;
     std::size_t write_now(void const* from, std::size_t n) noexcept;
     bool prepare_write() noexcept;
@@ -83,11 +91,13 @@ private:
     bool wants_input() const noexcept;
     void give_up(op_queue& done, bool is_reading) noexcept;
     void withdraw(stream_op& o, error_code const& ec, op_queue& done) noexcept;
-    bool is_shaking_hands() const noexcept;
-    void limit_handshake() noexcept;
+    void begin_limit(stream_op& o) noexcept;
+    void set_limit() noexcept;
     void drop_limit() noexcept;
+    error_code is_late(stream_op const& o) noexcept;
     void is_due(op_mode mode) noexcept;
     void finish(op_queue& done) noexcept;
+    void go_on_with_held(std::unique_lock<fairlead::impl::exec::short_lock>& lock) noexcept;
 
     fairlead::impl::exec::short_lock lock_;
     impl::engine engine_;
@@ -102,6 +112,7 @@ private:
     static constexpr unsigned tries_in_a_row = 4;
     unsigned tries_left_ = 0;
     bool is_first_read_ = false; ///< the read that is under way has that memory
+    bool is_held_ = false;       ///< an operation waits until somebody reads
     bool has_left_ = false;
 };
 
