@@ -274,7 +274,7 @@ TEST_F(TlsPeers, L14_ASessionOfOneServerIsNotOfferedToAnotherPort) {
     EXPECT_EQ(of_client.handshakes().resumed, 1U);
 }
 
-/// OpenSSL's program cannot do so while bytes of the server's are under way.
+/// OpenSSL's program cannot do so while bytes of the server's are under way: so it gets no answer.
 TEST_F(TlsPeers, L04_AClientOfOpenSSLBeginsAnewWhileAReadWaits) {
     ip::tcp::acceptor acceptor(context, loopback(0));
     auto of_server = server_context(ssl::context::tlsv12_server);
@@ -294,8 +294,6 @@ TEST_F(TlsPeers, L04_AClientOfOpenSSLBeginsAnewWhileAReadWaits) {
             auto reading = side.async_read_some(buffer(some), redirect_error(ec));
             auto const n = co_await std::move(reading);
             asked.append(some, n);
-            if (n != 0)
-                co_await async_write(side, buffer("answer\n", 7));
         }
     });
     EXPECT_EQ(asked, "question\nquestion\nquestion\nquestion\n");
