@@ -184,7 +184,10 @@ progress engine::handshake(bool is_client, unsigned port) noexcept {
     auto const before = input.size();
     auto const p = progress_of(SSL_do_handshake(ssl_));
     handshake_size_ += before - input.size();
-    has_agreed_ = has_agreed_ || p == progress::done;
+    if (p == progress::done) {
+        has_agreed_ = true;
+        handshake_size_ = 0;
+    }
     if (p == progress::closed) // Nobody has said goodbye who has not been there.
         return fail(error::stream_truncated);
     if (p == progress::wants_input && handshake_size_ > handshake_size_max_)
@@ -247,8 +250,8 @@ progress engine::read(void* into, std::size_t size, std::size_t& n) noexcept {
     forget_errors();
     auto const before = input.size();
     auto const p = progress_of(SSL_read_ex(ssl_, into, size, &n));
-    silent_size_ = n != 0 ? 0 : silent_size_ + before - input.size();
-    if (p == progress::wants_input && silent_size_ > handshake_size_max_)
+    handshake_size_ = n != 0 ? 0 : handshake_size_ + before - input.size();
+    if (p == progress::wants_input && handshake_size_ > handshake_size_max_)
         return fail(error::handshake_too_large);
     return p == progress::closed ? ended() : p;
 }

@@ -67,19 +67,19 @@ public:
     /// The handshake has taken too long.
     void give_up_handshake() noexcept { fail(error::handshake_timed_out); }
     error_code const& failure() const noexcept { return failure_; }
-    /// Writes in a row share one buffer of OpenSSL's, 16 KiB. To make it for each takes a tenth of the time of a short
-    /// one. Then release_write_buffer() ends the row.
-    bool keeps_write_buffer = true;
     void release_write_buffer() noexcept;
     /// Decrypted bytes that wait to be read, or encrypted ones that have not been looked at.
     bool has_input() const noexcept;
 
     /// Encrypted bytes from below. All are taken before a step wants input.
     lent_memory input;
-    /// The stream below has ended.
-    bool input_ended = false;
     /// Encrypted bytes for below.
     lent_memory output;
+    /// The stream below has ended.
+    bool input_ended = false;
+    /// Writes in a row share one buffer of OpenSSL's, 16 KiB. To make it for each takes a tenth of the time of a short
+    /// one. Then release_write_buffer() ends the row.
+    bool keeps_write_buffer = true;
     /// Of one record there is always space: what is larger needs several steps.
     static constexpr std::size_t record_most = content_most + 256 + 5;
 
@@ -97,21 +97,23 @@ private:
     /// OpenSSL's buffers, one for each direction, go as soon as they are empty.
     void release_after_use(bool yes) noexcept;
 
-    SSL* ssl_;
-    SSL_CTX* context_; ///< null: the program has made the SSL, and verifies as it likes
-    outlet* outlet_ = nullptr;
+    // The small ones stand together: a connection that waits has one of these objects.
     bool has_role_ = false;
     bool has_agreed_ = false;       ///< the first handshake is over
     bool has_early_data_ = false;   ///< of a client, to be sent
     bool no_early_data_ = false;    ///< of a server: there is none, or no more
     unsigned char record_type_ = 0; ///< of the record that OpenSSL reads, if it has not got all of it
     bool has_sent_close_ = false;
-    std::size_t handshake_size_ = 0; ///< so far, of the peer's
-    std::size_t handshake_size_max_ = 0;
-    std::size_t silent_size_ = 0; ///< since bytes for the program have come: OpenSSL takes updates of keys without end
     bool releases_ = true;
     bool has_written_ = false; ///< since a read has waited
     bool has_kept_ = false;
+    SSL* ssl_;
+    SSL_CTX* context_; ///< null: the program has made the SSL, and verifies as it likes
+    outlet* outlet_ = nullptr;
+    /// Of the peer's bytes, those that have brought the program nothing: of a handshake, or since bytes for the program
+    /// have come. OpenSSL takes updates of keys without end.
+    std::size_t handshake_size_ = 0;
+    std::size_t handshake_size_max_ = 0;
     error_code failure_;
 };
 

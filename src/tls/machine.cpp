@@ -24,9 +24,6 @@ template <class From> machine::machine(From&& from, below_ref b)
       below_(std::move(b)) {
     reading_.above = writing_.above = this;
     reading_.run = writing_.run = &run_way;
-    limit_.of = this;
-    limit_.run = &run_limit;
-    limit_.waits = &limit_.pending;
 }
 
 std::size_t machine::place_of(stream_verb v) noexcept {
@@ -200,6 +197,10 @@ bool machine::step(stream_op& o) noexcept {
         end(o, writing_.failure);
         return true;
     case progress::wants_input:
+        if (!landing_.bytes.empty()) {
+            take_landed();
+            return step(o);
+        }
         if (reading_.failure) {
             end(o, reading_.failure);
             return true;
@@ -211,24 +212,19 @@ bool machine::step(stream_op& o) noexcept {
     return false;
 }
 
-void machine::step_place(std::size_t i, op_queue& done) noexcept {
-    if (auto*& o = waiting_[i]; o && step(*o))
-        done.push_back(*std::exchange(o, nullptr));
-}
 bool machine::has_waiting() const noexcept { return waiting_[control] || waiting_[writer] || waiting_[reader]; }
 
 /// The reader comes first: others may not be able to go on before bytes of the peer's are read.
 void machine::step_all(op_queue& done) noexcept {
     is_held_ = false;
-    for (;;) {
-        auto const before = engine_.input.size();
-        step_place(reader, done);
-        step_place(control, done);
-        step_place(writer, done);
-        // Bytes that another one has left may be for the reader, or the other way round.
-        if (engine_.input.empty() || engine_.input.size() == before || !has_waiting())
-            return;
-    }
+    std::size_t before = 0;
+    do {
+        before = engine_.input.size();
+        for (auto const i : {reader, control, writer})
+            if (auto*& o = waiting_[i]; o && step(*o))
+                done.push_back(*std::exchange(o, nullptr));
+        // Bytes that one has left may be for another one.
+    } while (!engine_.input.empty() && engine_.input.size() != before && has_waiting());
 }
 
 void machine::submit_below(way& w) noexcept {
@@ -245,8 +241,10 @@ bool machine::prepare_write() noexcept {
         return false;
     if (flying_.empty())
         std::swap(flying_, engine_.output);
+    if (flying_.empty())
+        return false;
     writing_.begin(*below_, stream_verb::write, io::kind::send_all, flying_.data(), flying_.size());
-    return !flying_.empty();
+    return true;
 }
 
 /// True: something has been written.
@@ -275,7 +273,7 @@ void machine::wrote() noexcept {
 }
 
 void machine::begin_read(std::byte* into, std::size_t size) noexcept {
-    is_first_read_ = into == first_.data();
+    is_first_read_ = first_ && into == first_->bytes.data(); // A stream may change what the op says.
     reading_.begin(*below_, stream_verb::read, io::kind::receive, into, size);
 }
 
@@ -299,6 +297,26 @@ bool machine::try_read() noexcept {
     return true;
 }
 
+/// It holds little memory, or none, until there are bytes. False: no memory.
+bool machine::begin_waiting_read() noexcept {
+    if (below_->socket()) {
+        engine_.input.give_back();
+        reading_.begin(*below_, stream_verb::read, io::kind::receive_lent, static_cast<io::lender*>(&landing_),
+                       lent_memory::capacity);
+        return true;
+    }
+    if (!below_->tries())
+        return prepare_read();
+    engine_.input.give_back();
+    if (!first_)
+        first_.reset(new (std::nothrow) first_bytes);
+    if (first_) // The rest of a longer message is read when the first part is here.
+        begin_read(first_->bytes.data(), first_->bytes.size());
+    else
+        reading_.failure = fairlead::error::no_memory;
+    return first_ != nullptr;
+}
+
 /// True, as above. Else a read is under way, or nobody wants one.
 bool machine::read_below() noexcept {
     if (reading_.is_under_way || has_left_ || !wants_input())
@@ -307,12 +325,8 @@ bool machine::read_below() noexcept {
         --tries_left_;
         return true;
     }
-    if (below_->tries()) { // The rest of a longer message is read when the first part is here.
-        engine_.input.give_back();
-        begin_read(first_.data(), first_.size());
-    } else if (!prepare_read()) {
+    if (!begin_waiting_read())
         return true;
-    }
     engine_.release_write_buffer();
     submit_below(reading_);
     return false;
@@ -331,10 +345,18 @@ void machine::drop_unwanted_read() noexcept {
 
 void machine::has_read() noexcept {
     auto& into = engine_.input;
-    if (!is_first_read_)
-        into.commit(reading_.result.n);
-    else if (reading_.result.n != 0 && !into.put(first_.data(), reading_.result.n))
+    auto const n = reading_.result.n;
+    if (reading_.kind == io::kind::receive_lent) {
+        landing_.bytes.commit(n);
+        if (n != 0)
+            take_landed();
+        else
+            landing_.bytes.give_back();
+    } else if (!is_first_read_) {
+        into.commit(n);
+    } else if (n != 0 && !into.put(first_->bytes.data(), n)) {
         reading_.failure = fairlead::error::no_memory;
+    }
     if (!reading_.result.error)
         return;
     auto const ec = reading_.error();
@@ -342,6 +364,14 @@ void machine::has_read() noexcept {
         engine_.input_ended = true;
     else if (ec != fairlead::error::operation_aborted)
         reading_.failure = ec;
+}
+
+/// Others may have left bytes unread meanwhile. Then these wait.
+void machine::take_landed() noexcept {
+    if (!engine_.input.empty())
+        return;
+    engine_.input.give_back();
+    engine_.input = std::move(landing_.bytes);
 }
 
 /// All that has come is decrypted, and nobody waits for more.
@@ -363,30 +393,31 @@ void machine::go_on(op_queue& done) noexcept {
 void machine::begin_limit(stream_op& o) noexcept {
     auto const later = [this](std::int64_t ns) { return io::impl::later_ns(engine(), ns); };
     if (o.verb == stream_verb::shutdown) {
-        limit_.until_ns = later(shutdown_timeout_ns_of(engine_.native_handle()));
+        limit_ns_ = later(shutdown_timeout_ns_of(engine_.native_handle()));
     } else if (o.verb == stream_verb::handshake) {
-        if (limit_.handshakes_until_ns == 0)
-            limit_.handshakes_until_ns = later(handshake_timeout_ns_of(engine_.native_handle()));
-        limit_.until_ns = limit_.handshakes_until_ns;
+        if (handshakes_until_ns_ == 0)
+            handshakes_until_ns_ = later(handshake_timeout_ns_of(engine_.native_handle()));
+        limit_ns_ = handshakes_until_ns_;
     }
 }
 /// One whose timer is still being dropped gets it anew when that is over.
-void machine::set_limit() noexcept {
-    if (!waiting_[control] || limit_.is_under_way || limit_.until_ns == INT64_MAX)
+void machine::set_limit(op_queue& done) noexcept {
+    if (!waiting_[control] || limit_ || limit_ns_ == INT64_MAX)
         return;
-    limit_.deadline_ns = limit_.until_ns;
-    limit_.is_under_way = true;
-    limit_.is_dropped = false;
-    limit_.result = {0, 0, 0};
-    limit_.cancel = reinterpret_cast<void*>(fairlead::impl::operation::next_ticket());
+    limit_.reset(new (std::nothrow) limit(this));
+    if (!limit_)
+        return withdraw(*waiting_[control], fairlead::error::no_memory, done);
+    limit_->deadline_ns = limit_ns_;
+    limit_->result = {0, 0, 0};
+    limit_->cancel = reinterpret_cast<void*>(fairlead::impl::operation::next_ticket());
     retain();
-    engine().arm(limit_);
+    engine().arm(*limit_);
 }
 void machine::drop_limit() noexcept {
-    if (!limit_.is_under_way || limit_.is_dropped || waiting_[control])
+    if (!limit_ || limit_->is_dropped || waiting_[control])
         return;
-    limit_.is_dropped = true;
-    engine().ask(limit_);
+    limit_->is_dropped = true;
+    engine().ask(*limit_);
 }
 
 /// Nobody knows what is still to come of a handshake. After a shutdown the stream can be read all the same.
@@ -401,14 +432,14 @@ void machine::is_due(op_mode mode) noexcept {
     op_queue done;
     {
         std::lock_guard const lock(lock_);
-        limit_.is_under_way = false;
+        auto const ended = std::exchange(limit_, nullptr);
         auto* const o = waiting_[control];
         if (mode == op_mode::abandon || has_left_)
             end_all(done);
-        else if (o && (limit_.is_dropped || limit_.result.error == ECANCELED))
-            set_limit(); // Of another operation than the one that has dropped it.
+        else if (o && (ended->is_dropped || ended->result.error == ECANCELED))
+            set_limit(done); // Of another operation than the one that has dropped it.
         else if (o)
-            withdraw(*o, limit_.result.error == 0 ? is_late(*o) : fairlead::error::no_memory, done);
+            withdraw(*o, ended->result.error == 0 ? is_late(*o) : fairlead::error::no_memory, done);
     }
     finish(done);
     release();
@@ -475,7 +506,7 @@ void machine::submit(stream_op& o) noexcept {
             waiting_[place_of(o.verb)] = &o;
             begin_limit(o);
             go_on(done);
-            set_limit();
+            set_limit(done);
         }
     }
     finish(done);

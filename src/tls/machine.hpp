@@ -14,6 +14,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 
 namespace fairlead::ssl::impl {
@@ -38,21 +39,30 @@ public:
 private:
     /// An op below, and the machine that it belongs to.
     struct way : stream_op {
+        bool is_under_way = false; // These three lie in what a stream_op leaves of its last word.
+        bool is_blocking = false;  ///< in the thread of a caller: nobody can ask it to end
+        bool is_dropped = false;   ///< the last one was asked to end: its error says nothing of the stream below
         machine* above = nullptr;
-        bool is_under_way = false;
-        bool is_blocking = false; ///< in the thread of a caller: nobody can ask it to end
-        bool is_dropped = false;  ///< the last one was asked to end: its error says nothing of the stream below
-        error_code failure;       ///< of the stream below in this direction, for ever
+        error_code failure; ///< of the stream below in this direction, for ever
     };
     static void run_way(op* o, op_mode mode);
-    /// The time limit of a handshake or a shutdown: a timer that is pending while one waits.
+    /// The bytes of a read that has waited at a socket: its memory comes when they do.
+    struct landing final : io::lender {
+        lent_memory bytes;
+
+        void* lend() noexcept override { return bytes.borrow() ? bytes.space() : nullptr; }
+        void take_back() noexcept override { bytes.give_back(); }
+    };
+    /// The time limit of a handshake or a shutdown: a timer, which is there while it is under way.
     struct limit : io::timer_op {
-        machine* of = nullptr;
-        op_queue pending;                     ///< itself, for the loop
-        std::int64_t handshakes_until_ns = 0; ///< all handshakes of the stream have one limit together; 0: none yet
-        std::int64_t until_ns = 0;            ///< of the operation that waits
-        bool is_under_way = false;
+        machine* of;
+        op_queue pending; ///< itself, for the loop
         bool is_dropped = false;
+
+        explicit limit(machine* m) noexcept : of(m) {
+            run = &run_limit;
+            waits = &pending;
+        }
     };
     static void run_limit(op* o, op_mode mode);
 
@@ -70,13 +80,14 @@ private:
     /// Tries all that wait, reads and writes below. Those that are done are moved to `done`.
     void go_on(op_queue& done) noexcept;
     void step_all(op_queue& done) noexcept;
-    void step_place(std::size_t i, op_queue& done) noexcept;
     bool has_waiting() const noexcept;
     class direct_writer;
     std::size_t write_now(void const* from, std::size_t n) noexcept;
     bool prepare_write() noexcept;
     bool write_below() noexcept;
     void begin_read(std::byte* into, std::size_t size) noexcept;
+    bool begin_waiting_read() noexcept;
+    void take_landed() noexcept;
     bool prepare_read() noexcept;
     bool try_read() noexcept;
     bool read_below() noexcept;
@@ -92,7 +103,7 @@ private:
     void give_up(op_queue& done, bool is_reading) noexcept;
     void withdraw(stream_op& o, error_code const& ec, op_queue& done) noexcept;
     void begin_limit(stream_op& o) noexcept;
-    void set_limit() noexcept;
+    void set_limit(op_queue& done) noexcept;
     void drop_limit() noexcept;
     error_code is_late(stream_op const& o) noexcept;
     void is_due(op_mode mode) noexcept;
@@ -103,8 +114,15 @@ private:
     impl::engine engine_;
     below_ref const below_;
     way reading_, writing_;
-    limit limit_;
-    std::array<std::byte, 512> first_;    ///< what a read that waits puts its bytes into: most messages are short
+    std::unique_ptr<limit> limit_;
+    std::int64_t limit_ns_ = 0;            ///< of the operation that waits
+    std::int64_t handshakes_until_ns_ = 0; ///< all handshakes of the stream have one limit together; 0: none yet
+    landing landing_;
+    /// The place of a read that waits at a stream that is no socket of ours: most messages are short.
+    struct first_bytes {
+        std::array<std::byte, 512> bytes;
+    };
+    std::unique_ptr<first_bytes> first_;
     lent_memory flying_;                  ///< what is being written
     std::array<stream_op*, 3> waiting_{}; ///< a handshake or a shutdown, a write, a read
     std::array<bool, 3> waits_for_input_{};
