@@ -152,7 +152,7 @@ public:
     /// Immediate  no
     /// Lifetime   *this outlives the completion
     /// Threads    one operation at a time
-    /// Allocates  nothing awaited, over a socket of ours; OpenSSL does
+    /// Allocates  its time limit; all else as a read
     template <class Token = default_completion_token_t<executor_type>>
     decltype(auto) async_handshake(handshake_type t, Token&& token = {}) {
         return fairlead::impl::operation::initiate_on<void(error_code)>(*this, std::forward<Token>(token),
@@ -166,7 +166,7 @@ public:
     /// Immediate  no
     /// Lifetime   *this and the memory behind `come` outlive the completion
     /// Threads    one operation at a time
-    /// Allocates  nothing awaited, over a socket of ours; OpenSSL does
+    /// Allocates  its time limit; all else as a read
     template <const_buffer_sequence Buffer, class Token = default_completion_token_t<executor_type>>
         requires fairlead::impl::base::is_single_buffer<Buffer>
     decltype(auto) async_handshake(handshake_type t, Buffer const& come, Token&& token = {}) {
@@ -195,7 +195,7 @@ public:
     /// Immediate  no
     /// Lifetime   *this and the memory behind `into` outlive the completion
     /// Threads    one operation at a time
-    /// Allocates  nothing awaited, over a socket of ours; OpenSSL does
+    /// Allocates  its time limit; all else as a read
     /// Source     RFC 8446 sections 2.3 and 8
     template <mutable_buffer_sequence Buffer, class Token = default_completion_token_t<executor_type>>
         requires fairlead::impl::base::is_single_buffer<Buffer>
@@ -215,7 +215,7 @@ public:
     /// Immediate  no
     /// Lifetime   *this outlives the completion
     /// Threads    one operation at a time
-    /// Allocates  nothing awaited, over a socket of ours; OpenSSL does
+    /// Allocates  its time limit; all else as a read
     template <class Token = default_completion_token_t<executor_type>>
     decltype(auto) async_shutdown(Token&& token = {}) {
         return fairlead::impl::operation::initiate_on<void(error_code)>(*this, std::forward<Token>(token),
