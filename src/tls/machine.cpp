@@ -197,7 +197,7 @@ bool machine::step(stream_op& o) noexcept {
         end(o, writing_.failure);
         return true;
     case progress::wants_input:
-        if (!landing_.bytes.empty()) {
+        if (!reading_.is_under_way && !landing_.bytes.empty()) { // Else another thread may be filling it.
             take_landed();
             return step(o);
         }
