@@ -107,6 +107,8 @@ public:
                 return park(*d, d->reads, o);
             if (is_stream_send(o.kind) && d->writes.empty() && d->expects_to_write() && try_on(*d, o, false)) [[likely]]
                 return complete(o, false);
+            if (o.kind == kind::receive_lent && d->is_watched() && !d->expects_to_read())
+                return park(*d, d->reads, o);
         }
         submit_in_general(*d, o);
     }
@@ -198,6 +200,13 @@ private:
             if (is_stream_send(o.kind)) {
                 auto const a = posix::send_one(fd, o);
                 return a == attempt::done || was_tried(d, a, o);
+            }
+            if (o.kind == kind::receive_lent) {
+                auto const a = posix::receive_lent(fd, o);
+                if (o.result.n == 0 || !d.is_usual_to_read()) [[unlikely]]
+                    return was_tried(d, a, o);
+                d.was_read_as_usual(a);
+                return true;
             }
         }
         return was_tried(d, posix::once_in_general(fd, o), o);
@@ -437,6 +446,7 @@ void epoll_reactor::take_pending(op_queue& into) noexcept {
     switch (o.kind) {
     case kind::receive:
     case kind::receive_all:
+    case kind::receive_lent:
     case kind::receive_from: d.was_read(a, o.result.error, o.result.n, o.message_flags & MSG_PEEK); break;
     case kind::send:
     case kind::send_all: d.was_written(a); break;

@@ -244,10 +244,24 @@ attempt accept(int fd, io_op& o) noexcept {
 
 } // namespace
 
+attempt receive_lent(int fd, io_op& o) noexcept {
+    auto* const from = static_cast<lender*>(o.data);
+    void* const into = from->lend();
+    if (!into)
+        return finish(o, ENOMEM, 0);
+    o.data = into;
+    auto const a = o.medium <= medium::unix_stream ? receive_one(fd, o) : receive(fd, o);
+    o.data = from;
+    if (a == attempt::again)
+        from->take_back();
+    return a;
+}
+
 attempt once_in_general(int fd, io_op& o) noexcept {
     switch (o.kind) {
     case kind::receive: return o.stream ? receive(fd, o) : receive_datagram(fd, o);
     case kind::receive_from: return receive_datagram(fd, o);
+    case kind::receive_lent: return receive_lent(fd, o);
     case kind::send: return o.stream ? send_some(fd, o) : send_datagram(fd, o);
     case kind::send_to: return send_datagram(fd, o);
     case kind::receive_all: return until_done(fd, o, [](int at, io_op& part) noexcept { return receive(at, part); });

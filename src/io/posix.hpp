@@ -73,6 +73,9 @@ bool sleep_until(std::int64_t until_ns, std::int64_t (*now_ns)() noexcept) noexc
 /// Does the op's system call once, without waiting and without looking at what is known of the descriptor.
 attempt once_in_general(int fd, io_op& o) noexcept;
 
+/// As `receive`, into memory of a lender.
+attempt receive_lent(int fd, io_op& o) noexcept;
+
 /// The rest of receive_one and send_one, after a first call that returned `n`.
 attempt receive_rest(int fd, io_op& o, ssize_t n) noexcept;
 attempt send_rest(int fd, io_op& o, ssize_t n) noexcept;

@@ -43,6 +43,7 @@ bool datagrams::attempt(endpoint& e, io::io_op& o) noexcept {
     case io::kind::send_to: return send(e, o);
     case io::kind::accept:
     case io::kind::receive_all:
+    case io::kind::receive_lent:
     case io::kind::send_all: return done(o, EOPNOTSUPP);
     case io::kind::connect:
     case io::kind::wait_read:

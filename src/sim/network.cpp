@@ -88,9 +88,9 @@ std::size_t network::waiting_for_clients(host_state const& m) const noexcept {
 }
 
 std::string network::waiting() const {
-    static constexpr char const* names[] = {"receive",        "receive all",    "accept", "wait for read",
-                                            "wait for error", "receive from",   "send",   "send all",
-                                            "connect",        "wait for write", "send to"};
+    static constexpr char const* names[] = {"receive",        "receive all",  "accept",         "wait for read",
+                                            "wait for error", "receive from", "receive",        "send",
+                                            "send all",       "connect",      "wait for write", "send to"};
     constexpr std::size_t most = 16;
     std::string text;
     std::size_t n = 0;
@@ -105,7 +105,8 @@ std::string network::waiting() const {
                     std::to_string(e->index) + " of " + e->owner->name);
             });
     if (n == 0)
-        text = "  no operation on a socket: a signal, a work guard, a channel or the like, or a timer that never expires\n";
+        text = "  no operation on a socket: a signal, a work guard, a channel or the like, or a timer that never "
+               "expires\n";
     else if (n > most)
         text += "  and " + std::to_string(n - most) + " more\n";
     return text;

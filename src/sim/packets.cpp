@@ -44,6 +44,7 @@ bool packets::attempt(endpoint& e, io::io_op& o) noexcept {
     case io::kind::send_to: return send(e, o); // The name is ignored, as Linux does.
     case io::kind::accept: return streams_.attempt(e, o, false);
     case io::kind::receive_all:
+    case io::kind::receive_lent:
     case io::kind::send_all: return done(o, EOPNOTSUPP);
     case io::kind::connect: return false; // takes its time
     case io::kind::wait_read:

@@ -104,6 +104,7 @@ bool streams::attempt(endpoint& e, io::io_op& o, bool whole) noexcept {
     switch (o.kind) {
     case io::kind::receive:
     case io::kind::receive_all: return receive(e, o, whole);
+    case io::kind::receive_lent: return receive_lent(e, o, whole);
     case io::kind::send:
     case io::kind::send_all: return send(e, o, whole);
     case io::kind::accept: return accept(e, o);
@@ -117,6 +118,19 @@ bool streams::attempt(endpoint& e, io::io_op& o, bool whole) noexcept {
     if (!possible(e, o.kind))
         return false;
     return done(o, 0);
+}
+
+bool streams::receive_lent(endpoint& e, io::io_op& o, bool whole) noexcept {
+    auto* const from = static_cast<io::lender*>(o.data);
+    void* const into = from->lend();
+    if (!into)
+        return done(o, ENOMEM);
+    o.data = into;
+    bool const is_done = receive(e, o, whole);
+    o.data = from;
+    if (!is_done)
+        from->take_back();
+    return is_done;
 }
 
 bool streams::receive(endpoint& e, io::io_op& o, bool whole) noexcept {

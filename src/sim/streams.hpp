@@ -42,6 +42,7 @@ public:
 
 private:
     bool receive(endpoint& e, io::io_op& o, bool whole) noexcept;
+    bool receive_lent(endpoint& e, io::io_op& o, bool whole) noexcept;
     bool send(endpoint& e, io::io_op& o, bool whole) noexcept;
     bool accept(endpoint& e, io::io_op& o) noexcept;
     bool break_down(endpoint& e, io::io_op& o) noexcept;

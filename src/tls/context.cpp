@@ -61,10 +61,11 @@ int no_password(char*, int, int, void*) { return 0; }
 int call_password(char* into, int size, int is_for_writing, void* of) {
     try {
         auto const most = static_cast<std::size_t>(size);
-        auto const password = (*static_cast<impl::password_function*>(of))(
-            most, is_for_writing ? context_base::for_writing : context_base::for_reading);
+        auto password = (*static_cast<impl::password_function*>(of))(most, is_for_writing ? context_base::for_writing
+                                                                                          : context_base::for_reading);
         auto const n = std::min(password.size(), most);
         std::memcpy(into, password.data(), n);
+        OPENSSL_cleanse(password.data(), password.size()); // It would stay in memory that was given back.
         return static_cast<int>(n);
     } catch (...) { // The key stays encrypted, and reading it fails.
         return 0;

@@ -27,6 +27,8 @@ struct engine::io {
         auto& self = of(b);
         BIO_clear_retry_flags(b);
         *n = self.input.take(into, size);
+        if (size == SSL3_RT_HEADER_LENGTH && *n != 0)
+            self.record_type_ = static_cast<unsigned char>(*into);
         self.release_after_use(self.input.empty());
         if (*n != 0)
             return 1;
@@ -79,7 +81,13 @@ error_code last_error() noexcept {
 
 engine::engine(context& c) : ssl_(SSL_new(c.native_handle())), context_(c.native_handle()) { attach(); }
 engine::engine(SSL* s) : ssl_(s), context_(nullptr) { attach(); }
-engine::~engine() { SSL_free(ssl_); }
+engine::~engine() {
+    // OpenSSL would forget a session whose connection ends without a goodbye. Then tickets for early data, which are
+    // kept here, would be of no use after a cut.
+    if (failure_.category() != fairlead::error::get_ssl_category())
+        SSL_set_shutdown(ssl_, SSL_get_shutdown(ssl_) | SSL_SENT_SHUTDOWN);
+    SSL_free(ssl_);
+}
 
 void engine::attach() {
     auto* const m = io::method();
@@ -128,7 +136,7 @@ progress engine::fail(error_code const& ec) noexcept {
 }
 
 /// This end is a client or a server from now on.
-progress engine::begin_handshake(bool is_client) noexcept {
+progress engine::begin_handshake(bool is_client, unsigned port) noexcept {
     if (context_ && is_ours(context_) && is_client) {
         if (!is_verify_mode_chosen(ssl_))
             SSL_set_verify(ssl_, SSL_VERIFY_PEER, SSL_get_verify_callback(ssl_));
@@ -140,9 +148,13 @@ progress engine::begin_handshake(bool is_client) noexcept {
         }
     }
     if (context_ && is_client) {
-        if (auto const ec = resume_if_kept(ssl_))
+        if (auto const ec = resume_if_kept(ssl_, port))
             return fail(ec);
         ask_for_ocsp(ssl_);
+        if (has_early_data_ && !allows_early_data(ssl_)) {
+            has_early_data_ = false;
+            forget_early_data(ssl_);
+        }
     }
     handshake_size_max_ = handshake_size_max_of(ssl_); // That of this context, also if a name chooses another one.
     is_client ? SSL_set_connect_state(ssl_) : SSL_set_accept_state(ssl_);
@@ -150,14 +162,79 @@ progress engine::begin_handshake(bool is_client) noexcept {
     return progress::done;
 }
 
-progress engine::handshake(bool is_client) noexcept {
-    if (failure_ || (!has_role_ && begin_handshake(is_client) == progress::failed))
+/// With TLS 1.2 a handshake may begin anew while the peer still writes. OpenSSL gives that only to a read, and takes it
+/// for an error in all else.
+bool engine::is_read_first() const noexcept {
+    if (input.empty() || !has_agreed_ || SSL_version(ssl_) >= TLS1_3_VERSION ||
+        !(SSL_in_init(ssl_) || SSL_renegotiate_pending(ssl_)))
+        return false;
+    bool const is_inside_a_record = SSL_has_pending(ssl_) || SSL_rstate_string(ssl_)[1] == 'B';
+    return (is_inside_a_record ? record_type_ : static_cast<unsigned char>(*input.data())) == SSL3_RT_APPLICATION_DATA;
+}
+
+progress engine::handshake(bool is_client, unsigned port) noexcept {
+    if (failure_ || (!has_role_ && begin_handshake(is_client, port) == progress::failed))
         return progress::failed;
+    if (is_read_first())
+        return progress::wants_reader;
     forget_errors();
+    if (has_early_data_)
+        if (auto const p = write_early(); p != progress::done)
+            return p;
     auto const before = input.size();
     auto const p = progress_of(SSL_do_handshake(ssl_));
     handshake_size_ += before - input.size();
+    if (p == progress::done) {
+        has_agreed_ = true;
+        handshake_size_ = 0;
+    }
     if (p == progress::closed) // Nobody has said goodbye who has not been there.
+        return fail(error::stream_truncated);
+    if (p == progress::wants_input && handshake_size_ > handshake_size_max_)
+        return fail(error::handshake_too_large);
+    return p;
+}
+
+error_code engine::set_early_data(void const* from, std::size_t size) noexcept {
+    if (has_role_)
+        return fairlead::error::already_started;
+    if (auto const ec = keep_early_data(ssl_, from, size))
+        return ec;
+    has_early_data_ = size != 0;
+    return {};
+}
+progress engine::write_early() noexcept {
+    for (auto left = early_data_of(ssl_); !left.empty(); left = early_data_of(ssl_)) {
+        if (output.space_left() < record_most)
+            return progress::wants_output;
+        std::size_t n = 0;
+        if (SSL_write_early_data(ssl_, left.data(), std::min(left.size(), content_most), &n) != 1)
+            return progress_of(0);
+        consume_early_data(ssl_, n);
+    }
+    has_early_data_ = false;
+    forget_early_data(ssl_);
+    return progress::done;
+}
+progress engine::read_early(void* into, std::size_t size, std::size_t& n) noexcept {
+    n = 0;
+    if (failure_ || (!has_role_ && begin_handshake(false, 0) == progress::failed))
+        return progress::failed;
+    if (no_early_data_ || !SSL_is_server(ssl_))
+        return progress::closed;
+    forget_errors();
+    auto const before = input.size();
+    int const r = SSL_read_early_data(ssl_, into, size, &n);
+    if (SSL_get_early_data_status(ssl_) != SSL_EARLY_DATA_ACCEPTED) // It has a limit of its own.
+        handshake_size_ += before - input.size();
+    if (r == SSL_READ_EARLY_DATA_SUCCESS)
+        return progress::done;
+    if (r == SSL_READ_EARLY_DATA_FINISH) {
+        no_early_data_ = true;
+        return progress::closed;
+    }
+    auto const p = progress_of(0);
+    if (p == progress::closed)
         return fail(error::stream_truncated);
     if (p == progress::wants_input && handshake_size_ > handshake_size_max_)
         return fail(error::handshake_too_large);
@@ -171,7 +248,11 @@ progress engine::read(void* into, std::size_t size, std::size_t& n) noexcept {
     if (is_drained())
         return progress::wants_input;
     forget_errors();
+    auto const before = input.size();
     auto const p = progress_of(SSL_read_ex(ssl_, into, size, &n));
+    handshake_size_ = n != 0 ? 0 : handshake_size_ + before - input.size();
+    if (p == progress::wants_input && handshake_size_ > handshake_size_max_)
+        return fail(error::handshake_too_large);
     return p == progress::closed ? ended() : p;
 }
 
@@ -196,6 +277,8 @@ progress engine::write(void const* from, std::size_t size, std::size_t& n, outle
         return progress::closed;
     if (output.space_left() < record_most)
         return progress::wants_output;
+    if (is_read_first())
+        return progress::wants_reader;
     bool const keeps = has_written_ && keeps_write_buffer;
     has_written_ = true;
     has_kept_ = has_kept_ || keeps;

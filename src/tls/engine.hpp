@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include <openssl/ssl.h>
 
@@ -19,6 +20,7 @@ enum class progress : unsigned char {
     done,
     wants_input,  ///< nothing happens until more has come
     wants_output, ///< nothing happens until output() is taken
+    wants_reader, ///< nothing happens until what the peer has written before is read
     closed,       ///< the peer has said that no more comes
     failed,       ///< failure() says why; so does every later step
 };
@@ -46,7 +48,13 @@ public:
     SSL* native_handle() const noexcept { return ssl_; }
     error_code set_host_name(std::string const& name) noexcept;
 
-    progress handshake(bool is_client) noexcept;
+    /// `port` is the peer's, 0: unknown. A client's sessions belong to it.
+    progress handshake(bool is_client, unsigned port = 0) noexcept;
+    /// A client sends these bytes in its first handshake, if that resumes a session for it.
+    error_code set_early_data(void const* from, std::size_t size) noexcept;
+    /// Of a server: reads what its client sends ahead of the handshake. Closed: there is no more.
+    progress read_early(void* into, std::size_t size, std::size_t& n) noexcept;
+    bool has_begun() const noexcept { return has_role_; }
     progress read(void* into, std::size_t size, std::size_t& n) noexcept;
     /// Takes a record's worth. With an outlet the record goes there first, from OpenSSL's own memory.
     progress write(void const* from, std::size_t size, std::size_t& n, outlet* to = nullptr) noexcept;
@@ -59,19 +67,19 @@ public:
     /// The handshake has taken too long.
     void give_up_handshake() noexcept { fail(error::handshake_timed_out); }
     error_code const& failure() const noexcept { return failure_; }
-    /// Writes in a row share one buffer of OpenSSL's, 16 KiB. To make it for each takes a tenth of the time of a short
-    /// one. Then release_write_buffer() ends the row.
-    bool keeps_write_buffer = true;
     void release_write_buffer() noexcept;
     /// Decrypted bytes that wait to be read, or encrypted ones that have not been looked at.
     bool has_input() const noexcept;
 
     /// Encrypted bytes from below. All are taken before a step wants input.
     lent_memory input;
-    /// The stream below has ended.
-    bool input_ended = false;
     /// Encrypted bytes for below.
     lent_memory output;
+    /// The stream below has ended.
+    bool input_ended = false;
+    /// Writes in a row share one buffer of OpenSSL's, 16 KiB. To make it for each takes a tenth of the time of a short
+    /// one. Then release_write_buffer() ends the row.
+    bool keeps_write_buffer = true;
     /// Of one record there is always space: what is larger needs several steps.
     static constexpr std::size_t record_most = content_most + 256 + 5;
 
@@ -80,23 +88,32 @@ private:
     void attach();
     progress progress_of(int result) noexcept;
     progress fail(error_code const& ec) noexcept;
-    progress begin_handshake(bool is_client) noexcept;
+    progress begin_handshake(bool is_client, unsigned port) noexcept;
+    progress write_early() noexcept;
+    bool is_read_first() const noexcept;
     progress ended() noexcept;
     bool knows_whom_to_expect() const noexcept;
     bool is_drained() const noexcept;
     /// OpenSSL's buffers, one for each direction, go as soon as they are empty.
     void release_after_use(bool yes) noexcept;
 
-    SSL* ssl_;
-    SSL_CTX* context_; ///< null: the program has made the SSL, and verifies as it likes
-    outlet* outlet_ = nullptr;
+    // The small ones stand together: a connection that waits has one of these objects.
     bool has_role_ = false;
+    bool has_agreed_ = false;       ///< the first handshake is over
+    bool has_early_data_ = false;   ///< of a client, to be sent
+    bool no_early_data_ = false;    ///< of a server: there is none, or no more
+    unsigned char record_type_ = 0; ///< of the record that OpenSSL reads, if it has not got all of it
     bool has_sent_close_ = false;
-    std::size_t handshake_size_ = 0; ///< so far, of the peer's
-    std::size_t handshake_size_max_ = 0;
     bool releases_ = true;
     bool has_written_ = false; ///< since a read has waited
     bool has_kept_ = false;
+    SSL* ssl_;
+    SSL_CTX* context_; ///< null: the program has made the SSL, and verifies as it likes
+    outlet* outlet_ = nullptr;
+    /// Of the peer's bytes, those that have brought the program nothing: of a handshake, or since bytes for the program
+    /// have come. OpenSSL takes updates of keys without end.
+    std::size_t handshake_size_ = 0;
+    std::size_t handshake_size_max_ = 0;
     error_code failure_;
 };
 
@@ -111,7 +128,17 @@ error_code trust_system(SSL_CTX* c) noexcept;
 /// The context verifies otherwise from now on.
 void forget_sessions(SSL_CTX* c) noexcept;
 /// A client's handshake begins: a session that its context has kept for the same server is resumed.
-error_code resume_if_kept(SSL* s) noexcept;
+error_code resume_if_kept(SSL* s, unsigned port) noexcept;
+/// Whether resume_if_kept() may find one.
+bool keeps_sessions(SSL const* s) noexcept;
+/// The bytes that a client sends ahead of its handshake.
+error_code keep_early_data(SSL* s, void const* from, std::size_t size) noexcept;
+std::string_view early_data_of(SSL const* s) noexcept;
+void consume_early_data(SSL* s, std::size_t n) noexcept;
+/// They have been sent, or will not be.
+void forget_early_data(SSL* s) noexcept;
+/// The session that is to be resumed takes them.
+bool allows_early_data(SSL const* s) noexcept;
 /// The program has chosen a mode of verification, so that the side of the handshake does not.
 error_code note_verify_mode(SSL_CTX* c) noexcept;
 error_code note_verify_mode(SSL* s) noexcept;

@@ -47,6 +47,8 @@ struct stream_category_type final : error_category {
         case ssl::error::handshake_timed_out: return "The peer has not finished the handshake in time";
         case ssl::error::handshake_too_large:
             return "The peer sends a larger handshake than this side takes, such as a long chain of certificates";
+        case ssl::error::shutdown_timed_out:
+            return "The peer has not answered the goodbye (close_notify) in time: close the stream below";
         }
         return "an error of TLS streams that this version does not know";
     }

@@ -45,39 +45,44 @@ public:
     static constexpr std::size_t capacity = 4 * (16'384 + 256 + 5);
 
     lent_memory() noexcept = default;
-    lent_memory(lent_memory&& other) noexcept
-        : bytes_(std::exchange(other.bytes_, nullptr)),
-          begin_(std::exchange(other.begin_, 0)),
-          end_(std::exchange(other.end_, 0)) {}
+    lent_memory(lent_memory&& other) noexcept : at_(std::exchange(other.at_, nullptr)) {}
     lent_memory& operator=(lent_memory&& other) noexcept {
-        std::swap(bytes_, other.bytes_);
-        std::swap(begin_, other.begin_);
-        std::swap(end_, other.end_);
+        std::swap(at_, other.at_);
         return *this;
     }
     ~lent_memory() { give_back(); }
 
-    bool empty() const noexcept { return begin_ == end_; }
-    std::size_t size() const noexcept { return end_ - begin_; }
-    std::byte* data() noexcept { return bytes_ + begin_; }
+    bool empty() const noexcept { return size() == 0; }
+    std::size_t size() const noexcept { return at_ ? at_->end - at_->begin : 0; }
+    /// Of memory that is there.
+    std::byte* data() noexcept { return bytes() + at_->begin; }
+    std::byte const* data() const noexcept { return bytes() + at_->begin; }
     /// False: no memory.
     bool borrow() noexcept {
-        if (!bytes_ && !(bytes_ = spare.take()))
-            bytes_ = static_cast<std::byte*>(::operator new(capacity, std::nothrow));
-        return bytes_;
+        if (at_)
+            return true;
+        auto* place = spare.take();
+        if (!place)
+            place = static_cast<std::byte*>(::operator new(sizeof(positions) + capacity, std::nothrow));
+        at_ = place ? new (place) positions : nullptr;
+        return at_;
     }
     void give_back() noexcept {
-        begin_ = end_ = 0;
-        if (bytes_)
-            spare.keep(std::exchange(bytes_, nullptr));
+        if (at_)
+            spare.keep(reinterpret_cast<std::byte*>(std::exchange(at_, nullptr)));
     }
-    std::byte* space() noexcept { return bytes_ + end_; }
-    std::size_t space_left() const noexcept { return bytes_ ? capacity - end_ : capacity; }
-    void commit(std::size_t n) noexcept { end_ += n; }
+    std::byte* space() noexcept { return bytes() + at_->end; }
+    std::size_t space_left() const noexcept { return at_ ? capacity - at_->end : capacity; }
+    void commit(std::size_t n) noexcept {
+        if (n != 0)
+            at_->end += n;
+    }
     void consume(std::size_t n) noexcept {
-        begin_ += n;
-        if (begin_ == end_)
-            begin_ = end_ = 0;
+        if (n == 0) // Perhaps there is none.
+            return;
+        at_->begin += n;
+        if (at_->begin == at_->end)
+            at_->begin = at_->end = 0;
     }
     /// Where there is space for it. False: no memory.
     bool put(void const* from, std::size_t n) noexcept {
@@ -90,16 +95,22 @@ public:
     /// As many bytes as there are, up to n.
     std::size_t take(void* into, std::size_t n) noexcept {
         n = n < size() ? n : size();
-        if (n != 0)
-            std::memcpy(into, data(), n);
+        if (n == 0)
+            return 0;
+        std::memcpy(into, data(), n);
         consume(n);
         return n;
     }
 
 private:
-    std::byte* bytes_ = nullptr;
-    std::size_t begin_ = 0;
-    std::size_t end_ = 0;
+    /// In front of the bytes: a stream that holds none has but a pointer.
+    struct positions {
+        std::size_t begin = 0;
+        std::size_t end = 0;
+    };
+    std::byte* bytes() const noexcept { return reinterpret_cast<std::byte*>(at_ + 1); }
+
+    positions* at_ = nullptr;
 };
 
 } // namespace fairlead::ssl::impl

@@ -15,6 +15,15 @@ error_code context::limit_handshake_time(std::int64_t ns, error_code& ec) {
     kept->handshake_timeout_ns = ns;
     return ec = {};
 }
+error_code context::limit_shutdown_time(std::int64_t ns, error_code& ec) {
+    if (ns <= 0)
+        return ec = fairlead::error::invalid_argument;
+    auto* const kept = impl::make_settings(handle_);
+    if (!kept)
+        return ec = fairlead::error::no_memory;
+    kept->shutdown_timeout_ns = ns;
+    return ec = {};
+}
 error_code context::set_handshake_size_max(std::size_t bytes, error_code& ec) {
     if (bytes == 0 || bytes > INT_MAX)
         return ec = fairlead::error::invalid_argument;
@@ -28,6 +37,11 @@ error_code context::set_handshake_size_max(std::size_t bytes, error_code& ec) {
 error_code context::accept_endless_handshakes(error_code& ec) {
     if (auto* const kept = impl::settings_of(handle_))
         kept->handshake_timeout_ns = 0;
+    return ec = {};
+}
+error_code context::accept_endless_shutdowns(error_code& ec) {
+    if (auto* const kept = impl::settings_of(handle_))
+        kept->shutdown_timeout_ns = 0;
     return ec = {};
 }
 

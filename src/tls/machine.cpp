@@ -9,6 +9,8 @@
 #include <mutex>
 #include <utility>
 
+#include <netinet/in.h>
+
 namespace fairlead::ssl::impl {
 namespace {
 
@@ -22,9 +24,6 @@ template <class From> machine::machine(From&& from, below_ref b)
       below_(std::move(b)) {
     reading_.above = writing_.above = this;
     reading_.run = writing_.run = &run_way;
-    limit_.of = this;
-    limit_.run = &run_limit;
-    limit_.waits = &limit_.pending;
 }
 
 std::size_t machine::place_of(stream_verb v) noexcept {
@@ -82,6 +81,43 @@ std::size_t machine::write_now(void const* from, std::size_t n) noexcept {
     return std::min(w.result.n, n);
 }
 
+/// A handshake may bring bytes that somebody has read already. False: there is no space for them.
+bool machine::takes_bytes(stream_op& o) noexcept {
+    if (o.size == 0 || o.kind == io::kind::receive)
+        return true;
+    if (o.size > lent_memory::capacity - engine_.input.size()) {
+        end(o, fairlead::error::no_buffer_space);
+        return false;
+    }
+    if (!engine_.input.put(o.data, o.size)) {
+        end(o, fairlead::error::no_memory);
+        return false;
+    }
+    o.result.n = std::exchange(o.size, 0);
+    return true;
+}
+/// One that receives is for early data, and goes only so far.
+progress machine::handshake_step(stream_op& o) noexcept {
+    if (o.kind == io::kind::receive) {
+        std::size_t n = 0;
+        auto const p = engine_.read_early(o.data, o.size, n);
+        o.result.n = n;
+        return p;
+    }
+    bool const may_resume = o.is_client && !engine_.has_begun() && keeps_sessions(engine_.native_handle());
+    return engine_.handshake(o.is_client, may_resume ? port_of_peer() : 0);
+}
+/// 0: there is none, or nobody knows it.
+unsigned machine::port_of_peer() noexcept {
+    auto* const s = below_->socket();
+    sockaddr_storage found{};
+    if (!s || engine().descriptors().address(s->handle, io::name_of::peer, &found, sizeof found).error != 0)
+        return 0;
+    if (found.ss_family == AF_INET)
+        return ntohs(reinterpret_cast<sockaddr_in const&>(found).sin_port);
+    return found.ss_family == AF_INET6 ? ntohs(reinterpret_cast<sockaddr_in6 const&>(found).sin6_port) : 0;
+}
+
 progress machine::read_step(stream_op& o) noexcept {
     auto p = progress::done;
     do {
@@ -127,18 +163,9 @@ bool machine::step(stream_op& o) noexcept {
     auto p = progress::done;
     switch (o.verb) {
     case stream_verb::handshake:
-        if (o.size != 0) { // Bytes that somebody has read already.
-            if (o.size > lent_memory::capacity - engine_.input.size()) {
-                end(o, fairlead::error::no_buffer_space);
-                return true;
-            }
-            if (!engine_.input.put(o.data, o.size)) {
-                end(o, fairlead::error::no_memory);
-                return true;
-            }
-            o.result.n = std::exchange(o.size, 0);
-        }
-        p = engine_.handshake(o.is_client);
+        if (!takes_bytes(o))
+            return true;
+        p = handshake_step(o);
         break;
     case stream_verb::shutdown: p = engine_.shutdown(); break;
     case stream_verb::shutdown_send: p = engine_.shutdown_send(); break;
@@ -156,8 +183,9 @@ bool machine::step(stream_op& o) noexcept {
         o.is_sent = true;
         return is_written();
     case progress::closed:
-        end(o,
-            o.verb == stream_verb::read ? error_code(fairlead::error::eof) : error_code(fairlead::error::broken_pipe));
+        end(o, o.kind == io::kind::receive || o.kind == io::kind::receive_all
+                   ? error_code(fairlead::error::eof)
+                   : error_code(fairlead::error::broken_pipe));
         return true;
     case progress::failed:
         end(o, engine_.failure());
@@ -169,20 +197,34 @@ bool machine::step(stream_op& o) noexcept {
         end(o, writing_.failure);
         return true;
     case progress::wants_input:
+        if (!reading_.is_under_way && !landing_.bytes.empty()) { // Else another thread may be filling it.
+            take_landed();
+            return step(o);
+        }
         if (reading_.failure) {
             end(o, reading_.failure);
             return true;
         }
         waits_for_input = true;
         return false;
+    case progress::wants_reader: is_held_ = true; return false;
     }
     return false;
 }
 
+bool machine::has_waiting() const noexcept { return waiting_[control] || waiting_[writer] || waiting_[reader]; }
+
+/// The reader comes first: others may not be able to go on before bytes of the peer's are read.
 void machine::step_all(op_queue& done) noexcept {
-    for (auto*& o : waiting_)
-        if (o && step(*o))
-            done.push_back(*std::exchange(o, nullptr));
+    is_held_ = false;
+    std::size_t before = 0;
+    do {
+        before = engine_.input.size();
+        for (auto const i : {reader, control, writer})
+            if (auto*& o = waiting_[i]; o && step(*o))
+                done.push_back(*std::exchange(o, nullptr));
+        // Bytes that one has left may be for another one.
+    } while (!engine_.input.empty() && engine_.input.size() != before && has_waiting());
 }
 
 void machine::submit_below(way& w) noexcept {
@@ -199,8 +241,10 @@ bool machine::prepare_write() noexcept {
         return false;
     if (flying_.empty())
         std::swap(flying_, engine_.output);
+    if (flying_.empty())
+        return false;
     writing_.begin(*below_, stream_verb::write, io::kind::send_all, flying_.data(), flying_.size());
-    return !flying_.empty();
+    return true;
 }
 
 /// True: something has been written.
@@ -229,7 +273,7 @@ void machine::wrote() noexcept {
 }
 
 void machine::begin_read(std::byte* into, std::size_t size) noexcept {
-    is_first_read_ = into == first_.data();
+    is_first_read_ = first_ && into == first_->bytes.data(); // A stream may change what the op says.
     reading_.begin(*below_, stream_verb::read, io::kind::receive, into, size);
 }
 
@@ -253,6 +297,26 @@ bool machine::try_read() noexcept {
     return true;
 }
 
+/// It holds little memory, or none, until there are bytes. False: no memory.
+bool machine::begin_waiting_read() noexcept {
+    if (below_->socket()) {
+        engine_.input.give_back();
+        reading_.begin(*below_, stream_verb::read, io::kind::receive_lent, static_cast<io::lender*>(&landing_),
+                       lent_memory::capacity);
+        return true;
+    }
+    if (!below_->tries())
+        return prepare_read();
+    engine_.input.give_back();
+    if (!first_)
+        first_.reset(new (std::nothrow) first_bytes);
+    if (first_) // The rest of a longer message is read when the first part is here.
+        begin_read(first_->bytes.data(), first_->bytes.size());
+    else
+        reading_.failure = fairlead::error::no_memory;
+    return first_ != nullptr;
+}
+
 /// True, as above. Else a read is under way, or nobody wants one.
 bool machine::read_below() noexcept {
     if (reading_.is_under_way || has_left_ || !wants_input())
@@ -261,12 +325,8 @@ bool machine::read_below() noexcept {
         --tries_left_;
         return true;
     }
-    if (below_->tries()) { // The rest of a longer message is read when the first part is here.
-        engine_.input.give_back();
-        begin_read(first_.data(), first_.size());
-    } else if (!prepare_read()) {
+    if (!begin_waiting_read())
         return true;
-    }
     engine_.release_write_buffer();
     submit_below(reading_);
     return false;
@@ -285,10 +345,18 @@ void machine::drop_unwanted_read() noexcept {
 
 void machine::has_read() noexcept {
     auto& into = engine_.input;
-    if (!is_first_read_)
-        into.commit(reading_.result.n);
-    else if (reading_.result.n != 0 && !into.put(first_.data(), reading_.result.n))
+    auto const n = reading_.result.n;
+    if (reading_.kind == io::kind::receive_lent) {
+        landing_.bytes.commit(n);
+        if (n != 0)
+            take_landed();
+        else
+            landing_.bytes.give_back();
+    } else if (!is_first_read_) {
+        into.commit(n);
+    } else if (n != 0 && !into.put(first_->bytes.data(), n)) {
         reading_.failure = fairlead::error::no_memory;
+    }
     if (!reading_.result.error)
         return;
     auto const ec = reading_.error();
@@ -296,6 +364,14 @@ void machine::has_read() noexcept {
         engine_.input_ended = true;
     else if (ec != fairlead::error::operation_aborted)
         reading_.failure = ec;
+}
+
+/// Others may have left bytes unread meanwhile. Then these wait.
+void machine::take_landed() noexcept {
+    if (!engine_.input.empty())
+        return;
+    engine_.input.give_back();
+    engine_.input = std::move(landing_.bytes);
 }
 
 /// All that has come is decrypted, and nobody waits for more.
@@ -314,49 +390,56 @@ void machine::go_on(op_queue& done) noexcept {
     give_back_input();
 }
 
-bool machine::is_shaking_hands() const noexcept {
-    return waiting_[control] && waiting_[control]->verb == stream_verb::handshake;
+void machine::begin_limit(stream_op& o) noexcept {
+    auto const later = [this](std::int64_t ns) { return io::impl::later_ns(engine(), ns); };
+    if (o.verb == stream_verb::shutdown) {
+        limit_ns_ = later(shutdown_timeout_ns_of(engine_.native_handle()));
+    } else if (o.verb == stream_verb::handshake) {
+        if (handshakes_until_ns_ == 0)
+            handshakes_until_ns_ = later(handshake_timeout_ns_of(engine_.native_handle()));
+        limit_ns_ = handshakes_until_ns_;
+    }
 }
-
-/// From the first handshake on. One whose timer is still being dropped gets it anew when that is over.
-void machine::limit_handshake() noexcept {
-    if (!is_shaking_hands() || limit_.is_under_way)
+/// One whose timer is still being dropped gets it anew when that is over.
+void machine::set_limit(op_queue& done) noexcept {
+    if (!waiting_[control] || limit_ || limit_ns_ == INT64_MAX)
         return;
-    if (!std::exchange(limit_.is_set, true))
-        limit_.deadline_ns = io::impl::later_ns(engine(), handshake_timeout_ns_of(engine_.native_handle()));
-    if (limit_.deadline_ns == INT64_MAX)
-        return;
-    limit_.is_under_way = true;
-    limit_.is_dropped = false;
-    limit_.result = {0, 0, 0};
-    limit_.cancel = reinterpret_cast<void*>(fairlead::impl::operation::next_ticket());
+    limit_.reset(new (std::nothrow) limit(this));
+    if (!limit_)
+        return withdraw(*waiting_[control], fairlead::error::no_memory, done);
+    limit_->deadline_ns = limit_ns_;
+    limit_->result = {0, 0, 0};
+    limit_->cancel = reinterpret_cast<void*>(fairlead::impl::operation::next_ticket());
     retain();
-    engine().arm(limit_);
+    engine().arm(*limit_);
 }
 void machine::drop_limit() noexcept {
-    if (!limit_.is_under_way || limit_.is_dropped || is_shaking_hands())
+    if (!limit_ || limit_->is_dropped || waiting_[control])
         return;
-    limit_.is_dropped = true;
-    engine().ask(limit_);
+    limit_->is_dropped = true;
+    engine().ask(*limit_);
 }
 
+/// Nobody knows what is still to come of a handshake. After a shutdown the stream can be read all the same.
+error_code machine::is_late(stream_op const& o) noexcept {
+    if (o.verb == stream_verb::shutdown)
+        return error::shutdown_timed_out;
+    engine_.give_up_handshake();
+    return engine_.failure();
+}
 /// The timer has completed, for one reason or another.
 void machine::is_due(op_mode mode) noexcept {
     op_queue done;
     {
         std::lock_guard const lock(lock_);
-        limit_.is_under_way = false;
-        bool const is_waited_for = is_shaking_hands();
-        if (mode == op_mode::abandon || has_left_) {
+        auto const ended = std::exchange(limit_, nullptr);
+        auto* const o = waiting_[control];
+        if (mode == op_mode::abandon || has_left_)
             end_all(done);
-        } else if (is_waited_for && limit_.result.error == ECANCELED) {
-            limit_handshake(); // Of another handshake than the one that has dropped it.
-        } else if (is_waited_for) {
-            bool const is_late = limit_.result.error == 0;
-            if (is_late)
-                engine_.give_up_handshake();
-            withdraw(*waiting_[control], is_late ? engine_.failure() : fairlead::error::no_memory, done);
-        }
+        else if (o && (ended->is_dropped || ended->result.error == ECANCELED))
+            set_limit(done); // Of another operation than the one that has dropped it.
+        else if (o)
+            withdraw(*o, ended->result.error == 0 ? is_late(*o) : fairlead::error::no_memory, done);
     }
     finish(done);
     release();
@@ -370,9 +453,19 @@ void machine::finish(op_queue& done) noexcept {
         l.post(*done.pop_front());
 }
 
+/// A read has taken bytes for which another operation waits.
+void machine::go_on_with_held(std::unique_lock<fairlead::impl::exec::short_lock>& lock) noexcept {
+    if (!is_held_)
+        return;
+    op_queue done;
+    go_on(done);
+    lock.unlock();
+    finish(done);
+}
+
 /// The caller keeps others from its loop: it may not wait for one that has the lock.
 bool machine::try_now(stream_op& o) noexcept {
-    std::unique_lock const lock(lock_, std::try_to_lock);
+    std::unique_lock lock(lock_, std::try_to_lock);
     if (!lock)
         return false;
     if (is_refused(o))
@@ -385,6 +478,7 @@ bool machine::try_now(stream_op& o) noexcept {
             place = nullptr;
             write_below(); // an alert, for instance
             give_back_input();
+            go_on_with_held(lock);
             return true;
         }
         // Bytes of both directions stay with the machine, so that nothing is lost if they are not enough.
@@ -410,8 +504,9 @@ void machine::submit(stream_op& o) noexcept {
             done.push_back(o);
         } else {
             waiting_[place_of(o.verb)] = &o;
+            begin_limit(o);
             go_on(done);
-            limit_handshake();
+            set_limit(done);
         }
     }
     finish(done);
@@ -430,7 +525,7 @@ void machine::perform(stream_op& o) noexcept {
             // Also of a read that has failed: the alert for the peer goes out.
         } else {
             if (is_done)
-                return;
+                return go_on_with_held(lock);
             w = &reading_;
             if (!waits_for_input_[place_of(o.verb)] || reading_.is_under_way)
                 return end(o, fairlead::error::already_started);

@@ -13,6 +13,9 @@
 #include <tls/engine.hpp>
 
 #include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
 
 namespace fairlead::ssl::impl {
 
@@ -36,20 +39,30 @@ public:
 private:
     /// An op below, and the machine that it belongs to.
     struct way : stream_op {
+        bool is_under_way = false; // These three lie in what a stream_op leaves of its last word.
+        bool is_blocking = false;  ///< in the thread of a caller: nobody can ask it to end
+        bool is_dropped = false;   ///< the last one was asked to end: its error says nothing of the stream below
         machine* above = nullptr;
-        bool is_under_way = false;
-        bool is_blocking = false; ///< in the thread of a caller: nobody can ask it to end
-        bool is_dropped = false;  ///< the last one was asked to end: its error says nothing of the stream below
-        error_code failure;       ///< of the stream below in this direction, for ever
+        error_code failure; ///< of the stream below in this direction, for ever
     };
     static void run_way(op* o, op_mode mode);
-    /// The time limit of a handshake: a timer that is pending while one waits.
+    /// The bytes of a read that has waited at a socket: its memory comes when they do.
+    struct landing final : io::lender {
+        lent_memory bytes;
+
+        void* lend() noexcept override { return bytes.borrow() ? bytes.space() : nullptr; }
+        void take_back() noexcept override { bytes.give_back(); }
+    };
+    /// The time limit of a handshake or a shutdown: a timer, which is there while it is under way.
     struct limit : io::timer_op {
-        machine* of = nullptr;
-        op_queue pending;    ///< itself, for the loop
-        bool is_set = false; ///< deadline_ns: all handshakes of the stream have one limit together
-        bool is_under_way = false;
+        machine* of;
+        op_queue pending; ///< itself, for the loop
         bool is_dropped = false;
+
+        explicit limit(machine* m) noexcept : of(m) {
+            run = &run_limit;
+            waits = &pending;
+        }
     };
     static void run_limit(op* o, op_mode mode);
 
@@ -58,17 +71,23 @@ private:
     bool is_refused(stream_op& o) noexcept;
     /// True: it is done.
     bool step(stream_op& o) noexcept;
+    bool takes_bytes(stream_op& o) noexcept;
+    progress handshake_step(stream_op& o) noexcept;
+    unsigned port_of_peer() noexcept;
     progress read_step(stream_op& o) noexcept;
     progress write_step(stream_op& o) noexcept;
     void end(stream_op& o, error_code const& ec) noexcept;
     /// Tries all that wait, reads and writes below. Those that are done are moved to `done`.
     void go_on(op_queue& done) noexcept;
     void step_all(op_queue& done) noexcept;
+    bool has_waiting() const noexcept;
     class direct_writer;
     std::size_t write_now(void const* from, std::size_t n) noexcept;
     bool prepare_write() noexcept;
     bool write_below() noexcept;
     void begin_read(std::byte* into, std::size_t size) noexcept;
+    bool begin_waiting_read() noexcept;
+    void take_landed() noexcept;
     bool prepare_read() noexcept;
     bool try_read() noexcept;
     bool read_below() noexcept;
@@ -83,18 +102,27 @@ private:
     bool wants_input() const noexcept;
     void give_up(op_queue& done, bool is_reading) noexcept;
     void withdraw(stream_op& o, error_code const& ec, op_queue& done) noexcept;
-    bool is_shaking_hands() const noexcept;
-    void limit_handshake() noexcept;
+    void begin_limit(stream_op& o) noexcept;
+    void set_limit(op_queue& done) noexcept;
     void drop_limit() noexcept;
+    error_code is_late(stream_op const& o) noexcept;
     void is_due(op_mode mode) noexcept;
     void finish(op_queue& done) noexcept;
+    void go_on_with_held(std::unique_lock<fairlead::impl::exec::short_lock>& lock) noexcept;
 
     fairlead::impl::exec::short_lock lock_;
     impl::engine engine_;
     below_ref const below_;
     way reading_, writing_;
-    limit limit_;
-    std::array<std::byte, 512> first_;    ///< what a read that waits puts its bytes into: most messages are short
+    std::unique_ptr<limit> limit_;
+    std::int64_t limit_ns_ = 0;            ///< of the operation that waits
+    std::int64_t handshakes_until_ns_ = 0; ///< all handshakes of the stream have one limit together; 0: none yet
+    landing landing_;
+    /// The place of a read that waits at a stream that is no socket of ours: most messages are short.
+    struct first_bytes {
+        std::array<std::byte, 512> bytes;
+    };
+    std::unique_ptr<first_bytes> first_;
     lent_memory flying_;                  ///< what is being written
     std::array<stream_op*, 3> waiting_{}; ///< a handshake or a shutdown, a write, a read
     std::array<bool, 3> waits_for_input_{};
@@ -102,6 +130,7 @@ private:
     static constexpr unsigned tries_in_a_row = 4;
     unsigned tries_left_ = 0;
     bool is_first_read_ = false; ///< the read that is under way has that memory
+    bool is_held_ = false;       ///< an operation waits until somebody reads
     bool has_left_ = false;
 };
 

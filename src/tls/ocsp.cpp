@@ -12,6 +12,7 @@
 #include <openssl/err.h>
 #include <openssl/ocsp.h>
 #include <openssl/ssl.h>
+#include <openssl/x509v3.h>
 
 namespace fairlead::ssl {
 namespace impl {
@@ -124,18 +125,41 @@ int refuse_unless_good(SSL* s) noexcept {
     return 0;
 }
 
+/// The certificate says that its server always has a response (RFC 7633). A thief of its key has none
+/// once it is revoked, and must not get away with that.
+bool demands_ocsp(X509* own) noexcept {
+    struct features_freed {
+        void operator()(TLS_FEATURE* f) const noexcept { TLS_FEATURE_free(f); }
+    };
+    std::unique_ptr<TLS_FEATURE, features_freed> const all(
+        static_cast<TLS_FEATURE*>(own ? X509_get_ext_d2i(own, NID_tlsfeature, nullptr, nullptr) : nullptr));
+    for (int i = 0; all && i < sk_ASN1_INTEGER_num(all.get()); ++i)
+        if (ASN1_INTEGER_get(sk_ASN1_INTEGER_value(all.get(), i)) == TLSEXT_TYPE_status_request)
+            return true;
+    return false;
+}
+/// Of a client that verifies as the library does. A function of the program's decides by itself.
+bool heeds_demands(SSL const* s, settings const& of) noexcept {
+    return of.is_ours && SSL_get_verify_mode(s) != SSL_VERIFY_NONE && !has_verify_function(s);
+}
+
+} // namespace
+
 /// OpenSSL calls it on servers whose client asks for a response, and on clients that have asked for one.
 int handle_ocsp(SSL* s, void*) noexcept {
     auto const* const kept = settings_of(SSL_get_SSL_CTX(s));
     if (SSL_is_server(s))
         return kept && kept->staples ? staple(s, *kept) : SSL_TLSEXT_ERR_NOACK;
-    return !kept || !kept->requires_ocsp || SSL_session_reused(s) ? 1 : refuse_unless_good(s);
+    if (!kept || SSL_session_reused(s))
+        return 1;
+    bool const is_required =
+        kept->requires_ocsp || (heeds_demands(s, *kept) && demands_ocsp(SSL_get0_peer_certificate(s)));
+    return is_required ? refuse_unless_good(s) : 1;
 }
 
-} // namespace
-
 void ask_for_ocsp(SSL* s) noexcept {
-    if (auto const* const kept = settings_of(SSL_get_SSL_CTX(s)); kept && kept->requires_ocsp)
+    auto const* const kept = settings_of(SSL_get_SSL_CTX(s));
+    if (kept && (kept->requires_ocsp || heeds_demands(s, *kept)))
         SSL_set_tlsext_status_type(s, TLSEXT_STATUSTYPE_ocsp);
 }
 error_code ocsp_failure_of(SSL const* s) noexcept {

@@ -73,6 +73,7 @@ error_code context::set_alpn_protocols(std::vector<std::string> const& names, er
         return ec = fairlead::error::no_memory;
     SSL_CTX_set_alpn_select_cb(handle_, &impl::choose_protocol, nullptr); // It may be a context of OpenSSL's.
     kept->protocols = std::move(list);
+    kept->sessions.begin_epoch(); // Early data of a session is for the protocol that its handshake had agreed on.
     return ec = {};
 }
 

@@ -91,7 +91,7 @@ int keep_session(SSL* s, SSL_SESSION* session) noexcept {
 }
 
 /// Whom a client expects; empty: nobody by name.
-std::string expected_name(SSL* s) {
+std::string expected_host(SSL* s) {
     auto* const expected = SSL_get0_param(s);
     if (char const* const host = X509_VERIFY_PARAM_get0_host(expected, 0))
         return host;
@@ -101,15 +101,27 @@ std::string expected_name(SSL* s) {
     std::unique_ptr<char, address_freed> const address(X509_VERIFY_PARAM_get1_ip_asc(expected));
     return address ? address.get() : std::string();
 }
+/// Several programs may serve one host, each with sessions of its own.
+std::string expected_name(SSL* s, unsigned port) {
+    auto name = expected_host(s);
+    if (!name.empty())
+        name += ' ' + std::to_string(port);
+    return name;
+}
 
 } // namespace
+
+bool keeps_sessions(SSL const* s) noexcept {
+    auto* const common = settings_of(SSL_get_SSL_CTX(s));
+    return common && common->sessions.epoch() != 0;
+}
 
 void forget_sessions(SSL_CTX* c) noexcept {
     if (auto* const kept = settings_of(c))
         kept->sessions.begin_epoch();
 }
 
-error_code resume_if_kept(SSL* s) noexcept {
+error_code resume_if_kept(SSL* s, unsigned port) noexcept {
     auto* const common = settings_of(SSL_get_SSL_CTX(s));
     auto const epoch = common ? common->sessions.epoch() : 0;
     auto* own = settings_of(s);
@@ -121,7 +133,7 @@ error_code resume_if_kept(SSL* s) noexcept {
         return fairlead::error::no_memory;
     try {
         own->epoch = epoch;
-        own->resumes_as = expected_name(s);
+        own->resumes_as = expected_name(s, port);
     } catch (...) {
         return fairlead::error::no_memory;
     }

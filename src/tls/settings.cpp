@@ -15,6 +15,8 @@ namespace {
 
 /// Slow peers finish within some seconds; others are not worth their memory.
 constexpr std::int64_t handshake_timeout_default_ns = 30'000'000'000;
+/// A peer that is still there answers a goodbye at once, or after what it still has to write.
+constexpr std::int64_t shutdown_timeout_default_ns = 30'000'000'000;
 /// A chain of certificates and what is around it have 10 KiB as a rule.
 constexpr std::size_t handshake_size_max_default = 262'144;
 
@@ -121,9 +123,11 @@ error_code make_ours(SSL_CTX* c) noexcept {
     if (RAND_bytes(own, sizeof own) != 1 || SSL_CTX_set_session_id_context(c, own, sizeof own) != 1)
         return last_error();
     SSL_CTX_set_alpn_select_cb(c, &choose_protocol, nullptr);
+    SSL_CTX_set_tlsext_status_cb(c, &handle_ocsp);
     if (auto const ec = note(c, &settings::is_ours))
         return ec;
     settings_of(c)->handshake_timeout_ns = handshake_timeout_default_ns;
+    settings_of(c)->shutdown_timeout_ns = shutdown_timeout_default_ns;
     settings_of(c)->handshake_size_max = handshake_size_max_default;
     return {};
 }
@@ -135,6 +139,10 @@ std::size_t handshake_size_max_of(SSL const* s) noexcept {
 std::int64_t handshake_timeout_ns_of(SSL const* s) noexcept {
     auto const* const kept = settings_of(SSL_get_SSL_CTX(s));
     return kept && kept->handshake_timeout_ns != 0 ? kept->handshake_timeout_ns : INT64_MAX;
+}
+std::int64_t shutdown_timeout_ns_of(SSL const* s) noexcept {
+    auto const* const kept = settings_of(SSL_get_SSL_CTX(s));
+    return kept && kept->shutdown_timeout_ns != 0 ? kept->shutdown_timeout_ns : INT64_MAX;
 }
 bool is_ours(SSL_CTX* c) noexcept {
     auto const* const kept = settings_of(c);

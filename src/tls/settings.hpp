@@ -24,7 +24,10 @@ struct settings {
     bool requires_ocsp = false;
     error_code ocsp_failure;               ///< of a stream: why its handshake was refused
     std::int64_t handshake_timeout_ns = 0; ///< 0: none
+    std::int64_t shutdown_timeout_ns = 0;  ///< 0: none
     std::size_t handshake_size_max = 0;    ///< 0: none
+    std::string early_data;                ///< of a stream: what its client has still to send
+    std::size_t early_data_sent = 0;
     session_cache sessions;
     std::string resumes_as;  ///< of a stream: the name by which its sessions are kept; empty: they are not
     std::uint64_t epoch = 0; ///< of a stream: when its handshake began
@@ -46,9 +49,12 @@ settings* make_settings(SSL* s) noexcept;
 /// Those of the context; without a limit the largest number.
 std::size_t handshake_size_max_of(SSL const* s) noexcept;
 std::int64_t handshake_timeout_ns_of(SSL const* s) noexcept;
+std::int64_t shutdown_timeout_ns_of(SSL const* s) noexcept;
 
-/// A client's handshake begins: it asks for an OCSP response if it is to require one.
+/// A client's handshake begins: it asks for an OCSP response if it may require one.
 void ask_for_ocsp(SSL* s) noexcept;
+/// OpenSSL asks it for OCSP responses of servers, and what a client thinks of one.
+int handle_ocsp(SSL* s, void*) noexcept;
 /// Why a handshake was refused for its OCSP response.
 error_code ocsp_failure_of(SSL const* s) noexcept;
 

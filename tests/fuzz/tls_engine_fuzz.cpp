@@ -79,6 +79,15 @@ struct side {
         expect(n <= size && (p == progress::done || n == 0), "a write has taken what it may not");
         written += n;
     }
+    /// No client has a session that allows some.
+    void read_early(std::size_t size) {
+        if (is_client)
+            return;
+        std::vector<char> into(size + 1);
+        std::size_t n = size + 1;
+        auto const p = judge(e.read_early(into.data(), into.size(), n));
+        expect(p != progress::done && n == 0, "early data of nobody");
+    }
     void read_from(side const& peer, std::size_t size) {
         std::vector<char> into(size);
         std::size_t n = size + 1;
@@ -141,6 +150,7 @@ private:
         case 9: SSL_key_update(s.e.native_handle(), next() % 2); return;
         case 10: meet(); return;
         case 11: s.e.output.consume(std::min<std::size_t>(next(), s.e.output.size())); return;
+        case 12: s.read_early(size()); return;
         default: s.read_from(peer, 1000); return;
         }
     }

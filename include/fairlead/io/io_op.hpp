@@ -33,6 +33,7 @@ enum class kind : std::uint8_t {
     wait_read,
     wait_error,
     receive_from, ///< a datagram_op
+    receive_lent, ///< as receive, on a stream; `data` is a lender of the memory
     // Write side.
     send,     ///< at least one byte
     send_all, ///< until the buffer is empty
@@ -63,7 +64,7 @@ enum class medium : std::uint8_t {
 struct io_op : op {
     io::handle handle;
     void* data; ///< bytes; array of `slice` when `slices` is set; address for connect; address to fill, or null, for
-                ///< accept
+                ///< accept; a lender for receive_lent
     std::size_t size;  ///< bytes, or number of slices, or length of the address (accept: its capacity)
     int message_flags; ///< MSG_… of recv and send; accept: not 0 reports connections that are gone again
     io::kind kind;
@@ -77,6 +78,19 @@ struct io_op : op {
     }
 };
 static_assert(sizeof(io_op) == 80);
+
+/// Memory for a read that waits, only while it is needed: a connection that is idle has none.
+class lender {
+public:
+    /// There may be bytes now. Memory of the size that the op has; null: there is none. Under the descriptor's lock, in
+    /// the thread that makes the attempt.
+    virtual void* lend() noexcept = 0;
+    /// There was nothing after all.
+    virtual void take_back() noexcept = 0;
+
+protected:
+    ~lender() = default;
+};
 
 /// A pending receive_from or send_to: with the address of the other side. A datagram is moved whole. One that does not
 /// fit ends a receive with EMSGSIZE, its sender and the bytes that did fit. That holds for the receive of a connected

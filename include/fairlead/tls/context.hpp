@@ -80,6 +80,21 @@ public:
     FAIRLEAD_EXPORT error_code accept_endless_handshakes(error_code& ec);
     void accept_endless_handshakes() { may_throw(&context::accept_endless_handshakes, "accept_endless_handshakes"); }
 
+    /// As accept_endless_handshakes(), of shutdowns: a peer that does not answer the goodbye keeps the stream.
+    FAIRLEAD_EXPORT error_code accept_endless_shutdowns(error_code& ec);
+    void accept_endless_shutdowns() { may_throw(&context::accept_endless_shutdowns, "accept_endless_shutdowns"); }
+    /// For a server: clients may send up to so many bytes ahead of their handshake (early data, 0-RTT), which
+    /// stream::async_read_early_data() reads. Somebody who has recorded these bytes can send them again, and they
+    /// arrive again: only requests that may be repeated belong there. Each ticket is good once, as long as its context
+    /// lives. Bytes of a client that nobody reads so are dropped.
+    /// Errors     error::operation_not_supported   the context is for clients only
+    ///            error::invalid_argument          0, or 4 GiB and more
+    /// Source     RFC 8446 sections 2.3 and 8
+    FAIRLEAD_EXPORT error_code accept_replayable_early_data(std::size_t bytes_max, error_code& ec);
+    void accept_replayable_early_data(std::size_t bytes_max) {
+        may_throw(&context::accept_replayable_early_data, bytes_max, "accept_replayable_early_data");
+    }
+
     /// Instead of the default: clients verify, servers ask nobody. With verify_none a client believes whoever answers.
     FAIRLEAD_EXPORT error_code set_verify_mode(verify_mode v, error_code& ec);
     void set_verify_mode(verify_mode v) { may_throw(&context::set_verify_mode, v, "set_verify_mode"); }
@@ -113,7 +128,8 @@ public:
     void set_default_verify_paths() { may_throw(&context::set_default_verify_paths, "set_default_verify_paths"); }
 
     /// Clients ask servers for the OCSP response of their certificate. It is stream::ocsp_response(), and nobody looks
-    /// at it unless it is required.
+    /// at it unless it is required. Clients that verify ask without being told to. They refuse a certificate that
+    /// promises a response ("must staple", RFC 7633) without a good one. A verify callback decides by itself.
     /// Errors     error::operation_not_supported   the context is for servers only
     /// Source     RFC 6066 section 8
     FAIRLEAD_EXPORT error_code request_ocsp_response(error_code& ec);
@@ -240,7 +256,8 @@ public:
         fairlead::impl::base::throw_error(set_server_name_callback(std::move(f), ec), "set_server_name_callback");
     }
     /// Clients keep so many sessions, the newest ones, and resume them. The next handshake with a server of the same
-    /// name is then shorter, and does not verify it again. 0, the default: none. Sessions are forgotten when functions
+    /// name and port is then shorter, and does not verify it again. The port is known of sockets of ours. 0, the
+    /// default: none. Sessions are forgotten when functions
     /// of this class change trust, verification or identity. Streams that verify in a way of their own neither keep nor
     /// resume any. Servers let clients resume by themselves.
     /// Errors     error::operation_not_supported   the context is for servers only
@@ -257,9 +274,20 @@ public:
         error_code ec;
         fairlead::impl::base::throw_error(set_handshake_timeout(d, ec), "set_handshake_timeout");
     }
+    /// The time that an asynchronous shutdown waits for the peer's answer. The default is 30 s. Then it ends with
+    /// ssl::error::shutdown_timed_out. The stream can still be read, and the one below can be closed.
+    /// Errors     error::invalid_argument   not above 0
+    template <io::impl::duration_type D> error_code set_shutdown_timeout(D const& d, error_code& ec) {
+        return limit_shutdown_time(io::impl::in_nanoseconds(d), ec);
+    }
+    template <io::impl::duration_type D> void set_shutdown_timeout(D const& d) {
+        error_code ec;
+        fairlead::impl::base::throw_error(set_shutdown_timeout(d, ec), "set_shutdown_timeout");
+    }
     /// So many bytes of the peer's are taken in a handshake, and those that come with the last of them. The default is
     /// 256 KiB, of which a chain of certificates may have 100 KiB. After this call it may have all. A handshake of more
-    /// bytes fails with ssl::error::handshake_too_large.
+    /// bytes fails with ssl::error::handshake_too_large. So does a read if so many bytes have come after the handshake,
+    /// as updates of keys, and none for the program.
     /// Errors     error::invalid_argument   0, or 2 GiB and more
     FAIRLEAD_EXPORT error_code set_handshake_size_max(std::size_t bytes, error_code& ec);
     void set_handshake_size_max(std::size_t bytes) {
@@ -301,6 +329,7 @@ private:
     FAIRLEAD_EXPORT error_code verify_with(impl::verify_function f, error_code& ec);
     FAIRLEAD_EXPORT error_code choose_by_name(impl::server_name_function f, error_code& ec);
     FAIRLEAD_EXPORT error_code limit_handshake_time(std::int64_t ns, error_code& ec);
+    FAIRLEAD_EXPORT error_code limit_shutdown_time(std::int64_t ns, error_code& ec);
     FAIRLEAD_EXPORT error_code staple_with(impl::ocsp_response_function f, error_code& ec);
     FAIRLEAD_EXPORT error_code ask_password_with(impl::password_function f, error_code& ec);
 

@@ -37,6 +37,8 @@ enum stream_errors {
     // Of any handshake.
     handshake_timed_out, ///< The peer has not finished it in time: context::set_handshake_timeout().
     handshake_too_large, ///< The peer sends more than this side takes: context::set_handshake_size_max().
+    // Of any shutdown.
+    shutdown_timed_out, ///< The peer has not answered the goodbye in time: context::set_shutdown_timeout().
 };
 
 /// The category of stream_errors.

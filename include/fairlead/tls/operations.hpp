@@ -79,6 +79,8 @@ public:
     FAIRLEAD_EXPORT error_code set_verify_mode(verify_mode v) noexcept;
     FAIRLEAD_EXPORT error_code set_verify_depth(int depth) noexcept;
     FAIRLEAD_EXPORT error_code verify_with(verify_function f) noexcept;
+    FAIRLEAD_EXPORT error_code set_early_data(const_buffer const& b) noexcept;
+    FAIRLEAD_EXPORT early_data early_data_outcome() const noexcept;
 
     FAIRLEAD_EXPORT byte_stream& bytes() const noexcept;
 
@@ -119,6 +121,20 @@ struct tls_buffered_handshake : stream_primitive<tls_buffered_handshake, void(er
     }
     using stream_primitive::describe;
     static std::string describe() { return "handshake of TLS"; }
+};
+
+/// A read of what a client sends ahead of its handshake. It is part of the server's handshake.
+struct tls_early_read : stream_primitive<tls_early_read, void(error_code, std::size_t)> {
+    void* data;
+    std::size_t size;
+
+    tls_early_read(stream_core const& c, mutable_buffer const& b) noexcept
+        : stream_primitive(c.bytes()),
+          data(b.data()),
+          size(b.size()) {}
+    void prepare(stream_op& o) const noexcept { o.begin(*of, stream_verb::handshake, io::kind::receive, data, size); }
+    using stream_primitive::describe;
+    static std::string describe() { return "read of early data of TLS"; }
 };
 
 } // namespace fairlead::ssl::impl

@@ -152,7 +152,7 @@ public:
     /// Immediate  no
     /// Lifetime   *this outlives the completion
     /// Threads    one operation at a time
-    /// Allocates  nothing awaited, over a socket of ours; OpenSSL does
+    /// Allocates  its time limit; all else as a read
     template <class Token = default_completion_token_t<executor_type>>
     decltype(auto) async_handshake(handshake_type t, Token&& token = {}) {
         return fairlead::impl::operation::initiate_on<void(error_code)>(*this, std::forward<Token>(token),
@@ -166,24 +166,56 @@ public:
     /// Immediate  no
     /// Lifetime   *this and the memory behind `come` outlive the completion
     /// Threads    one operation at a time
-    /// Allocates  nothing awaited, over a socket of ours; OpenSSL does
+    /// Allocates  its time limit; all else as a read
     template <const_buffer_sequence Buffer, class Token = default_completion_token_t<executor_type>>
         requires fairlead::impl::base::is_single_buffer<Buffer>
     decltype(auto) async_handshake(handshake_type t, Buffer const& come, Token&& token = {}) {
         return fairlead::impl::operation::initiate_on<void(error_code, std::size_t)>(*this, std::forward<Token>(token),
                                                                                      buffered(t, come));
     }
+    /// A client that resumes a session sends these bytes in its first message (early data, 0-RTT), if the server has
+    /// allowed it so many. They are copied. Somebody who records them can send them to the server again, so they may
+    /// only ask for what may be done twice. After the handshake early_data_outcome() tells what has become of them; to
+    /// send them again is up to the program. Sessions are kept by context::keep_sessions().
+    /// Errors     error::already_started   the handshake has begun
+    /// Source     RFC 8446 section 2.3
+    void set_early_data(const_buffer const& bytes) {
+        fairlead::impl::base::throw_error(core_.set_early_data(bytes), "set_early_data");
+    }
+    error_code set_early_data(const_buffer const& bytes, error_code& ec) { return ec = core_.set_early_data(bytes); }
+    /// The fate of the bytes of set_early_data(), after the handshake. On a server: of its client's.
+    early_data early_data_outcome() const noexcept { return core_.early_data_outcome(); }
+
+    /// For a server whose context has accept_replayable_early_data(), before async_handshake(): reads what its client
+    /// sends ahead of the handshake. No other read gives these bytes.
+    /// Completes  (error_code ec, std::size_t n); n counts even when ec is set
+    /// Errors     error::eof   there is no more, or there was none: the handshake comes next
+    ///            and those of async_handshake()
+    /// Cancel     terminal, partial
+    /// Immediate  no
+    /// Lifetime   *this and the memory behind `into` outlive the completion
+    /// Threads    one operation at a time
+    /// Allocates  its time limit; all else as a read
+    /// Source     RFC 8446 sections 2.3 and 8
+    template <mutable_buffer_sequence Buffer, class Token = default_completion_token_t<executor_type>>
+        requires fairlead::impl::base::is_single_buffer<Buffer>
+    decltype(auto) async_read_early_data(Buffer const& into, Token&& token = {}) {
+        return fairlead::impl::operation::initiate_on<void(error_code, std::size_t)>(*this, std::forward<Token>(token),
+                                                                                     early(into));
+    }
+
     /// Says that no more will be written, and waits until the peer says so. Bytes that the peer still sends are an
     /// error: read them first, after async_shutdown_send().
     /// Completes  (error_code ec)
     /// Errors     ssl::error::stream_truncated  the peer has gone without saying so
+    ///            ssl::error::shutdown_timed_out  context::set_shutdown_timeout(); close the stream below
     ///            error::operation_aborted      cancelled; the stream below can be closed all the same
     ///            and those of the stream below
     /// Cancel     terminal, partial
     /// Immediate  no
     /// Lifetime   *this outlives the completion
     /// Threads    one operation at a time
-    /// Allocates  nothing awaited, over a socket of ours; OpenSSL does
+    /// Allocates  its time limit; all else as a read
     template <class Token = default_completion_token_t<executor_type>>
     decltype(auto) async_shutdown(Token&& token = {}) {
         return fairlead::impl::operation::initiate_on<void(error_code)>(*this, std::forward<Token>(token),
@@ -256,6 +288,19 @@ public:
         error_code ec;
         fairlead::impl::base::throw_error(handshake(t, come, ec), "handshake");
     }
+    template <mutable_buffer_sequence Buffer>
+        requires fairlead::impl::base::is_single_buffer<Buffer>
+    std::size_t read_early_data(Buffer const& into, error_code& ec) {
+        return moved(early(into), ec);
+    }
+    template <mutable_buffer_sequence Buffer>
+        requires fairlead::impl::base::is_single_buffer<Buffer>
+    std::size_t read_early_data(Buffer const& into) {
+        error_code ec;
+        auto const n = read_early_data(into, ec);
+        fairlead::impl::base::throw_error(ec, "read_early_data");
+        return n;
+    }
     error_code shutdown(error_code& ec) { return ec = done(impl::stream_shutdown(core_.bytes())); }
     void shutdown() { fairlead::impl::base::throw_error(done(impl::stream_shutdown(core_.bytes())), "shutdown"); }
     error_code shutdown_send(error_code& ec) { return ec = done(impl::stream_shutdown(core_.bytes(), end_of_sending)); }
@@ -307,6 +352,9 @@ private:
     }
     template <class Buffer> impl::tls_buffered_handshake buffered(handshake_type t, Buffer const& come) const noexcept {
         return {core_, t, fairlead::impl::base::single_buffer<const_buffer>(come)};
+    }
+    template <class Buffer> impl::tls_early_read early(Buffer const& into) const noexcept {
+        return {core_, fairlead::impl::base::single_buffer<mutable_buffer>(into)};
     }
     template <class Init> static error_code done(Init const& i) {
         std::tuple<error_code> v;

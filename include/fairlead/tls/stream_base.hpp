@@ -16,6 +16,13 @@ inline constexpr verify_mode verify_fail_if_no_peer_cert = 2;
 /// A client is asked in its first handshake only. Only for servers, with verify_peer.
 inline constexpr verify_mode verify_client_once = 4;
 
+/// The fate of bytes that a client sends ahead of its handshake.
+enum class early_data {
+    not_sent, ///< also if there was no session that allows it, or no server that has ever offered it
+    refused,  ///< the server has not looked at them; the client may send them again, as usual bytes
+    accepted,
+};
+
 /// The base of streams.
 class stream_base {
 public:

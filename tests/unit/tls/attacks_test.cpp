@@ -2,8 +2,12 @@
 #include <fairlead/token/bind_cancellation_slot.hpp>
 #include <unit/tls/pair.hpp>
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <memory>
+#include <thread>
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -40,6 +44,77 @@ TEST_F(TlsAttack, L04_KeysAreUpdatedWhileBothSidesReadAndWrite) {
     });
     EXPECT_EQ(by_client, text);
     EXPECT_EQ(by_server, text);
+}
+
+/// While a handshake begins anew, bytes of the peer's are still under way.
+TEST_F(TlsAttack, L04_AHandshakeBeginsAnewWhileBothSidesReadAndWrite) {
+    auto of_client = client_context(ssl::context::tlsv12_client);
+    auto of_server = server_context(ssl::context::tlsv12_server);
+    of_client.accept_renegotiation();
+    of_server.accept_renegotiation();
+    tls_pair p(context, std::move(of_client), std::move(of_server));
+    std::string const text(3'000'000, 'k');
+    std::string by_client(text.size(), ' '), by_server(text.size(), ' ');
+    int begun = 0;
+    auto const writes = [](tls_socket& s, std::string const& t, int* n) -> awaitable<void> {
+        for (std::size_t i = 0; i != t.size(); i += 100'000) {
+            if (n && !SSL_renegotiate_pending(s.native_handle()) && i % 500'000 == 0) {
+                EXPECT_EQ(SSL_renegotiate(s.native_handle()), 1);
+                ++*n;
+            }
+            co_await async_write(s, buffer(t.data() + i, 100'000));
+        }
+    };
+    /// Between two reads nobody reads.
+    auto const reads = [](io_context& of, tls_socket& s, std::string& into) -> awaitable<void> {
+        for (std::size_t n = 0; n != into.size();) {
+            n += co_await s.async_read_some(buffer(into.data() + n, std::min<std::size_t>(70'000, into.size() - n)));
+            co_await post(of, use_await);
+        }
+    };
+    run_through(context, [&]() -> awaitable<void> {
+        co_await p.shake_hands();
+        auto a = writes(p.client, text, &begun);
+        auto b = writes(p.server, text, nullptr);
+        auto c = reads(context, p.client, by_client);
+        auto d = reads(context, p.server, by_server);
+        co_await when_all(std::move(a), std::move(b), std::move(c), std::move(d));
+    });
+    EXPECT_GT(begun, 3);
+    EXPECT_GE(SSL_CTX_sess_accept_renegotiate(p.of_server.native_handle()), begun - 1);
+    EXPECT_TRUE(by_client == text);
+    EXPECT_TRUE(by_server == text);
+}
+
+/// One thread is inside OpenSSL, in a function that it calls for each message. Another one wants to read meanwhile.
+TEST_F(TlsAttack, L04_NoTwoThreadsAreInsideOneStream) {
+    tls_pair p(context, client_context(ssl::context::tlsv12_client), server_context());
+    run_through(context, [&]() -> awaitable<void> { co_await p.shake_hands(); });
+    struct state {
+        std::atomic<int> inside = 0, most = 0;
+        std::atomic<bool> wants_to_read = false;
+    } seen;
+    SSL_set_msg_callback_arg(p.client.native_handle(), &seen);
+    SSL_set_msg_callback(p.client.native_handle(), [](int, int, int, void const*, std::size_t, SSL*, void* arg) {
+        auto& s = *static_cast<state*>(arg);
+        int const now = ++s.inside;
+        if (now > s.most)
+            s.most = now;
+        s.wants_to_read.wait(false);
+        auto const until = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+        while (s.most < 2 && std::chrono::steady_clock::now() < until)
+            std::this_thread::yield();
+        --s.inside;
+    });
+    EXPECT_EQ(p.server.write_some(buffer("answer", 6)), 6U);
+    std::jthread writes([&] { EXPECT_EQ(p.client.write_some(buffer("question", 8)), 8U); });
+    while (seen.inside == 0)
+        std::this_thread::yield();
+    seen.wants_to_read = true;
+    seen.wants_to_read.notify_all();
+    EXPECT_EQ(p.client.read_some(buffer(got)), 6U);
+    writes.join();
+    EXPECT_EQ(seen.most, 1);
 }
 
 TEST_F(TlsAttack, L08_ACancelledWriteDoesNotNeedItsBufferAnyMore) {

@@ -67,6 +67,8 @@ identity make_identity(std::string_view name, certificate_terms const& terms, id
         extend(c.get(), by ? issuer.get() : c.get(), NID_subject_alt_name, terms.names);
     if (!terms.purposes.empty())
         extend(c.get(), by ? issuer.get() : c.get(), NID_ext_key_usage, terms.purposes);
+    if (!terms.features.empty())
+        extend(c.get(), by ? issuer.get() : c.get(), NID_tlsfeature, terms.features);
     X509_sign(c.get(), by ? signer.get() : key.get(), EVP_sha256());
 
     bio_part const written = need(bio_part(BIO_new(BIO_s_mem())));

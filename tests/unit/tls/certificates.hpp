@@ -23,6 +23,7 @@ struct certificate_terms {
     long ends = 3600;
     bool is_authority = false;
     std::string purposes = {}; ///< as openssl.cnf has them; empty: any
+    std::string features = {}; ///< of TLS, which its server promises to have, as openssl.cnf has them
 };
 
 /// Signed by `by`, or by itself if that is null.

@@ -110,6 +110,64 @@ TEST_P(TlsLimits, AnEndlessHandshakeIsAcceptedOnlyByItsName) {
     EXPECT_EQ(ec, error::operation_aborted);
 }
 
+TEST_P(TlsLimits, L07_AShutdownWhosePeerIsMuteEndsByItself) {
+    p.of_client.set_shutdown_timeout(10ms);
+    connect_anew();
+    run_through(context, [&]() -> awaitable<void> {
+        co_await p.shake_hands();
+        error_code ec;
+        auto const began = std::chrono::steady_clock::now();
+        auto ending = p.client.async_shutdown(redirect_error(ec));
+        co_await std::move(ending);
+        EXPECT_EQ(ec, ssl::error::shutdown_timed_out) << ec.message();
+        EXPECT_GE(std::chrono::steady_clock::now() - began, 10ms);
+        char got[10];
+        auto reading = p.server.async_read_some(buffer(got), redirect_error(ec));
+        co_await std::move(reading);
+        EXPECT_EQ(ec, error::eof) << "close_notify has been sent";
+        auto const answers = [](tls_socket& s, error_code& e) -> awaitable<void> {
+            auto op = s.async_shutdown(redirect_error(e));
+            co_await std::move(op);
+        };
+        error_code of_server, again;
+        auto server = answers(p.server, of_server);
+        auto client = answers(p.client, again); // The stream goes on, and so may a shutdown.
+        co_await when_all(std::move(server), std::move(client));
+        EXPECT_FALSE(of_server) << of_server.message();
+        EXPECT_FALSE(again) << again.message();
+    });
+    EXPECT_TRUE(context.stopped()) << "a timer is still pending";
+}
+
+TEST_P(TlsLimits, L07_AShutdownThatWasAnsweredHasNoTimer) {
+    connect_anew();
+    run_through(context, [&]() -> awaitable<void> {
+        co_await p.shake_hands();
+        error_code of_c, of_s;
+        auto c = p.client.async_shutdown(redirect_error(of_c));
+        auto s = p.server.async_shutdown(redirect_error(of_s));
+        co_await when_all(std::move(c), std::move(s));
+        EXPECT_FALSE(of_c);
+        EXPECT_FALSE(of_s);
+    });
+    EXPECT_TRUE(context.stopped()) << "a timer of 30 s is still pending";
+}
+
+TEST_P(TlsLimits, AnEndlessShutdownIsAcceptedOnlyByItsName) {
+    error_code ec;
+    p.of_client.set_shutdown_timeout(0s, ec);
+    EXPECT_EQ(ec, error::invalid_argument);
+    p.of_client.set_shutdown_timeout(1ns);
+    p.of_client.accept_endless_shutdowns();
+    connect_anew();
+    run_through(context, [&]() -> awaitable<void> {
+        co_await p.shake_hands();
+        auto op = p.client.async_shutdown(cancel_after(20ms, redirect_error(ec)));
+        co_await std::move(op);
+    });
+    EXPECT_EQ(ec, error::operation_aborted);
+}
+
 TEST_P(TlsLimits, L13_APeersHandshakeMayHaveSoManyBytes) {
     error_code ec;
     p.of_client.set_handshake_size_max(0, ec);

@@ -68,8 +68,9 @@ TEST_P(TlsOcsp, ServersStapleWhatTheyWereGiven) {
     std::remove(path.c_str());
 }
 
-TEST_P(TlsOcsp, NobodyAsksUnlessItIsToldTo) {
+TEST_P(TlsOcsp, ClientsThatVerifyNobodyDoNotAskUnlessTheyAreToldTo) {
     int asked = 0;
+    of_client.accept_unverified_peers();
     of_server.set_ocsp_response_callback([&asked] {
         ++asked;
         return make_ocsp_response();
@@ -77,6 +78,35 @@ TEST_P(TlsOcsp, NobodyAsksUnlessItIsToldTo) {
     EXPECT_FALSE(handshake().first);
     EXPECT_EQ(text_of(client.ocsp_response()), "");
     EXPECT_EQ(asked, 0);
+}
+
+TEST_P(TlsOcsp, ACertificateThatPromisesAResponseIsRefusedWithoutOne) {
+    auto const made = make_identity("server.test", {.features = "status_request"}, &authority());
+    use(of_server, made);
+    auto const [of_c, of_s] = handshake();
+    EXPECT_EQ(of_c, ssl::error::no_ocsp_response) << of_c.message();
+    EXPECT_EQ(of_s, ssl::condition::certificate_refused) << of_s.message();
+    EXPECT_FALSE(refused_because(make_ocsp_response({{.subject = &made}})));
+    error_code const revoked(X509_V_ERR_CERT_REVOKED, ssl::error::get_verify_category());
+    EXPECT_EQ(refused_because(make_ocsp_response({{.status = 1, .subject = &made}})), revoked);
+    EXPECT_EQ(refused_because(make_ocsp_response()), ssl::error::ocsp_response_mismatched);
+    EXPECT_EQ(refused_because({}), ssl::error::no_ocsp_response);
+}
+
+TEST_P(TlsOcsp, OtherPromisesOfACertificateDemandNoResponse) {
+    use(of_server, make_identity("server.test", {.features = "23"}, &authority()));
+    EXPECT_FALSE(handshake().first);
+}
+
+TEST_P(TlsOcsp, APromiseIsNotLookedAtByThoseWhoDecideThemselves) {
+    use(of_server, make_identity("server.test", {.features = "status_request"}, &authority()));
+    auto verifies = client_context();
+    verifies.set_verify_callback([](bool is_verified, ssl::verify_context&) { return is_verified; });
+    std::swap(of_client, verifies);
+    EXPECT_FALSE(handshake().first);
+    std::swap(of_client, verifies);
+    of_client.accept_unverified_peers();
+    EXPECT_FALSE(handshake().first);
 }
 
 TEST_P(TlsOcsp, AServerRenewsItsResponseWhileItRuns) {

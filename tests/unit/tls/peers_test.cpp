@@ -1,8 +1,10 @@
 // Peers that are OpenSSL's own programs.
 #include <fairlead/net/acceptor.hpp>
+#include <fairlead/net/cancel_after.hpp>
 #include <support/child_process.hpp>
 #include <unit/tls/pair.hpp>
 
+#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <string_view>
@@ -256,6 +258,106 @@ TEST_F(TlsPeers, OldProtocolsAreSpokenIfTheProgramSaysSo) {
     EXPECT_TRUE(handshake_with(of_client));
     of_client.accept_obsolete_protocols();
     EXPECT_FALSE(handshake_with(of_client, "TLSv1.1"));
+}
+
+TEST_F(TlsPeers, L14_ASessionOfOneServerIsNotOfferedToAnotherPort) {
+    auto of_client = client_context();
+    of_client.keep_sessions(10);
+    ASSERT_TRUE(serves({"-tls1_2"}));
+    EXPECT_FALSE(handshake_with(of_client));
+    EXPECT_FALSE(handshake_with(of_client));
+    EXPECT_EQ(of_client.handshakes().resumed, 1U);
+    peer.kill();
+    ASSERT_TRUE(serves({"-tls1_2"})); // at a port of its own
+    EXPECT_FALSE(handshake_with(of_client));
+    EXPECT_EQ(SSL_CTX_sess_connect(of_client.native_handle()), 3);
+    EXPECT_EQ(of_client.handshakes().resumed, 1U);
+}
+
+/// OpenSSL's program cannot do so while bytes of the server's are under way: so it gets no answer.
+TEST_F(TlsPeers, L04_AClientOfOpenSSLBeginsAnewWhileAReadWaits) {
+    ip::tcp::acceptor acceptor(context, loopback(0));
+    auto of_server = server_context(ssl::context::tlsv12_server);
+    of_server.accept_renegotiation();
+    peer.start({"/bin/sh", "-c",
+                "(for i in 1 2 3; do echo question; sleep 0.1; echo R; sleep 0.1; done; echo question; sleep 0.1) | '" +
+                    openssl + "' s_client -connect 127.0.0.1:" + std::to_string(acceptor.local_endpoint().port()) +
+                    " -servername server.test -CAfile '" + path("authority.pem") + "'"},
+               true);
+    std::string asked;
+    error_code ec;
+    run_through(context, [&]() -> awaitable<void> {
+        tls_over_tcp side(co_await acceptor.async_accept(), of_server);
+        co_await side.async_handshake(ssl::stream_base::server);
+        while (!ec) {
+            char some[100];
+            auto reading = side.async_read_some(buffer(some), redirect_error(ec));
+            auto const n = co_await std::move(reading);
+            asked.append(some, n);
+        }
+    });
+    EXPECT_EQ(asked, "question\nquestion\nquestion\nquestion\n");
+    EXPECT_EQ(ec, error::eof) << ec.message();
+    EXPECT_EQ(SSL_CTX_sess_accept_renegotiate(of_server.native_handle()), 3);
+}
+
+TEST_F(TlsPeers, AServerOfOpenSSLTakesEarlyDataOfOurClient) {
+    auto of_client = client_context();
+    of_client.keep_sessions(10);
+    ASSERT_TRUE(serves({"-tls1_3", "-early_data", "-max_early_data", "5000"}));
+    for (bool const is_first : {true, false}) {
+        tls_over_tcp client(context, of_client);
+        client.set_host_name("server.test");
+        std::string const early = "an early question\n";
+        client.set_early_data(buffer(early));
+        run_through(context, [&]() -> awaitable<void> {
+            co_await client.next_layer().async_connect(loopback(port));
+            co_await client.async_handshake(ssl::stream_base::client);
+            error_code ec;
+            char some[10]; // Tickets, and nothing else.
+            auto reading =
+                client.async_read_some(buffer(some), cancel_after(std::chrono::milliseconds(200), redirect_error(ec)));
+            co_await std::move(reading);
+            auto ending = client.async_shutdown(cancel_after(std::chrono::seconds(1), redirect_error(ec)));
+            co_await std::move(ending);
+        });
+        EXPECT_EQ(client.early_data_outcome(), is_first ? ssl::early_data::not_sent : ssl::early_data::accepted);
+    }
+    EXPECT_TRUE(peer.says("an early question"));
+}
+
+TEST_F(TlsPeers, OurServerTakesEarlyDataOfAClientOfOpenSSL) {
+    write("early.txt", "an early question");
+    ip::tcp::acceptor acceptor(context, loopback(0));
+    auto of_server = server_context();
+    of_server.accept_replayable_early_data(5'000);
+    for (std::string const& more :
+         {" -sess_out '" + path("session.pem") + "'",
+          " -sess_in '" + path("session.pem") + "' -early_data '" + path("early.txt") + "'"}) {
+        std::string early, got;
+        asks(acceptor, "-tls1_3 -ign_eof" + more);
+        run_through(context, [&]() -> awaitable<void> {
+            tls_over_tcp side(co_await acceptor.async_accept(), of_server);
+            char some[100];
+            error_code ec;
+            while (!ec) {
+                auto reading = side.async_read_early_data(buffer(some), redirect_error(ec));
+                early.append(some, co_await std::move(reading));
+            }
+            EXPECT_EQ(ec, error::eof) << ec.message();
+            co_await side.async_handshake(ssl::stream_base::server);
+            got.assign(some, co_await side.async_read_some(buffer(some)));
+            co_await async_write(side, buffer("answer\n", 7));
+            auto ending = side.async_shutdown(redirect_error(ec));
+            co_await std::move(ending);
+        });
+        EXPECT_EQ(got, "question\n");
+        bool const is_first = more.find("-sess_out") != more.npos;
+        EXPECT_EQ(early, is_first ? "" : "an early question");
+        EXPECT_TRUE(peer.says(is_first ? "answer" : "Early data was accepted"));
+        EXPECT_FALSE(peer.says("(nothing that it says)")) << "it has written its session when it ends";
+        peer.kill();
+    }
 }
 
 /// A ticket that allows early data, as a server of the same keys would give it that takes some.

@@ -1,4 +1,5 @@
 // Row L14: sessions that clients keep, and when they are not resumed.
+#include <fairlead/net/acceptor.hpp>
 #include <unit/tls/pair.hpp>
 
 #include <string>
@@ -95,6 +96,33 @@ TEST_P(TlsKeptSessions, L14_OneOfAnotherNameIsNotOffered) {
     EXPECT_FALSE(resumes("a.wild.test"));
     EXPECT_FALSE(resumes("b.wild.test")) << "although the server would take it";
     EXPECT_TRUE(resumes("a.wild.test"));
+}
+
+/// Two programs listen at one name, and the second one would take sessions of the first.
+TEST_P(TlsKeptSessions, L14_OneOfAnotherPortIsNotOffered) {
+    using tcp = ip::tcp;
+    tcp::acceptor first(context, {ip::address_v4::loopback(), 0}), second(context, {ip::address_v4::loopback(), 0});
+    auto const resumes_at = [&](tcp::acceptor& at) {
+        ssl::stream<tcp::socket> c(context, of_client), s(context, of_server);
+        c.set_host_name("server.test");
+        run_through(context, [&]() -> awaitable<void> {
+            auto connecting = c.next_layer().async_connect(at.local_endpoint());
+            auto accepting = at.async_accept(s.next_layer());
+            co_await when_all(std::move(connecting), std::move(accepting));
+            auto shakes = c.async_handshake(ssl::stream_base::client);
+            auto serves = s.async_handshake(ssl::stream_base::server);
+            co_await when_all(std::move(shakes), std::move(serves));
+            co_await async_write(s, buffer("x", 1)); // Tickets stand before it.
+            char got;
+            co_await async_read(c, buffer(&got, 1));
+        });
+        return c.is_resumed();
+    };
+    EXPECT_FALSE(resumes_at(first));
+    EXPECT_TRUE(resumes_at(first));
+    EXPECT_FALSE(resumes_at(second)) << "although the server would take it";
+    EXPECT_TRUE(resumes_at(second));
+    EXPECT_TRUE(resumes_at(first));
 }
 
 /// A client that believed whoever answered has made one; now it verifies, and must not believe the same one by it.

@@ -1,12 +1,15 @@
-// A stream below that is always ready does not keep the loop to the TLS stream above it.
+// Turns of the loop: a stream below that is always ready does not keep it, and many reads that wait share memory.
 #include <fairlead/net/byte_stream.hpp>
 #include <fairlead/token/detached.hpp>
+#include <support/counting_new.hpp>
 #include <unit/tls/pair.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -108,6 +111,65 @@ TEST(TlsTurns, ALongTransferLetsOthersHaveTheirs) {
         EXPECT_EQ(got, text);
         EXPECT_GT(turns, 10) << "others had no turn while 3 MB were written and read";
     });
+}
+
+/// Reads that wait have no memory of their own. It comes with the bytes, to many of them in one turn.
+TEST(TlsTurns, ReadsThatWaitGetTheirOwnBytesWhenAllOfThemCome) {
+    io_context context;
+    auto of_client = client_context();
+    auto of_server = server_context();
+    struct connection {
+        tls_socket client, server;
+        std::string got;
+    };
+    std::vector<std::unique_ptr<connection>> all;
+    auto const text_of = [](std::size_t i) { return std::string(1 + i * 37 % 1500, static_cast<char>('a' + i % 26)); };
+    for (std::size_t i = 0; i != 60; ++i) {
+        all.push_back(std::unique_ptr<connection>(
+            new connection{tls_socket(context, of_client), tls_socket(context, of_server), {}}));
+        auto& each = *all.back();
+        local::connect_pair(each.client.next_layer(), each.server.next_layer());
+        each.client.set_host_name("server.test");
+        run_through(context, [&]() -> awaitable<void> {
+            auto c = each.client.async_handshake(ssl::stream_base::client);
+            auto s = each.server.async_handshake(ssl::stream_base::server);
+            co_await when_all(std::move(c), std::move(s));
+        });
+    }
+    for (int round = 0; round != 2; ++round) {
+        std::size_t ended = 0;
+        for (auto& each : all) {
+            each->got.assign(2000, ' ');
+            each->server.async_read_some(buffer(each->got), [&ended, &each = *each](error_code ec, std::size_t n) {
+                EXPECT_FALSE(ec) << ec.message();
+                each.got.resize(n);
+                ++ended;
+            });
+        }
+        context.restart();
+        context.poll(); // All of them wait.
+        EXPECT_EQ(ended, 0U);
+        for (std::size_t i = 0; i != all.size(); ++i) {
+            auto const text = text_of(i);
+            EXPECT_EQ(all[i]->client.write_some(buffer(text)), text.size());
+        }
+        context.run_for(std::chrono::seconds(20));
+        EXPECT_EQ(ended, all.size());
+        for (std::size_t i = 0; i != all.size(); ++i)
+            EXPECT_EQ(all[i]->got, text_of(i));
+    }
+}
+
+/// Beside OpenSSL's own: a server may have very many connections that wait.
+TEST(TlsTurns, AStreamTakesLittleMemory) {
+    if (!is_new_counted())
+        GTEST_SKIP() << "the sanitizer has operators of its own";
+    io_context context;
+    auto of_server = server_context();
+    local::stream_protocol::socket below(context);
+    new_counter const counted;
+    ssl::stream<local::stream_protocol::socket&> const made(below, of_server);
+    EXPECT_LE(counted.bytes(), 680U);
 }
 
 } // namespace
