@@ -82,7 +82,7 @@ client_statistics client_core::statistics() {
 
 any_io_executor executor_of(client_core& c) { return c.executor(); }
 any_io_executor loop_executor_of(client_core& c) { return c.io_executor(); }
-awaitable<error_code> run_of(client_core& c) { return c.run(); }
+awaitable<error_code> run_of(client_core& c, std::shared_ptr<giving_up> g) { return c.run(std::move(g)); }
 
 } // namespace impl
 

@@ -48,7 +48,7 @@ private:
     awaitable<step> claim();
     awaitable<step> forget_deleted();
     awaitable<step> trim();
-    awaitable<step> after(error_code ec, request const& r, std::string const& refusal);
+    awaitable<step> after(call_error ec, request const& r, std::string const& refusal);
     awaitable<step> wait_for_more();
     std::chrono::milliseconds longest_wait();
     void hold(std::vector<stream_entry>&& entries, origin from) noexcept {
@@ -226,7 +226,7 @@ awaitable<group_reader::step> group_reader::trim() {
 }
 
 /// Says how it goes on after a failure; throws when only the program can know.
-awaitable<group_reader::step> group_reader::after(error_code ec, request const& r, std::string const& refusal) {
+awaitable<group_reader::step> group_reader::after(call_error ec, request const& r, std::string const& refusal) {
     if (ec == error::maybe_executed || ec == error::no_answer_in_time)
         co_return step::go_on;
     if (ec == error::no_group) {

@@ -110,6 +110,9 @@ struct receive_op : outcome_record {
 struct run_op : outcome_record {
     config* settings; ///< for this session and the next ones, which the start takes; null: those of the last time
     char address[40]; ///< of the configuration, for the message of an error: perhaps cut off
+    /// The number of the text of its connection's events; 0: none.
+    std::uint64_t ending() const noexcept { return count; }
+    void set_ending(std::uint32_t number) noexcept { count = number; }
     run_op() noexcept {}
 };
 static_assert(await_record::fits<run_op>);
@@ -140,6 +143,9 @@ FAIRLEAD_EXPORT settings_of_run keep_settings(config_view const& cfg);
 /// Names the command that has failed.
 /// Throws     unexpected_error, which is for the caller, when it ended with its connection
 FAIRLEAD_EXPORT std::string describe_failed(exec_op const& o);
+/// Names the server.
+/// Throws     unexpected_error, as above
+FAIRLEAD_EXPORT std::string describe_failed(run_op const& o);
 
 struct execute : fairlead::impl::operation::primitive<execute> {
     using signature = void(error_code, std::size_t);
@@ -200,7 +206,7 @@ struct run : fairlead::impl::operation::primitive<run> {
     }
     void submit(record& o) const noexcept { start(*o.connection, o); }
     static std::tuple<error_code> take(record& o) noexcept { return {o.error()}; }
-    static std::string describe(record const& o) { return std::string("redis connection to ").append(o.address); }
+    static std::string describe(record const& o) { return describe_failed(o); }
 };
 
 } // namespace impl
