@@ -47,7 +47,10 @@ void connection_core::start(exec_op& o) noexcept {
         complete(o);
         return;
     }
-    o.limit_ms = limit_of(*o.request);
+    if (auto const ms = limit_of(*o.request); ms != 0 && (o.limit_ms == 0 || ms < o.limit_ms)) {
+        o.limit_ms = ms;
+        o.is_asked_when_due = false;
+    }
     if (o.limit_ms != 0)
         o.due_ms = due_of(o);
     if (o.request->fit() != request::fitness::shared) [[unlikely]] {

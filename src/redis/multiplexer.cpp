@@ -356,7 +356,10 @@ multiplexer::next_due multiplexer::expire(std::uint32_t now_ms, op_queue& done) 
         if (!o || o->limit_ms == 0)
             continue;
         if (is_over(o->due_ms, now_ms)) {
-            give_up(*o, n >= written_, error::not_sent_in_time, error::no_answer_in_time);
+            if (o->is_asked_when_due)
+                give_up(*o, n >= written_, fairlead::error::operation_aborted, error::maybe_executed);
+            else
+                give_up(*o, n >= written_, error::not_sent_in_time, error::no_answer_in_time);
             done.push_back(*o);
             if (events_)
                 events_->note_one_more(event::over);
