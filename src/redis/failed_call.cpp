@@ -53,7 +53,7 @@ std::string text_of_failed(exec_op const& o) {
     if (ec == error::refused_command && !r.refused().empty())
         return what.append(r.refused()).append(" (instead: ").append(r.instead()).append(")");
     if (ec == error::refused_command)
-        return what.append(shown(command_at(r, exec_op::subscription)));
+        return what.append(shown(command_at(r, exec_op::subscription))).append(" (instead: client::subscribe())");
     if (r.empty())
         return what.append("without a command");
     if (!concerns_all(ec)) {

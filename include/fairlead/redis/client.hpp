@@ -84,7 +84,8 @@ struct client_run {
 ///   - with fairlead::error::operation_aborted or error::maybe_executed, when it was cancelled;
 ///   - with error::not_connected, when async_run has ended, or config::cancel_if_not_connected is set.
 ///
-/// Messages of channels come through subscribe(). A SUBSCRIBE through async_exec brings none of them to anybody.
+/// Messages of channels come through subscribe(). SUBSCRIBE and its relatives through async_exec end with
+/// error::refused_command, for nobody would get the messages.
 ///
 /// Handlers, threads and executors: as of connection. Requests that were not written when a connection ended always
 /// wait for the next one, as with config::keep_unsent.
