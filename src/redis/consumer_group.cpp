@@ -24,15 +24,17 @@ struct client_access {
 /// Those that were noted, on their way. They are noted again unless they get there.
 struct taken_acks {
     std::vector<std::string>& from;
-    std::vector<std::string> ids;
+    std::vector<std::string> ids; // behind those that were noted there may be others
+    std::size_t noted = ids.size();
     bool are_sent = false;
 
-    explicit taken_acks(std::vector<std::string>& noted) noexcept : from(noted), ids(std::exchange(noted, {})) {}
+    explicit taken_acks(std::vector<std::string>& all) noexcept : from(all), ids(std::exchange(all, {})) {}
     taken_acks(taken_acks const&) = delete;
     taken_acks& operator=(taken_acks const&) = delete;
     ~taken_acks() {
         if (are_sent)
             return;
+        ids.erase(ids.begin() + static_cast<std::ptrdiff_t>(noted), ids.end());
         ids.swap(from);
         try {
             from.insert(from.end(), std::make_move_iterator(ids.begin()), std::make_move_iterator(ids.end()));
@@ -299,17 +301,17 @@ awaitable<bool> group_reader::ack(std::string id) {
 /// Acknowledges those that were noted, too. They stay noted if that fails; for the others the caller is told.
 awaitable<std::size_t> group_reader::ack(std::vector<std::string> ids) {
     taken_acks noted(noted_);
-    ids.insert(ids.begin(), noted.ids.begin(), noted.ids.end());
-    if (ids.empty())
+    noted.ids.insert(noted.ids.end(), std::make_move_iterator(ids.begin()), std::make_move_iterator(ids.end()));
+    if (noted.ids.empty())
         co_return 0;
-    auto const acknowledging = cmd::xack(stream_, group_, ids);
+    auto const acknowledging = cmd::xack(stream_, group_, noted.ids);
     for (bool is_repeated = false;; is_repeated = true) {
         auto done = acknowledging.response();
         auto executing = executed(connection(), acknowledging.req(), done.refer());
         auto const ec = co_await std::move(executing);
         noted.are_sent = !ec;
         if (!ec)
-            co_return is_repeated ? ids.size() : static_cast<std::size_t>(done.value());
+            co_return is_repeated ? noted.ids.size() : static_cast<std::size_t>(done.value());
         if (ec != error::maybe_executed)
             throw_failed_call(ec, acknowledging.req(), done.refusal());
     }
