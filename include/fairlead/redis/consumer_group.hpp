@@ -8,11 +8,13 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace fairlead::redis {
@@ -54,9 +56,10 @@ namespace impl {
 
 template <class T>
 concept acknowledgeable = std::derived_from<T, stream_entry> || std::convertible_to<T const&, std::string_view>;
+template <class T> using element_of = std::remove_cvref_t<decltype(*std::begin(std::declval<T const&>()))>;
 template <class T>
 concept acknowledgeable_range =
-    std::ranges::input_range<T const> && !acknowledgeable<T> && acknowledgeable<std::ranges::range_value_t<T const>>;
+    !acknowledgeable<T> && requires { typename element_of<T>; } && acknowledgeable<element_of<T>>;
 template <acknowledgeable T> std::string id_of(T const& entry) {
     if constexpr (std::derived_from<T, stream_entry>)
         return entry.id;
