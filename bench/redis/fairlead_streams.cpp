@@ -1,9 +1,10 @@
 // Streams through redis::client: redis_fairlead_streams WAY and then as workload.hpp says, modes add and consume.
 //
-//   request   requests and responses of the caller's; entries as redis::stream_entry
-//   typed     typed commands: 100 callers of db.xadd, or db.xreadgroup and db.xack
-//   group     mode consume: redis::consumer_group, and db.xack for 100 entries
-//   ack_each  mode consume: redis::consumer_group, whose ack() is awaited for each entry
+//   request    requests and responses of the caller's; entries as redis::stream_entry
+//   typed      typed commands: 100 callers of db.xadd, or db.xreadgroup and db.xack
+//   group      mode consume: redis::consumer_group, and one ack() of 100 entries
+//   ack_noted  mode consume: redis::consumer_group, ack() of each entry, an ack_batch of 100
+//   ack_each   mode consume: redis::consumer_group, whose ack() is awaited for each entry
 #include "workload.hpp"
 
 #include <fairlead/coro/spawn.hpp>
@@ -67,7 +68,7 @@ awaitable<void> consume_typed(redis::client& db) {
     }
 }
 
-awaitable<void> consume_group(redis::client& db, redis::consumer_group& orders, bool acks_each) {
+awaitable<void> consume_group(redis::consumer_group& orders, bool acks_each) {
     std::vector<std::string> ids;
     for (long i = 0; i != workload::messages_at_once; ++i) {
         auto entry = co_await orders.next();
@@ -78,15 +79,19 @@ awaitable<void> consume_group(redis::client& db, redis::consumer_group& orders, 
             continue;
         }
         ids.push_back(std::move(entry->id));
-        if (ids.size() == workload::entries_at_once)
-            co_await acknowledge(db, ids);
+        if (ids.size() == workload::entries_at_once) {
+            auto const acknowledged = co_await orders.ack(ids);
+            insist(acknowledged == ids.size(), "not all was pending");
+            ids.clear();
+        }
     }
 }
 
 awaitable<void> consume(redis::client& db, std::string_view way, workload::settings const& s) {
     co_await db.xgroup_create(workload::stream, workload::group, "0", redis::options::mkstream);
     redis::consumer_group orders(db, workload::stream, workload::group, workload::consumer,
-                                 {.batch = workload::entries_at_once});
+                                 {.batch = workload::entries_at_once,
+                                  .ack_batch = way == "ack_noted" ? std::size_t(workload::entries_at_once) : 1});
     redis::request adding;
     adding.push("EVAL", workload::script_that_adds, 0, workload::value);
     for (long i = 0; i != s.scripts(); ++i) {
@@ -94,7 +99,7 @@ awaitable<void> consume(redis::client& db, std::string_view way, workload::setti
         if (way == "typed")
             co_await consume_typed(db);
         else
-            co_await consume_group(db, orders, way == "ack_each");
+            co_await consume_group(orders, way != "group");
     }
 }
 

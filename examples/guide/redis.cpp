@@ -8,6 +8,7 @@
 #include <fairlead/redis/client.hpp>
 #include <fairlead/redis/consumer_group.hpp>
 #include <fairlead/redis/script.hpp>
+#include <fairlead/redis/value_stream.hpp>
 #include <fairlead/redis_server/server.hpp>
 #include <fairlead/sim/seeds.hpp>
 #include <fairlead/token/adapters.hpp>
@@ -20,6 +21,8 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 using namespace fairlead;
 using namespace std::chrono_literals;
@@ -47,6 +50,38 @@ public:
         std::string const text = "<h1>" + id + "</h1>";
         co_await db_.set(key, text, ex(60s));
         co_return text;
+    }
+
+    /// For readers who do not wait: Redis has 50 ms for an answer, and the page is rendered otherwise.
+    awaitable<std::string> page_soon(std::string id) {
+        auto const key = "page:" + id;
+        auto const asking = redis::cmd::get(key);
+        auto const [ec, cached] = co_await db_.within(50ms).async_exec(asking, as_tuple);
+        if (ec && ec != redis::condition::timed_out)
+            throw system_error(ec, "page");
+        co_return !ec && cached ? *cached : "<h1>" + id + "</h1>";
+    }
+
+    /// Keeps a film in Redis, scene by scene: the client makes no copy of it.
+    awaitable<void> keep_film(std::string name, std::vector<std::string> scenes) {
+        std::uint64_t bytes = 0;
+        for (auto const& each : scenes)
+            bytes += each.size();
+        auto const key = "film:" + name;
+        auto const keeping = redis::cmd::set(key, redis::in_pieces, ex(1h));
+        co_await redis::write_in_pieces(db_, keeping, bytes, std::move(scenes));
+    }
+    /// Shows a film, however large it is: nothing is read before it is asked for.
+    awaitable<std::size_t> show_film(std::string name) {
+        auto const key = "film:" + name;
+        auto const showing = redis::cmd::get(key);
+        auto film = co_await redis::read_in_pieces(db_, showing);
+        std::size_t shown = 0;
+        while (film && film->left() != 0) {
+            auto const piece = co_await film->next();
+            shown += piece.size(); // Here it would go to the browser.
+        }
+        co_return shown;
     }
 
     /// A limiter: three orders a minute for each user, however many processes there are.
@@ -135,6 +170,8 @@ awaitable<void> trade(shop& s) {
     auto const first = co_await s.page("tea");
     auto const again = co_await s.page("tea");
     check(first == again && s.rendered == 1, "a page is rendered each time");
+    auto const soon = co_await s.page_soon("tea");
+    check(soon == first && s.rendered == 1, "a page that is there is not taken");
     int allowed = 0;
     for (int i = 0; i != 5; ++i)
         allowed += co_await s.may_order("ann");
@@ -142,6 +179,11 @@ awaitable<void> trade(shop& s) {
     bool const a = co_await s.write_report("a");
     bool const b = co_await s.write_report("b");
     check(a && b, "a lock was not released");
+    std::vector<std::string> const scenes(20, std::string(500, 'x'));
+    co_await s.keep_film("harvest", scenes);
+    auto const shown = co_await s.show_film("harvest");
+    auto const none = co_await s.show_film("sowing");
+    check(shown == 10'000 && none == 0, "a film has another length");
 }
 
 awaitable<void> trade_for_a_while(shop& s) {
@@ -184,6 +226,9 @@ void outages_are_survived(sim::world& world) {
         auto const now = world.elapsed();
         world.at(now + begin, [&] { world.isolate(redis); });
         world.at(now + begin + 2s, [&] { world.heal(); });
+        auto const asked_at = world.elapsed();
+        auto const soon = co_await s.page_soon("tea");
+        check(soon == "<h1>tea</h1>" && world.elapsed() - asked_at < 100ms, "a reader waits for Redis");
         co_await order_all(s, 0, 10);
         world.at(world.elapsed() + begin, [&] { redis.crash(); });
         world.at(world.elapsed() + begin + 1s, [&] { redis.restart(); });

@@ -36,6 +36,7 @@ client_core::client_core(any_io_executor const& ex, config_view const& cfg, conn
     shared_->configure(cfg_);
     shared_->is_watched_by(*this, options_.repeats_max);
     shared_->leaves_requests_to(pool_);
+    shared_->takes_subscriptions_of_client_only();
     shared_->repeats_refused(options_.retry);
     if (options_.statistics || options_.before_call || options_.after_call)
         observer_ =
@@ -82,7 +83,7 @@ client_statistics client_core::statistics() {
 
 any_io_executor executor_of(client_core& c) { return c.executor(); }
 any_io_executor loop_executor_of(client_core& c) { return c.io_executor(); }
-awaitable<error_code> run_of(client_core& c) { return c.run(); }
+awaitable<error_code> run_of(client_core& c, std::shared_ptr<giving_up> g) { return c.run(std::move(g)); }
 
 } // namespace impl
 

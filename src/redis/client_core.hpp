@@ -57,7 +57,9 @@ public:
     };
 
     // ---- any thread
-    awaitable<error_code> run() { return serve(reference(this), runs_.fetch_add(1, std::memory_order_relaxed) + 1); }
+    awaitable<error_code> run(std::shared_ptr<giving_up> g) {
+        return serve(reference(this), runs_.fetch_add(1, std::memory_order_relaxed) + 1, std::move(g));
+    }
     void cancel() noexcept { shared_->cancel(); }
     void renew_credentials() noexcept { shared_->renew(); }
     /// The client object goes.
@@ -105,8 +107,8 @@ private:
     void renewal_wanted() noexcept override;
     void authenticated(error_code const& ec, std::string_view text) noexcept override;
 
-    static awaitable<error_code> serve(reference self, unsigned number);
-    static awaitable<error_code> connect_again(client_core& c, unsigned number);
+    static awaitable<error_code> serve(reference self, unsigned number, std::shared_ptr<giving_up> g);
+    static awaitable<error_code> connect_again(client_core& c, unsigned number, giving_up& g);
     awaitable<error_code> one_session();
     awaitable<bool> is_asked_to_end(unsigned number);
     bool prepare_attempt(error_code& ec) noexcept;

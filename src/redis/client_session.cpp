@@ -9,7 +9,7 @@
 
 namespace fairlead::redis::impl {
 
-awaitable<error_code> client_core::serve(reference self, unsigned number) {
+awaitable<error_code> client_core::serve(reference self, unsigned number, std::shared_ptr<giving_up> g) {
     auto& c = *self.core;
     if (c.is_running_)
         co_return error::already_running;
@@ -25,12 +25,12 @@ awaitable<error_code> client_core::serve(reference self, unsigned number) {
     c.without_since_ns_ = c.shared_->engine().now_ns();
     c.shared_->accept_requests();
     co_await this_coro::throw_if_cancelled(false);
-    auto going = connect_again(c, number);
+    auto going = connect_again(c, number, *g);
     error_code const ec = co_await std::move(going);
     co_return ec;
 }
 
-awaitable<error_code> client_core::connect_again(client_core& c, unsigned number) {
+awaitable<error_code> client_core::connect_again(client_core& c, unsigned number, giving_up& g) {
     for (;;) {
         auto asked = c.is_asked_to_end(number);
         if (co_await std::move(asked))
@@ -52,6 +52,7 @@ awaitable<error_code> client_core::connect_again(client_core& c, unsigned number
                     .server_text = text,
                     .attempt = c.pauses_.attempts(),
                     .recent_events = recent});
+            g = {.why = ec, .recent_events = c.shared_->recent_events()};
             co_return ec;
         }
         auto const pause =

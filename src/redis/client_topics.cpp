@@ -19,6 +19,7 @@ awaitable<subscription> client_core::subscribe(reference self, kept_topics all, 
     subscription s(c.executor(), entry->box, entry);
     request begin;
     c.subscriptions_.add(*entry, begin);
+    begin.serve_subscription();
     error_code ec;
     bool is_lost = false;
     do {
@@ -61,6 +62,7 @@ void client_core::leave(subscription_entry& e) noexcept {
         subscriptions_.remove(e, words->last);
         if (words->last.empty() || !is_carrier_ready())
             return; // The next connection does not know of it.
+        words->last.serve_subscription();
         auto const& last = words->last;
         execute(*shared_, last, refer_to(ignore))([kept = std::move(words)](error_code, std::size_t) {});
     } catch (...) { // Without memory: the server sends what nobody wants.

@@ -110,6 +110,8 @@ public:
         tells_when_alone_ = true;
         takes_subscriptions_ = false;
     }
+    /// Before it is used: only those of the client's subscriptions have somebody to take what they bring.
+    void takes_subscriptions_of_client_only() noexcept { takes_subscriptions_ = false; }
     /// Before it is used: it is for subscriptions alone. With RESP2 arrays bring their messages, and confirm them.
     void carries_topics() noexcept {
         tells_when_alone_ = true;
@@ -306,6 +308,7 @@ private:
     void start(run_op& o) noexcept;
     error_code admit(exec_op const& o, bool is_ready) noexcept;
     bool admits_unfit(request const& r) noexcept;
+    bool admits_subscriptions(request const& r) const noexcept;
     bool leaves_to_taker(request const& r) const noexcept { return taker_ && r.fit() == request::fitness::alone; }
     /// Its confirmations would look like replies.
     bool lacks_pushes_for(request const& r) const noexcept {

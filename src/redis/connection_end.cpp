@@ -106,9 +106,11 @@ void connection_core::finish_now() noexcept {
     }
 }
 
-/// Exceptions of those that end with a session carry its events. All share one text.
+/// Exceptions of those that end with a session carry its events. All share one text. Nobody awaits the run of a
+/// connection that is watched.
 void connection_core::note_ending_of(op_queue& done) noexcept {
-    if (done.empty())
+    bool const is_run_awaited = !watch_;
+    if (done.empty() && !is_run_awaited)
         return;
     std::uint32_t number = 0;
     try {
@@ -116,6 +118,8 @@ void connection_core::note_ending_of(op_queue& done) noexcept {
     } catch (...) { // They do without.
     }
     done.for_each([number](op& o) { static_cast<exec_op&>(o).first_entry = number; });
+    if (is_run_awaited)
+        run_->set_ending(number);
 }
 
 void connection_core::refuse_requests() noexcept {

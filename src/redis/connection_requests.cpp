@@ -25,11 +25,17 @@ error_code connection_core::admit(exec_op const& o, bool is_ready) noexcept {
         return fairlead::error::operation_aborted;
     if (o.request->fit() != request::fitness::shared && !admits_unfit(*o.request)) [[unlikely]]
         return error::refused_command;
-    if (o.request->has_subscriptions() && (!takes_subscriptions_ || (lacks_pushes_for(*o.request) && !taker_)))
+    if (o.request->has_subscriptions() && !admits_subscriptions(*o.request))
         return error::refused_command;
     if ((cfg_.cancel_if_not_connected || refuses_) && !is_ready)
         return error::not_connected;
     return {};
+}
+
+bool connection_core::admits_subscriptions(request const& r) const noexcept {
+    if (!takes_subscriptions_ && !r.is_of_subscription())
+        return false;
+    return !lacks_pushes_for(r) || taker_;
 }
 
 bool connection_core::admits_unfit(request const& r) noexcept {
@@ -47,7 +53,10 @@ void connection_core::start(exec_op& o) noexcept {
         complete(o);
         return;
     }
-    o.limit_ms = limit_of(*o.request);
+    if (auto const ms = limit_of(*o.request); ms != 0 && (o.limit_ms == 0 || ms < o.limit_ms)) {
+        o.limit_ms = ms;
+        o.is_asked_when_due = false;
+    }
     if (o.limit_ms != 0)
         o.due_ms = due_of(o);
     if (o.request->fit() != request::fitness::shared) [[unlikely]] {

@@ -11,6 +11,7 @@
 #include <fairlead/redis/script_call.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,28 @@ namespace fairlead::redis::impl {
 
 struct client_access {
     static client_core& core_of(client& c) noexcept { return *c.core_; }
+};
+
+/// Those that were noted, on their way. They are noted again unless they get there.
+struct taken_acks {
+    std::vector<std::string>& from;
+    std::vector<std::string> ids; // behind those that were noted there may be others
+    std::size_t noted = ids.size();
+    bool are_sent = false;
+
+    explicit taken_acks(std::vector<std::string>& all) noexcept : from(all), ids(std::exchange(all, {})) {}
+    taken_acks(taken_acks const&) = delete;
+    taken_acks& operator=(taken_acks const&) = delete;
+    ~taken_acks() {
+        if (are_sent)
+            return;
+        ids.erase(ids.begin() + static_cast<std::ptrdiff_t>(noted), ids.end());
+        ids.swap(from);
+        try {
+            from.insert(from.end(), std::make_move_iterator(ids.begin()), std::make_move_iterator(ids.end()));
+        } catch (...) { // Without memory those that were noted meanwhile come again.
+        }
+    }
 };
 
 class group_reader {
@@ -33,6 +56,7 @@ public:
 
     awaitable<std::optional<consumed_entry>> next();
     awaitable<bool> ack(std::string id);
+    awaitable<std::size_t> ack(std::vector<std::string> ids);
 
 private:
     using origin = consumed_entry::origin;
@@ -46,9 +70,10 @@ private:
     awaitable<step> make_group();
     awaitable<step> read(std::string id, origin from, std::chrono::milliseconds block = {});
     awaitable<step> claim();
+    awaitable<step> acknowledge();
     awaitable<step> forget_deleted();
     awaitable<step> trim();
-    awaitable<step> after(error_code ec, request const& r, std::string const& refusal);
+    awaitable<step> after(call_error ec, request const& r, std::string const& refusal);
     awaitable<step> wait_for_more();
     std::chrono::milliseconds longest_wait();
     void hold(std::vector<stream_entry>&& entries, origin from) noexcept {
@@ -65,6 +90,7 @@ private:
     std::size_t at_ = 0; // of the next one
     origin from_ = origin::fresh;
     std::vector<std::string> deleted_; // pending, and no longer in the stream
+    std::vector<std::string> noted_;   // by ack(), and not acknowledged yet
 
     std::string begin_;         // of the group, when it is made
     bool has_group_ = false;    // as far as is known
@@ -122,6 +148,8 @@ std::chrono::milliseconds group_reader::longest_wait() {
 awaitable<group_reader::step> group_reader::fill() {
     if (!has_group_)
         return make_group();
+    if (!noted_.empty())
+        return acknowledge();
     if (!deleted_.empty())
         return forget_deleted();
     if (reads_pending_)
@@ -200,6 +228,20 @@ awaitable<group_reader::step> group_reader::claim() {
     co_return step::go_on;
 }
 
+/// Those that were noted.
+awaitable<group_reader::step> group_reader::acknowledge() {
+    taken_acks noted(noted_);
+    auto const acknowledging = cmd::xack(stream_, group_, noted.ids);
+    auto done = acknowledging.response();
+    auto executing = executed(connection(), acknowledging.req(), done.refer());
+    auto const ec = co_await std::move(executing);
+    noted.are_sent = !ec;
+    if (!ec)
+        co_return step::go_on;
+    auto failing = after(ec, acknowledging.req(), done.refusal());
+    co_return co_await std::move(failing);
+}
+
 awaitable<group_reader::step> group_reader::forget_deleted() {
     auto const forgetting = cmd::xack(stream_, group_, deleted_);
     auto forgotten = forgetting.response();
@@ -226,7 +268,7 @@ awaitable<group_reader::step> group_reader::trim() {
 }
 
 /// Says how it goes on after a failure; throws when only the program can know.
-awaitable<group_reader::step> group_reader::after(error_code ec, request const& r, std::string const& refusal) {
+awaitable<group_reader::step> group_reader::after(call_error ec, request const& r, std::string const& refusal) {
     if (ec == error::maybe_executed || ec == error::no_answer_in_time)
         co_return step::go_on;
     if (ec == error::no_group) {
@@ -244,13 +286,32 @@ awaitable<group_reader::step> group_reader::after(error_code ec, request const& 
 }
 
 awaitable<bool> group_reader::ack(std::string id) {
-    auto const acknowledging = cmd::xack(stream_, group_, id);
+    std::vector<std::string> ids;
+    ids.push_back(std::move(id));
+    if (noted_.size() + 1 < options_.ack_batch) {
+        noted_.push_back(std::move(ids[0]));
+        co_return true;
+    }
+    bool const is_alone = noted_.empty();
+    auto acknowledging = ack(std::move(ids));
+    auto const n = co_await std::move(acknowledging);
+    co_return n != 0 || !is_alone;
+}
+
+/// Acknowledges those that were noted, too. They stay noted if that fails; for the others the caller is told.
+awaitable<std::size_t> group_reader::ack(std::vector<std::string> ids) {
+    taken_acks noted(noted_);
+    noted.ids.insert(noted.ids.end(), std::make_move_iterator(ids.begin()), std::make_move_iterator(ids.end()));
+    if (noted.ids.empty())
+        co_return 0;
+    auto const acknowledging = cmd::xack(stream_, group_, noted.ids);
     for (bool is_repeated = false;; is_repeated = true) {
         auto done = acknowledging.response();
         auto executing = executed(connection(), acknowledging.req(), done.refer());
         auto const ec = co_await std::move(executing);
+        noted.are_sent = !ec;
         if (!ec)
-            co_return done.value() != 0 || is_repeated;
+            co_return is_repeated ? noted.ids.size() : static_cast<std::size_t>(done.value());
         if (ec != error::maybe_executed)
             throw_failed_call(ec, acknowledging.req(), done.refusal());
     }
@@ -269,5 +330,6 @@ consumer_group::consumer_group(client& db, std::string_view stream, std::string_
 awaitable<std::optional<consumed_entry>> consumer_group::next() { return reader_->next(); }
 awaitable<bool> consumer_group::ack(stream_entry const& entry) { return reader_->ack(entry.id); }
 awaitable<bool> consumer_group::ack(std::string_view id) { return reader_->ack(std::string(id)); }
+awaitable<std::size_t> consumer_group::ack_all(std::vector<std::string> ids) { return reader_->ack(std::move(ids)); }
 
 } // namespace fairlead::redis

@@ -53,14 +53,14 @@ public:
         note(event::ended, at_ns, static_cast<std::uint32_t>(ec.value()), 0,
              reinterpret_cast<std::uintptr_t>(&ec.category()));
     }
-    /// One more of the kind, in the last record where that has the same.
-    void note_one_more(event kind) noexcept {
+    /// So many more of the kind, in the last record where that has the same.
+    void note_more(event kind, std::uint32_t more) noexcept {
         auto const n = next_.load(std::memory_order_relaxed);
         auto& last = records_[(n - 1) % size];
         if (n != 0 && last.kind.load(std::memory_order_relaxed) == kind)
-            last.number.store(last.number.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+            last.number.store(last.number.load(std::memory_order_relaxed) + more, std::memory_order_release);
         else
-            note(kind, no_time, 0, 1);
+            note(kind, no_time, 0, more);
     }
 
     /// The last ones, a line for each, the oldest first. Any thread.

@@ -4,9 +4,11 @@
 #include <redis/commands.hpp>
 #include <redis/endings.hpp>
 
+#include <fairlead/redis/client.hpp>
 #include <fairlead/redis/unexpected_error.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -51,7 +53,7 @@ std::string text_of_failed(exec_op const& o) {
     if (ec == error::refused_command && !r.refused().empty())
         return what.append(r.refused()).append(" (instead: ").append(r.instead()).append(")");
     if (ec == error::refused_command)
-        return what.append(shown(command_at(r, exec_op::subscription)));
+        return what.append(shown(command_at(r, exec_op::subscription))).append(" (instead: client::subscribe())");
     if (r.empty())
         return what.append("without a command");
     if (!concerns_all(ec)) {
@@ -78,6 +80,20 @@ std::string describe_failed(exec_op const& o) {
     auto what = text_of_failed(o);
     if (auto events = find_ending(o.first_entry))
         throw unexpected_error(o.error(), what, std::move(events));
+    return what;
+}
+
+std::string describe_failed(run_op const& o) {
+    auto what = std::string("redis connection to ").append(o.address);
+    if (auto events = find_ending(o.ending()))
+        throw unexpected_error(o.error(), what, std::move(events));
+    return what;
+}
+
+std::string describe_failed(giving_up const& g) {
+    std::string what = "redis client";
+    if (!g.recent_events.empty())
+        throw unexpected_error(g.why, what, std::make_shared<std::string const>(g.recent_events));
     return what;
 }
 

@@ -356,10 +356,13 @@ multiplexer::next_due multiplexer::expire(std::uint32_t now_ms, op_queue& done) 
         if (!o || o->limit_ms == 0)
             continue;
         if (is_over(o->due_ms, now_ms)) {
-            give_up(*o, n >= written_, error::not_sent_in_time, error::no_answer_in_time);
+            if (o->is_asked_when_due)
+                give_up(*o, n >= written_, fairlead::error::operation_aborted, error::maybe_executed);
+            else
+                give_up(*o, n >= written_, error::not_sent_in_time, error::no_answer_in_time);
             done.push_back(*o);
             if (events_)
-                events_->note_one_more(event::over);
+                events_->note_more(event::over, 1);
             continue;
         }
         if (!next.is_there || is_over(o->due_ms, next.at_ms))
@@ -707,7 +710,7 @@ void multiplexer::trim(std::string& buffer) noexcept {
 
 multiplexer::progress multiplexer::on_bytes(std::string_view unread, op_queue& done, bool may_be_held_up) noexcept {
     progress all{0, {}};
-    replies_ = kinds_ = 0;
+    replies_ = kinds_ = pushes_read_ = 0;
     portion_ = 0;
     is_held_up_ = false;
     if (may_be_held_up)
@@ -744,6 +747,11 @@ multiplexer::progress multiplexer::on_bytes(std::string_view unread, op_queue& d
         broken_ = out_of_memory();
     }
     counters_.replies += replies_;
+    if (pushes_read_ != 0) {
+        counters_.pushes += pushes_read_;
+        if (events_)
+            events_->note_more(event::pushed, pushes_read_);
+    }
     all.ec = broken_;
     all.is_held_up = is_held_up_ && all.consumed != unread.size();
     return all;
@@ -1007,9 +1015,7 @@ void multiplexer::keep_push(std::span<resp3::node const> message) {
 }
 
 void multiplexer::on_push(std::span<resp3::node const> message, op_queue& done) {
-    ++counters_.pushes;
-    if (events_)
-        events_->note_one_more(event::pushed);
+    ++pushes_read_;
     if (watch_)
         is_held_up_ |= watch_->pushed(message, portion_);
     else

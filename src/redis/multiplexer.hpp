@@ -289,9 +289,10 @@ private:
     op_queue deferred_;
     op_queue unproved_refusals_;
 
-    std::uint32_t replies_ = 0;    // of these bytes
-    std::uint32_t kinds_ = 0;      // of those
-    event_ring* events_ = nullptr; // or null
+    std::uint32_t replies_ = 0;     // of these bytes
+    std::uint32_t kinds_ = 0;       // of those
+    std::uint32_t pushes_read_ = 0; // of these bytes
+    event_ring* events_ = nullptr;  // or null
 
     std::string fill_;
     std::string sending_;

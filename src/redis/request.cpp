@@ -75,7 +75,7 @@ void request::clear() noexcept {
     instead_ = {};
     fitness_ = is_apart_ ? fitness::alone : fitness::shared;
     transaction_ = impl::transaction::as_it_was;
-    has_effects_ = pauses_ = changes_session_ = false;
+    has_effects_ = pauses_ = changes_session_ = is_of_subscription_ = false;
     late_ms_ = 0;
     precedes_at_ = value_at_ = 0;
     value_bytes_ = 0;

@@ -99,7 +99,8 @@ void request_line::on_limits() noexcept {
         if (o.limit_ms == 0)
             return;
         if (static_cast<std::int32_t>(now_ms - o.due_ms) >= 0)
-            give_up(o, error::not_sent_in_time);
+            give_up(o, o.is_asked_when_due ? make_error_code(fairlead::error::operation_aborted)
+                                           : make_error_code(error::not_sent_in_time));
         else
             limits_.arm_by(o.due_ms);
     });

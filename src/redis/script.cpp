@@ -98,10 +98,11 @@ awaitable<void> execute_stored(connection_core& c, request const& by_name, store
         throw_failed_call(ec, by_name, refusal);
 }
 
-void throw_failed_call(error_code const& ec, request const& r, std::string_view refusal) {
+void throw_failed_call(call_error const& ec, request const& r, std::string_view refusal) {
     exec_op o;
     o.begin(nullptr, &r);
     o.fail(ec, 0);
+    o.first_entry = ec.ending;
     bool const is_refusal = ec == condition::refused_by_server;
     throw system_error(ec, described(o, is_refusal ? refusal : std::string_view()));
 }

@@ -1,7 +1,6 @@
 #include <redis/subscriptions.hpp>
 
 #include <algorithm>
-#include <cstring>
 #include <exception>
 #include <limits>
 #include <new>
@@ -63,29 +62,6 @@ owned_block make_block(published const& p, std::uint64_t connection) noexcept {
 
 } // namespace
 
-std::size_t subscriptions::hash::operator()(std::string_view name) const noexcept {
-    constexpr std::size_t word = sizeof(std::uint64_t);
-    constexpr std::uint64_t odd = 0x9e3779b97f4a7c15U;
-    auto const mixed = [](std::uint64_t h, char const* at, std::size_t n) {
-        std::uint64_t bytes = 0;
-        std::memcpy(&bytes, at, n);
-        h = (h ^ bytes) * odd;
-        return h ^ (h >> 29);
-    };
-    std::uint64_t h = name.size() * odd;
-    auto const* at = name.data();
-    auto left = name.size();
-    for (; left > word; left -= word, at += word)
-        h = mixed(h, at, word);
-    if (name.size() >= word) // The last word may overlap the one before it.
-        return static_cast<std::size_t>(mixed(h, name.data() + name.size() - word, word));
-    for (; left >= 4; left -= 4, at += 4)
-        h = mixed(h, at, 4);
-    for (; left != 0; --left, ++at)
-        h = mixed(h, at, 1);
-    return static_cast<std::size_t>(h);
-}
-
 bool subscriptions::receivers::has(subscription_entry const& e) const noexcept {
     return first == &e || std::ranges::find(others, &e) != others.end();
 }
@@ -144,16 +120,14 @@ void subscriptions::add(subscription_entry& e, request& begin) {
 void subscriptions::remove(subscription_entry& e, request& last_ones) noexcept {
     under_lock([&] {
         for (auto const& [k, name] : e.wanted) {
-            auto const found = of(k).find(name);
-            if (found == of(k).end())
-                continue;
-            if (!found->second.remove(e))
+            auto* const found = of(k).find(name);
+            if (!found || !found->remove(e))
                 continue;
             try {
                 last_ones.push(word_for(k, end_commands), name);
             } catch (...) { // Without memory the server goes on sending, to nobody.
             }
-            of(k).erase(found);
+            of(k).erase(name);
         }
     });
 }
@@ -165,12 +139,12 @@ void subscriptions::append_all(request& to, std::uint64_t session) {
         std::vector<std::string_view> all;
         for (auto const k : {topic::kind::channel, topic::kind::pattern, topic::kind::shard}) {
             all.clear();
-            for (auto const& [name, wanting] : of(k)) {
+            of(k).for_each([&](std::string_view name, receivers const& wanting) {
                 if (wanting.all_ask())
                     wanting.for_each([session](subscription_entry& e) { e.left_to_it = session; });
                 else
                     all.push_back(name);
-            }
+            });
             std::ranges::sort(all);
             for (auto const name : all)
                 to.push(word_for(k, begin_commands), name);
@@ -193,9 +167,10 @@ bool subscriptions::has_names() noexcept {
 void subscriptions::end_all() noexcept {
     domain_->change([this](op_queue& ready) noexcept {
         is_over_ = true;
-        for (auto const& each : wanted_)
-            for (auto const& [name, all] : each)
+        for (auto& each : wanted_)
+            each.for_each([&ready](std::string_view, receivers const& all) {
                 all.for_each([&ready](subscription_entry& e) { e.box.close(ready); });
+            });
     });
 }
 
@@ -208,10 +183,10 @@ bool subscriptions::pass_on(std::span<resp3::node const> push, std::uint64_t con
     bool is_too_much = false;
     std::uint32_t dropped = 0;
     domain_->change([&, this](op_queue& ready) noexcept {
-        auto const found = of(p.kind).find(p.wanted);
-        if (found == of(p.kind).end())
+        auto* const found = of(p.kind).find(p.wanted);
+        if (!found)
             return;
-        found->second.for_each([&](subscription_entry& e) {
+        found->for_each([&](subscription_entry& e) {
             if (!block)
                 block = make_block(p, connection);
             if (!block) {

@@ -1,6 +1,7 @@
 // The subscriptions of a client, and the ways of messages to them.
 #pragma once
 
+#include <redis/name_table.hpp>
 #include <redis/shown.hpp>
 
 #include <fairlead/redis/mailbox.hpp>
@@ -10,12 +11,10 @@
 
 #include <array>
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -80,13 +79,7 @@ private:
         bool remove(subscription_entry const& e) noexcept;
         bool all_ask() const noexcept;
     };
-    /// Of names that the program chose: it need not resist anybody. That of the standard library takes four times as
-    /// long, and is a good part of the way of a message.
-    struct hash {
-        using is_transparent = void;
-        std::size_t operator()(std::string_view name) const noexcept;
-    };
-    using names = std::unordered_map<std::string, receivers, hash, std::equal_to<>>;
+    using names = name_table<receivers>;
 
     names& of(topic::kind k) noexcept { return wanted_[static_cast<std::size_t>(k)]; }
     template <class F> void under_lock(F f);

@@ -177,9 +177,9 @@ namespace {
     bool const says_why = ec == condition::refused_by_server || ec == error::not_connected ||
                           ec == error::too_many_requests || ec == error::not_sent_in_time;
     if (says_why)
-        throw_failed_call(ec, r, refusal);
+        throw_failed_call({ec}, r, refusal);
     if (ec == error::no_answer_in_time)
-        throw_failed_call(error::not_sent_in_time, r, {});
+        throw_failed_call({error::not_sent_in_time}, r, {});
     if (s.failure) {
         try {
             std::rethrow_exception(s.failure);
@@ -188,7 +188,7 @@ namespace {
                 throw;
         }
     }
-    throw_failed_call(error::value_incomplete, r, {});
+    throw_failed_call({error::value_incomplete}, r, {});
 }
 
 } // namespace
@@ -210,7 +210,7 @@ awaitable<void> write_value(lease& own, request r, response_ref to, std::string 
     if (!s.is_whole)
         throw_incomplete(s, ec, r, refusal);
     if (ec)
-        throw_failed_call(ec, r, refusal);
+        throw_failed_call({ec}, r, refusal);
 }
 
 } // namespace impl

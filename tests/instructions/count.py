@@ -95,11 +95,14 @@ def main() -> int:
             most = budgets.at_most("instructions_more", f"{other} than get_connection")
             print(f"GET: {connection:.1f} instructions with its server, {other}: {more:+.1f}; the budget is {most}")
             held &= more <= most
-        typed, limited = operation("get_typed").instructions, operation("get_within").instructions
-        most = budgets.at_most("instructions_times", "get_within than get_typed")
-        print(f"a typed GET: {typed:.1f} instructions, with a limit {limited:.1f}, {limited / typed:.3f} times as many; the budget is "
-              f"{most}")
-        return 0 if held and limited <= most * typed else 1
+        for plain, limited in (("get_typed", "get_within"), ("get_typed", "get_typed_cancel_after"),
+                               ("get_client", "get_cancel_after")):
+            without, more = operation(plain).instructions, operation(limited).instructions
+            most = budgets.at_most("instructions_times", f"{limited} than {plain}")
+            print(f"{plain}: {without:.1f} instructions, {limited}: {more:.1f}, {more / without:.3f} times as many; the budget is "
+                  f"{most}")
+            held &= more <= most * without
+        return 0 if held else 1
     if row == "next":
         call, value = operation("call").instructions, operation("next").instructions
         most = budgets.at_most("instructions_times", "next than call")

@@ -4,6 +4,8 @@
 //   redis_calls get_client N       of a client
 //   redis_calls get_typed N        ... as a typed command, which is made anew for each call
 //   redis_calls get_within N       ... with a limit for each
+//   redis_calls get_typed_cancel_after N   ... with the token cancel_after
+//   redis_calls get_cancel_after N         get_client, with the token cancel_after
 //   redis_calls set_typed N        ... and SET with two options; the answer is read as OK
 //   redis_calls get_counted N      of a client with statistics
 //   redis_calls get_hooked N       of a client with hooks that do nothing
@@ -12,6 +14,7 @@
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/coro/this_coro.hpp>
 #include <fairlead/io/io_context.hpp>
+#include <fairlead/net/cancel_after.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/redis/call_statistics.hpp>
 #include <fairlead/redis/client.hpp>
@@ -55,12 +58,12 @@ awaitable<any_stream> connect_to(std::string_view always) {
 awaitable<any_stream> connect(redis::address_parts) { return connect_to("$5\r\nvalue\r\n"); }
 awaitable<any_stream> connect_for_set(redis::address_parts) { return connect_to("+OK\r\n"); }
 
-template <class Client> awaitable<void> get(Client& db, long n) {
+template <class Client, class... Token> awaitable<void> get(Client& db, long n, Token... token) {
     redis::request req;
     req.push("GET", "key");
     std::string value;
     for (long i = 0; i != n; ++i)
-        co_await db.async_exec(req, value);
+        co_await db.async_exec(req, value, token...);
     db.cancel();
 }
 
@@ -73,6 +76,14 @@ awaitable<void> get_typed(redis::client& db, long n) {
 awaitable<void> get_within(redis::client& db, long n) {
     for (long i = 0; i != n; ++i)
         co_await db.within(std::chrono::seconds(10)).get("key");
+    db.cancel();
+}
+
+awaitable<void> get_typed_cancel_after(redis::client& db, long n) {
+    for (long i = 0; i != n; ++i) {
+        auto getting = redis::cmd::get("key");
+        co_await db.async_exec(std::move(getting), cancel_after(std::chrono::seconds(10)));
+    }
     db.cancel();
 }
 
@@ -113,6 +124,10 @@ int main(int argc, char** argv) {
         co_spawn(context, get_typed(client, n), detached);
     else if (what == "get_within")
         co_spawn(context, get_within(client, n), detached);
+    else if (what == "get_typed_cancel_after")
+        co_spawn(context, get_typed_cancel_after(client, n), detached);
+    else if (what == "get_cancel_after")
+        co_spawn(context, get(client, n, cancel_after(std::chrono::seconds(10))), detached);
     else if (what == "set_typed")
         co_spawn(context, set_typed(client, n), detached);
     else

@@ -207,7 +207,7 @@ TEST(RedisCredentials, ALeaseGetsThemOutsideItsTransactions) {
             auto const value = co_await std::move(last);
             EXPECT_EQ(value, "last");
             own = redis::lease();
-            auto resting = s.rest(500ms); // It forgets what was watched.
+            auto resting = s.rest(3s); // It forgets what was watched.
             co_await std::move(resting);
             auto blocking = s.db.blpop("jobs", 1s); // on the same connection, which is free again
             try {

@@ -17,10 +17,9 @@ namespace fairlead::test {
 using redis::event_kind;
 
 /// A client in a world, and what it told.
-struct client_scene {
+struct client_scene : client_host {
     client_scene(sim::world& w, io_context& c, redis::config_view const& cfg, redis::client_options o)
-        : world(w),
-          context(c),
+        : client_host(w, c),
           client(c, cfg, noting(std::move(o))) {}
 
     redis::client_options noting(redis::client_options o) {
@@ -44,22 +43,7 @@ struct client_scene {
         });
         return at != events.rend() && *at == event_kind::restored;
     }
-    awaitable<void> rest(std::chrono::nanoseconds d) {
-        steady_timer t(context, d);
-        auto waiting = t.async_wait();
-        co_await std::move(waiting);
-    }
-    awaitable<void> until(std::function<bool()> condition) {
-        for (int i = 0; !condition(); ++i) {
-            if (i == 100'000)
-                throw std::runtime_error("it never happens");
-            auto resting = rest(1ms);
-            co_await std::move(resting);
-        }
-    }
 
-    sim::world& world;
-    io_context& context;
     std::vector<event_kind> events;
     std::chrono::milliseconds last_pause{};
     std::function<void(redis::client_event const&)> heard;

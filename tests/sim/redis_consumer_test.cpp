@@ -196,6 +196,97 @@ TEST(RedisConsumer, AnAcknowledgementIsRepeatedWhenItsReplyIsLost) {
     });
 }
 
+TEST(RedisConsumer, SeveralEntriesAreAcknowledgedByOneCommand) {
+    std::vector<std::string> heard;
+    auto const server = typed_server(heard, [&](std::string const& line, int generation) -> std::string {
+        if (line == "XACK s g 5-0 6-0" && generation == 0)
+            return {};
+        return line.starts_with("XACK") ? ":2\r\n" : "+OK\r\n";
+    });
+    play_typed(server, [&](typed_scene& s) -> awaitable<void> {
+        redis::consumer_group g(s.db, "s", "g", "me", {.block_for = 0ms});
+        std::vector<redis::consumed_entry> entries(2);
+        entries[0].id = "1-0";
+        entries[1].id = "2-0";
+        auto of_entries = g.ack(entries);
+        auto const n = co_await std::move(of_entries);
+        EXPECT_EQ(n, 2U);
+        redis::stream_entry const one{"3-0", {}};
+        auto of_two = g.ack(one, "4-0");
+        co_await std::move(of_two);
+        ids_of_group const ids{"5-0", "6-0"};
+        auto of_ids = g.ack(ids);
+        auto const repeated = co_await std::move(of_ids);
+        EXPECT_EQ(repeated, 2U);
+        auto of_none = g.ack(ids_of_group{});
+        auto const none = co_await std::move(of_none);
+        EXPECT_EQ(none, 0U);
+        EXPECT_EQ(heard,
+                  (ids_of_group{"XACK s g 1-0 2-0", "XACK s g 3-0 4-0", "XACK s g 5-0 6-0", "XACK s g 5-0 6-0"}));
+    });
+}
+
+TEST(RedisConsumer, AcknowledgementsAreNotedAndSentTogetherAtTheLatestBeforeTheNextRead) {
+    std::vector<std::string> heard;
+    std::vector<ids_of_group> batches;
+    auto const server = typed_server(heard, [&](std::string const& line, int) -> std::string {
+        if (line.starts_with("XGROUP"))
+            return "+OK\r\n";
+        if (line.starts_with("XACK"))
+            return ":1\r\n";
+        if (line.ends_with(">") && !batches.empty()) {
+            auto const ids = batches.front();
+            batches.erase(batches.begin());
+            return group_reply(ids);
+        }
+        return group_reply({});
+    });
+    play_typed(server, [&](typed_scene& s) -> awaitable<void> {
+        batches = {{"1-0", "2-0", "3-0"}, {"4-0"}};
+        redis::consumer_group g(s.db, "s", "g", "me", {.block_for = 0ms, .ack_batch = 2});
+        for (int i = 0; i != 3; ++i) {
+            auto taking = g.next();
+            auto const entry = co_await std::move(taking);
+            auto acknowledging = g.ack(*entry);
+            EXPECT_TRUE(co_await std::move(acknowledging));
+        }
+        EXPECT_EQ(heard.back(), "XACK s g 1-0 2-0");
+        auto taking = next_ids(g, 1);
+        auto const last = co_await std::move(taking);
+        EXPECT_EQ(last, (ids_of_group{"4-0"}));
+        std::string const read = "XREADGROUP GROUP g me COUNT 64 STREAMS s >";
+        EXPECT_EQ(heard, (ids_of_group{"XGROUP CREATE s g 0 MKSTREAM", "XREADGROUP GROUP g me COUNT 64 STREAMS s 0",
+                                       read, "XACK s g 1-0 2-0", "XACK s g 3-0", read}));
+    });
+}
+
+TEST(RedisConsumer, NotedAcknowledgementsOutliveALostConnection) {
+    std::vector<std::string> heard;
+    auto const server = typed_server(heard, [&](std::string const& line, int generation) -> std::string {
+        if (line.starts_with("XGROUP"))
+            return "+OK\r\n";
+        if (line.starts_with("XACK"))
+            return generation == 0 ? std::string() : ":1\r\n";
+        return group_reply(line.ends_with(">") ? ids_of_group{generation == 0 ? "1-0" : "2-0"} : ids_of_group{});
+    });
+    play_typed(server, [&](typed_scene& s) -> awaitable<void> {
+        redis::consumer_group g(s.db, "s", "g", "me", {.block_for = 0ms, .ack_batch = 100});
+        auto taking = next_ids(g, 1);
+        co_await std::move(taking);
+        auto acknowledging = g.ack("1-0");
+        EXPECT_TRUE(co_await std::move(acknowledging));
+        auto taking_next = next_ids(g, 1);
+        auto const ids = co_await std::move(taking_next);
+        EXPECT_EQ(ids, (ids_of_group{"2-0"}));
+        EXPECT_EQ(std::ranges::count(heard, "XACK s g 1-0"), 2) << "once more behind the loss";
+        auto noting = g.ack("2-0");
+        co_await std::move(noting);
+        auto sending = g.ack(ids_of_group{});
+        co_await std::move(sending);
+        EXPECT_EQ(heard.back(), "XACK s g 2-0");
+    });
+}
+
 TEST(RedisConsumer, ACancelledWaitLosesNothing) {
     std::vector<std::string> heard;
     bool is_slow = true;

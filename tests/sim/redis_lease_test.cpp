@@ -101,11 +101,10 @@ public:
     int conflicts = 0;
 };
 
-struct lease_scene {
+struct lease_scene : client_host {
     lease_scene(sim::world& w, io_context& c, redis::config_view const& cfg, redis::client_options const& o,
                 list_server*& s)
-        : world(w),
-          context(c),
+        : client_host(w, c),
           client(std::make_unique<redis::client>(c, cfg, o)),
           server_(s) {}
 
@@ -114,22 +113,7 @@ struct lease_scene {
         ended.reset();
         client->async_run([this](error_code ec) { ended = ec; });
     }
-    awaitable<void> rest(std::chrono::nanoseconds d) {
-        steady_timer t(context, d);
-        auto waiting = t.async_wait();
-        co_await std::move(waiting);
-    }
-    awaitable<void> until(std::function<bool()> condition) {
-        for (int i = 0; !condition(); ++i) {
-            if (i == 100'000)
-                throw std::runtime_error("it never happens");
-            auto resting = rest(1ms);
-            co_await std::move(resting);
-        }
-    }
 
-    sim::world& world;
-    io_context& context;
     std::optional<error_code> ended;
     std::unique_ptr<redis::client> client;
 

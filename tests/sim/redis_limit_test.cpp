@@ -162,6 +162,57 @@ TEST(RedisTypedLimits, TheTokenCancelAfterEndsATypedCall) {
     });
 }
 
+/// The shorter one of two limits says how the call ends.
+TEST(RedisTypedLimits, TheTokenCancelAfterStandsBesideTheLimitOfTheClient) {
+    play_typed(&echo_some_late,
+               [](typed_scene& s) -> awaitable<void> {
+                   auto first = s.db.within(30s).get("first");
+                   co_await std::move(first);
+                   auto const begun = s.world.elapsed();
+                   auto const ends_at = [&](typed_end const& e, std::chrono::milliseconds d) {
+                       return e.at - begun >= d && e.at - begun < d + 100ms;
+                   };
+                   typed_end typed, by_client, unheard, queued, untyped;
+                   redis::request req;
+                   req.push("GET", "behind");
+                   redis::generic_response reply;
+                   s.db.async_exec(redis::cmd::get("late"), cancel_after(100ms, typed.handler(s.world)));
+                   s.db.async_exec(redis::cmd::get("late"), cancel_after(20s, by_client.handler(s.world)));
+                   s.db.async_exec(redis::cmd::get("late"),
+                                   cancel_after(100ms, cancellation_type::total, unheard.handler(s.world)));
+                   s.db.async_exec(req, reply, cancel_after(200ms, [&](error_code ec, std::size_t) {
+                                       untyped.ec = ec;
+                                       untyped.at = s.world.elapsed();
+                                   }));
+                   s.db.async_exec(redis::cmd::get("queued"), cancel_after(50ms, queued.handler(s.world)));
+                   auto ending = s.until([&] { return by_client.ec.has_value() && unheard.ec.has_value(); });
+                   co_await std::move(ending);
+                   EXPECT_EQ(typed.ec, redis::error::maybe_executed);
+                   EXPECT_TRUE(ends_at(typed, 100ms));
+                   EXPECT_EQ(untyped.ec, redis::error::maybe_executed);
+                   EXPECT_TRUE(ends_at(untyped, 200ms));
+                   EXPECT_EQ(queued.ec, fairlead::error::operation_aborted) << "it waited for room";
+                   EXPECT_TRUE(ends_at(queued, 50ms));
+                   EXPECT_EQ(by_client.ec, redis::error::no_answer_in_time);
+                   EXPECT_TRUE(ends_at(by_client, 1500ms));
+                   EXPECT_EQ(unheard.ec, redis::error::no_answer_in_time) << "a call does not hear of total";
+                   auto last = s.db.async_exec(redis::cmd::get("last"), cancel_after(20s, as_tuple));
+                   auto const [ec, value] = co_await std::move(last);
+                   EXPECT_EQ(ec, redis::condition::timed_out) << "the server is still busy";
+               },
+               {.address = "10.0.0.1", .request_timeout = 1500ms, .wait_when_full = true, .requests_max = 4});
+}
+
+TEST(RedisTypedLimits, TheTokenCancelAfterCoversTheWaitForAConnection) {
+    play_typed(&serve_nobody, [](typed_scene& s) -> awaitable<void> {
+        auto const begun = s.world.elapsed();
+        auto limited = s.db.async_exec(redis::cmd::get("x"), cancel_after(100ms, as_tuple));
+        auto const [ec, value] = co_await std::move(limited);
+        EXPECT_EQ(ec, fairlead::error::operation_aborted);
+        EXPECT_LT(s.world.elapsed() - begun, 200ms);
+    });
+}
+
 TEST(RedisTypedLimits, APipelineATransactionAndACallOfALeaseHaveThem) {
     play_typed(
         &echo_some_late,

@@ -122,21 +122,12 @@ inline awaitable<void> play(io_context& context, script const& s) {
 
 // ---- the client's side
 
-struct scene {
-    scene(sim::world& w, io_context& c) : world(w), context(c), connection(c) { config.address = "10.0.0.1"; }
+/// A client's host in a world, and its time.
+struct client_host {
+    client_host(sim::world& w, io_context& c) : world(w), context(c) {}
+    client_host(client_host const&) = delete;
+    client_host& operator=(client_host const&) = delete;
 
-    auto starting() {
-        ended = false;
-        return [this](error_code ec) {
-            end = ec;
-            ended = true;
-            ended_at = world.elapsed();
-        };
-    }
-    /// Connects once, in the background.
-    void start() { connection.async_run(config, starting()); }
-    /// Connects with the configuration of the last time.
-    void start_again() { connection.async_run(starting()); }
     awaitable<void> rest(std::chrono::nanoseconds d) {
         steady_timer t(context, d);
         auto waiting = t.async_wait();
@@ -150,6 +141,26 @@ struct scene {
             co_await std::move(resting);
         }
     }
+
+    sim::world& world;
+    io_context& context;
+};
+
+struct scene : client_host {
+    scene(sim::world& w, io_context& c) : client_host(w, c), connection(c) { config.address = "10.0.0.1"; }
+
+    auto starting() {
+        ended = false;
+        return [this](error_code ec) {
+            end = ec;
+            ended = true;
+            ended_at = world.elapsed();
+        };
+    }
+    /// Connects once, in the background.
+    void start() { connection.async_run(config, starting()); }
+    /// Connects with the configuration of the last time.
+    void start_again() { connection.async_run(starting()); }
     template <class Response> awaitable<error_code> ask(redis::request const& req, Response& into) {
         error_code ec;
         auto executing = connection.async_exec(req, into, redirect_error(ec));
@@ -165,8 +176,6 @@ struct scene {
         co_return ec ? ec.message() : answer;
     }
 
-    sim::world& world;
-    io_context& context;
     redis::config config;
     redis::connection connection;
     bool ended = true;

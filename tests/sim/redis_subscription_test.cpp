@@ -78,6 +78,45 @@ TEST(RedisSubscription, AReaderThatWaitsLosesNothingOfOneRead) {
         {.config = {.address = "10.0.0.1"}, .options = {.subscription_buffer = 4}});
 }
 
+TEST(RedisSubscription, ASubscribeThroughACallIsRefusedWithTheFunctionToUse) {
+    std::vector<std::string> heard;
+    play_and_use(
+        [&](hand& h, int) -> awaitable<void> {
+            heard.clear();
+            auto greeting = h.greet();
+            co_await std::move(greeting);
+            auto answering = answer_all(h, heard);
+            co_await std::move(answering);
+        },
+        [&](client_scene& s) -> awaitable<void> {
+            s.start();
+            redis::request early;
+            early.push("PSUBSCRIBE", "n*");
+            error_code early_end;
+            s.client.async_exec(early, redis::ignore, [&](error_code ec, std::size_t) { early_end = ec; });
+            auto pinging = s.client.ping();
+            co_await std::move(pinging);
+            redis::request req;
+            req.push("GET", "a");
+            req.push("SUBSCRIBE", "news");
+            redis::generic_response reply;
+            std::string what;
+            try {
+                auto calling = s.client.async_exec(req, reply);
+                co_await std::move(calling);
+            } catch (system_error const& e) {
+                EXPECT_EQ(e.code(), redis::error::refused_command);
+                what = e.what();
+            }
+            EXPECT_TRUE(what.starts_with("redis SUBSCRIBE (instead: client::subscribe()): ")) << what;
+            auto leaving = s.client.async_exec(redis::cmd::unsubscribe("news"), as_tuple);
+            auto const left = co_await std::move(leaving);
+            EXPECT_EQ(std::get<0>(left), redis::error::refused_command);
+            EXPECT_EQ(early_end, redis::error::refused_command) << "before there was a connection";
+            EXPECT_EQ(heard, (std::vector<std::string>{"PING"})) << "nothing of it is sent";
+        });
+}
+
 TEST(RedisSubscription, NorOfTheReadThatBringsItsConfirmation) {
     play_and_use(
         [&](hand& h, int) -> awaitable<void> {

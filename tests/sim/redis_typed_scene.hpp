@@ -12,27 +12,11 @@
 namespace fairlead::test {
 
 /// The things of a test of typed commands in a world.
-struct typed_scene {
+struct typed_scene : client_host {
     typed_scene(sim::world& w, io_context& c, redis::config_view const& cfg, redis::client_options const& options)
-        : world(w),
-          context(c),
+        : client_host(w, c),
           db(c, cfg, options) {}
-    awaitable<void> rest(std::chrono::nanoseconds d) {
-        steady_timer t(context, d);
-        auto waiting = t.async_wait();
-        co_await std::move(waiting);
-    }
-    awaitable<void> until(std::function<bool()> condition) {
-        for (int i = 0; !condition(); ++i) {
-            if (i == 100'000)
-                throw std::runtime_error("it never happens");
-            auto resting = rest(1ms);
-            co_await std::move(resting);
-        }
-    }
 
-    sim::world& world;
-    io_context& context;
     redis::client db;
 };
 using typed_body = std::function<awaitable<void>(typed_scene&)>;

@@ -36,10 +36,10 @@ struct caught_error {
 };
 
 /// Named, for it is awaited in a catch block of nobody.
-awaitable<caught_error> catch_of(redis::client& db) {
+template <class Start> awaitable<caught_error> catch_from(Start start) {
     caught_error c;
     try {
-        auto calling = db.incr("n");
+        auto calling = start();
         co_await std::move(calling);
     } catch (redis::unexpected_error const& e) {
         c = {e.code(), e.what(), std::string(e.recent_events()), true};
@@ -47,6 +47,9 @@ awaitable<caught_error> catch_of(redis::client& db) {
         c = {e.code(), e.what(), {}, false};
     }
     co_return c;
+}
+awaitable<caught_error> catch_of(redis::client& db) {
+    return catch_from([&db] { return db.incr("n"); });
 }
 
 TEST(RedisUnexpectedError, ACallThatEndsWithItsConnectionHasTheEvents) {
@@ -86,6 +89,78 @@ TEST(RedisUnexpectedError, RefusalsAndCancellationsArePlain) {
             auto const cancelled = co_await std::move(waiting);
             EXPECT_FALSE(cancelled.is_unexpected) << cancelled.what;
         });
+}
+
+TEST(RedisUnexpectedError, ARunThatEndsHasTheEvents) {
+    play_and_ask(breaks_with("?no RESP\r\n"), [](scene& s) -> awaitable<void> {
+        redis::request req;
+        req.push("PING");
+        s.connection.async_exec(req, redis::ignore, [](error_code, std::size_t) {});
+        auto running = catch_from([&s] { return s.connection.async_run(s.config); });
+        auto const caught = co_await std::move(running);
+        EXPECT_TRUE(caught.is_unexpected) << caught.what;
+        EXPECT_TRUE(caught.what.starts_with("redis connection to 10.0.0.1: ")) << caught.what;
+        EXPECT_NE(caught.events.find("ready, RESP3"), std::string::npos) << caught.events;
+        EXPECT_NE(caught.events.find("ended: "), std::string::npos) << caught.events;
+    });
+}
+
+TEST(RedisUnexpectedError, ARunWithoutCallsHasTheEventsUnlessItWasCancelled) {
+    play_and_ask(
+        [](hand& h, int) -> awaitable<void> {
+            auto greeting = h.greet();
+            co_await std::move(greeting);
+            auto draining = h.skip(1);
+            co_await std::move(draining);
+        },
+        [](scene& s) -> awaitable<void> {
+            auto const port = s.config.address;
+            s.config.address = "10.0.0.1:1"; // where nobody listens
+            auto failing = catch_from([&s] { return s.connection.async_run(s.config); });
+            auto const failed = co_await std::move(failing);
+            EXPECT_TRUE(failed.is_unexpected) << failed.what;
+            EXPECT_NE(failed.events.find("connecting"), std::string::npos) << failed.events;
+            s.config.address = port;
+            steady_timer soon(s.context, 50ms);
+            soon.async_wait([&s](error_code) { s.connection.cancel(); });
+            auto running = catch_from([&s] { return s.connection.async_run(s.config); });
+            auto const cancelled = co_await std::move(running);
+            EXPECT_EQ(cancelled.ec, fairlead::error::operation_aborted);
+            EXPECT_FALSE(cancelled.is_unexpected) << cancelled.what;
+        });
+}
+
+TEST(RedisUnexpectedError, AClientThatGivesUpHasTheEvents) {
+    play_typed([](hand& h, int) { return h.skip(1); }, // It closes in the middle of the greeting.
+               [](typed_scene& s) -> awaitable<void> {
+                   redis::client other(s.context, {.address = "10.0.0.1:1"},
+                                       {.pause_min = 1ms, .pause_max = 2ms, .attempts_max = 2});
+                   auto running = catch_from([&other] { return other.async_run(); });
+                   auto const caught = co_await std::move(running);
+                   EXPECT_TRUE(caught.is_unexpected) << caught.what;
+                   EXPECT_TRUE(caught.what.starts_with("redis client: ")) << caught.what;
+                   EXPECT_NE(caught.events.find("connecting"), std::string::npos) << caught.events;
+                   EXPECT_NE(caught.events.find("ended: "), std::string::npos) << caught.events;
+                   steady_timer soon(s.context, 5ms);
+                   redis::client third(s.context, {.address = "10.0.0.1:1"});
+                   soon.async_wait([&third](error_code) { third.cancel(); });
+                   auto cancelling = catch_from([&third] { return third.async_run(); });
+                   auto const cancelled = co_await std::move(cancelling);
+                   EXPECT_EQ(cancelled.ec, fairlead::error::operation_aborted);
+                   EXPECT_FALSE(cancelled.is_unexpected) << cancelled.what;
+               });
+}
+
+TEST(RedisUnexpectedError, AScriptThatEndsWithItsConnectionHasTheEvents) {
+    redis::script const take("return redis.call('DECR', KEYS[1])");
+    play_typed(breaks_with("?no RESP\r\n"), [&](typed_scene& s) -> awaitable<void> {
+        auto calling = catch_from([&] { return s.db.eval<long>(take, "k"); });
+        auto const caught = co_await std::move(calling);
+        EXPECT_TRUE(caught.is_unexpected) << caught.what;
+        EXPECT_EQ(caught.ec, redis::error::maybe_executed);
+        EXPECT_TRUE(caught.what.starts_with("redis EVALSHA: ")) << caught.what;
+        EXPECT_NE(caught.events.find("ready, RESP3"), std::string::npos) << caught.events;
+    });
 }
 
 } // namespace

@@ -300,7 +300,11 @@ public:
         impl::operation::expect_cancellable(initiation);
         if constexpr (std::is_same_v<Timer, impl::net::no_timer> && impl::operation::only_queues<init>)
             return completion_token_transform<Signature>(std::move(t.token), std::forward<Initiation>(initiation));
-        else if constexpr (std::is_same_v<Timer, impl::net::no_timer> && impl::net::limitable<init, When>)
+        else if constexpr (std::is_same_v<Timer, impl::net::no_timer> && impl::net::limits_itself<init, When>) {
+            static_assert(!std::is_lvalue_reference_v<Initiation>, "it is made for one call");
+            initiation.limit_to(t.limit.when.duration, t.limit.type);
+            return completion_token_transform<Signature>(std::move(t.token), std::forward<Initiation>(initiation));
+        } else if constexpr (std::is_same_v<Timer, impl::net::no_timer> && impl::net::limitable<init, When>)
             return completion_token_transform<Signature>(
                 std::move(t.token), impl::net::limited_primitive<init, When>(init(std::forward<Initiation>(initiation)),
                                                                              t.limit.when, t.limit.type));
@@ -360,8 +364,8 @@ inline constexpr no_timer* own_timer = nullptr;
 
 /// Token: asks the operation to end when it has taken longer than `d`; a time beyond the clock's ends is its end.
 /// Without a token: limits the default token.
-/// An operation that cannot be ended early takes no limit: calls of a redis::connection. One that only queues, as post
-/// does, completes in its turn whatever the limit.
+/// An operation that cannot be ended early takes no limit: receives of a redis::connection. One that only queues, as
+/// post does, completes in its turn whatever the limit.
 /// Completes  as the operation does; error::operation_aborted when the limit was first
 /// Errors     error::operation_not_supported, thrown, where the operation is deferred and takes no limit
 /// Cancel     what the handler's slot is asked for, too
@@ -370,8 +374,9 @@ inline constexpr no_timer* own_timer = nullptr;
 ///            and cancelling it lifts the limit
 /// Threads    as the operation
 /// Allocates  nothing more around an operation of a socket, an acceptor, a descriptor, a resolver, a timer, a signal
-///            set. One block from the handler's allocator for a composed operation. One, too, for a limit by the
-///            caller's timer or a foreign clock, and for a limit around a limit
+///            set. Nor around a call of a redis::connection or client, which counts in milliseconds. One block from
+///            the handler's allocator for a composed operation. One, too, for a limit by the caller's timer or a
+///            foreign clock, and for a limit around a limit
 template <class Rep, class Period>
 auto cancel_after(std::chrono::duration<Rep, Period> const& d, cancellation_type type = cancellation_type::terminal) {
     return impl::net::make_limit(impl::net::limit_after{d}, type, impl::net::own_timer);

@@ -13,6 +13,12 @@ namespace fairlead::impl::net {
 
 template <class Record> struct limited_record : Record, io::op_limit {};
 
+/// Primitives whose object keeps the limits of all its operations. They are told theirs.
+template <class Init, class When>
+concept limits_itself = operation::primitive_initiation<Init> && requires(Init& i, When const& w, cancellation_type t) {
+    { i.limit_to(w.duration, t) } noexcept;
+};
+
 /// Primitives that a limit of the kind `When` can be put around. Those that cannot, and generic operations, are given a
 /// slot and a timer (limited_operation).
 template <class Init, class When>

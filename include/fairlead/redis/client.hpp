@@ -5,6 +5,7 @@
 
 #include <fairlead/coro/awaitable.hpp>
 #include <fairlead/coro/spawn.hpp>
+#include <fairlead/operation/wait_for.hpp>
 #include <fairlead/redis/client_options.hpp>
 #include <fairlead/redis/client_statistics.hpp>
 #include <fairlead/redis/command_set.hpp>
@@ -20,7 +21,9 @@
 #include <concepts>
 #include <cstddef>
 #include <exception>
+#include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace fairlead::redis {
@@ -33,7 +36,14 @@ class client_core;
 struct client_access;
 FAIRLEAD_EXPORT any_io_executor executor_of(client_core& c);
 FAIRLEAD_EXPORT any_io_executor loop_executor_of(client_core& c);
-FAIRLEAD_EXPORT awaitable<error_code> run_of(client_core& c);
+/// Parts of the exception of a client that gave up.
+struct giving_up {
+    error_code why;
+    std::string recent_events; ///< empty: it did not
+};
+/// Throws     unexpected_error if the client gave up
+FAIRLEAD_EXPORT std::string describe_failed(giving_up const& g);
+FAIRLEAD_EXPORT awaitable<error_code> run_of(client_core& c, std::shared_ptr<giving_up> g);
 
 template <class Handler> struct client_run_handler {
     Handler handler;
@@ -45,11 +55,17 @@ template <class Handler> struct client_run_handler {
 
 struct client_run {
     client_core* core;
+    std::shared_ptr<giving_up> outcome = std::make_shared<giving_up>(); // The client may have gone before it is read.
+
+    explicit client_run(client_core* c) : core(c) {}
+    static std::string describe() { return "redis client"; }
+    std::string describe_failed() const { return impl::describe_failed(*outcome); }
+    std::tuple<error_code> block() { return fairlead::impl::operation::wait_for<std::tuple<error_code>>(*this); }
     any_io_executor get_executor() const { return executor_of(*core); }
     template <class Handler> void operator()(Handler&& handler) const {
         auto ex = get_associated_executor(handler, executor_of(*core));
         co_spawn(
-            loop_executor_of(*core), run_of(*core),
+            loop_executor_of(*core), run_of(*core, outcome),
             bind_executor(std::move(ex), client_run_handler<std::decay_t<Handler>>{std::forward<Handler>(handler)}));
     }
 };
@@ -68,7 +84,8 @@ struct client_run {
 ///   - with fairlead::error::operation_aborted or error::maybe_executed, when it was cancelled;
 ///   - with error::not_connected, when async_run has ended, or config::cancel_if_not_connected is set.
 ///
-/// Messages of channels come through subscribe(). A SUBSCRIBE through async_exec brings none of them to anybody.
+/// Messages of channels come through subscribe(). SUBSCRIBE and its relatives through async_exec end with
+/// error::refused_command, for nobody would get the messages.
 ///
 /// Handlers, threads and executors: as of connection. Requests that were not written when a connection ended always
 /// wait for the next one, as with config::keep_unsent.
@@ -116,7 +133,7 @@ public:
     /// Threads    any
     /// Allocates  when it connects
     template <class Token = use_await_t> decltype(auto) async_run(Token&& token = {}) {
-        return completion_token_transform<void(error_code)>(std::forward<Token>(token), impl::client_run{core_});
+        return completion_token_transform<void(error_code)>(std::forward<Token>(token), impl::client_run(core_));
     }
 
     /// As connection::async_exec(), over all connections of the client.

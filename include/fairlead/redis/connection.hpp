@@ -82,8 +82,9 @@ struct exec_op : outcome_record {
     static constexpr std::uint32_t subscription = UINT32_MAX; ///< which has no reply but its refusal
     std::uint32_t limit_ms;                                   ///< 0: none
     std::uint32_t due_ms;                                     ///< when that is over, on the multiplexer's clock
-    std::uint8_t repeats; ///< how often it may still be sent anew after its connection was lost
-    std::uint8_t retries; ///< ... after a refusal
+    std::uint8_t repeats;   ///< how often it may still be sent anew after its connection was lost
+    std::uint8_t retries;   ///< ... after a refusal
+    bool is_asked_when_due; ///< to end, as by a slot, when the limit is over; else it has timed out
 
     exec_op() noexcept {}
     void begin(connection_core* c, redis::request const* r) noexcept {
@@ -92,6 +93,7 @@ struct exec_op : outcome_record {
         first_entry = 0;
         limit_ms = 0;
         repeats = retries = 0;
+        is_asked_when_due = false;
     }
     void fail(error_code const& ec) noexcept { fail(ec, index); }
     void fail(error_code const& ec, std::uint32_t at) noexcept {
@@ -110,9 +112,33 @@ struct receive_op : outcome_record {
 struct run_op : outcome_record {
     config* settings; ///< for this session and the next ones, which the start takes; null: those of the last time
     char address[40]; ///< of the configuration, for the message of an error: perhaps cut off
+    /// The number of the text of its connection's events; 0: none.
+    std::uint64_t ending() const noexcept { return count; }
+    void set_ending(std::uint32_t number) noexcept { count = number; }
     run_op() noexcept {}
 };
 static_assert(await_record::fits<run_op>);
+
+/// The limit of the token cancel_after for a request. It is kept where all limits of a connection are.
+class limit_by_token {
+public:
+    template <class Duration> void at_most(Duration d, cancellation_type type) noexcept {
+        constexpr std::uint32_t ms_max = INT32_MAX / 2;
+        if (!(type & accepted))
+            return;
+        auto const ms = std::chrono::ceil<std::chrono::duration<double, std::milli>>(d).count();
+        auto const n = ms >= ms_max ? ms_max : ms > 1 ? static_cast<std::uint32_t>(ms) : 1U;
+        ms_ = ms_ == 0 || n < ms_ ? n : ms_;
+    }
+    void put_into(exec_op& o) const noexcept {
+        o.limit_ms = ms_;
+        o.is_asked_when_due = ms_ != 0;
+    }
+
+private:
+    static constexpr auto accepted = cancellation_type::terminal | cancellation_type::partial;
+    std::uint32_t ms_ = 0; // 0: none
+};
 
 /// How a request is asked to end early.
 struct exec_canceller {
@@ -140,6 +166,9 @@ FAIRLEAD_EXPORT settings_of_run keep_settings(config_view const& cfg);
 /// Names the command that has failed.
 /// Throws     unexpected_error, which is for the caller, when it ended with its connection
 FAIRLEAD_EXPORT std::string describe_failed(exec_op const& o);
+/// Names the server.
+/// Throws     unexpected_error, as above
+FAIRLEAD_EXPORT std::string describe_failed(run_op const& o);
 
 struct execute : fairlead::impl::operation::primitive<execute> {
     using signature = void(error_code, std::size_t);
@@ -147,23 +176,33 @@ struct execute : fairlead::impl::operation::primitive<execute> {
 
     connection_core* connection;
     redis::request const* request;
-    response_ref response;
+    void* object;
+    deliver_function deliver;
+    std::uint32_t replies; ///< that the response takes
+    limit_by_token limit;
 
     execute(connection_core& c, redis::request const& r, response_ref to) noexcept
         : connection(&c),
           request(&r),
-          response(to) {}
+          object(to.object),
+          deliver(to.deliver),
+          replies(to.replies < any_number ? static_cast<std::uint32_t>(to.replies) : any_number) {}
     loop* home() const noexcept { return loop_of(*connection); }
     void prepare(record& o) const noexcept {
         o.begin(connection, request);
-        o.object = response.object;
-        o.deliver = response.deliver;
-        if (response.replies != response_ref::any_number && response.replies != request->expected_replies())
+        o.object = object;
+        o.deliver = deliver;
+        limit.put_into(o);
+        if (replies != any_number && replies != request->expected_replies())
             o.fail(error::response_mismatch);
     }
     void submit(record& o) const noexcept { start(*o.connection, o); }
+    template <class Duration> void limit_to(Duration d, cancellation_type type) noexcept { limit.at_most(d, type); }
     static std::tuple<error_code, std::size_t> take(record& o) noexcept { return {o.error(), o.count}; }
     static std::string describe(record const& o) { return describe_failed(o); }
+
+private:
+    static constexpr std::uint32_t any_number = UINT32_MAX;
 };
 static_assert(sizeof(execute) <= async_op<execute::signature>::storage_size);
 
@@ -200,7 +239,7 @@ struct run : fairlead::impl::operation::primitive<run> {
     }
     void submit(record& o) const noexcept { start(*o.connection, o); }
     static std::tuple<error_code> take(record& o) noexcept { return {o.error()}; }
-    static std::string describe(record const& o) { return std::string("redis connection to ").append(o.address); }
+    static std::string describe(record const& o) { return describe_failed(o); }
 };
 
 } // namespace impl

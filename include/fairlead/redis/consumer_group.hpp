@@ -5,11 +5,17 @@
 #include <fairlead/coro/awaitable.hpp>
 #include <fairlead/redis/cmd/stream_results.hpp>
 
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace fairlead::redis {
 
@@ -31,6 +37,9 @@ struct consumer_options {
     std::chrono::milliseconds claim_interval{10'000}; ///< How often it looks for them.
     /// The stream keeps about so many entries, whether these were read or not. Zero: all.
     std::int64_t keep_about = 0;
+    /// So many entries are acknowledged by one command. ack() of one is noted until then, and says true. Those that are
+    /// noted are sent before the next ones are read. After a crash they come again.
+    std::size_t ack_batch = 1;
 };
 
 /// An entry for a consumer.
@@ -44,6 +53,25 @@ struct consumed_entry : stream_entry {
 };
 
 namespace impl {
+
+template <class T>
+concept acknowledgeable = std::derived_from<T, stream_entry> || std::convertible_to<T const&, std::string_view>;
+template <class T> using element_of = std::remove_cvref_t<decltype(*std::begin(std::declval<T const&>()))>;
+template <class T>
+concept acknowledgeable_range =
+    !acknowledgeable<T> && requires { typename element_of<T>; } && acknowledgeable<element_of<T>>;
+template <acknowledgeable T> std::string id_of(T const& entry) {
+    if constexpr (std::derived_from<T, stream_entry>)
+        return entry.id;
+    else
+        return std::string(std::string_view(entry));
+}
+template <acknowledgeable_range Range> std::vector<std::string> ids_of(Range const& all) {
+    std::vector<std::string> ids;
+    for (auto const& each : all)
+        ids.push_back(id_of(each));
+    return ids;
+}
 
 class group_reader;
 struct discard_reader {
@@ -74,6 +102,7 @@ public:
                    consumer_options options = {});
 
     /// The next entry, also after a wait. Nothing: the client has ended.
+    /// Sends before it reads what ack() has noted.
     /// Throws     system_error of operation_aborted      the coroutine was asked to end; the next call has the entry
     ///            of condition::refused_by_server        the server refused a command, other than for now
     awaitable<std::optional<consumed_entry>> next();
@@ -81,10 +110,24 @@ public:
     /// Acknowledges an entry: nobody gets it any more. It is repeated when the connection is lost. False: it was not
     /// pending, for somebody has acknowledged it.
     /// Throws     what client::async_exec() ends with, other than maybe_executed
+    /// With consumer_options::ack_batch it may only be noted.
     awaitable<bool> ack(stream_entry const& entry);
     awaitable<bool> ack(std::string_view id);
+    /// Acknowledges several entries, or entries of these ids, by one command: `co_await orders.ack(done)`. Those that
+    /// ack() of one has noted go with them. Of none it sends only those.
+    /// Returns    how many were pending; all of them if it had to be repeated
+    /// Throws     as above; none, some or all of them are acknowledged then, and it may be called again
+    template <impl::acknowledgeable_range Range> awaitable<std::size_t> ack(Range const& all) {
+        return ack_all(impl::ids_of(all));
+    }
+    template <impl::acknowledgeable... More> awaitable<std::size_t>
+    ack(impl::acknowledgeable auto const& first, impl::acknowledgeable auto const& second, More const&... more) {
+        return ack_all({impl::id_of(first), impl::id_of(second), impl::id_of(more)...});
+    }
 
 private:
+    awaitable<std::size_t> ack_all(std::vector<std::string> ids);
+
     std::unique_ptr<impl::group_reader, impl::discard_reader> reader_;
 };
 

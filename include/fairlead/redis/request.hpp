@@ -141,6 +141,9 @@ public:
     /// Says what to write instead of refused(). Empty when there is nothing to say.
     FAIRLEAD_EXPORT std::string_view instead() const noexcept;
 
+    /// For the library: it is of a subscription of the client, which is given what it brings.
+    void serve_subscription() noexcept { is_of_subscription_ = true; }
+    bool is_of_subscription() const noexcept { return is_of_subscription_; }
     /// For the library: the parts in their order. Empty when all commands have replies.
     std::vector<impl::request_part> const& parts() const noexcept { return parts_; }
     /// For the library: whether a transaction is open behind the last command.
@@ -197,6 +200,7 @@ private:
     bool pauses_ = false;
     bool is_apart_ = false;
     bool changes_session_ = false;
+    bool is_of_subscription_ = false;
     impl::piecewise pieces_ = impl::piecewise::nothing;
     static constexpr std::uint32_t timeout_ms_max = INT32_MAX;
     std::uint32_t late_ms_ = 0;

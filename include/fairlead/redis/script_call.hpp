@@ -9,6 +9,7 @@
 #include <fairlead/redis/hold.hpp>
 #include <fairlead/redis/script.hpp>
 #include <fairlead/token/adapters.hpp>
+#include <fairlead/token/block.hpp>
 
 #include <exception>
 #include <string>
@@ -20,8 +21,6 @@ namespace fairlead::redis::impl {
 /// Executes `by_name`; when the server lacks the code, gives it the code, and executes once more. Throws system_error.
 FAIRLEAD_EXPORT awaitable<void> execute_stored(connection_core& c, request const& by_name, stored_code const& code,
                                                response_ref to, std::string const& refusal);
-/// Throws system_error, which names the command and has the words of the server.
-[[noreturn]] FAIRLEAD_EXPORT void throw_failed_call(error_code const& ec, request const& r, std::string_view refusal);
 FAIRLEAD_EXPORT any_io_executor executor_of(connection_core& c);
 FAIRLEAD_EXPORT any_io_executor loop_executor_of(connection_core& c);
 /// The error code of an exception that a call ended with.
@@ -59,6 +58,8 @@ template <class Result, class Token>
 decltype(auto) exec_script(connection_core& c, script_command<Result>&& call, Token&& token) {
     if constexpr (std::is_same_v<std::decay_t<Token>, use_await_t>)
         return call_script(hold(c), std::move(call));
+    else if constexpr (std::is_same_v<std::decay_t<Token>, block_t>) // The coroutine's exception says more than a code.
+        return co_spawn(loop_executor_of(c), call_script(hold(c), std::move(call)), token);
     else
         return completion_token_transform<void(error_code, Result)>(std::forward<Token>(token),
                                                                     script_call<Result>{&c, std::move(call)});

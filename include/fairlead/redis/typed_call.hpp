@@ -57,9 +57,10 @@ template <class Command, class Handler> struct call_handler {
 template <class Command> struct typed_call : fairlead::impl::operation::primitive<typed_call<Command>> {
     using signature = void(error_code, typename Command::result_type);
     using record = exec_op;
-    static constexpr std::size_t async_op_storage = (sizeof(call_state<Command>) + sizeof(void*) + 15) / 16 * 16;
+    static constexpr std::size_t async_op_storage = (sizeof(call_state<Command>) + 2 * sizeof(void*) + 15) / 16 * 16;
 
     connection_core* connection;
+    limit_by_token limit;
     call_state<Command> mutable state; // an await looks at it through the initiation, which is const there
 
     typed_call(connection_core& c, Command&& command) : connection(&c), state(std::move(command)) {}
@@ -69,7 +70,9 @@ template <class Command> struct typed_call : fairlead::impl::operation::primitiv
         o.begin(connection, &state.command.req());
         o.object = to.object;
         o.deliver = to.deliver;
+        limit.put_into(o);
     }
+    template <class Duration> void limit_to(Duration d, cancellation_type type) noexcept { limit.at_most(d, type); }
     void submit(record& o) const noexcept { start(*o.connection, o); }
     std::tuple<error_code, typename Command::result_type> take_here(record& o) const {
         return {o.error(), std::move(state.response).value()};
@@ -85,8 +88,9 @@ template <class Command> struct typed_call : fairlead::impl::operation::primitiv
         auto kept = make_recycled(std::move(state));
         auto const& r = kept->command.req();
         auto const to = kept->response.refer();
-        execute(*connection, r,
-                to)(call_handler<Command, std::decay_t<Handler>>{std::move(kept), std::forward<Handler>(handler)});
+        execute call(*connection, r, to);
+        call.limit = limit;
+        call(call_handler<Command, std::decay_t<Handler>>{std::move(kept), std::forward<Handler>(handler)});
     }
 };
 

@@ -2,6 +2,14 @@
 #pragma once
 
 #include <fairlead/operation/async_op.hpp>
+#include <fairlead/operation/initiate.hpp>
+#include <fairlead/operation/wait_for.hpp>
+
+#include <concepts>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 
 namespace fairlead {
 
@@ -35,6 +43,48 @@ template <class Initiation> struct blocking_call {
     }
 };
 
+/// Primitives whose text of an error is in the op that has failed.
+template <class Init>
+concept described_by_op =
+    operation::primitive_initiation<Init> && !operation::needs_extra_bytes<Init> && !Init::drops &&
+    std::is_trivially_copyable_v<typename Init::record> && requires(Init const& i, typename Init::record const& r) {
+        { i.describe(r) } -> std::same_as<std::string>;
+    };
+
+/// Such a primitive, which stays with the caller. It completes with its op.
+template <class Init> struct primitive_in_place : operation::primitive<primitive_in_place<Init>> {
+    using record = typename Init::record;
+    using signature = void(record);
+
+    Init const* init;
+
+    explicit primitive_in_place(Init const& i) noexcept : init(&i) {}
+    loop* home() const noexcept { return init->home(); }
+    void prepare(record& o) const noexcept { init->prepare(o); }
+    void submit(record& o) const noexcept { init->submit(o); }
+    static std::tuple<record> take(record& o) noexcept { return std::tuple<record>(o); }
+};
+
+template <class Init> struct failed_primitive {
+    Init const& init;
+    typename Init::record const& op;
+    [[noreturn]] FAIRLEAD_COLD void raise(error_code const& ec) const {
+        base::throw_error_now(ec, init.describe(op).c_str());
+    }
+};
+
+template <class Values, class Init> auto block_on(Init const& init) {
+    auto done = operation::wait_for<std::tuple<typename Init::record>>(primitive_in_place<Init>(init));
+    auto& op = std::get<0>(done);
+    auto values = [&]() -> Values {
+        if constexpr (operation::takes_here<Init>)
+            return init.take_here(op);
+        else
+            return Init::take(op);
+    };
+    return operation::unwrap(values(), failed_primitive<Init>{init, op});
+}
+
 template <class Signature, class Initiation> operation::values_of<Signature> perform(Initiation&& initiation) {
     using init = std::decay_t<Initiation>;
     if constexpr (operation::can_block<init, operation::values_of<Signature>>) {
@@ -57,6 +107,9 @@ public:
             init i(std::forward<Initiation>(initiation));
             return impl::operation::unwrap(impl::operation::perform_blocking<values>(i),
                                            impl::token::blocking_call<init>{i});
+        } else if constexpr (impl::token::described_by_op<init>) {
+            init const i(std::forward<Initiation>(initiation));
+            return impl::token::block_on<values>(i);
         } else { // It is gone when it has failed.
             auto const name = impl::operation::describe_call(initiation, "block");
             return impl::operation::unwrap(impl::operation::wait_for<values>(std::forward<Initiation>(initiation)),

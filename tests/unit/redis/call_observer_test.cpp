@@ -4,11 +4,16 @@
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/exec/thread_pool.hpp>
 #include <fairlead/io/io_context.hpp>
+#include <fairlead/net/acceptor.hpp>
+#include <fairlead/net/ip.hpp>
+#include <fairlead/net/stream_socket.hpp>
 #include <fairlead/net/timer.hpp>
 #include <fairlead/redis/client.hpp>
 #include <fairlead/redis/cmd.hpp>
+#include <fairlead/redis/unexpected_error.hpp>
 #include <fairlead/redis_server/server.hpp>
 #include <fairlead/sim/seeds.hpp>
+#include <fairlead/stream/write.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/block.hpp>
 
@@ -403,6 +408,67 @@ TEST(RedisRecentEvents, ConnectionThatIsLostTellsWhatCameBefore) {
         at = found == std::string::npos ? at : found;
     }
     EXPECT_NE(s.client.recent_events().find("ended: "), std::string::npos);
+}
+
+// ---- the exception of a call that blocks its thread
+
+/// The events in the exception of a blocking call; empty: it threw another one, or none.
+
+std::string events_of_blocking(std::function<void()> const& call) {
+    try {
+        call();
+    } catch (redis::unexpected_error const& e) {
+        EXPECT_TRUE(std::string_view(e.what()).starts_with("redis ")) << e.what();
+        return std::string(e.recent_events());
+    } catch (system_error const& e) {
+        ADD_FAILURE() << e.what();
+    }
+    return {};
+}
+
+TEST(RedisUnexpectedError, CallsThatBlockTheirThreadHaveTheEvents) {
+    io_context context(1);
+    ip::tcp::acceptor acceptor(context, {ip::address_v4::loopback(), 0});
+    auto const port = std::to_string(acceptor.local_endpoint().port());
+    // Each connection ends behind the first command after its greeting.
+    auto accept = [](ip::tcp::acceptor& from) -> awaitable<void> {
+        for (;;) {
+            auto accepting = from.async_accept();
+            auto socket = co_await std::move(accepting);
+            char bytes[4096];
+            auto hello = socket.async_read_some(buffer(bytes));
+            co_await std::move(hello);
+            std::string_view const greeting = "%1\r\n+proto\r\n:3\r\n";
+            auto greet = async_write(socket, buffer(greeting));
+            co_await std::move(greet);
+            auto command = socket.async_read_some(buffer(bytes));
+            co_await std::move(command);
+        }
+    };
+    co_spawn(context, accept(acceptor), detached);
+    std::string const address = "127.0.0.1:" + port;
+    redis::client db(context, {.address = address}, {.pause_min = 1ms, .pause_max = 2ms, .repeats_max = 0});
+    redis::client gives_up(context, {.address = "127.0.0.1:1"}, {.attempts_max = 1});
+    redis::connection fails(context);
+    db.async_run([](error_code) {});
+    std::thread serving([&] { context.run(); });
+    redis::request incr;
+    incr.push("INCR", "n");
+    redis::script const take("return 1");
+    std::function<void()> const calls[] = {
+        [&] { db.async_exec(incr, redis::ignore, block); },
+        [&] { db.async_exec(redis::cmd::incr("n"), block); },
+        [&] { db.async_exec(redis::cmd::eval<long>(take, "k"), block); },
+        [&] { gives_up.async_run(block); },
+        [&] { fails.async_run({.address = "127.0.0.1:1"}, block); },
+    };
+    for (auto const& each : calls)
+        EXPECT_NE(events_of_blocking(each).find("ended: "), std::string::npos) << &each - calls;
+    error_code ec;
+    db.async_exec(redis::cmd::incr("n"), block[ec]);
+    EXPECT_EQ(ec, redis::error::maybe_executed);
+    context.stop();
+    serving.join();
 }
 
 } // namespace

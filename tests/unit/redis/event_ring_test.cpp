@@ -25,9 +25,9 @@ TEST(RedisEventRing, TellsEachKindOfEvent) {
     ring.note(event::wrote, event_ring::no_time, 1);
     ring.note(event::read, 1'500'000'000, 90, 2, bit_of('+') | bit_of('%'));
     ring.note(event::ready, 1'500'000'000, 0, 3);
-    ring.note_one_more(event::pushed);
-    ring.note_one_more(event::pushed);
-    ring.note_one_more(event::over);
+    ring.note_more(event::pushed, 1);
+    ring.note_more(event::pushed, 1);
+    ring.note_more(event::over, 1);
     ring.note(event::asked, 2'000'000'000);
     ring.note(event::wrote, event_ring::no_time, 17, 0, 1);
     ring.note(event::read, 2'000'000'000, 5);
