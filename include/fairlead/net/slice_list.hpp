@@ -41,13 +41,13 @@ public:
     }
 
     /// Before the list outlives the call.
-    void settle(operation::copies_at_once) const {
+    FAIRLEAD_ALWAYS_INLINE void settle(operation::copies_at_once) const {
         if (is_callers()) [[unlikely]]
-            take(exec::recycle_allocate(bytes()));
+            copy_now();
     }
-    void settle(operation::copies_without_exception) const noexcept {
+    FAIRLEAD_ALWAYS_INLINE void settle(operation::copies_without_exception) const noexcept {
         if (is_callers()) [[unlikely]]
-            take(exec::recycle_allocate_or_null(bytes()));
+            copy_without_exception();
     }
     static void settle(operation::copies_from_handler) noexcept {}
     bool lacks_memory() const noexcept { return size_ == lacking; }
@@ -88,6 +88,8 @@ private:
         std::memcpy(&list, few_, sizeof list);
         size_ = list.fill(list.buffers, to, size_);
     }
+    FAIRLEAD_NOINLINE void copy_now() const { take(exec::recycle_allocate(bytes())); }
+    FAIRLEAD_NOINLINE void copy_without_exception() const noexcept { take(exec::recycle_allocate_or_null(bytes())); }
     void take(void* block) const noexcept {
         if (block)
             fill(many_ = static_cast<io::slice*>(block));

@@ -515,10 +515,14 @@ template <class Init, class... Args> struct generic_functions
 template <class Init> class boxed_initiation {
 public:
     template <class I>
-    explicit boxed_initiation(std::in_place_t, I&& i) noexcept(std::is_nothrow_constructible_v<Init, I>) {
+    FAIRLEAD_ALWAYS_INLINE explicit boxed_initiation(std::in_place_t,
+                                                     I&& i) noexcept(std::is_nothrow_constructible_v<Init, I>) {
         void* const block = exec::recycle_take_or_null(sizeof(Init));
         if constexpr (std::is_nothrow_constructible_v<Init, I>) {
             init_ = block ? ::new (block) Init(std::forward<I>(i)) : nullptr;
+            if constexpr (may_lack_memory<Init>)
+                if (block && init_->lacks_memory()) [[unlikely]]
+                    drop();
         } else {
             try {
                 init_ = block ? ::new (block) Init(std::forward<I>(i)) : nullptr;
@@ -531,20 +535,18 @@ public:
     boxed_initiation(boxed_initiation&& other) noexcept : init_(base::taken_from(other.init_)) {}
     boxed_initiation& operator=(boxed_initiation&&) = delete;
     ~boxed_initiation() {
-        if (init_) {
-            init_->~Init();
-            exec::recycle_free(init_);
-        }
+        if (init_)
+            drop();
     }
     /// Null: there was no memory.
-    Init* get() const noexcept {
-        if constexpr (may_lack_memory<Init>)
-            return init_ && !init_->lacks_memory() ? init_ : nullptr;
-        else
-            return init_;
-    }
+    Init* get() const noexcept { return init_; }
 
 private:
+    void drop() noexcept {
+        init_->~Init();
+        exec::recycle_free(base::taken_from(init_));
+    }
+
     Init* init_;
 };
 

@@ -119,37 +119,36 @@ static_assert(std::is_trivially_copyable_v<literal_delimiter<2>> && sizeof(liter
 /// A string of any length, in eight bytes too: one that is too long for a short_delimiter lies in a block of `Memory`.
 template <class Memory> class basic_delimiter {
 public:
-    explicit basic_delimiter(std::string_view s, Memory memory = {})
+    FAIRLEAD_ALWAYS_INLINE explicit basic_delimiter(std::string_view s, Memory memory = {})
         : text_(s.size() <= short_delimiter::most ? short_delimiter(s)
                                                   : outside(memory.allocate(bytes_for(s.size())), s)),
           memory_(std::move(memory)) {}
     basic_delimiter(short_delimiter s, Memory memory) noexcept : text_(s), memory_(std::move(memory)) {}
-    /// Without memory a search throws std::bad_alloc.
-    basic_delimiter(std::string_view s, operation::copies_without_exception) noexcept
+    /// Without memory nothing is found.
+    FAIRLEAD_ALWAYS_INLINE basic_delimiter(std::string_view s, operation::copies_without_exception) noexcept
         : text_(s.size() <= short_delimiter::most ? short_delimiter(s)
-                                                  : outside(exec::recycle_allocate_or_null(bytes_for(s.size())), s)) {}
+                                                  : outside(exec::recycle_take_or_null(bytes_for(s.size())), s)) {}
     basic_delimiter(basic_delimiter&& other) noexcept
         : text_(std::exchange(other.text_, short_delimiter(0))),
           memory_(other.memory_) {}
     basic_delimiter& operator=(basic_delimiter&&) = delete;
-    ~basic_delimiter() { give_back(); }
+    FAIRLEAD_ALWAYS_INLINE ~basic_delimiter() { give_back(); }
     /// Before the handler is called.
-    void give_back() noexcept {
+    FAIRLEAD_ALWAYS_INLINE void give_back() noexcept {
         if (is_outside()) [[unlikely]]
             free_outside();
     }
 
-    FAIRLEAD_ALWAYS_INLINE bool find(std::string_view text, std::size_t from, std::size_t& n) const {
+    FAIRLEAD_ALWAYS_INLINE bool find(std::string_view text, std::size_t from, std::size_t& n) const noexcept {
         return is_outside() ? find_outside(text, from, n) : text_.find(text, from, n);
     }
+    bool lacks_memory() const noexcept { return is_outside() && !block(); }
     /// A copy of it in the memory of `h`.
     template <class Handler> auto start_for(Handler const& h) const {
         auto memory = operation::memory_of(h);
         using type = basic_delimiter<decltype(memory)>;
         if (!is_outside())
             return type(text_, std::move(memory));
-        if (!block())
-            operation::start_without_memory();
         return type(view_outside(), std::move(memory));
     }
     std::size_t kept() const noexcept { return (is_outside() ? view_outside().size() : text_.size()) - 1; }
@@ -174,19 +173,21 @@ private:
         return reinterpret_cast<char*>(static_cast<std::uintptr_t>(text_.word() & address_bits));
     }
     std::string_view view_outside() const noexcept {
+        if (!block())
+            return {};
         std::size_t n;
         std::memcpy(&n, block(), sizeof n);
         return {block() + sizeof n, n};
     }
-    FAIRLEAD_NOINLINE bool find_outside(std::string_view text, std::size_t from, std::size_t& n) const {
+    FAIRLEAD_NOINLINE bool find_outside(std::string_view text, std::size_t from, std::size_t& n) const noexcept {
         if (!block())
-            operation::start_without_memory();
+            return false;
         auto const wanted = view_outside();
         auto const at = text.find(wanted, from);
         n = at + wanted.size();
         return at != std::string_view::npos;
     }
-    void free_outside() noexcept {
+    FAIRLEAD_NOINLINE void free_outside() noexcept {
         if (block())
             memory_.give_back(block(), bytes_for(view_outside().size()));
         text_ = short_delimiter(0);
@@ -212,8 +213,8 @@ struct callers_delimiter {
         return basic_delimiter<decltype(memory)>(text, std::move(memory));
     }
 };
-template <class Way>
-auto make_delimiter(std::string_view s, Way) noexcept(!std::is_same_v<Way, operation::copies_at_once>) {
+template <class Way> FAIRLEAD_ALWAYS_INLINE auto
+make_delimiter(std::string_view s, Way) noexcept(!std::is_same_v<Way, operation::copies_at_once>) {
     if constexpr (std::is_same_v<Way, operation::copies_from_handler>)
         return callers_delimiter{s};
     else if constexpr (std::is_same_v<Way, operation::copies_without_exception>)
@@ -360,6 +361,9 @@ template <class Stream, class Buffer, class Delimiter> struct read_until_initiat
                                             until_values(operation::to_error_code(r.error), r.n));
             return;
         }
+        if constexpr (operation::may_lack_memory<Delimiter>)
+            if (wanted.lacks_memory()) [[unlikely]]
+                operation::start_without_memory();
         auto&& started = delimiter_for(std::as_const(handler), wanted);
         read_until_op<Stream, Buffer, std::decay_t<decltype(started)>, std::decay_t<Handler>> o{
             stream, std::move(data), std::move(started), searched, std::forward<Handler>(handler)};
