@@ -10,13 +10,13 @@
 //     it is started.
 #pragma once
 
+#include <fairlead/base/allocator_traits.hpp>
 #include <fairlead/operation/associated.hpp>
 #include <fairlead/operation/async_result.hpp>
 #include <fairlead/operation/await_handler.hpp>
 #include <fairlead/operation/default_token.hpp>
 
 #include <cstddef>
-#include <memory>
 #include <new>
 #include <type_traits>
 #include <utility>
