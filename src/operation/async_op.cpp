@@ -18,6 +18,8 @@ void operation_has_gone() noexcept {
     base::assertion_failed("this operation has gone: it was moved, started or awaited before", __FILE__, __LINE__);
 }
 
+void start_without_memory() { throw std::bad_alloc(); }
+
 void await_has_failed(await_record& r, std::exception_ptr why) {
     store_result(r, std::move(why));
     r.state = exec::await_state::failed;

@@ -8,6 +8,7 @@
 #include <fairlead/net/bind_stop_token.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/net/timer.hpp>
+#include <fairlead/stream/read.hpp>
 #include <fairlead/stream/read_until.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/bind_cancellation_slot.hpp>
@@ -17,10 +18,12 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <future>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <thread>
 
 namespace fairlead::test {
@@ -196,6 +199,114 @@ TEST(Catalogue, C15_R05_OwnerMayWantTheSignalOfARequestWithoutMemory) {
     asker.join();
     EXPECT_NE(failed, 0U) << "a message would have been the shorter way";
     EXPECT_EQ(o.ended, 1);
+}
+
+struct large_condition {
+    char bytes[100] = {};
+    std::size_t operator()(error_code const& ec, std::size_t n) const { return ec || n != 0 ? 0 : 1; }
+};
+/// An operation that does not fit into an async_op.
+auto large_read(asked_operations& o) noexcept {
+    static_assert(noexcept(async_read(o.sockets[1], buffer(&o.byte, 1), large_condition())));
+    return async_read(o.sockets[1], buffer(&o.byte, 1), large_condition());
+}
+
+awaitable<void> fails_where_it_is_awaited(asked_operations& o, bool& failed) {
+    try {
+        auto op = [&] {
+            impl::exec::recycler_trim();
+            auto const failing = failing_new::only(1);
+            return large_read(o);
+        }();
+        ++o.ended; // It has not failed yet.
+        co_await std::move(op);
+    } catch (std::bad_alloc const&) {
+        failed = true;
+    }
+}
+
+TEST(Papers, B08_WithoutMemoryAnOperationFailsWhereItIsAwaited) {
+    if (!new_is_replaced())
+        GTEST_SKIP() << "a sanitizer keeps its own operator new";
+    io_context context(1);
+    asked_operations o(context);
+    bool failed = false;
+    co_spawn(context, fails_where_it_is_awaited(o, failed), rethrow);
+    context.run();
+    EXPECT_EQ(o.ended, 1);
+    EXPECT_TRUE(failed);
+}
+
+/// Each of its arguments is copied into a block of its own.
+template <class Token> auto read_into_many(asked_operations& o, Token token) noexcept {
+    std::array<mutable_buffer, 9> many{};
+    many[8] = buffer(&o.byte, 1);
+    static_assert(noexcept(o.sockets[1].async_read_some(many, token)));
+    return o.sockets[1].async_read_some(many, token);
+}
+template <class Token> auto read_into_many_by_steps(asked_operations& o, Token token) noexcept {
+    std::array<mutable_buffer, 2> two{buffer(&o.byte, 1), buffer(&o.byte, 1)};
+    static_assert(noexcept(async_read(o.sockets[1], two, transfer_at_least(1), token)));
+    return async_read(o.sockets[1], two, transfer_at_least(1), token);
+}
+template <class Token> auto read_until_long(asked_operations& o, Token token) noexcept {
+    return async_read_until(o.sockets[1], dynamic_buffer(o.line), std::string_view("a long delimiter"), token);
+}
+
+template <class Start>
+awaitable<void> fails_where_that_is_awaited(asked_operations& o, std::size_t failing_call, Start start) {
+    auto op = [&] {
+        impl::exec::recycler_trim();
+        auto const failing = failing_new::only(failing_call);
+        return start(o, use_await);
+    }();
+    ++o.ended;
+    try {
+        co_await std::move(op);
+    } catch (std::bad_alloc const&) {
+        o.ended += 10;
+    }
+}
+template <class Start> void expect_failure_at_the_start(std::size_t failing_call, Start start) {
+    io_context context(1);
+    asked_operations o(context);
+    co_spawn(context, fails_where_that_is_awaited(o, failing_call, start), rethrow);
+    context.run();
+    EXPECT_EQ(o.ended, 11);
+    context.restart();
+    impl::exec::recycler_trim();
+    auto op = [&] {
+        auto const failing = failing_new::only(failing_call);
+        return start(o, deferred);
+    }();
+    EXPECT_THROW(std::move(op)(o.count()), std::bad_alloc);
+    context.run();
+    EXPECT_EQ(o.ended, 11);
+}
+
+TEST(Papers, B08_WithoutMemoryForArgumentsAnOperationFailsWhereItStarts) {
+    if (!new_is_replaced())
+        GTEST_SKIP() << "a sanitizer keeps its own operator new";
+    constexpr auto many = [](auto& o, auto token) { return read_into_many(o, token); };
+    expect_failure_at_the_start(1, many);
+    expect_failure_at_the_start(2, many); // The list has a block, the operation has none; or the other way round.
+    expect_failure_at_the_start(1, [](auto& o, auto token) { return read_into_many_by_steps(o, token); });
+    expect_failure_at_the_start(1, [](auto& o, auto token) { return read_until_long(o, token); });
+}
+
+TEST(Papers, B08_WithoutMemoryADeferredOperationFailsWhenItIsStarted) {
+    if (!new_is_replaced())
+        GTEST_SKIP() << "a sanitizer keeps its own operator new";
+    io_context context(1);
+    asked_operations o(context);
+    impl::exec::recycler_trim();
+    auto op = [&] {
+        auto const failing = failing_new::only(1);
+        return large_read(o);
+    }();
+    EXPECT_THROW(std::move(op)(o.count()), std::bad_alloc);
+    context.run();
+    EXPECT_EQ(o.ended, 0);
 }
 
 } // namespace

@@ -8,12 +8,15 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <ostream>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <vector>
@@ -108,6 +111,29 @@ TEST(Papers, B08_NoexceptIsExactlyAsPromised) {
             static_assert(!starts_nothrow<Op, callback>);
         }
     });
+}
+
+/// Nor do copies of arguments throw: those of lists of buffers and of delimiters.
+TEST(Papers, B08_InitiatingFunctionsThatCopyTheirArgumentsAreNoexcept) {
+    using world_in_use = world&;
+    auto const w = []() noexcept -> world_in_use { std::abort(); };
+    std::array<mutable_buffer, 2> const two;
+    EXPECT_TRUE(noexcept(w().a.async_read_some(two, use_await)));
+    EXPECT_TRUE(noexcept(w().a.async_send(two, use_await)));
+    EXPECT_TRUE(noexcept(w().datagrams.async_receive(two, use_await)));
+    EXPECT_TRUE(noexcept(w().datagrams.async_receive_from(two, w().sender, use_await)));
+    EXPECT_TRUE(noexcept(w().datagrams.async_send_to(two, w().self, use_await)));
+    EXPECT_TRUE(noexcept(w().packets.async_receive(two, w().flags, use_await)));
+    EXPECT_TRUE(noexcept(async_read(w().a, two, use_await)));
+    EXPECT_TRUE(noexcept(async_write(w().a, two, transfer_at_least(2), use_await)));
+    EXPECT_TRUE(noexcept(async_read_until(w().a, dynamic_buffer(w().text), std::string_view("\n"), use_await)));
+}
+
+/// Objects of the program's that throw when they are copied.
+TEST(Papers, B08_CopyOfAProgramsObjectMayThrow) {
+    auto const w = []() noexcept -> world& { std::abort(); };
+    std::vector<tcp::endpoint> const many;
+    EXPECT_FALSE(noexcept(async_connect(w().client, many, use_await)));
 }
 
 TEST(Papers, B08_PostIsNoexceptAsPromised) {

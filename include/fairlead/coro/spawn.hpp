@@ -46,6 +46,15 @@ concept awaitable_function = requires(F& f) { typename awaitable_result<decltype
 template <class A>
 concept awaitable_or_awaitable_function = awaitable_function<A> || requires { typename awaitable_result<A>::type; };
 
+/// Other executors may need memory to become an any_io_executor.
+template <class Token, class Executor, class T, class Function> inline constexpr bool nothrow_spawn =
+    (exec::always_loop<Executor> || std::derived_from<Executor, any_io_executor>) &&
+    operation::nothrow_token<std::decay_t<Token>, spawn_initiation<T, Function>>;
+template <class Token, class Executor, class F> inline constexpr bool nothrow_spawn_of =
+    std::is_nothrow_constructible_v<std::decay_t<F>, F> &&
+    nothrow_spawn<Token, Executor, typename awaitable_result<decltype(std::declval<std::decay_t<F>&>()())>::type,
+                  std::decay_t<F>>;
+
 struct refused_spawn : operation::refused_token<void(std::exception_ptr)> {};
 
 } // namespace impl::coro
@@ -62,15 +71,17 @@ struct refused_spawn : operation::refused_token<void(std::exception_ptr)> {};
 /// Threads    any; elsewhere than in the executor the start goes through its queue
 /// Allocates  one block from the handler's allocator, by default the recycler
 /// Source     Asio, co_spawn
-template <io_executor Executor, class T, class Token = default_completion_token_t<Executor>>
-decltype(auto) co_spawn(Executor const& ex, awaitable<T> a, Token&& token = {}) {
+template <io_executor Executor, class T, class Token = default_completion_token_t<Executor>> decltype(auto)
+co_spawn(Executor const& ex, awaitable<T> a,
+         Token&& token = {}) noexcept(impl::coro::nothrow_spawn<Token, Executor, T, impl::coro::give_awaitable<T>>) {
     return completion_token_transform<typename impl::coro::spawn_values<T>::signature>(
         std::forward<Token>(token),
         impl::coro::spawn_initiation<T, impl::coro::give_awaitable<T>>{any_io_executor(ex), {std::move(a)}});
 }
 template <execution_context_type Context, class T,
           class Token = default_completion_token_t<typename Context::executor_type>>
-decltype(auto) co_spawn(Context& c, awaitable<T> a, Token&& token = {}) {
+decltype(auto) co_spawn(Context& c, awaitable<T> a, Token&& token = {}) noexcept(
+    impl::coro::nothrow_spawn<Token, typename Context::executor_type, T, impl::coro::give_awaitable<T>>) {
     return co_spawn(c.get_executor(), std::move(a), std::forward<Token>(token));
 }
 
@@ -90,7 +101,8 @@ decltype(auto) co_spawn(Context& c, async_op<Signature, Storage> op, Token&& tok
 /// coroutine has ended, so a lambda with captures may be a coroutine itself.
 template <io_executor Executor, class F, class Token = default_completion_token_t<Executor>>
     requires impl::coro::awaitable_function<std::decay_t<F>>
-decltype(auto) co_spawn(Executor const& ex, F&& f, Token&& token = {}) {
+decltype(auto) co_spawn(Executor const& ex, F&& f,
+                        Token&& token = {}) noexcept(impl::coro::nothrow_spawn_of<Token, Executor, F>) {
     using function = std::decay_t<F>;
     using T = typename impl::coro::awaitable_result<decltype(std::declval<function&>()())>::type;
     return completion_token_transform<typename impl::coro::spawn_values<T>::signature>(
@@ -99,7 +111,9 @@ decltype(auto) co_spawn(Executor const& ex, F&& f, Token&& token = {}) {
 template <execution_context_type Context, class F,
           class Token = default_completion_token_t<typename Context::executor_type>>
     requires impl::coro::awaitable_function<std::decay_t<F>>
-decltype(auto) co_spawn(Context& c, F&& f, Token&& token = {}) {
+decltype(auto)
+co_spawn(Context& c, F&& f,
+         Token&& token = {}) noexcept(impl::coro::nothrow_spawn_of<Token, typename Context::executor_type, F>) {
     return co_spawn(c.get_executor(), std::forward<F>(f), std::forward<Token>(token));
 }
 

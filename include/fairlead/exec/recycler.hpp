@@ -176,6 +176,17 @@ FAIRLEAD_ALWAYS_INLINE void recycle_free_sized(void* p, std::size_t bytes) noexc
 
 /// As recycle_allocate(), for callers that can do without: null when there is no memory.
 FAIRLEAD_EXPORT void* recycle_allocate_or_null(std::size_t bytes) noexcept;
+/// As recycle_allocate_or_null(), with the usual way inline.
+FAIRLEAD_ALWAYS_INLINE void* recycle_take_or_null(std::size_t bytes) noexcept {
+    auto const size_class = recycler::class_of(bytes);
+    if (size_class < last_freed_blocks::classes) [[likely]] {
+        if (void* const p = this_thread_last_freed.take(size_class)) [[likely]] {
+            unpoison(block_of(p), size_class);
+            return p;
+        }
+    }
+    return recycle_allocate_or_null(bytes);
+}
 
 } // namespace impl::exec
 

@@ -275,28 +275,35 @@ public:
     }
     /// The same operation, with a socket on another executor.
     template <io_executor E, class Token = default_completion_token_t<Executor>>
-    decltype(auto) async_accept(E const& e, Token&& token = {}) {
+    decltype(auto) async_accept(E const& e, Token&& token = {}) noexcept(
+        impl::operation::nothrow_token<std::decay_t<Token>, impl::net::accept_new<Protocol, E>>) {
         using init = impl::net::accept_new<Protocol, E>;
         return impl::operation::initiate_on<typename init::signature>(*this, std::forward<Token>(token),
                                                                       init(core_, e));
     }
     template <execution_context_type Context, class Token = default_completion_token_t<Executor>>
-    decltype(auto) async_accept(Context& c, Token&& token = {}) {
+    decltype(auto) async_accept(Context& c, Token&& token = {}) noexcept(
+        impl::operation::nothrow_token<std::decay_t<Token>,
+                                       impl::net::accept_new<Protocol, typename Context::executor_type>>) {
         return async_accept(c.get_executor(), std::forward<Token>(token));
     }
     /// The same operation, with the peer's address. It goes into `from`, which outlives the completion.
     template <class Token = default_completion_token_t<Executor>>
-    decltype(auto) async_accept(endpoint_type& from, Token&& token = {}) {
+    decltype(auto) async_accept(endpoint_type& from, Token&& token = {}) noexcept(
+        impl::operation::nothrow_token<std::decay_t<Token>, impl::net::accept_new_from<Protocol, Executor>>) {
         return async_accept(executor_, from, std::forward<Token>(token));
     }
     template <io_executor E, class Token = default_completion_token_t<Executor>>
-    decltype(auto) async_accept(E const& e, endpoint_type& from, Token&& token = {}) {
+    decltype(auto) async_accept(E const& e, endpoint_type& from, Token&& token = {}) noexcept(
+        impl::operation::nothrow_token<std::decay_t<Token>, impl::net::accept_new_from<Protocol, E>>) {
         using init = impl::net::accept_new_from<Protocol, E>;
         return impl::operation::initiate_on<typename init::signature>(*this, std::forward<Token>(token),
                                                                       init(core_, e, from));
     }
     template <execution_context_type Context, class Token = default_completion_token_t<Executor>>
-    decltype(auto) async_accept(Context& c, endpoint_type& from, Token&& token = {}) {
+    decltype(auto) async_accept(Context& c, endpoint_type& from, Token&& token = {}) noexcept(
+        impl::operation::nothrow_token<std::decay_t<Token>,
+                                       impl::net::accept_new_from<Protocol, typename Context::executor_type>>) {
         return async_accept(c.get_executor(), from, std::forward<Token>(token));
     }
     /// The same operation, but into a socket of the caller's, which takes over the connection.

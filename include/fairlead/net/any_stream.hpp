@@ -205,10 +205,10 @@ public:
     }
 
     /// For async_read and async_write: the whole transfer as one op.
-    template <mutable_buffer_sequence Buffers> auto read_all_initiation(Buffers const& into) {
+    template <mutable_buffer_sequence Buffers> auto read_all_initiation(Buffers const& into) noexcept {
         return transfer(io::kind::receive_all, into);
     }
-    template <const_buffer_sequence Buffers> auto write_all_initiation(Buffers const& from) {
+    template <const_buffer_sequence Buffers> auto write_all_initiation(Buffers const& from) noexcept {
         return transfer(io::kind::send_all, from);
     }
     /// For streams on top of this one.
@@ -224,8 +224,7 @@ private:
         impl::operation::nothrow_token<std::decay_t<Token>, decltype(impl::net::make_stream_transfer(
                                                                 std::declval<impl::net::byte_stream&>(), io::kind::send,
                                                                 std::declval<Buffers const&>()))>;
-    template <class Buffers> auto transfer(io::kind k, Buffers const& buffers) const
-        noexcept(impl::base::is_single_buffer<Buffers>) {
+    template <class Buffers> auto transfer(io::kind k, Buffers const& buffers) const noexcept {
         return impl::net::make_stream_transfer(bytes(), k, buffers);
     }
 

@@ -198,6 +198,9 @@ decltype(auto) start_overlapping(Socket& socket, Range const& endpoints, Terms t
     return completion_token_transform<void(error_code, typename Socket::endpoint_type)>(
         std::forward<Token>(token), overlapping_connect<Socket, Range, Terms>{&socket, endpoints, terms});
 }
+template <class Token, class Socket, class Walk, class Condition, class... From> inline constexpr bool nothrow_connect =
+    std::is_nothrow_constructible_v<Walk, From...> &&
+    impl::operation::nothrow_token<std::decay_t<Token>, range_connect<Socket, Walk, Condition>>;
 template <class Socket, class Walk, class Condition, class Token>
 decltype(auto) start_connect(Socket& socket, Walk walk, Condition condition, Token&& token) {
     return completion_token_transform<void(error_code, typename Walk::result_type)>(
@@ -252,7 +255,12 @@ template <class Protocol, class Executor, class Range, class Token = default_com
              (!impl::net::connect_condition<std::decay_t<Token>, impl::net::iterator_of<Range>,
                                             typename Protocol::endpoint>) &&
              (!std::same_as<std::decay_t<Token>, connect_options>)
-decltype(auto) async_connect(basic_socket<Protocol, Executor>& socket, Range const& endpoints, Token&& token = {}) {
+decltype(auto)
+    async_connect(basic_socket<Protocol, Executor>& socket, Range const& endpoints, Token&& token = {}) noexcept(
+        !impl::net::names_host<Range> &&
+        detail::nothrow_connect<Token, basic_socket<Protocol, Executor>,
+                                impl::net::range_walk<Range, typename Protocol::endpoint>, impl::net::connect_any,
+                                Range const&>) {
     if constexpr (impl::net::names_host<Range>) {
         return detail::start_overlapping(socket, endpoints, detail::terms_of_names(), std::forward<Token>(token));
     } else {
@@ -286,8 +294,11 @@ template <class Protocol, class Executor, class Range, class Condition,
           class Token = default_completion_token_t<Executor>>
     requires impl::net::endpoint_range<Range, typename Protocol::endpoint> &&
              impl::net::connect_condition<Condition, impl::net::iterator_of<Range>, typename Protocol::endpoint>
-decltype(auto) async_connect(basic_socket<Protocol, Executor>& socket, Range const& endpoints, Condition condition,
-                             Token&& token = {}) {
+decltype(auto) async_connect(
+    basic_socket<Protocol, Executor>& socket, Range const& endpoints, Condition condition,
+    Token&& token = {}) noexcept(detail::nothrow_connect<Token, basic_socket<Protocol, Executor>,
+                                                         impl::net::range_walk<Range, typename Protocol::endpoint>,
+                                                         Condition, Range const&>) {
     using walk = impl::net::range_walk<Range, typename Protocol::endpoint>;
     return detail::start_connect(socket, walk(endpoints), std::move(condition), std::forward<Token>(token));
 }
@@ -298,7 +309,10 @@ template <class Protocol, class Executor, class Iterator, class Token = default_
     requires impl::net::endpoint_iterator<Iterator, typename Protocol::endpoint> &&
              (!impl::net::connect_condition<std::decay_t<Token>, Iterator, typename Protocol::endpoint>)
 decltype(auto)
-    async_connect(basic_socket<Protocol, Executor>& socket, Iterator begin, Iterator end, Token&& token = {}) {
+    async_connect(basic_socket<Protocol, Executor>& socket, Iterator begin, Iterator end, Token&& token = {}) noexcept(
+        detail::nothrow_connect<Token, basic_socket<Protocol, Executor>,
+                                impl::net::iterator_walk<Iterator, typename Protocol::endpoint>, impl::net::connect_any,
+                                Iterator, Iterator>) {
     using walk = impl::net::iterator_walk<Iterator, typename Protocol::endpoint>;
     return detail::start_connect(socket, walk(std::move(begin), std::move(end)), impl::net::connect_any(),
                                  std::forward<Token>(token));
@@ -307,8 +321,12 @@ template <class Protocol, class Executor, class Iterator, class Condition,
           class Token = default_completion_token_t<Executor>>
     requires impl::net::endpoint_iterator<Iterator, typename Protocol::endpoint> &&
              impl::net::connect_condition<Condition, Iterator, typename Protocol::endpoint>
-decltype(auto) async_connect(basic_socket<Protocol, Executor>& socket, Iterator begin, Iterator end,
-                             Condition condition, Token&& token = {}) {
+decltype(auto)
+async_connect(basic_socket<Protocol, Executor>& socket, Iterator begin, Iterator end, Condition condition,
+              Token&& token =
+                  {}) noexcept(detail::nothrow_connect<Token, basic_socket<Protocol, Executor>,
+                                                       impl::net::iterator_walk<Iterator, typename Protocol::endpoint>,
+                                                       Condition, Iterator, Iterator>) {
     using walk = impl::net::iterator_walk<Iterator, typename Protocol::endpoint>;
     return detail::start_connect(socket, walk(std::move(begin), std::move(end)), std::move(condition),
                                  std::forward<Token>(token));

@@ -26,7 +26,8 @@ template <class Derived, class Record> struct datagram_primitive : operation::pr
     bool attempt(record& o) const noexcept { return socket->engine->reactor().try_now(o); }
     void submit(record& o) const noexcept { socket->engine->submit(o); }
     void perform(record& o) const noexcept { socket->engine->descriptors().perform(o, !socket->user_non_blocking); }
-    void block(std::tuple<error_code, std::size_t>& v) const noexcept {
+    void block(std::tuple<error_code, std::size_t>& v) const noexcept(operation::nothrow_performed<Derived>) {
+        operation::settle_to_perform(static_cast<Derived const&>(*this));
         auto const& self = static_cast<Derived const&>(*this);
         record o;
         self.prepare(o);
@@ -86,14 +87,16 @@ static_assert(sizeof(receive_from<ip::udp::endpoint>) <= async_op<stream_signatu
 
 /// Receives into several buffers.
 template <class Endpoint> struct receive_from_slices
-    : datagram_primitive<receive_from_slices<Endpoint>, sender_record<Endpoint>> {
+    : datagram_primitive<receive_from_slices<Endpoint>, sender_record<Endpoint>>,
+      with_slices<receive_from_slices<Endpoint>> {
     using record = sender_record<Endpoint>;
 
     Endpoint* sender;
     slice_list slices;
     int flags;
 
-    template <class Buffers> receive_from_slices(socket_core const& s, Buffers const& into, Endpoint& from, int f)
+    template <class Buffers>
+    receive_from_slices(socket_core const& s, Buffers const& into, Endpoint& from, int f) noexcept
         : datagram_primitive<receive_from_slices, record>(s),
           sender(&from),
           slices(into),
@@ -132,10 +135,11 @@ struct send_to : datagram_primitive<send_to, receiver_record> {
     void const* data;
     std::size_t size;
     int flags;
-    std::uint32_t address_size;
+    std::uint16_t address_size;
+    mutable bool has_block = false;
     union {
         unsigned char v4[inside];
-        void* v6; ///< a block; null when there was no memory
+        mutable void const* v6; ///< that of the caller, or a block; null when there was no memory
     };
 
     template <class Protocol>
@@ -144,27 +148,35 @@ struct send_to : datagram_primitive<send_to, receiver_record> {
           data(from.data()),
           size(from.size()),
           flags(f),
-          address_size(static_cast<std::uint32_t>(to.size())) {
-        if (!is_v6())
+          address_size(static_cast<std::uint16_t>(to.size())) {
+        if (is_v6())
+            v6 = to.data();
+        else
             std::memcpy(v4, to.data(), inside);
-        else if (v6 = exec::recycle_allocate_or_null(address_size); v6)
-            std::memcpy(v6, to.data(), address_size);
     }
     send_to(send_to&& other) noexcept
         : datagram_primitive(other),
           data(other.data),
           size(other.size),
           flags(other.flags),
-          address_size(other.address_size) {
-        if (is_v6())
-            v6 = std::exchange(other.v6, nullptr);
-        else
-            std::memcpy(v4, other.v4, inside);
+          address_size(other.address_size),
+          has_block(std::exchange(other.has_block, false)) {
+        std::memcpy(v4, other.v4, inside); // or the address of the address
     }
     send_to& operator=(send_to&&) = delete;
     ~send_to() {
-        if (is_v6() && v6)
-            exec::recycle_free(v6);
+        if (has_block)
+            exec::recycle_free(const_cast<void*>(v6));
+    }
+    /// Before the address outlives the call. Without memory the operation fails.
+    template <class Way> void settle(Way) const noexcept {
+        if (std::is_same_v<Way, operation::copies_from_handler> || !is_v6())
+            return;
+        void* const block = exec::recycle_allocate_or_null(address_size);
+        if (block)
+            std::memcpy(block, v6, address_size);
+        v6 = block;
+        has_block = block != nullptr;
     }
     bool is_v6() const noexcept { return address_size != ip_endpoint::size_v4; }
 
@@ -216,7 +228,8 @@ static_assert(sizeof(ip_endpoint) <= sizeof(receiver_record::bytes));
 static_assert(sizeof(send_to) <= async_op<stream_signature>::storage_size);
 
 /// Sends several buffers, or to an address that does not fit into a record.
-template <class Endpoint> struct send_slices_to : datagram_primitive<send_slices_to<Endpoint>, io::datagram_op> {
+template <class Endpoint> struct send_slices_to : datagram_primitive<send_slices_to<Endpoint>, io::datagram_op>,
+                                                  with_slices<send_slices_to<Endpoint>> {
     using plain_result = void;
     using record = io::datagram_op;
 
@@ -224,7 +237,8 @@ template <class Endpoint> struct send_slices_to : datagram_primitive<send_slices
     int flags;
     mutable Endpoint receiver;
 
-    template <class Buffers> send_slices_to(socket_core const& s, Buffers const& from, Endpoint const& to, int f)
+    template <class Buffers>
+    send_slices_to(socket_core const& s, Buffers const& from, Endpoint const& to, int f) noexcept
         : datagram_primitive<send_slices_to, record>(s),
           slices(from),
           flags(f),
@@ -253,9 +267,8 @@ private:
     }
 };
 
-template <class Buffers, class Endpoint> auto make_receive_from(socket_core const& s, Buffers const& into,
-                                                                Endpoint& from,
-                                                                int flags) noexcept(base::is_single_buffer<Buffers>) {
+template <class Buffers, class Endpoint>
+auto make_receive_from(socket_core const& s, Buffers const& into, Endpoint& from, int flags) noexcept {
     if constexpr (base::waits_only<Buffers>) {
         from = Endpoint(); // Nobody has sent what is not received.
         return make_transfer(s, io::kind::receive_from, into, flags);
@@ -270,9 +283,8 @@ template <class Endpoint> inline constexpr bool is_ip_endpoint = false;
 template <class Protocol> inline constexpr bool is_ip_endpoint<ip::basic_endpoint<Protocol>> = true;
 template <class Buffers, class Endpoint> inline constexpr bool sends_without_block =
     base::is_single_buffer<Buffers> && is_ip_endpoint<Endpoint>;
-template <class Buffers, class Endpoint> auto make_send_to(socket_core const& s, Buffers const& from,
-                                                           Endpoint const& to,
-                                                           int flags) noexcept(sends_without_block<Buffers, Endpoint>) {
+template <class Buffers, class Endpoint>
+auto make_send_to(socket_core const& s, Buffers const& from, Endpoint const& to, int flags) noexcept {
     if constexpr (base::waits_only<Buffers>)
         return make_transfer(s, io::kind::send_to, from, flags);
     else if constexpr (sends_without_block<Buffers, Endpoint>)
@@ -463,15 +475,14 @@ public:
     }
 
 private:
-    template <class Token, class Buffers> static constexpr bool nothrow =
-        impl::base::is_single_buffer<Buffers> &&
-        impl::operation::nothrow_token<std::decay_t<Token>, impl::net::transfer>;
+    template <class Token, class Buffers> static constexpr bool nothrow = impl::net::nothrow_transfer<Token, Buffers>;
     template <class Token, class Buffers> static constexpr bool nothrow_receive_from =
-        impl::base::is_single_buffer<Buffers> &&
         impl::operation::nothrow_token<std::decay_t<Token>, impl::net::receive_from<endpoint_type>>;
     template <class Token, class Buffers> static constexpr bool nothrow_send_to =
-        impl::net::sends_without_block<Buffers, endpoint_type> &&
-        impl::operation::nothrow_token<std::decay_t<Token>, impl::net::send_to>;
+        impl::operation::nothrow_token<std::decay_t<Token>,
+                                       decltype(impl::net::make_send_to(std::declval<impl::net::socket_core const&>(),
+                                                                        std::declval<Buffers const&>(),
+                                                                        std::declval<endpoint_type const&>(), 0))>;
 
     template <class Token, class Buffers>
     decltype(auto) transfer(io::kind k, Buffers const& buffers, message_flags flags,

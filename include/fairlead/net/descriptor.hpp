@@ -154,10 +154,10 @@ public:
     }
 
     /// For async_read and async_write: the whole transfer as one op, which the driver carries on where it stopped.
-    template <mutable_buffer_sequence Buffers> auto read_all_initiation(Buffers const& into) {
+    template <mutable_buffer_sequence Buffers> auto read_all_initiation(Buffers const& into) noexcept {
         return impl::net::make_transfer(core_, io::kind::receive_all, into);
     }
-    template <const_buffer_sequence Buffers> auto write_all_initiation(Buffers const& from) {
+    template <const_buffer_sequence Buffers> auto write_all_initiation(Buffers const& from) noexcept {
         return impl::net::make_transfer(core_, io::kind::send_all, from);
     }
 };

@@ -49,7 +49,7 @@ template <class Range, class Endpoint> class range_walk {
 public:
     using result_type = Endpoint;
 
-    explicit range_walk(Range const& r) : range_(r) {}
+    explicit range_walk(Range const& r) noexcept(std::is_nothrow_copy_constructible_v<Range>) : range_(r) {}
     /// Goes to the next endpoint that the condition wants tried; false when there is none.
     template <class Condition> bool choose(Condition& condition, error_code const& ec) {
         Range const& range = range_;
@@ -108,7 +108,9 @@ template <class Iterator, class Endpoint> class iterator_walk {
 public:
     using result_type = Iterator;
 
-    iterator_walk(Iterator begin, Iterator end) : at_(std::move(begin)), end_(std::move(end)) {}
+    iterator_walk(Iterator begin, Iterator end) noexcept(std::is_nothrow_move_constructible_v<Iterator>)
+        : at_(std::move(begin)),
+          end_(std::move(end)) {}
     template <class Condition> bool choose(Condition& condition, error_code const& ec) {
         at_ = net::choose<Endpoint>(std::move(at_), end_, condition, ec);
         return at_ != end_;

@@ -89,7 +89,7 @@ public:
     template <mutable_buffer_sequence Buffers> std::size_t read_some(Buffers const& into, error_code& ec) {
         return impl::net::perform_transfer(ec, core_, io::kind::receive, into);
     }
-    template <mutable_buffer_sequence Buffers> auto read_all_initiation(Buffers const& into) {
+    template <mutable_buffer_sequence Buffers> auto read_all_initiation(Buffers const& into) noexcept {
         return impl::net::make_transfer(core_, io::kind::receive_all, into);
     }
 };
@@ -142,7 +142,7 @@ public:
     template <const_buffer_sequence Buffers> std::size_t write_some(Buffers const& from, error_code& ec) {
         return impl::net::perform_transfer(ec, core_, io::kind::send, from);
     }
-    template <const_buffer_sequence Buffers> auto write_all_initiation(Buffers const& from) {
+    template <const_buffer_sequence Buffers> auto write_all_initiation(Buffers const& from) noexcept {
         return impl::net::make_transfer(core_, io::kind::send_all, from);
     }
 };

@@ -288,11 +288,13 @@ public:
     /// Source     man 3 getaddrinfo
     template <class Token = default_completion_token_t<Executor>>
         requires(!std::convertible_to<Token, flags>)
-    decltype(auto) async_resolve(std::string_view host, std::string_view service, Token&& token = {}) {
+    decltype(auto) async_resolve(std::string_view host, std::string_view service, Token&& token = {}) noexcept(
+        impl::operation::nothrow_token<std::decay_t<Token>, impl::net::resolve<Protocol>>) {
         return async_resolve(host, service, none, std::forward<Token>(token));
     }
     template <class Token = default_completion_token_t<Executor>>
-    decltype(auto) async_resolve(std::string_view host, std::string_view service, flags f, Token&& token = {}) {
+    decltype(auto) async_resolve(std::string_view host, std::string_view service, flags f, Token&& token = {}) noexcept(
+        impl::operation::nothrow_token<std::decay_t<Token>, impl::net::resolve<Protocol>>) {
         using init = impl::net::resolve<Protocol>;
         return impl::operation::initiate_on<typename init::signature>(
             *this, std::forward<Token>(token), init(core_, host, service, impl::net::os::af_unspec, f));
@@ -300,12 +302,15 @@ public:
     /// The same look-up, for one version of the protocol only.
     template <class Token = default_completion_token_t<Executor>>
         requires(!std::convertible_to<Token, flags>)
-    decltype(auto) async_resolve(Protocol const& p, std::string_view host, std::string_view service,
-                                 Token&& token = {}) {
+    decltype(auto)
+    async_resolve(Protocol const& p, std::string_view host, std::string_view service, Token&& token = {}) noexcept(
+        impl::operation::nothrow_token<std::decay_t<Token>, impl::net::resolve<Protocol>>) {
         return async_resolve(p, host, service, none, std::forward<Token>(token));
     }
     template <class Token = default_completion_token_t<Executor>> decltype(auto)
-    async_resolve(Protocol const& p, std::string_view host, std::string_view service, flags f, Token&& token = {}) {
+    async_resolve(Protocol const& p, std::string_view host, std::string_view service, flags f,
+                  Token&& token =
+                      {}) noexcept(impl::operation::nothrow_token<std::decay_t<Token>, impl::net::resolve<Protocol>>) {
         using init = impl::net::resolve<Protocol>;
         return impl::operation::initiate_on<typename init::signature>(*this, std::forward<Token>(token),
                                                                       init(core_, host, service, p.family(), f));
@@ -314,7 +319,8 @@ public:
     /// number. Nobody is asked for the name of 127.0.0.1 and ::1, which is "localhost".
     /// Source     man 3 getnameinfo
     template <class Token = default_completion_token_t<Executor>>
-    decltype(auto) async_resolve(endpoint_type const& e, Token&& token = {}) {
+    decltype(auto) async_resolve(endpoint_type const& e, Token&& token = {}) noexcept(
+        impl::operation::nothrow_token<std::decay_t<Token>, impl::net::resolve_endpoint<Protocol>>) {
         using init = impl::net::resolve_endpoint<Protocol>;
         return impl::operation::initiate_on<typename init::signature>(*this, std::forward<Token>(token),
                                                                       init(core_, e));

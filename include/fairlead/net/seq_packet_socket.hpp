@@ -45,7 +45,18 @@ template <class Inner> struct flagged_transfer : impl::operation::primitive<flag
         *o.out = static_cast<int>(o.result.flags);
         return Inner::take(o);
     }
-    void block(std::tuple<error_code, std::size_t>& v) const noexcept {
+    template <class Way> void settle(Way way) const noexcept(!std::is_same_v<Way, impl::operation::copies_at_once>)
+        requires requires(Inner const& i) { i.settle(way); }
+    {
+        inner.settle(way);
+    }
+    bool lacks_memory() const noexcept
+        requires impl::operation::may_lack_memory<Inner>
+    {
+        return inner.lacks_memory();
+    }
+    void block(std::tuple<error_code, std::size_t>& v) const noexcept(impl::operation::nothrow_performed<Inner>) {
+        impl::operation::settle_to_perform(inner);
         record o;
         prepare(o);
         inner.engine->descriptors().perform(o, inner.may_wait);
@@ -131,11 +142,13 @@ public:
     /// Source     man 2 recvmsg
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
         requires(!std::convertible_to<Token, message_flags>)
-    decltype(auto) async_receive(Buffers const& into, message_flags& out_flags, Token&& token = {}) {
+    decltype(auto) async_receive(Buffers const& into, message_flags& out_flags,
+                                 Token&& token = {}) noexcept(nothrow_receive<Token, Buffers>) {
         return async_receive(into, 0, out_flags, std::forward<Token>(token));
     }
-    template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>> decltype(auto)
-    async_receive(Buffers const& into, message_flags in_flags, message_flags& out_flags, Token&& token = {}) {
+    template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<Executor>>
+    decltype(auto) async_receive(Buffers const& into, message_flags in_flags, message_flags& out_flags,
+                                 Token&& token = {}) noexcept(nothrow_receive<Token, Buffers>) {
         return impl::operation::initiate_on<void(error_code, std::size_t)>(*this, std::forward<Token>(token),
                                                                            receiving(into, in_flags, out_flags));
     }
@@ -167,7 +180,10 @@ public:
     }
 
 private:
-    template <class Buffers> auto receiving(Buffers const& into, message_flags in_flags, message_flags& out_flags) {
+    template <class Token, class Buffers> static constexpr bool nothrow_receive =
+        impl::net::nothrow_transfer<Token, Buffers>;
+    template <class Buffers>
+    auto receiving(Buffers const& into, message_flags in_flags, message_flags& out_flags) noexcept {
         auto inner = impl::net::make_transfer(core_, io::kind::receive, into, in_flags);
         if constexpr (impl::base::waits_only<Buffers>) {
             out_flags = 0; // There is no packet yet that could have any.

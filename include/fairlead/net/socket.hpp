@@ -65,7 +65,8 @@ template <class Derived, class Values = std::tuple<error_code, std::size_t>> str
     using record = io::io_op;
 
     static Values take(record& o) noexcept { return {operation::to_error_code(o.result.error), o.result.n}; }
-    void block(Values& v) const noexcept {
+    void block(Values& v) const noexcept(operation::nothrow_performed<Derived>) {
+        operation::settle_to_perform(static_cast<Derived const&>(*this));
         auto const& self = static_cast<Derived const&>(*this);
         record o;
         self.prepare(o);
@@ -110,7 +111,7 @@ struct transfer : any_transfer<transfer> {
 static_assert(sizeof(transfer) <= async_op<stream_signature>::storage_size);
 
 /// As transfer, with several buffers.
-struct sequence_transfer : any_transfer<sequence_transfer> {
+struct sequence_transfer : any_transfer<sequence_transfer>, with_slices<sequence_transfer> {
     io_loop* engine;
     io::handle handle;
     slice_list slices;
@@ -118,7 +119,7 @@ struct sequence_transfer : any_transfer<sequence_transfer> {
     io::kind kind;
     bool may_wait;
 
-    template <class Buffers> sequence_transfer(socket_core const& s, io::kind k, Buffers const& buffers, int f)
+    template <class Buffers> sequence_transfer(socket_core const& s, io::kind k, Buffers const& buffers, int f) noexcept
         : engine(s.engine),
           handle(s.handle),
           slices(buffers),
@@ -194,8 +195,7 @@ constexpr io::kind readiness_for(io::kind k, int flags) noexcept {
 
 /// Chooses at compile time between one buffer, several, and none but readiness.
 template <class Buffers>
-auto make_transfer(socket_core const& s, io::kind k, Buffers const& buffers,
-                   int flags = 0) noexcept(base::is_single_buffer<Buffers> || base::waits_only<Buffers>) {
+auto make_transfer(socket_core const& s, io::kind k, Buffers const& buffers, int flags = 0) noexcept {
     if constexpr (base::waits_only<Buffers>) {
         return readiness<std::size_t>(s, readiness_for(k, flags));
     } else if constexpr (base::is_single_buffer<Buffers>) {

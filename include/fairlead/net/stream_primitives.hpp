@@ -72,6 +72,7 @@ template <class Derived, class Signature> struct stream_primitive : operation::p
             o.of->release();
     }
     void block(values& v) const {
+        operation::settle_to_perform(static_cast<Derived const&>(*this));
         stream_op o;
         static_cast<Derived const&>(*this).prepare(o);
         if (o.is_socket)
@@ -120,10 +121,10 @@ struct stream_transfer : any_stream_transfer<stream_transfer> {
 static_assert(sizeof(stream_transfer) <= async_op<stream_signature>::storage_size);
 
 /// With several.
-struct stream_sequence : any_stream_transfer<stream_sequence> {
+struct stream_sequence : any_stream_transfer<stream_sequence>, with_slices<stream_sequence> {
     slice_list slices;
 
-    template <class Buffers> stream_sequence(byte_stream& s, io::kind k, Buffers const& buffers)
+    template <class Buffers> stream_sequence(byte_stream& s, io::kind k, Buffers const& buffers) noexcept
         : any_stream_transfer(s, k),
           slices(buffers) {}
     void prepare(stream_op& o) const noexcept { set(o, slices.data()); }
@@ -172,8 +173,7 @@ struct stream_shutdown : stream_primitive<stream_shutdown, error_signature> {
 };
 
 /// Chooses at compile time between one buffer and several.
-template <class Buffers> auto make_stream_transfer(byte_stream& s, io::kind k,
-                                                   Buffers const& buffers) noexcept(base::is_single_buffer<Buffers>) {
+template <class Buffers> auto make_stream_transfer(byte_stream& s, io::kind k, Buffers const& buffers) noexcept {
     if constexpr (base::is_single_buffer<Buffers>) {
         auto const b = base::single_buffer<const_buffer>(buffers);
         return stream_transfer(s, k, const_cast<void*>(b.data()), b.size());

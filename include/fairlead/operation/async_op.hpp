@@ -209,7 +209,8 @@ public:
 
     template <class Init>
         requires(!std::same_as<std::decay_t<Init>, async_op>)
-    FAIRLEAD_ALWAYS_INLINE explicit async_op(Init&& init) noexcept(inside<std::decay_t<Init>>) {
+    FAIRLEAD_ALWAYS_INLINE explicit async_op(Init&& init) noexcept(
+        std::is_nothrow_constructible_v<std::decay_t<Init>, Init>) {
         using init_type = std::decay_t<Init>;
         void* place = storage_;
         functions_ = impl::operation::find_table<init_type, Storage, Args...>();
@@ -220,7 +221,7 @@ public:
     }
     template <std::size_t Larger>
         requires(Larger > Storage)
-    async_op(async_op<R(Args...), Larger>&& other)
+    async_op(async_op<R(Args...), Larger>&& other) noexcept
         : async_op(typename async_op<R(Args...), Larger>::initiation{std::move(other)}) {}
     async_op(async_op&& other) noexcept : async_op(std::move(other), where_it_is_started()) {}
     async_op& operator=(async_op&&) = delete;
@@ -395,15 +396,13 @@ private:
 
 /// The type that use_await and deferred make of an initiation.
 template <class Signature, class Init> using async_op_of = async_op<Signature, storage_for<std::decay_t<Init>>()>;
-template <class Init, class Signature> inline constexpr bool nothrow_async_op =
-    async_op_of<Signature, Init>::template inside<Init>;
 
-template <primitive_initiation Init> inline constexpr bool nothrow_token<use_await_t, Init> =
-    nothrow_async_op<Init, typename Init::signature>;
-template <class Executor, primitive_initiation Init>
-inline constexpr bool nothrow_token<use_awaitable_t<Executor>, Init> = nothrow_token<use_await_t, Init>;
-template <primitive_initiation Init> inline constexpr bool nothrow_token<deferred_t, Init> =
-    nothrow_async_op<Init, typename Init::signature>;
+/// A large initiation takes a block. Without memory for that the operation fails when it is started.
+template <class Init> inline constexpr bool nothrow_token<use_await_t, Init> =
+    std::is_nothrow_move_constructible_v<Init>;
+template <class Executor, class Init> inline constexpr bool nothrow_token<use_awaitable_t<Executor>, Init> =
+    nothrow_token<use_await_t, Init>;
+template <class Init> inline constexpr bool nothrow_token<deferred_t, Init> = nothrow_token<use_await_t, Init>;
 
 } // namespace impl::operation
 
@@ -416,7 +415,7 @@ template <class Signature> class async_result<use_await_t, Signature> {
 public:
     template <class Initiation> FAIRLEAD_ALWAYS_INLINE static impl::operation::async_op_of<Signature, Initiation>
     initiate(Initiation&& initiation,
-             use_await_t) noexcept(impl::operation::nothrow_async_op<std::decay_t<Initiation>, Signature>) {
+             use_await_t) noexcept(std::is_nothrow_constructible_v<std::decay_t<Initiation>, Initiation>) {
         return impl::operation::async_op_of<Signature, Initiation>(std::forward<Initiation>(initiation));
     }
     template <class Initiation, class... Args>

@@ -134,7 +134,8 @@ template <class Token, class Initiation> inline constexpr bool nothrow_token = f
 template <completion_signature Signature, class Token, class Invoker>
     requires(!std::same_as<std::decay_t<Invoker>, impl::operation::overload_probe>)
 FAIRLEAD_ALWAYS_INLINE decltype(auto) completion_token_transform(Token&& token, Invoker&& invoker) noexcept(
-    impl::operation::nothrow_token<std::decay_t<Token>, std::decay_t<Invoker>>) {
+    impl::operation::nothrow_token<std::decay_t<Token>, std::decay_t<Invoker>> &&
+    std::is_nothrow_constructible_v<std::decay_t<Invoker>, Invoker>) {
     using result = async_result<std::decay_t<Token>, Signature>;
     if constexpr (!impl::operation::token_check<std::decay_t<Token>, Signature>::valid) {
         return impl::operation::refused_token<Signature>();

@@ -7,6 +7,7 @@
 
 #include <fairlead/base/maybe.hpp>
 #include <fairlead/operation/async_op.hpp>
+#include <fairlead/operation/copied_arguments.hpp>
 #include <fairlead/operation/initiation_around.hpp>
 
 #include <type_traits>
@@ -110,12 +111,43 @@ call_initiate_elsewhere(Object const& object, Token&& token,
     return initiate_elsewhere<Signature>(object, std::forward<Token>(token), std::move(primitive));
 }
 
+template <class Primitive> inline constexpr bool fits_into_registers =
+    std::is_trivially_copyable_v<Primitive> && sizeof(Primitive) <= 2 * sizeof(void*);
+/// Tokens whose result is an async_op that holds the primitive itself.
+template <class Token, class Primitive> inline constexpr bool keeps_primitive = false;
+template <class Primitive> inline constexpr bool keeps_primitive<use_await_t, Primitive> =
+    lies_inside<Primitive, storage_for<Primitive>()> && !fits_into_registers<Primitive>;
+template <class Executor, class Primitive> inline constexpr bool keeps_primitive<use_awaitable_t<Executor>, Primitive> =
+    keeps_primitive<use_await_t, Primitive>;
+template <class Primitive> inline constexpr bool keeps_primitive<deferred_t, Primitive> =
+    keeps_primitive<use_await_t, Primitive>;
+
+/// Gives the primitive in `op` the executor of the object. The op has all that this needs. So a coroutine has no
+/// temporary in its frame, where clang would put the arguments of another function.
+template <class Primitive, class Op, class Object>
+FAIRLEAD_NOINLINE void go_elsewhere(Op& op, Object const& object) noexcept {
+    using initiation = primitive_elsewhere<Primitive, typename Object::executor_type>;
+    initiation elsewhere{{std::move(*static_cast<Primitive*>(op_access::storage(op)))}, object.get_executor()};
+    op.~Op();
+    ::new (static_cast<void*>(std::addressof(op))) Op(std::move(elsewhere));
+}
+
+template <class Signature, class Object, class Primitive> FAIRLEAD_ALWAYS_INLINE async_op_of<Signature, Primitive>
+keep_primitive(Object const& object,
+               Primitive&& primitive) noexcept(std::is_nothrow_constructible_v<std::decay_t<Primitive>, Primitive>) {
+    async_op_of<Signature, Primitive> op(std::forward<Primitive>(primitive));
+    if (!object.runs_handlers()) [[unlikely]]
+        go_elsewhere<std::decay_t<Primitive>>(op, object);
+    return op;
+}
+
 /// Starts `primitive` for `object`. The object has an executor. It says by runs_handlers() whether a handler is on that
 /// executor when it is called where its op completes.
 template <class Signature, class Object, class Token, class Primitive> decltype(auto)
 initiate_on(Object const& object, Token&& token,
             Primitive&& primitive) noexcept(nothrow_token<std::decay_t<Token>, std::decay_t<Primitive>>) {
     using primitive_type = std::decay_t<Primitive>;
+    settle_copies<Token, Signature>(primitive);
     if constexpr (!token_check<std::decay_t<Token>, Signature>::valid) {
         return refused_token<Signature>();
     } else if constexpr (no_token<Token, Signature> && !own_overload::present<Token, Signature>) {
@@ -123,11 +155,13 @@ initiate_on(Object const& object, Token&& token,
         return refused_token<Signature>();
     } else if constexpr (exec::always_loop<typename Object::executor_type>) {
         return completion_token_transform<Signature>(std::forward<Token>(token), std::forward<Primitive>(primitive));
+    } else if constexpr (keeps_primitive<std::decay_t<Token>, primitive_type>) {
+        return keep_primitive<Signature>(object, std::forward<Primitive>(primitive));
     } else {
         if (object.runs_handlers()) [[likely]]
             return completion_token_transform<Signature>(std::forward<Token>(token),
                                                          std::forward<Primitive>(primitive));
-        if constexpr (std::is_trivially_copyable_v<primitive_type> && sizeof(primitive_type) <= 2 * sizeof(void*))
+        if constexpr (fits_into_registers<primitive_type>)
             return call_initiate_elsewhere<Signature>(object, std::forward<Token>(token), primitive_type(primitive));
         else
             return initiate_elsewhere<Signature>(object, std::forward<Token>(token),

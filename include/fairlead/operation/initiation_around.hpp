@@ -18,6 +18,11 @@ template <class Initiation> struct initiation_around {
     {
         return executor_of(initiation);
     }
+    bool lacks_memory() const noexcept
+        requires may_lack_memory<Initiation>
+    {
+        return initiation.lacks_memory();
+    }
     std::string describe() const
         requires requires { initiation.describe(); }
     {

@@ -509,29 +509,44 @@ template <class Init, class... Args> struct generic_functions
                                               takes_requests<Init>()};
 };
 
-/// An initiation too large for an async_op, or one whose move may throw, in a counted block of the recycler.
+/// An initiation too large for an async_op, or one whose move may throw, in a counted block of the recycler. Without
+/// memory it has none. Nothing else says so: an operation that needs no block has nothing to ask (P0055R1: initiating
+/// functions are noexcept).
 template <class Init> class boxed_initiation {
 public:
-    template <class I> explicit boxed_initiation(std::in_place_t, I&& i) {
-        void* block = exec::recycle_allocate(sizeof(Init));
-        try {
-            init_ = ::new (block) Init(std::forward<I>(i));
-        } catch (...) {
-            exec::recycle_free(block);
-            throw;
+    template <class I>
+    FAIRLEAD_ALWAYS_INLINE explicit boxed_initiation(std::in_place_t,
+                                                     I&& i) noexcept(std::is_nothrow_constructible_v<Init, I>) {
+        void* const block = exec::recycle_take_or_null(sizeof(Init));
+        if constexpr (std::is_nothrow_constructible_v<Init, I>) {
+            init_ = block ? ::new (block) Init(std::forward<I>(i)) : nullptr;
+            if constexpr (may_lack_memory<Init>)
+                if (block && init_->lacks_memory()) [[unlikely]]
+                    drop();
+        } else {
+            try {
+                init_ = block ? ::new (block) Init(std::forward<I>(i)) : nullptr;
+            } catch (...) {
+                exec::recycle_free(block);
+                throw;
+            }
         }
     }
     boxed_initiation(boxed_initiation&& other) noexcept : init_(base::taken_from(other.init_)) {}
     boxed_initiation& operator=(boxed_initiation&&) = delete;
     ~boxed_initiation() {
-        if (init_) {
-            init_->~Init();
-            exec::recycle_free(init_);
-        }
+        if (init_)
+            drop();
     }
-    Init& operator*() const noexcept { return *init_; }
+    /// Null: there was no memory.
+    Init* get() const noexcept { return init_; }
 
 private:
+    void drop() noexcept {
+        init_->~Init();
+        exec::recycle_free(base::taken_from(init_));
+    }
+
     Init* init_;
 };
 
@@ -541,25 +556,40 @@ template <template <class, class...> class Base, class Init, class... Args> stru
     using functions_type = typename base::functions_type;
     using values = typename base::values;
     using box = boxed_initiation<Init>;
-    static void* inner(void* p) noexcept { return &**std::launder(static_cast<box*>(p)); }
+    static void* inner_or_null(void const* p) noexcept {
+        return std::launder(static_cast<box*>(const_cast<void*>(p)))->get();
+    }
+    /// Of an operation that starts.
+    static void* inner_to_start(void* p) {
+        if (void* const i = inner_or_null(p)) [[likely]]
+            return i;
+        start_without_memory();
+    }
     static void relocate(void* from, void* to) noexcept {
         auto* b = std::launder(static_cast<box*>(from));
         ::new (to) box(std::move(*b));
         b->~box();
     }
     static void destroy(void* p) noexcept { std::launder(static_cast<box*>(p))->~box(); }
-    static loop* home(void const* p) noexcept { return base::home(inner(const_cast<void*>(p))); }
-    static any_io_executor executor(void const* p) { return base::functions.executor(inner(const_cast<void*>(p))); }
-    static step try_step(void* p, await_record& r) { return base::try_step(inner(p), r); }
-    static bool start_await(void* p, await_record& r) { return base::start_await(inner(p), r); }
-    static values take(void* p, await_record& r) { return base::take(inner(p), r); }
-    static void start(void* p, handler_ref<std::decay_t<Args>...> h) { base::start(inner(p), h); }
-    static values block(void* p) { return base::functions.block(inner(p)); }
+    static loop* home(void const* p) noexcept {
+        void* const i = inner_or_null(p);
+        return i ? base::home(i) : nullptr;
+    }
+    static any_io_executor executor(void const* p) {
+        void* const i = inner_or_null(p);
+        return i ? base::functions.executor(i) : any_io_executor();
+    }
+    static step try_step(void* p, await_record& r) { return base::try_step(inner_to_start(p), r); }
+    static bool start_await(void* p, await_record& r) { return base::start_await(inner_to_start(p), r); }
+    static void start(void* p, handler_ref<std::decay_t<Args>...> h) { base::start(inner_to_start(p), h); }
+    static values block(void* p) { return base::functions.block(inner_to_start(p)); }
+    // Of an operation that has been started.
+    static values take(void* p, await_record& r) { return base::take(inner_or_null(p), r); }
     static std::string describe(void const* p, await_record const& r) {
-        return base::functions.describe(inner(const_cast<void*>(p)), r);
+        return base::functions.describe(inner_or_null(p), r);
     }
     static void cancel(void* p, await_record& r, cancellation_type type) noexcept {
-        base::functions.cancel(inner(p), r, type);
+        base::functions.cancel(inner_or_null(p), r, type);
     }
     static constexpr functions_type functions{&relocate,
                                               &destroy,

@@ -75,6 +75,15 @@ Values perform_blocking(I& i) {
     }
 }
 
+/// Initiations that copied their arguments without an exception, and say whether there was memory for that.
+template <class Init>
+concept may_lack_memory = requires(Init const& i) {
+    { i.lacks_memory() } -> std::same_as<bool>;
+};
+
+/// Throws std::bad_alloc: an operation that there was no memory for is started.
+[[noreturn]] FAIRLEAD_EXPORT void start_without_memory();
+
 // ---- primitives (operation/initiate.hpp)
 
 template <class Init>

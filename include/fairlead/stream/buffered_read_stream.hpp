@@ -110,7 +110,8 @@ public:
     /// Allocates  on our sockets nothing awaited, into one buffer; otherwise, with no bytes there, one counted block
     /// Source     Asio, buffered_read_stream::async_read_some
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<executor_type>>
-    decltype(auto) async_read_some(Buffers const& into, Token&& token = {}) {
+    decltype(auto) async_read_some(Buffers const& into, Token&& token = {}) noexcept(
+        impl::stream::nothrow_buffered<Token, read_step<Buffers>> && std::is_nothrow_copy_constructible_v<Buffers>) {
         return impl::stream::start_buffered(read_step<Buffers>{{&store_, into}, this}, std::forward<Token>(token));
     }
     /// Reads ahead, into the space that is left in the buffer.
@@ -122,7 +123,8 @@ public:
     /// Threads    one reader plus one writer; otherwise unsynchronised
     /// Allocates  on our sockets nothing awaited; otherwise one counted block
     /// Source     Asio, buffered_read_stream::async_fill
-    template <class Token = default_completion_token_t<executor_type>> decltype(auto) async_fill(Token&& token = {}) {
+    template <class Token = default_completion_token_t<executor_type>>
+    decltype(auto) async_fill(Token&& token = {}) noexcept(impl::stream::nothrow_buffered<Token, fill_step>) {
         return impl::stream::start_buffered(fill_step{{&store_}, this}, std::forward<Token>(token));
     }
 
@@ -164,7 +166,8 @@ public:
     /// Threads    one reader plus one writer; otherwise unsynchronised
     /// Allocates  as the stream's
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<executor_type>>
-    decltype(auto) async_write_some(Buffers const& from, Token&& token = {}) {
+    decltype(auto) async_write_some(Buffers const& from, Token&& token = {}) noexcept(
+        noexcept(next_layer_.async_write_some(from, std::forward<Token>(token)))) {
         return next_layer_.async_write_some(from, std::forward<Token>(token));
     }
     template <const_buffer_sequence Buffers> std::size_t write_some(Buffers const& from) {

@@ -66,7 +66,8 @@ public:
     /// Allocates  on our sockets nothing awaited, into one buffer; otherwise, with no bytes there, one counted block
     /// Source     Asio, buffered_stream::async_read_some
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<executor_type>>
-    decltype(auto) async_read_some(Buffers const& into, Token&& token = {}) {
+    decltype(auto) async_read_some(Buffers const& into, Token&& token = {}) noexcept(noexcept(
+        std::declval<decltype(buffered_stream::reader_)&>().async_read_some(into, std::forward<Token>(token)))) {
         return reader_.async_read_some(into, std::forward<Token>(token));
     }
     /// Reads ahead, into the space that is left in the buffer.
@@ -78,7 +79,9 @@ public:
     /// Threads    one reader plus one writer; otherwise unsynchronised
     /// Allocates  on our sockets nothing awaited; otherwise one counted block
     /// Source     Asio, buffered_stream::async_fill
-    template <class Token = default_completion_token_t<executor_type>> decltype(auto) async_fill(Token&& token = {}) {
+    template <class Token = default_completion_token_t<executor_type>>
+    decltype(auto) async_fill(Token&& token = {}) noexcept(
+        noexcept(std::declval<decltype(buffered_stream::reader_)&>().async_fill(std::forward<Token>(token)))) {
         return reader_.async_fill(std::forward<Token>(token));
     }
     /// Puts bytes of `from` into the buffer. When it is full, what is in there is written first.
@@ -91,7 +94,8 @@ public:
     /// Allocates  on our sockets nothing awaited, of one buffer; otherwise, with no space, as async_write of a handler
     /// Source     Asio, buffered_stream::async_write_some
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<executor_type>>
-    decltype(auto) async_write_some(Buffers const& from, Token&& token = {}) {
+    decltype(auto) async_write_some(Buffers const& from, Token&& token = {}) noexcept(noexcept(
+        std::declval<decltype(buffered_stream::writer_)&>().async_write_some(from, std::forward<Token>(token)))) {
         return writer_.async_write_some(from, std::forward<Token>(token));
     }
     /// Writes all that is in the buffer.
@@ -103,7 +107,9 @@ public:
     /// Threads    one reader plus one writer; otherwise unsynchronised
     /// Allocates  on our sockets nothing awaited; otherwise as async_write of a handler
     /// Source     Asio, buffered_stream::async_flush
-    template <class Token = default_completion_token_t<executor_type>> decltype(auto) async_flush(Token&& token = {}) {
+    template <class Token = default_completion_token_t<executor_type>>
+    decltype(auto) async_flush(Token&& token = {}) noexcept(
+        noexcept(std::declval<decltype(buffered_stream::writer_)&>().async_flush(std::forward<Token>(token)))) {
         return writer_.async_flush(std::forward<Token>(token));
     }
 

@@ -111,7 +111,8 @@ public:
     /// Allocates  on our sockets nothing awaited, of one buffer; otherwise, with no space, as async_write of a handler
     /// Source     Asio, buffered_write_stream::async_write_some
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<executor_type>>
-    decltype(auto) async_write_some(Buffers const& from, Token&& token = {}) {
+    decltype(auto) async_write_some(Buffers const& from, Token&& token = {}) noexcept(
+        impl::stream::nothrow_buffered<Token, write_step<Buffers>> && std::is_nothrow_copy_constructible_v<Buffers>) {
         return impl::stream::start_buffered(write_step<Buffers>{{&store_, from}, this}, std::forward<Token>(token));
     }
     /// Writes all that is in the buffer.
@@ -123,7 +124,8 @@ public:
     /// Threads    one reader plus one writer; otherwise unsynchronised
     /// Allocates  on our sockets nothing awaited; otherwise as async_write of a handler
     /// Source     Asio, buffered_write_stream::async_flush
-    template <class Token = default_completion_token_t<executor_type>> decltype(auto) async_flush(Token&& token = {}) {
+    template <class Token = default_completion_token_t<executor_type>>
+    decltype(auto) async_flush(Token&& token = {}) noexcept(impl::stream::nothrow_buffered<Token, flush_step>) {
         return impl::stream::start_buffered(flush_step{{&store_}, this}, std::forward<Token>(token));
     }
 
@@ -144,7 +146,8 @@ public:
     /// Threads    one reader plus one writer; otherwise unsynchronised
     /// Allocates  as the stream's
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<executor_type>>
-    decltype(auto) async_read_some(Buffers const& into, Token&& token = {}) {
+    decltype(auto) async_read_some(Buffers const& into, Token&& token = {}) noexcept(
+        noexcept(next_layer_.async_read_some(into, std::forward<Token>(token)))) {
         return next_layer_.async_read_some(into, std::forward<Token>(token));
     }
     template <mutable_buffer_sequence Buffers> std::size_t read_some(Buffers const& into) {

@@ -8,16 +8,23 @@
 namespace fairlead {
 namespace impl::stream {
 
-template <class Condition, class Stream, class Buffers>
-auto read_initiation(Stream& s, Buffers const& into, Condition c) {
+template <class Condition, class Stream, class Buffers> inline constexpr bool nothrow_read_all = true;
+template <class Stream, class Buffers>
+    requires requires(Stream& s, Buffers const& b) { s.read_all_initiation(b); }
+inline constexpr bool nothrow_read_all<transfer_all_t, Stream, Buffers> =
+    base::is_single_buffer<Buffers> ||
+    noexcept(std::declval<Stream&>().read_all_initiation(std::declval<Buffers const&>()));
+template <class Condition, class Stream, class Buffers> auto
+read_initiation(Stream& s, Buffers const& into, Condition c) noexcept(std::is_nothrow_move_constructible_v<Condition> &&
+                                                                      nothrow_read_all<Condition, Stream, Buffers>) {
     if constexpr (std::is_same_v<Condition, transfer_all_t> && requires { s.read_all_initiation(into); })
         return s.read_all_initiation(into);
     else
         return transfer_initiation<read_direction, Stream, rest_of<mutable_buffer, Buffers>, Condition>{
             &s, make_rest<mutable_buffer>(into), std::move(c)};
 }
-template <class Stream, class Buffers> using read_all_type =
-    decltype(read_initiation(std::declval<Stream&>(), std::declval<Buffers const&>(), transfer_all_t()));
+template <class Stream, class Buffers, class Condition = transfer_all_t> using read_all_type =
+    decltype(read_initiation(std::declval<Stream&>(), std::declval<Buffers const&>(), std::declval<Condition>()));
 
 /// Where the next read into a dynamic buffer goes: both versions of the concept behind two functions.
 template <class Buffer> mutable_buffer dynamic_prepare(Buffer& b, std::size_t n) {
@@ -152,15 +159,16 @@ template <async_read_stream Stream, mutable_buffer_sequence Buffers,
     requires(!impl::stream::completion_condition<std::decay_t<Token>>)
 decltype(auto) async_read(Stream& stream, Buffers const& into, Token&& token = {}) noexcept(
     impl::operation::nothrow_token<std::decay_t<Token>, impl::stream::read_all_type<Stream, Buffers>> &&
-    impl::base::is_single_buffer<Buffers>) {
-    return completion_token_transform<void(error_code, std::size_t)>(
+    impl::stream::nothrow_read_all<impl::stream::transfer_all_t, Stream, Buffers>) {
+    return impl::stream::start_settled<void(error_code, std::size_t)>(
         std::forward<Token>(token), impl::stream::read_initiation(stream, into, impl::stream::transfer_all_t()));
 }
 /// The same operation, until `condition(ec, bytes_so_far)` says 0, or true.
 template <async_read_stream Stream, mutable_buffer_sequence Buffers, impl::stream::completion_condition Condition,
           class Token = impl::operation::default_token_of<Stream>>
-decltype(auto) async_read(Stream& stream, Buffers const& into, Condition condition, Token&& token = {}) {
-    return completion_token_transform<void(error_code, std::size_t)>(
+decltype(auto) async_read(Stream& stream, Buffers const& into, Condition condition, Token&& token = {}) noexcept(
+    impl::operation::nothrow_token<std::decay_t<Token>, impl::stream::read_all_type<Stream, Buffers, Condition>>) {
+    return impl::stream::start_settled<void(error_code, std::size_t)>(
         std::forward<Token>(token), impl::stream::read_initiation(stream, into, std::move(condition)));
 }
 /// Appends to a dynamic buffer until it has max_size() bytes (which is no error), or an error.
@@ -175,14 +183,17 @@ decltype(auto) async_read(Stream& stream, Buffers const& into, Condition conditi
 template <async_read_stream Stream, impl::stream::dynamic_buffer_type Buffer,
           class Token = impl::operation::default_token_of<Stream>>
     requires(!impl::stream::completion_condition<std::decay_t<Token>>)
-decltype(auto) async_read(Stream& stream, Buffer into, Token&& token = {}) {
+decltype(auto) async_read(Stream& stream, Buffer into, Token&& token = {}) noexcept(
+    impl::operation::nothrow_token<std::decay_t<Token>,
+                                   impl::stream::read_dynamic<Stream, Buffer, impl::stream::transfer_all_t>>) {
     return completion_token_transform<void(error_code, std::size_t)>(
         std::forward<Token>(token),
         impl::stream::read_dynamic<Stream, Buffer, impl::stream::transfer_all_t>{&stream, std::move(into), {}});
 }
 template <async_read_stream Stream, impl::stream::dynamic_buffer_type Buffer,
           impl::stream::completion_condition Condition, class Token = impl::operation::default_token_of<Stream>>
-decltype(auto) async_read(Stream& stream, Buffer into, Condition condition, Token&& token = {}) {
+decltype(auto) async_read(Stream& stream, Buffer into, Condition condition, Token&& token = {}) noexcept(
+    impl::operation::nothrow_token<std::decay_t<Token>, impl::stream::read_dynamic<Stream, Buffer, Condition>>) {
     return completion_token_transform<void(error_code, std::size_t)>(
         std::forward<Token>(token),
         impl::stream::read_dynamic<Stream, Buffer, Condition>{&stream, std::move(into), std::move(condition)});

@@ -116,21 +116,40 @@ private:
 };
 static_assert(std::is_trivially_copyable_v<literal_delimiter<2>> && sizeof(literal_delimiter<2>) == 8);
 
-/// A string of any length, in eight bytes too: one that is too long for a short_delimiter lies in a block of the
-/// recycler.
-class delimiter {
+/// A string of any length, in eight bytes too: one that is too long for a short_delimiter lies in a block of `Memory`.
+template <class Memory> class basic_delimiter {
 public:
-    explicit delimiter(std::string_view s)
-        : text_(s.size() <= short_delimiter::most ? short_delimiter(s) : outside(s)) {}
-    delimiter(delimiter&& other) noexcept : text_(std::exchange(other.text_, short_delimiter(0))) {}
-    delimiter& operator=(delimiter&&) = delete;
-    ~delimiter() {
+    FAIRLEAD_ALWAYS_INLINE explicit basic_delimiter(std::string_view s, Memory memory = {})
+        : text_(s.size() <= short_delimiter::most ? short_delimiter(s)
+                                                  : outside(memory.allocate(bytes_for(s.size())), s)),
+          memory_(std::move(memory)) {}
+    basic_delimiter(short_delimiter s, Memory memory) noexcept : text_(s), memory_(std::move(memory)) {}
+    /// Without memory nothing is found.
+    FAIRLEAD_ALWAYS_INLINE basic_delimiter(std::string_view s, operation::copies_without_exception) noexcept
+        : text_(s.size() <= short_delimiter::most ? short_delimiter(s)
+                                                  : outside(exec::recycle_take_or_null(bytes_for(s.size())), s)) {}
+    basic_delimiter(basic_delimiter&& other) noexcept
+        : text_(std::exchange(other.text_, short_delimiter(0))),
+          memory_(other.memory_) {}
+    basic_delimiter& operator=(basic_delimiter&&) = delete;
+    FAIRLEAD_ALWAYS_INLINE ~basic_delimiter() { give_back(); }
+    /// Before the handler is called.
+    FAIRLEAD_ALWAYS_INLINE void give_back() noexcept {
         if (is_outside()) [[unlikely]]
-            exec::recycle_free(block());
+            free_outside();
     }
 
     FAIRLEAD_ALWAYS_INLINE bool find(std::string_view text, std::size_t from, std::size_t& n) const noexcept {
         return is_outside() ? find_outside(text, from, n) : text_.find(text, from, n);
+    }
+    bool lacks_memory() const noexcept { return is_outside() && !block(); }
+    /// A copy of it in the memory of `h`.
+    template <class Handler> auto start_for(Handler const& h) const {
+        auto memory = operation::memory_of(h);
+        using type = basic_delimiter<decltype(memory)>;
+        if (!is_outside())
+            return type(text_, std::move(memory));
+        return type(view_outside(), std::move(memory));
     }
     std::size_t kept() const noexcept { return (is_outside() ? view_outside().size() : text_.size()) - 1; }
 
@@ -138,11 +157,14 @@ private:
     static constexpr std::size_t number_outside = 0xff; // and then the address of the block
     static constexpr std::uint64_t address_bits = ~(std::uint64_t{number_outside} << 56);
 
-    static short_delimiter outside(std::string_view s) {
-        auto* const block = static_cast<char*>(exec::recycle_allocate(sizeof(std::size_t) + s.size()));
+    static constexpr std::size_t bytes_for(std::size_t n) noexcept { return sizeof(std::size_t) + n; }
+    static short_delimiter outside(void* p, std::string_view s) noexcept {
+        auto* const block = static_cast<char*>(p);
         auto const n = s.size();
-        std::memcpy(block, &n, sizeof n);
-        std::memcpy(block + sizeof n, s.data(), n);
+        if (block) [[likely]] {
+            std::memcpy(block, &n, sizeof n);
+            std::memcpy(block + sizeof n, s.data(), n);
+        }
         return short_delimiter(reinterpret_cast<std::uintptr_t>(block) |
                                ~address_bits); // A user-space address has 47 bits.
     }
@@ -151,19 +173,63 @@ private:
         return reinterpret_cast<char*>(static_cast<std::uintptr_t>(text_.word() & address_bits));
     }
     std::string_view view_outside() const noexcept {
+        if (!block())
+            return {};
         std::size_t n;
         std::memcpy(&n, block(), sizeof n);
         return {block() + sizeof n, n};
     }
     FAIRLEAD_NOINLINE bool find_outside(std::string_view text, std::size_t from, std::size_t& n) const noexcept {
+        if (!block())
+            return false;
         auto const wanted = view_outside();
         auto const at = text.find(wanted, from);
         n = at + wanted.size();
         return at != std::string_view::npos;
     }
+    FAIRLEAD_NOINLINE void free_outside() noexcept {
+        if (block())
+            memory_.give_back(block(), bytes_for(view_outside().size()));
+        text_ = short_delimiter(0);
+    }
     short_delimiter text_;
+    [[no_unique_address]] Memory memory_;
 };
+using delimiter = basic_delimiter<operation::library_memory>;
 static_assert(sizeof(delimiter) == 8);
+
+/// One that lies where the caller has it, until there is a handler with memory for it.
+struct callers_delimiter {
+    std::string_view text;
+
+    bool find(std::string_view in, std::size_t from, std::size_t& n) const noexcept {
+        auto const at = in.find(text, from);
+        n = at + text.size();
+        return at != std::string_view::npos;
+    }
+    std::size_t kept() const noexcept { return text.size() - 1; }
+    template <class Handler> auto start_for(Handler const& h) const {
+        auto memory = operation::memory_of(h);
+        return basic_delimiter<decltype(memory)>(text, std::move(memory));
+    }
+};
+template <class Way> FAIRLEAD_ALWAYS_INLINE auto
+make_delimiter(std::string_view s, Way) noexcept(!std::is_same_v<Way, operation::copies_at_once>) {
+    if constexpr (std::is_same_v<Way, operation::copies_from_handler>)
+        return callers_delimiter{s};
+    else if constexpr (std::is_same_v<Way, operation::copies_without_exception>)
+        return delimiter(s, Way());
+    else
+        return delimiter(s);
+}
+/// The delimiter of an operation that starts, in the memory of `h`.
+template <class Handler, class Delimiter>
+decltype(auto) delimiter_for([[maybe_unused]] Handler const& h, Delimiter& d) {
+    if constexpr (!operation::keeps_copies<Handler> && requires { d.start_for(h); })
+        return d.start_for(h);
+    else
+        return std::move(d);
+}
 
 using until_values = std::tuple<error_code, std::size_t>;
 
@@ -225,20 +291,20 @@ bool find_delimiter(Buffer const& data, Match& match, std::size_t& from, op_resu
 template <class Stream, class Buffer, class Delimiter, class Handler> struct read_until_op
     : operation::composed_cancellation<Handler> {
     Stream* stream;
+    Handler handler;
     Buffer data;
-    Delimiter wanted;
+    Delimiter wanted; ///< goes before the handler, whose allocator it may need
     std::size_t searched;
     std::size_t prepared;
-    Handler handler;
 
     template <class H> read_until_op(Stream* s, Buffer b, Delimiter d, std::size_t already, H&& h)
         : operation::composed_cancellation<Handler>(h, enable_partial_cancellation()),
           stream(s),
+          handler(std::forward<H>(h)),
           data(std::move(b)),
           wanted(std::move(d)),
           searched(already),
-          prepared(0),
-          handler(std::forward<H>(h)) {}
+          prepared(0) {}
     void operator()(error_code ec, std::size_t n) {
         op_result r;
         dynamic_commit(data, prepared, n);
@@ -253,6 +319,8 @@ template <class Stream, class Buffer, class Delimiter, class Handler> struct rea
     }
     void complete(error_code ec, std::size_t n) {
         this->end_cancellation(handler);
+        if constexpr (requires { wanted.give_back(); })
+            wanted.give_back();
         std::move(handler)(ec, n);
     }
     void next() {
@@ -293,8 +361,12 @@ template <class Stream, class Buffer, class Delimiter> struct read_until_initiat
                                             until_values(operation::to_error_code(r.error), r.n));
             return;
         }
-        read_until_op<Stream, Buffer, Delimiter, std::decay_t<Handler>> o{stream, std::move(data), std::move(wanted),
-                                                                          searched, std::forward<Handler>(handler)};
+        if constexpr (operation::may_lack_memory<Delimiter>)
+            if (wanted.lacks_memory()) [[unlikely]]
+                operation::start_without_memory();
+        auto&& started = delimiter_for(std::as_const(handler), wanted);
+        read_until_op<Stream, Buffer, std::decay_t<decltype(started)>, std::decay_t<Handler>> o{
+            stream, std::move(data), std::move(started), searched, std::forward<Handler>(handler)};
         o.next();
     }
     void block(until_values& v)
@@ -325,6 +397,8 @@ FAIRLEAD_ALWAYS_INLINE decltype(auto) start_read_until(Stream& stream, Buffer&& 
         std::forward<Token>(token), read_until_initiation<Stream, Buffer, Wanted>{&stream, std::forward<Buffer>(into),
                                                                                   std::forward<Wanted>(wanted)});
 }
+template <class Token, class Stream, class Buffer, class Wanted> inline constexpr bool nothrow_read_until =
+    operation::nothrow_token<std::decay_t<Token>, read_until_initiation<Stream, Buffer, Wanted>>;
 template <class Stream, class Buffer, class Wanted>
 std::size_t perform_read_until(Stream& stream, Buffer&& into, Wanted&& wanted, error_code& ec) {
     until_values v;
@@ -359,23 +433,27 @@ template <class T> struct is_match_condition : std::bool_constant < std::is_func
 /// Source     Networking TS [buffer.async.read.until]
 template <async_read_stream Stream, impl::stream::dynamic_buffer_type Buffer,
           class Token = impl::operation::default_token_of<Stream>>
-FAIRLEAD_ALWAYS_INLINE decltype(auto) async_read_until(Stream& stream, Buffer into, std::string_view delimiter,
-                                                       Token&& token = {}) {
-    return impl::stream::start_read_until(stream, std::move(into), impl::stream::delimiter(delimiter),
+FAIRLEAD_ALWAYS_INLINE decltype(auto) async_read_until(
+    Stream& stream, Buffer into, std::string_view delimiter,
+    Token&& token = {}) noexcept(impl::stream::nothrow_read_until<Token, Stream, Buffer, impl::stream::delimiter>) {
+    using copies = impl::operation::copies_of<Token, void(error_code, std::size_t)>;
+    return impl::stream::start_read_until(stream, std::move(into), impl::stream::make_delimiter(delimiter, copies()),
                                           std::forward<Token>(token));
 }
 template <async_read_stream Stream, impl::stream::dynamic_buffer_type Buffer, std::size_t N,
           class Token = impl::operation::default_token_of<Stream>>
     requires(N > 1 && N <= impl::stream::short_delimiter::most + 1)
-FAIRLEAD_ALWAYS_INLINE decltype(auto) async_read_until(Stream& stream, Buffer into, char const (&delimiter)[N],
-                                                       Token&& token = {}) {
+FAIRLEAD_ALWAYS_INLINE decltype(auto)
+async_read_until(Stream& stream, Buffer into, char const (&delimiter)[N], Token&& token = {}) noexcept(
+    impl::stream::nothrow_read_until<Token, Stream, Buffer, impl::stream::literal_delimiter<N - 1>>) {
     return impl::stream::start_read_until(stream, std::move(into), impl::stream::literal_delimiter<N - 1>(delimiter),
                                           std::forward<Token>(token));
 }
 template <async_read_stream Stream, impl::stream::dynamic_buffer_type Buffer,
           class Token = impl::operation::default_token_of<Stream>>
-FAIRLEAD_ALWAYS_INLINE decltype(auto) async_read_until(Stream& stream, Buffer into, char delimiter,
-                                                       Token&& token = {}) {
+FAIRLEAD_ALWAYS_INLINE decltype(auto)
+async_read_until(Stream& stream, Buffer into, char delimiter, Token&& token = {}) noexcept(
+    impl::stream::nothrow_read_until<Token, Stream, Buffer, impl::stream::character_delimiter>) {
     return impl::stream::start_read_until(stream, std::move(into), impl::stream::character_delimiter{delimiter},
                                           std::forward<Token>(token));
 }
@@ -385,7 +463,9 @@ FAIRLEAD_ALWAYS_INLINE decltype(auto) async_read_until(Stream& stream, Buffer in
 /// Allocates  a counted block
 template <async_read_stream Stream, impl::stream::dynamic_buffer_type Buffer,
           impl::stream::match_condition_for<Buffer> Match, class Token = impl::operation::default_token_of<Stream>>
-decltype(auto) async_read_until(Stream& stream, Buffer into, Match match, Token&& token = {}) {
+decltype(auto)
+async_read_until(Stream& stream, Buffer into, Match match,
+                 Token&& token = {}) noexcept(impl::stream::nothrow_read_until<Token, Stream, Buffer, Match>) {
     return impl::stream::start_read_until(stream, std::move(into), std::move(match), std::forward<Token>(token));
 }
 

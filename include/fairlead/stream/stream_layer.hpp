@@ -157,7 +157,10 @@ template <class Step> struct buffered_initiation : Step {
     }
 };
 
-template <class Step, class Token> decltype(auto) start_buffered(Step step, Token&& token) {
+template <class Token, class Step> inline constexpr bool nothrow_buffered =
+    operation::nothrow_token<std::decay_t<Token>, buffered_initiation<Step>>;
+template <class Step, class Token>
+decltype(auto) start_buffered(Step step, Token&& token) noexcept(nothrow_buffered<Token, Step>) {
     return completion_token_transform<void(error_code, std::size_t)>(std::forward<Token>(token),
                                                                      buffered_initiation<Step>(std::move(step)));
 }

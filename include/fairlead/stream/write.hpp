@@ -7,8 +7,16 @@
 namespace fairlead {
 namespace impl::stream {
 
+template <class Condition, class Stream, class Buffers> inline constexpr bool nothrow_write_all = true;
+template <class Stream, class Buffers>
+    requires requires(Stream& s, Buffers const& b) { s.write_all_initiation(b); }
+inline constexpr bool nothrow_write_all<transfer_all_t, Stream, Buffers> =
+    base::is_single_buffer<Buffers> ||
+    noexcept(std::declval<Stream&>().write_all_initiation(std::declval<Buffers const&>()));
 template <class Condition, class Stream, class Buffers>
-auto write_initiation(Stream& s, Buffers const& from, Condition c) {
+auto write_initiation(Stream& s, Buffers const& from,
+                      Condition c) noexcept(std::is_nothrow_move_constructible_v<Condition> &&
+                                            nothrow_write_all<Condition, Stream, Buffers>) {
     // A stream may carry out the whole write as one operation of its own.
     if constexpr (std::is_same_v<Condition, transfer_all_t> && requires { s.write_all_initiation(from); })
         return s.write_all_initiation(from);
@@ -16,8 +24,8 @@ auto write_initiation(Stream& s, Buffers const& from, Condition c) {
         return transfer_initiation<write_direction, Stream, rest_of<const_buffer, Buffers>, Condition>{
             &s, make_rest<const_buffer>(from), std::move(c)};
 }
-template <class Stream, class Buffers> using write_all_type =
-    decltype(write_initiation(std::declval<Stream&>(), std::declval<Buffers const&>(), transfer_all_t()));
+template <class Stream, class Buffers, class Condition = transfer_all_t> using write_all_type =
+    decltype(write_initiation(std::declval<Stream&>(), std::declval<Buffers const&>(), std::declval<Condition>()));
 
 } // namespace impl::stream
 
@@ -35,15 +43,16 @@ template <async_write_stream Stream, const_buffer_sequence Buffers,
     requires(!impl::stream::completion_condition<std::decay_t<Token>>)
 decltype(auto) async_write(Stream& stream, Buffers const& from, Token&& token = {}) noexcept(
     impl::operation::nothrow_token<std::decay_t<Token>, impl::stream::write_all_type<Stream, Buffers>> &&
-    impl::base::is_single_buffer<Buffers>) {
-    return completion_token_transform<void(error_code, std::size_t)>(
+    impl::stream::nothrow_write_all<impl::stream::transfer_all_t, Stream, Buffers>) {
+    return impl::stream::start_settled<void(error_code, std::size_t)>(
         std::forward<Token>(token), impl::stream::write_initiation(stream, from, impl::stream::transfer_all_t()));
 }
 /// The same operation, until `condition(ec, bytes_so_far)` says 0, or true.
 template <async_write_stream Stream, const_buffer_sequence Buffers, impl::stream::completion_condition Condition,
           class Token = impl::operation::default_token_of<Stream>>
-decltype(auto) async_write(Stream& stream, Buffers const& from, Condition condition, Token&& token = {}) {
-    return completion_token_transform<void(error_code, std::size_t)>(
+decltype(auto) async_write(Stream& stream, Buffers const& from, Condition condition, Token&& token = {}) noexcept(
+    impl::operation::nothrow_token<std::decay_t<Token>, impl::stream::write_all_type<Stream, Buffers, Condition>>) {
+    return impl::stream::start_settled<void(error_code, std::size_t)>(
         std::forward<Token>(token), impl::stream::write_initiation(stream, from, std::move(condition)));
 }
 
@@ -131,7 +140,9 @@ struct associator<A, impl::stream::write_dynamic_op<S, B, H>, D>
 template <async_write_stream Stream, impl::stream::dynamic_buffer_type Buffer,
           class Token = impl::operation::default_token_of<Stream>>
     requires(!impl::stream::completion_condition<std::decay_t<Token>>)
-decltype(auto) async_write(Stream& stream, Buffer from, Token&& token = {}) {
+decltype(auto) async_write(Stream& stream, Buffer from, Token&& token = {}) noexcept(
+    impl::operation::nothrow_token<std::decay_t<Token>,
+                                   impl::stream::write_dynamic<Stream, Buffer, impl::stream::transfer_all_t>>) {
     return completion_token_transform<void(error_code, std::size_t)>(
         std::forward<Token>(token),
         impl::stream::write_dynamic<Stream, Buffer, impl::stream::transfer_all_t>{&stream, std::move(from), {}});
@@ -139,7 +150,8 @@ decltype(auto) async_write(Stream& stream, Buffer from, Token&& token = {}) {
 /// The same operation, until `condition(ec, bytes_so_far)` says 0, or true.
 template <async_write_stream Stream, impl::stream::dynamic_buffer_type Buffer,
           impl::stream::completion_condition Condition, class Token = impl::operation::default_token_of<Stream>>
-decltype(auto) async_write(Stream& stream, Buffer from, Condition condition, Token&& token = {}) {
+decltype(auto) async_write(Stream& stream, Buffer from, Condition condition, Token&& token = {}) noexcept(
+    impl::operation::nothrow_token<std::decay_t<Token>, impl::stream::write_dynamic<Stream, Buffer, Condition>>) {
     return completion_token_transform<void(error_code, std::size_t)>(
         std::forward<Token>(token),
         impl::stream::write_dynamic<Stream, Buffer, Condition>{&stream, std::move(from), std::move(condition)});

@@ -36,11 +36,14 @@ template <class Executor> struct immediate_initiation {
 /// Threads    any
 /// Allocates  awaited nothing; otherwise the handler's block
 template <io_executor Executor, class Token = default_completion_token_t<Executor>>
-decltype(auto) async_immediate(Executor const& ex, Token&& token = {}) {
+decltype(auto) async_immediate(Executor const& ex, Token&& token = {}) noexcept(
+    impl::operation::nothrow_token<std::decay_t<Token>, detail::immediate_initiation<Executor>>) {
     return completion_token_transform<void()>(std::forward<Token>(token), detail::immediate_initiation<Executor>{ex});
 }
 template <execution_context_type Context, class Token = default_completion_token_t<typename Context::executor_type>>
-decltype(auto) async_immediate(Context& c, Token&& token = {}) {
+decltype(auto) async_immediate(Context& c, Token&& token = {}) noexcept(
+    impl::operation::nothrow_token<std::decay_t<Token>,
+                                   detail::immediate_initiation<typename Context::executor_type>>) {
     return async_immediate(c.get_executor(), std::forward<Token>(token));
 }
 

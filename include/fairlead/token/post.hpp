@@ -198,12 +198,15 @@ template <impl::token::names_place Token = use_await_t> decltype(auto) defer(Tok
 /// Allocates  nothing when the caller runs on `ex`; otherwise the handler's block
 /// Source     Networking TS [async.dispatch]
 template <execution::executor Executor, impl::token::not_a_place Token = default_completion_token_t<Executor>>
-decltype(auto) dispatch(Executor const& ex, Token&& token = {}) {
+decltype(auto) dispatch(Executor const& ex, Token&& token = {}) noexcept(
+    impl::operation::nothrow_token<std::decay_t<Token>, impl::token::executor_dispatch<Executor>>) {
     return completion_token_transform<void()>(std::forward<Token>(token), impl::token::executor_dispatch<Executor>{ex});
 }
 template <execution_context_type Context,
           impl::token::not_a_place Token = default_completion_token_t<typename Context::executor_type>>
-decltype(auto) dispatch(Context& c, Token&& token = {}) {
+decltype(auto) dispatch(Context& c, Token&& token = {}) noexcept(
+    impl::operation::nothrow_token<std::decay_t<Token>,
+                                   impl::token::executor_dispatch<typename Context::executor_type>>) {
     return dispatch(c.get_executor(), std::forward<Token>(token));
 }
 template <impl::token::names_place Token = use_await_t> decltype(auto) dispatch(Token&& token = {}) {
