@@ -44,7 +44,7 @@ using receiver = channel_receiver<long>;
 
 awaitable<void> send_by_handle(sender to, long n) {
     for (long i = 1; i <= n; ++i)
-        co_await to.async_send(i);
+        co_await to.send(i);
 }
 awaitable<void> receive_by_handle(receiver from, long& sum) {
     while (auto const m = co_await from.next())

@@ -40,7 +40,7 @@ awaitable<void> ask(fairlead::channel_sender<question> questions, std::vector<in
     for (int i = 1; i <= 3; ++i) {
         auto [sender, receiver] = fairlead::make_oneshot<int>(questions.get_executor());
         question q{i, std::move(sender)};
-        co_await questions.async_send(std::move(q)); // Waits while two questions lie in the channel.
+        co_await questions.send(std::move(q)); // Waits while two questions lie in the channel.
         if (auto const answer = co_await receiver.next())
             answers.push_back(*answer);
     }

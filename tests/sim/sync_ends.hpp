@@ -161,7 +161,7 @@ private:
         error_code ec;
         std::optional<ends_message> m;
         try {
-            m = co_await any_receiver().async_next();
+            m = co_await any_receiver().next();
         } catch (system_error const& e) {
             ec = e.code();
         }
@@ -264,7 +264,7 @@ private:
         w.is_asked = false;
         error_code ec;
         try {
-            co_await any_sender().async_send(std::move(m));
+            co_await any_sender().send(std::move(m));
         } catch (system_error const& e) {
             ec = e.code();
         }

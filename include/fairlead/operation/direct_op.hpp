@@ -19,13 +19,14 @@ namespace fairlead::impl::operation {
 ///   attempt_in_place(p)  true: done, and p has what was received; false: nothing happened
 ///   result_in_place(p)   static: what an await returns then
 ///   attempt_or_wait(r)   true: done, the result is in r; false: r has been prepared, and waits
-///   move_result(r, p)    static, optional: of an op that has waited and succeeded
+///   move_result(r, p)    static: of an op that has waited and succeeded
 template <class Init>
 concept tried_in_place =
     primitive_initiation<Init> && requires(Init const& i, typename Init::place& p, typename Init::record& r) {
         { i.attempt_in_place(p) } noexcept -> std::same_as<bool>;
         { i.attempt_or_wait(r) } noexcept -> std::same_as<bool>;
         { Init::result_in_place(p) } -> std::same_as<awaited_t<typename Init::signature>>;
+        { Init::move_result(r, p) } noexcept;
     };
 
 template <class Init> class direct_awaiter;
@@ -115,14 +116,11 @@ private:
 
     FAIRLEAD_ALWAYS_INLINE bool has_come_later() noexcept {
         auto& o = record_.template get<typename Init::record>();
-        if constexpr (requires { Init::move_result(o, place_); }) {
-            if (op_access::functions(op_) != &starter::table::functions || record_.state != starter::state_of_success ||
-                o.result.error != 0) [[unlikely]]
-                return false;
-            Init::move_result(o, place_);
-            return true;
-        }
-        return false;
+        if (op_access::functions(op_) != &starter::table::functions || record_.state != starter::state_of_success ||
+            o.result.error != 0) [[unlikely]]
+            return false;
+        Init::move_result(o, place_);
+        return true;
     }
     FAIRLEAD_NOINLINE awaited_t<signature_type> take_by_table() {
         return resume_with<signature_type>(static_cast<async_op_type&>(op_), record_);
@@ -135,8 +133,9 @@ private:
 };
 
 /// As initiate_on() with the default token of the object.
-template <class Object, tried_in_place Init>
-FAIRLEAD_ALWAYS_INLINE decltype(auto) initiate_directly(Object const& object, Init init) {
+template <class Object, tried_in_place Init> FAIRLEAD_ALWAYS_INLINE decltype(auto)
+initiate_directly(Object const& object,
+                  Init init) noexcept(nothrow_token<default_completion_token_t<typename Object::executor_type>, Init>) {
     using executor = typename Object::executor_type;
     using token = default_completion_token_t<executor>;
     using op = direct_op<Init>;

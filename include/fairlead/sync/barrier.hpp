@@ -77,8 +77,8 @@ public:
     /// Lifetime   *this outlives the call
     /// Threads    any
     /// Allocates  nothing awaited
-    template <class Token = default_completion_token_t<Executor>>
-    decltype(auto) async_arrive_and_wait(Token&& token = {}) {
+    template <class Token = default_completion_token_t<Executor>> decltype(auto) async_arrive_and_wait(
+        Token&& token = {}) noexcept(impl::operation::nothrow_token<std::decay_t<Token>, impl::sync::arrive_and_wait>) {
         return impl::operation::initiate_on<void(error_code)>(*this, std::forward<Token>(token),
                                                               impl::sync::arrive_and_wait(core_));
     }

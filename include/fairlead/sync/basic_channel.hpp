@@ -41,7 +41,8 @@ public:
     /// Allocates  nothing awaited, for a message of at most 32 bytes; a block for a larger one
     template <class Token = default_completion_token_t<Executor>>
         requires completion_token_for<Token, void(error_code)>
-    decltype(auto) async_send(Args... args, Token&& token = Token()) {
+    decltype(auto) async_send(Args... args, Token&& token = Token()) noexcept(noexcept(
+        std::declval<Channel&>().template start_send<R(Args...)>(std::declval<Token>(), std::declval<Args>()...))) {
         return static_cast<Channel&>(*this).template start_send<R(Args...)>(std::forward<Token>(token),
                                                                             std::forward<Args>(args)...);
     }
@@ -156,7 +157,8 @@ public:
     /// Threads    any
     /// Allocates  nothing awaited
     template <class Token = default_completion_token_t<Executor>>
-    decltype(auto) async_receive(Token&& token = Token()) {
+    decltype(auto) async_receive(Token&& token = Token()) noexcept(noexcept(form::initiate(
+        std::declval<channel_of const&>(), std::declval<Token>(), std::declval<receive_from<core, form>>()))) {
         return form::initiate(*this, std::forward<Token>(token), receive_from<core, form>(*core_));
     }
 
@@ -201,7 +203,10 @@ private:
             ++n;
         return n;
     }
-    template <class Signature, class Token, class... Args> decltype(auto) start_send(Token&& token, Args&&... args) {
+    template <class Signature, class Token, class... Args> decltype(auto)
+    start_send(Token&& token,
+               Args&&... args) noexcept(noexcept(form::template make<kept, Signature>(std::declval<Args>()...)) &&
+                                        operation::nothrow_token<std::decay_t<Token>, send_to<core>>) {
         return operation::initiate_on<void(error_code)>(
             *this, std::forward<Token>(token),
             send_to<core>(*core_, form::template make<kept, Signature>(std::forward<Args>(args)...)));

@@ -56,13 +56,15 @@ public:
     /// Lifetime   *this outlives the call; it may be moved
     /// Threads    one receive at a time
     /// Allocates  nothing awaited, but what a copy of T takes
-    template <class Token = default_completion_token_t<Executor>> decltype(auto) async_next(Token&& token = Token()) {
+    template <class Token = default_completion_token_t<Executor>>
+    decltype(auto) async_next(Token&& token = Token()) noexcept(
+        operation::nothrow_token<std::decay_t<Token>, receive_next<T, received_form<T, Received>>>) {
         using form = received_form<T, Received>;
         return operation::initiate_on<typename form::signature>(*this, std::forward<Token>(token),
                                                                 receive_next<T, form>(*core_, *position_));
     }
     /// async_next() with the default token.
-    decltype(auto) next() { return async_next(); }
+    decltype(auto) next() noexcept(noexcept(this->async_next())) { return async_next(); }
 
     /// For initiate_on().
     bool runs_handlers() const noexcept { return core_->runs_handlers(); }

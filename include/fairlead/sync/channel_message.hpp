@@ -48,11 +48,13 @@ template <class Signature> struct message_form<signature_list<Signature>> {
     using message = operation::values_of<Signature>;
 
     /// The message of one of the signatures: kept_message is constructed from these arguments.
-    template <class Kept, class, class... Args> static Kept make(Args&&... args) {
+    template <class Kept, class, class... Args>
+    static Kept make(Args&&... args) noexcept(std::is_nothrow_constructible_v<Kept, std::in_place_t, Args...>) {
         return Kept(std::in_place, std::forward<Args>(args)...);
     }
-    template <class Object, class Token, class Primitive>
-    static decltype(auto) initiate(Object const& o, Token&& token, Primitive&& p) {
+    template <class Object, class Token, class Primitive> static decltype(auto)
+    initiate(Object const& o, Token&& token,
+             Primitive&& p) noexcept(operation::nothrow_token<std::decay_t<Token>, std::decay_t<Primitive>>) {
         return operation::initiate_on<Signature>(o, std::forward<Token>(token), std::forward<Primitive>(p));
     }
 };

@@ -121,13 +121,15 @@ public:
     /// Threads    any
     /// Allocates  nothing awaited
     template <class Token = default_completion_token_t<Executor>>
-    decltype(auto) async_wait(mutex_guard& guard, Token&& token = {}) {
+    decltype(auto) async_wait(mutex_guard& guard, Token&& token = {}) noexcept(
+        impl::operation::nothrow_token<std::decay_t<Token>, impl::sync::wait_for_condition>) {
         FAIRLEAD_ASSERT(guard.owns_lock());
         return start(*impl::sync::guard_access::mutex_of(guard), &guard, std::forward<Token>(token));
     }
     /// As async_wait(guard), for a mutex that the caller has locked, and has to unlock afterwards.
     template <class E, class Token = default_completion_token_t<Executor>>
-    decltype(auto) async_wait(basic_mutex<E>& m, Token&& token = {}) {
+    decltype(auto) async_wait(basic_mutex<E>& m, Token&& token = {}) noexcept(
+        impl::operation::nothrow_token<std::decay_t<Token>, impl::sync::wait_for_condition>) {
         return start(impl::sync::guard_access::core_of(m), nullptr, std::forward<Token>(token));
     }
 
@@ -135,7 +137,9 @@ public:
     bool runs_handlers() const noexcept { return core_.runs_handlers(); }
 
 private:
-    template <class Token> decltype(auto) start(impl::sync::mutex_core& m, mutex_guard* guard, Token&& token) {
+    template <class Token> decltype(auto)
+    start(impl::sync::mutex_core& m, mutex_guard* guard,
+          Token&& token) noexcept(impl::operation::nothrow_token<std::decay_t<Token>, impl::sync::wait_for_condition>) {
         return impl::operation::initiate_on<void(error_code)>(*this, std::forward<Token>(token),
                                                               impl::sync::wait_for_condition(core_, m, guard));
     }

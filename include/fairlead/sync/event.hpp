@@ -68,11 +68,11 @@ public:
     /// Lifetime   *this outlives the call
     /// Threads    any
     /// Allocates  nothing awaited
-    template <class Token> decltype(auto) async_wait(Token&& token) {
+    template <class Token = default_completion_token_t<Executor>> decltype(auto) async_wait(
+        Token&& token = {}) noexcept(impl::operation::nothrow_token<std::decay_t<Token>, impl::sync::wait_for_event>) {
         return impl::operation::initiate_on<void(error_code)>(*this, std::forward<Token>(token),
                                                               impl::sync::wait_for_event(core_));
     }
-    decltype(auto) async_wait() { return impl::operation::initiate_directly(*this, impl::sync::wait_for_event(core_)); }
 
     /// For initiate_on().
     bool runs_handlers() const noexcept { return core_.runs_handlers(); }

@@ -79,7 +79,8 @@ public:
     /// Lifetime   *this outlives the call
     /// Threads    any
     /// Allocates  nothing awaited
-    template <class Token = default_completion_token_t<Executor>> decltype(auto) async_wait(Token&& token = {}) {
+    template <class Token = default_completion_token_t<Executor>> decltype(auto) async_wait(
+        Token&& token = {}) noexcept(impl::operation::nothrow_token<std::decay_t<Token>, impl::sync::wait_for_latch>) {
         return impl::operation::initiate_on<void(error_code)>(*this, std::forward<Token>(token),
                                                               impl::sync::wait_for_latch(core_));
     }

@@ -113,7 +113,6 @@ struct guard_mutex : owning_primitive<guard_mutex, mutex_core> {
     using signature = void(error_code, mutex_guard);
 
     using owning_primitive::owning_primitive;
-    static mutex_guard result_in_place(place& p) noexcept { return guard_access::make(p.of); }
     static std::tuple<error_code, mutex_guard> take(owning_op& o) noexcept {
         owned_object::is_taken(o);
         bool const owns = o.has.load(std::memory_order_relaxed) == owning_op::share::taken;
@@ -164,11 +163,11 @@ public:
     /// Lifetime   *this outlives the call
     /// Threads    any
     /// Allocates  nothing awaited
-    template <class Token> decltype(auto) async_lock(Token&& token) {
+    template <class Token = default_completion_token_t<Executor>> decltype(auto) async_lock(
+        Token&& token = {}) noexcept(impl::operation::nothrow_token<std::decay_t<Token>, impl::sync::lock_mutex>) {
         return impl::operation::initiate_on<void(error_code)>(*this, std::forward<Token>(token),
                                                               impl::sync::lock_mutex(core_));
     }
-    decltype(auto) async_lock() { return impl::operation::initiate_directly(*this, impl::sync::lock_mutex(core_)); }
     /// Waits until the mutex is the caller's, and gives a guard of it.
     /// Completes  (error_code ec, mutex_guard guard)
     /// Errors     error::operation_aborted  cancelled; the guard owns nothing
@@ -177,11 +176,11 @@ public:
     /// Lifetime   *this outlives the call and the guard
     /// Threads    any
     /// Allocates  nothing awaited
-    template <class Token> decltype(auto) async_guard(Token&& token) {
+    template <class Token = default_completion_token_t<Executor>> decltype(auto) async_guard(
+        Token&& token = {}) noexcept(impl::operation::nothrow_token<std::decay_t<Token>, impl::sync::guard_mutex>) {
         return impl::operation::initiate_on<void(error_code, mutex_guard)>(*this, std::forward<Token>(token),
                                                                            impl::sync::guard_mutex(core_));
     }
-    decltype(auto) async_guard() { return impl::operation::initiate_directly(*this, impl::sync::guard_mutex(core_)); }
 
     /// For initiate_on().
     bool runs_handlers() const noexcept { return core_.runs_handlers(); }

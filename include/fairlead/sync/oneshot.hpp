@@ -97,17 +97,20 @@ public:
     /// Lifetime   a copy of *this outlives the call
     /// Threads    any
     /// Allocates  nothing awaited
-    template <class Token> decltype(auto) async_next(Token&& token) {
+    template <class Token = default_completion_token_t<Executor>>
+    decltype(auto) async_next(Token&& token = Token()) noexcept(
+        impl::operation::nothrow_token<std::decay_t<Token>, impl::sync::receive_from<core, impl::sync::next_form<T>>>) {
         using form = impl::sync::next_form<T>;
         return impl::operation::initiate_on<typename form::signature>(*this, std::forward<Token>(token),
                                                                       impl::sync::receive_from<core, form>(*core_));
     }
-    decltype(auto) async_next() {
+    /// async_next() with the default token. Awaited in a coroutine, a message that is there is taken without a call.
+    decltype(auto)
+    next() noexcept(impl::operation::nothrow_token<default_completion_token_t<Executor>,
+                                                   impl::sync::receive_from<core, impl::sync::next_form<T>>>) {
         return impl::operation::initiate_directly(*this,
                                                   impl::sync::receive_from<core, impl::sync::next_form<T>>(*core_));
     }
-    /// A shorter name for that.
-    decltype(auto) next() { return async_next(); }
 
     /// For initiate_on().
     bool runs_handlers() const noexcept { return core_->runs_handlers(); }

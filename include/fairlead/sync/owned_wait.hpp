@@ -99,19 +99,6 @@ template <class Derived, class Object> struct owning_primitive : operation::prim
     }
     bool attempt_unprepared(owning_op& o) const noexcept { return static_cast<Derived const&>(*this).attempt(o); }
     void submit(owning_op& o) const noexcept { of->wait(o); }
-    // Awaited in place:
-    struct place {
-        Object* of;
-    };
-    bool attempt_in_place(place& p) const noexcept {
-        p.of = of;
-        return of->try_wait(static_cast<Derived const&>(*this).amount());
-    }
-    bool attempt_or_wait(owning_op& o) const noexcept {
-        static_cast<Derived const&>(*this).prepare(o);
-        of->wait(o);
-        return false;
-    }
     static void drop(owning_op& o) noexcept { owned_object::is_given_up(o); }
 };
 
@@ -120,8 +107,6 @@ template <class Derived, class Object> struct plain_owning_primitive : owning_pr
     using owning_primitive<Derived, Object>::owning_primitive;
     using signature = void(error_code);
     using plain_attempt = void;
-    using typename owning_primitive<Derived, Object>::place;
-    static void result_in_place(place&) noexcept {}
     static std::tuple<error_code> take(owning_op& o) noexcept {
         owned_object::is_taken(o);
         return {operation::to_error_code(o.result.error)};

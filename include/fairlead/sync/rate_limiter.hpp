@@ -108,14 +108,16 @@ public:
     /// Threads    any
     /// Allocates  nothing awaited
     template <class Token = default_completion_token_t<Executor>>
-    decltype(auto) async_acquire(std::size_t tokens, Token&& token = {}) {
+    decltype(auto) async_acquire(std::size_t tokens, Token&& token = {}) noexcept(
+        impl::operation::nothrow_token<std::decay_t<Token>, impl::sync::acquire_tokens>) {
         return impl::operation::initiate_on<void(error_code)>(*this, std::forward<Token>(token),
                                                               impl::sync::acquire_tokens(core_, tokens));
     }
     /// As async_acquire of one token.
     template <class Token = default_completion_token_t<Executor>>
         requires(!std::convertible_to<Token, std::size_t>)
-    decltype(auto) async_acquire(Token&& token = {}) {
+    decltype(auto) async_acquire(Token&& token = {}) noexcept(
+        impl::operation::nothrow_token<std::decay_t<Token>, impl::sync::acquire_tokens>) {
         return async_acquire(1, std::forward<Token>(token));
     }
 

@@ -87,17 +87,17 @@ public:
     /// Lifetime   *this outlives the call
     /// Threads    any
     /// Allocates  nothing awaited
-    template <class Token> decltype(auto) async_acquire(std::size_t permits, Token&& token) {
+    template <class Token = default_completion_token_t<Executor>>
+    decltype(auto) async_acquire(std::size_t permits, Token&& token = {}) noexcept(
+        impl::operation::nothrow_token<std::decay_t<Token>, impl::sync::acquire>) {
         return impl::operation::initiate_on<void(error_code)>(*this, std::forward<Token>(token),
                                                               impl::sync::acquire(core_, permits));
     }
-    decltype(auto) async_acquire(std::size_t permits = 1) {
-        return impl::operation::initiate_directly(*this, impl::sync::acquire(core_, permits));
-    }
     /// As async_acquire of one permit.
-    template <class Token>
+    template <class Token = default_completion_token_t<Executor>>
         requires(!std::convertible_to<Token, std::size_t>)
-    decltype(auto) async_acquire(Token&& token) {
+    decltype(auto) async_acquire(Token&& token = {}) noexcept(
+        impl::operation::nothrow_token<std::decay_t<Token>, impl::sync::acquire>) {
         return async_acquire(1, std::forward<Token>(token));
     }
 

@@ -95,7 +95,9 @@ public:
     /// Lifetime   *this outlives the call
     /// Threads    any
     /// Allocates  nothing awaited
-    template <class Token = default_completion_token_t<Executor>> decltype(auto) async_lock(Token&& token = {}) {
+    template <class Token = default_completion_token_t<Executor>>
+    decltype(auto) async_lock(Token&& token = {}) noexcept(
+        impl::operation::nothrow_token<std::decay_t<Token>, impl::sync::lock_shared_mutex>) {
         return impl::operation::initiate_on<void(error_code)>(
             *this, std::forward<Token>(token), impl::sync::lock_shared_mutex(core_, core_type::exclusive));
     }
@@ -107,7 +109,9 @@ public:
     /// Lifetime   *this outlives the call
     /// Threads    any
     /// Allocates  nothing awaited
-    template <class Token = default_completion_token_t<Executor>> decltype(auto) async_lock_shared(Token&& token = {}) {
+    template <class Token = default_completion_token_t<Executor>>
+    decltype(auto) async_lock_shared(Token&& token = {}) noexcept(
+        impl::operation::nothrow_token<std::decay_t<Token>, impl::sync::lock_shared_mutex>) {
         return impl::operation::initiate_on<void(error_code)>(*this, std::forward<Token>(token),
                                                               impl::sync::lock_shared_mutex(core_, core_type::shared));
     }

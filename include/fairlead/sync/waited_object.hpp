@@ -1,7 +1,7 @@
 // The common part of the objects that coroutines and handlers wait for.
 #pragma once
 
-#include <fairlead/operation/direct_op.hpp>
+#include <fairlead/operation/async_op.hpp>
 #include <fairlead/operation/initiate_on.hpp>
 #include <fairlead/sync/wait_list.hpp>
 
@@ -57,16 +57,6 @@ template <class Derived, class Object> struct wait_primitive : operation::primit
     }
     bool attempt_unprepared(wait_op& o) const noexcept { return static_cast<Derived const&>(*this).attempt(o); }
     void submit(wait_op& o) const noexcept { of->wait(o); }
-    // Awaited in place:
-    struct place {};
-    bool attempt_in_place(place&) const noexcept { return of->try_wait(); }
-    static void result_in_place(place&) noexcept {}
-    static void move_result(wait_op&, place&) noexcept {}
-    bool attempt_or_wait(wait_op& o) const noexcept {
-        prepare(o);
-        of->wait(o);
-        return false;
-    }
     static std::tuple<error_code> take(wait_op& o) noexcept { return {operation::to_error_code(o.result.error)}; }
 };
 

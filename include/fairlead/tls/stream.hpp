@@ -154,7 +154,9 @@ public:
     /// Threads    one operation at a time
     /// Allocates  its time limit; all else as a read
     template <class Token = default_completion_token_t<executor_type>>
-    decltype(auto) async_handshake(handshake_type t, Token&& token = {}) {
+        requires(!const_buffer_sequence<std::decay_t<Token>>)
+    decltype(auto) async_handshake(handshake_type t, Token&& token = {}) noexcept(
+        fairlead::impl::operation::nothrow_token<std::decay_t<Token>, impl::tls_handshake>) {
         return fairlead::impl::operation::initiate_on<void(error_code)>(*this, std::forward<Token>(token),
                                                                         impl::tls_handshake(core_, t));
     }
@@ -169,7 +171,8 @@ public:
     /// Allocates  its time limit; all else as a read
     template <const_buffer_sequence Buffer, class Token = default_completion_token_t<executor_type>>
         requires fairlead::impl::base::is_single_buffer<Buffer>
-    decltype(auto) async_handshake(handshake_type t, Buffer const& come, Token&& token = {}) {
+    decltype(auto) async_handshake(handshake_type t, Buffer const& come, Token&& token = {}) noexcept(
+        fairlead::impl::operation::nothrow_token<std::decay_t<Token>, decltype(buffered(t, come))>) {
         return fairlead::impl::operation::initiate_on<void(error_code, std::size_t)>(*this, std::forward<Token>(token),
                                                                                      buffered(t, come));
     }
@@ -199,7 +202,8 @@ public:
     /// Source     RFC 8446 sections 2.3 and 8
     template <mutable_buffer_sequence Buffer, class Token = default_completion_token_t<executor_type>>
         requires fairlead::impl::base::is_single_buffer<Buffer>
-    decltype(auto) async_read_early_data(Buffer const& into, Token&& token = {}) {
+    decltype(auto) async_read_early_data(Buffer const& into, Token&& token = {}) noexcept(
+        fairlead::impl::operation::nothrow_token<std::decay_t<Token>, decltype(early(into))>) {
         return fairlead::impl::operation::initiate_on<void(error_code, std::size_t)>(*this, std::forward<Token>(token),
                                                                                      early(into));
     }
@@ -217,7 +221,8 @@ public:
     /// Threads    one operation at a time
     /// Allocates  its time limit; all else as a read
     template <class Token = default_completion_token_t<executor_type>>
-    decltype(auto) async_shutdown(Token&& token = {}) {
+    decltype(auto) async_shutdown(Token&& token = {}) noexcept(
+        fairlead::impl::operation::nothrow_token<std::decay_t<Token>, impl::stream_shutdown>) {
         return fairlead::impl::operation::initiate_on<void(error_code)>(*this, std::forward<Token>(token),
                                                                         impl::stream_shutdown(core_.bytes()));
     }
@@ -234,7 +239,8 @@ public:
     /// Allocates  nothing awaited, over a socket of ours; OpenSSL does
     /// Source     RFC 8446 section 6.1; RFC 5246 section 7.2.1
     template <class Token = default_completion_token_t<executor_type>>
-    decltype(auto) async_shutdown_send(Token&& token = {}) {
+    decltype(auto) async_shutdown_send(Token&& token = {}) noexcept(
+        fairlead::impl::operation::nothrow_token<std::decay_t<Token>, impl::stream_shutdown>) {
         return fairlead::impl::operation::initiate_on<void(error_code)>(
             *this, std::forward<Token>(token), impl::stream_shutdown(core_.bytes(), end_of_sending));
     }
@@ -250,7 +256,8 @@ public:
     /// Threads    one read and one write at a time
     /// Allocates  nothing awaited, over a socket of ours; OpenSSL does
     template <mutable_buffer_sequence Buffers, class Token = default_completion_token_t<executor_type>>
-    decltype(auto) async_read_some(Buffers const& into, Token&& token = {}) {
+    decltype(auto) async_read_some(Buffers const& into, Token&& token = {}) noexcept(
+        fairlead::impl::operation::nothrow_token<std::decay_t<Token>, decltype(transfer(io::kind::receive, into))>) {
         return fairlead::impl::operation::initiate_on<void(error_code, std::size_t)>(*this, std::forward<Token>(token),
                                                                                      transfer(io::kind::receive, into));
     }
@@ -266,7 +273,8 @@ public:
     /// Threads    one read and one write at a time
     /// Allocates  nothing awaited, over a socket of ours; OpenSSL does
     template <const_buffer_sequence Buffers, class Token = default_completion_token_t<executor_type>>
-    decltype(auto) async_write_some(Buffers const& from, Token&& token = {}) {
+    decltype(auto) async_write_some(Buffers const& from, Token&& token = {}) noexcept(
+        fairlead::impl::operation::nothrow_token<std::decay_t<Token>, decltype(transfer(io::kind::send, from))>) {
         return fairlead::impl::operation::initiate_on<void(error_code, std::size_t)>(*this, std::forward<Token>(token),
                                                                                      transfer(io::kind::send, from));
     }

@@ -33,7 +33,7 @@ TEST_F(DirectAwait, F01_GivesWayAsOftenAsAnyOther) {
     int turns = 0;
     spawn([this, &got]() -> awaitable<void> {
         for (int i = 0; i != messages; ++i) {
-            co_await tx.async_send(i);
+            co_await tx.send(i);
             got += co_await rx.next() == i;
         }
     });
@@ -97,14 +97,15 @@ TEST_F(DirectAwait, DoesNotBeginOnceItsChainIsToEnd) {
 TEST_F(DirectAwait, IsAnOperationForEverythingElse) {
     using next = decltype(rx.next());
     static_assert(std::is_convertible_v<next, async_op<void(error_code, std::optional<int>)>>);
-    static_assert(std::is_convertible_v<decltype(tx.async_send(1)), async_op<void(error_code)>>);
+    static_assert(std::is_convertible_v<decltype(tx.send(1)), async_op<void(error_code)>>);
+    static_assert(std::is_same_v<decltype(tx.async_send(1)), async_op<void(error_code)>>);
     static_assert(is_deferred<next>::value && async_operation<next>);
-    static_assert(std::is_same_v<decltype(rx.async_next(use_await)), async_op<void(error_code, std::optional<int>)>>);
+    static_assert(std::is_same_v<decltype(rx.async_next()), async_op<void(error_code, std::optional<int>)>>);
     spawn([this]() -> awaitable<void> {
         auto first = co_await when_any(rx.next(), sleep(1s));
         EXPECT_EQ(first.index(), 1U);
-        co_await when_all(tx.async_send(1), tx.async_send(2));
-        auto [got, sent] = co_await when_all(rx.next(), tx.async_send(3));
+        co_await when_all(tx.send(1), tx.send(2));
+        auto [got, sent] = co_await when_all(rx.next(), tx.send(3));
         EXPECT_EQ(got, 1);
         async_op<void(error_code, std::optional<int>)> later = rx.next();
         EXPECT_EQ(co_await std::move(later), 2);
@@ -115,12 +116,12 @@ TEST_F(DirectAwait, IsAnOperationForEverythingElse) {
         log = "coroutine ";
     });
     world.run();
-    co_spawn(context, tx.async_send(4), detached);
+    co_spawn(context, tx.send(4), detached);
     world.run();
     rx.next()([this](error_code, std::optional<int> m) { log += std::to_string(*m) + ' '; });
     world.run();
     EXPECT_TRUE(tx.try_send(5));
-    auto doubled = rx.next() | deferred([this](error_code, std::optional<int> m) { return tx.async_send(2 * *m); });
+    auto doubled = rx.next() | deferred([this](error_code, std::optional<int> m) { return tx.send(2 * *m); });
     std::move(doubled)(detached);
     world.run();
     EXPECT_EQ(rx.try_next(), 10);
@@ -133,7 +134,7 @@ TEST_F(DirectAwait, ThrowsWithTheNameOfItsOperation) {
             auto const gone = std::move(rx);
         }
         try {
-            co_await tx.async_send(1);
+            co_await tx.send(1);
         } catch (system_error const& e) {
             EXPECT_EQ(e.code(), error::channel_closed);
             EXPECT_EQ(std::string(e.what()).find("send to a channel"), 0U) << e.what();
@@ -150,8 +151,8 @@ TEST_F(DirectAwait, BringsMessagesThatOwnSomething) {
     auto others = make_channel<std::string>(context);
     spawn([&tx = owning.first, &others = others.first]() -> awaitable<void> {
         for (int i = 0; i != 5; ++i) {
-            co_await tx.async_send(std::make_unique<int>(i));
-            co_await others.async_send(std::string(50, static_cast<char>('a' + i)));
+            co_await tx.send(std::make_unique<int>(i));
+            co_await others.send(std::string(50, static_cast<char>('a' + i)));
         }
     });
     spawn([this, &rx = owning.second, &others = others.second]() -> awaitable<void> {
@@ -169,7 +170,7 @@ TEST_F(DirectAwait, BringsMessagesThatOwnSomething) {
 TEST_F(DirectAwait, AllocatesNothing) {
     spawn([this]() -> awaitable<void> {
         for (int i = 0; i != 100; ++i)
-            co_await tx.async_send(i);
+            co_await tx.send(i);
     });
     spawn([this]() -> awaitable<void> {
         co_await rx.next();
@@ -195,8 +196,8 @@ TEST(DirectAwaits, WorkFromEverywhere) {
         other,
         [](auto tx, auto second) -> awaitable<void> {
             for (int i = 0; i != 50; ++i) {
-                co_await tx.async_send(i);
-                co_await second.async_send(1'000);
+                co_await tx.send(i);
+                co_await second.send(1'000);
             }
         }(std::move(ends.first), std::move(on_strand.first)),
         detached);

@@ -9,6 +9,7 @@
 #include <fairlead/sync/latch.hpp>
 #include <fairlead/sync/message_channel.hpp>
 #include <fairlead/sync/mutex.hpp>
+#include <fairlead/sync/oneshot.hpp>
 #include <fairlead/sync/rate_limiter.hpp>
 #include <fairlead/sync/semaphore.hpp>
 #include <fairlead/sync/shared_mutex.hpp>
@@ -21,6 +22,7 @@
 #include <unit/sync/waiting.hpp>
 
 #include <stop_token>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -262,6 +264,40 @@ TYPED_TEST(WaitOfSync, EndsWhenItIsAskedTo) {
     this->run();
     EXPECT_EQ(this->cancelled, 3);
     EXPECT_EQ(this->done, 0);
+}
+
+/// Waits throw nothing where they are called. Messages that may throw when they are moved are the exception.
+TEST(Papers, B08_WaitsOfTheRoomSyncThrowNothing) {
+    using error_and_number = experimental::channel<void(error_code, int)>;
+    EXPECT_TRUE(noexcept(std::declval<mutex&>().async_lock()));
+    EXPECT_TRUE(noexcept(std::declval<mutex&>().async_lock(use_await)));
+    EXPECT_TRUE(noexcept(std::declval<mutex&>().async_guard()));
+    EXPECT_TRUE(noexcept(std::declval<shared_mutex&>().async_lock()));
+    EXPECT_TRUE(noexcept(std::declval<shared_mutex&>().async_lock_shared()));
+    EXPECT_TRUE(noexcept(std::declval<semaphore&>().async_acquire()));
+    EXPECT_TRUE(noexcept(std::declval<semaphore&>().async_acquire(2, use_await)));
+    EXPECT_TRUE(noexcept(std::declval<event&>().async_wait()));
+    EXPECT_TRUE(noexcept(std::declval<event&>().async_wait(use_await)));
+    EXPECT_TRUE(noexcept(std::declval<latch&>().async_wait()));
+    EXPECT_TRUE(noexcept(std::declval<barrier&>().async_arrive_and_wait()));
+    EXPECT_TRUE(noexcept(std::declval<rate_limiter&>().async_acquire()));
+    EXPECT_TRUE(noexcept(std::declval<condition_variable&>().async_wait(std::declval<mutex_guard&>())));
+    EXPECT_TRUE(noexcept(std::declval<condition_variable&>().async_wait(std::declval<mutex&>())));
+    EXPECT_TRUE(noexcept(std::declval<channel_receiver<std::string>&>().next()));
+    EXPECT_TRUE(noexcept(std::declval<channel_receiver<std::string>&>().async_next(use_await)));
+    EXPECT_TRUE(noexcept(std::declval<channel_sender<int>&>().async_send(1)));
+    EXPECT_TRUE(noexcept(std::declval<channel_sender<int>&>().async_send(1, use_await)));
+    EXPECT_TRUE(noexcept(std::declval<oneshot_receiver<int>&>().next()));
+    EXPECT_TRUE(noexcept(std::declval<broadcast_receiver<int>&>().next()));
+    EXPECT_TRUE(noexcept(std::declval<watch_receiver<int>&>().next()));
+    EXPECT_TRUE(noexcept(std::declval<error_and_number&>().async_receive()));
+    EXPECT_TRUE(noexcept(std::declval<error_and_number&>().async_send(std::declval<error_code>(), 1)));
+    struct throws_when_moved {
+        throws_when_moved() = default;
+        throws_when_moved(throws_when_moved const&) noexcept(false) {}
+    };
+    EXPECT_FALSE(noexcept(
+        std::declval<channel_sender<throws_when_moved>&>().async_send(std::declval<throws_when_moved&>(), use_await)));
 }
 
 } // namespace

@@ -253,4 +253,17 @@ TEST(Papers, A22_PlainAndTlsReadHaveOneTypeForEveryToken) {
     });
 }
 
+TEST(Papers, B08_OperationsOfTlsThrowNothing) {
+    using stream = ssl::stream<ip::tcp::socket>;
+    std::array<char, 4> bytes{};
+    auto const one = [&bytes]() noexcept { return buffer(bytes); };
+    EXPECT_TRUE(noexcept(std::declval<stream&>().async_handshake(ssl::stream_base::client)));
+    EXPECT_TRUE(noexcept(std::declval<stream&>().async_handshake(ssl::stream_base::server, const_buffer(one()))));
+    EXPECT_TRUE(noexcept(std::declval<stream&>().async_read_early_data(one())));
+    EXPECT_TRUE(noexcept(std::declval<stream&>().async_read_some(one(), use_await)));
+    EXPECT_TRUE(noexcept(std::declval<stream&>().async_write_some(const_buffer(one()), use_await)));
+    EXPECT_TRUE(noexcept(std::declval<stream&>().async_shutdown()));
+    EXPECT_TRUE(noexcept(std::declval<stream&>().async_shutdown_send()));
+}
+
 } // namespace
