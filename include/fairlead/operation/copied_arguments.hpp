@@ -2,12 +2,10 @@
 //
 // Most tokens take them as they are made: in the recycler's memory, which is that of a handler without an allocator of
 // its own. Two kinds of token take another way, which the type says. So nobody else pays for it.
-//   - A handler with an allocator of its own starts the operation while the arguments of the call live. Nothing is
-//   copied
-//     until the operation takes its memory from that allocator.
-//   - An operation that is awaited or deferred is made without an exception. Without memory for the copies it fails
-//   when
-//     it is started.
+// - A handler with an allocator of its own starts the operation while the arguments of the call live. Nothing is copied
+// until the operation takes its memory from that allocator.
+// - An operation that is awaited or deferred is made without an exception. Without memory for the copies it fails when
+// it is started.
 #pragma once
 
 #include <fairlead/base/allocator_traits.hpp>

@@ -893,7 +893,7 @@ TEST(DatagramSocket, WithoutMemoryForTheReceiverNothingIsSent) {
     using signature = void(error_code, std::size_t);
     auto const without = [&] {
         impl::net::send_to init(s.core(), buffer("x", 1), s.local_endpoint(), 0);
-        impl::exec::recycle_free(std::exchange(init.v6, nullptr));
+        init.v6 = nullptr; // as when there was no memory for a copy of it
         return init;
     };
     int failed = 0;
@@ -1039,7 +1039,7 @@ TEST(DatagramSocket, ResolverFindsEndpointsOfUdp) {
     EXPECT_EQ(first, loopback(53));
 }
 
-TEST(DatagramSocket, InitiationsOfOneBufferFitAndDoNotThrow) {
+TEST(DatagramSocket, InitiationsDoNotThrow) {
     using socket = udp::socket;
     [[maybe_unused]] char bytes[4];
     [[maybe_unused]] auto const several = std::array<mutable_buffer, 2>();
@@ -1048,8 +1048,8 @@ TEST(DatagramSocket, InitiationsOfOneBufferFitAndDoNotThrow) {
     static_assert(noexcept(std::declval<socket&>().async_send_to(buffer(bytes), std::declval<udp::endpoint&>(), 0)));
     static_assert(noexcept(std::declval<socket&>().async_receive(buffer(bytes))));
     static_assert(noexcept(std::declval<socket&>().async_send(buffer(bytes), 0)));
-    static_assert(!noexcept(std::declval<socket&>().async_receive_from(several, std::declval<udp::endpoint&>())));
-    static_assert(!noexcept(std::declval<socket&>().async_send_to(several, std::declval<udp::endpoint&>())));
+    static_assert(noexcept(std::declval<socket&>().async_receive_from(several, std::declval<udp::endpoint&>())));
+    static_assert(noexcept(std::declval<socket&>().async_send_to(several, std::declval<udp::endpoint&>())));
     static_assert(std::is_nothrow_move_constructible_v<socket> && !std::is_copy_constructible_v<socket>);
     static_assert(std::is_same_v<socket::protocol_type, udp> && std::is_same_v<socket::endpoint_type, udp::endpoint>);
 }
