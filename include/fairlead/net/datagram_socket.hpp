@@ -170,8 +170,8 @@ struct send_to : datagram_primitive<send_to, receiver_record> {
     }
     /// Before the address outlives the call. Without memory the operation fails.
     template <class Way> void settle(Way) const noexcept {
-        if (std::is_same_v<Way, operation::copies_from_handler> || !is_v6())
-            return;
+        if (std::is_same_v<Way, operation::copies_from_handler> || !is_v6() || has_block || !v6)
+            return; // A deferred one that is performed has its copy, or had no memory for it.
         void* const block = exec::recycle_allocate_or_null(address_size);
         if (block)
             std::memcpy(block, v6, address_size);

@@ -2,6 +2,7 @@
 // Where does it run? Can the calling thread perform it?
 #pragma once
 
+#include <fairlead/base/config.hpp>
 #include <fairlead/exec/cancellation_type.hpp>
 
 #include <concepts>

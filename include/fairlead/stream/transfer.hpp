@@ -116,9 +116,13 @@ public:
 
     bool empty() const noexcept { return count_ == 0; }
     /// Before it outlives the call.
-    void settle(operation::copies_at_once) { take(empty() ? nullptr : exec::recycle_allocate(bytes())); }
+    void settle(operation::copies_at_once) {
+        if (copy_)
+            take(empty() ? nullptr : exec::recycle_allocate(bytes()));
+    }
     void settle(operation::copies_without_exception) noexcept {
-        take(empty() ? nullptr : exec::recycle_allocate_or_null(bytes()));
+        if (copy_)
+            take(empty() ? nullptr : exec::recycle_allocate_or_null(bytes()));
     }
     static void settle(operation::copies_from_handler) noexcept {}
     bool lacks_memory() const noexcept { return !copy_ && !buffers_ && count_ != 0; }

@@ -881,6 +881,9 @@ TEST(DatagramSocket, ReceiverIsCopiedWhenTheOperationIsMade) {
         EXPECT_TRUE(sent);
         char bytes[4];
         EXPECT_EQ(b.receive(buffer(bytes)), 1U);
+        auto in_this_thread = a.async_send_to(buffer("y", 1), b.local_endpoint(), deferred); // It has a copy already.
+        EXPECT_EQ(std::move(in_this_thread)(block), 1U);
+        EXPECT_EQ(b.receive(buffer(bytes)), 1U);
     }
 }
 
