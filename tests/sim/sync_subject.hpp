@@ -65,7 +65,7 @@ protected:
     /// The handler of `w`. `then()` is called after it has succeeded, with what comes behind the error.
     template <class F> auto handler(wait& w, F then) {
         return bind_cancellation_slot(w.signal.slot(), once(account, [this, &w, then](error_code ec, auto&&... rest) {
-                                          end(w, ec, [&] { then(ec, std::forward<decltype(rest)>(rest)...); });
+                                          this->end(w, ec, [&] { then(ec, std::forward<decltype(rest)>(rest)...); });
                                       }));
     }
     /// `w` has ended. Calls then() in between.
