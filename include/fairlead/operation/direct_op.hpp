@@ -142,6 +142,7 @@ initiate_directly(Object const& object,
     if constexpr (!std::is_same_v<token, use_await_t> || !op::template inside<Init>) {
         return initiate_on<typename Init::signature>(object, token(), std::move(init));
     } else {
+        // Not by go_elsewhere(): behind that the compiler does not know the table, and the await asks it.
         if constexpr (!exec::always_loop<executor>)
             if (!object.runs_handlers()) [[unlikely]]
                 return op(primitive_elsewhere<Init, executor>{{std::move(init)}, object.get_executor()});

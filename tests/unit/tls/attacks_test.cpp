@@ -251,16 +251,7 @@ TEST_F(TlsAttack, L13_AFloodOfChangesOfCipherEndsTheHandshake) {
     std::string bytes(greeting, static_cast<std::size_t>(size));
     for (int i = 0; i != 1000; ++i) // One means nothing in TLS 1.3.
         bytes.append("\x14\x03\x03\x00\x01\x01", 6);
-    auto of_server = server_context();
-    tls_socket side(context, of_server);
-    local::stream_protocol::socket peer(context);
-    local::connect_pair(side.next_layer(), peer);
-    error_code ec;
-    run_through(context, [&]() -> awaitable<void> {
-        co_await async_write(peer, buffer(bytes));
-        auto op = side.async_handshake(ssl::stream_base::server, redirect_error(ec));
-        co_await std::move(op); // The peer stays, and says no more.
-    });
+    auto const ec = handshake_after(context, bytes);
     EXPECT_EQ(ec.category(), error::get_ssl_category()) << ec.message();
 }
 

@@ -123,19 +123,10 @@ TEST_F(TlsFloods, L13_WarningsWithoutEndEndTheStream) {
 TEST_F(TlsFloods, L13_EmptyRecordsEndTheHandshake) {
     for (std::string const& each : {std::string("\x16\x03\x01\x00\x00", 5), std::string("\x15\x03\x01\x00\x00", 5),
                                     std::string("\x15\x03\x01\x00\x02\x01\x5a", 7)}) {
-        auto of_server = server_context();
-        tls_socket side(context, of_server);
-        local::stream_protocol::socket peer(context);
-        local::connect_pair(side.next_layer(), peer);
         std::string bytes;
         for (int i = 0; i != 2000; ++i)
             bytes += each;
-        error_code ec;
-        run_through(context, [&]() -> awaitable<void> {
-            co_await async_write(peer, buffer(bytes));
-            auto op = side.async_handshake(ssl::stream_base::server, redirect_error(ec));
-            co_await std::move(op); // The peer stays, and says no more.
-        });
+        auto const ec = handshake_after(context, bytes);
         EXPECT_EQ(ec.category(), error::get_ssl_category()) << ec.message();
     }
 }

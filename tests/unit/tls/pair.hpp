@@ -67,4 +67,19 @@ template <class Body> void run_through(io_context& c, Body body) {
     EXPECT_TRUE(is_done) << "something is waited for that does not come";
 }
 
+/// The error of a server's handshake with a peer that sends these bytes, stays, and says no more.
+inline error_code handshake_after(io_context& c, std::string const& bytes) {
+    auto of_server = server_context();
+    tls_socket side(c, of_server);
+    local::stream_protocol::socket peer(c);
+    local::connect_pair(side.next_layer(), peer);
+    error_code ec;
+    run_through(c, [&]() -> awaitable<void> {
+        co_await async_write(peer, buffer(bytes));
+        auto op = side.async_handshake(ssl::stream_base::server, redirect_error(ec));
+        co_await std::move(op);
+    });
+    return ec;
+}
+
 } // namespace fairlead::test
