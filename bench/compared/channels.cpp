@@ -1,13 +1,14 @@
 // The cost of a message from one coroutine to another.
 //
-//   channels ROW N [handles]
+//   channels ROW N [handles | initiated]
 //     ROW      try        one coroutine sends and receives without waiting, by turns
 //              none       a channel without a buffer; one coroutine sends, another receives
 //              one        a buffer of one message
 //              many       a buffer of 64 messages
 //              threads    the buffer of 64 messages, between two contexts with a thread each
 //     N        messages in all
-//     handles  those of make_channel in place of the channel with Asio's interface
+//     handles    those of make_channel in place of the channel with Asio's interface, with send() and next()
+//     initiated  the same handles, with async_send() and async_next()
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/sync/concurrent_channel.hpp>
@@ -50,6 +51,14 @@ awaitable<void> receive_by_handle(receiver from, long& sum) {
     while (auto const m = co_await from.next())
         sum += *m;
 }
+awaitable<void> send_initiated(sender to, long n) {
+    for (long i = 1; i <= n; ++i)
+        co_await to.async_send(i);
+}
+awaitable<void> receive_initiated(receiver from, long& sum) {
+    while (auto const m = co_await from.async_next())
+        sum += *m;
+}
 awaitable<void> by_turns_by_handle(sender to, receiver from, long n, long& sum) {
     for (long i = 1; i <= n; ++i) {
         to.try_send(i);
@@ -64,6 +73,7 @@ int main(int argc, char** argv) {
     if (argc != 3 && argc != 4)
         return 2;
     long const n = std::atol(argv[2]);
+    bool const is_initiated = argc == 4 && std::strcmp(argv[3], "initiated") == 0;
     bool const by_handle = argc == 4;
     long sum = 0;
     auto const is = [argv](char const* row) { return std::strcmp(argv[1], row) == 0; };
@@ -77,6 +87,9 @@ int main(int argc, char** argv) {
             co_spawn(context, by_turns_by_handle(std::move(ends.first), std::move(ends.second), n, sum), detached);
         else
             co_spawn(context, by_turns(through, n, sum), detached);
+    } else if (is_initiated) {
+        co_spawn(context, receive_initiated(std::move(ends.second), sum), detached);
+        co_spawn(sends_in, send_initiated(std::move(ends.first), n), detached);
     } else if (by_handle) {
         co_spawn(context, receive_by_handle(std::move(ends.second), sum), detached);
         co_spawn(sends_in, send_by_handle(std::move(ends.first), n), detached);
