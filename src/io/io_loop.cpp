@@ -74,6 +74,8 @@ public:
         } else {
             if (loop_.watch_.load(std::memory_order_relaxed) != 0) [[unlikely]]
                 io::impl::run_watch::leaves(loop_);
+            if (auto* const others = loop_.abandoned_too())
+                others->run_ends();
             loop_.ownership_.leave();
             loop_.disown();
             if (loop_.stopped())

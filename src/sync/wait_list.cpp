@@ -25,19 +25,19 @@ std::shared_ptr<wait_domain> domain_of(execution_context& c) {
     return domain;
 }
 
-/// A thread that finds the loop without an owner takes its place: a program may prepare something before run() without
-/// sharing the lock.
+/// A thread that is alone inside run() has the lock for itself. Before run() a program takes a lock.
 void wait_domain::with_lock(void (*f)(void*) noexcept, void* arg) noexcept {
-    bool is_done = false;
-    auto const as_owner = [&]() noexcept { is_done = lock_.try_as_owner(*engine_, [&]() noexcept { f(arg); }); };
-    if (!lock_.is_shared())
-        engine_->at_once(as_owner);
-    if (is_done)
-        return;
-    lock_.lock();
+    bool is_alone = false;
+    {
+        exec::section const s;
+        is_alone = engine_->is_running_this() && engine_->plainly_mine(s);
+    }
+    lock_.lock(is_alone);
     f(arg);
     lock_.unlock();
 }
+
+void wait_domain::run_ends() noexcept { lock_.give_up_bias(); }
 
 void wait_domain::get_to_know(wait_list& l) noexcept {
     l.is_known_ = true;

@@ -77,6 +77,8 @@ public:
     public:
         /// Takes all of them, for abandoning. Owner.
         virtual void take_pending(op_queue& to) noexcept = 0;
+        /// The calling thread is about to leave run().
+        virtual void run_ends() noexcept = 0;
 
     protected:
         ~other_waits() = default;

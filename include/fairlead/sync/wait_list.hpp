@@ -2,7 +2,7 @@
 //
 // All that wait on one loop share a lock, which their domain has. The object that they wait for may go while one of
 // them is being cancelled; the domain stays. The loop finds them through it when everything is to be abandoned. A
-// thread that is alone with its loop pays nothing for the lock.
+// thread that is alone with its loop takes the lock by plain stores.
 #pragma once
 
 #include <fairlead/exec/biased_lock.hpp>
@@ -77,14 +77,14 @@ public:
     /// Calls f() under the lock, where nothing is to be posted. `f` lies in registers, as long as nobody has its
     /// address. So the other way has a copy, and functions that pass one on have it by value.
     template <class F> FAIRLEAD_ALWAYS_INLINE void under_lock(F f) noexcept {
-        if (lock_.try_as_owner(*engine_, f)) [[likely]]
+        if (lock_.try_as_biased(f)) [[likely]]
             return;
         F copy(f);
         with_lock(&call<F>, &copy);
     }
     /// Calls f() where that takes no lock. Else the caller goes the long way.
     template <class F> FAIRLEAD_ALWAYS_INLINE void do_without_lock(F f) noexcept {
-        static_cast<void>(lock_.try_as_owner(*engine_, f));
+        static_cast<void>(lock_.try_as_biased(f));
     }
     /// Whether f() has done all that there is to do, without a lock.
     template <class F> FAIRLEAD_ALWAYS_INLINE bool is_done_without_lock(F f) noexcept {
@@ -142,6 +142,7 @@ private:
     FAIRLEAD_EXPORT void forget_known(wait_list& l) noexcept;
     void end_wait(wait_op& o, int error, op_queue& ready) noexcept;
     void take_pending(op_queue& to) noexcept override;
+    void run_ends() noexcept override;
 
     io::impl::io_loop_ref engine_;
     exec::biased_lock lock_;

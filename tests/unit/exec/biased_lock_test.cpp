@@ -15,35 +15,60 @@ namespace {
 using namespace fairlead;
 using impl::exec::biased_lock;
 
-loop& loop_of(io_context& c) { return *impl::exec::loop_of(c.get_executor()); }
-
-/// As the callers of a biased lock do: as the owner if possible, else with the lock.
-template <class F> bool under(biased_lock& l, loop const& of, F f) {
-    if (l.try_as_owner(of, f))
+/// As the callers of a biased lock do: as the thread that it is biased to if possible, else with the lock.
+template <class F> bool under(biased_lock& l, bool bias, F f) {
+    if (l.try_as_biased(f))
         return true;
-    l.lock();
+    l.lock(bias);
     f();
     l.unlock();
     return false;
 }
+/// Calls f() where the thread owns a loop.
+template <class F> void in_a_loop(F f) {
+    io_context context;
+    post(context, f);
+    context.run();
+}
 
 TEST(BiasedLock, IsTakenWithoutALockUntilAnotherThreadTakesIt) {
-    io_context context;
     biased_lock l;
-    if (l.is_shared())
+    if (l.is_for_all())
         GTEST_SKIP() << "the system refuses membarrier(2), or it was not asked in time";
-    EXPECT_FALSE(l.try_as_owner(loop_of(context), [] { ADD_FAILURE() << "nobody owns the loop"; }));
-    bool as_owner = false, after = true;
-    post(context, [&] { as_owner = under(l, loop_of(context), [] {}); });
-    context.run();
-    EXPECT_TRUE(as_owner);
-    EXPECT_FALSE(l.is_shared());
-    std::thread([&] { under(l, loop_of(context), [] {}); }).join();
-    EXPECT_TRUE(l.is_shared());
-    post(context, [&] { after = under(l, loop_of(context), [] {}); });
-    context.restart();
-    context.run();
-    EXPECT_FALSE(after);
+    EXPECT_FALSE(l.try_as_biased([] { ADD_FAILURE() << "it is biased to nobody"; }));
+    in_a_loop([&l] {
+        EXPECT_FALSE(under(l, false, [] {})) << "nobody has asked for the bias";
+        EXPECT_FALSE(under(l, true, [] {}));
+        EXPECT_TRUE(under(l, true, [] {}));
+    });
+    EXPECT_FALSE(l.is_for_all());
+    std::thread([&l] { EXPECT_FALSE(under(l, false, [] {})); }).join();
+    EXPECT_TRUE(l.is_for_all());
+    in_a_loop([&l] {
+        EXPECT_FALSE(under(l, true, [] {}));
+        EXPECT_FALSE(under(l, true, [] {})) << "it is a lock for all now";
+    });
+}
+
+TEST(BiasedLock, IsLeftToTheNextThreadByTheOneThatGivesItUp) {
+    biased_lock l;
+    if (l.is_for_all())
+        GTEST_SKIP() << "the system refuses membarrier(2), or it was not asked in time";
+    auto const take_and_leave = [&l] {
+        in_a_loop([&l] {
+            under(l, true, [] {});
+            EXPECT_TRUE(under(l, true, [] {}));
+            l.give_up_bias();
+            EXPECT_FALSE(under(l, false, [] {}));
+        });
+    };
+    take_and_leave();
+    std::thread(take_and_leave).join();
+    EXPECT_FALSE(l.is_for_all());
+    std::thread([&l] { l.give_up_bias(); }).join();
+    in_a_loop([&l] { under(l, true, [] {}); });
+    std::thread([&l] { l.give_up_bias(); }).join();
+    EXPECT_TRUE(under(l, false, [] {})) << "only the thread that has it gives it up";
 }
 
 // The first time that another thread takes it is the one that the owner does not know of.
@@ -55,13 +80,12 @@ TEST(BiasedLock, NeverLetsTwoThreadsIn) {
     std::atomic<int> owners{0};
     int counted = 0; // under the current lock
     std::atomic<bool> over{false};
-    auto& mine = loop_of(context);
     std::thread owner([&] {
         post(context, [&] {
             while (!over)
                 if (biased_lock* const l = next.exchange(nullptr)) {
                     for (int i = 0; i != 50; ++i)
-                        under(*l, mine, [&] { ++counted; });
+                        under(*l, true, [&] { ++counted; });
                     ++owners;
                 }
         });
@@ -71,7 +95,7 @@ TEST(BiasedLock, NeverLetsTwoThreadsIn) {
         biased_lock l;
         next = &l;
         for (int i = 0; i != 50; ++i)
-            under(l, mine, [&] { ++counted; });
+            under(l, false, [&] { ++counted; });
         while (owners == round)
             std::this_thread::yield();
     }

@@ -848,4 +848,30 @@ TEST(IoContext, RunInsideAHandlerGivesTheOuterClockBack) {
     EXPECT_GE(lasted.count(), 0) << "the clock of the inner one is an hour behind";
 }
 
+/// Waits that know when a thread leaves run().
+struct counts_ends final : io_loop::other_waits {
+    int ends = 0;
+    void take_pending(op_queue&) noexcept override {}
+    void run_ends() noexcept override { ++ends; }
+};
+
+TEST(IoContext, TellsOtherWaitsWhenAThreadLeavesRun) {
+    io_context context;
+    io_loop& l = io_loop::of(*impl::exec::loop_of(context.get_executor()));
+    counts_ends waits;
+    l.abandons_too(waits);
+    post(context, [&] {
+        post(context, [] {});
+        context.poll_one();
+        EXPECT_EQ(waits.ends, 0) << "the thread stays inside run()";
+    });
+    context.run();
+    EXPECT_EQ(waits.ends, 1);
+    post(context, [] { throw 1; });
+    context.restart();
+    EXPECT_THROW(context.run(), int);
+    EXPECT_EQ(waits.ends, 2);
+    l.abandons_no_more(waits);
+}
+
 } // namespace
