@@ -7,9 +7,12 @@ void budget::grant_more(std::int64_t now) noexcept {
     int more = is_first_look ? granted : 2 * last;
     if (more > fairness::units_most - granted)
         more = fairness::units_most - granted;
-    if (!is_first_look)
+    if (!is_first_look) {
         while (more > 1 && more * (now - looked_ns) > last * (slice_end_ns - now))
             more /= 2;
+        if (now - looked_ns <= last * fairness::quick_unit_ns)
+            quick = fairness::quick_items;
+    }
     granted += more;
     units = more - 1;
     last = more;

@@ -351,6 +351,7 @@ impl::exec::budget& loop::begin_stretch(impl::exec::pace const& pace, std::size_
     item.functions = 0;
     item.given_up = 0;
     item.first = pace.first_units();
+    item.quick = 0;
     item.slice_end_ns = pace.slice_end_ns();
     return item;
 }
@@ -364,10 +365,9 @@ loop::batch loop::run_batch(std::size_t most, std::size_t& done, impl::exec::ins
         unsigned ran() const noexcept { return allowed - item.items - item.given_up; }
         ~count() { done += ran() - item.functions; }
     } const count_items{item, done};
-    auto const first_units = item.first;
     while (item.items != 0 && !local_.empty()) {
         op* const o = local_.pop_front();
-        item.fill(first_units);
+        item.fill_for_next_item();
         --item.items;
         try {
             outside_section const handler;
@@ -478,7 +478,7 @@ unsigned loop::run_share(std::size_t most, std::size_t& done, impl::exec::inside
             op* const o = share.pop();
             if (!o)
                 break;
-            item.fill(item.first);
+            item.fill_for_next_item();
             --item.items;
             bool const is_handler = !impl::exec::has_ticket(*o, not_a_handler());
             done += is_handler;
