@@ -9,7 +9,6 @@
 #include <bit>
 #include <optional>
 #include <type_traits>
-#include <utility>
 
 namespace fairlead::impl::base {
 
@@ -22,13 +21,23 @@ template <class T> inline constexpr bool optional_is_a_vector =
     false;
 #endif
 
-template <class T> FAIRLEAD_ALWAYS_INLINE std::optional<T> optional_in_one_piece(T&& value) {
-    if constexpr (optional_is_a_vector<T>) {
-        using words [[gnu::vector_size(2 * sizeof(long long))]] = long long;
-        return std::bit_cast<std::optional<T>>(words{std::bit_cast<long long>(value), 1});
-    } else {
-        return std::optional<T>(std::move(value));
+/// A place for such an optional that has a value.
+template <class T>
+    requires optional_is_a_vector<T>
+class optional_in_one_piece {
+public:
+    optional_in_one_piece() noexcept {} // nothing is written before there is a value
+    void put(T const& value) noexcept {
+        words const w{std::bit_cast<long long>(value), 1};
+        __builtin_memcpy(static_cast<void*>(&optional_), &w, sizeof(w));
     }
-}
+    std::optional<T> const& get() const noexcept { return optional_; }
+
+private:
+    using words [[gnu::vector_size(2 * sizeof(long long))]] = long long;
+    union {
+        std::optional<T> optional_;
+    };
+};
 
 } // namespace fairlead::impl::base

@@ -160,6 +160,9 @@ public:
     template <class Signature, std::size_t Storage>
         requires std::same_as<impl::operation::awaited_t<Signature>, T>
     basic_awaitable(async_op<Signature, Storage> op);
+    template <impl::operation::brings_awaiter Op>
+        requires std::same_as<impl::operation::awaited_t<typename Op::signature>, T>
+    basic_awaitable(Op op) : basic_awaitable(impl::operation::as_async_op(std::move(op))) {}
     basic_awaitable& operator=(basic_awaitable&& other) noexcept {
         basic_awaitable taken(std::move(other));
         handle_ = impl::base::taken_from(taken.handle_, handle_);

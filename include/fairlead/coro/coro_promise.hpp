@@ -154,6 +154,12 @@ private:
     async_op<Signature, Storage> op_;
     operation::op_awaiter<Signature, Storage> awaiter_;
 };
+template <operation::brings_awaiter Op> class owning_op_awaiter<Op>
+    : public owning_op_awaiter<typename Op::async_op_type> {
+public:
+    owning_op_awaiter(Op&& o, await_record& r)
+        : owning_op_awaiter<typename Op::async_op_type>(operation::as_async_op(std::move(o)), r) {}
+};
 
 /// Awaits an operation in a coroutine that throws nothing: errors are values, and the operation begins also after a
 /// request to end. `Op` completes with a tuple of all values.

@@ -141,7 +141,11 @@ struct promise_base {
     template <operation::brings_awaiter Op> FAIRLEAD_NOTED_AWAITER(typename Op::awaiter_type)
     await_transform(Op&& o FAIRLEAD_AWAIT_PLACE) noexcept {
         FAIRLEAD_NOTE_AWAIT_PLACE(link);
-        return FAIRLEAD_NOTED_AWAITER(typename Op::awaiter_type)(o, *link.record);
+        return FAIRLEAD_NOTED_AWAITER(typename Op::awaiter_type)(o);
+    }
+    template <operation::brings_awaiter Op> typename Op::awaiter_type await_transform(Op& o) noexcept {
+        static_assert(!sizeof(o), "an operation is awaited once: co_await std::move(op)");
+        return typename Op::awaiter_type(o);
     }
     yield_awaiter await_transform(this_coro::yield_t FAIRLEAD_AWAIT_PLACE) noexcept {
         FAIRLEAD_NOTE_AWAIT_PLACE(link);

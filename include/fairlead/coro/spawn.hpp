@@ -96,6 +96,15 @@ template <execution_context_type Context, class Signature, std::size_t Storage,
 decltype(auto) co_spawn(Context& c, async_op<Signature, Storage> op, Token&& token = {}) {
     return co_spawn(c.get_executor(), std::move(op), std::forward<Token>(token));
 }
+template <io_executor Executor, impl::operation::brings_awaiter Op, class Token = default_completion_token_t<Executor>>
+decltype(auto) co_spawn(Executor const& ex, Op op, Token&& token = {}) {
+    return co_spawn(ex, impl::operation::as_async_op(std::move(op)), std::forward<Token>(token));
+}
+template <execution_context_type Context, impl::operation::brings_awaiter Op,
+          class Token = default_completion_token_t<typename Context::executor_type>>
+decltype(auto) co_spawn(Context& c, Op op, Token&& token = {}) {
+    return co_spawn(c.get_executor(), std::move(op), std::forward<Token>(token));
+}
 
 /// The same function, with a callable object that returns the awaitable, or an operation. The object is kept until the
 /// coroutine has ended, so a lambda with captures may be a coroutine itself.

@@ -415,6 +415,14 @@ template <class Rep, class Period, class Signature, std::size_t Storage> auto
 cancel_after(std::chrono::duration<Rep, Period> const& d, cancellation_type type, async_op<Signature, Storage>&& op) {
     return std::move(op)(cancel_after(d, type));
 }
+template <class Rep, class Period, impl::operation::brings_awaiter Op>
+auto cancel_after(std::chrono::duration<Rep, Period> const& d, Op&& op) {
+    return std::move(op)(cancel_after(d));
+}
+template <class Rep, class Period, impl::operation::brings_awaiter Op>
+auto cancel_after(std::chrono::duration<Rep, Period> const& d, cancellation_type type, Op&& op) {
+    return std::move(op)(cancel_after(d, type));
+}
 
 /// As cancel_after, until a point in time.
 template <class Clock, class Duration> auto cancel_at(std::chrono::time_point<Clock, Duration> const& t,
@@ -452,6 +460,14 @@ auto cancel_at(std::chrono::time_point<Clock, Duration> const& t, async_op<Signa
 template <class Clock, class Duration, class Signature, std::size_t Storage>
 auto cancel_at(std::chrono::time_point<Clock, Duration> const& t, cancellation_type type,
                async_op<Signature, Storage>&& op) {
+    return std::move(op)(cancel_at(t, type));
+}
+template <class Clock, class Duration, impl::operation::brings_awaiter Op>
+auto cancel_at(std::chrono::time_point<Clock, Duration> const& t, Op&& op) {
+    return std::move(op)(cancel_at(t));
+}
+template <class Clock, class Duration, impl::operation::brings_awaiter Op>
+auto cancel_at(std::chrono::time_point<Clock, Duration> const& t, cancellation_type type, Op&& op) {
     return std::move(op)(cancel_at(t, type));
 }
 

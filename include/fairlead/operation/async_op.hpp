@@ -60,6 +60,11 @@ struct deferred_t : impl::operation::can_be_default<deferred_t> {
     /// An operation that is deferred already stays as it is.
     template <class Signature, std::size_t Storage>
     async_op<Signature, Storage> operator()(async_op<Signature, Storage>&& op) const noexcept;
+    template <class Op>
+        requires requires { typename Op::async_op_type; }
+    typename Op::async_op_type operator()(Op&& op) const noexcept {
+        return std::move(op).as_async_op();
+    }
     template <class Function>
     constexpr deferred_function<Function> operator()(deferred_function<Function> function) const;
     /// An operation that completes with `values` as soon as it is started.
@@ -306,9 +311,21 @@ private:
 namespace impl::operation {
 
 /// For what awaits an operation without being a coroutine.
-/// An async_op with an awaiter of its own for coroutines of ours (operation/direct_op.hpp).
+/// An operation with an awaiter of its own for coroutines of ours, which becomes an async_op everywhere else
+/// (operation/direct_op.hpp).
 template <class T>
-concept brings_awaiter = requires { typename T::awaiter_type; };
+concept brings_awaiter = requires {
+    typename T::awaiter_type;
+    typename T::async_op_type;
+};
+/// The async_op of an operation that is one, or becomes one.
+template <class Signature, std::size_t Storage>
+async_op<Signature, Storage>&& as_async_op(async_op<Signature, Storage>&& op) noexcept {
+    return std::move(op);
+}
+template <brings_awaiter Op> typename Op::async_op_type as_async_op(Op&& op) noexcept {
+    return std::move(op).as_async_op();
+}
 template <class T> inline constexpr bool is_async_op = brings_awaiter<T>;
 template <class Signature, std::size_t Storage> inline constexpr bool is_async_op<async_op<Signature, Storage>> = true;
 

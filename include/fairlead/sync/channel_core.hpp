@@ -140,7 +140,7 @@ public:
     FAIRLEAD_ALWAYS_INLINE bool put_where_usual(Kept& message) noexcept {
         return put_into_buffer([&message]() noexcept { return Kept(std::move(message)); }) == seen::done;
     }
-    FAIRLEAD_ALWAYS_INLINE bool take_where_usual(message_place<Kept>& into) noexcept {
+    template <class Place> FAIRLEAD_ALWAYS_INLINE bool take_where_usual(Place& into) noexcept {
         return take_from_buffer(into) == seen::done;
     }
 
@@ -158,10 +158,10 @@ private:
     };
     template <class Make> FAIRLEAD_ALWAYS_INLINE seen put_into_buffer(Make const& make) noexcept {
         auto s = seen::unusual;
-        if constexpr (requires { buffer_.push_back_made(make); })
+        if constexpr (requires { buffer_.push_back_made_inside(make); })
             domain().do_without_lock([this, &make, &s]() noexcept {
                 if (buffer_.size() < usually_fit_) [[likely]] {
-                    buffer_.push_back_made(make);
+                    buffer_.push_back_made_inside(make);
                     s = seen::done;
                 } else if (!is_closed_ && (empty() ? buffer_.size() >= capacity_ : !are_receivers_)) {
                     s = seen::would_wait;
@@ -169,13 +169,17 @@ private:
             });
         return s;
     }
-    FAIRLEAD_ALWAYS_INLINE seen take_from_buffer(message_place<Kept>& into) noexcept {
+    template <class Place> FAIRLEAD_ALWAYS_INLINE seen take_from_buffer(Place& into) noexcept {
         auto s = seen::unusual;
         domain().do_without_lock([this, &into, &s]() noexcept {
             if (!senders_wait_) {
                 if (buffer_.size() != 0) [[likely]] {
-                    into.put(std::move(buffer_.front()));
-                    buffer_.pop_front();
+                    if constexpr (requires { buffer_.take_front(into); }) {
+                        buffer_.take_front(into);
+                    } else {
+                        into.put(std::move(buffer_.front()));
+                        buffer_.pop_front();
+                    }
                     s = seen::done;
                 } else if (!is_closed_) {
                     s = seen::would_wait;
@@ -354,6 +358,14 @@ template <class Core> struct send_to : operation::primitive<send_to<Core>> {
 
     send_to(Core& c, kept&& m) noexcept : of(&c), message(std::move(m)) {}
     loop* home() const noexcept { return &of->engine(); }
+    bool runs_handlers() const noexcept { return of->runs_handlers(); }
+    auto executor() const noexcept
+        requires requires(Core const& c) { c.executor(); }
+    {
+        return of->executor();
+    }
+    void leave() noexcept { of = nullptr; }
+    bool is_left() const noexcept { return of == nullptr; }
     static std::string describe() { return "send to a channel"; }
     void prepare(record& o) const noexcept {
         o.cancel = nullptr;
@@ -397,6 +409,15 @@ template <class Core> struct send_to : operation::primitive<send_to<Core>> {
 template <class Handler>
 concept names_its_executor = operation::has_own_executor<Handler> || requires { typename Handler::executor_type; };
 
+template <class Form> struct place_of {
+    struct type {};
+};
+template <class Form>
+    requires requires { typename Form::place; }
+struct place_of<Form> {
+    using type = typename Form::place;
+};
+
 /// Receives a message from a core. Form has the signature, and `values(kept)` and `values(error)` of what completes.
 template <class Core, class Form> struct receive_from : operation::primitive<receive_from<Core, Form>> {
     using base = operation::primitive<receive_from<Core, Form>>;
@@ -418,6 +439,14 @@ template <class Core, class Form> struct receive_from : operation::primitive<rec
         by_handler.base::operator()(std::forward<Handler>(handler));
     }
     loop* home() const noexcept { return &of->engine(); }
+    bool runs_handlers() const noexcept { return of->runs_handlers(); }
+    auto executor() const noexcept
+        requires requires(Core const& c) { c.executor(); }
+    {
+        return of->executor();
+    }
+    void leave() noexcept { of = nullptr; }
+    bool is_left() const noexcept { return of == nullptr; }
     static std::string describe() { return "receive from a channel"; }
     void prepare(record& o) const noexcept {
         o.cancel = nullptr;
@@ -429,18 +458,16 @@ template <class Core, class Form> struct receive_from : operation::primitive<rec
     bool attempt(record& o) const noexcept { return of->try_wait(o); }
     bool attempt_unprepared(record& o) const noexcept { return attempt(o); }
     void submit(record& o) const noexcept { of->wait(o); }
-    using place = message_place<typename Core::kept>;
+    using place = typename place_of<Form>::type;
     FAIRLEAD_ALWAYS_INLINE bool attempt_in_place(place& p) const noexcept { return of->take_where_usual(p); }
     FAIRLEAD_ALWAYS_INLINE static void move_result(record& o, place& p) noexcept {
         p.put(std::move(o.message.get()));
         o.message.drop();
     }
     FAIRLEAD_ALWAYS_INLINE static auto result_in_place(place& p)
-        requires requires { Form::value(p.get()); }
+        requires requires { p.result(); }
     {
-        auto v = Form::value(p.get());
-        p.drop();
-        return v;
+        return p.result();
     }
     FAIRLEAD_ALWAYS_INLINE bool attempt_or_wait(record& o) const noexcept {
         return of->try_or_wait(o, [this](record& waits) noexcept { prepare(waits); });

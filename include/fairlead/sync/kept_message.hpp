@@ -83,12 +83,12 @@ public:
     message_ring() noexcept = default;
     message_ring(message_ring&& other) noexcept
         : places_(base::taken_from(other.places_)),
-          there_(base::taken_from(other.there_)),
+          mask_(std::exchange(other.mask_, no_places)),
           first_(base::taken_from(other.first_)),
           size_(base::taken_from(other.size_)) {}
     message_ring& operator=(message_ring&& other) noexcept {
         std::swap(places_, other.places_);
-        std::swap(there_, other.there_);
+        std::swap(mask_, other.mask_);
         std::swap(first_, other.first_);
         std::swap(size_, other.size_);
         return *this;
@@ -102,7 +102,7 @@ public:
 
     std::size_t size() const noexcept { return size_; }
     /// So many messages need no more memory.
-    std::size_t places() const noexcept { return there_; }
+    std::size_t places() const noexcept { return mask_ + 1; }
     Kept& front() noexcept { return places_[first_].get(); }
     /// Throws     std::bad_alloc    nothing has changed
     void push_back(Kept&& k) {
@@ -115,37 +115,52 @@ public:
         next().make(make);
         ++size_;
     }
+    /// As push_back_made(), where size() is less than places().
+    template <class Make> void push_back_made_inside(Make const& make) {
+        places_[(first_ + size_) & mask_].make(make);
+        ++size_;
+    }
+    /// Moves the first message to `into`. There is one.
+    template <class Place> FAIRLEAD_ALWAYS_INLINE void take_front(Place& into) noexcept {
+        auto const first = first_;
+        auto& p = places_[first];
+        first_ = (first + 1) & mask_;
+        --size_;
+        into.put(std::move(p.get()));
+        p.drop();
+    }
     void pop_front() noexcept {
         places_[first_].drop();
-        first_ = (first_ + 1) & (there_ - 1);
+        first_ = (first_ + 1) & mask_;
         --size_;
     }
 
 private:
     using place = message_place<Kept>;
     place& next() {
-        if (size_ == there_) [[unlikely]]
+        if (size_ == places()) [[unlikely]]
             grow();
-        return places_[(first_ + size_) & (there_ - 1)];
+        return places_[(first_ + size_) & mask_];
     }
     FAIRLEAD_NOINLINE void grow() {
-        std::size_t const more = there_ == 0 ? 4 : 2 * there_;
+        std::size_t const more = places_ ? 2 * places() : 4;
         auto* const places = static_cast<place*>(exec::recycle_allocate(more * sizeof(place)));
         for (std::size_t i = 0; i != size_; ++i) {
             ::new (static_cast<void*>(places + i)) place;
-            places[i].put(places_[(first_ + i) & (there_ - 1)].take());
+            places[i].put(places_[(first_ + i) & mask_].take());
         }
         for (std::size_t i = size_; i != more; ++i)
             ::new (static_cast<void*>(places + i)) place;
         if (places_)
             exec::recycle_free(places_);
         places_ = places;
-        there_ = more;
+        mask_ = more - 1;
         first_ = 0;
     }
 
     place* places_ = nullptr;
-    std::size_t there_ = 0; ///< places, a power of two
+    static constexpr std::size_t no_places = static_cast<std::size_t>(-1);
+    std::size_t mask_ = no_places; ///< one less than the places, whose number is a power of two
     std::size_t first_ = 0;
     std::size_t size_ = 0;
 };

@@ -21,19 +21,42 @@ template <class T, class Executor = any_io_executor> using channel_pair =
 
 namespace impl::sync {
 
-template <class T> struct shared_channel final : channel_core<kept_message<T>>, counted_sides {
-    using channel_core<kept_message<T>>::channel_core;
+template <class T, class Executor> class shared_channel final : public channel_core<kept_message<T>>,
+                                                                public counted_sides {
+public:
+    shared_channel(Executor const& e, std::size_t capacity)
+        : channel_core<kept_message<T>>(e, capacity, static_cast<int>(error::operation_aborted)),
+          executor_(e) {}
+    Executor const& executor() const noexcept { return executor_; }
     void senders_have_gone() noexcept { this->close(); }
     void receivers_have_gone() noexcept { this->close_and_drop(); }
+
+private:
+    Executor executor_;
+};
+
+/// Where an await receives its message.
+template <class T> struct next_place : message_place<kept_message<T>> {
+    std::optional<T> result() {
+        std::optional<T> m(std::move(*this->get()));
+        this->drop();
+        return m;
+    }
+};
+template <class T>
+    requires base::optional_is_a_vector<T>
+struct next_place<T> {
+    base::optional_in_one_piece<T> optional;
+    void put(kept_message<T>&& k) noexcept { optional.put(*k); }
+    FAIRLEAD_ALWAYS_INLINE std::optional<T> result() { return optional.get(); }
 };
 
 /// A receive that ends without an error when there is nothing more to receive.
 template <class T> struct next_form {
     using signature = void(error_code, std::optional<T>);
     using values_type = std::tuple<error_code, std::optional<T>>;
-    FAIRLEAD_ALWAYS_INLINE static std::optional<T> value(kept_message<T>& k) {
-        return base::optional_in_one_piece(std::move(*k));
-    }
+    using place = next_place<T>;
+    static std::optional<T> value(kept_message<T>& k) { return std::optional<T>(std::move(*k)); }
     static values_type values(kept_message<T>&& k) { return {error_code(), std::optional<T>(std::move(*k))}; }
     static values_type values(int error) {
         if (error == operation::result_of(error::channel_closed))
@@ -53,7 +76,7 @@ public:
     using value_type = T;
     using executor_type = Executor;
 
-    executor_type get_executor() const noexcept { return executor_; }
+    executor_type get_executor() const noexcept { return core_->executor(); }
     /// Nobody receives any more, or it was closed.
     bool is_closed() const noexcept { return !core_->is_open(); }
 
@@ -100,11 +123,10 @@ public:
 
 private:
     friend struct impl::sync::channel_access;
-    using core = impl::sync::shared_channel<T>;
+    using core = impl::sync::shared_channel<T, Executor>;
     using kept = typename core::kept;
-    channel_sender(Executor const& e, std::shared_ptr<core> const& c) : executor_(e), core_(c) {}
+    explicit channel_sender(std::shared_ptr<core> const& c) : core_(c) {}
 
-    Executor executor_;
     impl::sync::channel_end<core, impl::sync::side::sending> core_;
 };
 
@@ -116,7 +138,7 @@ public:
     using value_type = T;
     using executor_type = Executor;
 
-    executor_type get_executor() const noexcept { return executor_; }
+    executor_type get_executor() const noexcept { return core_->executor(); }
     /// A receive would not wait.
     bool ready() const noexcept { return core_->is_ready(); }
 
@@ -155,11 +177,10 @@ public:
 
 private:
     friend struct impl::sync::channel_access;
-    using core = impl::sync::shared_channel<T>;
+    using core = impl::sync::shared_channel<T, Executor>;
     using kept = typename core::kept;
-    channel_receiver(Executor const& e, std::shared_ptr<core> const& c) : executor_(e), core_(c) {}
+    explicit channel_receiver(std::shared_ptr<core> const& c) : core_(c) {}
 
-    Executor executor_;
     impl::sync::channel_end<core, impl::sync::side::receiving> core_;
 };
 
@@ -167,8 +188,8 @@ namespace impl::sync {
 
 struct channel_access {
     template <class T, class Executor> static channel_pair<T, Executor> make(Executor const& e, std::size_t capacity) {
-        auto const c = std::make_shared<shared_channel<T>>(e, capacity, static_cast<int>(error::operation_aborted));
-        return {channel_sender<T, Executor>(e, c), channel_receiver<T, Executor>(e, c)};
+        auto const c = std::make_shared<shared_channel<T, Executor>>(e, capacity);
+        return {channel_sender<T, Executor>(c), channel_receiver<T, Executor>(c)};
     }
 };
 

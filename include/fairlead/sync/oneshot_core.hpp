@@ -78,7 +78,7 @@ public:
         if (try_or_wait(o, [](receiving&) noexcept {}))
             engine().post(o);
     }
-    bool take_where_usual(message_place<kept>& into) noexcept {
+    template <class Place> bool take_where_usual(Place& into) noexcept {
         return domain().is_done_without_lock([this, &into]() noexcept { return take(into); });
     }
     /// prepare() prepares `o`, if it has to wait.
@@ -153,7 +153,7 @@ private:
             domain().end_all(*this, operation::result_of(error::channel_closed), ready);
         });
     }
-    bool take(message_place<kept>& into) noexcept {
+    template <class Place> bool take(Place& into) noexcept {
         if (!has_message_)
             return false;
         into.put(std::move(message_.get()));

@@ -270,6 +270,11 @@ public:
             base::throw_error_now(error::make_error_code(error::operation_aborted), "co_await");
         return step<async_op<R(Args...), Storage>>(*this, o);
     }
+    template <operation::brings_awaiter Op> auto await_transform(Op&& o) {
+        if (state_.throw_if_cancelled() && !!state_.cancelled())
+            base::throw_error_now(error::make_error_code(error::operation_aborted), "co_await");
+        return step<Op>(*this, std::move(o));
+    }
     template <class... Args> auto yield_value(co_completion<Args...>&& c) {
         complete_with(std::move(c.values));
         return std::suspend_always();
@@ -377,6 +382,15 @@ private:
         }
         co_composed_promise& promise_;
         async_op<R(Args...), Storage>& op_;
+    };
+    template <class Op> struct kept_op {
+        typename Op::async_op_type kept;
+    };
+    template <operation::brings_awaiter Op> class step<Op> : kept_op<Op>, public step<typename Op::async_op_type> {
+    public:
+        step(co_composed_promise& p, Op&& o)
+            : kept_op<Op>{operation::as_async_op(std::move(o))},
+              step<typename Op::async_op_type>(p, this->kept) {}
     };
 
     state_type& state_;

@@ -244,6 +244,11 @@ template <class Signature, std::size_t Storage, class Tail>
 decltype(auto) operator|(async_op<Signature, Storage> head, Tail&& tail) {
     return std::move(head)(std::forward<Tail>(tail));
 }
+template <impl::operation::brings_awaiter Op, class Tail>
+    requires(!impl::operation::no_token<Tail, typename Op::signature> || !std::invocable<Tail, Op>)
+decltype(auto) operator|(Op&& head, Tail&& tail) {
+    return std::move(head)(std::forward<Tail>(tail));
+}
 
 template <template <class, class> class A, class H, class F, class D>
 struct associator<A, impl::token::sequence_handler<H, F>, D>

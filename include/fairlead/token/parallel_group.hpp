@@ -197,7 +197,9 @@ private:
     };
     /// An operation that cannot be ended early is waited for.
     template <class Op> static bool hears([[maybe_unused]] Op const& op) noexcept {
-        if constexpr (operation::is_async_op<Op>)
+        if constexpr (operation::brings_awaiter<Op>)
+            return Op::hears_requests;
+        else if constexpr (operation::is_async_op<Op>)
             return operation::op_access::functions(op)->takes_requests;
         else
             return true;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace {
@@ -10,28 +11,40 @@ namespace {
 using fairlead::impl::base::optional_in_one_piece;
 
 struct two_numbers {
-    int a, b;
+    alignas(long) int a;
+    int b;
 };
 
+#if !FAIRLEAD_COMPILER_CLANG && defined(__GLIBCXX__)
+
+template <class T> std::optional<T> written(T value) {
+    optional_in_one_piece<T> place;
+    place.put(value);
+    return place.get();
+}
+
 TEST(InOnePiece, AnOptionalHasItsValue) {
-    long n = -7;
-    EXPECT_EQ(optional_in_one_piece(std::move(n)), -7);
-    double d = 0.25;
-    EXPECT_EQ(optional_in_one_piece(std::move(d)), 0.25);
-    long zero = 0;
-    auto const there = optional_in_one_piece(std::move(zero));
+    EXPECT_EQ(written(-7L), -7);
+    EXPECT_EQ(written(0.25), 0.25);
+    auto const there = written(0L);
     EXPECT_TRUE(there.has_value());
     EXPECT_EQ(*there, 0);
-    auto both = optional_in_one_piece(two_numbers{1, 2});
+    auto both = written(two_numbers{1, 2});
     EXPECT_EQ(both->a, 1);
     EXPECT_EQ(both->b, 2);
     both.reset();
     EXPECT_FALSE(both.has_value());
     int* nowhere = nullptr;
-    EXPECT_EQ(optional_in_one_piece(std::move(nowhere)), nullptr);
-    EXPECT_EQ(**optional_in_one_piece(std::make_unique<int>(3)), 3);
-    EXPECT_EQ(optional_in_one_piece(std::string("text")), "text");
-    EXPECT_EQ(optional_in_one_piece('c'), 'c');
+    EXPECT_EQ(written(nowhere), nullptr);
+}
+
+#endif
+
+TEST(InOnePiece, IsForWhatFitsIntoAVectorOnly) {
+    using fairlead::impl::base::optional_is_a_vector;
+    EXPECT_FALSE(optional_is_a_vector<std::unique_ptr<int>>);
+    EXPECT_FALSE(optional_is_a_vector<std::string>);
+    EXPECT_FALSE(optional_is_a_vector<char>);
 }
 
 } // namespace

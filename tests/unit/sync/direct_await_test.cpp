@@ -1,11 +1,15 @@
 // Awaits of what is usually there: they are tried without a call, and are operations all the same.
+#include <fairlead/coro/use_coro.hpp>
 #include <fairlead/coro/when_all.hpp>
 #include <fairlead/coro/when_any.hpp>
 #include <fairlead/exec/strand.hpp>
 #include <fairlead/scope/cancel_after.hpp>
+#include <fairlead/sender/connected_op.hpp>
 #include <fairlead/sync/message_channel.hpp>
 #include <fairlead/token/bind_cancellation_slot.hpp>
+#include <fairlead/token/co_composed.hpp>
 #include <fairlead/token/deferred.hpp>
+#include <fairlead/token/parallel_group.hpp>
 
 #include <support/counting_new.hpp>
 #include <unit/sync/waiting.hpp>
@@ -145,6 +149,65 @@ TEST_F(DirectAwait, ThrowsWithTheNameOfItsOperation) {
     EXPECT_EQ(log, "thrown");
 }
 
+TEST_F(DirectAwait, IsAnOperationInCoroutinesOfOtherKinds) {
+    EXPECT_TRUE(tx.try_send(1));
+    auto const composed = [this](auto&& token) {
+        return async_initiate<decltype(token), void(std::optional<int>)>(
+            co_composed<void(std::optional<int>)>([](auto state, channel_receiver<int>& from) -> void {
+                auto m = co_await from.next();
+                co_yield state.complete(m);
+            }),
+            token, std::ref(rx));
+    };
+    composed([this](std::optional<int> m) { log += "composed " + std::to_string(*m) + ' '; });
+    world.run();
+    auto numbers = [](io_context&, channel_receiver<int>& from) -> experimental::coro<int> {
+        while (auto m = co_await from.next())
+            co_yield *m;
+    }(context, rx);
+    spawn([&]() -> awaitable<void> {
+        co_await when_all(tx.send(2), tx.send(3));
+        for (int i = 2; i != 4; ++i)
+            EXPECT_EQ(co_await numbers.async_resume(use_await), i);
+        awaitable<std::optional<int>> last = rx.next();
+        co_await tx.send(4);
+        EXPECT_EQ(co_await std::move(last), 4);
+        log += "coro";
+    });
+    world.run();
+    EXPECT_EQ(log, "composed 1 coro");
+}
+
+TEST_F(DirectAwait, IsAnOperationInAGroupOfHandlers) {
+    experimental::make_parallel_group(rx.next(), tx.send(7))
+        .async_wait(experimental::wait_for_all(), [this](auto, error_code, std::optional<int> m, error_code sent) {
+            EXPECT_FALSE(sent);
+            log += std::to_string(*m) + ' ';
+        });
+    world.run();
+    experimental::make_parallel_group(rx.next(), tx.send(8), tx.send(9), tx.send(10))
+        .async_wait(experimental::wait_for_one(), [this](auto order, auto&&...) { log += std::to_string(order[0]); });
+    world.run();
+    EXPECT_EQ(log, "7 0");
+}
+
+struct notes_message {
+    using receiver_concept = execution::receiver_tag;
+    std::string* log;
+    void set_value(std::optional<int> m) noexcept { *log += std::to_string(*m); }
+    void set_error(error_code const&) noexcept {}
+    void set_error(std::exception_ptr const&) noexcept {}
+    void set_stopped() noexcept {}
+};
+
+TEST_F(DirectAwait, IsASender) {
+    auto state = execution::connect(rx.next(), notes_message{&log});
+    state.start();
+    EXPECT_TRUE(tx.try_send(5));
+    world.run();
+    EXPECT_EQ(log, "5");
+}
+
 /// Waits and is woken on both sides, with messages that own something.
 TEST_F(DirectAwait, BringsMessagesThatOwnSomething) {
     auto owning = make_channel<std::unique_ptr<int>>(context, 1);
@@ -215,6 +278,49 @@ TEST(DirectAwaits, WorkFromEverywhere) {
         context.poll();
     }
     EXPECT_EQ(sum, expected);
+}
+
+/// Handlers run on the executor of the handles. A coroutine goes on where it was.
+TEST(DirectAwaits, CompleteOnTheRightExecutor) {
+    io_context context(1);
+    auto const of_handles = make_strand(context);
+    auto const of_coroutine = make_strand(context);
+    auto ends = make_channel<std::string>(of_handles, 1);
+    EXPECT_TRUE(ends.second.get_executor() == any_io_executor(of_handles));
+    int good = 0;
+    for (int is_there = 0; is_there != 2; ++is_there) {
+        if (is_there == 1)
+            ends.first.try_send("a message that is longer than a small one");
+        ends.second.next()([&](error_code, std::optional<std::string> m) {
+            good += of_handles.running_in_this_thread() && m->size() == 41;
+        });
+        if (is_there == 0)
+            ends.first.try_send("a message that is longer than a small one");
+        context.restart();
+        context.run();
+    }
+    EXPECT_EQ(good, 2);
+    co_spawn(
+        of_coroutine,
+        [&]() -> awaitable<void> {
+            for (int i = 0; i != 100; ++i) {
+                auto const m = co_await ends.second.next();
+                good += of_coroutine.running_in_this_thread() && *m == std::to_string(i);
+            }
+        },
+        detached);
+    co_spawn(
+        context,
+        [&]() -> awaitable<void> {
+            for (int i = 0; i != 100; ++i) {
+                co_await ends.first.send(std::to_string(i));
+                good += !of_handles.running_in_this_thread() && !of_coroutine.running_in_this_thread();
+            }
+        },
+        detached);
+    context.restart();
+    context.run();
+    EXPECT_EQ(good, 202);
 }
 
 } // namespace
