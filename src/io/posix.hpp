@@ -5,6 +5,7 @@
 #include <fairlead/io/io_op.hpp>
 
 #include <io/attempt.hpp>
+#include <io/transfer_call.hpp>
 
 #include <cerrno>
 #include <cstddef>
@@ -30,10 +31,10 @@ template <class Call> ssize_t restarted(Call call) noexcept {
 }
 
 inline ssize_t recv(int fd, void* data, std::size_t size, int flags) noexcept {
-    return restarted([&] { return ::recv(fd, data, size, flags | MSG_DONTWAIT); });
+    return restarted([&] { return receive_call(fd, data, size, flags | MSG_DONTWAIT); });
 }
 inline ssize_t send(int fd, void const* data, std::size_t size, int flags) noexcept {
-    return restarted([&] { return ::send(fd, data, size, flags | MSG_DONTWAIT | MSG_NOSIGNAL); });
+    return restarted([&] { return send_call(fd, data, size, flags | MSG_DONTWAIT | MSG_NOSIGNAL); });
 }
 /// The kernel takes no more in one call.
 inline constexpr std::size_t slices_most = 1024;
@@ -82,7 +83,7 @@ attempt send_rest(int fd, io_op& o, ssize_t n) noexcept;
 
 /// One buffer that is not empty, of a stream, as nearly every operation has; hence inline.
 inline attempt receive_one(int fd, io_op& o) noexcept {
-    ssize_t const n = ::recv(fd, o.data, o.size, o.message_flags | MSG_DONTWAIT);
+    ssize_t const n = receive_call(fd, o.data, o.size, o.message_flags | MSG_DONTWAIT);
     if (n <= 0) [[unlikely]]
         return receive_rest(fd, o, n);
     o.result.n = static_cast<std::size_t>(n);
@@ -90,7 +91,7 @@ inline attempt receive_one(int fd, io_op& o) noexcept {
 }
 /// Writes one buffer; also a datagram on a connected socket, of which never a part is taken.
 inline attempt send_one(int fd, io_op& o) noexcept {
-    ssize_t const n = ::send(fd, o.data, o.size, o.message_flags | MSG_DONTWAIT | MSG_NOSIGNAL);
+    ssize_t const n = send_call(fd, o.data, o.size, o.message_flags | MSG_DONTWAIT | MSG_NOSIGNAL);
     if (n < 0 || static_cast<std::size_t>(n) != o.size) [[unlikely]]
         return send_rest(fd, o, n);
     o.result.n += static_cast<std::size_t>(n);
