@@ -57,6 +57,7 @@ FAIRLEAD_EXPORT awaitable<std::optional<std::string>> get_ranges(client& db, key
 /// After an error that is not operation_aborted each call throws that one again.
 /// Lifetime   the key is copied; the client outlives the call
 /// Threads    any
+/// Allocates  when it begins: the reader, and memory for a range. Nothing for each range after warm-up
 /// Source     https://redis.io/docs/latest/develop/using-commands/transactions/
 inline awaitable<std::optional<value_reader>> read_in_ranges(client& db, key_view key,
                                                              reading_options const& how = {}) {
