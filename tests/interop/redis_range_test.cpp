@@ -1,11 +1,14 @@
 // Texts in ranges with a real server: what it takes for a change, and what it refuses.
 #include "real_redis.hpp"
 
+#include <fairlead/coro/when_any.hpp>
+#include <fairlead/exec/thread_pool.hpp>
 #include <fairlead/redis/value_ranges.hpp>
+#include <fairlead/token/block.hpp>
 #include <support/scale.hpp>
 
+#include <atomic>
 #include <chrono>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -141,6 +144,7 @@ std::vector<change> const& changes() {
         {"a list", {{"DEL", "film"}, {"RPUSH", "film", "a"}}},
         {"an empty database", {{"FLUSHDB"}}},
         {"the end of its time", {{"PEXPIRE", "film", "20"}, {"", "60"}}},
+        {"another end of its time", {{"EXPIRE", "film", "100"}}},
         {"an end of its time in the past", {{"PEXPIREAT", "film", "1"}}},
     };
     return all;
@@ -212,8 +216,9 @@ awaitable<void> change_others_meanwhile(redis::client& db) {
 TEST_F(RealRedisRanges, ChangesOfOtherKeysAndReadersMakeNoDifference) { use(change_others_meanwhile(*db)); }
 
 awaitable<void> rewrite(redis::client& db, bool& goes_on, std::chrono::milliseconds pause_after) {
-    for (unsigned n = 0; goes_on; ++n) {
-        auto setting = db.set("film", std::string(200 * range_bytes, static_cast<char>('a' + n % 26)));
+    unsigned n = 0;
+    while (goes_on) {
+        auto setting = db.set("film", std::string(200 * range_bytes, static_cast<char>('a' + n++ % 26)));
         co_await std::move(setting);
         steady_timer pause(db.get_executor(), pause_after);
         auto waiting = pause.async_wait();
@@ -350,6 +355,47 @@ awaitable<void> use_own_lease(redis::client& db) {
 }
 
 TEST_F(RealRedisRanges, ALeaseOfTheCallerWatchesNothingAfterwards) { use(use_own_lease(*db)); }
+
+awaitable<void> read_many_times(redis::client& db, std::string key, std::atomic<int>& right_ones) {
+    for (int i = 0; i != 20; ++i) {
+        auto beginning = redis::read_in_ranges(db, key, small_ranges);
+        auto film = co_await std::move(beginning);
+        std::string all;
+        auto reading = rest_of(*film, all);
+        auto const ec = co_await std::move(reading);
+        right_ones += !ec && all == text_of(20 * range_bytes + 1, static_cast<unsigned>(key.size()));
+        if (i % 4 == 0) { // and one that is left with a request under way, or before one
+            auto again = redis::read_in_ranges(db, key, small_ranges);
+            auto left = co_await std::move(again);
+            steady_timer soon(db.get_executor(), std::chrono::microseconds(i * 5));
+            std::vector<char> memory(2 * range_bytes);
+            auto both = when_any(left->read_some(memory), soon.async_wait());
+            co_await std::move(both);
+        }
+    }
+}
+
+/// The readers run on all threads of a pool, and the connections on one of them.
+TEST_F(RealRedisRanges, ReadersOfManyThreadsReadAtTheSameTime) {
+    thread_pool pool(3);
+    redis::client shared(pool.get_executor(), cfg_, {.pause_min = 5ms, .pause_max = 50ms});
+    shared.async_run(detached);
+    std::atomic<int> right_ones{0}, ended{0};
+    std::vector<std::string> const keys{"a", "bb", "ccc", "dddd"};
+    for (auto const& key : keys) {
+        redis::request setting;
+        setting.push("SET", key, text_of(20 * range_bytes + 1, static_cast<unsigned>(key.size())));
+        shared.async_exec(setting, redis::ignore, block);
+        co_spawn(pool.get_executor(), read_many_times(shared, key, right_ones), [&](std::exception_ptr e) {
+            rethrow_to_test{}(e);
+            if (++ended == static_cast<int>(keys.size()))
+                shared.cancel();
+        });
+    }
+    pool.join();
+    EXPECT_EQ(ended, static_cast<int>(keys.size()));
+    EXPECT_EQ(right_ones, 20 * static_cast<int>(keys.size()));
+}
 
 awaitable<void> write_between(redis::client& db) {
     auto setting = db.set("film", text_of(2 * range_bytes));
