@@ -4,6 +4,7 @@
 #include <fairlead/coro/when_any.hpp>
 #include <fairlead/exec/thread_pool.hpp>
 #include <fairlead/redis/value_ranges.hpp>
+#include <fairlead/redis_server/server.hpp>
 #include <fairlead/token/block.hpp>
 #include <support/scale.hpp>
 
@@ -193,6 +194,62 @@ awaitable<void> change_meanwhile(redis::client& db) {
 }
 
 TEST_F(RealRedisRanges, AKeyThatChangesMeanwhileGivesNoValue) { use(change_meanwhile(*db)); }
+
+/// The embedded server takes the same for a change.
+TEST(EmbeddedRanges, AKeyThatChangesMeanwhileGivesNoValue) {
+    io_context ctx;
+    redis::server server(ctx);
+    redis::client db(ctx, {.address = server.address()});
+    db.async_run(detached);
+    bool is_over = false;
+    auto changing = [](redis::client& c, redis::server& s, bool& done) -> awaitable<void> {
+        auto body = change_meanwhile(c);
+        co_await std::move(body);
+        auto again = read_in_every_size(c);
+        co_await std::move(again);
+        c.cancel();
+        s.stop();
+        done = true;
+    };
+    co_spawn(ctx, changing(db, server, is_over), rethrow_to_test{});
+    ctx.run();
+    EXPECT_TRUE(is_over);
+}
+
+/// Nobody writes the key: its time, which it had before, is over. Redis removes it later, when it looks for such keys,
+/// or when somebody asks for it.
+awaitable<void> expire_meanwhile(redis::client& db, bool is_looked_for) {
+    redis::request looking;
+    looking.push("DEBUG", "SET-ACTIVE-EXPIRE", is_looked_for ? "1" : "0");
+    auto setting_up = db.async_exec(looking, redis::ignore);
+    co_await std::move(setting_up);
+    for (std::size_t const ranges_read : {std::size_t{1}, std::size_t{9}}) {
+        auto const text = text_of(10 * range_bytes);
+        auto setting = db.set("film", text, px(300ms));
+        co_await std::move(setting);
+        auto beginning = redis::read_in_ranges(db, "film", small_ranges);
+        auto film = co_await std::move(beginning);
+        std::string all;
+        while (all.size() != ranges_read * range_bytes) {
+            auto reading = film->next();
+            auto const piece = co_await std::move(reading);
+            all.append(piece);
+        }
+        steady_timer pause(db.get_executor(), 500ms);
+        auto waiting = pause.async_wait();
+        co_await std::move(waiting);
+        auto going_on = rest_of(*film, all);
+        auto const ec = co_await std::move(going_on);
+        EXPECT_EQ(ec, redis::error::value_changed) << ec.message();
+        EXPECT_EQ(all.size(), ranges_read * range_bytes);
+    }
+}
+
+TEST_F(RealRedisRanges, ATextWhoseTimeIsOverMeanwhileIsNoValue) {
+    use(expire_meanwhile(*db, false));
+    ctx_.restart();
+    use(expire_meanwhile(*db, true));
+}
 
 /// Reading one key, writing others, and reading this one as well.
 awaitable<void> change_others_meanwhile(redis::client& db) {
