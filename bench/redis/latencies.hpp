@@ -31,4 +31,22 @@ private:
     clock::time_point began_{};
 };
 
+/// The times that the large ones beside them take.
+class large_calls {
+public:
+    using clock = std::chrono::steady_clock;
+
+    void took(clock::duration d) { all_ms_.push_back(std::chrono::duration<double, std::milli>(d).count()); }
+    /// Nothing without any.
+    void print() {
+        if (all_ms_.empty())
+            return;
+        std::sort(all_ms_.begin(), all_ms_.end());
+        std::printf("the large ones %.1f ms each, the median of %zu\n", all_ms_[all_ms_.size() / 2], all_ms_.size());
+    }
+
+private:
+    std::vector<double> all_ms_;
+};
+
 } // namespace workload

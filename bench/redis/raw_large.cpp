@@ -1,7 +1,8 @@
 // The limit of small calls beside large ones: bare system calls on one epoll set, and replies whose bytes are copied
 // once.
 //
-//   redis_raw_large shared|apart and then as workload.hpp says, mode small; with "apart" on two connections
+//   redis_raw_large shared|apart|ranges[:BYTES] and then as workload.hpp says, mode small; with "apart" and "ranges" on
+//   two connections, with "ranges" by one GETRANGE after the other
 #include "latencies.hpp"
 #include "raw_connection.hpp"
 #include "workload.hpp"
@@ -27,6 +28,10 @@ public:
     void get(std::string_view key, std::string& value) {
         due_.push_back(&value);
         send("*2\r\n$3\r\nGET\r\n$" + std::to_string(key.size()) + "\r\n" + std::string(key) + "\r\n");
+    }
+    void get_range(std::string_view key, std::size_t from, std::size_t size, std::string& value) {
+        due_.push_back(&value);
+        send(workload::raw::command({"GETRANGE", key, std::to_string(from), std::to_string(from + size - 1)}));
     }
     void send(std::string_view bytes) {
         insist(::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size()),
@@ -78,6 +83,44 @@ private:
     std::size_t size_left_ = 0; // of the value at the front, with its end of line
 };
 
+/// Reads the large value again and again.
+class large_reader {
+public:
+    /// `range_size`: 0 for one GET.
+    large_reader(connection& c, std::size_t range_size) : connection_(&c), range_size_(range_size) {}
+
+    void begin() {
+        began_ = workload::large_calls::clock::now();
+        value_.clear();
+        go_on();
+    }
+    bool has(std::string const& value) const { return &value == &part_; }
+    /// A part has come.
+    void take(workload::large_calls& all) {
+        if (range_size_ != 0)
+            value_ += part_;
+        auto const size = range_size_ != 0 ? value_.size() : part_.size();
+        if (range_size_ != 0 && size < workload::large_size)
+            return go_on();
+        insist(size == workload::large_size, "GET gave another value");
+        all.took(workload::large_calls::clock::now() - began_);
+        begin();
+    }
+
+private:
+    void go_on() {
+        if (range_size_ == 0)
+            connection_->get(workload::large_key, part_);
+        else
+            connection_->get_range(workload::large_key, value_.size(), range_size_, part_);
+    }
+
+    connection* connection_;
+    std::size_t range_size_;
+    std::string part_, value_;
+    workload::large_calls::clock::time_point began_{};
+};
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -85,9 +128,13 @@ int main(int argc, char** argv) {
     workload::settings const s(argc - 1, argv + 1);
     if (!s.is_small())
         return workload::skipped;
+    std::string_view const way = argv[1];
+    std::size_t const range_size = !way.starts_with("ranges") ? 0
+                                   : way.size() > 7           ? std::strtoul(argv[1] + 7, nullptr, 10)
+                                                              : 32 * 1024;
     int const set = epoll_create1(EPOLL_CLOEXEC);
     connection first(s, set), second(s, set);
-    auto& others = std::strcmp(argv[1], "apart") == 0 ? second : first;
+    auto& others = way == "shared" ? first : second;
 
     std::string const text(workload::small_size, 's');
     first.send("SET " + std::string(workload::small_key) + ' ' + text + "\r\n");
@@ -97,9 +144,10 @@ int main(int argc, char** argv) {
     first.skip_line();
 
     std::string small;
-    std::vector<std::string> large(static_cast<std::size_t>(s.callers));
-    for (auto& value : large)
-        others.get(workload::large_key, value);
+    workload::large_calls times;
+    std::deque<large_reader> large;
+    for (long i = 0; i != s.callers; ++i)
+        large.emplace_back(others, range_size).begin();
     workload::latencies all(s.n);
     all.begin();
     first.get(workload::small_key, small);
@@ -109,10 +157,9 @@ int main(int argc, char** argv) {
         for (int i = 0; i < n; ++i) {
             auto& c = *static_cast<connection*>(e[i].data.ptr);
             c.read([&](std::string& value) {
-                if (&value != &small) {
-                    insist(value.size() == workload::large_size, "GET gave another value");
-                    return c.get(workload::large_key, value);
-                }
+                for (auto& each : large)
+                    if (each.has(value))
+                        return each.take(times);
                 insist(value == text, "GET gave another value");
                 all.end();
                 if (all.is_full())
@@ -122,6 +169,7 @@ int main(int argc, char** argv) {
             });
         }
     }
+    times.print();
     all.print();
     close(set);
 }

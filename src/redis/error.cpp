@@ -62,6 +62,8 @@ char const* sentence(error e) noexcept {
     case error::value_incomplete:
         return "The connection ended, or the source did, before all of the value had passed: a server that was to be "
                "given it has executed nothing";
+    case error::value_changed:
+        return "The key changed while its value was read in ranges, so what has come is no value: read it anew";
     case error::wrong_type: return "The key holds a value of another type than the command is for (WRONGTYPE)";
     case error::no_script: return "The server does not know the script: load it, or send it with EVAL (NOSCRIPT)";
     case error::loading: return "The server is still reading its data: try later (LOADING)";

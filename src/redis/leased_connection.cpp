@@ -193,9 +193,7 @@ void leased_connection::end() noexcept {
     pause_.cancel();
 }
 
-void leased_connection::close() noexcept {
-    pause_.cancel();
-    core_->close();
-}
+/// In the thread that destroys the client. The loop, where the connection is closed, ends the pause (cancelled()).
+void leased_connection::close() noexcept { core_->close(); }
 
 } // namespace fairlead::redis::impl

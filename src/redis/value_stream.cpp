@@ -3,6 +3,7 @@
 #include <redis/call.hpp>
 #include <redis/connection_core.hpp>
 #include <redis/lease_pool.hpp>
+#include <redis/range_reading.hpp>
 #include <redis/value_pieces.hpp>
 
 #include <fairlead/base/at_scope_end.hpp>
@@ -224,10 +225,13 @@ value_reader::value_reader(value_reader&& other) noexcept
       size_(other.size_),
       left_(std::exchange(other.left_, 0)),
       whole_(std::move(other.whole_)),
-      memory_(std::move(other.memory_)) {}
+      memory_(std::move(other.memory_)),
+      ranges_(std::move(other.ranges_)) {}
 
 value_reader::~value_reader() {
-    if (left_ != 0 && whole_.empty())
+    if (left_ != 0 && ranges_)
+        impl::range_reading::leave(std::move(ranges_));
+    else if (left_ != 0 && whole_.empty())
         core_->cancel(); // The rest of the value is on the connection.
     own_ = lease();
     if (core_)
@@ -238,7 +242,12 @@ awaitable<std::size_t> value_reader::read_some(std::span<char> memory) {
     if (left_ == 0 || memory.empty())
         co_return 0;
     std::size_t n = 0;
-    if (!whole_.empty()) {
+    if (ranges_) {
+        auto filling = impl::range_reading::fill(ranges_);
+        co_await std::move(filling);
+        n = ranges_->bytes().copy(memory.data(), memory.size());
+        ranges_->take(n);
+    } else if (!whole_.empty()) {
         n = whole_.copy(memory.data(), memory.size(), whole_.size() - static_cast<std::size_t>(left_));
     } else {
         auto moving = impl::moved(*core_, impl::piecewise::next_in, memory.data(), memory.size());
@@ -251,6 +260,16 @@ awaitable<std::size_t> value_reader::read_some(std::span<char> memory) {
 }
 
 awaitable<std::string_view> value_reader::next() {
+    if (ranges_ && left_ != 0) {
+        auto filling = impl::range_reading::fill(ranges_);
+        co_await std::move(filling);
+        auto const piece = ranges_->bytes().substr(0, impl::piece_bytes_max);
+        ranges_->take(piece.size());
+        left_ -= piece.size();
+        if (left_ == 0)
+            own_ = lease(); // for others
+        co_return piece;
+    }
     auto const bytes = static_cast<std::size_t>(std::min<std::uint64_t>(left_, impl::piece_bytes_max));
     if (!memory_)
         memory_ = std::make_unique<char[]>(impl::piece_bytes_max);

@@ -4,6 +4,7 @@
 #include <fairlead/coro/this_coro.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/stream_socket.hpp>
+#include <fairlead/redis/value_ranges.hpp>
 #include <fairlead/redis/value_stream.hpp>
 #include <fairlead/stream/write.hpp>
 #include <fairlead/token/adapters.hpp>
@@ -122,10 +123,63 @@ awaitable<void> write_film(redis::client& db, std::uint64_t& bytes) {
     db.cancel();
 }
 
-template <class Body> void expect_little_memory_for(Body body) {
+constexpr std::uint64_t film_range_bytes = 32 * 1024;
+
+/// Gives a film range by range to a reader that asks so. Each request comes by one read.
+awaitable<void> answer_with_ranges(local::stream_protocol::socket s) {
+    char some[4096];
+    std::string reply;
+    for (;;) {
+        auto reading = s.async_read_some(buffer(some), as_tuple);
+        auto const [ec, n] = co_await std::move(reading);
+        if (ec)
+            co_return;
+        std::string_view const request(some, n);
+        auto const has = [request](std::string_view name) { return request.find(name) != request.npos; };
+        reply.clear();
+        if (has("HELLO"))
+            reply = "%1\r\n+proto\r\n:3\r\n";
+        if (has("WATCH"))
+            reply += "+OK\r\n";
+        if (has("GETRANGE")) {
+            reply += "$32768\r\n";
+            reply.append(film_chunk().data(), film_range_bytes);
+            reply += "\r\n";
+        }
+        if (has("STRLEN"))
+            reply += ':' + std::to_string(film_bytes()) + "\r\n";
+        if (has("EXEC"))
+            reply += "+OK\r\n*0\r\n";
+        auto writing = async_write(s, buffer(reply), as_tuple);
+        co_await std::move(writing);
+    }
+}
+
+awaitable<any_stream> connect_to_ranges(redis::address_parts) {
+    auto const executor = co_await this_coro::executor;
+    local::stream_protocol::socket here(executor), there(executor);
+    connect_pair(here, there);
+    co_spawn(executor, answer_with_ranges(std::move(there)), detached);
+    co_return any_stream(std::move(here));
+}
+
+awaitable<void> read_film_in_ranges(redis::client& db, std::uint64_t& bytes) {
+    auto beginning = redis::read_in_ranges(db, "film", {.range = film_range_bytes});
+    auto film = co_await std::move(beginning);
+    while (film->left() != 0) {
+        auto reading = film->next();
+        auto const piece = co_await std::move(reading);
+        bytes += piece.size();
+        EXPECT_EQ(piece.front(), 'f');
+        EXPECT_EQ(piece.back(), 'f');
+    }
+    db.cancel();
+}
+
+template <class Body, class Connect> void expect_little_memory_for(Body body, Connect connect) {
     (void)film_chunk();
     io_context ctx(1);
-    redis::connector const how(&connect_to_films);
+    redis::connector const how(connect);
     redis::config cfg;
     cfg.limits.message_bytes_max = cfg.limits.bulk_bytes_max = std::uint64_t{2} << 30;
     redis::client db(ctx, cfg, how);
@@ -142,7 +196,14 @@ template <class Body> void expect_little_memory_for(Body body) {
 
 } // namespace
 
-TEST(RedisValueMemory, AReplyOfAGibibyteIsReadInLittleMemory) { expect_little_memory_for(&read_film); }
-TEST(RedisValueMemory, AnArgumentOfAGibibyteIsWrittenInLittleMemory) { expect_little_memory_for(&write_film); }
+TEST(RedisValueMemory, AReplyOfAGibibyteIsReadInLittleMemory) {
+    expect_little_memory_for(&read_film, &connect_to_films);
+}
+TEST(RedisValueMemory, AnArgumentOfAGibibyteIsWrittenInLittleMemory) {
+    expect_little_memory_for(&write_film, &connect_to_films);
+}
+TEST(RedisValueMemory, ATextOfAGibibyteIsReadInRangesInLittleMemory) {
+    expect_little_memory_for(&read_film_in_ranges, &connect_to_ranges);
+}
 
 } // namespace fairlead::test

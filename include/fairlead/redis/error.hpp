@@ -58,9 +58,10 @@ enum class error {
     missing_field,    ///< A hash lacks a field that a described struct needs: make the member a std::optional.
     memory_too_small, ///< A value is longer than the memory that was given for it: reply_memory::size() has its size.
 
-    // One value in pieces (redis/value_stream.hpp).
+    // One value in pieces (redis/value_stream.hpp), or in ranges (redis/value_ranges.hpp).
     value_incomplete, ///< Its connection ended, or its source gave too few bytes. A server that was to be given the
                       ///< value has executed nothing.
+    value_changed, ///< It was read in ranges, and its key changed meanwhile: what has come is no value. Read it anew.
 
     // In place of server_error, where the first word of the refusal is known: condition::refused_by_server.
     wrong_type = 100,  ///< WRONGTYPE: the key holds a value of another type.

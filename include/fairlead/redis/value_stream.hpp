@@ -28,6 +28,7 @@ class value_reader;
 namespace impl {
 
 struct reader_access;
+class range_reading;
 
 struct lease_access {
     static connection_core& core(lease const& l) noexcept { return l.hold_.core(); }
@@ -129,9 +130,9 @@ awaitable<typename Command::result_type> write_of_client(client& db, Command c, 
 
 } // namespace impl
 
-/// A value that comes in pieces: made by read_in_pieces(). Bytes that nobody has asked for stay in the sockets, so a
-/// slow reader holds up its own connection and takes little memory. One that is destroyed before the end closes its
-/// connection, for nobody would read the rest.
+/// A value that comes in pieces: made by read_in_pieces(), or by read_in_ranges() (redis/value_ranges.hpp). Bytes that
+/// nobody has asked for stay in the sockets, so a slow reader holds up its own connection and takes little memory. One
+/// that is destroyed before the end closes its connection, for nobody would read the rest.
 ///
 /// Threads    one at a time
 class FAIRLEAD_EXPORT value_reader {
@@ -155,6 +156,7 @@ public:
 
 private:
     friend struct impl::reader_access;
+    friend class impl::range_reading;
     value_reader(impl::connection_core& c, lease&& own) noexcept;
 
     lease own_; // empty: that of the caller
@@ -163,6 +165,7 @@ private:
     std::uint64_t left_ = 0;
     std::string whole_; // of a small value, which came with its reply
     std::unique_ptr<char[]> memory_;
+    std::shared_ptr<impl::range_reading> ranges_; // null: it comes in pieces
 };
 
 /// Executes a command whose reply is one text, and gives a reader for it: `auto film = co_await

@@ -1,0 +1,83 @@
+// Large texts that are read in ranges: the server is asked for a little at a time, so that others wait for little.
+#pragma once
+
+#include <fairlead/redis/value_stream.hpp>
+
+#include <fairlead/base/durations.hpp>
+#include <fairlead/redis/argument.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+
+namespace fairlead::redis {
+
+/// How a text is read in ranges.
+struct reading_options {
+    /// Bytes that one GETRANGE asks for. The server serves nobody else while it copies them, and the reader holds as
+    /// many. At least 1, else std::invalid_argument.
+    std::size_t range = std::size_t{32} * 1024;
+    /// The limit of each request. Zero: config::request_timeout.
+    std::chrono::milliseconds timeout{0};
+};
+
+namespace impl {
+
+FAIRLEAD_EXPORT awaitable<std::optional<value_reader>> read_ranges(client& db, key_view key,
+                                                                   reading_options const& how);
+FAIRLEAD_EXPORT awaitable<std::optional<value_reader>> read_ranges(lease& own, key_view key,
+                                                                   reading_options const& how);
+FAIRLEAD_EXPORT awaitable<std::optional<std::string>> get_ranges(client& db, key_view key, reading_options const& how,
+                                                                 unsigned attempts);
+
+} // namespace impl
+
+/// Reads the text at a key in ranges: `auto film = co_await redis::read_in_ranges(db, "film")`. Nothing without the
+/// key. One GET of a large value holds up the server while that copies it. This sends a GETRANGE for each range, when
+/// the range is asked for. It takes a connection out of the client's pool, which the reader has until the value has
+/// been read.
+///
+/// The bytes are those of one value. The key is watched, and EXEC goes out with the last range. The key may have been
+/// written, removed, or have expired meanwhile. Then an error comes in place of the last bytes, even if the value is
+/// the same. Values that are not longer than one range come by one command.
+///
+/// The reader is that of read_in_pieces(), with these differences. Asking for a piece may be given up, and the next
+/// call goes on with the same one. A reader that is destroyed before the end closes the connection only if a request is
+/// under way. Each of the requests is one call for limits, statistics and hooks.
+/// Throws     when it begins, and from the reader:
+///            system_error of error::value_changed       the key changed; what has come is no value
+///            of error::value_incomplete                 the connection was lost
+///            of condition::timed_out                    a request took longer than its limit
+///            of condition::refused_by_server            error::wrong_type; error::no_permission, or exec_aborted,
+///                                                       for a user who lacks one of WATCH, GETRANGE, STRLEN,
+///                                                       EXISTS, MULTI and EXEC
+///            of fairlead::error::operation_aborted      asked to end; it may be called again
+///            std::invalid_argument                      range is 0
+/// After an error that is not operation_aborted each call throws that one again.
+/// Lifetime   the key is copied; the client outlives the call
+/// Threads    any
+/// Allocates  when it begins: the reader, and memory for a range. Nothing for each range after warm-up
+/// Source     https://redis.io/docs/latest/develop/using-commands/transactions/
+inline awaitable<std::optional<value_reader>> read_in_ranges(client& db, key_view key,
+                                                             reading_options const& how = {}) {
+    return impl::read_ranges(db, key, how);
+}
+/// As above, on a connection of the caller's, which does nothing else until the value has been read. It outlives the
+/// reader. It has no transaction open, and forgets the keys that it watched before.
+inline awaitable<std::optional<value_reader>> read_in_ranges(lease& own, key_view key,
+                                                             reading_options const& how = {}) {
+    return impl::read_ranges(own, key, how);
+}
+
+/// Reads the text at a key as read_in_ranges() does, and gives all of it: a GET that holds up nobody. Nothing without
+/// the key. When the key changes meanwhile, or the connection is lost, it begins anew, at most `attempts` times in all.
+/// Throws     as read_in_ranges()
+/// Lifetime   the key is copied; the client outlives the call
+/// Threads    any
+inline awaitable<std::optional<std::string>> get_in_ranges(client& db, key_view key, reading_options const& how = {},
+                                                           unsigned attempts = 4) {
+    return impl::get_ranges(db, key, how, attempts);
+}
+
+} // namespace fairlead::redis
