@@ -1,5 +1,6 @@
 #include <redis/multiplexer.hpp>
 
+#include <redis/pushed_message.hpp>
 #include <redis/read_only.hpp>
 #include <redis/session_watch.hpp>
 #include <redis/value_pieces.hpp>
@@ -727,6 +728,11 @@ multiplexer::progress multiplexer::on_bytes(std::string_view unread, op_queue& d
                     break;
                 }
             }
+            if (watch_) {
+                all.consumed += take_messages(unread.substr(all.consumed));
+                if (is_held_up_)
+                    break;
+            }
             auto const part = parser_.parse_some(unread.substr(all.consumed), batch.extra_bytes());
             all.consumed += part.consumed;
             on_nodes(batch.extra_bytes().first(part.nodes), done);
@@ -755,6 +761,28 @@ multiplexer::progress multiplexer::on_bytes(std::string_view unread, op_queue& d
     all.ec = broken_;
     all.is_held_up = is_held_up_ && all.consumed != unread.size();
     return all;
+}
+
+// Messages of channels come in rows, each whole as a rule: they need no nodes. The watch gets so many at a time as a
+// batch of nodes would hold, and may hold up what comes behind them.
+std::size_t multiplexer::take_messages(std::string_view unread) noexcept {
+    resp3::text_push pushes[messages_at_once];
+    std::size_t consumed = 0;
+    for (;;) {
+        auto const taken = parser_.take_text_pushes(unread.substr(consumed), pushes);
+        std::size_t messages = 0;
+        while (messages != taken.pushes && is_message(pushes[messages]))
+            ++messages;
+        if (messages == 0)
+            return consumed;
+        pushes_read_ += static_cast<std::uint32_t>(messages);
+        is_held_up_ |= watch_->messages_pushed(std::span(pushes).first(messages), portion_);
+        auto const last = pushes[messages - 1].texts[pushes[messages - 1].size - 1];
+        auto const behind = static_cast<std::size_t>(last.data() + last.size() + 2 - unread.data());
+        consumed = messages == taken.pushes ? consumed + taken.consumed : behind;
+        if (is_held_up_ || messages != taken.pushes)
+            return consumed;
+    }
 }
 
 void multiplexer::begin_body(op_queue& done) {
