@@ -81,6 +81,14 @@ std::string text_of(redis::message const& m) {
            std::to_string(m.lost());
 }
 
+std::string take_text(mailbox_bench& b, redis::impl::subscription_entry& e) {
+    reader r;
+    r.receive(e);
+    b.context.restart();
+    b.context.run();
+    return r.got ? text_of(*r.got) : "none";
+}
+
 std::string take(mailbox_bench& b, redis::impl::subscription_entry& e) {
     reader r;
     r.receive(e);
@@ -223,6 +231,26 @@ TEST(RedisMailbox, EachOfSeveralSubscriptionsHasItsOwn) {
     EXPECT_EQ(b.all.dropped(), 0U);
 }
 
+TEST(RedisMailbox, TextsOfAnyLengthArriveWhole) {
+    mailbox_bench b;
+    auto const text = [](std::size_t n, std::size_t first) {
+        std::string s;
+        for (std::size_t i = 0; i != n; ++i)
+            s += static_cast<char>('!' + (first + i) % 90);
+        return s;
+    };
+    for (std::size_t n = 0; n != 150; ++n) {
+        auto const channel = text(n, n), pattern = text(150 - n, 7 * n), payload = text(2 * n, 3 * n);
+        auto const of_channel = b.add(10, 10'000, channel);
+        auto const of_pattern = b.add(10, 10'000, redis::pattern(pattern));
+        b.push_together({{"message", channel, payload}, {"pmessage", pattern, channel, payload}}, 0);
+        EXPECT_EQ(take_text(b, *of_channel), channel + "  " + payload + " 0");
+        EXPECT_EQ(take_text(b, *of_pattern), channel + ' ' + pattern + ' ' + payload + " 0");
+        b.remove(*of_channel);
+        b.remove(*of_pattern);
+    }
+}
+
 // Those that come in a row are handed over together.
 TEST(RedisMailbox, MessagesThatComeTogetherArriveAsThoseThatComeOneByOne) {
     using pushed = std::vector<std::string>;
@@ -322,7 +350,7 @@ TEST(RedisMailbox, AwaitedDirectlyItGivesWhatIsThereAndWhatComes) {
     EXPECT_EQ(got.size(), 4U);
     b.publish("4");
     b.all.end_all();
-    b.context.run();
+    b.context.poll();
     EXPECT_EQ(got, (std::vector<std::string>{"news  0 0", "news  1 0", "news  2 0", "news  3 0", "news  4 0", "none"}));
     b.remove(*e);
 }
