@@ -3,12 +3,18 @@
 #include <redis/subscriptions.hpp>
 
 #include <fairlead/coro/spawn.hpp>
+#include <fairlead/exec/thread_pool.hpp>
+#include <fairlead/exec/work_guard.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/operation/direct_op.hpp>
+#include <fairlead/token/post.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <random>
@@ -367,6 +373,42 @@ TEST(RedisMailbox, AReaderThatTookItsMessageDirectlyIsNotWaitedFor) {
     EXPECT_FALSE(b.publish("2", 1));
     EXPECT_EQ(take(b, *e), "2-1");
     b.remove(*e);
+}
+
+TEST(RedisMailbox, ReadersOfOtherThreadsGetAllMessagesInTheirOrder) {
+    mailbox_bench b;
+    constexpr std::size_t rows = 40, readers = 3;
+    std::vector<std::unique_ptr<redis::impl::subscription_entry>> entries;
+    std::array<std::vector<std::string>, readers> got;
+    {
+        thread_pool pool(2);
+        auto work = std::make_optional(make_work_guard(b.context));
+        std::atomic<std::size_t> left{readers};
+        for (auto& each : got) {
+            entries.push_back(b.add(10'000, 10'000'000));
+            co_spawn(pool, read(*entries.back(), rows * redis::impl::messages_at_once, each), [&](std::exception_ptr) {
+                if (--left == 0)
+                    work.reset();
+            });
+        }
+        std::size_t n = 0;
+        for (std::size_t row = 0; row != rows; ++row)
+            post(b.context, [&] {
+                std::vector<std::vector<std::string>> messages;
+                for (std::size_t i = 0; i != redis::impl::messages_at_once; ++i)
+                    messages.push_back({"message", "news", std::to_string(n++)});
+                b.push_together(messages, 0);
+            });
+        b.context.run();
+        pool.join();
+    }
+    for (auto const& each : got) {
+        ASSERT_EQ(each.size(), rows * redis::impl::messages_at_once);
+        for (std::size_t i = 0; i != each.size(); ++i)
+            ASSERT_EQ(each[i], "news  " + std::to_string(i) + " 0");
+    }
+    for (auto const& e : entries)
+        b.remove(*e);
 }
 
 TEST(RedisMailbox, AMessageForACoroutineThatIsGivenUpGoesWithIt) {
