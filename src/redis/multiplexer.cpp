@@ -29,17 +29,17 @@ constexpr std::uint64_t large_body_bytes = 32 * 1024;
 // Buffers that grew beyond this are given back once they are empty.
 constexpr std::size_t kept_capacity_max = 4 * 1024 * 1024;
 
-/// Room for what one call of the parser delivers. Nodes are born by being assigned to: to initialise all of them would
-/// cost more than to parse the reply of a lone caller.
-class node_batch {
+/// Room for what one call of the parser delivers. Its elements are born by being assigned to: to initialise all of them
+/// would cost more than to parse the reply of a lone caller.
+template <class Each, std::size_t Size> class batch_of {
 public:
-    std::span<resp3::node> extra_bytes() noexcept { return {reinterpret_cast<resp3::node*>(bytes_), size}; }
+    std::span<Each> extra_bytes() noexcept { return {reinterpret_cast<Each*>(bytes_), Size}; }
 
 private:
-    static_assert(std::is_aggregate_v<resp3::node> && std::is_trivially_copyable_v<resp3::node>);
-    static constexpr std::size_t size = 128;
-    alignas(resp3::node) std::byte bytes_[size * sizeof(resp3::node)];
+    static_assert(std::is_aggregate_v<Each> && std::is_trivially_copyable_v<Each>);
+    alignas(Each) std::byte bytes_[Size * sizeof(Each)];
 };
+using node_batch = batch_of<resp3::node, 128>;
 
 // By the value of `confirmation`.
 constexpr std::string_view confirmation_names[] = {
@@ -728,7 +728,8 @@ multiplexer::progress multiplexer::on_bytes(std::string_view unread, op_queue& d
                     break;
                 }
             }
-            if (watch_) {
+            if (watch_ && all.consumed != unread.size() &&
+                unread[all.consumed] == static_cast<char>(resp3::type::push)) {
                 all.consumed += take_messages(unread.substr(all.consumed));
                 if (is_held_up_)
                     break;
@@ -766,7 +767,8 @@ multiplexer::progress multiplexer::on_bytes(std::string_view unread, op_queue& d
 // Messages of channels come in rows, each whole as a rule: they need no nodes. The watch gets so many at a time as a
 // batch of nodes would hold, and may hold up what comes behind them.
 std::size_t multiplexer::take_messages(std::string_view unread) noexcept {
-    resp3::text_push pushes[messages_at_once];
+    batch_of<resp3::text_push, messages_at_once> batch;
+    auto const pushes = batch.extra_bytes();
     std::size_t consumed = 0;
     for (;;) {
         auto const taken = parser_.take_text_pushes(unread.substr(consumed), pushes);
@@ -776,7 +778,7 @@ std::size_t multiplexer::take_messages(std::string_view unread) noexcept {
         if (messages == 0)
             return consumed;
         pushes_read_ += static_cast<std::uint32_t>(messages);
-        is_held_up_ |= watch_->messages_pushed(std::span(pushes).first(messages), portion_);
+        is_held_up_ |= watch_->messages_pushed(pushes.first(messages), portion_);
         auto const last = pushes[messages - 1].texts[pushes[messages - 1].size - 1];
         auto const behind = static_cast<std::size_t>(last.data() + last.size() + 2 - unread.data());
         consumed = messages == taken.pushes ? consumed + taken.consumed : behind;
