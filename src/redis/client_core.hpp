@@ -87,6 +87,9 @@ public:
     bool pass_on(std::span<resp3::node const> message, std::uint32_t portion) noexcept {
         return subscriptions_.pass_on(message, carried_, portion);
     }
+    bool pass_on(std::span<resp3::text_push const> messages, std::uint32_t portion) noexcept {
+        return subscriptions_.pass_on(messages, carried_, portion);
+    }
     /// A session begins that brings messages, on a connection of its own; it is in force or not; it has ended, or there
     /// was none.
     void topics_opened(request& first);
@@ -102,6 +105,9 @@ private:
     void restored(error_code const& ec) noexcept override;
     bool pushed(std::span<resp3::node const> message, std::uint32_t portion) noexcept override {
         return pass_on(message, portion);
+    }
+    bool messages_pushed(std::span<resp3::text_push const> all, std::uint32_t portion) noexcept override {
+        return pass_on(all, portion);
     }
     void cancelled() noexcept override;
     void renewal_wanted() noexcept override;

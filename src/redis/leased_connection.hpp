@@ -52,6 +52,7 @@ private:
     void opened(request&) override { pauses_.succeeded(); }
     void restored(error_code const& ec) noexcept override;
     bool pushed(std::span<resp3::node const>, std::uint32_t) noexcept override { return false; }
+    bool messages_pushed(std::span<resp3::text_push const>, std::uint32_t) noexcept override { return false; }
     void cancelled() noexcept override { pause_.cancel(); }
     void left_alone(bool answers_due) noexcept override;
     void given_back() noexcept override;

@@ -1,5 +1,6 @@
 #include <redis/multiplexer.hpp>
 
+#include <redis/pushed_message.hpp>
 #include <redis/read_only.hpp>
 #include <redis/session_watch.hpp>
 #include <redis/value_pieces.hpp>
@@ -28,17 +29,17 @@ constexpr std::uint64_t large_body_bytes = 32 * 1024;
 // Buffers that grew beyond this are given back once they are empty.
 constexpr std::size_t kept_capacity_max = 4 * 1024 * 1024;
 
-/// Room for what one call of the parser delivers. Nodes are born by being assigned to: to initialise all of them would
-/// cost more than to parse the reply of a lone caller.
-class node_batch {
+/// Room for what one call of the parser delivers. Its elements are born by being assigned to: to initialise all of them
+/// would cost more than to parse the reply of a lone caller.
+template <class Each, std::size_t Size> class batch_of {
 public:
-    std::span<resp3::node> extra_bytes() noexcept { return {reinterpret_cast<resp3::node*>(bytes_), size}; }
+    std::span<Each> extra_bytes() noexcept { return {reinterpret_cast<Each*>(bytes_), Size}; }
 
 private:
-    static_assert(std::is_aggregate_v<resp3::node> && std::is_trivially_copyable_v<resp3::node>);
-    static constexpr std::size_t size = 128;
-    alignas(resp3::node) std::byte bytes_[size * sizeof(resp3::node)];
+    static_assert(std::is_aggregate_v<Each> && std::is_trivially_copyable_v<Each>);
+    alignas(Each) std::byte bytes_[Size * sizeof(Each)];
 };
+using node_batch = batch_of<resp3::node, 128>;
 
 // By the value of `confirmation`.
 constexpr std::string_view confirmation_names[] = {
@@ -727,6 +728,12 @@ multiplexer::progress multiplexer::on_bytes(std::string_view unread, op_queue& d
                     break;
                 }
             }
+            if (watch_ && all.consumed != unread.size() &&
+                unread[all.consumed] == static_cast<char>(resp3::type::push)) {
+                all.consumed += take_messages(unread.substr(all.consumed));
+                if (is_held_up_)
+                    break;
+            }
             auto const part = parser_.parse_some(unread.substr(all.consumed), batch.extra_bytes());
             all.consumed += part.consumed;
             on_nodes(batch.extra_bytes().first(part.nodes), done);
@@ -755,6 +762,29 @@ multiplexer::progress multiplexer::on_bytes(std::string_view unread, op_queue& d
     all.ec = broken_;
     all.is_held_up = is_held_up_ && all.consumed != unread.size();
     return all;
+}
+
+// Messages of channels come in rows, each whole as a rule: they need no nodes. The watch gets so many at a time as a
+// batch of nodes would hold, and may hold up what comes behind them.
+std::size_t multiplexer::take_messages(std::string_view unread) noexcept {
+    batch_of<resp3::text_push, messages_at_once> batch;
+    auto const pushes = batch.extra_bytes();
+    std::size_t consumed = 0;
+    for (;;) {
+        auto const taken = parser_.take_text_pushes(unread.substr(consumed), pushes);
+        std::size_t messages = 0;
+        while (messages != taken.pushes && is_message(pushes[messages]))
+            ++messages;
+        if (messages == 0)
+            return consumed;
+        pushes_read_ += static_cast<std::uint32_t>(messages);
+        is_held_up_ |= watch_->messages_pushed(pushes.first(messages), portion_);
+        auto const last = pushes[messages - 1].texts[pushes[messages - 1].size - 1];
+        auto const behind = static_cast<std::size_t>(last.data() + last.size() + 2 - unread.data());
+        consumed = messages == taken.pushes ? consumed + taken.consumed : behind;
+        if (is_held_up_ || messages != taken.pushes)
+            return consumed;
+    }
 }
 
 void multiplexer::begin_body(op_queue& done) {

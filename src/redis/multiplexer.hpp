@@ -239,6 +239,7 @@ private:
     void compact_if_worth_it() noexcept;
     static void trim(std::string& buffer) noexcept;
 
+    std::size_t take_messages(std::string_view unread) noexcept;
     void on_nodes(std::span<resp3::node const> nodes, op_queue& done);
     void on_node(resp3::node const& n, op_queue& done);
     void take_pushes_out(op_queue& done);

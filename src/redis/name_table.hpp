@@ -4,6 +4,8 @@
 // That of the standard library divides, and follows two pointers.
 #pragma once
 
+#include <fairlead/base/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -41,6 +43,29 @@ inline std::size_t hash_of_name(std::string_view name) noexcept {
     return static_cast<std::size_t>(((h ^ (h >> 32)) * odd) | 1);
 }
 
+/// As a == b, without a call for short names.
+inline bool is_same_name(std::string_view a, std::string_view b) noexcept {
+    auto const n = a.size();
+    if (n != b.size())
+        return false;
+    auto const differ = [a, b](auto word, std::size_t at) {
+        auto other = word;
+        std::memcpy(&word, a.data() + at, sizeof word);
+        std::memcpy(&other, b.data() + at, sizeof other);
+        return word ^ other;
+    };
+    // The last word may overlap the first one.
+    if (n >= 8)
+        return n <= 16 ? (differ(std::uint64_t{}, 0) | differ(std::uint64_t{}, n - 8)) == 0
+                       : std::memcmp(a.data(), b.data(), n) == 0;
+    if (n >= 4)
+        return (differ(std::uint32_t{}, 0) | differ(std::uint32_t{}, n - 4)) == 0;
+    for (std::size_t i = 0; i != n; ++i)
+        if (a[i] != b[i])
+            return false;
+    return true;
+}
+
 /// Values by their names. Adding and erasing move others.
 template <class Value> class name_table {
 public:
@@ -48,17 +73,23 @@ public:
     std::size_t size() const noexcept { return count_; }
 
     /// Null: there is none.
-    Value* find(std::string_view name) noexcept {
+    Value* find(std::string_view name) noexcept { return find(name, hash_of_name(name)); }
+    /// With its hash.
+    FAIRLEAD_ALWAYS_INLINE Value* find(std::string_view name, std::size_t hash) noexcept {
         if (count_ == 0)
             return nullptr;
-        auto const hash = hash_of_name(name);
         for (auto i = place_of(hash);; i = next(i)) {
             auto& p = places_[i];
-            if (p.hash == hash && p.name == name) [[likely]]
+            if (p.hash == hash && is_same_name(p.name, name)) [[likely]]
                 return &p.value;
             if (p.hash == 0)
                 return nullptr;
         }
+    }
+    /// A find() with this hash comes soon.
+    FAIRLEAD_ALWAYS_INLINE void expect(std::size_t hash) const noexcept {
+        if (count_ != 0)
+            __builtin_prefetch(&places_[place_of(hash)]);
     }
     /// One of this name, which may be new.
     /// Throws     bad_alloc: nothing has changed
@@ -99,7 +130,8 @@ public:
     }
 
 private:
-    struct place {
+    /// For values of up to 16 bytes it is a line of the cache.
+    struct alignas(64) place {
         std::size_t hash = 0; // 0: it is free
         std::string name{};
         Value value{};

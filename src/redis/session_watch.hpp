@@ -3,6 +3,7 @@
 
 #include <fairlead/redis/request.hpp>
 #include <fairlead/resp3/node.hpp>
+#include <fairlead/resp3/parser.hpp>
 
 #include <cstdint>
 #include <span>
@@ -22,6 +23,8 @@ public:
     /// A push has come. `portion` numbers the parts of what was read, between which others run; 0: what comes next is
     /// not held up. True: it is better to hold it up.
     virtual bool pushed(std::span<resp3::node const> message, std::uint32_t portion) noexcept = 0;
+    /// As pushed() for each, in their order. They are messages of channels (redis/pushed_message.hpp).
+    virtual bool messages_pushed(std::span<resp3::text_push const> all, std::uint32_t portion) noexcept = 0;
     /// connection_core::cancel() has been called, or the connection is closed.
     virtual void cancelled() noexcept = 0;
     /// No request has a caller any more. With `answers_due` the server still owes replies to some that were given up.

@@ -1,6 +1,9 @@
 #include <redis/subscriptions.hpp>
 
+#include <fairlead/base/assert.hpp>
+
 #include <algorithm>
+#include <cstring>
 #include <exception>
 #include <limits>
 #include <new>
@@ -15,78 +18,86 @@ std::string_view word_for(topic::kind k, std::string_view const (&all)[3]) noexc
     return all[static_cast<std::size_t>(k)];
 }
 
-/// The parts of a push that is a message.
-struct published {
-    topic::kind kind;
-    std::string_view wanted; ///< the channel or the pattern
-    std::string_view channel, pattern, payload;
-};
+/// The last word may overlap the one before it.
+template <std::size_t Word> FAIRLEAD_ALWAYS_INLINE void copy_by_words(char* to, std::string_view text) noexcept {
+    auto const n = text.size();
+    for (std::size_t i = 0; i + Word < n; i += Word)
+        std::memcpy(to + i, text.data() + i, Word);
+    std::memcpy(to + n - Word, text.data() + n - Word, Word);
+}
 
-bool read_published(std::span<resp3::node const> push, published& into) noexcept {
-    if (push.size() < 4)
-        return false;
-    using enum topic::kind;
-    auto const what = push[1].value;
-    if (what == "message" || what == "smessage")
-        into = {what.size() == 7 ? channel : shard, push[2].value, push[2].value, {}, push[3].value};
-    else if (what == "pmessage" && push.size() >= 5)
-        into = {pattern, push[2].value, push[3].value, push[2].value, push[4].value};
+/// Returns its end. Most texts are short: no call for them.
+FAIRLEAD_ALWAYS_INLINE char* append_text(char* to, std::string_view text) noexcept {
+    auto const n = text.size();
+    if (n >= 16 && n <= 64)
+        copy_by_words<16>(to, text);
+    else if (n >= 8 && n < 16)
+        copy_by_words<8>(to, text);
+    else if (n >= 4 && n < 8)
+        copy_by_words<4>(to, text);
     else
-        return false;
-    return true;
+        std::copy(text.begin(), text.end(), to);
+    return to + n;
 }
 
 /// Null: no memory.
-owned_block make_block(published const& p, std::uint64_t connection) noexcept {
+FAIRLEAD_ALWAYS_INLINE owned_block make_block(pushed_message const& m, std::uint64_t connection) noexcept {
     constexpr std::size_t name_bytes_max = std::numeric_limits<std::uint32_t>::max();
-    if (p.channel.size() > name_bytes_max || p.pattern.size() > name_bytes_max) [[unlikely]]
+    if (m.channel.size() > name_bytes_max || m.pattern.size() > name_bytes_max) [[unlikely]]
         return nullptr; // No server has such a name.
-    auto const bytes = sizeof(message_block) + p.channel.size() + p.pattern.size() + p.payload.size();
-    void* space = nullptr;
-    try {
-        space = fairlead::impl::exec::recycle_allocate(bytes);
-    } catch (...) {
+    auto const bytes = sizeof(message_block) + m.channel.size() + m.pattern.size() + m.payload.size();
+    void* const space = fairlead::impl::exec::recycle_take_or_null(bytes);
+    if (!space) [[unlikely]]
         return nullptr;
-    }
     auto* const b = ::new (space) message_block{.next = nullptr,
                                                 .connection = connection,
                                                 .lost = 0,
-                                                .payload_bytes = p.payload.size(),
-                                                .channel_bytes = static_cast<std::uint32_t>(p.channel.size()),
-                                                .pattern_bytes = static_cast<std::uint32_t>(p.pattern.size())};
-    char* to = b->texts();
-    for (auto const text : {p.channel, p.pattern, p.payload})
-        to = std::copy(text.begin(), text.end(), to);
+                                                .payload_bytes = m.payload.size(),
+                                                .channel_bytes = static_cast<std::uint32_t>(m.channel.size()),
+                                                .pattern_bytes = static_cast<std::uint32_t>(m.pattern.size())};
+    char* to = append_text(b->texts(), m.channel);
+    if (!m.pattern.empty())
+        to = append_text(to, m.pattern);
+    append_text(to, m.payload);
     return owned_block(b);
+}
+
+FAIRLEAD_NOINLINE owned_block make_another(pushed_message const& m, std::uint64_t connection) noexcept {
+    return make_block(m, connection);
 }
 
 } // namespace
 
 bool subscriptions::receivers::has(subscription_entry const& e) const noexcept {
-    return first == &e || std::ranges::find(others, &e) != others.end();
+    return first == &e || (others && std::ranges::find(*others, &e) != others->end());
 }
 
 void subscriptions::receivers::add(subscription_entry& e) {
-    if (!first)
+    if (!first) {
         first = &e;
-    else if (!has(e))
-        others.push_back(&e);
+    } else if (!has(e)) {
+        if (!others)
+            others = std::make_unique<std::vector<subscription_entry*>>();
+        others->push_back(&e);
+    }
 }
 
 bool subscriptions::receivers::remove(subscription_entry const& e) noexcept {
-    if (first != &e) {
-        std::erase(others, &e);
-        return false;
+    if (first == &e) {
+        if (!others || others->empty()) // Without memory for its first one, add() leaves an empty list.
+            return true;
+        first = others->front();
+        others->erase(others->begin());
+    } else if (others) {
+        std::erase(*others, &e);
     }
-    if (others.empty())
-        return true;
-    first = others.front();
-    others.erase(others.begin());
+    if (others && others->empty())
+        others.reset();
     return false;
 }
 
 bool subscriptions::receivers::all_ask() const noexcept {
-    return first->asks && std::ranges::all_of(others, &subscription_entry::asks);
+    return first->asks && (!others || std::ranges::all_of(*others, &subscription_entry::asks));
 }
 
 /// The lock is not to be left by an exception.
@@ -174,34 +185,67 @@ void subscriptions::end_all() noexcept {
     });
 }
 
+/// Under the lock. `block` has a copy of the message, or nothing.
+FAIRLEAD_ALWAYS_INLINE void subscriptions::hand_over(receivers const& to, pushed_message const& m, owned_block block,
+                                                     delivery& d, op_queue& ready) noexcept {
+    to.for_each([&](subscription_entry& e) {
+        if (!block) [[unlikely]]
+            block = make_another(m, d.connection);
+        if (!block) [[unlikely]] {
+            e.box.miss();
+            ++d.dropped;
+            return;
+        }
+        auto const outcome = e.box.put(std::move(block), d.portion, ready);
+        d.dropped += outcome.dropped;
+        d.is_too_much = d.is_too_much || outcome.is_too_much;
+    });
+}
+
 bool subscriptions::pass_on(std::span<resp3::node const> push, std::uint64_t connection,
                             std::uint32_t portion) noexcept {
-    published p;
-    if (!read_published(push, p))
+    pushed_message m;
+    if (!read_message(push, m))
         return false;
-    auto block = make_block(p, connection);
-    bool is_too_much = false;
-    std::uint32_t dropped = 0;
+    auto block = make_block(m, connection);
+    delivery d{connection, portion};
     domain_->change([&, this](op_queue& ready) noexcept {
-        auto* const found = of(p.kind).find(p.wanted);
-        if (!found)
-            return;
-        found->for_each([&](subscription_entry& e) {
-            if (!block)
-                block = make_block(p, connection);
-            if (!block) {
-                e.box.miss();
-                ++dropped;
-                return;
-            }
-            auto const outcome = e.box.put(std::move(block), portion, ready);
-            dropped += outcome.dropped;
-            is_too_much = is_too_much || outcome.is_too_much;
-        });
+        if (auto* const found = of(m.kind).find(m.wanted))
+            hand_over(*found, m, std::move(block), d, ready);
     });
-    if (dropped != 0) [[unlikely]]
-        dropped_ += dropped;
-    return is_too_much;
+    if (d.dropped != 0) [[unlikely]]
+        dropped_ += d.dropped;
+    return d.is_too_much;
+}
+
+bool subscriptions::pass_on(std::span<resp3::text_push const> messages, std::uint64_t connection,
+                            std::uint32_t portion) noexcept {
+    delivery d{connection, portion};
+    auto const n = messages.size();
+    FAIRLEAD_ASSERT(n <= messages_at_once);
+    std::size_t hashes[messages_at_once];
+    message_block* blocks[messages_at_once];
+    receivers const* wanting[messages_at_once];
+    for (std::size_t i = 0; i != n; ++i) {
+        hashes[i] = hash_of_name(wanted_of(messages[i]));
+        blocks[i] = make_block(message_of(messages[i]), connection).release();
+    }
+    // Each step of a look-up is made for all of them, and meanwhile the processor fetches what the next step reads.
+    domain_->change([&, this](op_queue& ready) noexcept {
+        for (std::size_t i = 0; i != n; ++i)
+            of(kind_of(messages[i])).expect(hashes[i]);
+        for (std::size_t i = 0; i != n; ++i) {
+            wanting[i] = of(kind_of(messages[i])).find(wanted_of(messages[i]), hashes[i]);
+            if (wanting[i]) [[likely]]
+                wanting[i]->first->box.expect_message();
+        }
+        for (std::size_t i = 0; i != n; ++i)
+            if (owned_block block(blocks[i]); wanting[i]) [[likely]]
+                hand_over(*wanting[i], message_of(messages[i]), std::move(block), d, ready);
+    });
+    if (d.dropped != 0) [[unlikely]]
+        dropped_ += d.dropped;
+    return d.is_too_much;
 }
 
 } // namespace fairlead::redis::impl

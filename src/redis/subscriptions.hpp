@@ -2,6 +2,7 @@
 #pragma once
 
 #include <redis/name_table.hpp>
+#include <redis/pushed_message.hpp>
 #include <redis/shown.hpp>
 
 #include <fairlead/redis/mailbox.hpp>
@@ -24,17 +25,17 @@ class client_core;
 
 /// One subscription.
 struct subscription_entry {
+    mailbox box;
     client_core* client; ///< retained, or null
     kept_topics wanted;
-    mailbox box;
     bool asks = true;             ///< a request with its names waits, or is under way
     std::uint64_t left_to_it = 0; ///< the last session that left its names to that request
 
     subscription_entry(client_core* c, any_io_executor const& ex, kept_topics all, std::size_t messages_max,
                        std::size_t bytes_max)
-        : client(c),
-          wanted(std::move(all)),
-          box(ex, messages_max, bytes_max) {}
+        : box(ex, messages_max, bytes_max),
+          client(c),
+          wanted(std::move(all)) {}
 };
 
 /// The wanted state, and the ways of messages. Any thread. All of it has the lock of the mailboxes on the client's
@@ -56,6 +57,8 @@ public:
     /// Of a push: hands it to whoever wants it. Portions are those of mailbox::put(). True: one who wants it holds too
     /// much, and would take something soon.
     bool pass_on(std::span<resp3::node const> push, std::uint64_t connection, std::uint32_t portion) noexcept;
+    /// As pass_on() for each of these messages.
+    bool pass_on(std::span<resp3::text_push const> messages, std::uint64_t connection, std::uint32_t portion) noexcept;
     /// Nobody will be sent anything any more.
     void end_all() noexcept;
     bool has_names() noexcept;
@@ -65,13 +68,14 @@ public:
 private:
     /// Nearly every name is wanted once: that entry needs no look into another block.
     struct receivers {
-        subscription_entry* first = nullptr; ///< null only until the first one is added
-        std::vector<subscription_entry*> others;
+        subscription_entry* first = nullptr;                      ///< null only until the first one is added
+        std::unique_ptr<std::vector<subscription_entry*>> others; ///< null: none
 
-        template <class F> void for_each(F f) const {
+        template <class F> FAIRLEAD_ALWAYS_INLINE void for_each(F f) const {
             f(*first);
-            for (auto* const e : others)
-                f(*e);
+            if (others) [[unlikely]]
+                for (auto* const e : *others)
+                    f(*e);
         }
         bool has(subscription_entry const& e) const noexcept;
         void add(subscription_entry& e);
@@ -81,6 +85,14 @@ private:
     };
     using names = name_table<receivers>;
 
+    struct delivery {
+        std::uint64_t const connection;
+        std::uint32_t const portion;
+        std::uint32_t dropped = 0;
+        bool is_too_much = false;
+    };
+    void hand_over(receivers const& to, pushed_message const& m, owned_block block, delivery& d,
+                   op_queue& ready) noexcept;
     names& of(topic::kind k) noexcept { return wanted_[static_cast<std::size_t>(k)]; }
     template <class F> void under_lock(F f);
 

@@ -95,6 +95,10 @@ bool topic_connection::pushed(std::span<resp3::node const> message, std::uint32_
     return client_.pass_on(message, portion);
 }
 
+bool topic_connection::messages_pushed(std::span<resp3::text_push const> all, std::uint32_t portion) noexcept {
+    return client_.pass_on(all, portion);
+}
+
 /// Nothing is asked for at this moment. When nobody wants messages either, it stays for a time.
 void topic_connection::left_alone(bool) noexcept {
     if (is_idle_ || client_.wants_messages())

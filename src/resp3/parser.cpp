@@ -108,7 +108,8 @@ FAIRLEAD_ALWAYS_INLINE std::ptrdiff_t first_marked(std::uint64_t low, std::uint6
 
 // The hasty readers look at an element at `p` with at least haste_margin bytes before `end`. They return where it ends,
 // or null when it is longer than they can tell, incomplete or wrong.
-constexpr std::ptrdiff_t haste_margin = 20; // type byte, sign, two words and the LF behind a CR that ends them
+constexpr std::ptrdiff_t haste_margin = 20;        // type byte, sign, two words and the LF behind a CR that ends them
+constexpr std::ptrdiff_t haste_margin_of_bulk = 6; // "$000\r\n": no reader of lengths looks further
 constexpr std::uint64_t hasty_length_max = 999;
 constexpr std::size_t hasty_line_max = 17;
 
@@ -613,6 +614,42 @@ progress parser::parse_some(std::string_view unread, std::span<node> into) {
         result.ec = failure_;
     }
     return result;
+}
+
+// Nothing of the parser changes: each message that is taken begins and ends here.
+parser::text_pushes parser::take_text_pushes(std::string_view unread, std::span<text_push> into) const noexcept {
+    char const* const begin = unread.data();
+    char const* const end = begin + unread.size();
+    char const* at = begin;
+    text_push* to = into.data();
+    text_push* const to_end = to + into.size();
+    bool const is_far_from_limits = limits_.message_bytes_max >= unread.size() && limits_.depth_max != 0 &&
+                                    limits_.bulk_bytes_max >= hasty_length_max &&
+                                    limits_.elements_max >= text_push::texts_max;
+    if (!is_idle() || searched_ != 0 || !is_far_from_limits)
+        return {};
+    constexpr std::ptrdiff_t push_header = 4;
+    while (to != to_end && end - at >= push_header + haste_margin_of_bulk) {
+        auto const size = static_cast<unsigned char>(at[1] - '0');
+        if (at[0] != static_cast<char>(type::push) || static_cast<unsigned char>(size - 1) >= text_push::texts_max ||
+            at[2] != '\r' || at[3] != '\n')
+            break;
+        char const* p = at + push_header;
+        for (std::size_t i = 0; i != size; ++i) {
+            if (end - p < haste_margin_of_bulk || *p != static_cast<char>(type::blob_string)) [[unlikely]]
+                p = nullptr;
+            else
+                p = hasty_bulk(p, end, to->texts[i]);
+            if (!p) [[unlikely]]
+                break;
+        }
+        if (!p) [[unlikely]]
+            break;
+        to->size = size;
+        ++to;
+        at = p;
+    }
+    return {static_cast<std::size_t>(at - begin), static_cast<std::size_t>(to - into.data())};
 }
 
 void parser::reset() noexcept {

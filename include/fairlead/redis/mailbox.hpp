@@ -51,7 +51,29 @@ public:
         if (is_done)
             engine().post(o);
     }
-    static message message_of(mailbox_op& o) noexcept { return message(o.block); }
+    static message message_of(message_block* b) noexcept { return message(b); }
+    /// The first message, where that takes no lock; null: go the long way.
+    FAIRLEAD_ALWAYS_INLINE message_block* take_if_there() noexcept {
+        message_block* taken = nullptr;
+        domain().do_without_lock([this, &taken]() noexcept {
+            if (!first_)
+                return;
+            taken = take_first();
+            patience_ = portion_ = 0;
+        });
+        return taken;
+    }
+    /// For a reader that is about to suspend. prepare() prepares `o`, if it has to wait. True: it goes on.
+    template <class Prepare> bool try_or_wait(mailbox_op& o, Prepare prepare) noexcept {
+        return domain().look([this, &o, prepare]() noexcept {
+            patience_ = portion_ = 0;
+            if (finishes(o))
+                return true;
+            prepare(o);
+            domain().append(*this, o);
+            return false;
+        });
+    }
 
     // ---- under the lock
 
@@ -75,6 +97,11 @@ public:
         if (count_ <= messages_max_ && bytes_ <= bytes_max_) [[likely]]
             return {0};
         return make_room(portion);
+    }
+    /// A put() comes soon.
+    FAIRLEAD_ALWAYS_INLINE void expect_message() const noexcept {
+        __builtin_prefetch(this);
+        __builtin_prefetch(&missed_);
     }
     /// One that there was no memory for.
     void miss() noexcept { ++missed_; }
@@ -150,6 +177,21 @@ struct receive_message : fairlead::impl::operation::primitive<receive_message> {
     static bool ready() noexcept { return true; }
     bool attempt(mailbox_op& o) const noexcept { return of->try_wait(o); }
     void submit(mailbox_op& o) const noexcept { of->wait(o); }
+
+    // As a direct_op, for next(). A reader that comes back has been heard of then, too: it is waited for no more.
+    struct place {
+        message_block* block;
+    };
+    FAIRLEAD_ALWAYS_INLINE bool attempt_in_place(place& p) const noexcept {
+        p.block = of->take_if_there();
+        return p.block != nullptr;
+    }
+    bool attempt_or_wait(mailbox_op& o) const noexcept {
+        return of->try_or_wait(o, [this](mailbox_op& waiting) noexcept { prepare(waiting); });
+    }
+    static void move_result(mailbox_op& o, place& p) noexcept { p.block = o.block; }
+    static std::optional<message> result_in_place(place& p) noexcept { return mailbox::message_of(p.block); }
+
     static void drop(mailbox_op& o) noexcept {
         if (o.result.error == 0)
             owned_block(o.block).reset();
@@ -157,7 +199,7 @@ struct receive_message : fairlead::impl::operation::primitive<receive_message> {
     static std::tuple<error_code, std::optional<message>> take(mailbox_op& o) {
         using fairlead::impl::operation::result_of;
         if (o.result.error == 0)
-            return {error_code(), mailbox::message_of(o)};
+            return {error_code(), mailbox::message_of(o.block)};
         if (o.result.error == result_of(fairlead::error::channel_closed))
             return {};
         return {fairlead::impl::operation::to_error_code(o.result.error), std::nullopt};

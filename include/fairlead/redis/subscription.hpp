@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fairlead/coro/awaitable.hpp>
+#include <fairlead/operation/direct_op.hpp>
 #include <fairlead/redis/mailbox.hpp>
 #include <fairlead/redis/message.hpp>
 
@@ -89,8 +90,8 @@ public:
         return fairlead::impl::operation::initiate_on<impl::receive_message::signature>(
             *this, std::forward<Token>(token), impl::receive_message(*box_));
     }
-    /// async_next() with the default token.
-    decltype(auto) next() { return async_next(); }
+    /// async_next() with the default token. Awaited in a coroutine, a message that is there is taken without a call.
+    decltype(auto) next() { return fairlead::impl::operation::initiate_directly(*this, impl::receive_message(*box_)); }
 
     /// For initiate_on().
     bool runs_handlers() const noexcept { return box_->runs_handlers(); }

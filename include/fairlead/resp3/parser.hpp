@@ -43,6 +43,13 @@ struct progress {
     error_code ec; ///< With failed: which of resp3::error.
 };
 
+/// A push whose elements are short bulk strings, as of a message of a channel: its texts, without nodes.
+struct text_push {
+    static constexpr std::size_t texts_max = 4;
+    std::string_view texts[texts_max]; ///< The first `size` of them.
+    std::size_t size;
+};
+
 /// A resumable parser. The caller owns the buffer: it passes all bytes not yet consumed, contiguous, and may move them
 /// between calls. A scalar line is delivered when its CRLF is there. The header of a bulk is consumed on its own, with
 /// the format of a verbatim string. Its body is delivered as one view when all of it is there. While waiting,
@@ -79,6 +86,16 @@ public:
         } while (total.what == status::node);
         return total;
     }
+
+    /// The pushes that one call has taken, and their bytes.
+    struct text_pushes {
+        std::size_t consumed = 0;
+        std::size_t pushes = 0;
+    };
+    /// Reads the pushes that stand whole at the front of `unread`, no more than `into` has room for. It stops at the
+    /// first message of another kind, and takes nothing while one is under way or a limit is near. So it takes only
+    /// messages that parse_some() would deliver, and leaves the parser as that would: parse_some() says the rest.
+    text_pushes take_text_pushes(std::string_view unread, std::span<text_push> into) const noexcept;
 
     /// Back to the start of a connection; limits and memory are kept.
     void reset() noexcept;

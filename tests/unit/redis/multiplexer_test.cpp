@@ -717,6 +717,7 @@ struct pushes_watch final : redis::impl::session_watch {
     std::vector<std::string> texts{};
     std::vector<std::uint32_t> portions{};
     std::string held_up_by{};
+    int without_nodes = 0;
 
     void opened(redis::request&) override {}
     void restored(error_code const&) noexcept override {}
@@ -724,6 +725,16 @@ struct pushes_watch final : redis::impl::session_watch {
         texts.emplace_back(message.back().value);
         portions.push_back(portion);
         return portion != 0 && texts.back() == held_up_by;
+    }
+    bool messages_pushed(std::span<resp3::text_push const> all, std::uint32_t portion) noexcept override {
+        bool is_held_up = false;
+        for (auto const& each : all) {
+            texts.emplace_back(each.texts[each.size - 1]);
+            portions.push_back(portion);
+            is_held_up |= portion != 0 && texts.back() == held_up_by;
+            ++without_nodes;
+        }
+        return is_held_up;
     }
     void cancelled() noexcept override {}
     void retain() noexcept override {}
@@ -733,12 +744,12 @@ struct pushes_watch final : redis::impl::session_watch {
 } // namespace
 
 // The rest comes later, in its order, wherever the bytes of the connection were cut.
-TEST(Multiplexer, GoesOnBehindWhatItsWatchHasHeldUp) {
+void expect_to_go_on_behind_what_is_held_up(std::string const& before_text) {
     std::string stream;
     std::vector<std::string> expected;
     for (int i = 0; i != 200; ++i) {
         expected.push_back(i == 50 ? "stop" : std::to_string(i));
-        stream += ">3\r\n$7\r\nmessage\r\n$1\r\nc\r\n" + bulk(expected.back());
+        stream += before_text + bulk(expected.back());
     }
     auto const one = stream.size() / 200;
     for (auto cut = 100 * one; cut != 102 * one; ++cut) {
@@ -766,6 +777,56 @@ TEST(Multiplexer, GoesOnBehindWhatItsWatchHasHeldUp) {
         EXPECT_EQ(mux.on_bytes(stream, done).is_held_up, false) << "only where it may be";
         EXPECT_EQ(watch.portions.back(), 0U);
     }
+}
+TEST(Multiplexer, GoesOnBehindWhatItsWatchHasHeldUp) {
+    expect_to_go_on_behind_what_is_held_up(">3\r\n$7\r\nmessage\r\n$1\r\nc\r\n");
+    expect_to_go_on_behind_what_is_held_up(">3\r\n+message\r\n$1\r\nc\r\n"); // by nodes
+}
+
+// Whole messages of channels make no nodes. All else goes the long way, in its place, wherever the bytes were cut.
+TEST(Multiplexer, MessagesWithoutNodesComeInOrderWithAllOthers) {
+    std::string const large(1500, 'x');
+    std::string const stream =
+        ">3\r\n$7\r\nmessage\r\n$1\r\na\r\n$1\r\n0\r\n>4\r\n$8\r\npmessage\r\n$1\r\n*\r\n$1\r\na\r\n$1\r\n1\r\n"
+        ">3\r\n$8\r\nsmessage\r\n$1\r\na\r\n$1\r\n2\r\n>2\r\n$7\r\nmessage\r\n$1\r\n3\r\n"
+        ">3\r\n$8\r\npmessage\r\n$1\r\na\r\n$1\r\n4\r\n>3\r\n$7\r\nmessagE\r\n$1\r\na\r\n$1\r\n5\r\n"
+        ">3\r\n$7\r\nmessage\r\n$1\r\na\r\n$1\r\n6\r\n+OK\r\n>3\r\n$7\r\nmessage\r\n$1\r\na\r\n" +
+        bulk(large) + ">3\r\n$9\r\nsubscribe\r\n$1\r\nb\r\n:2\r\n" +
+        ">3\r\n$7\r\nmessage\r\n$1\r\na\r\n$1\r\n7\r\n>3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n$1\r\n3\r\n"
+        ">3\r\n$7\r\nmessage\r\n$1\r\na\r\n$1\r\n8\r\n";
+    for (std::size_t cut = 0; cut <= stream.size(); cut += cut > 400 && cut < 1800 ? 50 : 1) {
+        multiplexer_bench bench;
+        pushes_watch watch;
+        bench.mux.send_pushes_to(watch);
+        call ping("PING"), subscribe("SUBSCRIBE", "b"), last("SUBSCRIBE", "c");
+        for (auto* const each : {&ping, &subscribe, &last})
+            bench.add(*each);
+        bench.flush();
+        ASSERT_EQ(bench.feed(stream.substr(0, cut)), error_code());
+        ASSERT_EQ(bench.feed(stream.substr(cut)), error_code());
+        ASSERT_EQ(watch.texts, (std::vector<std::string>{"0", "1", "2", "3", "4", "5", "6", large, "2", "7", "3", "8"}))
+            << cut;
+        ASSERT_TRUE(cut != 0 || watch.without_nodes == 3) << "behind another one the parser goes on by itself";
+        ASSERT_EQ(bench.mux.counters().get().pushes, 12U);
+        for (auto* const each : {&ping, &subscribe, &last})
+            ASSERT_TRUE(each->done()) << cut;
+    }
+}
+
+TEST(Multiplexer, ManyMessagesWithoutNodesPassInParts) {
+    std::string stream;
+    std::vector<std::string> expected;
+    for (int i = 0; i != 1000; ++i) {
+        expected.push_back(std::to_string(i));
+        stream += ">3\r\n$7\r\nmessage\r\n$1\r\nc\r\n" + bulk(expected.back());
+    }
+    multiplexer_bench bench;
+    pushes_watch watch;
+    bench.mux.send_pushes_to(watch);
+    ASSERT_EQ(bench.feed(stream + "!"), error_code());
+    EXPECT_EQ(watch.texts, expected);
+    EXPECT_EQ(watch.without_nodes, 1000);
+    EXPECT_EQ(bench.feed("x"), fairlead::resp3::error::bad_length);
 }
 
 // A connection of RESP2 that is subscribed has two kinds of arrays, beside the refusal of a subscription.

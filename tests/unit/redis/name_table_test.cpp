@@ -47,6 +47,20 @@ TEST(RedisNameTable, DoesWhatAMapDoes) {
     }
 }
 
+TEST(RedisNameTable, NamesOfAnyLengthAreTheSameOnlyWithAllTheirLetters) {
+    for (std::size_t n = 0; n != 70; ++n) {
+        std::string const name(n, 'a');
+        EXPECT_TRUE(redis::impl::is_same_name(name, std::string(n, 'a'))) << n;
+        EXPECT_FALSE(redis::impl::is_same_name(name, name + 'a')) << n;
+        EXPECT_FALSE(redis::impl::is_same_name(name + 'a', name)) << n;
+        for (std::size_t i = 0; i != n; ++i) {
+            auto other = name;
+            other[i] = 'b';
+            EXPECT_FALSE(redis::impl::is_same_name(name, other)) << n << ", " << i;
+        }
+    }
+}
+
 /// Of 1,000 in 2,048 places about 790 are in one of their own when they fall by chance.
 TEST(RedisNameTable, NamesThatDifferInTheirLastLettersFallApart) {
     for (auto const* prefix : {"", "c", "channel", "channel:", "prices.of.", "a.channel.with.a.long.name."}) {

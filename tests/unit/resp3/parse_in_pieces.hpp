@@ -79,14 +79,27 @@ inline cuts every(std::size_t bytes, std::string_view input) {
 /// For parse_in_pieces(): no body is claimed.
 inline constexpr std::uint64_t claim_none = UINT64_MAX;
 
+/// The nodes that stand for a push of texts.
+inline void append_events(std::vector<event>& to, resp3::text_push const& push) {
+    to.push_back({.kind = resp3::type::push, .value = {}, .size = push.size, .format = {}});
+    for (std::size_t i = 0; i != push.size; ++i)
+        to.push_back({.kind = resp3::type::blob_string,
+                      .value = std::string(push.texts[i]),
+                      .depth = 1,
+                      .last = i + 1 == push.size,
+                      .format = {}});
+}
+
 /// Each read gets memory of its own that holds nothing but the unread bytes. So a sanitizer sees a view that is too
 /// long or too old. Bodies of `claim_min` bytes or more that are not all there are claimed, as a client does with large
-/// ones. The result is to be the same.
+/// ones. With `texts_at_once` take_text_pushes() comes first each time. The result is to be the same.
 inline parse_result parse_in_pieces(std::string_view input, cuts const& ends, resp3::limits const& bounds = {},
-                                    std::size_t batch_size = 8, std::uint64_t claim_min = claim_none) {
+                                    std::size_t batch_size = 8, std::uint64_t claim_min = claim_none,
+                                    std::size_t texts_at_once = 0) {
     parse_result result;
     resp3::parser parser(bounds);
     std::vector<resp3::node> batch(batch_size);
+    std::vector<resp3::text_push> texts(texts_at_once);
     std::uint64_t promised = 0; // no node before so many bytes were received
     struct {
         bool is_open = false; // its node has not come
@@ -118,9 +131,20 @@ inline parse_result parse_in_pieces(std::string_view input, cuts const& ends, re
             result.consumed += taken;
             if (claim.left != 0)
                 break;
-            std::size_t const unread = end - result.consumed;
-            auto const memory = std::make_unique<char[]>(unread);
+            std::size_t unread = end - result.consumed;
+            auto memory = std::make_unique<char[]>(unread);
             std::copy_n(input.data() + result.consumed, unread, memory.get());
+            if (texts_at_once != 0) {
+                auto const row = parser.take_text_pushes({memory.get(), unread}, texts);
+                for (std::size_t i = 0; i != row.pushes; ++i)
+                    append_events(result.events, texts[i]);
+                if (row.pushes != 0 && (claim.is_open || end < promised))
+                    result.broken_promise += "pushes were taken while something else was missing; ";
+                result.consumed += row.consumed;
+                unread = end - result.consumed;
+                memory = std::make_unique<char[]>(unread);
+                std::copy_n(input.data() + result.consumed, unread, memory.get());
+            }
             resp3::progress const part = parser.parse_some({memory.get(), unread}, batch);
             for (std::size_t i = 0; i != part.nodes; ++i)
                 keep(to_event(batch[i]));
@@ -194,7 +218,8 @@ inline std::string find_disagreement(std::string_view input) {
             }
             std::uint64_t const claim_min = round < 2 ? claim_none : 1 + below(round < 4 ? 1 : 64);
             std::size_t const batch_size = 1 + below(9);
-            parse_result const pieces = parse_in_pieces(input, ends, bounds, batch_size, claim_min);
+            std::size_t const pushes_at_once = below(3);
+            parse_result const pieces = parse_in_pieces(input, ends, bounds, batch_size, claim_min, pushes_at_once);
             if (!pieces.broken_promise.empty())
                 return pieces.broken_promise;
             if (!(pieces == reference))

@@ -67,6 +67,14 @@ std::vector<std::string> corpus() {
         "%2\r\n+first\r\n:1\r\n+second\r\n:2\r\n",
         "~3\r\n+orange\r\n+apple\r\n#t\r\n",
         ">3\r\n+message\r\n+channel\r\n$7\r\npayload\r\n",
+        ">3\r\n$7\r\nmessage\r\n$4\r\nnews\r\n$12\r\nhello\r\nworld\r\n>1\r\n$0\r\n\r\n>4\r\n$8\r\npmessage\r\n$2\r\nn*"
+        "\r\n$4\r\n"
+        "news\r\n$300\r\n" +
+            long_text + "\r\n",
+        ">2\r\n$4\r\nnews\r\n$1200\r\n" + longer_text +
+            "\r\n>2\r\n$4\r\nnews\r\n:1\r\n>5\r\n$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n$1\r\nd\r\n$1\r\ne\r\n>01\r\n$"
+            "1\r\na\r\n",
+        "*2\r\n>2\r\n$1\r\na\r\n$1\r\nb\r\n:1\r\n|1\r\n+a\r\n+b\r\n>1\r\n$1\r\nx\r\n",
         ">3\r\n+message\r\n+somechannel\r\n+this is the message\r\n$9\r\nGet-Reply\r\n",
         "|1\r\n+key-popularity\r\n%2\r\n$1\r\na\r\n,0.1923\r\n$1\r\nb\r\n,0.0012\r\n*2\r\n:2039123\r\n:9543892\r\n",
         "*3\r\n:1\r\n:2\r\n|1\r\n+ttl\r\n:3600\r\n:3\r\n",
@@ -104,11 +112,12 @@ void expect_same_however_cut(std::string const& input, limits const& bounds) {
     std::size_t const stride = scale() < 1 ? 1 + input.size() / 100 : 1;
     for (std::uint64_t const claim_min : {claim_none, std::uint64_t{1}, std::uint64_t{9}}) {
         for (std::size_t split = 0; split <= input.size(); split += stride)
-            ASSERT_EQ(parse_in_pieces(input, {split, input.size()}, bounds, 8, claim_min), reference)
-                << printable(input) << " at " << split << ", claimed from " << claim_min;
+            for (std::size_t const texts : {0U, claim_min == 1 ? 0U : 2U})
+                ASSERT_EQ(parse_in_pieces(input, {split, input.size()}, bounds, 8, claim_min, texts), reference)
+                    << printable(input) << " at " << split << ", claimed from " << claim_min << ", texts " << texts;
         for (std::size_t step = 1; step <= 7; ++step)
             for (std::size_t batch : {1u, 2u, 64u})
-                ASSERT_EQ(parse_in_pieces(input, every(step, input), bounds, batch, claim_min), reference)
+                ASSERT_EQ(parse_in_pieces(input, every(step, input), bounds, batch, claim_min, batch - 1), reference)
                     << printable(input) << step << ", claimed from " << claim_min;
     }
 }
@@ -401,6 +410,92 @@ TEST(Resp3Parser, PushBetweenTheElementsOfAnAggregateCountsOnlyWhereItIsOne) {
                 EXPECT_EQ(messages, outside ? (std::vector<std::string>{"2", "next"})
                                             : (std::vector<std::string>{push == ">0\r\n" ? "" : "7", "2", "next"}));
             }
+    }
+}
+
+// ---- pushes of texts
+
+std::vector<std::vector<std::string>> texts_of(parser const& p, std::string const& bytes, std::size_t at_once,
+                                               std::size_t& consumed) {
+    std::vector<fairlead::resp3::text_push> pushes(at_once);
+    std::vector<char> const exact(bytes.begin(), bytes.end());
+    auto const taken = p.take_text_pushes({exact.data(), exact.size()}, pushes);
+    consumed = taken.consumed;
+    std::vector<std::vector<std::string>> all(taken.pushes);
+    for (std::size_t i = 0; i != taken.pushes; ++i)
+        for (std::size_t n = 0; n != pushes[i].size; ++n)
+            all[i].emplace_back(pushes[i].texts[n]);
+    return all;
+}
+
+TEST(Resp3TextPushes, AreTakenWhileTheyAreWholeAndInARow) {
+    parser const p;
+    std::string const first = ">3\r\n$7\r\nmessage\r\n$0\r\n\r\n$10\r\n0123456789\r\n";
+    std::string const second = ">4\r\n$1\r\na\r\n$2\r\n\r\n\r\n$0\r\n\r\n$999\r\n" + std::string(999, 'x') + "\r\n";
+    std::string const shortest = ">1\r\n$0\r\n\r\n";
+    std::string const all = first + second + shortest;
+    std::vector<std::vector<std::string>> const expected{
+        {"message", "", "0123456789"}, {"a", "\r\n", "", std::string(999, 'x')}, {""}};
+    std::size_t consumed = 0;
+    EXPECT_EQ(texts_of(p, all, 8, consumed), expected);
+    EXPECT_EQ(consumed, all.size());
+    EXPECT_EQ(texts_of(p, all, 2, consumed).size(), 2U);
+    EXPECT_EQ(consumed, first.size() + second.size());
+    EXPECT_EQ(texts_of(p, all + "+OK\r\n" + first, 8, consumed), expected);
+    EXPECT_EQ(consumed, all.size());
+    for (std::size_t n = 0; n != all.size(); ++n) {
+        auto const whole = n < first.size() ? 0U : n < first.size() + second.size() ? 1U : 2U;
+        ASSERT_EQ(texts_of(p, all.substr(0, n), 8, consumed).size(), whole) << n;
+        ASSERT_EQ(consumed, whole == 0 ? 0 : whole == 1 ? first.size() : first.size() + second.size()) << n;
+    }
+}
+
+// Any byte of theirs may be another one: nodes and errors stay those of the parser alone.
+TEST(Resp3TextPushes, ReadAsTheParserDoesWhateverIsWrongWithThem) {
+    std::string const input = ">3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$12\r\nhello\r\nworld\r\n>4\r\n$2\r\npm\r\n$2\r\nn*"
+                              "\r\n$1\r\nc\r\n$0\r\n\r\n";
+    for (std::size_t at = 0; at != input.size(); ++at)
+        for (int byte = 0; byte != 256; ++byte) {
+            std::string changed = input;
+            changed[at] = static_cast<char>(byte);
+            auto const reference = parse(changed);
+            ASSERT_EQ(parse_in_pieces(changed, whole(changed), {}, 8, claim_none, 2), reference) << printable(changed);
+            if (byte % 16 == 3) {
+                ASSERT_EQ(parse_in_pieces(changed, every(7, changed), {}, 8, claim_none, 2), reference)
+                    << printable(changed);
+            }
+        }
+}
+
+TEST(Resp3TextPushes, AreLeftToTheParserNearItsLimits) {
+    std::string const push = ">2\r\n$1\r\na\r\n$41\r\n" + std::string(41, 'x') + "\r\n";
+    for (auto const& bounds : {limits{.depth_max = 0}, limits{.bulk_bytes_max = 40}, limits{.elements_max = 1},
+                               limits{.message_bytes_max = 50}, limits{.bulk_bytes_max = 998},
+                               limits{.elements_max = 3}, limits{.message_bytes_max = push.size() - 1}}) {
+        parser const p(bounds);
+        std::size_t consumed = 1;
+        EXPECT_TRUE(texts_of(p, push, 4, consumed).empty());
+        EXPECT_EQ(consumed, 0U);
+        EXPECT_EQ(parse_in_pieces(push, whole(push), bounds, 8, claim_none, 4), parse(push, bounds));
+    }
+    std::size_t consumed = 0;
+    EXPECT_EQ(texts_of(parser(limits{
+                           .depth_max = 1, .bulk_bytes_max = 999, .elements_max = 4, .message_bytes_max = push.size()}),
+                       push, 4, consumed)
+                  .size(),
+              1U);
+    EXPECT_EQ(consumed, push.size());
+}
+
+TEST(Resp3TextPushes, AreNoneInsideOfAMessageAndNoneAfterAnError) {
+    std::string const push = ">1\r\n$1\r\na\r\n";
+    std::size_t consumed = 0;
+    for (auto const& before : {"*2\r\n"s, "|1\r\n+a\r\n+b\r\n"s, "$13\r\n"s, "!x"s}) {
+        parser p;
+        p.parse(before, [](node const&) {});
+        EXPECT_TRUE(texts_of(p, push, 4, consumed).empty()) << printable(before);
+        p.reset();
+        EXPECT_EQ(texts_of(p, push, 4, consumed).size(), 1U);
     }
 }
 
