@@ -16,7 +16,7 @@ awaitable<subscription> client_core::subscribe(reference self, kept_topics all, 
         &c, c.executor(), std::move(all), limits.messages_max != 0 ? limits.messages_max : usual.subscription_buffer,
         limits.bytes_max != 0 ? limits.bytes_max : usual.subscription_bytes);
     c.retain(); // for the entry
-    subscription s(c.executor(), entry->box, entry);
+    subscription s(entry->box, entry);
     request begin;
     c.subscriptions_.add(*entry, begin);
     begin.serve_subscription();

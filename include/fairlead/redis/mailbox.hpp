@@ -24,6 +24,7 @@ class FAIRLEAD_EXPORT mailbox : public fairlead::impl::sync::waited_object {
 public:
     template <class Executor> mailbox(Executor const& e, std::size_t messages_max, std::size_t bytes_max)
         : waited_object(e),
+          executor_(e),
           messages_max_(messages_max == 0 ? 1 : messages_max),
           bytes_max_(bytes_max) {}
     ~mailbox() {
@@ -31,6 +32,9 @@ public:
         while (first_)
             owned_block(take_first()).reset();
     }
+
+    /// Of handlers that name none.
+    any_io_executor const& executor() const noexcept { return executor_; }
 
     // ---- the reader
     bool try_wait(mailbox_op& o) noexcept {
@@ -152,6 +156,7 @@ private:
     // How many more portions it waits for a reader that was let go and has not come back. It is so from the beginning.
     std::uint32_t patience_ = patience_max;
     std::uint32_t portion_ = 0; // the last one that it waited for
+    any_io_executor executor_;
     std::size_t const messages_max_;
     std::size_t const bytes_max_;
     bool is_closed_ = false;
@@ -177,6 +182,11 @@ struct receive_message : fairlead::impl::operation::primitive<receive_message> {
     static bool ready() noexcept { return true; }
     bool attempt(mailbox_op& o) const noexcept { return of->try_wait(o); }
     void submit(mailbox_op& o) const noexcept { of->wait(o); }
+
+    bool runs_handlers() const noexcept { return of->runs_handlers(); }
+    any_io_executor executor() const noexcept { return of->executor(); }
+    void leave() noexcept { of = nullptr; }
+    bool is_left() const noexcept { return of == nullptr; }
 
     // As a direct_op, for next(). A reader that comes back has been heard of then, too: it is waited for no more.
     struct place {

@@ -77,7 +77,7 @@ class subscription {
 public:
     using executor_type = any_io_executor;
 
-    executor_type get_executor() const noexcept { return executor_; }
+    executor_type get_executor() const noexcept { return box_->executor(); }
     /// Receives the next message. None: the client has gone.
     /// Completes  (error_code ec, std::optional<message>)
     /// Errors     error::operation_aborted  the wait was cancelled; nothing was received
@@ -98,11 +98,7 @@ public:
 
 private:
     friend class impl::client_core;
-    subscription(any_io_executor const& e, impl::mailbox& box, impl::subscription_entry* entry)
-        : executor_(e),
-          box_(&box),
-          entry_(entry) {}
-    any_io_executor executor_;
+    subscription(impl::mailbox& box, impl::subscription_entry* entry) : box_(&box), entry_(entry) {}
     impl::mailbox* box_; ///< of the entry
     std::unique_ptr<impl::subscription_entry, impl::leave_subscription> entry_;
 };
