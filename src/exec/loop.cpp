@@ -224,6 +224,8 @@ bool impl::exec::spend_slow() noexcept {
         why = budget;
     } else if (l && l->has_posts()) {
         why = remote;
+    } else if (item.grant_all_if_quick()) {
+        return true;
     } else {
         auto const now = l ? l->clock_ns() : park::now_ns();
         if (item.slice_end_ns == 0) // The first look starts the slice, if nobody has looked before.
@@ -365,9 +367,10 @@ loop::batch loop::run_batch(std::size_t most, std::size_t& done, impl::exec::ins
         unsigned ran() const noexcept { return allowed - item.items - item.given_up; }
         ~count() { done += ran() - item.functions; }
     } const count_items{item, done};
+    auto const first_units = item.first;
     while (item.items != 0 && !local_.empty()) {
         op* const o = local_.pop_front();
-        item.fill_for_next_item();
+        item.fill(first_units);
         --item.items;
         try {
             outside_section const handler;
@@ -478,7 +481,7 @@ unsigned loop::run_share(std::size_t most, std::size_t& done, impl::exec::inside
             op* const o = share.pop();
             if (!o)
                 break;
-            item.fill_for_next_item();
+            item.fill(item.first);
             --item.items;
             bool const is_handler = !impl::exec::has_ticket(*o, not_a_handler());
             done += is_handler;

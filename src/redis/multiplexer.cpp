@@ -728,8 +728,8 @@ multiplexer::progress multiplexer::on_bytes(std::string_view unread, op_queue& d
                     break;
                 }
             }
-            if (watch_ && all.consumed != unread.size() &&
-                unread[all.consumed] == static_cast<char>(resp3::type::push)) {
+            if (all.consumed != unread.size() && unread[all.consumed] == static_cast<char>(resp3::type::push) &&
+                watch_) {
                 all.consumed += take_messages(unread.substr(all.consumed));
                 if (is_held_up_)
                     break;

@@ -138,11 +138,13 @@ void topic_connection::end() noexcept {
     core_->cancel();
 }
 
-void topic_connection::close() noexcept {
+/// On the loop, also where the connection is closed by the thread that destroys the client.
+void topic_connection::cancelled() noexcept {
     is_over_ = true;
     pause_.cancel();
     idle_.cancel();
-    core_->close();
 }
+
+void topic_connection::close() noexcept { core_->close(); }
 
 } // namespace fairlead::redis::impl

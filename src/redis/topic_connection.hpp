@@ -47,7 +47,7 @@ private:
     void restored(error_code const& ec) noexcept override;
     bool pushed(std::span<resp3::node const> message, std::uint32_t portion) noexcept override;
     bool messages_pushed(std::span<resp3::text_push const> all, std::uint32_t portion) noexcept override;
-    void cancelled() noexcept override { pause_.cancel(); }
+    void cancelled() noexcept override;
     void left_alone(bool answers_due) noexcept override;
 
     static awaitable<void> serve(topic_connection& t);

@@ -24,8 +24,8 @@ namespace fairlead {
 
 /// The published figures of the fairness rule.
 struct fairness {
-    static constexpr int units_least = 16;     ///< an item's units that no deadline cuts while items are short
-    static constexpr int units_most = 128;     ///< an item's units at the most
+    static constexpr int units_least = 16; ///< an item's units that no deadline cuts while items are short
+    static constexpr int units_most = 128; ///< an item's units at the most
     static constexpr std::int64_t slice_ns = 200'000;
     static constexpr unsigned quick_items = 7; ///< get them all without a look, after an item whose units were quick
     static constexpr std::int64_t quick_unit_ns = slice_ns / 16 / units_most; ///< 97, the longest that is quick
@@ -53,7 +53,7 @@ struct budget {
     unsigned items = 1;                  ///< of the batch; the functions of a strand count, too
     unsigned functions = 0;              ///< of strands, beyond the first of each turn, that have taken their items;
                                          ///< items that are no handlers count, too
-    unsigned quick = 0;                  ///< items of the batch that get all units without a look
+    unsigned quick = 0;                  ///< items of the batch that get all their units without a look
     unsigned given_up = 0;               ///< items that were left when one ran to the end of the slice
     std::int64_t slice_end_ns = 0;       ///< 0: nobody has looked at the clock yet
     std::int64_t looked_ns = 0;          ///< when the item last did
@@ -61,12 +61,6 @@ struct budget {
     void fill(int n) noexcept {
         units = n;
         granted = n == 0 ? 1 : n; // what is granted next is as much again
-    }
-    void fill_for_next_item() noexcept {
-        if (quick == 0) [[likely]]
-            return fill(first);
-        --quick;
-        fill(fairness::units_most);
     }
     bool take() noexcept {
         // Unsigned: else clang compares the old number, which it then keeps beside the new one.
@@ -79,6 +73,15 @@ struct budget {
     void exhaust() noexcept {
         units = 0;
         granted = fairness::units_most;
+    }
+    /// Grants all units at the first look of a quick item, and takes one of them. False: the clock decides.
+    bool grant_all_if_quick() noexcept {
+        if (quick == 0 || granted > first)
+            return false;
+        --quick;
+        units = fairness::units_most - granted - 1;
+        granted = fairness::units_most;
+        return true;
     }
     /// Grants one unit, and takes it. False: the item has had some.
     bool grant_first() noexcept;

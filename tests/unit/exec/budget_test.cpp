@@ -24,10 +24,12 @@ int use(budget& b) {
 }
 /// An item of 32 units, each of the second half so long; the clock is looked at twice.
 void run_item_with_looks(budget& b, std::int64_t unit_ns) {
-    b.fill_for_next_item();
+    b.fill(b.first);
     EXPECT_EQ(use(b), fairness::units_least);
+    EXPECT_FALSE(b.grant_all_if_quick());
     b.grant_more(start);
     EXPECT_EQ(1 + use(b), fairness::units_least);
+    EXPECT_FALSE(b.grant_all_if_quick()) << "only at the first look";
     b.grant_more(start + fairness::units_least * unit_ns);
 }
 
@@ -35,13 +37,16 @@ TEST(Budget, QuickUnitsSpareTheNextItemsOfTheBatchTheirLooks) {
     budget b = in_a_slice();
     run_item_with_looks(b, fairness::quick_unit_ns);
     for (unsigned i = 0; i != fairness::quick_items; ++i) {
-        b.fill_for_next_item();
-        EXPECT_EQ(use(b), fairness::units_most);
+        b.fill(b.first);
+        EXPECT_EQ(use(b), fairness::units_least);
+        EXPECT_TRUE(b.grant_all_if_quick());
+        EXPECT_EQ(1 + use(b), fairness::units_most - fairness::units_least);
         EXPECT_GE(b.granted, fairness::units_most) << "there is no more to be granted";
     }
     run_item_with_looks(b, fairness::quick_unit_ns);
-    b.fill_for_next_item();
-    EXPECT_EQ(use(b), fairness::units_most);
+    b.fill(b.first);
+    use(b);
+    EXPECT_TRUE(b.grant_all_if_quick());
     // Long units after short ones stay as rare as they are without all that.
     EXPECT_LE((fairness::quick_items + 1) * static_cast<unsigned>(fairness::units_most),
               fairness::batch_items * static_cast<unsigned>(fairness::units_least));
@@ -55,11 +60,12 @@ TEST(Budget, UnitsThatAreNotQuickSpareNothing) {
 
 TEST(Budget, ThePaceBeforeAnItemSaysNothingOfItsUnits) {
     budget b = in_a_slice();
-    b.fill_for_next_item();
+    b.fill(b.first);
     use(b);
     b.grant_more(start); // At the first look nobody knows when the item began.
-    b.fill_for_next_item();
-    EXPECT_EQ(use(b), fairness::units_least);
+    b.fill(b.first);
+    use(b);
+    EXPECT_FALSE(b.grant_all_if_quick());
 }
 
 } // namespace
