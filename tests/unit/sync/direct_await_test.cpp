@@ -154,8 +154,10 @@ TEST_F(DirectAwait, IsAnOperationInCoroutinesOfOtherKinds) {
     auto const composed = [this](auto&& token) {
         return async_initiate<decltype(token), void(std::optional<int>)>(
             co_composed<void(std::optional<int>)>([](auto state, channel_receiver<int>& from) -> void {
-                auto m = co_await from.next();
-                co_yield state.complete(m);
+                for (;;) { // clang warns of a coroutine that ends otherwise
+                    auto m = co_await from.next();
+                    co_yield state.complete(m);
+                }
             }),
             token, std::ref(rx));
     };
