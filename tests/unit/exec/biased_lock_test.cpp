@@ -71,6 +71,32 @@ TEST(BiasedLock, IsLeftToTheNextThreadByTheOneThatGivesItUp) {
     EXPECT_TRUE(under(l, false, [] {})) << "only the thread that has it gives it up";
 }
 
+TEST(BiasedLock, IsNotTakenWhileItsThreadIsInside) {
+    biased_lock l;
+    if (l.is_for_all())
+        GTEST_SKIP() << "the system refuses membarrier(2), or it was not asked in time";
+    std::atomic<bool> wants{false}, has{false};
+    std::thread other;
+    bool has_waited = false;
+    in_a_loop([&] {
+        under(l, true, [] {});
+        EXPECT_TRUE(under(l, true, [&] {
+            other = std::thread([&] {
+                wants = true;
+                under(l, false, [&] { has = true; });
+            });
+            while (!wants)
+                std::this_thread::yield();
+            for (int i = 0; i != 2'000 && !has; ++i) // It asks for the barrier meanwhile.
+                std::this_thread::yield();
+            has_waited = !has;
+        }));
+    });
+    other.join();
+    EXPECT_TRUE(has_waited);
+    EXPECT_TRUE(has);
+}
+
 // The first time that another thread takes it is the one that the owner does not know of.
 TEST(BiasedLock, NeverLetsTwoThreadsIn) {
     auto const rounds = static_cast<int>(test::scaled(2'000, 100));

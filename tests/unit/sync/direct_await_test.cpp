@@ -249,37 +249,46 @@ TEST_F(DirectAwait, AllocatesNothing) {
     EXPECT_EQ(log, "all");
 }
 
-/// A coroutine may have another home than the channel, and the handles another executor.
+/// A coroutine may have another home than the channel, and the handles another executor. It goes on at home.
 TEST(DirectAwaits, WorkFromEverywhere) {
     io_context context(1), other(1);
     auto ends = make_channel<int>(context, 1);
+    auto back = make_channel<long>(context);
     auto on_strand = make_channel<int>(make_strand(context), 1);
     EXPECT_FALSE(on_strand.second.runs_handlers());
-    constexpr int expected = 50 * 49 / 2 + 50 * 1'000;
+    constexpr int rounds = 50;
     int sum = 0;
+    int at_home = 0;
     co_spawn(
         other,
-        [](auto tx, auto second) -> awaitable<void> {
-            for (int i = 0; i != 50; ++i) {
+        [](auto tx, auto second, auto answers, io_context& home, int& good) -> awaitable<void> {
+            for (int i = 0; i != rounds; ++i) {
                 co_await tx.send(i);
+                good += home.get_executor().running_in_this_thread();
                 co_await second.send(1'000);
+                good += home.get_executor().running_in_this_thread();
+                auto const answer = co_await answers.next();
+                good += home.get_executor().running_in_this_thread() && answer == 7L * i;
             }
-        }(std::move(ends.first), std::move(on_strand.first)),
+        }(std::move(ends.first), std::move(on_strand.first), std::move(back.second), other, at_home),
         detached);
     co_spawn(
         context,
-        [](auto rx, auto second, int& total) -> awaitable<void> {
-            while (auto m = co_await rx.next())
+        [](auto rx, auto second, auto answers, int& total) -> awaitable<void> {
+            for (long i = 0; auto m = co_await rx.next(); ++i) {
                 total += *m + *co_await second.next();
-        }(std::move(ends.second), std::move(on_strand.second), sum),
+                co_await answers.send(7 * i);
+            }
+        }(std::move(ends.second), std::move(on_strand.second), std::move(back.first), sum),
         detached);
-    for (int i = 0; i != 1'000 && sum != expected; ++i) {
+    for (int i = 0; i != 1'000 && at_home != 3 * rounds; ++i) {
         other.restart();
         other.poll();
         context.restart();
         context.poll();
     }
-    EXPECT_EQ(sum, expected);
+    EXPECT_EQ(sum, rounds * (rounds - 1) / 2 + rounds * 1'000);
+    EXPECT_EQ(at_home, 3 * rounds);
 }
 
 /// Handlers run on the executor of the handles. A coroutine goes on where it was.
