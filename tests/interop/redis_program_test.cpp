@@ -15,6 +15,9 @@
 namespace fairlead::test {
 namespace {
 
+/// For a shell: the folder of the project may have spaces in its name.
+#define QUOTED_PROGRAM "'" FAIRLEAD_REDIS_PROGRAM "'"
+
 struct ended_program {
     int status;
     std::string output; // with standard error, where the command sends that there, too
@@ -53,7 +56,7 @@ protected:
         return address.substr(address.rfind(':') + 1);
     }
     static ended_program ours(std::string const& arguments, std::string_view input = {}) {
-        return run_program(FAIRLEAD_REDIS_PROGRAM " -p " + port() + ' ' + arguments, input);
+        return run_program(QUOTED_PROGRAM " -p " + port() + ' ' + arguments, input);
     }
     static std::string shows(std::string const& arguments) { return ours("--no-raw " + arguments).output; }
     /// Both programs write the same texts, where the server was empty before.
@@ -156,7 +159,7 @@ TEST_F(RedisProgram, SaysByItsStatusWhatHappened) {
     EXPECT_EQ(ours("-n x PING 2>&1").status, 2);
     EXPECT_EQ(ours("--help").status, 0);
     EXPECT_NE(ours("--help").output.find("--pipe-timeout"), std::string::npos);
-    auto const unreachable = run_program(FAIRLEAD_REDIS_PROGRAM " -p 1 PING 2>&1");
+    auto const unreachable = run_program(QUOTED_PROGRAM " -p 1 PING 2>&1");
     EXPECT_EQ(unreachable.status, 1);
     EXPECT_EQ(unreachable.output, "Could not connect to Redis at 127.0.0.1:1: Connection refused\n");
     auto const no_database = ours("-n 1000 PING 2>&1");
@@ -170,9 +173,8 @@ TEST_F(RedisProgram, SaysByItsStatusWhatHappened) {
 TEST_F(RedisProgram, ProvesWhoItIs) {
     ours("ACL SETUSER ann on '>secret' '+@all' '~*'");
     auto const uri = "redis://ann:secret@" + server_->address() + "/4";
-    EXPECT_EQ(run_program(FAIRLEAD_REDIS_PROGRAM " -u " + uri + " ACL WHOAMI").output, "ann\n");
-    EXPECT_NE(run_program(FAIRLEAD_REDIS_PROGRAM " -u " + uri + " CLIENT INFO").output.find(" db=4 "),
-              std::string::npos);
+    EXPECT_EQ(run_program(QUOTED_PROGRAM " -u " + uri + " ACL WHOAMI").output, "ann\n");
+    EXPECT_NE(run_program(QUOTED_PROGRAM " -u " + uri + " CLIENT INFO").output.find(" db=4 "), std::string::npos);
     EXPECT_NE(ours("-n 3 CLIENT INFO").output.find(" db=3 "), std::string::npos);
     for (auto const* version : {"-2", "-3"}) {
         EXPECT_EQ(ours(std::string(version) + " --user ann -a secret ACL WHOAMI").output, "ann\n");
@@ -180,8 +182,7 @@ TEST_F(RedisProgram, ProvesWhoItIs) {
         EXPECT_EQ(wrong.status, 1);
         EXPECT_NE(wrong.output.find("failed: WRONGPASS"), std::string::npos) << wrong.output;
     }
-    EXPECT_EQ(run_program("env REDISCLI_AUTH=secret " FAIRLEAD_REDIS_PROGRAM " -p " + port() + " --user ann ACL WHOAMI")
-                  .output,
+    EXPECT_EQ(run_program("env REDISCLI_AUTH=secret " QUOTED_PROGRAM " -p " + port() + " --user ann ACL WHOAMI").output,
               "ann\n");
     EXPECT_EQ(ours("--user ann PING 2>&1").status, 2);
 }
@@ -234,7 +235,7 @@ TEST_F(RedisProgram, ReachesUnixSockets) {
     redis_server_process const server({"--unixsocket", path});
     for (int i = 0; i != 100 && ::access(path.c_str(), F_OK) != 0; ++i)
         ::usleep(50'000);
-    auto const pong = run_program(FAIRLEAD_REDIS_PROGRAM " -s " + path + " PING");
+    auto const pong = run_program(QUOTED_PROGRAM " -s " + path + " PING");
     ::unlink(path.c_str());
     EXPECT_EQ(pong.output, "PONG\n");
 }

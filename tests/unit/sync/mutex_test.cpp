@@ -345,7 +345,7 @@ TEST(MutexOfAContext, IsLockedAtOnceInAnotherContextWhileItIsFree) {
     };
     co_spawn(other, lock, rethrow);
     other.poll();
-    EXPECT_EQ(ended, 1);
+    ASSERT_EQ(ended, 1);
     thread_pool pool(1);
     co_spawn(pool, lock, use_future).get();
     EXPECT_EQ(ended, 2);
