@@ -42,6 +42,25 @@ TEST_F(Latch, LetsAllPassWhenItIsCountedDownAndForEver) {
     EXPECT_EQ(log, "xxy");
 }
 
+/// Inside the loop a count takes no lock from the second one on.
+TEST_F(Latch, IsCountedDownInsideTheLoop) {
+    latch l(context, 4);
+    spawn([&]() -> awaitable<void> {
+        co_await l.async_wait();
+        EXPECT_EQ(l.left(), 0U);
+        log += "passed";
+    });
+    spawn([&]() -> awaitable<void> {
+        for (std::size_t left = 4; left != 0; l.count_down()) {
+            EXPECT_EQ(l.left(), left--);
+            co_await this_coro::yield();
+            EXPECT_EQ(log, "");
+        }
+    });
+    world.run();
+    EXPECT_EQ(log, "passed");
+}
+
 TEST_F(Latch, OfNothingLetsPassFromTheBeginning) {
     latch l(context, 0);
     EXPECT_TRUE(l.try_wait());

@@ -37,6 +37,31 @@ TEST_F(Semaphore, GivesItsPermitsInTheOrderOfTheCalls) {
 }
 
 // F09: FIFO, and nobody is passed.
+/// Inside the loop a permit that nobody waits for takes no lock from the second one on.
+TEST_F(Semaphore, GivesItsPermitsInsideTheLoop) {
+    semaphore s(context, 1);
+    spawn([&]() -> awaitable<void> {
+        for (int i = 0; i != 3; ++i) {
+            co_await s.async_acquire();
+            s.release();
+        }
+        EXPECT_EQ(s.permits(), 1U);
+        co_await s.async_acquire();
+        co_await this_coro::yield(); // The others wait now.
+        co_await this_coro::yield();
+        s.release();
+    });
+    for (char name = 'a'; name != 'd'; ++name)
+        spawn([this, &s, name]() -> awaitable<void> {
+            co_await s.async_acquire();
+            log += name;
+            s.release();
+        });
+    world.run();
+    EXPECT_EQ(log.size(), 3U);
+    EXPECT_EQ(s.permits(), 1U);
+}
+
 TEST_F(Semaphore, OneThatAsksForManyIsNotPassed) {
     semaphore s(context, 1);
     s.async_acquire(3, [this](error_code) { log += "many "; });
