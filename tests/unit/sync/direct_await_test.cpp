@@ -84,6 +84,7 @@ TEST_F(DirectAwait, DoesNotBeginOnceItsChainIsToEnd) {
     co_spawn(
         context,
         [&]() -> awaitable<void> {
+            co_await sleep(1s); // Its record says of this that it went well.
             signal.emit(cancellation_type::terminal);
             try {
                 co_await rx.next();
@@ -284,6 +285,7 @@ TEST(DirectAwaits, WorkFromEverywhere) {
     for (int i = 0; i != 1'000 && at_home != 3 * rounds; ++i) {
         other.restart();
         other.poll();
+        EXPECT_EQ(other.stopped(), at_home == 3 * rounds) << "a coroutine that waits is work of its loop";
         context.restart();
         context.poll();
     }
