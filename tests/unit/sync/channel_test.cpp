@@ -112,7 +112,8 @@ TEST_F(Channel, WithMemoryForMessagesItPassesNobodyEither) {
     for (int i = 0; i != 2; ++i)
         ch.async_receive([this, i](error_code, int n) { log += std::to_string(i) + '=' + std::to_string(n) + ' '; });
     for (int i = 0; i != 2; ++i) {
-        post(context, [&ch, this, i] { // The short way is that of the loop's own thread.
+        post(context, [&ch, this, i] { // The short way is that of the loop's own thread, from its second look on.
+            EXPECT_TRUE(ch.is_open());
             EXPECT_TRUE(ch.try_send(error_code(), 10 + i));
             EXPECT_FALSE(ch.try_receive(log_number()));
         });
@@ -129,7 +130,11 @@ TEST_F(Channel, WithMemoryForMessagesItTakesNoneOnceItIsClosed) {
     EXPECT_FALSE(ch.try_send(error_code(), 2));
     error_code sent;
     co_spawn(
-        context, [&]() -> awaitable<void> { std::tie(sent) = co_await ch.async_send(error_code(), 3, as_tuple); },
+        context,
+        [&]() -> awaitable<void> {
+            EXPECT_FALSE(ch.is_open()); // The next look is the short one.
+            std::tie(sent) = co_await ch.async_send(error_code(), 3, as_tuple);
+        },
         rethrow);
     world.run();
     EXPECT_EQ(sent, error::channel_closed);
