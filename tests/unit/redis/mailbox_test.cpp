@@ -1,4 +1,5 @@
 #include <fairlead/redis/mailbox.hpp>
+#include <fairlead/sync/event.hpp>
 
 #include <redis/subscriptions.hpp>
 
@@ -366,7 +367,14 @@ TEST(RedisMailbox, AReaderThatTookItsMessageDirectlyIsNotWaitedFor) {
     auto const e = b.add(1, 10'000);
     std::vector<std::string> got;
     b.publish("0", 1);
-    co_spawn(b.context, read(*e, 1, got), detached);
+    co_spawn(
+        b.context,
+        [&]() -> awaitable<void> {
+            event other(b.context);
+            EXPECT_FALSE(other.is_set()); // From the second look on the thread takes no lock.
+            co_await read(*e, 1, got);
+        },
+        detached);
     b.context.run();
     ASSERT_EQ(got.size(), 1U);
     b.publish("1", 1);
