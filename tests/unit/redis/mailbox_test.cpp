@@ -1,5 +1,4 @@
 #include <fairlead/redis/mailbox.hpp>
-#include <fairlead/sync/event.hpp>
 
 #include <redis/subscriptions.hpp>
 
@@ -8,6 +7,7 @@
 #include <fairlead/exec/work_guard.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/operation/direct_op.hpp>
+#include <fairlead/sync/event.hpp>
 #include <fairlead/token/post.hpp>
 
 #include <gtest/gtest.h>
@@ -370,7 +370,7 @@ TEST(RedisMailbox, AReaderThatTookItsMessageDirectlyIsNotWaitedFor) {
     co_spawn(
         b.context,
         [&]() -> awaitable<void> {
-            event other(b.context);
+            fairlead::event other(b.context);
             EXPECT_FALSE(other.is_set()); // From the second look on the thread takes no lock.
             co_await read(*e, 1, got);
         },
