@@ -223,7 +223,7 @@ TEST_F(RedisProgram, ReadsMessagesUntilItIsEnded) {
     reader.start({FAIRLEAD_REDIS_PROGRAM, "-p", port(), "--no-raw", "SUBSCRIBE", "news"}, true);
     EXPECT_TRUE(
         reader.says("Reading messages... (press Ctrl-C to quit)\n1) \"subscribe\"\n2) \"news\"\n3) (integer) 1\n"));
-    EXPECT_EQ(ours("PUBLISH news hello").output, "1\n");
+    ASSERT_EQ(ours("PUBLISH news hello").output, "1\n"); // Else there is nothing to read.
     EXPECT_TRUE(reader.says("1) \"message\"\n2) \"news\"\n3) \"hello\"\n"));
     reader.kill();
     EXPECT_EQ(shows("UNSUBSCRIBE a b"), "1) \"unsubscribe\"\n2) \"a\"\n3) (integer) 0\n"
