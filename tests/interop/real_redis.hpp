@@ -5,9 +5,11 @@
 #include "redis_server_process.hpp"
 
 #include <fairlead/net/timer.hpp>
+#include <fairlead/redis/client.hpp>
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace fairlead::test {
@@ -57,6 +59,31 @@ protected:
     static inline std::unique_ptr<redis_server_process> server_;
     io_context ctx_;
     redis::config cfg_;
+};
+
+/// A client of that server, which runs while a test uses it. Tests that want another one make it in their SetUp().
+class RealRedisWithClient : public RealRedis {
+public:
+    void use(awaitable<void> body) {
+        outcome ran;
+        db->async_run(ran.handler());
+        co_spawn(ctx_, std::move(body), [&](std::exception_ptr e) {
+            rethrow_to_test{}(e);
+            db->cancel();
+        });
+        run_all(ctx_);
+        EXPECT_EQ(ran.times, 1);
+        EXPECT_EQ(ran.ec, error::operation_aborted);
+        EXPECT_EQ(db->pending(), 0U);
+    }
+    void SetUp() override {
+        RealRedis::SetUp();
+        if (!IsSkipped())
+            db.emplace(ctx_, cfg_,
+                       redis::client_options{.pause_min = std::chrono::milliseconds(5),
+                                             .pause_max = std::chrono::milliseconds(50)});
+    }
+    std::optional<redis::client> db;
 };
 
 } // namespace fairlead::test

@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class RealRedisCredentials : public RealRedis {
+class RealRedisCredentials : public RealRedisWithClient {
 public:
     void SetUp() override {
         RealRedis::SetUp();
@@ -33,16 +33,6 @@ public:
                                          .ask_credentials = [this] { return now; },
                                          .on_event = [this](redis::client_event const& e) { told.push_back(e.kind); }});
     }
-    void use(awaitable<void> body) {
-        outcome ran;
-        db->async_run(ran.handler());
-        co_spawn(ctx_, std::move(body), [&](std::exception_ptr e) {
-            rethrow_to_test{}(e);
-            db->cancel();
-        });
-        run_all(ctx_);
-        EXPECT_EQ(ran.times, 1);
-    }
     awaitable<void> until_told(redis::event_kind k) {
         while (told.empty() || told.back() != k) {
             steady_timer soon(ctx_, 2ms);
@@ -52,7 +42,6 @@ public:
     }
     redis::credentials now{.username = "ann", .password = "one"};
     std::vector<redis::event_kind> told;
-    std::optional<redis::client> db;
 };
 
 template <class Caller> awaitable<std::string> who_am_i(Caller& c) {

@@ -84,7 +84,7 @@ awaitable<void> all_stop(tally& t) {
         co_await this_coro::yield();
 }
 
-class RealRedisClient : public RealRedis {
+class RealRedisClient : public RealRedisWithClient {
 public:
     void SetUp() override {
         RealRedis::SetUp();
@@ -101,20 +101,7 @@ public:
         t.db = &*db;
     }
     int count(event_kind k) const { return events[static_cast<std::size_t>(k)]; }
-    void use(awaitable<void> body) {
-        outcome ran;
-        db->async_run(ran.handler());
-        co_spawn(ctx_, std::move(body), [&](std::exception_ptr e) {
-            rethrow_to_test{}(e);
-            db->cancel();
-        });
-        run_all(ctx_);
-        EXPECT_EQ(ran.times, 1);
-        EXPECT_EQ(ran.ec, error::operation_aborted);
-        EXPECT_EQ(db->pending(), 0U);
-    }
 
-    std::optional<redis::client> db;
     tally t{nullptr};
     std::array<int, 9> events{};
 };

@@ -24,7 +24,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class RealRedisLease : public RealRedis {
+class RealRedisLease : public RealRedisWithClient {
 public:
     void SetUp() override {
         RealRedis::SetUp();
@@ -34,18 +34,6 @@ public:
     void make_client(std::size_t leases_max) {
         db.emplace(ctx_, cfg_, redis::client_options{.pause_min = 5ms, .pause_max = 50ms, .leases_max = leases_max});
     }
-    void use(awaitable<void> body) {
-        outcome ran;
-        db->async_run(ran.handler());
-        co_spawn(ctx_, std::move(body), [&](std::exception_ptr e) {
-            rethrow_to_test{}(e);
-            db->cancel();
-        });
-        run_all(ctx_);
-        EXPECT_EQ(ran.times, 1);
-        EXPECT_EQ(db->pending(), 0U);
-    }
-    std::optional<redis::client> db;
     int live = 0;
 };
 

@@ -15,26 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class RealRedisValues : public RealRedis {
-public:
-    void use(awaitable<void> body) {
-        outcome ran;
-        db->async_run(ran.handler());
-        co_spawn(ctx_, std::move(body), [&](std::exception_ptr e) {
-            rethrow_to_test{}(e);
-            db->cancel();
-        });
-        run_all(ctx_);
-        EXPECT_EQ(ran.times, 1);
-        EXPECT_EQ(db->pending(), 0U);
-    }
-    void SetUp() override {
-        RealRedis::SetUp();
-        if (!IsSkipped())
-            db.emplace(ctx_, cfg_, redis::client_options{.pause_min = 5ms, .pause_max = 50ms});
-    }
-    std::optional<redis::client> db;
-};
+class RealRedisValues : public RealRedisWithClient {};
 
 /// Byte number n of the value.
 char byte_of(std::uint64_t n) { return static_cast<char>(n * 31 + n / 4096); }
