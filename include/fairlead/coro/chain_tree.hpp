@@ -79,8 +79,8 @@ private:
 
     chain_group* group_ = nullptr;
     group_member* next_ = nullptr;
-    group_member* previous_ = nullptr;
-    await_record* chain_ = nullptr;
+    group_member* previous_; ///< like its chain, of one that is in a group
+    await_record* chain_;
     std::atomic<bool> destroys_{false}; ///< the requests mean that the chain is to be destroyed
     member_end end_ = member_end::destroyed;
 
