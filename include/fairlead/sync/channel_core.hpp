@@ -345,18 +345,12 @@ private:
     std::size_t usually_fit_ = 0; ///< messages in the buffer, where nobody waits and no memory is needed
 };
 
-/// Sends a message to a core.
-template <class Core> struct send_to : operation::primitive<send_to<Core>> {
-    using signature = void(error_code);
-    using plain_result = void;
-    using record = typename Core::sending;
-    using kept = typename Core::kept;
-    static constexpr bool is_tried_anywhere = true;
-
+/// The part of an operation that all cores have, those of channels and others. For direct_op it also says which
+/// executor its handlers have, and whether it was moved away.
+template <class Core> struct operation_of {
     Core* of;
-    mutable kept message; ///< until it has been sent
 
-    send_to(Core& c, kept&& m) noexcept : of(&c), message(std::move(m)) {}
+    explicit operation_of(Core& c) noexcept : of(&c) {}
     loop* home() const noexcept { return &of->engine(); }
     bool runs_handlers() const noexcept { return of->runs_handlers(); }
     auto executor() const noexcept
@@ -366,6 +360,20 @@ template <class Core> struct send_to : operation::primitive<send_to<Core>> {
     }
     void leave() noexcept { of = nullptr; }
     bool is_left() const noexcept { return of == nullptr; }
+};
+
+/// Sends a message to a core.
+template <class Core> struct send_to : operation::primitive<send_to<Core>>, operation_of<Core> {
+    using operation_of<Core>::of;
+    using signature = void(error_code);
+    using plain_result = void;
+    using record = typename Core::sending;
+    using kept = typename Core::kept;
+    static constexpr bool is_tried_anywhere = true;
+
+    mutable kept message; ///< until it has been sent
+
+    send_to(Core& c, kept&& m) noexcept : operation_of<Core>(c), message(std::move(m)) {}
     static std::string describe() { return "send to a channel"; }
     void prepare(record& o) const noexcept {
         o.cancel = nullptr;
@@ -419,17 +427,18 @@ struct place_of<Form> {
 };
 
 /// Receives a message from a core. Form has the signature, and `values(kept)` and `values(error)` of what completes.
-template <class Core, class Form> struct receive_from : operation::primitive<receive_from<Core, Form>> {
+template <class Core, class Form> struct receive_from : operation::primitive<receive_from<Core, Form>>,
+                                                        operation_of<Core> {
+    using operation_of<Core>::of;
     using base = operation::primitive<receive_from<Core, Form>>;
     using signature = typename Form::signature;
     using record = typename Core::receiving;
     static constexpr bool drops = !std::is_trivially_destructible_v<typename Core::kept>;
     static constexpr bool is_tried_anywhere = true;
 
-    Core* of;
     may_complete where = may_complete::by_the_loop;
 
-    explicit receive_from(Core& c) noexcept : of(&c) {}
+    explicit receive_from(Core& c) noexcept : operation_of<Core>(c) {}
     template <class Handler> void operator()(Handler&& handler) const {
         using by_type = std::decay_t<Handler>;
         receive_from by_handler(*this);
@@ -438,15 +447,6 @@ template <class Core, class Form> struct receive_from : operation::primitive<rec
                 names_its_executor<by_type> ? may_complete::through_its_executor : may_complete::inside_the_loop;
         by_handler.base::operator()(std::forward<Handler>(handler));
     }
-    loop* home() const noexcept { return &of->engine(); }
-    bool runs_handlers() const noexcept { return of->runs_handlers(); }
-    auto executor() const noexcept
-        requires requires(Core const& c) { c.executor(); }
-    {
-        return of->executor();
-    }
-    void leave() noexcept { of = nullptr; }
-    bool is_left() const noexcept { return of == nullptr; }
     static std::string describe() { return "receive from a channel"; }
     void prepare(record& o) const noexcept {
         o.cancel = nullptr;
