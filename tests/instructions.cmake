@@ -56,6 +56,8 @@ add_test(NAME papers/A13_default_memory_takes_as_many_instructions_as_custom_mem
   $<TARGET_FILE:instructions_emulated> A13)
 add_test(NAME instructions/default_memory_costs_a_post_little_more COMMAND ${count} $<TARGET_FILE:instructions_operations>
   post)
+add_test(NAME instructions/a_sender_that_is_repeated_takes_1_25_times_its_coroutine COMMAND ${count}
+  $<TARGET_FILE:instructions_operations> repeated)
 add_test(NAME instructions/any_stream_costs_little_more_than_its_socket COMMAND ${count}
   $<TARGET_FILE:instructions_erased> any)
 add_test(NAME instructions/limit_around_a_read_costs_little COMMAND ${count} $<TARGET_FILE:instructions_limits> limit)

@@ -3,11 +3,13 @@
 // The other rows of the table are in read_until.cpp.
 //
 //   read_until_sender ROW N
-//     ROW  sender, or stoppable_sender, whose receiver has a stop token
+//     ROW  sender, or stoppable_sender, whose receiver has a stop token; repeat_until and stoppable_repeat_until, where
+//          the algorithm is the library's
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/local.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/sender/connected_op.hpp>
+#include <fairlead/sender/repeat.hpp>
 #include <fairlead/stream/read_until.hpp>
 #include <fairlead/token/post.hpp>
 
@@ -68,6 +70,28 @@ private:
     };
 };
 
+template <class Token> struct last_receiver {
+    using receiver_concept = execution::receiver_tag;
+    Token stop;
+    void set_value() noexcept {}
+    template <class Error> void set_error(Error&&) noexcept { std::abort(); }
+    void set_stopped() noexcept { std::abort(); }
+    stop_environment<Token> get_env() const noexcept { return {stop}; }
+};
+
+template <class Token> void run_repeat_until(long n, Token stop) {
+    io_context context(1);
+    socket_type a(context), b(context);
+    local::connect_pair(a, b);
+    std::string text = "Hello, world!\r\n";
+    auto reads =
+        execution::connect(execution::repeat_until([&] { return async_read_until(a, dynamic_buffer(text), "\r\n"); },
+                                                   [left = n](std::size_t) mutable { return --left == 0; }),
+                           last_receiver<Token>{stop});
+    post(context, [&] { execution::start(reads); });
+    context.run();
+}
+
 template <class Token> void run(long n, Token stop) {
     io_context context(1);
     socket_type a(context), b(context);
@@ -89,6 +113,10 @@ int main(int argc, char** argv) {
         run(n, never_stop_token());
     else if (std::strcmp(argv[1], "stoppable_sender") == 0)
         run(n, stop.get_token());
+    else if (std::strcmp(argv[1], "repeat_until") == 0)
+        run_repeat_until(n, never_stop_token());
+    else if (std::strcmp(argv[1], "stoppable_repeat_until") == 0)
+        run_repeat_until(n, stop.get_token());
     else
         return 2;
 }

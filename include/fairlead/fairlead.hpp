@@ -90,6 +90,7 @@
 #include <fairlead/scope/task_scope.hpp>
 #include <fairlead/sender/await_sender.hpp>
 #include <fairlead/sender/connected_op.hpp>
+#include <fairlead/sender/repeat.hpp>
 #include <fairlead/sender/scheduler.hpp>
 #include <fairlead/sender/submit.hpp>
 #include <fairlead/stream/buffered_read_stream.hpp>

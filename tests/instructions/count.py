@@ -75,6 +75,12 @@ def main() -> int:
         print(f"a write and a read of a socket: {plain:.1f} instructions, through any_stream: {erased:.1f}, "
               f"{erased / plain:.2f} times as many; the budget is {most}")
         return 0 if erased <= most * plain else 1
+    if row == "repeated":
+        awaited, repeated = operation("read_until").instructions, operation("read_until_repeated").instructions
+        most = budgets.at_most("instructions_times", "read_until_repeated than read_until")
+        print(f"async_read_until, awaited: {awaited:.1f} instructions, by repeat_until(): {repeated:.1f}, "
+              f"{repeated / awaited:.3f} times as many; the budget is {most}")
+        return 0 if repeated <= most * awaited else 1
     if row in ("limit", "slot", "stop"):
         other = {"limit": "read_limited", "slot": "read_slotted", "stop": "read_stoppable"}[row]
         plain, more = operation("read").instructions, operation(other).instructions
@@ -130,7 +136,8 @@ def main() -> int:
         if platform.machine() != "x86_64" or not shutil.which("objdump"):
             print("skipped: this counts instructions of x86-64 with objdump")
             return 77
-        subjects = {"B07": (("echo", "echo_callbacks", "timer", "yield", "read_until", "read_until_sender", "try_step"), "strand"),
+        subjects = {"B07": (("echo", "echo_callbacks", "timer", "yield", "read_until", "read_until_sender", "read_until_repeated",
+                             "try_step"), "strand"),
                     "C03": (("context",), "strand")}
         return 0 if takes_no_atomic(program, *subjects[row]) else 1
     one = operation("echo")

@@ -340,6 +340,11 @@ struct op_access {
     static void leave(async_op<R(Args...), Storage>& o) noexcept {
         if (o.functions_->destroy)
             o.functions_->destroy(o.storage_);
+        leave_unmade(o);
+    }
+    /// Where its constructor has thrown.
+    template <class R, class... Args, std::size_t Storage>
+    static void leave_unmade(async_op<R(Args...), Storage>& o) noexcept {
         o.functions_ = &no_functions<Args...>;
     }
 };

@@ -101,15 +101,68 @@ public:
         home = f->home(access::storage(op_));
         if (home) [[likely]]
             return begin(f);
+        start_elsewhere(f);
+    }
+
+    // ---- for an algorithm that repeats operations of this type (sender/repeat.hpp)
+    /// The operation has succeeded, and has left nothing behind.
+    bool can_be_renewed() const noexcept { return notes == 0 && !executor && !has_ended_; }
+    /// Makes another operation in the place of the last one, and starts it. True: it has succeeded at once, and
+    /// visit(values...) was called instead of the receiver. False: the receiver has been called, or will be; this may
+    /// be gone.
+    /// Throws     what make() and visit() throw
+    template <class Make, class Visit> FAIRLEAD_ALWAYS_INLINE bool renew(Make& make, Visit& visit) {
+        access::leave(op_);
+        try {
+            if constexpr (std::is_same_v<decltype(make()), op_type>)
+                ::new (static_cast<void*>(&op_)) op_type(make());
+            else
+                ::new (static_cast<void*>(&op_)) op_type(operation::as_async_op(make()));
+        } catch (...) {
+            access::leave_unmade(op_);
+            throw;
+        }
+        auto const* const f = access::functions(op_); // Known to a compiler that has seen make().
+        if constexpr (listener::hears)
+            if (stop_.is_stopped()) [[unlikely]]
+                is_stopped_ = true;
+        home = f->home(access::storage(op_));
+        if (!home) [[unlikely]]
+            start_elsewhere(f);
+        else if (!may_complete_inside() || !try_inside(f)) [[unlikely]]
+            start_slowly();
+        else if (visits_plain_values(visit)) [[likely]]
+            return true;
+        else
+            complete_inside();
+        return false;
+    }
+
+private:
+    using functions = operation::initiation_functions<Args...>;
+
+    FAIRLEAD_NOINLINE void start_elsewhere(functions const* f) noexcept {
         find_home();
         if (state == exec::await_state::failed)
             start_slowly();
         else
             begin(f);
     }
-
-private:
-    using functions = operation::initiation_functions<Args...>;
+    template <class Visit> FAIRLEAD_ALWAYS_INLINE bool visits_plain_values(Visit& visit) {
+        if constexpr (operation::plain_values<values>) {
+            if (state == exec::await_state::plain) [[likely]] {
+                auto const& result = get<op>().result;
+                if (result.error == 0) [[likely]] {
+                    if constexpr (std::tuple_size_v<values> == 2)
+                        visit(std::size_t{result.n});
+                    else
+                        visit();
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
 
     /// An executor that runs no loop; or, for an operation that runs anywhere, the loop of the caller, whose budget it
     /// has.
