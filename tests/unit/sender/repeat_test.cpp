@@ -95,9 +95,9 @@ TEST_F(Repeat, RoundsMayWait) {
     write(other, buffer("abcdef", 6));
     other.close();
     run(execution::repeat_until([&] { return one.async_read_some(buffer(&byte, 1)); },
-                                [&](std::size_t) {
+                                [&](std::size_t n) {
                                     got += byte;
-                                    return false;
+                                    return n == 0;
                                 }),
         recorder<>{&log});
     EXPECT_EQ(got, "abcdef");
