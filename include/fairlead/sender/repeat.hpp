@@ -7,7 +7,9 @@
 
 #include <fairlead/sender/connected_op.hpp>
 
+#include <atomic>
 #include <concepts>
+#include <coroutine>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -99,6 +101,47 @@ private:
     };
 };
 
+/// Awaits it in a coroutine of another library.
+template <class Make, class Done> class repeated_awaiter {
+    struct receiver {
+        using receiver_concept = execution::receiver_tag;
+        repeated_awaiter* of;
+        void set_value() noexcept { of->has_ended(); }
+        template <class Error> void set_error(Error&& e) noexcept {
+            of->failed_ = disposition_traits<std::decay_t<Error>>::to_exception_ptr(std::forward<Error>(e));
+            of->has_ended();
+        }
+        void set_stopped() noexcept { set_error(error_code(error::operation_aborted)); }
+    };
+
+public:
+    repeated_awaiter(Make&& make, Done&& done) : state_(std::move(make), std::move(done), receiver{this}) {}
+    repeated_awaiter(repeated_awaiter const&) = delete;
+    repeated_awaiter& operator=(repeated_awaiter const&) = delete;
+
+    static bool await_ready() noexcept { return false; }
+    bool await_suspend(std::coroutine_handle<> h) noexcept {
+        handle_ = h;
+        state_.start();
+        return !is_next_last_.exchange(true, std::memory_order_acq_rel);
+    }
+    void await_resume() const {
+        if (failed_)
+            std::rethrow_exception(failed_);
+    }
+
+private:
+    void has_ended() noexcept {
+        if (is_next_last_.exchange(true, std::memory_order_acq_rel))
+            handle_.resume();
+    }
+
+    repeated<Make, Done, receiver> state_;
+    std::coroutine_handle<> handle_;
+    std::exception_ptr failed_;
+    std::atomic<bool> is_next_last_{false}; ///< the start has returned, or the operation has ended
+};
+
 template <class Make, class Done> class repeat_sender {
 public:
     using sender_concept = execution::sender_tag;
@@ -115,6 +158,8 @@ public:
     template <class, class...> static consteval auto get_completion_signatures() {
         return typename foreign_signatures<repeat_sender>::type();
     }
+    /// Coroutines of ours await it as any sender (sender/await_sender.hpp).
+    repeated_awaiter<Make, Done> operator co_await() && { return {std::move(make_), std::move(done_)}; }
 
 private:
     [[no_unique_address]] Make make_;

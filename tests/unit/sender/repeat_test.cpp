@@ -14,6 +14,8 @@
 
 #include <gtest/gtest.h>
 
+#include <coroutine>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <stdexcept>
@@ -233,6 +235,41 @@ TEST_F(Repeat, IsAwaitedInACoroutine) {
     context.run();
     EXPECT_EQ(rounds, 4);
     EXPECT_EQ(log, "resumed");
+}
+
+/// A coroutine that knows nothing of this library.
+struct plain_task {
+    struct promise_type {
+        static plain_task get_return_object() noexcept { return {}; }
+        static std::suspend_never initial_suspend() noexcept { return {}; }
+        static std::suspend_never final_suspend() noexcept { return {}; }
+        static void return_void() noexcept {}
+        static void unhandled_exception() { std::terminate(); }
+    };
+};
+plain_task await_plainly(local::stream_protocol::socket& from, std::string& log) {
+    char byte = 0;
+    try {
+        co_await execution::repeat_until([&] { return from.async_read_some(buffer(&byte, 1)); },
+                                         [&](std::size_t) {
+                                             log += byte;
+                                             return byte == '.';
+                                         });
+        log += " ended, ";
+        co_await execution::repeat_until([&] { return from.async_read_some(buffer(&byte, 1)); }, [] { return false; });
+    } catch (system_error const& e) {
+        log += e.code() == error::eof ? "failed" : e.what();
+    }
+}
+
+TEST_F(Repeat, IsAwaitedInACoroutineOfAnotherLibrary) {
+    write(other, buffer("ab.", 3));
+    post(context, [&] {
+        await_plainly(one, log);
+        post(context, [&] { other.close(); });
+    });
+    context.run();
+    EXPECT_EQ(log, "ab. ended, failed");
 }
 
 TEST_F(Repeat, TheStateMayGoInTheReceiver) {
