@@ -19,7 +19,7 @@ template <class Stream> below_ref make_below(Stream& s) {
     if constexpr (fairlead::impl::net::has_bytes<Stream>)
         return below_ref::of(s.bytes());
     else if constexpr (fairlead::impl::net::stream_socket_type<Stream>)
-        return below_ref::made(new fairlead::impl::net::socket_stream(s.core()));
+        return below_ref::of(s.core());
     else
         return below_ref::made(new fairlead::impl::net::handled_stream<Stream>(s));
 }
