@@ -71,6 +71,8 @@ public:
     void release_write_buffer() noexcept;
     /// Decrypted bytes that wait to be read, or encrypted ones that have not been looked at.
     bool has_input() const noexcept;
+    /// A read would want input.
+    bool is_out_of_bytes() const noexcept { return !failure_ && is_drained(); }
 
     /// Encrypted bytes from below. All are taken before a step wants input.
     lent_memory input;
