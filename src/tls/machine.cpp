@@ -292,6 +292,8 @@ bool machine::prepare_write(stream_op& o) noexcept {
 
 /// True: something has been written.
 bool machine::write_below() noexcept {
+    if (flying_.empty() && engine_.output.empty())
+        return false;
     bool const is_put_off = writing_.is_dropped && !waiting_[control] && !waiting_[writer];
     stream_op o;
     if (is_put_off || has_left_ || !prepare_write(o))
@@ -372,6 +374,30 @@ bool machine::read_below() noexcept {
     engine_.release_write_buffer();
     submit_below(reading_, read_);
     return false;
+}
+
+/// After an answer comes a read, and mostly nothing has come yet. The whole attempt says the same after four times as
+/// many instructions.
+bool machine::reads_in_vain(stream_op& o) noexcept {
+    if (o.verb != stream_verb::read || !below_.socket() || !engine_.is_out_of_bytes() || io::moves_nothing(o))
+        return false;
+    if (reading_.has_failed() || !landing_.bytes.empty() || !flying_.empty() || !engine_.output.empty())
+        return false;
+    if (reading_.is_under_way)
+        return true;
+    fairlead::impl::exec::section const s;
+    return !engine().may_try(s) ||
+           !engine().reactor().ready(below_.socket()->handle, io::kind::receive, lent_memory::capacity);
+}
+
+/// Of a read in vain. At a socket that needs no memory.
+void machine::wait_for_bytes() noexcept {
+    waits_for_input_[reader] = true;
+    if (reading_.is_under_way)
+        return;
+    begin_waiting_read();
+    engine_.release_write_buffer();
+    submit_below(reading_, read_);
 }
 
 void machine::drop(direction& d) noexcept {
@@ -509,20 +535,6 @@ void machine::go_on_with_held(std::unique_lock<fairlead::impl::exec::short_lock>
     finish(done);
 }
 
-/// A coroutine that has answered tries to read at once, and mostly nothing has come. The whole attempt says the same
-/// after four times as many instructions.
-bool machine::reads_in_vain(stream_op& o) noexcept {
-    if (o.verb != stream_verb::read || !below_.socket() || !engine_.is_out_of_bytes() || io::moves_nothing(o))
-        return false;
-    if (reading_.has_failed() || !landing_.bytes.empty() || !flying_.empty() || !engine_.output.empty())
-        return false;
-    if (reading_.is_under_way)
-        return true;
-    fairlead::impl::exec::section const s;
-    return !engine().may_try(s) ||
-           !engine().reactor().ready(below_.socket()->handle, io::kind::receive, lent_memory::capacity);
-}
-
 /// The caller keeps others from its loop: it may not wait for one that has the lock.
 bool machine::try_now(stream_op& o) noexcept {
     std::unique_lock lock(lock_, std::try_to_lock);
@@ -566,9 +578,13 @@ void machine::submit(stream_op& o) noexcept {
             done.push_back(o);
         } else {
             waiting_[place_of(o.verb)] = &o;
-            begin_limit(o);
-            go_on(done);
-            set_limit(done);
+            if (reads_in_vain(o)) {
+                wait_for_bytes();
+            } else {
+                begin_limit(o);
+                go_on(done);
+                set_limit(done);
+            }
         }
     }
     finish(done);

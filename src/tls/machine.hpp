@@ -95,6 +95,7 @@ private:
     void begin_below(stream_op& o, stream_verb v, io::kind k, void* d, std::size_t n) noexcept;
     bool tries_below() const noexcept;
     bool reads_in_vain(stream_op& o) noexcept;
+    void wait_for_bytes() noexcept;
     bool try_read_below() noexcept;
     bool try_write_below(stream_op& o) noexcept;
     bool try_at_socket(stream_op& o) noexcept;
