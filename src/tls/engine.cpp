@@ -36,7 +36,8 @@ struct engine::io {
         *n = self.input.take(into, size);
         if (size == SSL3_RT_HEADER_LENGTH && *n != 0)
             self.record_type_ = static_cast<unsigned char>(*into);
-        self.release_after_use(self.input.empty());
+        if (size != SSL3_RT_HEADER_LENGTH || *n != size) // Else the rest of the record is read next.
+            self.release_after_use(self.input.empty());
         if (*n != 0)
             return 1;
         if (!self.input_ended)

@@ -379,12 +379,15 @@ bool machine::read_below() noexcept {
 /// After an answer comes a read, and mostly nothing has come yet. The whole attempt says the same after four times as
 /// many instructions.
 bool machine::reads_in_vain(stream_op& o) noexcept {
+    bool const has_looked = o.verb == stream_verb::read && std::exchange(o.is_sent, false);
     if (o.verb != stream_verb::read || !below_.socket() || !engine_.is_out_of_bytes() || io::moves_nothing(o))
         return false;
-    if (reading_.has_failed() || !landing_.bytes.empty() || !flying_.empty() || !engine_.output.empty())
+    if (reading_.has_failed() || !flying_.empty() || !engine_.output.empty())
         return false;
-    if (reading_.is_under_way)
+    if (reading_.is_under_way) // Another thread may be filling its memory.
         return true;
+    if (has_looked || !landing_.bytes.empty()) // The driver looks again.
+        return landing_.bytes.empty();
     fairlead::impl::exec::section const s;
     return !engine().may_try(s) ||
            !engine().reactor().ready(below_.socket()->handle, io::kind::receive, lent_memory::capacity);
@@ -542,8 +545,10 @@ bool machine::try_now(stream_op& o) noexcept {
         return false;
     if (is_refused(o))
         return true;
-    if (reads_in_vain(o))
+    if (reads_in_vain(o)) {
+        o.is_sent = true; // Tells submit(), which comes next.
         return false;
+    }
     tries_left_ = tries_in_a_row;
     auto*& place = waiting_[place_of(o.verb)];
     place = &o; // For the time of the attempt: it wants what it wants.
@@ -718,21 +723,21 @@ void machine::leave() noexcept {
     release();
 }
 
-stream_core::stream_core(context& c, below_ref b) : machine_(new machine(c, std::move(b))) {}
-stream_core::stream_core(ssl_st* s, below_ref b) : machine_(new machine(s, std::move(b))) {}
+stream_core::stream_core(context& c, below_ref b) : bytes_(new machine(c, std::move(b))) {}
+stream_core::stream_core(ssl_st* s, below_ref b) : bytes_(new machine(s, std::move(b))) {}
 stream_core::~stream_core() {
-    if (machine_)
-        machine_->leave();
+    if (bytes_)
+        own().leave();
 }
-byte_stream& stream_core::bytes() const noexcept { return *machine_; }
+machine& stream_core::own() const noexcept { return static_cast<machine&>(*bytes_); }
 bool stream_core::is_resumed() const noexcept { return SSL_session_reused(native_handle()) == 1; }
 std::string_view stream_core::protocol_version() const noexcept { return SSL_get_version(native_handle()); }
-ssl_st* stream_core::native_handle() const noexcept { return machine_->tls().native_handle(); }
+ssl_st* stream_core::native_handle() const noexcept { return own().tls().native_handle(); }
 void stream_core::is_at(void* below) noexcept {
-    if (machine_)
-        machine_->below().is_at(below);
+    if (bytes_)
+        own().below().is_at(below);
 }
-error_code stream_core::set_host_name(std::string const& name) noexcept { return machine_->tls().set_host_name(name); }
+error_code stream_core::set_host_name(std::string const& name) noexcept { return own().tls().set_host_name(name); }
 error_code stream_core::set_verify_mode(verify_mode v) noexcept {
     auto* const s = native_handle();
     if (auto const ec = note_verify_mode(s))

@@ -71,11 +71,11 @@ class stream_core {
 public:
     FAIRLEAD_EXPORT stream_core(context& c, below_ref b);
     FAIRLEAD_EXPORT stream_core(ssl_st* s, below_ref b);
-    stream_core(stream_core&& other) noexcept : machine_(std::exchange(other.machine_, nullptr)) {}
+    stream_core(stream_core&& other) noexcept : bytes_(std::exchange(other.bytes_, nullptr)) {}
     /// The operations of this one end. Its machine would go on with the stream below that comes with the other one.
     stream_core& operator=(stream_core&& other) noexcept {
         stream_core taken(std::move(other));
-        std::swap(machine_, taken.machine_);
+        std::swap(bytes_, taken.bytes_);
         return *this;
     }
     FAIRLEAD_EXPORT ~stream_core();
@@ -94,10 +94,11 @@ public:
     FAIRLEAD_EXPORT error_code set_early_data(const_buffer const& b) noexcept;
     FAIRLEAD_EXPORT early_data early_data_outcome() const noexcept;
 
-    FAIRLEAD_EXPORT byte_stream& bytes() const noexcept;
+    byte_stream& bytes() const noexcept { return *bytes_; }
 
 private:
-    machine* machine_;
+    machine& own() const noexcept;
+    byte_stream* bytes_; ///< the machine
 };
 
 using fairlead::impl::net::stream_primitive;

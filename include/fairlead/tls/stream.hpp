@@ -336,7 +336,7 @@ public:
     }
 
     /// For initiate_on().
-    bool runs_handlers() const noexcept { return fairlead::impl::exec::loop_of(get_executor()) == &bytes().engine(); }
+    bool runs_handlers() const noexcept { return bytes().engine_ref().runs_handlers(); }
     /// For streams on top of this one.
     fairlead::impl::net::byte_stream& bytes() const noexcept { return core_.bytes(); }
     /// For async_read and async_write: the whole transfer as one op.
