@@ -40,7 +40,7 @@ bool allows_early_data(SSL const* s) noexcept {
 }
 
 error_code stream_core::set_early_data(const_buffer const& b) noexcept {
-    return machine_->tls().set_early_data(b.data(), b.size());
+    return own().tls().set_early_data(b.data(), b.size());
 }
 early_data stream_core::early_data_outcome() const noexcept {
     switch (SSL_get_early_data_status(native_handle())) {

@@ -22,14 +22,22 @@ static void forget_errors() noexcept {
 
 /// OpenSSL's way to our bytes. A call that has to wait asks to be repeated.
 struct engine::io {
-    static engine& of(BIO* b) noexcept { return *static_cast<engine*>(BIO_get_data(b)); }
+    /// Null: a program does I/O of its own with the SSL.
+    static engine* of(BIO* b) noexcept { return static_cast<engine*>(BIO_get_data(b)); }
     static int read(BIO* b, char* into, std::size_t size, std::size_t* n) {
-        auto& self = of(b);
         BIO_clear_retry_flags(b);
+        *n = 0;
+        auto* const found = of(b);
+        if (!found) {
+            BIO_set_retry_read(b);
+            return 0;
+        }
+        auto& self = *found;
         *n = self.input.take(into, size);
         if (size == SSL3_RT_HEADER_LENGTH && *n != 0)
             self.record_type_ = static_cast<unsigned char>(*into);
-        self.release_after_use(self.input.empty());
+        if (size != SSL3_RT_HEADER_LENGTH || *n != size) // Else the rest of the record is read next.
+            self.release_after_use(self.input.empty());
         if (*n != 0)
             return 1;
         if (!self.input_ended)
@@ -37,8 +45,14 @@ struct engine::io {
         return 0;
     }
     static int write(BIO* b, char const* from, std::size_t size, std::size_t* n) {
-        auto& self = of(b);
         BIO_clear_retry_flags(b);
+        *n = 0;
+        auto* const found = of(b);
+        if (!found) {
+            BIO_set_retry_write(b);
+            return 0;
+        }
+        auto& self = *found;
         *n = self.outlet_ ? self.outlet_->write_now(from, size) : 0;
         if (*n == size)
             return 1;
@@ -51,7 +65,7 @@ struct engine::io {
     }
     static long control(BIO* b, int what, long, void*) {
         if (what == BIO_CTRL_EOF)
-            return of(b).input_ended && of(b).input.empty();
+            return of(b) && of(b)->input_ended && of(b)->input.empty();
         return what == BIO_CTRL_FLUSH; // There is nothing below that would hold anything back.
     }
     static BIO_METHOD* method() noexcept {
@@ -66,6 +80,55 @@ struct engine::io {
         }();
         return m;
     }
+    /// Of a first handshake, or null: no memory.
+    static BIO* make() noexcept {
+        auto* const m = method();
+        auto* const b = m ? BIO_new(m) : nullptr;
+        if (b)
+            BIO_set_init(b, 1);
+        return b;
+    }
+    /// After its first handshake an engine has no BIO of its own, which would take 208 bytes. It uses that of the
+    /// thread, whose flags no other thread may change meanwhile.
+    class of_thread {
+    public:
+        of_thread() noexcept = default;
+        of_thread(of_thread const&) = delete;
+        of_thread& operator=(of_thread const&) = delete;
+        ~of_thread() {
+            BIO_free(std::exchange(bio_, nullptr));
+            has_ended_ = true;
+        }
+        /// Null: no memory, or the thread ends.
+        BIO* get() noexcept {
+            if (!bio_ && !has_ended_)
+                bio_ = make();
+            return bio_;
+        }
+
+    private:
+        BIO* bio_ = nullptr;
+        bool has_ended_ = false;
+    };
+    /// The time in which OpenSSL works for this engine.
+    class use {
+    public:
+        explicit use(engine& e) noexcept : bio_(e.find_bio()), before_(bio_ ? BIO_get_data(bio_) : nullptr) {
+            if (bio_)
+                BIO_set_data(bio_, &e);
+        }
+        use(use const&) = delete;
+        use& operator=(use const&) = delete;
+        ~use() {
+            if (bio_)
+                BIO_set_data(bio_, before_);
+        }
+        bool is_possible() const noexcept { return bio_; }
+
+    private:
+        BIO* const bio_;
+        void* const before_; ///< another engine, in whose handshake a function of the program uses this one
+    };
 };
 
 error_code last_error() noexcept {
@@ -79,8 +142,8 @@ error_code last_error() noexcept {
     return {static_cast<int>(e), fairlead::error::get_ssl_category()};
 }
 
-engine::engine(context& c) : ssl_(SSL_new(c.native_handle())), context_(c.native_handle()) { attach(); }
-engine::engine(SSL* s) : ssl_(s), context_(nullptr) { attach(); }
+engine::engine(context& c) : is_of_program_(false), ssl_(SSL_new(c.native_handle())) { attach(); }
+engine::engine(SSL* s) : is_of_program_(true), ssl_(s) { attach(); }
 engine::~engine() {
     // OpenSSL would forget a session whose connection ends without a goodbye. Then tickets for early data, which are
     // kept here, would be of no use after a cut.
@@ -90,17 +153,37 @@ engine::~engine() {
 }
 
 void engine::attach() {
-    auto* const m = io::method();
-    auto* const b = ssl_ && m ? BIO_new(m) : nullptr;
+    auto* const b = ssl_ ? io::make() : nullptr;
     if (!b) {
         auto const ec = last_error();
         SSL_free(ssl_);
         fairlead::impl::base::throw_error_now(ec, "ssl::stream");
     }
-    BIO_set_data(b, this);
-    BIO_set_init(b, 1);
     SSL_set_bio(ssl_, b, b);
     SSL_set_mode(ssl_, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
+}
+
+/// Null: no memory.
+BIO* engine::find_bio() noexcept {
+    auto* const had = SSL_get_rbio(ssl_);
+    if (!has_agreed_)
+        return had;
+    static thread_local io::of_thread of_thread;
+    auto* const wanted = of_thread.get();
+    if (wanted == had && wanted)
+        return had;
+    if (wanted && BIO_up_ref(wanted) == 1) {
+        SSL_set_bio(ssl_, wanted, wanted);
+        has_own_bio_ = false;
+        return wanted;
+    }
+    if (has_own_bio_)
+        return had;
+    auto* const own = io::make();
+    if (own)
+        SSL_set_bio(ssl_, own, own);
+    has_own_bio_ = own != nullptr;
+    return own;
 }
 
 error_code engine::set_host_name(std::string const& name) noexcept {
@@ -130,6 +213,12 @@ bool engine::knows_whom_to_expect() const noexcept {
     return is_address || X509_VERIFY_PARAM_get0_host(expected, 0) != nullptr || has_verify_function(ssl_);
 }
 
+/// A size that is never above the limit.
+static constexpr std::size_t no_limit = UINT32_MAX;
+void engine::count_towards_handshake(std::size_t n) noexcept {
+    handshake_size_ = static_cast<std::uint32_t>(std::min(handshake_size_ + n, no_limit));
+}
+
 progress engine::fail(error_code const& ec) noexcept {
     failure_ = ec;
     return progress::failed;
@@ -137,17 +226,18 @@ progress engine::fail(error_code const& ec) noexcept {
 
 /// This end is a client or a server from now on.
 progress engine::begin_handshake(bool is_client, unsigned port) noexcept {
-    if (context_ && is_ours(context_) && is_client) {
+    auto* const context = is_of_program_ ? nullptr : SSL_get_SSL_CTX(ssl_);
+    if (context && is_ours(context) && is_client) {
         if (!is_verify_mode_chosen(ssl_))
             SSL_set_verify(ssl_, SSL_VERIFY_PEER, SSL_get_verify_callback(ssl_));
         if (SSL_get_verify_mode(ssl_) != SSL_VERIFY_NONE) {
             if (!knows_whom_to_expect())
                 return fail(error::no_host_name);
-            if (auto const ec = trust_system(context_))
+            if (auto const ec = trust_system(context))
                 return fail(ec);
         }
     }
-    if (context_ && is_client) {
+    if (context && is_client) {
         if (auto const ec = resume_if_kept(ssl_, port))
             return fail(ec);
         ask_for_ocsp(ssl_);
@@ -156,7 +246,8 @@ progress engine::begin_handshake(bool is_client, unsigned port) noexcept {
             forget_early_data(ssl_);
         }
     }
-    handshake_size_max_ = handshake_size_max_of(ssl_); // That of this context, also if a name chooses another one.
+    handshake_size_max_ = static_cast<std::uint32_t>(
+        std::min(handshake_size_max_of(ssl_), no_limit)); // That of this context, also if a name chooses another one.
     is_client ? SSL_set_connect_state(ssl_) : SSL_set_accept_state(ssl_);
     has_role_ = true;
     return progress::done;
@@ -173,17 +264,26 @@ bool engine::is_read_first() const noexcept {
 }
 
 progress engine::handshake(bool is_client, unsigned port) noexcept {
+    auto const p = agree(is_client, port);
+    if (p == progress::done)
+        find_bio(); // The connection may wait from here on: its own one goes.
+    return p;
+}
+progress engine::agree(bool is_client, unsigned port) noexcept {
     if (failure_ || (!has_role_ && begin_handshake(is_client, port) == progress::failed))
         return progress::failed;
     if (is_read_first())
         return progress::wants_reader;
+    io::use const in_use(*this);
+    if (!in_use.is_possible())
+        return fail(fairlead::error::no_memory);
     forget_errors();
     if (has_early_data_)
         if (auto const p = write_early(); p != progress::done)
             return p;
     auto const before = input.size();
     auto const p = progress_of(SSL_do_handshake(ssl_));
-    handshake_size_ += before - input.size();
+    count_towards_handshake(before - input.size());
     if (p == progress::done) {
         has_agreed_ = true;
         handshake_size_ = 0;
@@ -222,11 +322,14 @@ progress engine::read_early(void* into, std::size_t size, std::size_t& n) noexce
         return progress::failed;
     if (no_early_data_ || !SSL_is_server(ssl_))
         return progress::closed;
+    io::use const in_use(*this);
+    if (!in_use.is_possible())
+        return fail(fairlead::error::no_memory);
     forget_errors();
     auto const before = input.size();
     int const r = SSL_read_early_data(ssl_, into, size, &n);
     if (SSL_get_early_data_status(ssl_) != SSL_EARLY_DATA_ACCEPTED) // It has a limit of its own.
-        handshake_size_ += before - input.size();
+        count_towards_handshake(before - input.size());
     if (r == SSL_READ_EARLY_DATA_SUCCESS)
         return progress::done;
     if (r == SSL_READ_EARLY_DATA_FINISH) {
@@ -247,10 +350,13 @@ progress engine::read(void* into, std::size_t size, std::size_t& n) noexcept {
         return progress::failed;
     if (is_drained())
         return progress::wants_input;
+    io::use const in_use(*this);
+    if (!in_use.is_possible())
+        return fail(fairlead::error::no_memory);
     forget_errors();
     auto const before = input.size();
     auto const p = progress_of(SSL_read_ex(ssl_, into, size, &n));
-    handshake_size_ = n != 0 ? 0 : handshake_size_ + before - input.size();
+    n != 0 ? void(handshake_size_ = 0) : count_towards_handshake(before - input.size());
     if (p == progress::wants_input && handshake_size_ > handshake_size_max_)
         return fail(error::handshake_too_large);
     return p == progress::closed ? ended() : p;
@@ -279,6 +385,9 @@ progress engine::write(void const* from, std::size_t size, std::size_t& n, outle
         return progress::wants_output;
     if (is_read_first())
         return progress::wants_reader;
+    io::use const in_use(*this);
+    if (!in_use.is_possible())
+        return fail(fairlead::error::no_memory);
     bool const keeps = has_written_ && keeps_write_buffer;
     has_written_ = true;
     has_kept_ = has_kept_ || keeps;
@@ -295,6 +404,9 @@ progress engine::shutdown_send() noexcept {
         return progress::failed;
     if (has_sent_close_)
         return progress::done;
+    io::use const in_use(*this);
+    if (!in_use.is_possible())
+        return fail(fairlead::error::no_memory);
     forget_errors();
     int const r = SSL_shutdown(ssl_);
     has_sent_close_ = r >= 0;
@@ -304,6 +416,9 @@ progress engine::shutdown_send() noexcept {
 progress engine::shutdown() noexcept {
     if (auto const p = shutdown_send(); p != progress::done || (SSL_get_shutdown(ssl_) & SSL_RECEIVED_SHUTDOWN))
         return p;
+    io::use const in_use(*this);
+    if (!in_use.is_possible())
+        return fail(fairlead::error::no_memory);
     forget_errors();
     int const r = SSL_shutdown(ssl_);
     if (r == 1 && ERR_peek_error() != 0) // It takes an alert of the peer for the goodbye.

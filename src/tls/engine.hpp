@@ -8,6 +8,7 @@
 #include <tls/lent_memory.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -70,6 +71,8 @@ public:
     void release_write_buffer() noexcept;
     /// Decrypted bytes that wait to be read, or encrypted ones that have not been looked at.
     bool has_input() const noexcept;
+    /// A read would want input.
+    bool is_out_of_bytes() const noexcept { return !failure_ && is_drained(); }
 
     /// Encrypted bytes from below. All are taken before a step wants input.
     lent_memory input;
@@ -86,14 +89,17 @@ public:
 private:
     struct io; // the functions of its BIO
     void attach();
+    BIO* find_bio() noexcept;
     progress progress_of(int result) noexcept;
     progress fail(error_code const& ec) noexcept;
     progress begin_handshake(bool is_client, unsigned port) noexcept;
+    progress agree(bool is_client, unsigned port) noexcept;
     progress write_early() noexcept;
     bool is_read_first() const noexcept;
     progress ended() noexcept;
     bool knows_whom_to_expect() const noexcept;
     bool is_drained() const noexcept;
+    void count_towards_handshake(std::size_t n) noexcept;
     /// OpenSSL's buffers, one for each direction, go as soon as they are empty.
     void release_after_use(bool yes) noexcept;
 
@@ -107,13 +113,14 @@ private:
     bool releases_ = true;
     bool has_written_ = false; ///< since a read has waited
     bool has_kept_ = false;
+    bool is_of_program_;      ///< which has made the SSL, and verifies as it likes
+    bool has_own_bio_ = true; ///< else it is that of a thread
     SSL* ssl_;
-    SSL_CTX* context_; ///< null: the program has made the SSL, and verifies as it likes
     outlet* outlet_ = nullptr;
     /// Of the peer's bytes, those that have brought the program nothing: of a handshake, or since bytes for the program
     /// have come. OpenSSL takes updates of keys without end.
-    std::size_t handshake_size_ = 0;
-    std::size_t handshake_size_max_ = 0;
+    std::uint32_t handshake_size_ = 0; ///< or the most that fits
+    std::uint32_t handshake_size_max_ = 0;
     error_code failure_;
 };
 

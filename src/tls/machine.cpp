@@ -19,12 +19,10 @@ constexpr std::size_t control = 0, writer = 1, reader = 2;
 } // namespace
 
 template <class From> machine::machine(From&& from, below_ref b)
-    : byte_stream(b->engine_ref(), true, nullptr, " of TLS"),
+    : byte_stream(b.engine_ref(), true, nullptr, " of TLS"),
       engine_(std::forward<From>(from)),
-      below_(std::move(b)) {
-    reading_.above = writing_.above = this;
-    reading_.run = writing_.run = &run_way;
-}
+      below_(std::move(b)) {}
+machine::~machine() { FAIRLEAD_ASSERT(!write_); }
 
 std::size_t machine::place_of(stream_verb v) noexcept {
     using enum stream_verb;
@@ -70,15 +68,16 @@ private:
 };
 std::size_t machine::write_now(void const* from, std::size_t n) noexcept {
     auto& w = writing_;
-    if (w.is_under_way || w.failure || has_left_ || !flying_.empty() || !engine_.output.empty())
+    if (w.is_under_way || w.has_failed() || has_left_ || !flying_.empty() || !engine_.output.empty())
         return 0;
-    w.begin(*below_, stream_verb::write, io::kind::send_all, const_cast<void*>(from), n);
-    if (below_->try_write(w)) {
+    stream_op o;
+    begin_below(o, stream_verb::write, io::kind::send_all, const_cast<void*>(from), n);
+    if (try_write_below(o)) {
         w.is_dropped = false;
-        if (w.result.error)
-            w.failure = w.error();
+        if (o.result.error)
+            w.fail(o.error());
     }
-    return std::min(w.result.n, n);
+    return std::min(o.result.n, n);
 }
 
 /// A handshake may bring bytes that somebody has read already. False: there is no space for them.
@@ -109,7 +108,7 @@ progress machine::handshake_step(stream_op& o) noexcept {
 }
 /// 0: there is none, or nobody knows it.
 unsigned machine::port_of_peer() noexcept {
-    auto* const s = below_->socket();
+    auto* const s = below_.socket();
     sockaddr_storage found{};
     if (!s || engine().descriptors().address(s->handle, io::name_of::peer, &found, sizeof found).error != 0)
         return 0;
@@ -152,10 +151,10 @@ bool machine::step(stream_op& o) noexcept {
     auto const is_written = [&] {
         if (engine_.output.empty() && flying_.empty())
             return true;
-        if (!writing_.failure)
+        if (!writing_.has_failed())
             return false;
         if (!o.result.error) // Else the first error tells more.
-            end(o, writing_.failure);
+            end(o, writing_.failure());
         return true;
     };
     if (o.is_sent)
@@ -192,17 +191,17 @@ bool machine::step(stream_op& o) noexcept {
         o.is_sent = true; // The alert for the peer goes first.
         return o.verb == stream_verb::read || is_written();
     case progress::wants_output:
-        if (!writing_.failure)
+        if (!writing_.has_failed())
             return false;
-        end(o, writing_.failure);
+        end(o, writing_.failure());
         return true;
     case progress::wants_input:
         if (!reading_.is_under_way && !landing_.bytes.empty()) { // Else another thread may be filling it.
             take_landed();
             return step(o);
         }
-        if (reading_.failure) {
-            end(o, reading_.failure);
+        if (reading_.has_failed()) {
+            end(o, reading_.failure());
             return true;
         }
         waits_for_input = true;
@@ -227,45 +226,90 @@ void machine::step_all(op_queue& done) noexcept {
     } while (!engine_.input.empty() && engine_.input.size() != before && has_waiting());
 }
 
-void machine::submit_below(way& w) noexcept {
-    w.is_under_way = true;
-    w.is_dropped = false;
-    w.cancel = reinterpret_cast<void*>(fairlead::impl::operation::next_ticket());
+/// The op knows the machine, which for it stands for the stream below.
+void machine::begin_below(stream_op& o, stream_verb v, io::kind k, void* d, std::size_t n) noexcept {
+    o.begin(*this, v, k, d, n);
+    o.run = &run_way;
+    if (auto* const s = below_.socket()) {
+        o.is_socket = true;
+        o.handle = s->handle;
+    }
+}
+bool machine::try_at_socket(stream_op& o) noexcept {
+    fairlead::impl::exec::section const s; // Nobody takes the loop, or ends a share of it, meanwhile.
+    auto& r = engine().reactor();
+    return engine().may_try(s) && r.ready(o.handle, o.kind, o.size) && r.try_now(o);
+}
+bool machine::tries_below() const noexcept { return below_.socket() || below_.stream().tries(); }
+bool machine::try_read_below() noexcept {
+    return below_.socket() ? try_at_socket(read_) : below_.stream().try_now(read_);
+}
+bool machine::try_write_below(stream_op& o) noexcept {
+    return below_.socket() ? try_at_socket(o) : below_.stream().try_write(o);
+}
+void machine::perform_below(stream_op& o) noexcept {
+    if (auto* const s = below_.socket())
+        engine().descriptors().perform(o, !s->user_non_blocking);
+    else
+        below_.stream().perform(o);
+}
+void machine::submit_below(direction& d, stream_op& o) noexcept {
+    d.is_under_way = true;
+    d.is_dropped = false;
+    o.cancel = reinterpret_cast<void*>(fairlead::impl::operation::next_ticket());
     retain();
-    below_->submit(w);
+    if (o.is_socket)
+        engine().submit(o);
+    else
+        below_.stream().submit(o);
+}
+/// False: no memory.
+bool machine::submit_write(stream_op const& o) noexcept {
+    void* const place = fairlead::impl::exec::recycle_take_or_null(sizeof(stream_op));
+    if (!place) {
+        writing_.fail(fairlead::error::no_memory);
+        return false;
+    }
+    write_ = ::new (place) stream_op(o);
+    submit_below(writing_, *write_);
+    return true;
+}
+void machine::free_write() noexcept {
+    fairlead::impl::exec::recycle_free_sized(std::exchange(write_, nullptr), sizeof(stream_op));
 }
 
 /// True: there is something to be written, and nothing is being written.
-bool machine::prepare_write() noexcept {
-    if (writing_.is_under_way || writing_.failure)
+bool machine::prepare_write(stream_op& o) noexcept {
+    if (writing_.is_under_way || writing_.has_failed())
         return false;
     if (flying_.empty())
         std::swap(flying_, engine_.output);
     if (flying_.empty())
         return false;
-    writing_.begin(*below_, stream_verb::write, io::kind::send_all, flying_.data(), flying_.size());
+    begin_below(o, stream_verb::write, io::kind::send_all, flying_.data(), flying_.size());
     return true;
 }
 
 /// True: something has been written.
 bool machine::write_below() noexcept {
+    if (flying_.empty() && engine_.output.empty())
+        return false;
     bool const is_put_off = writing_.is_dropped && !waiting_[control] && !waiting_[writer];
-    if (is_put_off || has_left_ || !prepare_write())
+    stream_op o;
+    if (is_put_off || has_left_ || !prepare_write(o))
         return false;
-    if (tries_left_ == 0 || !below_->try_write(writing_)) {
-        submit_below(writing_);
-        return false;
-    }
+    if (tries_left_ == 0 || !try_write_below(o))
+        return !submit_write(o); // Without memory those that wait find the failure.
     --tries_left_;
     writing_.is_dropped = false;
-    wrote();
+    wrote(o);
     return true;
 }
 
-void machine::wrote() noexcept {
-    flying_.consume(std::min(writing_.result.n, flying_.size()));
-    if (writing_.result.error && writing_.error() != fairlead::error::operation_aborted)
-        writing_.failure = writing_.error();
+void machine::wrote(stream_op& o) noexcept {
+    flying_.consume(std::min(o.result.n, flying_.size()));
+    if (o.result.error && o.error() != fairlead::error::operation_aborted)
+        writing_.fail(o.error());
     if (flying_.empty() && engine_.output.empty()) {
         flying_.give_back();
         engine_.output.give_back();
@@ -274,7 +318,7 @@ void machine::wrote() noexcept {
 
 void machine::begin_read(std::byte* into, std::size_t size) noexcept {
     is_first_read_ = first_ && into == first_->bytes.data(); // A stream may change what the op says.
-    reading_.begin(*below_, stream_verb::read, io::kind::receive, into, size);
+    begin_below(read_, stream_verb::read, io::kind::receive, into, size);
 }
 
 /// False: no memory, which the engine's next step finds out.
@@ -283,15 +327,15 @@ bool machine::prepare_read() noexcept {
     if (into.borrow())
         begin_read(into.space(), lent_memory::capacity);
     else
-        reading_.failure = fairlead::error::no_memory;
-    return !reading_.failure;
+        reading_.fail(fairlead::error::no_memory);
+    return !reading_.has_failed();
 }
 
 /// True: there is something for the engine to look at.
 bool machine::try_read() noexcept {
     if (!prepare_read())
         return true;
-    if (!below_->try_now(reading_))
+    if (!try_read_below())
         return false;
     has_read();
     return true;
@@ -299,13 +343,13 @@ bool machine::try_read() noexcept {
 
 /// It holds little memory, or none, until there are bytes. False: no memory.
 bool machine::begin_waiting_read() noexcept {
-    if (below_->socket()) {
+    if (below_.socket()) {
         engine_.input.give_back();
-        reading_.begin(*below_, stream_verb::read, io::kind::receive_lent, static_cast<io::lender*>(&landing_),
-                       lent_memory::capacity);
+        begin_below(read_, stream_verb::read, io::kind::receive_lent, static_cast<io::lender*>(&landing_),
+                    lent_memory::capacity);
         return true;
     }
-    if (!below_->tries())
+    if (!tries_below())
         return prepare_read();
     engine_.input.give_back();
     if (!first_)
@@ -313,7 +357,7 @@ bool machine::begin_waiting_read() noexcept {
     if (first_) // The rest of a longer message is read when the first part is here.
         begin_read(first_->bytes.data(), first_->bytes.size());
     else
-        reading_.failure = fairlead::error::no_memory;
+        reading_.fail(fairlead::error::no_memory);
     return first_ != nullptr;
 }
 
@@ -328,15 +372,46 @@ bool machine::read_below() noexcept {
     if (!begin_waiting_read())
         return true;
     engine_.release_write_buffer();
-    submit_below(reading_);
+    submit_below(reading_, read_);
     return false;
 }
 
-void machine::drop(way& w) noexcept {
-    if (!w.is_under_way || w.is_blocking || w.is_dropped)
+/// After an answer comes a read, and mostly nothing has come yet. The whole attempt says the same after four times as
+/// many instructions.
+bool machine::reads_in_vain(stream_op& o) noexcept {
+    bool const has_looked = o.verb == stream_verb::read && std::exchange(o.is_sent, false);
+    if (o.verb != stream_verb::read || !below_.socket() || !engine_.is_out_of_bytes() || io::moves_nothing(o))
+        return false;
+    if (reading_.has_failed() || !flying_.empty() || !engine_.output.empty())
+        return false;
+    if (reading_.is_under_way) // Another thread may be filling its memory.
+        return true;
+    if (has_looked || !landing_.bytes.empty()) // The driver looks again.
+        return landing_.bytes.empty();
+    fairlead::impl::exec::section const s;
+    return !engine().may_try(s) ||
+           !engine().reactor().ready(below_.socket()->handle, io::kind::receive, lent_memory::capacity);
+}
+
+/// Of a read in vain. At a socket that needs no memory.
+void machine::wait_for_bytes() noexcept {
+    waits_for_input_[reader] = true;
+    if (reading_.is_under_way)
         return;
-    w.is_dropped = true;
-    below_->cancel(w);
+    begin_waiting_read();
+    engine_.release_write_buffer();
+    submit_below(reading_, read_);
+}
+
+void machine::drop(direction& d) noexcept {
+    if (!d.is_under_way || d.is_blocking || d.is_dropped)
+        return;
+    d.is_dropped = true;
+    auto& o = &d == &writing_ ? *write_ : read_;
+    if (o.is_socket)
+        engine().ask(o.handle, o);
+    else
+        below_.stream().cancel(o);
 }
 void machine::drop_unwanted_read() noexcept {
     if (!wants_input())
@@ -345,8 +420,8 @@ void machine::drop_unwanted_read() noexcept {
 
 void machine::has_read() noexcept {
     auto& into = engine_.input;
-    auto const n = reading_.result.n;
-    if (reading_.kind == io::kind::receive_lent) {
+    auto const n = read_.result.n;
+    if (read_.kind == io::kind::receive_lent) {
         landing_.bytes.commit(n);
         if (n != 0)
             take_landed();
@@ -355,15 +430,15 @@ void machine::has_read() noexcept {
     } else if (!is_first_read_) {
         into.commit(n);
     } else if (n != 0 && !into.put(first_->bytes.data(), n)) {
-        reading_.failure = fairlead::error::no_memory;
+        reading_.fail(fairlead::error::no_memory);
     }
-    if (!reading_.result.error)
+    if (!read_.result.error)
         return;
-    auto const ec = reading_.error();
+    auto const ec = read_.error();
     if (ec == fairlead::error::eof)
         engine_.input_ended = true;
     else if (ec != fairlead::error::operation_aborted)
-        reading_.failure = ec;
+        reading_.fail(ec);
 }
 
 /// Others may have left bytes unread meanwhile. Then these wait.
@@ -470,6 +545,10 @@ bool machine::try_now(stream_op& o) noexcept {
         return false;
     if (is_refused(o))
         return true;
+    if (reads_in_vain(o)) {
+        o.is_sent = true; // Tells submit(), which comes next.
+        return false;
+    }
     tries_left_ = tries_in_a_row;
     auto*& place = waiting_[place_of(o.verb)];
     place = &o; // For the time of the attempt: it wants what it wants.
@@ -504,9 +583,13 @@ void machine::submit(stream_op& o) noexcept {
             done.push_back(o);
         } else {
             waiting_[place_of(o.verb)] = &o;
-            begin_limit(o);
-            go_on(done);
-            set_limit(done);
+            if (reads_in_vain(o)) {
+                wait_for_bytes();
+            } else {
+                begin_limit(o);
+                go_on(done);
+                set_limit(done);
+            }
         }
     }
     finish(done);
@@ -520,32 +603,32 @@ void machine::perform(stream_op& o) noexcept {
         if (is_refused(o))
             return;
         bool const is_done = step(o);
-        auto* w = &writing_;
-        if (!(is_done && !o.is_sent) && prepare_write()) {
-            // Also of a read that has failed: the alert for the peer goes out.
-        } else {
+        stream_op written;
+        bool const writes = !(is_done && !o.is_sent) && prepare_write(written);
+        if (!writes) { // Else also of a read that has failed: the alert for the peer goes out.
             if (is_done)
                 return go_on_with_held(lock);
-            w = &reading_;
             if (!waits_for_input_[place_of(o.verb)] || reading_.is_under_way)
                 return end(o, fairlead::error::already_started);
             if (!engine_.input.borrow())
                 return end(o, fairlead::error::no_memory);
             begin_read(engine_.input.space(), lent_memory::capacity);
         }
-        w->is_under_way = w->is_blocking = true;
+        auto& d = writes ? writing_ : reading_;
+        auto& w = writes ? written : read_;
+        d.is_under_way = d.is_blocking = true;
         lock.unlock();
-        below_->perform(*w);
+        perform_below(w);
         lock.lock();
-        w->is_under_way = w->is_blocking = false;
-        bool const would_block = w->result.error && w->error() == fairlead::error::would_block;
+        d.is_under_way = d.is_blocking = false;
+        bool const would_block = w.result.error && w.error() == fairlead::error::would_block;
         if (would_block) { // It says nothing of the stream below.
-            w->result.error = 0;
-            w->is_dropped = true; // The rest of a write waits for the next one.
+            w.result.error = 0;
+            d.is_dropped = true; // The rest of a write waits for the next one.
             if (!o.result.error)
                 end(o, fairlead::error::would_block);
         }
-        w == &writing_ ? wrote() : has_read();
+        writes ? wrote(w) : has_read();
         op_queue done;
         go_on(done); // for operations that wait meanwhile
         lock.unlock();
@@ -577,22 +660,27 @@ void machine::withdraw(stream_op& o, error_code const& ec, op_queue& done) noexc
     drop_limit();
 }
 
-void machine::has_news(way& w, op_mode mode) noexcept {
+void machine::has_news(stream_op& o, op_mode mode) noexcept {
     op_queue done;
     {
         std::lock_guard const lock(lock_);
-        w.is_under_way = false;
+        bool const has_written = &o == write_;
+        auto& d = has_written ? writing_ : reading_;
+        d.is_under_way = false;
         if (mode == op_mode::abandon || has_left_) {
             end_all(done); // The loop is being given up.
         } else {
-            &w == &reading_ ? has_read() : wrote();
+            has_written ? wrote(o) : has_read();
             // Somebody has cancelled the operations of the stream below, and means ours.
-            if (!w.is_dropped && w.result.error && w.error() == fairlead::error::operation_aborted) {
-                w.is_dropped = true;
-                give_up(done, &w == &reading_);
+            if (!d.is_dropped && o.result.error && o.error() == fairlead::error::operation_aborted) {
+                d.is_dropped = true;
+                give_up(done, !has_written);
             }
-            go_on(done);
         }
+        if (has_written)
+            free_write();
+        if (mode != op_mode::abandon && !has_left_)
+            go_on(done);
     }
     finish(done);
     release();
@@ -616,8 +704,8 @@ void machine::give_up(op_queue& done, bool is_reading) noexcept {
 }
 
 void machine::run_way(op* o, op_mode mode) {
-    auto& w = static_cast<way&>(*o);
-    w.above->has_news(w, mode);
+    auto& below = static_cast<stream_op&>(*o);
+    static_cast<machine*>(below.of)->has_news(below, mode);
 }
 
 void machine::leave() noexcept {
@@ -635,21 +723,21 @@ void machine::leave() noexcept {
     release();
 }
 
-stream_core::stream_core(context& c, below_ref b) : machine_(new machine(c, std::move(b))) {}
-stream_core::stream_core(ssl_st* s, below_ref b) : machine_(new machine(s, std::move(b))) {}
+stream_core::stream_core(context& c, below_ref b) : bytes_(new machine(c, std::move(b))) {}
+stream_core::stream_core(ssl_st* s, below_ref b) : bytes_(new machine(s, std::move(b))) {}
 stream_core::~stream_core() {
-    if (machine_)
-        machine_->leave();
+    if (bytes_)
+        own().leave();
 }
-byte_stream& stream_core::bytes() const noexcept { return *machine_; }
+machine& stream_core::own() const noexcept { return static_cast<machine&>(*bytes_); }
 bool stream_core::is_resumed() const noexcept { return SSL_session_reused(native_handle()) == 1; }
 std::string_view stream_core::protocol_version() const noexcept { return SSL_get_version(native_handle()); }
-ssl_st* stream_core::native_handle() const noexcept { return machine_->tls().native_handle(); }
+ssl_st* stream_core::native_handle() const noexcept { return own().tls().native_handle(); }
 void stream_core::is_at(void* below) noexcept {
-    if (machine_)
-        machine_->below().is_at(below);
+    if (bytes_)
+        own().below().is_at(below);
 }
-error_code stream_core::set_host_name(std::string const& name) noexcept { return machine_->tls().set_host_name(name); }
+error_code stream_core::set_host_name(std::string const& name) noexcept { return own().tls().set_host_name(name); }
 error_code stream_core::set_verify_mode(verify_mode v) noexcept {
     auto* const s = native_handle();
     if (auto const ec = note_verify_mode(s))

@@ -23,10 +23,10 @@ namespace fairlead::ssl::impl {
 class machine final : public byte_stream {
 public:
     template <class From> machine(From&& from, below_ref b);
-    ~machine() override = default;
+    ~machine() override;
 
     impl::engine& tls() noexcept { return engine_; }
-    below_ref const& below() const noexcept { return below_; }
+    below_ref& below() noexcept { return below_; }
 
     bool try_now(stream_op& o) noexcept override;
     void submit(stream_op& o) noexcept override;
@@ -37,14 +37,23 @@ public:
     void leave() noexcept;
 
 private:
-    /// An op below, and the machine that it belongs to.
-    struct way : stream_op {
-        bool is_under_way = false; // These three lie in what a stream_op leaves of its last word.
-        bool is_blocking = false;  ///< in the thread of a caller: nobody can ask it to end
-        bool is_dropped = false;   ///< the last one was asked to end: its error says nothing of the stream below
-        machine* above = nullptr;
-        error_code failure; ///< of the stream below in this direction, for ever
+    /// One of both directions below.
+    struct direction {
+        error_category const* category = nullptr; ///< of the failure; null: there was none
+        int value = 0;
+        bool is_under_way = false;
+        bool is_blocking = false; ///< in the thread of a caller: nobody can ask it to end
+        bool is_dropped = false;  ///< the last one was asked to end: its error says nothing of the stream below
+
+        /// Of the stream below in this direction, for ever.
+        bool has_failed() const noexcept { return category; }
+        error_code failure() const noexcept { return {value, *category}; }
+        void fail(error_code const& ec) noexcept {
+            category = &ec.category();
+            value = ec.value();
+        }
     };
+    /// Of an op below, which names the machine as its stream.
     static void run_way(op* o, op_mode mode);
     /// The bytes of a read that has waited at a socket: its memory comes when they do.
     struct landing final : io::lender {
@@ -83,22 +92,32 @@ private:
     bool has_waiting() const noexcept;
     class direct_writer;
     std::size_t write_now(void const* from, std::size_t n) noexcept;
-    bool prepare_write() noexcept;
+    void begin_below(stream_op& o, stream_verb v, io::kind k, void* d, std::size_t n) noexcept;
+    bool tries_below() const noexcept;
+    bool reads_in_vain(stream_op& o) noexcept;
+    void wait_for_bytes() noexcept;
+    bool try_read_below() noexcept;
+    bool try_write_below(stream_op& o) noexcept;
+    bool try_at_socket(stream_op& o) noexcept;
+    void perform_below(stream_op& o) noexcept;
+    bool prepare_write(stream_op& o) noexcept;
     bool write_below() noexcept;
+    bool submit_write(stream_op const& o) noexcept;
+    void free_write() noexcept;
     void begin_read(std::byte* into, std::size_t size) noexcept;
     bool begin_waiting_read() noexcept;
     void take_landed() noexcept;
     bool prepare_read() noexcept;
     bool try_read() noexcept;
     bool read_below() noexcept;
-    void drop(way& w) noexcept;
+    void drop(direction& d) noexcept;
     void drop_unwanted_read() noexcept;
     void give_back_input() noexcept;
     void end_all(op_queue& done) noexcept;
-    void wrote() noexcept;
+    void wrote(stream_op& o) noexcept;
     void has_read() noexcept;
-    void has_news(way& w, op_mode mode) noexcept;
-    void submit_below(way& w) noexcept;
+    void has_news(stream_op& o, op_mode mode) noexcept;
+    void submit_below(direction& d, stream_op& o) noexcept;
     bool wants_input() const noexcept;
     void give_up(op_queue& done, bool is_reading) noexcept;
     void withdraw(stream_op& o, error_code const& ec, op_queue& done) noexcept;
@@ -111,9 +130,19 @@ private:
     void go_on_with_held(std::unique_lock<fairlead::impl::exec::short_lock>& lock) noexcept;
 
     fairlead::impl::exec::short_lock lock_;
+    /// Below, before others have their turn: a peer that is as fast as this end would keep the loop.
+    static constexpr unsigned char tries_in_a_row = 4;
+    unsigned char tries_left_ = 0;
+    bool is_first_read_ = false; ///< the read that is under way has that memory
+    bool is_held_ = false;       ///< an operation waits until somebody reads
+    bool has_left_ = false;
+    std::array<bool, 3> waits_for_input_{};
+    std::array<stream_op*, 3> waiting_{}; ///< a handshake or a shutdown, a write, a read
     impl::engine engine_;
-    below_ref const below_;
-    way reading_, writing_;
+    below_ref below_;
+    direction reading_, writing_;
+    stream_op read_;             ///< a connection that waits has one
+    stream_op* write_ = nullptr; ///< one that waits; a block of the recycler
     std::unique_ptr<limit> limit_;
     std::int64_t limit_ns_ = 0;            ///< of the operation that waits
     std::int64_t handshakes_until_ns_ = 0; ///< all handshakes of the stream have one limit together; 0: none yet
@@ -123,15 +152,7 @@ private:
         std::array<std::byte, 512> bytes;
     };
     std::unique_ptr<first_bytes> first_;
-    lent_memory flying_;                  ///< what is being written
-    std::array<stream_op*, 3> waiting_{}; ///< a handshake or a shutdown, a write, a read
-    std::array<bool, 3> waits_for_input_{};
-    /// Below, before others have their turn: a peer that is as fast as this end would keep the loop.
-    static constexpr unsigned tries_in_a_row = 4;
-    unsigned tries_left_ = 0;
-    bool is_first_read_ = false; ///< the read that is under way has that memory
-    bool is_held_ = false;       ///< an operation waits until somebody reads
-    bool has_left_ = false;
+    lent_memory flying_; ///< what is being written
 };
 
 } // namespace fairlead::ssl::impl

@@ -20,38 +20,50 @@ namespace fairlead::ssl::impl {
 class machine;
 
 using fairlead::impl::net::byte_stream;
+using fairlead::impl::net::socket_core;
 using fairlead::impl::net::stream_op;
 using fairlead::impl::net::stream_verb;
 
-/// The stream below: made for this one, or one that is a byte_stream itself.
+/// The stream below. It is a socket of ours, whose ops go to the driver, or a byte_stream.
 class below_ref {
 public:
-    static below_ref made(byte_stream* s) noexcept { return below_ref(s, true); }
-    static below_ref of(byte_stream& s) noexcept { return below_ref(&s, false); }
-    below_ref(below_ref&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)), is_made_(other.is_made_) {}
+    static below_ref made(byte_stream* s) noexcept { return below_ref(s, kind::made); }
+    static below_ref of(byte_stream& s) noexcept {
+        s.retain();
+        return below_ref(&s, kind::stream);
+    }
+    static below_ref of(socket_core& s) noexcept { return below_ref(&s, kind::socket); }
+    below_ref(below_ref&& other) noexcept : at_(std::exchange(other.at_, nullptr)), kind_(other.kind_) {}
     below_ref& operator=(below_ref&&) = delete;
     ~below_ref() {
-        if (stream_)
-            stream_->release();
+        if (at_ && kind_ != kind::socket)
+            stream().release();
     }
-    byte_stream& operator*() const noexcept { return *stream_; }
-    byte_stream* operator->() const noexcept { return stream_; }
-    void is_at(void* to) const noexcept {
-        if (is_made_)
-            stream_->is_at(to);
+    io::impl::io_loop_ref const& engine_ref() const noexcept {
+        return kind_ == kind::socket ? static_cast<socket_core*>(at_)->engine : stream().engine_ref();
+    }
+    /// Null, or the driver has the ops, and stream() is of no use.
+    socket_core* socket() const noexcept {
+        return kind_ == kind::socket ? static_cast<socket_core*>(at_) : stream().socket();
+    }
+    byte_stream& stream() const noexcept { return *static_cast<byte_stream*>(at_); }
+    void is_at(void* to) noexcept {
+        if (kind_ == kind::socket)
+            at_ = to;
+        else if (kind_ == kind::made)
+            stream().is_at(to);
     }
     void forget() const noexcept {
-        if (is_made_)
-            stream_->forget();
+        if (kind_ == kind::made)
+            stream().forget();
     }
 
 private:
-    below_ref(byte_stream* s, bool is_made) noexcept : stream_(s), is_made_(is_made) {
-        if (!is_made)
-            s->retain();
-    }
-    byte_stream* stream_;
-    bool is_made_;
+    enum class kind : unsigned char { socket, stream, made };
+
+    below_ref(void* at, kind k) noexcept : at_(at), kind_(k) {}
+    void* at_; ///< a socket_core or a byte_stream
+    kind kind_;
 };
 
 /// The half of a stream that no template parameter changes. It stays until the stream below has given back its ops.
@@ -59,11 +71,11 @@ class stream_core {
 public:
     FAIRLEAD_EXPORT stream_core(context& c, below_ref b);
     FAIRLEAD_EXPORT stream_core(ssl_st* s, below_ref b);
-    stream_core(stream_core&& other) noexcept : machine_(std::exchange(other.machine_, nullptr)) {}
+    stream_core(stream_core&& other) noexcept : bytes_(std::exchange(other.bytes_, nullptr)) {}
     /// The operations of this one end. Its machine would go on with the stream below that comes with the other one.
     stream_core& operator=(stream_core&& other) noexcept {
         stream_core taken(std::move(other));
-        std::swap(machine_, taken.machine_);
+        std::swap(bytes_, taken.bytes_);
         return *this;
     }
     FAIRLEAD_EXPORT ~stream_core();
@@ -82,10 +94,11 @@ public:
     FAIRLEAD_EXPORT error_code set_early_data(const_buffer const& b) noexcept;
     FAIRLEAD_EXPORT early_data early_data_outcome() const noexcept;
 
-    FAIRLEAD_EXPORT byte_stream& bytes() const noexcept;
+    byte_stream& bytes() const noexcept { return *bytes_; }
 
 private:
-    machine* machine_;
+    machine& own() const noexcept;
+    byte_stream* bytes_; ///< the machine
 };
 
 using fairlead::impl::net::stream_primitive;

@@ -19,7 +19,7 @@ template <class Stream> below_ref make_below(Stream& s) {
     if constexpr (fairlead::impl::net::has_bytes<Stream>)
         return below_ref::of(s.bytes());
     else if constexpr (fairlead::impl::net::stream_socket_type<Stream>)
-        return below_ref::made(new fairlead::impl::net::socket_stream(s.core()));
+        return below_ref::of(s.core());
     else
         return below_ref::made(new fairlead::impl::net::handled_stream<Stream>(s));
 }
@@ -336,7 +336,7 @@ public:
     }
 
     /// For initiate_on().
-    bool runs_handlers() const noexcept { return fairlead::impl::exec::loop_of(get_executor()) == &bytes().engine(); }
+    bool runs_handlers() const noexcept { return bytes().engine_ref().runs_handlers(); }
     /// For streams on top of this one.
     fairlead::impl::net::byte_stream& bytes() const noexcept { return core_.bytes(); }
     /// For async_read and async_write: the whole transfer as one op.

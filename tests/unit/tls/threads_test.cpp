@@ -9,8 +9,12 @@
 #include <atomic>
 #include <chrono>
 #include <latch>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
+
+#include <openssl/ssl.h>
 
 namespace {
 
@@ -56,6 +60,45 @@ TEST(TlsOfThreads, ReadsAndWritesRunAtTheSameTime) {
     std::string const text(scaled(2'000'000, 100'000), 't');
     for (auto round = scaled(20, 2); round != 0; --round)
         exchange_in_threads(text);
+}
+
+/// After the handshake a connection uses a BIO of the thread. OpenSSL's part of it stays when the thread has ended.
+TEST(TlsOfThreads, AStreamGoesOnAfterItsThreadHasEnded) {
+    io_context context;
+    tls_pair p(context), other(context);
+    std::jthread([&] {
+        run_through(context, [&]() -> awaitable<void> {
+            co_await p.shake_hands();
+            co_await other.shake_hands();
+            co_await async_write(p.client, buffer("first", 5));
+        });
+    }).join();
+    char first[5], second[6];
+    run_through(context, [&]() -> awaitable<void> {
+        co_await async_read(p.server, buffer(first));
+        co_await async_write(other.client, buffer("second", 6));
+        co_await async_read(other.server, buffer(second));
+    });
+    EXPECT_EQ(std::string_view(first, 5), "first");
+    EXPECT_EQ(std::string_view(second, 6), "second");
+}
+
+/// Streams of a thread share a BIO, but a program that calls OpenSSL itself gets nobody's bytes.
+TEST(TlsOfThreads, ACallOfOpensslFindsNoBytes) {
+    io_context context;
+    tls_pair p(context), other(context);
+    run_through(context, [&]() -> awaitable<void> {
+        co_await p.shake_hands();
+        co_await other.shake_hands();
+        co_await async_write(p.client, buffer("hello", 5));
+    });
+    char into[5];
+    auto* const s = p.server.native_handle();
+    EXPECT_EQ(SSL_get_rbio(s), SSL_get_rbio(other.server.native_handle()));
+    EXPECT_EQ(SSL_get_error(s, SSL_peek(s, into, 5)), SSL_ERROR_WANT_READ);
+    EXPECT_EQ(SSL_get_error(s, SSL_write(s, "x", 1)), SSL_ERROR_WANT_WRITE);
+    run_through(context, [&]() -> awaitable<void> { co_await async_read(p.server, buffer(into)); });
+    EXPECT_EQ(std::string_view(into, 5), "hello");
 }
 
 TEST(TlsOfThreads, RequestsRaceWithReads) {
