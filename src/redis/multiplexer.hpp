@@ -220,7 +220,7 @@ private:
         std::uint32_t token;   // of the question that stands here; 0: this is a request
     };
 
-    /// What may come at once: a request of one entry, a handshake, and a question behind them.
+    /// A request of one entry, a handshake, and a question behind them may come at once.
     static constexpr std::size_t entries_more_max = 3;
     /// Bytes that may be added without memory, and without asking for the limit of those that wait.
     std::size_t fill_room() const noexcept {
