@@ -106,7 +106,9 @@ TEST(EmbeddedRangeWriting, TextsOfAnySizeAreThere) {
 }
 
 awaitable<void> write_for_ever(redis::client& db, bool& goes_on, std::string texts) {
-    for (std::size_t n = 0; goes_on; ++n) {
+    for (std::size_t n = 0;; ++n) {
+        if (!goes_on)
+            co_return;
         auto const text = std::string(100'000, texts[n % texts.size()]);
         auto writing = redis::set_in_ranges(db, "book", text, thousands);
         co_await std::move(writing);
