@@ -1,10 +1,10 @@
 // Small calls beside large ones, on a redis::client: redis_fairlead_large WAY and then as workload.hpp says, mode
 // small. WAY is how the large values pass:
-//   shared, apart    by GET on the connection of the small calls, or with set_apart()
-//   ranges[:BYTES]   by get_in_ranges(), with the client's range or another one
-//   set, set_apart   by SET in place of GET
-//   pieces           by SET with write_in_pieces()
-//   append[:BYTES]   by an APPEND of 32 KiB after the other to another key, and RENAME
+//   shared, apart       by GET on the connection of the small calls, or with set_apart()
+//   ranges[:BYTES]      by get_in_ranges(), with the client's range or another one
+//   set, set_apart      by SET in place of GET
+//   pieces              by SET with write_in_pieces()
+//   set_ranges[:BYTES]  by set_in_ranges(), with the client's range or another one
 #include "latencies.hpp"
 #include "workload.hpp"
 
@@ -100,33 +100,21 @@ private:
     std::string const piece_ = std::string(piece_size, 'x');
 };
 
-/// As docs/redis.md says: readers see the old value until the new one is whole.
 class range_writer final : public large_caller {
 public:
-    explicit range_writer(std::size_t bytes) : range_(bytes != 0 ? bytes : std::size_t{32} * 1024, 'x') {}
+    explicit range_writer(std::size_t bytes) {
+        if (bytes != 0)
+            how_.range = bytes;
+    }
     awaitable<bool> one(redis::client& db) override {
-        using namespace redis::options;
-        auto acquiring = db.acquire();
-        auto own = co_await std::move(acquiring);
-        auto beginning = own.set(beside_, "", ex(std::chrono::minutes(1)));
-        co_await std::move(beginning);
-        for (std::size_t size = 0; size != workload::large_size;) {
-            auto const n = std::min(range_.size(), workload::large_size - size);
-            auto appending = own.append(beside_, std::string_view(range_).substr(0, n));
-            auto const length = co_await std::move(appending);
-            size += n;
-            if (length != static_cast<std::int64_t>(size))
-                co_return false;
-        }
-        auto taking_its_place = own.call(
-            redis::transaction(redis::cmd::persist(beside_), redis::cmd::rename(beside_, workload::large_key)));
-        auto const done = co_await std::move(taking_its_place);
-        co_return done.has_value();
+        auto writing = redis::set_in_ranges(db, workload::large_key, text_, how_);
+        co_await std::move(writing);
+        co_return true;
     }
 
 private:
-    static constexpr std::string_view beside_ = "large:new";
-    std::string const range_;
+    redis::writing_options how_;
+    std::string const text_ = std::string(workload::large_size, 'x');
 };
 
 std::unique_ptr<large_caller> caller_for(std::string_view way) {
@@ -139,8 +127,8 @@ std::unique_ptr<large_caller> caller_for(std::string_view way) {
     auto const colon = way.find(':');
     auto const bytes = colon == way.npos ? 0 : std::strtoul(way.data() + colon + 1, nullptr, 10);
     auto const name = way.substr(0, colon);
-    insist(name == "ranges" || name == "append", "no such way");
-    if (name == "append")
+    insist(name == "ranges" || name == "set_ranges", "no such way");
+    if (name == "set_ranges")
         return std::make_unique<range_writer>(bytes);
     return std::make_unique<range_reader>(bytes);
 }

@@ -96,7 +96,7 @@ public:
     /// Before it is used: limits count from the first request on, not from the first session.
     void configure(config const& cfg) {
         cfg_ = cfg;
-        mux_.configure(cfg_);
+        was_configured();
     }
     /// Before it is used: requests that it cannot execute go there.
     void leaves_requests_to(request_taker& t) noexcept { taker_ = &t; }
@@ -320,6 +320,8 @@ private:
     void ask_for_piece(exec_op& o) noexcept;
     void hold_reading() noexcept;
     void go_on_reading() noexcept;
+    bool begin_ordinary(exec_op& o) noexcept;
+    bool put_limit(exec_op& o, std::uint32_t ms) noexcept;
     bool enqueue(exec_op& o, bool is_ready) noexcept;
     bool add_after_all(exec_op& o) noexcept;
     bool may_wait_for_room(exec_op& o) noexcept;
@@ -332,8 +334,20 @@ private:
     void repeat_refused() noexcept;
     bool arm_limit_of(exec_op& o) noexcept;
     std::uint32_t limit_of(request const& r) const noexcept;
-    std::uint32_t due_of(exec_op const& o) noexcept;
-    std::uint32_t batch_ms() noexcept;
+    void was_configured() {
+        mux_.configure(cfg_);
+        limit_ms_ = limit_of(request());
+    }
+    /// The requests that one write will take have come at one time, as far as their limits go.
+    std::uint32_t batch_ms() noexcept {
+        if (!is_batch_timed_) {
+            batch_ms_ = static_cast<std::uint32_t>(limits_.now_ms());
+            is_batch_timed_ = session_.is_flush_queued();
+        }
+        return batch_ms_;
+    }
+    /// The millisecond that has begun does not count.
+    std::uint32_t due_of(exec_op const& o) noexcept { return batch_ms() + o.limit_ms + 1; }
     void on_limits() noexcept;
 
     static awaitable<void> connect(reference self);
@@ -437,6 +451,7 @@ private:
     backoff refusals_;
     due_timer repeating_;
     std::int64_t repeated_at_ms_ = 0;
+    std::uint32_t limit_ms_ = 0; // of a request that says nothing about it
     std::uint32_t batch_ms_ = 0;
     bool is_batch_timed_ = false;
     std::atomic<unsigned> marks_{0};        // requests to end that have no message of their own

@@ -46,7 +46,31 @@ bool connection_core::admits_unfit(request const& r) noexcept {
     return r.fit() != request::fitness::never;
 }
 
+/// The shorter one of `ms`, which is 0 for none, and its own. False: no memory for its timer.
+FAIRLEAD_ALWAYS_INLINE bool connection_core::put_limit(exec_op& o, std::uint32_t ms) noexcept {
+    if (ms != 0 && (o.limit_ms == 0 || ms < o.limit_ms)) {
+        o.limit_ms = ms;
+        o.is_asked_when_due = false;
+    }
+    o.due_ms = due_of(o);
+    return limits_.arm_by(o.due_ms);
+}
+
+/// As start() would, where nothing but a limit can be special. False: nothing has happened.
+FAIRLEAD_ALWAYS_INLINE bool connection_core::begin_ordinary(exec_op& o) noexcept {
+    auto const ms = o.request->has_timeout() ? limit_of(*o.request) : limit_ms_;
+    if ((ms | o.limit_ms) != 0 && !put_limit(o, ms)) [[unlikely]]
+        return false;
+    begin(o);
+    if (!mux_.add_at_once(o)) [[unlikely]]
+        return false;
+    queue_flush();
+    return true;
+}
+
 void connection_core::start(exec_op& o) noexcept {
+    if (o.request->is_ordinary() && !o.category && session_.takes_requests() && begin_ordinary(o)) [[likely]]
+        return;
     bool const is_ready = session_.is_ready();
     if (auto const ec = admit(o, is_ready)) [[unlikely]] {
         o.fail(ec);

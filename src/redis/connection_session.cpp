@@ -25,7 +25,7 @@ void connection_core::start(run_op& o) noexcept {
     try {
         if (settings) {
             cfg_ = std::move(*settings);
-            mux_.configure(cfg_);
+            was_configured();
         }
         co_spawn(io_executor(), connect(reference(this)), detached);
     } catch (...) {

@@ -53,18 +53,6 @@ std::uint32_t connection_core::limit_of(request const& r) const noexcept {
                                       r.late_ms());
 }
 
-/// The requests that one write will take have come at one time, as far as their limits go.
-std::uint32_t connection_core::batch_ms() noexcept {
-    if (!is_batch_timed_) {
-        batch_ms_ = static_cast<std::uint32_t>(limits_.now_ms());
-        is_batch_timed_ = session_.is_flush_queued();
-    }
-    return batch_ms_;
-}
-
-/// The millisecond that has begun does not count.
-std::uint32_t connection_core::due_of(exec_op const& o) noexcept { return batch_ms() + o.limit_ms + 1; }
-
 /// False: there was no memory, and it has failed.
 bool connection_core::arm_limit_of(exec_op& o) noexcept {
     if (limits_.arm_by(o.due_ms))

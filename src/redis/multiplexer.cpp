@@ -118,11 +118,7 @@ bool multiplexer::add(exec_op& o) noexcept {
         return false;
     }
     put_entries(o, begin);
-    if (o.limit_ms != 0)
-        note_limit(o);
-    pending_.add_one();
-    ++counters_.requests;
-    counters_.commands += r.commands();
+    note_taken(o);
     return true;
 }
 
@@ -139,20 +135,10 @@ void multiplexer::reserve_entries(std::size_t more) {
 
 void multiplexer::put_entries_at(std::uint64_t n, exec_op& o, std::size_t begin) noexcept {
     auto const& r = *o.request;
-    o.first_entry = n;
     auto const effects = effects_of(r);
-    if (r.parts().empty()) {
-        at(n) = {.op = &o,
-                 .begin = begin,
-                 .left = static_cast<std::uint32_t>(r.expected_replies()),
-                 .late_ms = r.late_ms(),
-                 .kind = confirmation::none,
-                 .effects = effects,
-                 .is_last = true,
-                 .dead = false,
-                 .token = 0};
-        return;
-    }
+    if (r.parts().empty())
+        return put_entry_at(n, o, begin, effects);
+    o.first_entry = n;
     for (auto const& part : r.parts())
         at(n++) = {.op = &o,
                    .begin = begin,
@@ -205,11 +191,7 @@ bool multiplexer::add_with_value(exec_op& o) noexcept {
         return false;
     }
     put_entries(o, begin);
-    if (o.limit_ms != 0)
-        note_limit(o);
-    pending_.add_one();
-    ++counters_.requests;
-    ++counters_.commands;
+    note_taken(o);
     value_out_left_ = r.value_bytes();
     is_value_out_ = value_out_left_ != 0;
     hold_back(is_value_out_);
@@ -271,6 +253,19 @@ exec_op* multiplexer::who_takes_pieces() noexcept {
     bool const takes_them = e.op && e.kind == confirmation::none && e.left == 1 && e.op->request &&
                             e.op->request->pieces() == piecewise::reply;
     return takes_them ? e.op : nullptr;
+}
+
+void multiplexer::deliver(exec_op& o, reply_view const& reply) noexcept {
+    for (auto const& n : reply.nodes)
+        o.count += n.value.size();
+    try {
+        o.fail(o.deliver(o.object, o.index, reply));
+    } catch (std::bad_alloc const&) {
+        o.fail(out_of_memory());
+    } catch (...) {
+        o.fail(error::conversion_failed);
+    }
+    ++o.index;
 }
 
 /// Its call ends with the size; the bytes are asked for one piece after the other.
@@ -344,11 +339,6 @@ exec_op* multiplexer::find_marked() noexcept {
 }
 
 // ---- limits
-
-void multiplexer::note_limit(exec_op const& o) noexcept {
-    dues_ascend_ = limited_++ == 0 || (dues_ascend_ && is_over(last_due_ms_, o.due_ms));
-    last_due_ms_ = o.due_ms;
-}
 
 multiplexer::next_due multiplexer::expire(std::uint32_t now_ms, op_queue& done) noexcept {
     next_due next{false, 0};
@@ -996,19 +986,6 @@ void multiplexer::correct_effects(entry& e, resp3::node const& last) noexcept {
     } else if ((e.effects & opens) && is_refused && e.op && e.op->request->expected_replies() == 1) {
         e.effects &= static_cast<unsigned char>(~opens);
     }
-}
-
-void multiplexer::deliver(exec_op& o, reply_view const& reply) noexcept {
-    for (auto const& n : reply.nodes)
-        o.count += n.value.size();
-    try {
-        o.fail(o.deliver(o.object, o.index, reply));
-    } catch (std::bad_alloc const&) {
-        o.fail(out_of_memory());
-    } catch (...) {
-        o.fail(error::conversion_failed);
-    }
-    ++o.index;
 }
 
 void multiplexer::finish_front(op_queue& done) noexcept {

@@ -17,6 +17,7 @@
 #include <fairlead/redis/retry.hpp>
 #include <fairlead/resp3/parser.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -47,6 +48,20 @@ public:
 
     /// Takes a request in: its bytes are copied. False: it has completed with an error and is the caller's again.
     bool add(exec_op& o) noexcept;
+    /// Takes an ordinary request in, without any memory but what is there. False: add() has to be asked.
+    bool add_at_once(exec_op& o) noexcept {
+        auto const& r = *o.request;
+        auto const bytes = r.payload();
+        auto const used = tail_ - head_;
+        bool const has_place = used < entries_max_ && used + entries_more_max <= ring_.size();
+        if (!has_place || bytes.size() > fill_room() || r.empty()) [[unlikely]]
+            return false;
+        auto const begin = fill_.size();
+        fill_.append(bytes);
+        put_entry_at(tail_++, o, begin, no_effect);
+        note_taken(o);
+        return true;
+    }
     bool has_room_for(request const& r) const noexcept {
         return tail_ - head_ + entries_of(r) <= entries_max_ &&
                (fill_.empty() || fill_.size() + r.payload().size() <= cfg_.queued_bytes_max);
@@ -205,6 +220,32 @@ private:
         std::uint32_t token;   // of the question that stands here; 0: this is a request
     };
 
+    /// A request of one entry, a handshake, and a question behind them may come at once.
+    static constexpr std::size_t entries_more_max = 3;
+    /// Bytes that may be added without memory, and without asking for the limit of those that wait.
+    std::size_t fill_room() const noexcept {
+        return std::min(fill_.capacity(), cfg_.queued_bytes_max) - std::min(fill_.size(), cfg_.queued_bytes_max);
+    }
+    void put_entry_at(std::uint64_t n, exec_op& o, std::size_t begin, unsigned char effects) noexcept {
+        auto const& r = *o.request;
+        o.first_entry = n;
+        at(n) = {.op = &o,
+                 .begin = begin,
+                 .left = static_cast<std::uint32_t>(r.expected_replies()),
+                 .late_ms = r.late_ms(),
+                 .kind = confirmation::none,
+                 .effects = effects,
+                 .is_last = true,
+                 .dead = false,
+                 .token = 0};
+    }
+    void note_taken(exec_op const& o) noexcept {
+        if (o.limit_ms != 0)
+            note_limit(o);
+        pending_.add_one();
+        ++counters_.requests;
+        counters_.commands += o.request->commands();
+    }
     entry& at(std::uint64_t n) noexcept { return ring_[n & (ring_.size() - 1)]; }
     void reserve_entries(std::size_t more);
     void put_entries(exec_op& o, std::size_t begin) noexcept {
@@ -219,7 +260,10 @@ private:
     static bool is_over(std::uint32_t due_ms, std::uint32_t now_ms) noexcept {
         return static_cast<std::int32_t>(now_ms - due_ms) >= 0;
     }
-    void note_limit(exec_op const& o) noexcept;
+    void note_limit(exec_op const& o) noexcept {
+        dues_ascend_ = limited_++ == 0 || (dues_ascend_ && is_over(last_due_ms_, o.due_ms));
+        last_due_ms_ = o.due_ms;
+    }
     bool may_repeat(exec_op& o) noexcept;
     void end_and_repeat(ending const& how, op_queue& done) noexcept;
     void put_again(op_queue& kept, op_queue& done) noexcept;
@@ -247,7 +291,7 @@ private:
     void on_push(std::span<resp3::node const> message, op_queue& done);
     void keep_push(std::span<resp3::node const> message);
     void on_reply(reply_view const& reply, op_queue& done);
-    void deliver(exec_op& o, reply_view const& reply) noexcept;
+    FAIRLEAD_ALWAYS_INLINE void deliver(exec_op& o, reply_view const& reply) noexcept;
     void finish_front(op_queue& done) noexcept;
     void correct_effects(entry& e, resp3::node const& last) noexcept;
     void take_effect(entry const& e) noexcept;

@@ -69,8 +69,11 @@ void request::append_each(request const& other) {
 
 void request::clear() noexcept {
     payload_.clear();
-    parts_.clear();
     commands_ = replies_ = 0;
+    if (is_ordinary_) [[likely]]
+        return;
+    is_ordinary_ = !is_apart_;
+    parts_.clear();
     refused_ = nullptr;
     instead_ = {};
     fitness_ = is_apart_ ? fitness::alone : fitness::shared;
@@ -99,8 +102,10 @@ std::string_view request::instead() const noexcept {
 }
 
 void request::note(std::size_t start, std::string_view name) {
-    if (impl::may_be_found(name) || !parts_.empty()) [[unlikely]]
+    if (impl::may_be_found(name) || !parts_.empty()) [[unlikely]] {
+        is_ordinary_ = false;
         return note_special(start, name);
+    }
     ++commands_;
     ++replies_;
 }

@@ -113,6 +113,8 @@ public:
     /// The connection object goes.
     void close() noexcept { owner_ = owner::gone; }
     bool is_closed() const noexcept { return owner_ == owner::gone; }
+    /// Requests are written, and nobody would refuse one on account of the session.
+    bool takes_requests() const noexcept { return is_ready() && !is_closed(); }
     /// Without a session, pending operations are work; while there is one, its own read is.
     enum class change_of_work : unsigned char { none, begins, ends };
     change_of_work count(bool has_pending) noexcept;

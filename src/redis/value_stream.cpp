@@ -173,23 +173,24 @@ awaitable<void> feed(connection_core& c, piece_source& from, sending& s) {
 namespace {
 
 /// Not all bytes were sent, so nothing was executed.
-[[noreturn]] void throw_incomplete(sending const& s, error_code const& ec, request const& r,
+[[noreturn]] void throw_incomplete(sending const& s, call_error const& ec, request const& r,
                                    std::string const& refusal) {
     bool const says_why = ec == condition::refused_by_server || ec == error::not_connected ||
                           ec == error::too_many_requests || ec == error::not_sent_in_time;
     if (says_why)
-        throw_failed_call({ec}, r, refusal);
+        throw_failed_call(ec, r, refusal);
     if (ec == error::no_answer_in_time)
         throw_failed_call({error::not_sent_in_time}, r, {});
     if (s.failure) {
         try {
             std::rethrow_exception(s.failure);
         } catch (system_error const& e) {
-            if (e.code() != error::not_connected && e.code() != error::value_incomplete)
+            bool const was_asked_by_us = ec.ending != 0 && e.code() == fairlead::error::operation_aborted;
+            if (e.code() != error::not_connected && e.code() != error::value_incomplete && !was_asked_by_us)
                 throw;
         }
     }
-    throw_failed_call({error::value_incomplete}, r, {});
+    throw_failed_call({error::value_incomplete, ec.ending}, r, {});
 }
 
 } // namespace
@@ -201,17 +202,17 @@ awaitable<void> write_value(lease& own, request r, response_ref to, std::string 
         if (!s.is_whole)
             c.cancel();
     });
-    auto call = completion_token_transform<execute::signature>(as_tuple, execute(c, r, to));
+    auto call = executed(c, r, to);
     auto feeding = feed(c, from, s);
     auto both = when_any(std::move(call), std::move(feeding));
     auto ended = co_await std::move(both);
-    error_code ec = fairlead::error::operation_aborted;
+    call_error ec{fairlead::error::operation_aborted, 0};
     if (ended.get<0>().has_value())
-        ec = std::get<0>(ended.get<0>().value());
+        ec = ended.get<0>().value();
     if (!s.is_whole)
         throw_incomplete(s, ec, r, refusal);
     if (ec)
-        throw_failed_call({ec}, r, refusal);
+        throw_failed_call(ec, r, refusal);
 }
 
 } // namespace impl

@@ -4,6 +4,7 @@
 #include <sim/redis_typed_scene.hpp>
 
 #include <fairlead/redis/unexpected_error.hpp>
+#include <fairlead/redis/value_stream.hpp>
 
 #include <string>
 #include <string_view>
@@ -149,6 +150,38 @@ TEST(RedisUnexpectedError, AClientThatGivesUpHasTheEvents) {
                    EXPECT_EQ(cancelled.ec, fairlead::error::operation_aborted);
                    EXPECT_FALSE(cancelled.is_unexpected) << cancelled.what;
                });
+}
+
+/// It takes in a value, and says nothing more.
+script takes_and_breaks(std::size_t commands) {
+    return [commands](hand& h, int) -> awaitable<void> {
+        auto greeting = h.greet();
+        co_await std::move(greeting);
+        auto reading = h.skip(commands);
+        co_await std::move(reading);
+    };
+}
+
+TEST(RedisUnexpectedError, AValueInPiecesThatEndsWithItsConnectionHasTheEvents) {
+    constexpr std::size_t value_bytes = 100'000;
+    std::string const value(value_bytes, 'v');
+    for (bool const is_whole : {true, false})
+        play_typed(takes_and_breaks(is_whole ? 1 : 0), [&](typed_scene& s) -> awaitable<void> {
+            auto const set = redis::cmd::set("film", redis::in_pieces);
+            auto next = [&, left = std::string_view(value)]() mutable -> awaitable<std::string_view> {
+                auto const piece = left.substr(0, 10'000);
+                left.remove_prefix(piece.size());
+                auto resting = s.rest(is_whole ? 0ms : 5ms);
+                co_await std::move(resting);
+                co_return piece;
+            };
+            auto writing = catch_from([&] { return redis::write_in_pieces(s.db, set, value_bytes, next); });
+            auto const caught = co_await std::move(writing);
+            EXPECT_TRUE(caught.is_unexpected) << caught.what;
+            EXPECT_EQ(caught.ec, is_whole ? redis::error::maybe_executed : redis::error::value_incomplete);
+            EXPECT_TRUE(caught.what.starts_with("redis SET: ")) << caught.what;
+            EXPECT_NE(caught.events.find("ready, RESP3"), std::string::npos) << caught.events;
+        });
 }
 
 TEST(RedisUnexpectedError, AScriptThatEndsWithItsConnectionHasTheEvents) {

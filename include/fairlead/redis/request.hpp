@@ -113,6 +113,8 @@ public:
         auto const ms = t.count();
         timeout_ms_ = ms <= 0 ? 0 : ms < timeout_ms_max ? static_cast<std::uint32_t>(ms) : timeout_ms_max;
     }
+    /// Whether it has one of its own.
+    bool has_timeout() const noexcept { return timeout_ms_ != 0; }
     std::chrono::milliseconds timeout() const noexcept { return std::chrono::milliseconds(timeout_ms_); }
 
     FAIRLEAD_EXPORT void clear() noexcept;
@@ -130,6 +132,7 @@ public:
     /// wait. The order among calls is kept within one request only then. clear() keeps it.
     void set_apart(bool is_apart = true) noexcept {
         is_apart_ = is_apart;
+        is_ordinary_ = is_ordinary_ && !is_apart;
         if (fitness_ <= fitness::alone)
             fitness_ = is_apart || refused_ ? fitness::alone : fitness::shared;
     }
@@ -142,8 +145,14 @@ public:
     FAIRLEAD_EXPORT std::string_view instead() const noexcept;
 
     /// For the library: it is of a subscription of the client, which is given what it brings.
-    void serve_subscription() noexcept { is_of_subscription_ = true; }
+    void serve_subscription() noexcept {
+        is_of_subscription_ = true;
+        is_ordinary_ = false;
+    }
     bool is_of_subscription() const noexcept { return is_of_subscription_; }
+    /// For the library: it is fit for any connection, and nothing is to be known about it but its bytes, its replies
+    /// and its timeout. One look in place of ten. False may also say that nobody made sure.
+    bool is_ordinary() const noexcept { return is_ordinary_; }
     /// For the library: the parts in their order. Empty when all commands have replies.
     std::vector<impl::request_part> const& parts() const noexcept { return parts_; }
     /// For the library: whether a transaction is open behind the last command.
@@ -202,6 +211,7 @@ private:
     bool changes_session_ = false;
     bool is_of_subscription_ = false;
     impl::piecewise pieces_ = impl::piecewise::nothing;
+    bool is_ordinary_ = true;
     static constexpr std::uint32_t timeout_ms_max = INT32_MAX;
     std::uint32_t late_ms_ = 0;
     std::uint32_t timeout_ms_ = 0;

@@ -1,4 +1,5 @@
-// Large texts that are read in ranges: the server is asked for a little at a time, so that others wait for little.
+// Large texts that are read and written in ranges: the server has a little to do at a time, so that others wait for
+// little.
 #pragma once
 
 #include <fairlead/redis/value_stream.hpp>
@@ -10,6 +11,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace fairlead::redis {
 
@@ -22,8 +24,23 @@ struct reading_options {
     std::chrono::milliseconds timeout{0};
 };
 
+/// How a text is written in ranges.
+struct writing_options {
+    /// Bytes of one APPEND. The server serves nobody else while it takes them. At least 1, else std::invalid_argument.
+    std::size_t range = std::size_t{16} * 1024;
+    /// The limit of each request. Zero: config::request_timeout.
+    std::chrono::milliseconds timeout{0};
+    /// When the value expires, from its end on. Zero: never. Less is std::invalid_argument.
+    std::chrono::milliseconds expiry{0};
+    /// How long the server keeps a part whose writer has gone, from its last range on. A second at least, else
+    /// std::invalid_argument. A writer that takes longer for one range begins anew.
+    std::chrono::seconds kept{60};
+};
+
 namespace impl {
 
+FAIRLEAD_EXPORT awaitable<void> set_ranges(client& db, key_view key, std::string_view value, writing_options const& how,
+                                           unsigned attempts);
 FAIRLEAD_EXPORT awaitable<std::optional<value_reader>> read_ranges(client& db, key_view key,
                                                                    reading_options const& how);
 FAIRLEAD_EXPORT awaitable<std::optional<value_reader>> read_ranges(lease& own, key_view key,
@@ -78,6 +95,35 @@ inline awaitable<std::optional<value_reader>> read_in_ranges(lease& own, key_vie
 inline awaitable<std::optional<std::string>> get_in_ranges(client& db, key_view key, reading_options const& how = {},
                                                            unsigned attempts = 4) {
     return impl::get_ranges(db, key, how, attempts);
+}
+
+/// Writes a text in ranges: `co_await redis::set_in_ranges(db, "film", bytes, {.expiry = 1h})`. A SET that holds up
+/// nobody. Other programs see the old value until all of the new one is there. It takes a connection out of the
+/// client's pool.
+///
+/// The ranges go, by an APPEND each, to a key beside, in the same slot of a cluster: "{film}:being-written:" and a
+/// number that is free. A key that has a tag is not put into braces. A transaction with RENAME puts it in place at the
+/// end. So whatever was at the key is replaced, of any type, and its time to expire is gone. The key beside expires
+/// when its writer has gone. No range is sent twice. When a connection was lost, or the key beside has gone, all is
+/// begun anew under another name, at most `attempts` times in all. The end is never repeated. A text of one range is
+/// written by SET.
+/// Throws     system_error of error::value_incomplete         the connection was lost, in each attempt: the key is as
+///                                                            it was
+///            of error::maybe_executed or no_answer_in_time   it was lost, or the limit was over, at the end
+///            of error::not_sent_in_time                      a range took longer than its limit: the key is as it was
+///            of condition::refused_by_server                 the key is as it was. The server has no memory, or the
+///                                                            user lacks the key beside, or one of SET, APPEND,
+///                                                            PEXPIRE, PERSIST, MULTI, RENAME and EXEC
+///            of fairlead::error::operation_aborted           asked to end before the end: the key is as it was
+///            std::invalid_argument                           writing_options says of what
+/// Cancel     as any coroutine; the part that was written goes by its time
+/// Lifetime   the key is copied; the client and the memory behind `value` outlive the call
+/// Threads    any
+/// Allocates  a request of one range, and its coroutines
+/// Source     https://redis.io/docs/latest/commands/rename/
+inline awaitable<void> set_in_ranges(client& db, key_view key, std::string_view value, writing_options const& how = {},
+                                     unsigned attempts = 4) {
+    return impl::set_ranges(db, key, value, how, attempts);
 }
 
 } // namespace fairlead::redis

@@ -369,6 +369,35 @@ struct throwing_range {
     iterator end() const { return {3}; }
 };
 
+/// Ordinary ones are taken in by a shorter way (connection_core::begin_ordinary).
+TEST(RedisRequest, OnlyOneOfWhichNothingIsToBeKnownIsOrdinary) {
+    request r;
+    r.push("GET", "k");
+    r.push("SET", "k", 1);
+    r.set_timeout(std::chrono::seconds(1));
+    EXPECT_TRUE(r.is_ordinary());
+    for (std::string_view const name :
+         {"SUBSCRIBE", "MULTI", "BLPOP", "WATCH", "SELECT", "CLIENT", "QUIT", "monitor"}) {
+        r.push(name, "PAUSE", 1);
+        EXPECT_FALSE(r.is_ordinary()) << name;
+        r.push("GET", "k");
+        EXPECT_FALSE(r.is_ordinary()) << name;
+        request copy;
+        copy.append(r);
+        EXPECT_FALSE(copy.is_ordinary()) << name;
+        r.clear();
+        EXPECT_TRUE(r.is_ordinary()) << name;
+        EXPECT_FALSE(r.has_subscriptions());
+    }
+    r.set_apart();
+    r.clear();
+    r.push("GET", "k");
+    EXPECT_FALSE(r.is_ordinary()) << "clear() keeps it";
+    request of_subscription;
+    of_subscription.serve_subscription();
+    EXPECT_FALSE(of_subscription.is_ordinary());
+}
+
 } // namespace
 
 TEST(Catalogue, P04_AnArgumentThatThrowsLeavesTheRequestAsItWas) {
