@@ -9,6 +9,10 @@ add_executable(instructions_operations instructions/operations.cpp)
 fairlead_own_target(instructions_operations)
 target_link_libraries(instructions_operations PRIVATE fairlead)
 target_link_options(instructions_operations PRIVATE -Wl,--strip-debug) # Debian 12's valgrind cannot read clang 19's.
+add_executable(instructions_repeats instructions/repeats.cpp)
+fairlead_own_target(instructions_repeats)
+target_link_libraries(instructions_repeats PRIVATE fairlead)
+target_link_options(instructions_repeats PRIVATE -Wl,--strip-debug)
 add_executable(instructions_erased instructions/erased.cpp)
 fairlead_own_target(instructions_erased)
 target_link_libraries(instructions_erased PRIVATE fairlead)
@@ -57,7 +61,7 @@ add_test(NAME papers/A13_default_memory_takes_as_many_instructions_as_custom_mem
 add_test(NAME instructions/default_memory_costs_a_post_little_more COMMAND ${count} $<TARGET_FILE:instructions_operations>
   post)
 add_test(NAME instructions/a_sender_that_is_repeated_takes_1_25_times_its_coroutine COMMAND ${count}
-  $<TARGET_FILE:instructions_operations> repeated)
+  $<TARGET_FILE:instructions_repeats> repeated)
 add_test(NAME instructions/any_stream_costs_little_more_than_its_socket COMMAND ${count}
   $<TARGET_FILE:instructions_erased> any)
 add_test(NAME instructions/limit_around_a_read_costs_little COMMAND ${count} $<TARGET_FILE:instructions_limits> limit)

@@ -136,8 +136,7 @@ def main() -> int:
         if platform.machine() != "x86_64" or not shutil.which("objdump"):
             print("skipped: this counts instructions of x86-64 with objdump")
             return 77
-        subjects = {"B07": (("echo", "echo_callbacks", "timer", "yield", "read_until", "read_until_sender", "read_until_repeated",
-                             "try_step"), "strand"),
+        subjects = {"B07": (("echo", "echo_callbacks", "timer", "yield", "read_until", "read_until_sender", "try_step"), "strand"),
                     "C03": (("context",), "strand")}
         return 0 if takes_no_atomic(program, *subjects[row]) else 1
     one = operation("echo")

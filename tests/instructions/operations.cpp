@@ -9,7 +9,6 @@
 //   operations read_until N             async_read_until that finds its delimiter in the buffer, awaited
 //   operations read_until_callbacks N   the same with callbacks
 //   operations read_until_sender N      the same as a sender that is repeated
-//   operations read_until_repeated N    the same with repeat_until()
 //   operations try_step N               an awaited operation of a user's that is ready
 //   operations timer N                  a timer that is set, waited for and cancelled
 #include "even_clock.hpp"
@@ -19,7 +18,6 @@
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/net/timer.hpp>
 #include <fairlead/sender/connected_op.hpp>
-#include <fairlead/sender/repeat.hpp>
 #include <fairlead/stream/read_until.hpp>
 #include <fairlead/stream/write.hpp>
 #include <fairlead/token/adapters.hpp>
@@ -113,20 +111,6 @@ private:
     long left_;
     std::optional<operation> operation_;
 };
-
-struct last_receiver {
-    using receiver_concept = execution::receiver_tag;
-    void set_value() noexcept {}
-    template <class Error> void set_error(Error&&) noexcept { std::abort(); }
-    void set_stopped() noexcept { std::abort(); }
-};
-/// As line_reader, with repeat_until().
-auto repeated_lines(line_reader& of) {
-    return execution::connect(
-        execution::repeat_until([&of] { return async_read_until(of.stream, dynamic_buffer(of.text), '\n'); },
-                                [&of](std::size_t) { return --of.left == 0; }),
-        last_receiver());
-}
 
 struct count_down {
     long& left;
@@ -227,7 +211,6 @@ int main(int argc, char** argv) {
     exchanger exchange_callbacks(context, n);
     line_reader lines(context, n);
     line_sender senders(lines.stream, lines.text, n);
-    auto repeated = repeated_lines(lines);
     canceller timers(context, n);
     if (is("echo"))
         co_spawn(context, exchange(context, n), detached);
@@ -247,8 +230,6 @@ int main(int argc, char** argv) {
         lines.next();
     else if (is("read_until_sender"))
         post(context, [&] { senders.next(); });
-    else if (is("read_until_repeated"))
-        post(context, [&] { repeated.start(); });
     else if (is("try_step"))
         co_spawn(context, try_steps(n), detached);
     else if (is("timer"))

@@ -11,8 +11,6 @@
 #include <concepts>
 #include <coroutine>
 #include <exception>
-#include <functional>
-#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -89,7 +87,7 @@ private:
     }
     void drop_round() noexcept {
         if (std::exchange(has_round_, false))
-            std::destroy_at(&round_);
+            round_.~round();
     }
 
     [[no_unique_address]] Make make_;
