@@ -142,8 +142,10 @@ void leased_connection::become_free() noexcept {
     try {
         pause_.expires_after(pool_.idle_max());
         pause_.async_wait([this, kept = client_core::reference(&pool_.client())](error_code const& ec) {
-            if (!ec && state_ == state::free)
-                core_->drop();
+            if (ec || state_ != state::free)
+                return;
+            state_ = state::returning; // Nobody gets it while it is being closed.
+            core_->drop();
         });
     } catch (...) { // It stays open.
     }

@@ -412,6 +412,27 @@ TEST(RedisLease, UnusedConnectionsAreClosed) {
         {.lease_idle = 1s});
 }
 
+TEST(RedisLease, ARequestThatComesAsAnUnusedConnectionIsClosedGetsAnother) {
+    use_leases(
+        [](lease_scene& s) -> awaitable<void> {
+            lease_call first("ECHO", "x"), second("ECHO", "y");
+            first.request.set_apart();
+            second.request.set_apart();
+            steady_timer at_that_moment(s.client->get_executor());
+            s.client->async_exec(first.request, first.response, [&](error_code, std::size_t) {
+                post(s.client->get_executor(), [&] { // Behind the timer of the unused connection.
+                    at_that_moment.expires_after(1s);
+                    at_that_moment.async_wait([&](error_code) { second.start(*s.client); });
+                });
+            });
+            auto ending = s.until([&] { return second.is_done; });
+            co_await std::move(ending);
+            EXPECT_FALSE(second.end) << second.end.message();
+            EXPECT_EQ(text_of(second), "y");
+        },
+        {.leases_max = 1, .lease_idle = 1s});
+}
+
 TEST(RedisLease, WithoutAPoolSuchRequestsAreRefused) {
     use_leases(
         [](lease_scene& s) -> awaitable<void> {

@@ -28,7 +28,8 @@ std::string film_text(std::size_t bytes) {
 /// It has one key, "film". Other keys have the values of their own names.
 struct film_server {
     std::string film = film_text(film_bytes);
-    bool is_changed = false;        ///< so says EXEC
+    bool is_changed = false; ///< so says EXEC
+    bool refuses_exec = false;
     std::optional<int> bytes_max{}; ///< of replies after HELLO on a connection that watches; then it is cut
     std::chrono::milliseconds pause{0};
     std::vector<std::string> heard{};
@@ -38,6 +39,8 @@ struct film_server {
         auto const& name = words[0];
         if (name == "WATCH" || name == "MULTI" || name == "UNWATCH")
             return "+OK\r\n";
+        if (name == "EXEC" && refuses_exec)
+            return "-NOPERM no permission to run the 'exec' command\r\n";
         if (name == "EXEC")
             return is_changed ? "_\r\n" : "*0\r\n";
         if (name == "STRLEN")
@@ -304,6 +307,27 @@ TEST(RedisRanges, ASlowReaderIsNoSilence) {
                   EXPECT_EQ(all, server.film);
               },
               {.address = "10.0.0.1", .health_check_interval = 2s, .request_timeout = 3s});
+}
+
+TEST(RedisRanges, ARefusedEndCostsTheConnectionAndNobodyElse) {
+    film_server server;
+    play_film(server,
+              [&](typed_scene& s) -> awaitable<void> {
+                  server.refuses_exec = true;
+                  error_code ec;
+                  try {
+                      auto reading = redis::get_in_ranges(s.db, "film", ranges);
+                      co_await std::move(reading);
+                  } catch (system_error const& e) {
+                      ec = e.code();
+                  }
+                  EXPECT_EQ(ec, redis::condition::refused_by_server);
+                  auto acquiring = s.db.acquire(); // There is one connection.
+                  auto own = co_await std::move(acquiring);
+                  auto asking = own.get("k");
+                  EXPECT_EQ(co_await std::move(asking), "k");
+              },
+              {.address = "10.0.0.1"}, {.pause_min = 5ms, .pause_max = 20ms, .leases_max = 1});
 }
 
 TEST(RedisRanges, EachRequestHasTheLimit) {

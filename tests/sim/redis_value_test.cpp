@@ -361,6 +361,28 @@ TEST(RedisValues, AnArgumentThatIsNotCompletedIsNotExecuted) {
         {.address = "10.0.0.1"}, true);
 }
 
+/// There is one connection, and the next caller has it at once.
+TEST(RedisValues, AnArgumentThatIsNotCompletedCostsItsConnectionAndNobodyElse) {
+    value_server server;
+    play_typed(server.play(),
+               [&](typed_scene& s) -> awaitable<void> {
+                   auto const set = redis::cmd::set("film", redis::in_pieces);
+                   for (std::size_t const sent : {std::size_t{0}, value_bytes / 2}) {
+                       std::vector<std::string> const some{server.film.substr(0, sent)};
+                       auto writing = error_of(redis::write_in_pieces(s.db, set, value_bytes, some));
+                       auto const ec = co_await std::move(writing);
+                       EXPECT_EQ(ec, redis::error::value_incomplete);
+                       auto acquiring = s.db.acquire();
+                       auto own = co_await std::move(acquiring);
+                       auto asking = own.get("other");
+                       auto const value = co_await std::move(asking);
+                       EXPECT_EQ(value, "other");
+                   }
+                   server.heard.clear();
+               },
+               {.address = "10.0.0.1"}, true, {.pause_min = 5ms, .pause_max = 20ms, .leases_max = 1});
+}
+
 /// Calls of the same lease meanwhile would get into the middle of the value.
 TEST(RedisValues, NothingComesBetweenThePiecesOfAnArgument) {
     value_server server;
