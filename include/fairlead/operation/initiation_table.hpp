@@ -173,7 +173,7 @@ template <class Init, class... Args> struct primitive_functions
     static constexpr bool is_tried_unprepared = requires(Init const& i, record& r) { i.attempt_unprepared(r); };
     static constexpr bool hears_of_completion = requires(record& r) { Init::completed(r); };
     static constexpr bool has_executor = false;
-    static constexpr bool is_asked_in_place = cancellable_record<record> && !takes_here<Init> && !has_own_slot<Init>;
+    static constexpr bool is_asked_in_place = cancellable_record<record> && !has_own_slot<Init>;
 
     static loop* home(void const* p) noexcept { return in(const_cast<void*>(p)).home(); }
 
@@ -213,7 +213,7 @@ template <class Init, class... Args> struct primitive_functions
         if (r.notes & await_record::can_be_asked) [[unlikely]] {
             if (auto const refused = refusal_of(r); refused != refusal::none)
                 return refused == refusal::suspends;
-            if constexpr (can_be_cancelled<Init>() && (takes_here<Init> || hears_both<Init>)) {
+            if constexpr (can_be_cancelled<Init>() && hears_both<Init>) {
                 if (!can_try || r.state != exec::await_state::exhausted)
                     return start_heard<true, std::decay_t<Args>...>(&start, p, r);
             }
