@@ -88,11 +88,11 @@ TEST_F(TlsAttack, L04_AHandshakeBeginsAnewWhileBothSidesReadAndWrite) {
 
 /// One thread is inside OpenSSL, in a function that it calls for each message. Another one wants to read meanwhile.
 TEST_F(TlsAttack, L04_NoTwoThreadsAreInsideOneStream) {
-    tls_pair p(context, client_context(ssl::context::tlsv12_client), server_context());
+    tls_pair p(context);
     run_through(context, [&]() -> awaitable<void> { co_await p.shake_hands(); });
     struct state {
         std::atomic<int> inside = 0, most = 0;
-        std::atomic<bool> wants_to_read = false;
+        std::atomic<bool> wants_to_read = false, has_waited = false;
     } seen;
     SSL_set_msg_callback_arg(p.client.native_handle(), &seen);
     SSL_set_msg_callback(p.client.native_handle(), [](int, int, int, void const*, std::size_t, SSL*, void* arg) {
@@ -102,11 +102,14 @@ TEST_F(TlsAttack, L04_NoTwoThreadsAreInsideOneStream) {
             s.most = now;
         s.wants_to_read.wait(false);
         auto const until = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
-        while (s.most < 2 && std::chrono::steady_clock::now() < until)
-            std::this_thread::yield();
+        if (!s.has_waited.exchange(true))
+            while (s.most < 2 && std::chrono::steady_clock::now() < until)
+                std::this_thread::yield();
         --s.inside;
     });
     EXPECT_EQ(p.server.write_some(buffer("answer", 6)), 6U);
+    // Writing sends it first. OpenSSL 3.5 shows no records of data to that function.
+    EXPECT_EQ(SSL_key_update(p.client.native_handle(), SSL_KEY_UPDATE_NOT_REQUESTED), 1);
     std::jthread writes([&] { EXPECT_EQ(p.client.write_some(buffer("question", 8)), 8U); });
     while (seen.inside == 0)
         std::this_thread::yield();

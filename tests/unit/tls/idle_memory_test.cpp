@@ -1,6 +1,6 @@
 // The memory of a connection that waits, beside bare OpenSSL that releases its buffers. Optimised: frames are larger
-// without. Each test measures in a process of its own whose malloc has no cache for each thread: what lies in the cache
-// counts as taken, at times 150 bytes for each connection.
+// without. Each test measures in a process of its own, whose malloc has no cache for each thread. The
+// contents of that cache count as taken, at times 150 bytes for each connection.
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/local.hpp>
