@@ -26,6 +26,7 @@ enum class role : unsigned char {
     awaits_writes, // ... until others have what was written on this connection
     reads_stream,  // ... if BLOCK is among the arguments; only then it is unfit
     pauses,        // what comes after it is answered late
+    tracks,        // the server tells of changed keys until the connection ends
 };
 
 /// Where a command that blocks says for how long; 0 is for ever there.
@@ -54,6 +55,8 @@ inline constexpr std::string_view no_arguments = "leave its arguments out";
 inline constexpr std::string_view other_program = "use a program that speaks to the server alone, such as redis-cli";
 inline constexpr std::string_view replication = "a client has no use for the stream of a replica";
 inline constexpr std::string_view cancel = "end the connection by cancel()";
+inline constexpr std::string_view tracking =
+    "use a redis::connection: async_receive() gives the invalidations, and the end of async_run() is theirs";
 
 } // namespace advice
 
@@ -79,6 +82,7 @@ inline constexpr command_info commands[] = {
      advice::own_connection},
     {"CLIENT PAUSE", role::pauses, fitness::shared, {}, confirmation::none, timeout::after_subcommand_ms},
     {"CLIENT REPLY", role::plain, fitness::never, "let replies come, and read them into redis::ignore"},
+    {"CLIENT TRACKING", role::tracks, fitness::shared}, // not for a client: nobody would get what it brings
     {"CLUSTER", role::container, fitness::shared},
     {"CLUSTER SYNCSLOTS", role::plain, fitness::never, advice::replication},
     {"DISCARD", role::closes, fitness::shared},

@@ -108,10 +108,10 @@ public:
     /// Before it is used: its watch hears when it is left alone, and nobody receives its pushes.
     void serves_alone() noexcept {
         tells_when_alone_ = true;
-        takes_subscriptions_ = false;
+        shows_pushes_ = false;
     }
     /// Before it is used: only those of the client's subscriptions have somebody to take what they bring.
-    void takes_subscriptions_of_client_only() noexcept { takes_subscriptions_ = false; }
+    void takes_subscriptions_of_client_only() noexcept { shows_pushes_ = false; }
     /// Before it is used: it is for subscriptions alone. With RESP2 arrays bring their messages, and confirm them.
     void carries_topics() noexcept {
         tells_when_alone_ = true;
@@ -430,7 +430,7 @@ private:
     std::uint8_t repeats_ = 0;
     bool refuses_ = false; // nobody will connect
     bool tells_when_alone_ = false;
-    bool takes_subscriptions_ = true;
+    bool shows_pushes_ = true;
     bool carries_topics_ = false;
     use use_;
 

@@ -27,13 +27,15 @@ error_code connection_core::admit(exec_op const& o, bool is_ready) noexcept {
         return error::refused_command;
     if (o.request->has_subscriptions() && !admits_subscriptions(*o.request))
         return error::refused_command;
+    if (o.request->tracks() && !shows_pushes_) // Nobody would hear of a changed key, nor of the end.
+        return error::refused_command;
     if ((cfg_.cancel_if_not_connected || refuses_) && !is_ready)
         return error::not_connected;
     return {};
 }
 
 bool connection_core::admits_subscriptions(request const& r) const noexcept {
-    if (!takes_subscriptions_ && !r.is_of_subscription())
+    if (!shows_pushes_ && !r.is_of_subscription())
         return false;
     return !lacks_pushes_for(r) || taker_;
 }

@@ -78,7 +78,7 @@ void request::clear() noexcept {
     instead_ = {};
     fitness_ = is_apart_ ? fitness::alone : fitness::shared;
     transaction_ = impl::transaction::as_it_was;
-    has_effects_ = pauses_ = changes_session_ = is_of_subscription_ = false;
+    has_effects_ = pauses_ = tracks_ = changes_session_ = is_of_subscription_ = false;
     late_ms_ = 0;
     precedes_at_ = value_at_ = 0;
     value_bytes_ = 0;
@@ -170,6 +170,7 @@ void request::note_effects(impl::command_info const& known, impl::arguments_of a
         late_ms = wait_of(known.wait, arguments);
         has_effects_ = pauses_ = true;
         break;
+    case impl::role::tracks: tracks_ = true; break;
     case impl::role::plain:
     case impl::role::container: break;
     }

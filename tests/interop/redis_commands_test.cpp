@@ -105,7 +105,6 @@ constexpr std::string_view harmless[] = {
     "CLIENT PAUSE",    // all connections of the server
     "CLIENT SETINFO",  // what CLIENT LIST shows
     "CLIENT SETNAME",  // likewise
-    "CLIENT TRACKING", // invalidations are pushes, which async_receive gets
     "CLIENT TRACKINGINFO",
     "CLIENT UNBLOCK",
     "CLIENT UNPAUSE",

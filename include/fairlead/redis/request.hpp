@@ -168,6 +168,8 @@ public:
     bool changes_session() const noexcept { return changes_session_; }
     /// For the library: the replies to what comes after it may be as late.
     bool pauses() const noexcept { return pauses_; }
+    /// For the library: it asks for invalidations, which come as pushes until the connection ends.
+    bool tracks() const noexcept { return tracks_; }
     /// For the library: what of it passes in pieces.
     impl::piecewise pieces() const noexcept { return pieces_; }
     /// For the library: where in the payload the bytes of such an argument belong, and how many they are.
@@ -207,6 +209,7 @@ private:
     impl::transaction transaction_ = impl::transaction::as_it_was;
     bool has_effects_ = false;
     bool pauses_ = false;
+    bool tracks_ = false;
     bool is_apart_ = false;
     bool changes_session_ = false;
     bool is_of_subscription_ = false;
