@@ -5,7 +5,9 @@
 
 #include <fairlead/redis/unexpected_error.hpp>
 #include <fairlead/redis/value_stream.hpp>
+#include <fairlead/token/use_future.hpp>
 
+#include <future>
 #include <string>
 #include <string_view>
 
@@ -89,6 +91,32 @@ TEST(RedisUnexpectedError, RefusalsAndCancellationsArePlain) {
             auto waiting = catch_of(s.db);
             auto const cancelled = co_await std::move(waiting);
             EXPECT_FALSE(cancelled.is_unexpected) << cancelled.what;
+        });
+}
+
+TEST(RedisUnexpectedError, ARefusalThroughAFutureHasTheWordsOfTheServer) {
+    play_typed(
+        [](hand& h, int) -> awaitable<void> {
+            auto greeting = h.greet();
+            co_await std::move(greeting);
+            auto reading = h.skip(1);
+            co_await std::move(reading);
+            auto refusing = h.send("-WRONGTYPE it is a list\r\n");
+            co_await std::move(refusing);
+            auto draining = h.skip(10);
+            co_await std::move(draining);
+        },
+        [](typed_scene& s) -> awaitable<void> {
+            auto result = s.db.incr("n")(use_future);
+            auto waiting = s.until([&] { return result.wait_for(0s) == std::future_status::ready; });
+            co_await std::move(waiting);
+            try {
+                result.get();
+                ADD_FAILURE() << "it was not refused";
+            } catch (system_error const& e) {
+                EXPECT_EQ(e.code(), redis::error::wrong_type);
+                EXPECT_TRUE(std::string_view(e.what()).starts_with("redis INCR: WRONGTYPE it is a list: ")) << e.what();
+            }
         });
 }
 

@@ -297,10 +297,10 @@ private:
             loop* const l = op.functions_->home(op.storage_);
             return l ? any_io_executor(loop_executor(l)) : any_io_executor();
         }
-        values block() {
+        values block(std::exception_ptr* why = nullptr) {
             if (op.functions_->block)
                 return op.functions_->block(op.storage_);
-            return impl::operation::wait_for<values>(std::move(*this));
+            return impl::operation::wait_for<values>(std::move(*this), why);
         }
     };
 

@@ -4,9 +4,11 @@
 
 #include <fairlead/base/taken_from.hpp>
 #include <fairlead/operation/erased_associations.hpp>
+#include <fairlead/operation/give_exception.hpp>
 #include <fairlead/operation/initiate.hpp>
 
 #include <cstddef>
+#include <exception>
 #include <utility>
 
 namespace fairlead::impl::operation {
@@ -20,8 +22,9 @@ template <class... Args> struct erased_handler_functions {
     /// As complete, for callers that run where the handler wants to be run.
     void (*invoke)(void* handler, void* block, std::size_t bytes, std::tuple<Args...>&& values);
     void (*abandon)(void* handler, void* block, std::size_t bytes);
-    loop* (*foreign_loop)(void* handler, loop* operation) noexcept; ///< the handler's own loop if it is another
-    cancellation_slot (*slot)(void* handler) noexcept;              ///< null: it has none
+    loop* (*foreign_loop)(void* handler, loop* operation) noexcept;     ///< the handler's own loop if it is another
+    cancellation_slot (*slot)(void* handler) noexcept;                  ///< null: it has none
+    void (*take_exception)(void* handler, std::exception_ptr) noexcept; ///< null: it throws nothing
 };
 
 inline loop* no_foreign_loop(void*, loop*) noexcept { return nullptr; }
@@ -73,6 +76,14 @@ template <class Handler, class... Args> struct erased_handler_table {
             f = &slot;
         return f;
     }
+    static constexpr auto take_exception_function() {
+        void (*f)(void*, std::exception_ptr) noexcept = nullptr;
+        if constexpr (can_take_exception<Handler>())
+            f = [](void* handler, std::exception_ptr why) noexcept {
+                give_exception(in(handler), [&] { std::rethrow_exception(std::move(why)); });
+            };
+        return f;
+    }
     static constexpr erased_handler_functions<Args...> functions{sizeof(Handler),
                                                                  &association_table<Handler>::functions,
                                                                  &move,
@@ -80,13 +91,17 @@ template <class Handler, class... Args> struct erased_handler_table {
                                                                  &invoke,
                                                                  &abandon,
                                                                  foreign_loop_function(),
-                                                                 slot_function()};
+                                                                 slot_function(),
+                                                                 take_exception_function()};
 };
 
 /// A handler of unknown type, borrowed until it is moved.
 template <class... Args> struct handler_ref {
     void* handler;
     erased_handler_functions<Args...> const* functions;
+
+    bool throws_errors() const noexcept { return functions->take_exception; }
+    void take_exception(std::exception_ptr why) const noexcept { functions->take_exception(handler, std::move(why)); }
 };
 
 /// As expect_slot_is_heard(), for a handler that only its table knows.
@@ -122,6 +137,8 @@ template <class Init, class... Args> struct erased_op : Init::record {
             functions->abandon(handler, self, bytes);
         } else {
             auto values = Init::take(*self);
+            auto const described = handler_ref<Args...>{handler, functions};
+            tell_failure<Init>(described, *self, values);
             self->~erased_op();
             functions->complete(handler, self, bytes, std::move(values));
         }
@@ -160,6 +177,9 @@ public:
     cancellation_slot_type get_cancellation_slot() const noexcept {
         return block_ && functions_->slot ? functions_->slot(block_) : cancellation_slot();
     }
+
+    bool throws_errors() const noexcept { return block_ && functions_->take_exception; }
+    void take_exception(std::exception_ptr why) noexcept { functions_->take_exception(block_, std::move(why)); }
 
     bool empty() const noexcept { return !block_; }
     void swap(boxed_handler& other) noexcept {

@@ -3,6 +3,7 @@
 
 #include <fairlead/operation/async_result.hpp>
 #include <fairlead/operation/completion.hpp>
+#include <fairlead/operation/give_exception.hpp>
 #include <fairlead/operation/initiation_storage.hpp>
 #include <fairlead/operation/operation_slot.hpp>
 
@@ -90,6 +91,7 @@ template <class Init, class Handler> struct handler_op : Init::record {
         }
         [[maybe_unused]] handler_work<Handler> kept(std::move(self->work)); // until the handler has run
         auto values = Init::take(*self);
+        tell_failure<Init>(h, *self, values);
         self->give_back(h);
         dispatch_values(h, std::move(values));
     }
@@ -136,6 +138,7 @@ template <class Derived> struct primitive {
                 std::decay_t<Handler> h(std::move(o->handler));
                 [[maybe_unused]] handler_work<std::decay_t<Handler>> kept(std::move(o->work));
                 auto values = Derived::take(*o);
+                tell_failure<Derived>(h, *o, values);
                 o->give_back(h);
                 complete_immediately(loop_executor(self.home()), std::move(h), std::move(values));
                 return;

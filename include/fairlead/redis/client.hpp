@@ -47,7 +47,11 @@ FAIRLEAD_EXPORT awaitable<error_code> run_of(client_core& c, std::shared_ptr<giv
 
 template <class Handler> struct client_run_handler {
     Handler handler;
+    std::shared_ptr<giving_up> outcome;
     void operator()(std::exception_ptr const& e, error_code ec) {
+        if (ec)
+            fairlead::impl::operation::give_exception(
+                handler, [&] { fairlead::impl::base::throw_error_now(ec, describe_failed(*outcome).c_str()); });
         // The coroutine throws nothing but what its context's end does, and memory that was not there.
         std::move(handler)(e ? error_code(make_error_code(fairlead::error::no_memory)) : ec);
     }
@@ -64,9 +68,9 @@ struct client_run {
     any_io_executor get_executor() const { return executor_of(*core); }
     template <class Handler> void operator()(Handler&& handler) const {
         auto ex = get_associated_executor(handler, executor_of(*core));
-        co_spawn(
-            loop_executor_of(*core), run_of(*core, outcome),
-            bind_executor(std::move(ex), client_run_handler<std::decay_t<Handler>>{std::forward<Handler>(handler)}));
+        co_spawn(loop_executor_of(*core), run_of(*core, outcome),
+                 bind_executor(std::move(ex),
+                               client_run_handler<std::decay_t<Handler>>{std::forward<Handler>(handler), outcome}));
     }
 };
 

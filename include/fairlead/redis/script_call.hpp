@@ -36,6 +36,8 @@ template <class Result> awaitable<Result> call_script(hold<connection_core> c, s
 template <class Handler> struct script_handler {
     Handler handler;
     template <class Result> void operator()(std::exception_ptr const& e, Result value) {
+        if (e)
+            fairlead::impl::operation::give_exception(handler, [&e] { std::rethrow_exception(e); });
         std::move(handler)(e ? code_of(e) : error_code(), std::move(value));
     }
 };

@@ -26,6 +26,12 @@ template <class Command> struct call_state {
     typename Command::response_type response;
 
     explicit call_state(Command&& c) : command(std::move(c)), response(command.response()) {}
+    std::string describe(exec_op const& o) const {
+        if constexpr (requires { response.refusal(); })
+            return described(o, response.refusal());
+        else
+            return describe_failed(o);
+    }
 };
 
 template <class T> struct discard_recycled {
@@ -51,6 +57,8 @@ template <class Command, class Handler> struct call_handler {
         state.reset(); // Memory is free before the handler is called.
         std::move(handler)(ec, std::move(value));
     }
+    Handler& get() noexcept { return handler; }
+    std::string describe(exec_op const& o) const { return state->describe(o); }
 };
 
 /// As execute, for a command that it keeps.
@@ -77,12 +85,7 @@ template <class Command> struct typed_call : fairlead::impl::operation::primitiv
     std::tuple<error_code, typename Command::result_type> take_here(record& o) const {
         return {o.error(), std::move(state.response).value()};
     }
-    std::string describe(record const& o) const {
-        if constexpr (requires { state.response.refusal(); })
-            return described(o, state.response.refusal());
-        else
-            return describe_failed(o);
-    }
+    std::string describe(record const& o) const { return state.describe(o); }
 
     template <class Handler> void operator()(Handler&& handler) const {
         auto kept = make_recycled(std::move(state));

@@ -9,9 +9,9 @@
 
 namespace fairlead::redis {
 
-/// Thrown by an await or a `block` whose connection has ended, other than by cancel(). It is that of async_exec(), a
-/// typed command, a script or a value in pieces. So do those of async_run(): of a connection at its end, of a client
-/// that gives up. what() is short. The events are for a log:
+/// Thrown by an await, a `block` or a future of `use_future` whose connection has ended, other than by cancel(). It is
+/// that of async_exec(), a typed command, a script or a value in pieces. So do those of async_run(): of a connection at
+/// its end, of a client that gives up. what() is short. The events are for a log:
 ///
 ///     catch (redis::unexpected_error const& e) {
 ///         log(e.what(), e.recent_events());

@@ -6,6 +6,7 @@
 #include <fairlead/operation/wait_for.hpp>
 
 #include <concepts>
+#include <exception>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -85,6 +86,23 @@ template <class Values, class Init> auto block_on(Init const& init) {
     return operation::unwrap(values(), failed_primitive<Init>{init, op});
 }
 
+/// Returns what perform(why) returns, or throws the exception that the operation has given to it.
+template <class Perform> auto rethrown(Perform&& perform) {
+    std::exception_ptr why;
+    auto values = perform(&why);
+    if (why)
+        std::rethrow_exception(std::move(why));
+    return values;
+}
+
+/// The operation of an async_op may be one that has to be started.
+template <class Values, class Init> Values perform_or_throw(Init& i) {
+    if constexpr (requires(std::exception_ptr* why) { i.block(why); })
+        return rethrown([&i](std::exception_ptr* why) { return i.block(why); });
+    else
+        return operation::perform_blocking<Values>(i);
+}
+
 template <class Signature, class Initiation> operation::values_of<Signature> perform(Initiation&& initiation) {
     using init = std::decay_t<Initiation>;
     if constexpr (operation::can_block<init, operation::values_of<Signature>>) {
@@ -105,14 +123,17 @@ public:
         impl::token::refuse_inside_loop();
         if constexpr (impl::operation::can_block<init, values>) {
             init i(std::forward<Initiation>(initiation));
-            return impl::operation::unwrap(impl::operation::perform_blocking<values>(i),
+            return impl::operation::unwrap(impl::token::perform_or_throw<values>(i),
                                            impl::token::blocking_call<init>{i});
         } else if constexpr (impl::token::described_by_op<init>) {
             init const i(std::forward<Initiation>(initiation));
             return impl::token::block_on<values>(i);
         } else { // It is gone when it has failed.
             auto const name = impl::operation::describe_call(initiation, "block");
-            return impl::operation::unwrap(impl::operation::wait_for<values>(std::forward<Initiation>(initiation)),
+            return impl::operation::unwrap(impl::token::rethrown([&](std::exception_ptr* why) {
+                                               return impl::operation::wait_for<values>(
+                                                   std::forward<Initiation>(initiation), why);
+                                           }),
                                            impl::operation::named_call{name});
         }
     }

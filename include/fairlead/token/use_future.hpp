@@ -98,16 +98,21 @@ template <class Allocator, class... Args> struct future_handler : future_memory<
     using value_type = decltype(impl::operation::unwrap(std::declval<std::tuple<Args...>>()));
     std::promise<value_type> promise;
     std::string name = "use_future"; ///< of the operation, for the error that is thrown
+    std::exception_ptr failure;      ///< in its place
 
     explicit future_handler(use_future_t<Allocator> const& t) : future_handler(t.get_allocator()) {}
     explicit future_handler(Allocator const& a)
         : future_memory<Allocator>(a),
           promise(this->template make_promise<value_type>()) {}
     void operator()(Args... args) {
+        if (failure)
+            return promise.set_exception(std::move(failure));
         fulfil(promise, [&] {
             return impl::operation::unwrap(std::tuple<Args...>(std::move(args)...), impl::operation::named_call{name});
         });
     }
+    static bool throws_errors() noexcept { return true; }
+    void take_exception(std::exception_ptr why) noexcept { failure = std::move(why); }
 };
 
 } // namespace detail

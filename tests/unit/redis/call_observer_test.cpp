@@ -2,9 +2,11 @@
 #include <redis/call_observer.hpp>
 
 #include <fairlead/coro/spawn.hpp>
+#include <fairlead/exec/strand.hpp>
 #include <fairlead/exec/thread_pool.hpp>
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/acceptor.hpp>
+#include <fairlead/net/cancel_after.hpp>
 #include <fairlead/net/ip.hpp>
 #include <fairlead/net/stream_socket.hpp>
 #include <fairlead/net/timer.hpp>
@@ -16,6 +18,7 @@
 #include <fairlead/stream/write.hpp>
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/block.hpp>
+#include <fairlead/token/use_future.hpp>
 
 #include <gtest/gtest.h>
 
@@ -23,6 +26,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -410,11 +414,10 @@ TEST(RedisRecentEvents, ConnectionThatIsLostTellsWhatCameBefore) {
     EXPECT_NE(s.client.recent_events().find("ended: "), std::string::npos);
 }
 
-// ---- the exception of a call that blocks its thread
+// ---- the exception of a call that ended with its connection, in other threads
 
-/// The events in the exception of a blocking call; empty: it threw another one, or none.
-
-std::string events_of_blocking(std::function<void()> const& call) {
+/// The events in the exception of `call`; empty: it threw another one, or none.
+std::string events_of(std::function<void()> const& call) {
     try {
         call();
     } catch (redis::unexpected_error const& e) {
@@ -426,12 +429,26 @@ std::string events_of_blocking(std::function<void()> const& call) {
     return {};
 }
 
-TEST(RedisUnexpectedError, CallsThatBlockTheirThreadHaveTheEvents) {
-    io_context context(1);
-    ip::tcp::acceptor acceptor(context, {ip::address_v4::loopback(), 0});
-    auto const port = std::to_string(acceptor.local_endpoint().port());
-    // Each connection ends behind the first command after its greeting.
-    auto accept = [](ip::tcp::acceptor& from) -> awaitable<void> {
+/// Each connection of its server ends behind the first command after the greeting.
+class RedisUnexpectedError : public testing::Test {
+protected:
+    using calls = std::initializer_list<std::function<void()>>;
+
+    void expect_events_of(calls all) {
+        for (auto const& each : all)
+            EXPECT_NE(events_of(each).find("ended: "), std::string::npos) << &each - all.begin();
+    }
+    void SetUp() override {
+        incr_.push("INCR", "n");
+        co_spawn(context_, accept(acceptor_), detached);
+        db_.async_run([](error_code) {});
+        serving_ = std::thread([this] { context_.run(); });
+    }
+    void TearDown() override {
+        context_.stop();
+        serving_.join();
+    }
+    static awaitable<void> accept(ip::tcp::acceptor& from) {
         for (;;) {
             auto accepting = from.async_accept();
             auto socket = co_await std::move(accepting);
@@ -444,31 +461,61 @@ TEST(RedisUnexpectedError, CallsThatBlockTheirThreadHaveTheEvents) {
             auto command = socket.async_read_some(buffer(bytes));
             co_await std::move(command);
         }
-    };
-    co_spawn(context, accept(acceptor), detached);
-    std::string const address = "127.0.0.1:" + port;
-    redis::client db(context, {.address = address}, {.pause_min = 1ms, .pause_max = 2ms, .repeats_max = 0});
-    redis::client gives_up(context, {.address = "127.0.0.1:1"}, {.attempts_max = 1});
-    redis::connection fails(context);
-    db.async_run([](error_code) {});
-    std::thread serving([&] { context.run(); });
-    redis::request incr;
-    incr.push("INCR", "n");
-    redis::script const take("return 1");
-    std::function<void()> const calls[] = {
-        [&] { db.async_exec(incr, redis::ignore, block); },
-        [&] { db.async_exec(redis::cmd::incr("n"), block); },
-        [&] { db.async_exec(redis::cmd::eval<long>(take, "k"), block); },
-        [&] { gives_up.async_run(block); },
-        [&] { fails.async_run({.address = "127.0.0.1:1"}, block); },
-    };
-    for (auto const& each : calls)
-        EXPECT_NE(events_of_blocking(each).find("ended: "), std::string::npos) << &each - calls;
+    }
+    static awaitable<void> increment(redis::client& db) {
+        auto incrementing = db.incr("n");
+        co_await std::move(incrementing);
+    }
+
+    io_context context_{1};
+    ip::tcp::acceptor acceptor_{context_, {ip::address_v4::loopback(), 0}};
+    std::string const address_ = "127.0.0.1:" + std::to_string(acceptor_.local_endpoint().port());
+    redis::client db_{context_, {.address = address_}, {.pause_min = 1ms, .pause_max = 2ms, .repeats_max = 0}};
+    redis::client gives_up_{context_, {.address = "127.0.0.1:1"}, {.attempts_max = 1}};
+    redis::connection fails_{context_};
+    redis::request incr_;
+    redis::script const script_{"return 1"};
+    std::thread serving_;
+};
+
+TEST_F(RedisUnexpectedError, CallsThatBlockTheirThreadHaveTheEvents) {
+    expect_events_of({
+        [&] { db_.async_exec(incr_, redis::ignore, block); },
+        [&] { db_.async_exec(redis::cmd::incr("n"), block); },
+        [&] { db_.async_exec(redis::cmd::eval<long>(script_, "k"), block); },
+        [&] { db_.async_exec(incr_, redis::ignore, deferred)(block); },
+        [&] { db_.incr("n")(block); },
+        [&] { db_.within(1h).incr("n")(block); },
+        [&] { gives_up_.async_run(block); },
+        [&] { fails_.async_run({.address = "127.0.0.1:1"}, block); },
+    });
     error_code ec;
-    db.async_exec(redis::cmd::incr("n"), block[ec]);
+    db_.async_exec(redis::cmd::incr("n"), block[ec]);
     EXPECT_EQ(ec, redis::error::maybe_executed);
-    context.stop();
-    serving.join();
+    db_.incr("n")(block[ec]);
+    EXPECT_EQ(ec, redis::error::maybe_executed);
+}
+
+TEST_F(RedisUnexpectedError, FuturesHaveTheEvents) {
+    expect_events_of({
+        [&] { db_.async_exec(incr_, redis::ignore, use_future).get(); },
+        [&] { db_.async_exec(redis::cmd::incr("n"), use_future).get(); },
+        [&] { db_.async_exec(redis::cmd::eval<long>(script_, "k"), use_future).get(); },
+        [&] { db_.incr("n")(use_future).get(); },
+        [&] { db_.async_exec(incr_, redis::ignore, bind_executor(context_, use_future)).get(); },
+        [&] { db_.async_exec(incr_, redis::ignore, cancel_after(1h, use_future)).get(); },
+        [&] { gives_up_.async_run(use_future).get(); },
+        [&] { fails_.async_run({.address = "127.0.0.1:1"}, use_future).get(); },
+    });
+}
+
+TEST_F(RedisUnexpectedError, CoroutinesOnOtherExecutorsHaveTheEvents) {
+    thread_pool pool(1);
+    expect_events_of({
+        [&] { co_spawn(pool, increment(db_), use_future).get(); },
+        [&] { co_spawn(make_strand(pool), increment(db_), use_future).get(); },
+        [&] { co_spawn(make_strand(context_), increment(db_), use_future).get(); },
+    });
 }
 
 } // namespace
