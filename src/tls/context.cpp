@@ -89,6 +89,32 @@ template <class F> error_code identity_of(SSL_CTX* c, F f) {
     impl::forget_sessions(c);
     return result_of(f);
 }
+/// A certificate and its key are told apart here, where they are set, and not in a handshake.
+bool fits(SSL_CTX* c) noexcept { return !SSL_CTX_get0_certificate(c) || SSL_CTX_check_private_key(c) == 1; }
+bool is_mismatch() noexcept {
+    ERR_raise(ERR_LIB_X509, X509_R_KEY_VALUES_MISMATCH);
+    return false;
+}
+/// use() sets a certificate. OpenSSL drops a key that was there first and belongs to another one.
+template <class Use> bool certificate_by(SSL_CTX* c, Use use) {
+    bool const has_key_alone = SSL_CTX_get0_privatekey(c) && !SSL_CTX_get0_certificate(c);
+    return use() && (!has_key_alone || SSL_CTX_get0_privatekey(c) || is_mismatch());
+}
+/// use() sets a key. OpenSSL keeps one of another kind than the certificate beside that.
+template <class Use> bool key_by(SSL_CTX* c, Use use) {
+    bool const has_certificate_alone = SSL_CTX_get0_certificate(c) && !SSL_CTX_get0_privatekey(c);
+    if (!use())
+        return false;
+    if (has_certificate_alone && !SSL_CTX_get0_certificate(c))
+        return is_mismatch();
+    return fits(c);
+}
+template <class F> error_code certificate_of(SSL_CTX* c, F f) {
+    return identity_of(c, [&] { return certificate_by(c, f); });
+}
+template <class F> error_code key_of(SSL_CTX* c, F f) {
+    return identity_of(c, [&] { return key_by(c, f); });
+}
 bio_ptr over(const_buffer const& b) noexcept {
     return bio_ptr(b.size() <= INT_MAX ? BIO_new_mem_buf(b.data(), static_cast<int>(b.size())) : nullptr);
 }
@@ -100,8 +126,6 @@ bool is_end_of_pem() noexcept {
 int number_of(context_base::file_format f) noexcept {
     return f == context_base::asn1 ? SSL_FILETYPE_ASN1 : SSL_FILETYPE_PEM;
 }
-/// A certificate and its key are told apart here, where they are set, and not in a handshake.
-bool fits(SSL_CTX* c) noexcept { return !SSL_CTX_get0_certificate(c) || SSL_CTX_check_private_key(c) == 1; }
 bool use_parameters(SSL_CTX* c, bio_ptr const& from) noexcept {
     key_ptr parameters(from ? PEM_read_bio_Parameters(from.get(), nullptr) : nullptr);
     if (!parameters || SSL_CTX_set0_tmp_dh_pkey(c, parameters.get()) != 1)
@@ -227,10 +251,10 @@ error_code context::set_default_verify_paths(error_code& ec) {
 }
 
 error_code context::use_certificate_chain_file(std::string const& file, error_code& ec) {
-    return ec = identity_of(handle_, [&] { return SSL_CTX_use_certificate_chain_file(handle_, file.c_str()) == 1; });
+    return ec = certificate_of(handle_, [&] { return SSL_CTX_use_certificate_chain_file(handle_, file.c_str()) == 1; });
 }
 error_code context::use_certificate_chain(const_buffer const& text, error_code& ec) {
-    return ec = identity_of(handle_, [&] {
+    return ec = certificate_of(handle_, [&] {
                auto const from = over(text);
                if (!from)
                    return false;
@@ -247,11 +271,11 @@ error_code context::use_certificate_chain(const_buffer const& text, error_code& 
            });
 }
 error_code context::use_certificate_file(std::string const& file, file_format f, error_code& ec) {
-    return ec = identity_of(handle_,
-                            [&] { return SSL_CTX_use_certificate_file(handle_, file.c_str(), number_of(f)) == 1; });
+    return ec = certificate_of(handle_,
+                               [&] { return SSL_CTX_use_certificate_file(handle_, file.c_str(), number_of(f)) == 1; });
 }
 error_code context::use_certificate(const_buffer const& bytes, file_format f, error_code& ec) {
-    return ec = identity_of(handle_, [&] {
+    return ec = certificate_of(handle_, [&] {
                auto const from = over(bytes);
                if (!from)
                    return false;
@@ -261,12 +285,10 @@ error_code context::use_certificate(const_buffer const& bytes, file_format f, er
            });
 }
 error_code context::use_private_key_file(std::string const& file, file_format f, error_code& ec) {
-    return ec = identity_of(handle_, [&] {
-               return SSL_CTX_use_PrivateKey_file(handle_, file.c_str(), number_of(f)) == 1 && fits(handle_);
-           });
+    return ec = key_of(handle_, [&] { return SSL_CTX_use_PrivateKey_file(handle_, file.c_str(), number_of(f)) == 1; });
 }
 error_code context::use_private_key(const_buffer const& bytes, file_format f, error_code& ec) {
-    return ec = identity_of(handle_, [&] {
+    return ec = key_of(handle_, [&] {
                auto const from = over(bytes);
                if (!from)
                    return false;
@@ -274,7 +296,7 @@ error_code context::use_private_key(const_buffer const& bytes, file_format f, er
                                          : PEM_read_bio_PrivateKey(from.get(), nullptr,
                                                                    SSL_CTX_get_default_passwd_cb(handle_),
                                                                    SSL_CTX_get_default_passwd_cb_userdata(handle_)));
-               return k && SSL_CTX_use_PrivateKey(handle_, k.get()) == 1 && fits(handle_);
+               return k && SSL_CTX_use_PrivateKey(handle_, k.get()) == 1;
            });
 }
 error_code context::use_pkcs12_file(std::string const& file, error_code& ec) {

@@ -1,7 +1,7 @@
 #include <tls/engine.hpp>
+#include <tls/peer_name.hpp>
 #include <tls/settings.hpp>
 
-#include <fairlead/net/ip.hpp>
 #include <fairlead/tls/error.hpp>
 
 #include <algorithm>
@@ -186,23 +186,25 @@ BIO* engine::find_bio() noexcept {
     return own;
 }
 
-error_code engine::set_host_name(std::string const& name) noexcept {
-    if (name.empty() || name.size() > 255 || name.find('\0') != std::string::npos)
+error_code engine::set_host_name(std::string const& name) noexcept try {
+    auto const wanted = peer_name_of(name);
+    if (wanted.text.empty())
         return fairlead::error::invalid_argument;
     forget_errors();
     auto* const expected = SSL_get0_param(ssl_);
     X509_VERIFY_PARAM_set1_ip(expected, nullptr, 0); // of another call
     X509_VERIFY_PARAM_set1_host(expected, nullptr, 0);
     SSL_set_tlsext_host_name(ssl_, nullptr);
-    error_code no_address;
-    ip::make_address(name, no_address);
-    if (!no_address) // Certificates name addresses in a field of their own, and nobody sends one as a name.
-        return X509_VERIFY_PARAM_set1_ip_asc(expected, name.c_str()) == 1 ? error_code() : last_error();
-    X509_VERIFY_PARAM_set_hostflags(expected, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-    if (X509_VERIFY_PARAM_set1_host(expected, name.c_str(), name.size()) != 1 ||
-        SSL_set_tlsext_host_name(ssl_, name.c_str()) != 1)
+    auto const& text = wanted.text;
+    if (wanted.is_address) // Certificates name addresses in a field of their own, and nobody sends one as a name.
+        return X509_VERIFY_PARAM_set1_ip_asc(expected, text.c_str()) == 1 ? error_code() : last_error();
+    X509_VERIFY_PARAM_set_hostflags(expected, name_flags);
+    if (X509_VERIFY_PARAM_set1_host(expected, text.c_str(), text.size()) != 1 ||
+        SSL_set_tlsext_host_name(ssl_, text.c_str()) != 1)
         return last_error();
     return {};
+} catch (std::bad_alloc const&) {
+    return fairlead::error::no_memory;
 }
 
 bool engine::knows_whom_to_expect() const noexcept {

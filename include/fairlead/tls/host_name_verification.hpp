@@ -9,8 +9,8 @@
 
 namespace fairlead::ssl {
 
-/// A callback that accepts a certificate only if it is verified and made out to `host`. That is a name, with wildcards
-/// as in RFC 6125, or a textual address.
+/// A callback that accepts a certificate only if it is verified and made out to `host`. That is a name, which a
+/// certificate may have with a wildcard (RFC 9525), or a textual address.
 class host_name_verification {
 public:
     using result_type = bool;

@@ -91,10 +91,11 @@ public:
     lowest_layer_type& lowest_layer() noexcept { return lowest(next_layer_); }
     lowest_layer_type const& lowest_layer() const noexcept { return lowest(next_layer_); }
 
-    /// Whom a client wants to talk to: a host name, or a textual address. It is sent to the server (SNI), unless it is
-    /// an address, and the server's certificate has to be made out to it. Before the handshake.
-    /// Errors     error::invalid_argument   the name is empty, too long, or has a NUL
-    /// Source     RFC 6066 section 3; RFC 6125
+    /// Whom a client wants to talk to: a host name, or a textual address, also in brackets and with a zone. It is sent
+    /// to the server (SNI), unless it is an address, and the server's certificate has to be made out to it. A dot at
+    /// the end of a name counts for nothing. Before the handshake.
+    /// Errors     error::invalid_argument   it is neither: empty, too long, with a wildcard, a port or a first dot
+    /// Source     RFC 6066 section 3; RFC 9525
     void set_host_name(std::string const& name) {
         fairlead::impl::base::throw_error(core_.set_host_name(name), "set_host_name");
     }

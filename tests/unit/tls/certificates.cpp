@@ -44,7 +44,7 @@ void extend(X509* c, X509* issuer, int what, std::string const& value) {
 
 identity make_identity(std::string_view name, certificate_terms const& terms, identity const* by) {
     static long serial = 1;
-    key_part const key = need(key_part(EVP_EC_gen("P-256")));
+    key_part const key = need(key_part(terms.is_rsa ? EVP_RSA_gen(2048) : EVP_EC_gen("P-256")));
     certificate_part const c = need(certificate_part(X509_new()));
     X509_set_version(c.get(), 2);
     ASN1_INTEGER_set(X509_get_serialNumber(c.get()), ++serial);

@@ -22,6 +22,7 @@ struct certificate_terms {
     long begins = -3600;                                                ///< seconds from now
     long ends = 3600;
     bool is_authority = false;
+    bool is_rsa = false;
     std::string purposes = {}; ///< as openssl.cnf has them; empty: any
     std::string features = {}; ///< of TLS, which its server promises to have, as openssl.cnf has them
 };

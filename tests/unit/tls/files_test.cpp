@@ -120,4 +120,32 @@ TEST_F(TlsFiles, ALogThatCannotBeWrittenIsAnError) {
     EXPECT_THROW(c.set_key_log_file("/"), system_error);
 }
 
+TEST(TlsIdentity, AKeyOfAnotherCertificateIsAnErrorInEitherOrder) {
+    auto const other = make_identity("other.test"), of_rsa = make_identity("other.test", {.is_rsa = true});
+    for (auto const* const wrong : {&other, &of_rsa}) {
+        error_code ec;
+        ssl::context certificate_first(ssl::context::tls_server);
+        certificate_first.use_certificate_chain(buffer(server().certificate));
+        certificate_first.use_private_key(buffer(wrong->key), ssl::context::pem, ec);
+        EXPECT_TRUE(ec) << "every handshake would end with no shared cipher";
+        ssl::context key_first(ssl::context::tls_server);
+        key_first.use_private_key(buffer(wrong->key), ssl::context::pem, ec);
+        EXPECT_FALSE(ec) << ec.message();
+        key_first.use_certificate_chain(buffer(server().certificate), ec);
+        EXPECT_TRUE(ec) << "every handshake would end with no shared cipher";
+        key_first.use_private_key(buffer(wrong->key), ssl::context::pem, ec);
+        EXPECT_TRUE(ec);
+    }
+}
+
+TEST(TlsIdentity, ACertificateAndItsKeyComeInEitherOrderAndAreReplaced) {
+    auto const other = make_identity("other.test"), of_rsa = make_identity("other.test", {.is_rsa = true});
+    ssl::context c(ssl::context::tls_server);
+    c.use_private_key(buffer(other.key), ssl::context::pem);
+    c.use_certificate_chain(buffer(other.certificate));
+    for (auto const* const next : {&server(), &of_rsa, &other, &of_rsa})
+        use(c, *next);
+    EXPECT_EQ(SSL_CTX_check_private_key(c.native_handle()), 1);
+}
+
 } // namespace

@@ -120,6 +120,46 @@ TEST(Catalogue, L02_AddressIsVerifiedAndNotSent) {
     EXPECT_EQ(SSL_get_servername(p.server.native_handle(), TLSEXT_NAMETYPE_host_name), nullptr);
 }
 
+/// OpenSSL would take ".test" for every name below it.
+TEST(Catalogue, L02_NameThatIsNoHostIsRefused) {
+    io_context context;
+    tls_pair p(context);
+    for (char const* const name : {"", ".", ".test", ".server.test", "*.wild.test", "server.test:443", "[server.test]",
+                                   "[127.0.0.1]", "user@server.test", "server test"}) {
+        error_code ec;
+        EXPECT_EQ(p.client.set_host_name(name, ec), error::invalid_argument) << name;
+        EXPECT_EQ(
+            refused_because(server(),
+                            [name](tls_pair& q) { q.client.set_verify_callback(ssl::host_name_verification(name)); }),
+            because(X509_V_ERR_HOSTNAME_MISMATCH))
+            << name;
+    }
+    EXPECT_FALSE(refused_because(server(), [](tls_pair& q) { q.client.set_host_name("server.test."); }));
+    p.client.set_host_name("server.test.");
+    run_through(context, [&p]() -> awaitable<void> { co_await p.shake_hands(); });
+    EXPECT_STREQ(SSL_get_servername(p.server.native_handle(), TLSEXT_NAMETYPE_host_name), "server.test");
+}
+
+TEST(Catalogue, L02_AddressMayHaveBracketsAndAZone) {
+    auto const by_address = make_identity("x", {.names = "IP:::1"}, &authority());
+    for (char const* const name : {"::1", "[::1]", "::1%lo", "[::1%1]"}) {
+        EXPECT_FALSE(refused_because(by_address, [name](tls_pair& p) { p.client.set_host_name(name); })) << name;
+        EXPECT_EQ(refused_because(server(), [name](tls_pair& p) { p.client.set_host_name(name); }),
+                  because(X509_V_ERR_IP_ADDRESS_MISMATCH))
+            << name;
+    }
+}
+
+TEST(Catalogue, L02_SubjectIsNoName) {
+    auto const old = make_identity("server.test", {.names = "IP:10.0.0.1"}, &authority());
+    auto const by_name = [](tls_pair& p) { p.client.set_host_name("server.test"); };
+    auto const by_function = [](tls_pair& p) {
+        p.client.set_verify_callback(ssl::host_name_verification("server.test"));
+    };
+    EXPECT_EQ(refused_because(old, by_name), because(X509_V_ERR_HOSTNAME_MISMATCH));
+    EXPECT_EQ(refused_because(old, by_function), because(X509_V_ERR_HOSTNAME_MISMATCH));
+}
+
 TEST(Catalogue, L01_ClientBelievesNobodyUnlessItIsToldTo) {
     io_context context;
     ssl::context trusting_the_system(ssl::context::tls_client);
