@@ -27,6 +27,7 @@ enum class role : unsigned char {
     reads_stream,  // ... if BLOCK is among the arguments; only then it is unfit
     pauses,        // what comes after it is answered late
     tracks,        // the server tells of changed keys until the connection ends
+    marks,         // ... the connection, as long as it lives
 };
 
 /// Where a command that blocks says for how long; 0 is for ever there.
@@ -78,16 +79,21 @@ inline constexpr command_info commands[] = {
     {"CLIENT CAPA", role::plain, fitness::dedicated, // others would be redirected
      advice::own_connection},
     {"CLIENT IMPORT-SOURCE", role::plain, fitness::dedicated, advice::own_connection},
+    {"CLIENT NO-EVICT", role::marks, fitness::shared},
     {"CLIENT NO-TOUCH", role::plain, fitness::dedicated, // others' keys would count as unused
      advice::own_connection},
     {"CLIENT PAUSE", role::pauses, fitness::shared, {}, confirmation::none, timeout::after_subcommand_ms},
     {"CLIENT REPLY", role::plain, fitness::never, "let replies come, and read them into redis::ignore"},
+    {"CLIENT SETINFO", role::marks, fitness::shared},
+    {"CLIENT SETNAME", role::marks, fitness::shared},
     {"CLIENT TRACKING", role::tracks, fitness::shared}, // not for a client: nobody would get what it brings
     {"CLUSTER", role::container, fitness::shared},
     {"CLUSTER SYNCSLOTS", role::plain, fitness::never, advice::replication},
     {"DISCARD", role::closes, fitness::shared},
     {"EXEC", role::closes, fitness::shared},
-    {"HELLO", role::plain, fitness::never, // changes the protocol under the parser
+    {"FUNCTION", role::container, fitness::shared},
+    {"FUNCTION KILL", role::plain, fitness::alone, advice::alone}, // would wait for what it is to end
+    {"HELLO", role::plain, fitness::never,                         // changes the protocol under the parser
      "leave the greeting to the connection, which follows its config"},
     {"MONITOR", role::plain, fitness::never, advice::other_program}, // endless replies
     {"MULTI", role::opens, fitness::shared},
@@ -103,6 +109,7 @@ inline constexpr command_info commands[] = {
     {"SCRIPT", role::container, fitness::shared},
     {"SCRIPT DEBUG", role::plain, fitness::never, // the debugger answers whoever comes next
      advice::other_program},
+    {"SCRIPT KILL", role::plain, fitness::alone, advice::alone}, // as FUNCTION KILL
     {"SELECT", role::plain, fitness::dedicated, "set config::database, or use config::dedicated"},
     {"SHUTDOWN", role::blocks, fitness::dedicated, // waits for replicas; no answer if it succeeds
      advice::own_connection},

@@ -25,6 +25,7 @@ error_code connection_core::admit(exec_op const& o, bool is_ready) noexcept {
         return fairlead::error::operation_aborted;
     if (o.request->fit() != request::fitness::shared && !admits_unfit(*o.request)) [[unlikely]]
         return error::refused_command;
+    use_.changed = use_.changed || o.request->changes_session();
     if (o.request->has_subscriptions() && !admits_subscriptions(*o.request))
         return error::refused_command;
     if (o.request->tracks() && !shows_pushes_) // Nobody would hear of a changed key, nor of the end.
@@ -44,7 +45,6 @@ bool connection_core::admits_unfit(request const& r) noexcept {
     if (!cfg_.dedicated)
         return leaves_to_taker(r) && !r.has_subscriptions();
     use_.watched = use_.watched || r.fit() == request::fitness::dedicated;
-    use_.changed = use_.changed || r.changes_session();
     return r.fit() != request::fitness::never;
 }
 

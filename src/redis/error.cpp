@@ -23,11 +23,12 @@ char const* sentence(error e) noexcept {
                "program";
     case error::refused_command:
         return "A command is unfit for this connection, so nothing was sent: request::refused() names it and "
-               "request::instead() says what to write (nobody can subscribe where the server lacks RESP3)";
+               "request::instead(), or the exception of an await, says what to write";
     case error::too_many_requests:
         return "Too many requests are waiting, so this one was not sent: try later, or raise config::requests_max or "
                "config::queued_bytes_max";
-    case error::not_connected: return "There is no connection, so the request was not sent: call async_run";
+    case error::not_connected:
+        return "There is no connection, so the request was not sent: call async_run, or acquire another lease";
     case error::not_sent: return "The connection ended before the request was written: it may be sent again safely";
     case error::maybe_executed:
         return "The request was written but no reply came: it may or may not have been executed, so repeat it only if "

@@ -14,8 +14,10 @@ bool only_reads(request const& r) noexcept {
             known = facts_of(name, words.next());
         if (!known || !is_read_only(*known))
             return false;
-        while (words.left() != 0)
-            words.next();
+        // "$" is what comes from now on: a second time it would leave out what came since the first.
+        for (bool const is_of_stream = equals_capitals(name, "XREAD"); words.left() != 0;)
+            if (words.next() == "$" && is_of_stream)
+                return false;
         bytes = words.rest();
     }
     return true;

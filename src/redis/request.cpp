@@ -171,6 +171,7 @@ void request::note_effects(impl::command_info const& known, impl::arguments_of a
         has_effects_ = pauses_ = true;
         break;
     case impl::role::tracks: tracks_ = true; break;
+    case impl::role::marks: changes_session_ = true; break;
     case impl::role::plain:
     case impl::role::container: break;
     }

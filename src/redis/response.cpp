@@ -70,11 +70,10 @@ std::size_t generic_response::drop_older_half() noexcept {
 
 namespace impl {
 
-void throw_no_value(error why, std::string_view server_text) {
+void throw_no_value(error_code const& why, std::string_view server_text) {
     constexpr std::size_t shown_bytes_max = 256;
-    auto const what = make_error_code(why) == condition::refused_by_server
-                          ? resp3::printable(server_text, shown_bytes_max)
-                          : std::string("redis::result::value");
+    auto const what = why == condition::refused_by_server ? resp3::printable(server_text, shown_bytes_max)
+                                                          : std::string("redis::result::value");
     throw system_error(why, what);
 }
 

@@ -10,11 +10,14 @@
 
 #include <array>
 #include <chrono>
+#include <cstdio>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <unistd.h>
 
 namespace fairlead::test {
 namespace {
@@ -198,6 +201,42 @@ TEST_F(RealRedisClient, X13_SubscriptionsGoOnBehindAKill) {
                 co_await this_coro::yield();
         }
     }(*this));
+}
+
+TEST(RealRedisAtAUnixSocket, AClientCallsSubscribesAndIsThereAgainBehindAKill) {
+    auto const path = testing::TempDir() + "fairlead_redis_" + std::to_string(::getpid()) + ".sock";
+    redis_server_process server({"--unixsocket", path});
+    if (!server.is_installed())
+        GTEST_SKIP() << "neither redis-server nor valkey-server is installed";
+    io_context context(1);
+    redis::client db(context, {.address = "unix:" + path}, {.pause_min = 5ms, .pause_max = 50ms});
+    outcome ran;
+    db.async_run(ran.handler());
+    co_spawn(
+        context,
+        [](redis::client& c, redis_server_process& of) -> awaitable<void> {
+            auto subscribing = c.subscribe("news");
+            auto news = co_await std::move(subscribing);
+            for (int round = 0; round != 2; ++round) {
+                auto publishing = c.publish("news", "n");
+                co_await std::move(publishing);
+                auto hearing = news.next();
+                auto const told = co_await std::move(hearing);
+                EXPECT_TRUE(told);
+                if (round != 0)
+                    break;
+                of.kill();
+                of.start();
+                while (c.counters().restored == 0)
+                    co_await this_coro::yield();
+            }
+            c.cancel();
+        }(db, server),
+        rethrow_to_test{});
+    run_all(context);
+    EXPECT_EQ(ran.ec, error::operation_aborted);
+    server.kill();
+    std::remove(path.c_str());
 }
 
 TEST_F(RealRedisClient, TypedCommandsGiveTheirResults) {

@@ -99,6 +99,23 @@ TEST_F(RealRedisLease, OptimisticTransactionsLoseNoUpdate) {
     }(*db, live));
 }
 
+TEST_F(RealRedisLease, AScriptThatHoldsTheServerIsKilledFromTheSameClient) {
+    redis::script const endless("while true do end");
+    std::optional<error_code> ended;
+    use([](redis::client& c, redis::script const& s, std::optional<error_code>& ec) -> awaitable<void> {
+        c.async_exec(redis::cmd::eval<long>(s, "k"), [&ec](error_code e, auto&&...) { ec = e; });
+        while (!ec) {
+            redis::request kill;
+            kill.push("SCRIPT", "KILL");
+            error_code refused; // as long as the script has not begun
+            auto killing = c.async_exec(kill, redis::ignore, redirect_error(refused));
+            co_await std::move(killing);
+        }
+        EXPECT_EQ(*ec, redis::condition::refused_by_server);
+        EXPECT_EQ(c.counters().lost, 0U) << "the connection of all has not been lost";
+    }(*db, endless, ended));
+}
+
 TEST_F(RealRedisLease, WhatBlocksEndsWhenItsServerIsKilled) {
     std::vector<error_code> ends;
     redis::request forever;

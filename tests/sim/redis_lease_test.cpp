@@ -354,7 +354,7 @@ TEST(RedisLease, OnlyRequestsThatReadAreSentAnew) {
         pop.start(*s.client);
         auto popping = s.until([&s] { return s.server().blocked == 1; });
         co_await std::move(popping);
-        lease_call read("XREAD", "BLOCK", 0, "STREAMS", "s", "$");
+        lease_call read("XREAD", "BLOCK", 0, "STREAMS", "s", "0-0");
         read.start(*s.client);
         auto reading = s.until([&s] { return s.server().blocked == 2; });
         co_await std::move(reading);
@@ -490,6 +490,14 @@ TEST(RedisLease, ALeaseLeavesNothingToTheNextOne) {
             auto again = s.client->acquire();
             auto unused = co_await std::move(again);
             EXPECT_EQ(s.server().heard.back(), (said{"GET k"})) << "what changes nothing needs no clean-up";
+            redis::request name;
+            name.push("CLIENT", "SETNAME", "mine");
+            auto naming = unused.async_exec(name, redis::ignore);
+            co_await std::move(naming);
+            unused = redis::lease();
+            auto nameless = s.client->acquire();
+            auto const other = co_await std::move(nameless);
+            EXPECT_EQ(s.server().heard.size(), 5U) << "it would have the name of the one before";
         },
         {.leases_max = 1});
 }

@@ -225,8 +225,10 @@ public:
                     if (index < self.before_) // The calls tell whether their library is there.
                         return error_code();
                     reply_reader in(reply);
-                    return impl::read_nth(in, self.values_, self.read_.data(), index - self.before_,
-                                          std::index_sequence_for<Result...>());
+                    // One that does not fit is in its result. The others have theirs.
+                    (void)impl::read_nth(in, self.values_, self.read_.data(), index - self.before_,
+                                         std::index_sequence_for<Result...>());
+                    return error_code();
                 },
                 before_ + sizeof...(Result)};
     }
@@ -429,11 +431,11 @@ template <class... Result> error_code transaction_result<Result...>::read_from(r
     is_executed_ = true;
     for (std::size_t i = 0; i != sizeof...(Result); ++i) {
         reply_reader each = in;
-        auto const unread = impl::read_nth(each, values_, read, i, all);
-        ec = ec ? ec : unread;
+        // As in a pipeline.
+        (void)impl::read_nth(each, values_, read, i, all);
         in.skip(); // from its beginning: reading may have ended in the middle
     }
-    return ec;
+    return {};
 }
 
 } // namespace fairlead::redis

@@ -78,7 +78,7 @@ private:
 namespace impl {
 
 /// Throws what result<T>::value() does without a value.
-[[noreturn]] FAIRLEAD_EXPORT void throw_no_value(error why, std::string_view server_text);
+[[noreturn]] FAIRLEAD_EXPORT void throw_no_value(error_code const& why, std::string_view server_text);
 
 } // namespace impl
 
@@ -100,9 +100,19 @@ public:
     bool has_error() const noexcept { return state_ == state::error; }
     /// The refusal as the server put it: "WRONGTYPE Operation against ...". Its first word is a code.
     std::string const& error_text() const noexcept { return error_; }
+    /// Why there is no value: condition::refused_by_server, what reading the reply as a T reported, or no_reply when
+    /// none came. Nothing where there is a value.
+    error_code code() const noexcept {
+        switch (state_) {
+        case state::value: return {};
+        case state::error: return impl::refusal_of(error_);
+        case state::unreadable: return unread_;
+        case state::empty: break;
+        }
+        return redis::error::no_reply;
+    }
 
-    /// Throws system_error when there is no value: condition::refused_by_server with the server's text,
-    /// incompatible_type when the reply is no T, no_reply when none came.
+    /// Throws system_error with code() when there is no value, and with the server's text when it refused.
     T& value() {
         check();
         return value_;
@@ -130,7 +140,11 @@ public:
             return {};
         }
         auto const ec = read(in, value_);
-        state_ = ec ? state::unreadable : state::value;
+        state_ = state::value;
+        if (ec) [[unlikely]] {
+            state_ = state::unreadable;
+            unread_ = ec;
+        }
         return ec;
     }
 
@@ -138,14 +152,12 @@ private:
     enum class state : unsigned char { empty, value, error, unreadable };
     void check() const {
         if (state_ != state::value) [[unlikely]]
-            impl::throw_no_value(state_ == state::error        ? impl::refusal_of(error_)
-                                 : state_ == state::unreadable ? error::incompatible_type
-                                                               : error::no_reply,
-                                 error_);
+            impl::throw_no_value(code(), error_);
     }
 
     T value_{};
     std::string error_;
+    error_code unread_;
     state state_ = state::empty;
 };
 

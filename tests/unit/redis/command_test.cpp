@@ -129,15 +129,27 @@ TEST(RedisCommand, APipelineHasAResultOfEachCommand) {
     EXPECT_TRUE(done.value());
     EXPECT_EQ(value.value(), 7);
     EXPECT_EQ(n.error_text(), "WRONGTYPE it is a list");
+    EXPECT_EQ(n.code(), redis::error::wrong_type);
     EXPECT_THROW(n.value(), system_error);
 }
 
 TEST(RedisCommand, APipelineReadsTheOthersWhenOneDoesNotFit) {
     auto const both = redis::pipeline(cmd::get<long>("a"), cmd::get<long>("b"));
     auto response = both.response();
-    EXPECT_EQ(deliver_replies(response, "$1\r\nx\r\n$1\r\n2\r\n"), resp3::error::not_an_integer);
-    EXPECT_FALSE(std::get<0>(response.value()));
-    EXPECT_EQ(std::get<1>(response.value()).value(), 2);
+    EXPECT_EQ(std::get<0>(response.value()).code(), redis::error::no_reply);
+    EXPECT_FALSE(deliver_replies(response, "$1\r\nx\r\n$1\r\n2\r\n")) << "the answer of the second would be lost";
+    auto const& [unfit, fits] = response.value();
+    EXPECT_FALSE(unfit);
+    EXPECT_EQ(unfit.code(), resp3::error::not_an_integer);
+    EXPECT_FALSE(unfit.has_error());
+    try {
+        (void)unfit.value();
+        ADD_FAILURE() << "it has no value";
+    } catch (system_error const& e) {
+        EXPECT_EQ(e.code(), resp3::error::not_an_integer);
+    }
+    EXPECT_FALSE(fits.code());
+    EXPECT_EQ(fits.value(), 2);
 }
 
 TEST(RedisCommand, AResponseThatIsUsedAgainForgetsTheLastReplies) {
@@ -185,10 +197,9 @@ TEST(RedisCommand, ACommandThatFailsInATransactionHasItsOwnError) {
 TEST(RedisCommand, AResultInATransactionThatDoesNotFitLeavesTheOthersAlone) {
     auto const both = redis::transaction(cmd::get<long>("a"), cmd::incr("b"));
     auto response = both.response();
-    EXPECT_EQ(deliver_replies(response, "+OK\r\n+QUEUED\r\n+QUEUED\r\n*2\r\n*2\r\n:1\r\n:2\r\n:3\r\n"),
-              redis::error::incompatible_type);
+    EXPECT_FALSE(deliver_replies(response, "+OK\r\n+QUEUED\r\n+QUEUED\r\n*2\r\n*2\r\n:1\r\n:2\r\n:3\r\n"));
     ASSERT_TRUE(response.value());
-    EXPECT_FALSE(std::get<0>(*response.value()));
+    EXPECT_EQ(std::get<0>(*response.value()).code(), redis::error::incompatible_type);
     EXPECT_EQ(std::get<1>(*response.value()).value(), 3);
 }
 

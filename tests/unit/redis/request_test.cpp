@@ -110,6 +110,18 @@ TEST(Catalogue, P10_BlockingAndStateChangingCommandsNeedADedicatedConnection) {
         EXPECT_EQ(r.fit(), fitness::dedicated) << name;
         EXPECT_EQ(r.changes_session(), name != "watch") << name;
     }
+    for (std::string_view name : {"SCRIPT", "function"}) {
+        request r;
+        r.push(name, "KILL");
+        EXPECT_EQ(r.fit(), fitness::alone) << "it would wait for what it is to end";
+        EXPECT_FALSE(r.changes_session());
+    }
+    for (std::string_view name : {"SETNAME", "setinfo", "NO-EVICT"}) {
+        request r;
+        r.push("CLIENT", name, "x");
+        EXPECT_EQ(r.fit(), fitness::shared) << name;
+        EXPECT_TRUE(r.changes_session()) << "the next one to have the connection would have the mark";
+    }
     request blocks;
     blocks.push("XREAD", "COUNT", 2, "block", 0, "STREAMS", "s", "$");
     EXPECT_EQ(blocks.fit(), fitness::alone);

@@ -1,5 +1,8 @@
 // A connection over TLS and mTLS, to a real redis-server.
+#include <fairlead/redis/client.hpp>
+#include <fairlead/redis/lease.hpp>
 #include <fairlead/redis_tls/over_tls.hpp>
+#include <fairlead/token/adapters.hpp>
 
 #include <fairlead/tls/error.hpp>
 
@@ -230,6 +233,43 @@ TEST_P(RedisOverTls, AServerThatDiesEndsTheSession) {
     EXPECT_EQ(ran.times, 1);
     EXPECT_TRUE(ran.ec == ssl::error::stream_truncated || ran.ec == error::connection_reset) << ran.ec.message();
     EXPECT_EQ(waits.ec, redis::error::maybe_executed) << waits.ec.message();
+}
+
+TEST_P(RedisOverTls, AClientIsThereAgainWithItsSubscriptionsWhenItsConnectionsWereKilled) {
+    auto tls = context_for_clients();
+    redis::client db(ctx_, cfg_, redis::over_tls(tls), {.pause_min = 1ms, .pause_max = 10ms});
+    outcome ran;
+    db.async_run(ran.handler());
+    auto const uses = [&]() -> awaitable<void> {
+        auto subscribing = db.subscribe("news");
+        auto news = co_await std::move(subscribing);
+        for (int round = 0; round != 2; ++round) {
+            auto acquiring = db.acquire(); // A lease is a connection of its own, with TLS of its own.
+            auto own = co_await std::move(acquiring);
+            auto counting = own.incr("n");
+            co_await std::move(counting);
+            auto publishing = db.publish("news", "n");
+            co_await std::move(publishing);
+            auto hearing = news.next();
+            auto const told = co_await std::move(hearing);
+            EXPECT_TRUE(told);
+            EXPECT_EQ(told->payload(), "n");
+            if (round != 0)
+                break;
+            redis::request kill;
+            kill.push("CLIENT", "KILL", "SKIPME", "no");
+            error_code ec;
+            auto killing = db.async_exec(kill, redis::ignore, redirect_error(ec));
+            co_await std::move(killing);
+            while (db.counters().restored == 0)
+                co_await this_coro::yield();
+        }
+        EXPECT_EQ(db.counters().lost, 1U);
+        db.cancel();
+    };
+    co_spawn(ctx_, uses(), rethrow_to_test{});
+    run_all(ctx_);
+    EXPECT_EQ(ran.ec, error::operation_aborted);
 }
 
 TEST_P(RedisOverTls, TheLimitOfConnectingCoversTheHandshake) {
