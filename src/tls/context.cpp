@@ -57,7 +57,11 @@ protocols protocols_of(context_base::method m) noexcept {
 }
 
 /// Nobody asks on a terminal.
-int no_password(char*, int, int, void*) { return 0; }
+thread_local bool has_lacked_password = false;
+int no_password(char*, int, int, void*) {
+    has_lacked_password = true;
+    return 0;
+}
 int call_password(char* into, int size, int is_for_writing, void* of) {
     try {
         auto const most = static_cast<std::size_t>(size);
@@ -82,7 +86,10 @@ void forget_password_of(SSL_CTX* c) noexcept {
 /// Unless f() returns true, the error is the one that OpenSSL has noted meanwhile.
 template <class F> error_code result_of(F f) {
     ERR_clear_error();
-    return f() ? error_code() : impl::last_error();
+    has_lacked_password = false;
+    if (f())
+        return {};
+    return has_lacked_password ? make_error_code(error::no_password) : impl::last_error();
 }
 /// As result_of(), where the identity of a context changes. Sessions of the one before are not resumed.
 template <class F> error_code identity_of(SSL_CTX* c, F f) {

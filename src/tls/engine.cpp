@@ -265,6 +265,8 @@ bool engine::is_read_first() const noexcept {
     return (is_inside_a_record ? record_type_ : static_cast<unsigned char>(*input.data())) == SSL3_RT_APPLICATION_DATA;
 }
 
+bool engine::is_untouched() const noexcept { return !is_of_program_ && !failure_ && SSL_in_before(ssl_); }
+
 progress engine::handshake(bool is_client, unsigned port) noexcept {
     auto const p = agree(is_client, port);
     if (p == progress::done)
@@ -320,6 +322,8 @@ progress engine::write_early() noexcept {
 }
 progress engine::read_early(void* into, std::size_t size, std::size_t& n) noexcept {
     n = 0;
+    if (!has_role_ && SSL_get_ssl_method(ssl_) == TLS_client_method())
+        return progress::closed;
     if (failure_ || (!has_role_ && begin_handshake(false, 0) == progress::failed))
         return progress::failed;
     if (no_early_data_ || !SSL_is_server(ssl_))

@@ -56,6 +56,8 @@ public:
     /// Of a server: reads what its client sends ahead of the handshake. Closed: there is no more.
     progress read_early(void* into, std::size_t size, std::size_t& n) noexcept;
     bool has_begun() const noexcept { return has_role_; }
+    /// Neither a handshake has begun nor has the program begun one in its SSL: OpenSSL would fail for good.
+    bool awaits_handshake() const noexcept { return !has_role_ && is_untouched(); }
     progress read(void* into, std::size_t size, std::size_t& n) noexcept;
     /// Takes a record's worth. With an outlet the record goes there first, from OpenSSL's own memory.
     progress write(void const* from, std::size_t size, std::size_t& n, outlet* to = nullptr) noexcept;
@@ -87,6 +89,7 @@ public:
     static constexpr std::size_t record_most = content_most + 256 + 5;
 
 private:
+    bool is_untouched() const noexcept;
     struct io; // the functions of its BIO
     void attach();
     BIO* find_bio() noexcept;

@@ -49,6 +49,8 @@ struct stream_category_type final : error_category {
             return "The peer sends a larger handshake than this side takes, such as a long chain of certificates";
         case ssl::error::shutdown_timed_out:
             return "The peer has not answered the goodbye (close_notify) in time: close the stream below";
+        case ssl::error::no_password:
+            return "The key is encrypted, and there is no password: call set_password_callback() first";
         }
         return "an error of TLS streams that this version does not know";
     }

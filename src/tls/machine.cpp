@@ -166,14 +166,21 @@ bool machine::step(stream_op& o) noexcept {
             return true;
         p = handshake_step(o);
         break;
-    case stream_verb::shutdown: p = engine_.shutdown(); break;
-    case stream_verb::shutdown_send: p = engine_.shutdown_send(); break;
+    case stream_verb::shutdown:
+    case stream_verb::shutdown_send:
     case stream_verb::read:
-        if (io::moves_nothing(o))
+    case stream_verb::write:
+        if (o.verb == stream_verb::read && io::moves_nothing(o))
             return true;
-        p = read_step(o);
+        if (engine_.awaits_handshake()) { // The stream stays as it is.
+            end(o, fairlead::error::not_connected);
+            return true;
+        }
+        p = o.verb == stream_verb::read            ? read_step(o)
+            : o.verb == stream_verb::write         ? write_step(o)
+            : o.verb == stream_verb::shutdown_send ? engine_.shutdown_send()
+                                                   : engine_.shutdown();
         break;
-    case stream_verb::write: p = write_step(o); break;
     }
     switch (p) {
     case progress::done:

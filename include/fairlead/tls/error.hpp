@@ -39,6 +39,8 @@ enum stream_errors {
     handshake_too_large, ///< The peer sends more than this side takes: context::set_handshake_size_max().
     // Of any shutdown.
     shutdown_timed_out, ///< The peer has not answered the goodbye in time: context::set_shutdown_timeout().
+    // Of a context.
+    no_password, ///< A key or an identity is encrypted: call context::set_password_callback() first.
 };
 
 /// The category of stream_errors.

@@ -231,7 +231,7 @@ public:
     /// says so, too. With TLS 1.2 it does so at once, as RFC 5246 demands, and drops what it has not written yet. So a
     /// request whose answer is to be read to its end does not end this way unless protocol_version() is newer.
     /// Completes  (error_code ec)
-    /// Errors     error::operation_aborted      cancelled; close_notify goes ahead of what is sent next
+    /// Errors     error::operation_aborted      cancelled; close_notify goes with the next call of this, writes fail
     ///            the SSL category, and those of the stream below
     /// Cancel     terminal, partial
     /// Immediate  no

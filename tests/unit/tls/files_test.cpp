@@ -1,6 +1,7 @@
 // Identities in PKCS #12, and the secrets of connections in a file.
 #include <unit/tls/pair.hpp>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -71,7 +72,7 @@ TEST_F(TlsFiles, Pkcs12ThatCannotBeUsedIsAnError) {
     ssl::context c(ssl::context::tls_server);
     error_code ec;
     c.use_pkcs12(buffer(packed("secret")), ec);
-    EXPECT_EQ(ec.category(), error::get_ssl_category()) << "without a password";
+    EXPECT_EQ(ec, ssl::error::no_password) << ec.message();
     c.set_password_callback([](std::size_t, auto) { return std::string("wrong"); });
     c.use_pkcs12(buffer(packed("secret")), ec);
     EXPECT_EQ(ERR_GET_REASON(static_cast<unsigned long>(ec.value())), PKCS12_R_MAC_VERIFY_FAILURE) << ec.message();
@@ -146,6 +147,39 @@ TEST(TlsIdentity, ACertificateAndItsKeyComeInEitherOrderAndAreReplaced) {
     for (auto const* const next : {&server(), &of_rsa, &other, &of_rsa})
         use(c, *next);
     EXPECT_EQ(SSL_CTX_check_private_key(c.native_handle()), 1);
+}
+
+/// The key of `server()`, for whoever has the password.
+std::string encrypted_key(char const* password) {
+    BIO* const from = BIO_new_mem_buf(server().key.data(), static_cast<int>(server().key.size()));
+    BIO* const to = BIO_new(BIO_s_mem());
+    EVP_PKEY* const key = PEM_read_bio_PrivateKey(from, nullptr, nullptr, nullptr);
+    PEM_write_bio_PKCS8PrivateKey(to, key, EVP_aes_128_cbc(), password, static_cast<int>(std::strlen(password)),
+                                  nullptr, nullptr);
+    char* bytes = nullptr;
+    auto const size = BIO_get_mem_data(to, &bytes);
+    std::string text(bytes, static_cast<std::size_t>(size));
+    EVP_PKEY_free(key);
+    BIO_free(from);
+    BIO_free(to);
+    return text;
+}
+
+TEST_F(TlsFiles, AKeyThatIsEncryptedNeedsThePassword) {
+    auto const key = encrypted_key("secret");
+    std::ofstream(path) << key;
+    ssl::context c(ssl::context::tls_server);
+    error_code ec;
+    c.use_private_key(buffer(key), ssl::context::pem, ec);
+    EXPECT_EQ(ec, ssl::error::no_password) << ec.message();
+    c.use_private_key_file(path, ssl::context::pem, ec);
+    EXPECT_EQ(ec, ssl::error::no_password) << ec.message();
+    c.set_password_callback([](std::size_t, auto) { return std::string("wrong"); });
+    c.use_private_key_file(path, ssl::context::pem, ec);
+    EXPECT_EQ(ec.category(), error::get_ssl_category()) << "there was one";
+    c.set_password_callback([](std::size_t, auto) { return std::string("secret"); });
+    c.use_private_key(buffer(key), ssl::context::pem, ec);
+    EXPECT_FALSE(ec) << ec.message();
 }
 
 } // namespace

@@ -266,4 +266,30 @@ TEST(Papers, B08_OperationsOfTlsThrowNothing) {
     EXPECT_TRUE(noexcept(std::declval<stream&>().async_shutdown_send()));
 }
 
+TEST_F(TlsStream, WhateverComesBeforeTheHandshakeLeavesTheStreamAsItIs) {
+    tls_pair p(context);
+    char some[10];
+    error_code ec;
+    for (auto* const s : {&p.client, &p.server}) {
+        EXPECT_EQ(s->read_some(buffer(some), ec), 0U);
+        EXPECT_EQ(ec, error::not_connected);
+        EXPECT_EQ(s->write_some(buffer("x", 1), ec), 0U);
+        EXPECT_EQ(ec, error::not_connected);
+    }
+    run_through(context, [&]() -> awaitable<void> {
+        auto shutting = p.client.async_shutdown(redirect_error(ec));
+        co_await std::move(shutting);
+        EXPECT_EQ(ec, error::not_connected);
+        auto ending = p.server.async_shutdown_send(redirect_error(ec));
+        co_await std::move(ending);
+        EXPECT_EQ(ec, error::not_connected);
+        auto reading = p.client.async_read_early_data(buffer(some), redirect_error(ec));
+        EXPECT_EQ(co_await std::move(reading), 0U);
+        EXPECT_EQ(ec, error::eof) << "a client gets none";
+        auto const [of_client, of_server] = co_await p.shake_hands();
+        EXPECT_FALSE(of_client) << of_client.message();
+        EXPECT_FALSE(of_server) << of_server.message();
+    });
+}
+
 } // namespace
