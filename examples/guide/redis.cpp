@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <set>
@@ -166,29 +167,35 @@ awaitable<void> order_all(shop& s, int from, int to) {
         co_await rest(10ms);
 }
 
-awaitable<void> trade(shop& s) {
-    auto const first = co_await s.page("tea");
-    auto const again = co_await s.page("tea");
+/// `run` tells one run of the service from the others, whose pages and counters the server still has.
+awaitable<void> trade(shop& s, std::string run = {}) {
+    auto const first = co_await s.page("tea" + run);
+    auto const again = co_await s.page("tea" + run);
     check(first == again && s.rendered == 1, "a page is rendered each time");
-    auto const soon = co_await s.page_soon("tea");
+    auto const soon = co_await s.page_soon("tea" + run);
     check(soon == first && s.rendered == 1, "a page that is there is not taken");
     int allowed = 0;
     for (int i = 0; i != 5; ++i)
-        allowed += co_await s.may_order("ann");
+        allowed += co_await s.may_order("ann" + run);
     check(allowed == 3, "the limiter does not count");
     bool const a = co_await s.write_report("a");
     bool const b = co_await s.write_report("b");
     check(a && b, "a lock was not released");
     std::vector<std::string> const scenes(20, std::string(500, 'x'));
-    co_await s.keep_film("harvest", scenes);
-    auto const shown = co_await s.show_film("harvest");
+    co_await s.keep_film("harvest" + run, scenes);
+    auto const shown = co_await s.show_film("harvest" + run);
     auto const none = co_await s.show_film("sowing");
     check(shown == 10'000 && none == 0, "a film has another length");
 }
 
-awaitable<void> trade_for_a_while(shop& s) {
-    co_await trade(s);
-    co_await order_all(s, 0, 10);
+/// With a real server: kill it meanwhile, and start it again.
+awaitable<void> trade_for_a_while(shop& s, int orders) {
+    auto const now = std::chrono::system_clock::now().time_since_epoch().count();
+    co_await trade(s, std::to_string(now));
+    for (int i = 0; i != orders; ++i) {
+        co_await order_all(s, i, i + 1);
+        std::printf("order %d is shipped\n", i);
+    }
 }
 
 /// All of the service in one process: one client, and what goes on beside the requests of users.
@@ -244,7 +251,9 @@ int main(int argc, char** argv) {
         if (argc > 1) {
             io_context ctx;
             std::exception_ptr failure;
-            co_spawn(ctx, run(ctx, argv[1], trade_for_a_while), [&](std::exception_ptr e) { failure = e; });
+            int const orders = argc > 2 ? std::atoi(argv[2]) : 10;
+            auto const users = [orders](shop& s) { return trade_for_a_while(s, orders); };
+            co_spawn(ctx, run(ctx, argv[1], users), [&](std::exception_ptr e) { failure = e; });
             ctx.run();
             if (failure)
                 std::rethrow_exception(failure);

@@ -78,6 +78,8 @@ template <class T> consteval bool is_readable() {
         return true;
     else if constexpr (is_optional<T> || is_result<T>)
         return is_readable<typename T::value_type>();
+    else if constexpr (is_any_duration<T> || is_byte_array<T> || std::is_same_v<T, std::vector<std::byte>>)
+        return true;
     else if constexpr (is_tuple<T>)
         return []<std::size_t... I>(std::index_sequence<I...>) {
             return (is_readable<std::tuple_element_t<I, T>>() && ...);

@@ -46,10 +46,6 @@ namespace impl {
 
 template <class T> inline constexpr bool is_optional_described = false;
 template <described_type T> inline constexpr bool is_optional_described<std::optional<T>> = true;
-template <class T> inline constexpr bool is_any_duration = false;
-template <class Rep, class Period> inline constexpr bool is_any_duration<std::chrono::duration<Rep, Period>> = true;
-template <class T> inline constexpr bool is_byte_array = false;
-template <std::size_t N> inline constexpr bool is_byte_array<std::array<std::byte, N>> = true;
 
 template <class T>
 concept user_writable = requires(T const& value) { to_argument(value); };
@@ -109,24 +105,11 @@ template <described_type T> std::size_t count_field_names() noexcept { return fi
 
 // ---- reading
 
-/// Bytes of exactly that number, or of any.
-FAIRLEAD_EXPORT error_code read_bytes(reply_reader& in, std::byte* into, std::size_t size);
-FAIRLEAD_EXPORT error_code read_bytes(reply_reader& in, std::vector<std::byte>& into);
-
 template <class T> error_code read_member(reply_reader& in, T& value) {
     if constexpr (user_readable<T>) {
         return in.read(value);
     } else if constexpr (is_optional<T>) {
         return read_member(in, value ? *value : value.emplace());
-    } else if constexpr (is_any_duration<T>) {
-        typename T::rep count{};
-        auto const ec = in.read(count);
-        value = T(count);
-        return ec;
-    } else if constexpr (is_byte_array<T>) {
-        return read_bytes(in, value.data(), value.size());
-    } else if constexpr (std::is_same_v<T, std::vector<std::byte>>) {
-        return read_bytes(in, value);
     } else {
         return in.read(value);
     }

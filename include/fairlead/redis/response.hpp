@@ -6,6 +6,7 @@
 #include <fairlead/resp3/node.hpp>
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -30,6 +31,7 @@ struct reply_view {
 ///
 ///   - Text goes into std::string.
 ///   - Numbers, doubles and booleans go into arithmetic types, also from text ("42", as GET gives it).
+///   - So does the count of a duration. Bytes are a std::vector<std::byte>, or an array of exactly so many.
 ///   - Null goes into std::optional only.
 ///   - Arrays and sets go into sequences, sets, tuples and pairs.
 ///   - Maps go into maps and into sequences of pairs. A flat array of keys and values, which is a map in RESP2, does
@@ -404,6 +406,18 @@ error_code deliver_element(void* object, std::size_t index, reply_view const& re
     (void)((index == I ? (ec = in.read(std::get<I>(all)), true) : false) || ...);
     return ec;
 }
+/// Those of std::chrono, without its header.
+template <class T>
+concept is_any_duration = requires(T const& d) {
+    typename T::period;
+    { d.count() } -> std::same_as<typename T::rep>;
+};
+template <class T> inline constexpr bool is_byte_array = false;
+template <std::size_t N> inline constexpr bool is_byte_array<std::array<std::byte, N>> = true;
+/// Bytes of exactly that number, or of any.
+FAIRLEAD_EXPORT error_code read_bytes(reply_reader& in, std::byte* into, std::size_t size);
+FAIRLEAD_EXPORT error_code read_bytes(reply_reader& in, std::vector<std::byte>& into);
+
 FAIRLEAD_EXPORT error_code deliver_nothing(void* object, std::size_t index, reply_view const& reply);
 FAIRLEAD_EXPORT error_code deliver_generic(void* object, std::size_t index, reply_view const& reply);
 
@@ -474,6 +488,15 @@ template <class T> error_code reply_reader::read(T& value) {
         auto const ec = impl::read_real(*this, wide);
         value = static_cast<T>(wide);
         return ec;
+    } else if constexpr (impl::is_any_duration<T>) {
+        typename T::rep count{};
+        auto const ec = read(count);
+        value = T(count);
+        return ec;
+    } else if constexpr (impl::is_byte_array<T>) {
+        return impl::read_bytes(*this, value.data(), value.size());
+    } else if constexpr (std::is_same_v<T, std::vector<std::byte>>) {
+        return impl::read_bytes(*this, value);
     } else if constexpr (impl::is_tuple<T>) {
         return impl::read_tuple(*this, value);
     } else if constexpr (impl::map_like<T>) {

@@ -133,6 +133,18 @@ TEST(RedisCommand, APipelineHasAResultOfEachCommand) {
     EXPECT_THROW(n.value(), system_error);
 }
 
+TEST(RedisCommand, DurationsAndBytesAreResults) {
+    using std::chrono::seconds;
+    EXPECT_EQ(result_of(cmd::get<seconds>("a"), "$2\r\n90\r\n"), seconds(90));
+    EXPECT_EQ(result_of(redis::make_command<seconds>("TTL", "a"), ":7\r\n"), seconds(7));
+    EXPECT_EQ(result_of(cmd::get<std::vector<std::byte>>("a"), "$2\r\n\x01\x02\r\n"),
+              (std::vector{std::byte(1), std::byte(2)}));
+    auto const two = result_of(cmd::get<std::array<std::byte, 2>>("a"), "$2\r\n\x01\x02\r\n");
+    EXPECT_EQ(two, (std::array{std::byte(1), std::byte(2)}));
+    EXPECT_EQ(error_of_result(cmd::get<std::array<std::byte, 2>>("a"), "$3\r\nabc\r\n"),
+              redis::error::incompatible_type);
+}
+
 TEST(RedisCommand, APipelineReadsTheOthersWhenOneDoesNotFit) {
     auto const both = redis::pipeline(cmd::get<long>("a"), cmd::get<long>("b"));
     auto response = both.response();
