@@ -185,6 +185,18 @@ TEST(SubmitAlone, ASenderThatRunsElsewhereIsWorkOfItsExecutor) {
     pool.join();
 }
 
+TEST(SubmitAlone, ASenderThatHasNotEndedIsWorkOfItsExecutor) {
+    io_context context;
+    held_sender::handle held;
+    int calls = 0;
+    async_submit(context, held_sender(held), [&calls](std::exception_ptr const&, int) { ++calls; });
+    context.poll();
+    EXPECT_FALSE(context.stopped());
+    held.value(7);
+    context.run();
+    EXPECT_EQ(calls, 1);
+}
+
 TEST(SubmitAlone, AnExceptionOfTheHandlerLeavesRun) {
     io_context context;
     async_submit(context, just<>(), [](error_code) { throw std::runtime_error("from the handler"); });
