@@ -30,11 +30,14 @@ concept blocking_future = requires(F& f) {
     f.get();
 };
 
+/// Senders of another library that have no sender_concept. The header for that library tells them (sender/stdexec.hpp).
+template <class S> inline constexpr bool is_foreign_sender = false;
+
 /// Senders of C++26 that are neither operations of this library nor awaiters.
 template <class S>
-concept names_sender =
-    requires { typename std::remove_cvref_t<S>::sender_concept; } && !operation::is_async_op<std::remove_cvref_t<S>> &&
-    !requires(S& s) { s.await_resume(); };
+concept names_sender = !operation::is_async_op<std::remove_cvref_t<S>> && !requires(S& s) {
+    s.await_resume();
+} && (requires { typename std::remove_cvref_t<S>::sender_concept; } || is_foreign_sender<std::remove_cvref_t<S>>);
 
 FAIRLEAD_EXPORT void keep_exception(std::exception_ptr& e) noexcept;
 [[noreturn]] FAIRLEAD_EXPORT void rethrow(std::exception_ptr const& e);
@@ -57,8 +60,7 @@ public:
         return await_transform(std::move(child));
     }
     /// A sender of C++26 (sender/await_sender.hpp).
-    template <names_sender S>
-    FAIRLEAD_NOTED_AWAITER(sender::sender_awaiter<S>)
+    template <names_sender S> FAIRLEAD_NOTED_AWAITER(sender::sender_awaiter<S>)
     await_transform(S&& s FAIRLEAD_AWAIT_PLACE) {
         FAIRLEAD_NOTE_AWAIT_PLACE(this->link);
         return FAIRLEAD_NOTED_AWAITER(sender::sender_awaiter<S>)(std::forward<S>(s), this->link);

@@ -53,6 +53,14 @@ struct get_scheduler_t {
         return impl::sender::ask<get_scheduler_t, stdexec::get_scheduler_t>(e);
     }
 };
+/// Asks for the scheduler on which the operation was started, and to which a task of another library returns.
+struct get_start_scheduler_t {
+    template <class Env>
+        requires impl::sender::answers_one_of<Env, get_start_scheduler_t, stdexec::get_start_scheduler_t>
+    auto operator()(Env const& e) const noexcept {
+        return impl::sender::ask<get_start_scheduler_t, stdexec::get_start_scheduler_t>(e);
+    }
+};
 /// Asks for the allocator.
 struct get_allocator_t {
     template <class Env> auto operator()(Env const& e) const noexcept {
@@ -66,6 +74,8 @@ struct get_allocator_t {
 inline constexpr get_stop_token_t get_stop_token{};
 /// The query for the scheduler.
 inline constexpr get_scheduler_t get_scheduler{};
+/// The query for the scheduler of the start.
+inline constexpr get_start_scheduler_t get_start_scheduler{};
 /// The query for the allocator.
 inline constexpr get_allocator_t get_allocator{};
 

@@ -12,6 +12,7 @@ struct set_stopped_t;
 template <class... Signatures> struct completion_signatures;
 struct get_stop_token_t;
 struct get_scheduler_t;
+struct get_start_scheduler_t;
 struct get_allocator_t;
 } // namespace stdexec
 

@@ -68,6 +68,8 @@ template <class... S> inline constexpr bool is_signature_set<execution::completi
 
 /// The signatures of the library's own senders: their member function names those of stdexec, which asks for it.
 template <class Sender> struct own_signatures {};
+/// Those of a sender whose ends differ with the environment.
+template <class Sender, class Env> struct own_signatures_in : own_signatures<Sender> {};
 
 /// Their connect() says itself what is wrong with a receiver.
 template <class Sender>
@@ -76,8 +78,8 @@ concept is_of_the_library = requires { typename own_signatures<std::remove_cvref
 struct no_signatures {};
 template <class Sender, class Env> consteval auto signatures() {
     using bare = std::remove_cvref_t<Sender>;
-    if constexpr (requires { typename own_signatures<bare>::type; })
-        return typename own_signatures<bare>::type();
+    if constexpr (requires { typename own_signatures_in<bare, Env>::type; })
+        return typename own_signatures_in<bare, Env>::type();
     else if constexpr (requires { bare::template get_completion_signatures<Sender, Env>(); })
         return bare::template get_completion_signatures<Sender, Env>();
     else if constexpr (requires { bare::template get_completion_signatures<Sender>(); })

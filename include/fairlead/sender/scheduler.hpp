@@ -5,6 +5,7 @@
 #include <fairlead/sender/protocol.hpp>
 #include <fairlead/sender/started_record.hpp>
 
+#include <bit>
 #include <coroutine>
 #include <type_traits>
 #include <utility>
@@ -35,6 +36,11 @@ template <class Scheduler> auto const& executor_in(Scheduler const& s) noexcept 
         return s;
 }
 
+/// Whether what is scheduled for a receiver with this environment ends with set_stopped(), too. A task of another
+/// library wants a scheduler that always brings it back: it asks with a token that is never stopped.
+template <class Env>
+concept can_stop = !unstoppable_token<execution::stop_token_of_t<std::remove_cvref_t<Env>>>;
+
 /// Hands `o` to the executor. One that throws has destroyed the op, which is told so.
 template <class Executor> void schedule_op(Executor const& e, op& o) noexcept {
     try {
@@ -43,22 +49,45 @@ template <class Executor> void schedule_op(Executor const& e, op& o) noexcept {
     }
 }
 
+/// The op, and the executor until the start. One that is a pointer lies in the op, which makes the state as small as
+/// the task_scheduler of stdexec wants it.
+template <class Executor> class scheduled_base : protected op {
+protected:
+    explicit scheduled_base(Executor const& e) : executor_(e) { cancel = nullptr; }
+    ~scheduled_base() = default;
+
+    /// Once.
+    Executor take_executor() noexcept { return std::move(executor_); }
+
+private:
+    [[no_unique_address]] Executor executor_;
+};
+template <class Executor>
+    requires(std::is_trivially_copyable_v<Executor> && sizeof(Executor) == sizeof(void*))
+class scheduled_base<Executor> : protected op {
+protected:
+    explicit scheduled_base(Executor const& e) noexcept { cancel = std::bit_cast<void*>(e); }
+    ~scheduled_base() = default;
+
+    Executor take_executor() noexcept { return std::bit_cast<Executor>(std::exchange(cancel, nullptr)); }
+};
+
 /// The operation state: the op that goes through the executor.
-template <class Executor, class Receiver> class scheduled_op final : op {
+template <class Executor, class Receiver> class scheduled_op final : scheduled_base<Executor> {
+    using base = scheduled_base<Executor>;
+    using base::run;
+
 public:
     using operation_state_concept = execution::operation_state_tag;
 
-    scheduled_op(Executor const& e, Receiver&& r) : executor_(e), receiver_(std::move(r)) {
-        run = &scheduled_op::run_it;
-        cancel = nullptr;
-    }
+    scheduled_op(Executor const& e, Receiver&& r) : base(e), receiver_(std::move(r)) { run = &scheduled_op::run_it; }
     scheduled_op(scheduled_op const&) = delete;
     scheduled_op& operator=(scheduled_op const&) = delete;
     ~scheduled_op() = default;
 
     void start() noexcept {
         if constexpr (exec::always_loop<Executor>)
-            executor_.native_loop()->post(*this);
+            base::take_executor().native_loop()->post(*this);
         else // It may run the op inside the call.
             start_outside(*this, &give_to_executor);
     }
@@ -67,20 +96,20 @@ private:
     static void give_to_executor(op* o, op_mode) {
         auto& self = static_cast<scheduled_op&>(*o);
         self.run = &scheduled_op::run_it;
-        auto const e = self.executor_; // The state may be gone when this is still in use.
+        auto const e = self.take_executor(); // The state may be gone when this is still in use.
         ++exec::this_thread.immediate_depth;
         schedule_op(e, self);
         --exec::this_thread.immediate_depth;
     }
-    static void run_it(op* o, op_mode mode) {
+    static void run_it(op* o, [[maybe_unused]] op_mode mode) {
         auto& self = static_cast<scheduled_op&>(*o);
-        if (mode == op_mode::abandon || execution::get_stop_token(execution::get_env(self.receiver_)).stop_requested())
-            std::move(self.receiver_).set_stopped();
-        else
-            std::move(self.receiver_).set_value();
+        if constexpr (can_stop<execution::env_of_t<Receiver>>)
+            if (mode == op_mode::abandon ||
+                execution::get_stop_token(execution::get_env(self.receiver_)).stop_requested())
+                return std::move(self.receiver_).set_stopped();
+        std::move(self.receiver_).set_value(); // Nobody else would end it, and nothing runs in a context that goes.
     }
 
-    [[no_unique_address]] Executor executor_;
     [[no_unique_address]] Receiver receiver_;
 };
 
@@ -124,8 +153,8 @@ public:
     template <class Receiver> scheduled_op<executor_type, Receiver> connect(Receiver r) const {
         return scheduled_op<executor_type, Receiver>(executor_in(scheduler_), std::move(r));
     }
-    template <class, class...> static consteval auto get_completion_signatures() {
-        return typename foreign_signatures<schedule_sender>::type();
+    template <class, class Env> static consteval auto get_completion_signatures() {
+        return typename foreign_signatures<schedule_sender>::template in<Env>();
     }
     auto get_env() const noexcept { return attributes{scheduler_}; }
     schedule_awaiter<executor_type> operator co_await() const noexcept {
@@ -144,9 +173,17 @@ private:
 template <class Scheduler> struct own_signatures<schedule_sender<Scheduler>> {
     using type = execution::completion_signatures<execution::set_value_t(), execution::set_stopped_t()>;
 };
+template <class Scheduler, class Env>
+    requires(!can_stop<Env>)
+struct own_signatures_in<schedule_sender<Scheduler>, Env> {
+    using type = execution::completion_signatures<execution::set_value_t()>;
+};
 
 template <class Scheduler> struct foreign_signatures<schedule_sender<Scheduler>> {
-    using type = stdexec::completion_signatures<stdexec::set_value_t(), stdexec::set_stopped_t()>;
+    template <class Env> using in =
+        std::conditional_t<can_stop<Env>,
+                           stdexec::completion_signatures<stdexec::set_value_t(), stdexec::set_stopped_t()>,
+                           stdexec::completion_signatures<stdexec::set_value_t()>>;
 };
 
 } // namespace impl::sender
@@ -176,8 +213,9 @@ private:
     Executor executor_;
 };
 
-/// The scheduler of an executor or of a context. The executors of the library are schedulers by themselves.
-template <io_executor Executor> auto scheduler_of(Executor const& e) noexcept {
+/// The scheduler of an executor, with a context or without one, or of a context. The executors of the library are
+/// schedulers by themselves.
+template <executor Executor> auto scheduler_of(Executor const& e) noexcept {
     if constexpr (requires {
                       { e.schedule() } -> std::same_as<impl::sender::schedule_sender<Executor>>;
                   })

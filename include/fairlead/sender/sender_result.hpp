@@ -73,9 +73,11 @@ public:
 
     inplace_stop_token query(execution::get_stop_token_t) const noexcept { return stop_; }
     any_io_executor query(execution::get_scheduler_t) const noexcept { return *executor_; }
+    any_io_executor query(execution::get_start_scheduler_t) const noexcept { return *executor_; }
     Allocator query(execution::get_allocator_t) const noexcept { return allocator_; }
     inplace_stop_token query(stdexec::get_stop_token_t const&) const noexcept { return stop_; }
     any_io_executor query(stdexec::get_scheduler_t const&) const noexcept { return *executor_; }
+    any_io_executor query(stdexec::get_start_scheduler_t const&) const noexcept { return *executor_; }
     Allocator query(stdexec::get_allocator_t const&) const noexcept { return allocator_; }
 
 private:

@@ -17,8 +17,8 @@
 namespace fairlead::impl::sender {
 
 template <class Sender>
-    requires(!execution::sender<Sender> && stdexec::sender<Sender>)
-struct protocol_of<Sender> {
+concept sender_of_stdexec = !execution::sender<Sender> && stdexec::sender<Sender>;
+template <sender_of_stdexec Sender> struct protocol_of<Sender> {
     using receiver_tag = stdexec::receiver_tag;
     template <class Env> using signatures = stdexec::completion_signatures_of_t<Sender, Env>;
     template <class Receiver> static auto connect(Sender&& s, Receiver r) {
@@ -28,5 +28,9 @@ struct protocol_of<Sender> {
 };
 
 } // namespace fairlead::impl::sender
+
+/// Some have no sender_concept, such as exec::task.
+template <fairlead::impl::sender::sender_of_stdexec Sender>
+inline constexpr bool fairlead::impl::coro::is_foreign_sender<Sender> = true;
 
 #endif

@@ -137,7 +137,8 @@ private:
 };
 
 template <class Sender>
-concept names_sender_concept = requires { typename std::decay_t<Sender>::sender_concept; };
+concept names_sender_concept =
+    requires { typename std::decay_t<Sender>::sender_concept; } || coro::is_foreign_sender<std::decay_t<Sender>>;
 
 template <class Executor, class Sender> struct submit_initiation {
     Executor executor;

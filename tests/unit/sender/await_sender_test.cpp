@@ -3,6 +3,7 @@
 
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/coro/when_any.hpp>
+#include <fairlead/exec/strand.hpp>
 #include <fairlead/exec/thread_pool.hpp>
 #include <fairlead/token/bind_cancellation_slot.hpp>
 #include <support/counting_new.hpp>
@@ -19,6 +20,12 @@ namespace {
 using namespace senders;
 using test::held_sender;
 using test::just;
+
+/// The scheduler of an environment, for those who ask in the words of stdexec.
+template <class Query> using scheduler_answer =
+    decltype(std::declval<impl::sender::waiting_environment<> const&>().query(std::declval<Query const&>()));
+static_assert(std::is_same_v<scheduler_answer<stdexec::get_scheduler_t>, any_io_executor>);
+static_assert(std::is_same_v<scheduler_answer<stdexec::get_start_scheduler_t>, any_io_executor>);
 
 class AwaitSender : public SenderWorld {
 public:
@@ -46,6 +53,30 @@ TEST_F(AwaitSender, NoneOneAndSeveralValuesAreTheResult) {
     });
     world.run();
     EXPECT_EQ(log, "12three");
+}
+
+TEST_F(AwaitSender, ATaskOfAnotherLibraryReturnsToTheHomeOfTheCoroutine) {
+    spawn([this]() -> awaitable<void> { log = co_await test::returning_task() ? "returned" : "has no way back"; });
+    world.run();
+    EXPECT_EQ(log, "returned");
+}
+
+TEST_F(AwaitSender, TheEnvironmentOfTheSenderHasTheExecutorOfTheCoroutine) {
+    auto const strand = make_strand(context);
+    bool has_it = false;
+    co_spawn(
+        strand,
+        [](any_io_executor ex, bool& has) -> awaitable<void> { has = co_await test::asks_for_schedulers(ex); }(strand,
+                                                                                                               has_it),
+        rethrow);
+    world.run();
+    EXPECT_TRUE(has_it);
+}
+
+TEST_F(AwaitSender, ASenderNeedNotNameItself) {
+    spawn([this]() -> awaitable<void> { log = std::to_string(co_await test::unnamed_sender(7)); });
+    world.run();
+    EXPECT_EQ(log, "7");
 }
 
 TEST_F(AwaitSender, AnEndInsideItsStartDoesNotSuspend) {

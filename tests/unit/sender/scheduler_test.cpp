@@ -1,6 +1,7 @@
 // Executors and contexts as schedulers.
 #include <fairlead/sender/scheduler.hpp>
 
+#include <fairlead/exec/inline_executor.hpp>
 #include <fairlead/exec/strand.hpp>
 #include <fairlead/exec/thread_pool.hpp>
 #include <support/counting_new.hpp>
@@ -68,18 +69,80 @@ TEST_F(Scheduler, AStopBeforeItsTurnIsHeard) {
 }
 
 TEST_F(Scheduler, AnEmptyExecutorStopsWhatIsScheduled) {
-    auto op = connected(any_io_executor().schedule(), recorder<>{&log});
+    auto op = connected(any_io_executor().schedule(), token_recorder{&log, stop.get_token()});
     execution::start(op);
     EXPECT_EQ(log, "stopped");
 }
 
 TEST(SchedulerAlone, AContextThatGoesStopsWhatIsScheduled) {
     std::string log;
+    inplace_stop_source stop;
+    std::optional<io_context> context(std::in_place);
+    auto op = senders::connected(context->get_executor().schedule(), token_recorder{&log, stop.get_token()});
+    execution::start(op);
+    context.reset();
+    EXPECT_EQ(log, "stopped");
+}
+
+/// It cannot be stopped.
+struct only_value {
+    using receiver_concept = execution::receiver_tag;
+    std::string* log;
+    void set_value() noexcept { *log += "value"; }
+};
+
+TEST(SchedulerAlone, WhatIsScheduledWithoutAStopTokenOnlySucceeds) {
+    using sender = decltype(std::declval<io_context>().get_executor().schedule());
+    static_assert(std::is_same_v<execution::completion_signatures_of_t<sender>,
+                                 execution::completion_signatures<execution::set_value_t()>>);
+    static_assert(execution::sender_to<sender, only_value>);
+    using stoppable = execution::completion_signatures<execution::set_value_t(), execution::set_stopped_t()>;
+    static_assert(
+        std::is_same_v<execution::completion_signatures_of_t<sender, stop_environment<inplace_stop_token>>, stoppable>);
+    std::string log;
+    {
+        io_context context;
+        auto op = senders::connected(context.get_executor().schedule(), only_value{&log});
+        execution::start(op);
+        EXPECT_EQ(log, "");
+        context.run();
+        EXPECT_EQ(log, "value");
+    }
+}
+
+TEST(SchedulerAlone, AContextThatGoesEndsWhatCannotBeStopped) {
+    std::string log;
     std::optional<io_context> context(std::in_place);
     auto op = senders::connected(context->get_executor().schedule(), recorder<>{&log});
     execution::start(op);
     context.reset();
-    EXPECT_EQ(log, "stopped");
+    EXPECT_EQ(log, "value");
+}
+
+TEST_F(Scheduler, TheStateOfAnExecutorThatIsAPointerIsAnOpAndTheReceiver) {
+    auto const adds = [this](auto ex) {
+        auto op = senders::connected(execution::schedule(ex), recorder<>{&log});
+        return sizeof(op) - sizeof(recorder<>);
+    };
+    EXPECT_LE(adds(context.get_executor()), sizeof(op));
+    thread_pool pool(1);
+    EXPECT_LE(adds(pool.get_executor()), sizeof(op));
+    pool.join();
+}
+
+TEST(SchedulerAlone, AnExecutorNeedsNoContext) {
+    std::string log;
+    int count = 0;
+    auto const once = [&log](auto const& ex) {
+        auto const scheduler = execution::scheduler_of(ex);
+        expect_scheduler(scheduler);
+        auto op = senders::connected(scheduler.schedule(), recorder<>{&log});
+        execution::start(op);
+    };
+    once(inline_executor());
+    once(test::executor_without_context{&count});
+    EXPECT_EQ(count, 1);
+    EXPECT_EQ(log, "valuevalue");
 }
 
 /// Runs functions inside the call, as no scheduler should.
@@ -115,6 +178,7 @@ TEST(SchedulerAlone, RepeatedItNeedsABoundedStackEverywhere) {
     repeats(any_io_executor(context.get_executor()), in_loop);
     repeats(make_strand(context), in_loop);
     repeats(execution::scheduler_of(inline_context_executor{&context}), [](auto& state) { state.start(); });
+    repeats(execution::scheduler_of(inline_executor()), [](auto& state) { state.start(); });
     thread_pool pool(1);
     repeats(pool.get_executor(), [&](auto& state) {
         post(pool, [&state] { state.start(); });

@@ -2,6 +2,7 @@
 #include <fairlead/sender/submit.hpp>
 
 #include <fairlead/coro/spawn.hpp>
+#include <fairlead/exec/strand.hpp>
 #include <fairlead/exec/thread_pool.hpp>
 #include <fairlead/net/cancel_after.hpp>
 #include <fairlead/token/adapters.hpp>
@@ -54,34 +55,44 @@ TEST_F(Submit, AHandlerIsCalledWithTheValuesAndNeverInsideTheCall) {
     EXPECT_EQ(log, error_code().message() + " 1two");
 }
 
-/// Says whether the allocator of its receiver's environment belongs to some books.
-struct asks_for_the_allocator {
-    using sender_concept = execution::sender_tag;
-    using completion_signatures = execution::completion_signatures<execution::set_value_t(bool)>;
-    test::account* wanted;
-
-    template <class Receiver> struct state {
-        using operation_state_concept = execution::operation_state_tag;
-        Receiver receiver;
-        test::account* wanted;
-        void start() noexcept {
-            auto const a = execution::get_allocator(execution::get_env(receiver));
-            bool is_wanted = false;
-            if constexpr (requires { a.books; })
-                is_wanted = a.books == wanted;
-            std::move(receiver).set_value(is_wanted);
-        }
-    };
-    template <class Receiver> state<Receiver> connect(Receiver r) const { return {std::move(r), wanted}; }
-};
-
 TEST_F(Submit, TheEnvironmentOfTheSenderHasTheHandlersAllocator) {
     test::account books;
     bool has_it = false;
-    async_submit(context, asks_for_the_allocator{&books},
+    async_submit(context, test::asks_environment{[&books](auto const& env) {
+                     auto const a = execution::get_allocator(env);
+                     if constexpr (requires { a.books; })
+                         return a.books == &books;
+                     else
+                         return false;
+                 }},
                  bind_allocator(test::counting_allocator<void>(&books), [&](error_code, bool is) { has_it = is; }));
     world.run();
     EXPECT_TRUE(has_it);
+}
+
+TEST_F(Submit, TheEnvironmentOfTheSenderHasTheExecutorOfTheCall) {
+    test::account books;
+    auto const strand = make_strand(context);
+    int has_it = 0;
+    auto const count = [&has_it](error_code, bool is) { has_it += is; };
+    async_submit(context, test::asks_for_schedulers(context.get_executor()), count);
+    async_submit(strand, test::asks_for_schedulers(any_io_executor(strand)), count);
+    async_submit(strand, test::asks_for_schedulers(any_io_executor(strand)),
+                 bind_allocator(test::counting_allocator<void>(&books), count));
+    world.run();
+    EXPECT_EQ(has_it, 3);
+}
+
+TEST_F(Submit, ATaskOfAnotherLibraryReturnsToTheExecutorOfTheCall) {
+    async_submit(context, test::returning_task(), [this](error_code, bool has) { log = has ? "returned" : "no way"; });
+    world.run();
+    EXPECT_EQ(log, "returned");
+}
+
+TEST_F(Submit, ASenderNeedNotNameItself) {
+    async_submit(context, test::unnamed_sender(7), [this](error_code, int n) { log = std::to_string(n); });
+    world.run();
+    EXPECT_EQ(log, "7");
 }
 
 TEST_F(Submit, ValuesWithoutADefaultBecomeOptional) {
@@ -172,6 +183,18 @@ TEST(SubmitAlone, ASenderThatRunsElsewhereIsWorkOfItsExecutor) {
     context.run();
     EXPECT_TRUE(called_in_loop);
     pool.join();
+}
+
+TEST(SubmitAlone, ASenderThatHasNotEndedIsWorkOfItsExecutor) {
+    io_context context;
+    held_sender::handle held;
+    int calls = 0;
+    async_submit(context, held_sender(held), [&calls](std::exception_ptr const&, int) { ++calls; });
+    context.poll();
+    EXPECT_FALSE(context.stopped());
+    held.value(7);
+    context.run();
+    EXPECT_EQ(calls, 1);
 }
 
 TEST(SubmitAlone, AnExceptionOfTheHandlerLeavesRun) {
