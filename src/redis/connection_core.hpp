@@ -334,6 +334,9 @@ private:
     void repeat_refused() noexcept;
     bool arm_limit_of(exec_op& o) noexcept;
     std::uint32_t limit_of(request const& r) const noexcept;
+    void set_limit(exec_op& o) noexcept;
+    void set_limit_once_written(exec_op& o, std::uint32_t by_token) const noexcept;
+    void limit_what_waits_again() noexcept;
     void was_configured() {
         mux_.configure(cfg_);
         limit_ms_ = limit_of(request());
