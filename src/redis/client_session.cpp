@@ -17,6 +17,7 @@ awaitable<error_code> client_core::serve(reference self, unsigned number, std::s
     fairlead::impl::base::at_scope_end const end([&c] {
         c.is_running_ = false;
         c.renewal_.cancel();
+        c.subscriptions_.end_all();   // Before those who subscribe hear that theirs was not sent.
         c.shared_->refuse_requests(); // Those that wait would wait for nothing.
         c.pool_.end_all(error::not_sent);
     });
