@@ -119,6 +119,10 @@ private:
     awaitable<bool> is_asked_to_end(unsigned number);
     bool prepare_attempt(error_code& ec) noexcept;
     bool has_ended_for_good(error_code const& ec) noexcept;
+    void give_up(error_code const& ec, giving_up& g);
+    void tell_of_end(event_kind what, error_code const& ec, std::chrono::milliseconds pause);
+    std::chrono::nanoseconds time_left() noexcept;
+    std::chrono::milliseconds next_pause() noexcept;
     void tell(client_event const& e) noexcept;
     void tell_restored() noexcept;
     /// The connection that brings messages is ready.

@@ -5,6 +5,8 @@
 #include <fairlead/coro/this_coro.hpp>
 #include <fairlead/token/adapters.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <tuple>
 
 namespace fairlead::redis::impl {
@@ -45,29 +47,55 @@ awaitable<error_code> client_core::connect_again(client_core& c, unsigned number
         if (co_await std::move(asked_meanwhile))
             co_return fairlead::error::operation_aborted;
         auto const what = std::exchange(c.is_open_, false) ? event_kind::lost : event_kind::failed;
-        auto const text = c.shared_->server_text();
-        auto const recent = c.options_.on_event ? c.shared_->recent_events() : std::string();
         if (c.has_ended_for_good(ec)) {
-            c.tell({.kind = event_kind::gave_up,
-                    .why = ec,
-                    .server_text = text,
-                    .attempt = c.pauses_.attempts(),
-                    .recent_events = recent});
-            g = {.why = ec, .recent_events = c.shared_->recent_events()};
+            c.give_up(ec, g);
             co_return ec;
         }
-        auto const pause =
-            c.pauses_.next_pause(c.options_.pause_min, c.options_.pause_max, c.shared_->engine().now_ns());
-        c.tell({.kind = what,
-                .why = ec,
-                .server_text = text,
-                .attempt = c.pauses_.attempts(),
-                .pause = pause,
-                .recent_events = recent});
+        auto const pause = c.next_pause();
+        c.tell_of_end(what, ec, pause);
         c.pause_.expires_after(pause);
         auto waiting = c.pause_.async_wait(as_tuple);
         co_await std::move(waiting);
+        if (c.time_left() <= std::chrono::nanoseconds::zero()) {
+            auto asked_at_last = c.is_asked_to_end(number);
+            if (co_await std::move(asked_at_last))
+                co_return fairlead::error::operation_aborted;
+            c.give_up(ec, g);
+            co_return ec;
+        }
     }
+}
+
+void client_core::give_up(error_code const& ec, giving_up& g) {
+    g = {.why = ec, .recent_events = shared_->recent_events()};
+    tell_of_end(event_kind::gave_up, ec, {});
+}
+
+void client_core::tell_of_end(event_kind what, error_code const& ec, std::chrono::milliseconds pause) {
+    if (!options_.on_event)
+        return;
+    auto const text = shared_->server_text();
+    auto const recent = shared_->recent_events();
+    tell({.kind = what,
+          .why = ec,
+          .server_text = text,
+          .attempt = pauses_.attempts(),
+          .pause = pause,
+          .recent_events = recent});
+}
+
+/// Until it gives up.
+std::chrono::nanoseconds client_core::time_left() noexcept {
+    if (options_.give_up_after <= options_.give_up_after.zero())
+        return std::chrono::nanoseconds::max();
+    return std::min<std::chrono::milliseconds>(options_.give_up_after, for_ever) -
+           std::chrono::nanoseconds(shared_->engine().now_ns() - without_since_ns_);
+}
+
+std::chrono::milliseconds client_core::next_pause() noexcept {
+    auto const pause = pauses_.next_pause(options_.pause_min, options_.pause_max, shared_->engine().now_ns());
+    auto const left = time_left();
+    return left < pause ? std::chrono::ceil<std::chrono::milliseconds>(left) : pause;
 }
 
 /// By cancel(), or as a coroutine.
@@ -78,6 +106,8 @@ awaitable<bool> client_core::is_asked_to_end(unsigned number) {
 
 awaitable<error_code> client_core::one_session() {
     wants_renewal_ = is_renewed_ = false;
+    if (options_.give_up_after > options_.give_up_after.zero())
+        shared_->is_ready_by(shared_->engine().now() + time_left());
     auto running = completion_token_transform<impl::run::signature>(as_tuple, impl::run(*shared_, keep_settings(cfg_)));
     auto const [ec] = co_await std::move(running);
     if (is_open_) {
@@ -127,9 +157,7 @@ bool client_core::has_ended_for_good(error_code const& ec) noexcept {
         return true;
     if (options_.attempts_max != 0 && pauses_.attempts() >= options_.attempts_max)
         return true;
-    auto const without_ns = shared_->engine().now_ns() - without_since_ns_;
-    return options_.give_up_after > options_.give_up_after.zero() &&
-           std::chrono::nanoseconds(without_ns) >= options_.give_up_after;
+    return time_left() <= std::chrono::nanoseconds::zero();
 }
 
 void client_core::tell(client_event const& e) noexcept {

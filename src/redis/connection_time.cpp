@@ -12,6 +12,15 @@ void connection_core::arm_timer(std::chrono::milliseconds after) {
         arm_timer_at(engine_->now() + std::min<std::chrono::milliseconds>(after, for_ever));
 }
 
+void connection_core::arm_timer_of_beginning(std::chrono::milliseconds after) {
+    constexpr auto never = steady_clock::time_point::max();
+    timer_.cancel();
+    auto const usual =
+        after > after.zero() ? engine_->now() + std::min<std::chrono::milliseconds>(after, for_ever) : never;
+    if (auto const at = std::min(usual, ready_by_); at != never)
+        arm_timer_at(at);
+}
+
 void connection_core::arm_timer_at(steady_clock::time_point at) {
     timer_.expires_at(at);
     struct tick {

@@ -58,8 +58,10 @@ struct client_options {
     /// random part of up to a half of it is left out.
     std::chrono::milliseconds pause_min{50};
     std::chrono::milliseconds pause_max{10'000};
-    unsigned attempts_max = 0;                  ///< In a row, before async_run gives up. 0: for ever.
-    std::chrono::milliseconds give_up_after{0}; ///< Without a connection, before async_run gives up. Zero: for ever.
+    unsigned attempts_max = 0; ///< In a row, before async_run gives up. 0: for ever.
+    /// The time without a connection after which async_run gives up. Zero: for ever. The attempt that is under way then
+    /// ends with error::connect_timed_out or hello_timed_out, and the last pause is shorter.
+    std::chrono::milliseconds give_up_after{0};
 
     /// How often a request that only reads is sent anew when the connection was lost before its reply. Others are never
     /// repeated once a byte of them was written: they end with error::maybe_executed.
