@@ -68,6 +68,7 @@ awaitable<error_code> client_core::connect_again(client_core& c, unsigned number
 
 void client_core::give_up(error_code const& ec, giving_up& g) {
     g = {.why = ec, .recent_events = shared_->recent_events()};
+    ++gave_up_;
     tell_of_end(event_kind::gave_up, ec, {});
 }
 
@@ -184,9 +185,14 @@ void client_core::restored(error_code const& ec) noexcept {
         use_new_credentials();
     bool const is_due = pool_.bring_messages();
     if (ec == condition::refused_by_server)
-        return tell({.kind = event_kind::refused, .why = ec, .server_text = shared_->server_text()});
+        return tell_refused(ec, shared_->server_text());
     if (!ec && !is_due)
         tell_restored();
+}
+
+void client_core::tell_refused(error_code const& ec, std::string_view server_text) noexcept {
+    ++refused_;
+    tell({.kind = event_kind::refused, .why = ec, .server_text = server_text});
 }
 
 void client_core::tell_restored() noexcept {
@@ -203,7 +209,7 @@ void client_core::topics_opened(request& first) {
 
 void client_core::topics_restored(error_code const& ec, std::string_view server_text) noexcept {
     if (ec == condition::refused_by_server)
-        tell({.kind = event_kind::refused, .why = ec, .server_text = server_text});
+        tell_refused(ec, server_text);
     else if (!ec)
         tell_restored();
 }
@@ -212,6 +218,12 @@ void client_core::topics_lost(error_code const& ec, std::string_view server_text
     has_lost_ = true;
     ++topics_lost_;
     tell({.kind = event_kind::subscriptions_lost, .why = ec, .server_text = server_text});
+}
+
+void client_core::lease_failed(error_code const& ec, std::string_view server_text, unsigned attempt,
+                               std::chrono::milliseconds pause) noexcept {
+    ++leases_failed_;
+    tell({.kind = event_kind::lease_failed, .why = ec, .server_text = server_text, .attempt = attempt, .pause = pause});
 }
 
 void client_core::cancelled() noexcept {

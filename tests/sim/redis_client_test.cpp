@@ -278,6 +278,7 @@ TEST(RedisClient, GivesUpInTimeDuringAPause) {
             EXPECT_LT(s.world.elapsed() - begun, 2020ms);
             EXPECT_LE(s.last_pause, 2s);
             EXPECT_EQ(s.client.counters().attempts, 1U) << "no attempt without time";
+            EXPECT_EQ(s.client.counters().gave_up, 1U);
         },
         {.config = {.address = "10.0.0.1"}, .options = {.pause_min = 30s, .pause_max = 30s, .give_up_after = 2s}});
 }

@@ -4,6 +4,7 @@
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/net/cancel_after.hpp>
 #include <fairlead/redis/client.hpp>
+#include <fairlead/redis/client_statistics.hpp>
 #include <fairlead/redis/lease.hpp>
 #include <fairlead/redis/optimistic.hpp>
 #include <sim/redis_scene.hpp>
@@ -44,6 +45,7 @@ public:
     std::size_t open = 0;
     int blocked = 0;
     bool refuses = false; // closes what it has accepted
+    std::string refusal;  // the answer to HELLO; empty: none
     std::chrono::milliseconds look_every{1};
 
 private:
@@ -51,6 +53,14 @@ private:
         hand h(*socket);
         ++s.open;
         try {
+            if (auto const refusal = s.refusal; !refusal.empty()) {
+                auto hello = h.skip(1);
+                co_await std::move(hello);
+                auto refusing = h.send(refusal);
+                co_await std::move(refusing);
+                auto draining = h.skip(1);
+                co_await std::move(draining);
+            }
             auto greeting = h.greet();
             co_await std::move(greeting);
             for (;;) {
@@ -599,6 +609,47 @@ TEST(RedisLease, AMultiThatWasGivenUpCostsTheConnection) {
             EXPECT_EQ(s.server().heard.size(), first + 1);
         },
         {.leases_max = 1});
+}
+
+TEST(RedisLease, AConnectionThatTheServerRefusesIsToldOf) {
+    std::uint64_t told = 0;
+    redis::client_options options{.pause_max = 500ms};
+    options.on_event = [&told](redis::client_event const& e) {
+        if (e.kind != redis::event_kind::lease_failed)
+            return;
+        ++told;
+        EXPECT_EQ(e.why, redis::error::hello_refused);
+        EXPECT_EQ(e.server_text, "ERR max number of clients reached");
+        EXPECT_EQ(e.attempt, told);
+    };
+    use_leases(
+        [&told](lease_scene& s) -> awaitable<void> {
+            told = 0;
+            auto being_ready = s.until([&s] { return s.client->is_ready(); });
+            co_await std::move(being_ready);
+            s.server().refusal = "-ERR max number of clients reached\r\n";
+            std::string what;
+            try {
+                auto acquiring = s.client->acquire();
+                co_await std::move(acquiring);
+            } catch (system_error const& e) {
+                EXPECT_EQ(e.code(), redis::error::not_sent_in_time);
+                what = e.what();
+            }
+            EXPECT_TRUE(what.starts_with("redis lease (no connection: ERR max number of clients reached): ")) << what;
+            EXPECT_GE(told, 1U);
+            EXPECT_EQ(s.client->counters().leases_failed, told);
+            EXPECT_EQ(s.client->counters().failed, 0U) << "the shared one is well";
+            auto const page = redis::to_prometheus(s.client->statistics());
+            EXPECT_NE(page.find("\nfairlead_redis_leases_failed_total " + std::to_string(told) + "\n"),
+                      std::string::npos)
+                << page;
+            s.server().refusal.clear();
+            auto once_more = s.client->acquire();
+            auto const own = co_await std::move(once_more);
+            EXPECT_TRUE(own);
+        },
+        options, {.address = "10.0.0.1", .request_timeout = 5s});
 }
 
 TEST(RedisLease, ALeaseDoesNotReconnect) {

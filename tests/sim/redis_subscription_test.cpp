@@ -306,6 +306,7 @@ TEST(RedisSubscription, IsRefusedByAClientThatGivesUp) {
                      auto subscribing = note_end(s.client.subscribe("news"), late);
                      co_await std::move(subscribing);
                      EXPECT_EQ(*late, redis::error::not_connected);
+                     EXPECT_EQ(s.client.counters().gave_up, 1U);
                  },
                  {.config = {.address = "10.0.0.1"}, .options = {.attempts_max = 3}});
 }
