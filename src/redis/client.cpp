@@ -63,7 +63,10 @@ client_counters client_core::counters() const noexcept {
             .subscriptions_lost = topics_lost_,
             .repeated = shared_->repeated() + pool_.repeated(),
             .renewed = renewed_,
-            .not_renewed = not_renewed_};
+            .not_renewed = not_renewed_,
+            .refused = refused_,
+            .gave_up = gave_up_,
+            .leases_failed = leases_failed_};
 }
 
 connection_counters client_core::traffic() noexcept {

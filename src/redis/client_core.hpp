@@ -95,6 +95,8 @@ public:
     void topics_opened(request& first);
     void topics_restored(error_code const& ec, std::string_view server_text) noexcept;
     void topics_lost(error_code const& ec, std::string_view server_text) noexcept;
+    void lease_failed(error_code const& ec, std::string_view server_text, unsigned attempt,
+                      std::chrono::milliseconds pause) noexcept;
     /// Puts it into the lease at `object`.
     void lend(leased_connection& l, void* object) noexcept { static_cast<lease*>(object)->take({this, l.core()}); }
 
@@ -119,8 +121,13 @@ private:
     awaitable<bool> is_asked_to_end(unsigned number);
     bool prepare_attempt(error_code& ec) noexcept;
     bool has_ended_for_good(error_code const& ec) noexcept;
+    void give_up(error_code const& ec, giving_up& g);
+    void tell_of_end(event_kind what, error_code const& ec, std::chrono::milliseconds pause);
+    std::chrono::nanoseconds time_left() noexcept;
+    std::chrono::milliseconds next_pause() noexcept;
     void tell(client_event const& e) noexcept;
     void tell_restored() noexcept;
+    void tell_refused(error_code const& ec, std::string_view server_text) noexcept;
     /// The connection that brings messages is ready.
     bool is_carrier_ready() noexcept;
     void use_new_credentials() noexcept;
@@ -150,7 +157,7 @@ private:
     bool is_renewed_ = false;    // since its session began, perhaps with the old credentials
 
     shown_count attempts_, failed_, ready_, lost_, restored_, renewed_, not_renewed_;
-    shown_count topics_lost_;
+    shown_count topics_lost_, refused_, gave_up_, leases_failed_;
     shown_count carried_; // sessions that brought messages
 };
 

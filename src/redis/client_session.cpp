@@ -5,6 +5,8 @@
 #include <fairlead/coro/this_coro.hpp>
 #include <fairlead/token/adapters.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <tuple>
 
 namespace fairlead::redis::impl {
@@ -17,6 +19,7 @@ awaitable<error_code> client_core::serve(reference self, unsigned number, std::s
     fairlead::impl::base::at_scope_end const end([&c] {
         c.is_running_ = false;
         c.renewal_.cancel();
+        c.subscriptions_.end_all();   // Before those who subscribe hear that theirs was not sent.
         c.shared_->refuse_requests(); // Those that wait would wait for nothing.
         c.pool_.end_all(error::not_sent);
     });
@@ -44,29 +47,56 @@ awaitable<error_code> client_core::connect_again(client_core& c, unsigned number
         if (co_await std::move(asked_meanwhile))
             co_return fairlead::error::operation_aborted;
         auto const what = std::exchange(c.is_open_, false) ? event_kind::lost : event_kind::failed;
-        auto const text = c.shared_->server_text();
-        auto const recent = c.options_.on_event ? c.shared_->recent_events() : std::string();
         if (c.has_ended_for_good(ec)) {
-            c.tell({.kind = event_kind::gave_up,
-                    .why = ec,
-                    .server_text = text,
-                    .attempt = c.pauses_.attempts(),
-                    .recent_events = recent});
-            g = {.why = ec, .recent_events = c.shared_->recent_events()};
+            c.give_up(ec, g);
             co_return ec;
         }
-        auto const pause =
-            c.pauses_.next_pause(c.options_.pause_min, c.options_.pause_max, c.shared_->engine().now_ns());
-        c.tell({.kind = what,
-                .why = ec,
-                .server_text = text,
-                .attempt = c.pauses_.attempts(),
-                .pause = pause,
-                .recent_events = recent});
+        auto const pause = c.next_pause();
+        c.tell_of_end(what, ec, pause);
         c.pause_.expires_after(pause);
         auto waiting = c.pause_.async_wait(as_tuple);
         co_await std::move(waiting);
+        if (c.time_left() <= std::chrono::nanoseconds::zero()) {
+            auto asked_at_last = c.is_asked_to_end(number);
+            if (co_await std::move(asked_at_last))
+                co_return fairlead::error::operation_aborted;
+            c.give_up(ec, g);
+            co_return ec;
+        }
     }
+}
+
+void client_core::give_up(error_code const& ec, giving_up& g) {
+    g = {.why = ec, .recent_events = shared_->recent_events()};
+    ++gave_up_;
+    tell_of_end(event_kind::gave_up, ec, {});
+}
+
+void client_core::tell_of_end(event_kind what, error_code const& ec, std::chrono::milliseconds pause) {
+    if (!options_.on_event)
+        return;
+    auto const text = shared_->server_text();
+    auto const recent = shared_->recent_events();
+    tell({.kind = what,
+          .why = ec,
+          .server_text = text,
+          .attempt = pauses_.attempts(),
+          .pause = pause,
+          .recent_events = recent});
+}
+
+/// Until it gives up.
+std::chrono::nanoseconds client_core::time_left() noexcept {
+    if (options_.give_up_after <= options_.give_up_after.zero())
+        return std::chrono::nanoseconds::max();
+    return std::min<std::chrono::milliseconds>(options_.give_up_after, for_ever) -
+           std::chrono::nanoseconds(shared_->engine().now_ns() - without_since_ns_);
+}
+
+std::chrono::milliseconds client_core::next_pause() noexcept {
+    auto const pause = pauses_.next_pause(options_.pause_min, options_.pause_max, shared_->engine().now_ns());
+    auto const left = time_left();
+    return left < pause ? std::chrono::ceil<std::chrono::milliseconds>(left) : pause;
 }
 
 /// By cancel(), or as a coroutine.
@@ -77,6 +107,8 @@ awaitable<bool> client_core::is_asked_to_end(unsigned number) {
 
 awaitable<error_code> client_core::one_session() {
     wants_renewal_ = is_renewed_ = false;
+    if (options_.give_up_after > options_.give_up_after.zero())
+        shared_->is_ready_by(shared_->engine().now() + time_left());
     auto running = completion_token_transform<impl::run::signature>(as_tuple, impl::run(*shared_, keep_settings(cfg_)));
     auto const [ec] = co_await std::move(running);
     if (is_open_) {
@@ -126,9 +158,7 @@ bool client_core::has_ended_for_good(error_code const& ec) noexcept {
         return true;
     if (options_.attempts_max != 0 && pauses_.attempts() >= options_.attempts_max)
         return true;
-    auto const without_ns = shared_->engine().now_ns() - without_since_ns_;
-    return options_.give_up_after > options_.give_up_after.zero() &&
-           std::chrono::nanoseconds(without_ns) >= options_.give_up_after;
+    return time_left() <= std::chrono::nanoseconds::zero();
 }
 
 void client_core::tell(client_event const& e) noexcept {
@@ -155,9 +185,14 @@ void client_core::restored(error_code const& ec) noexcept {
         use_new_credentials();
     bool const is_due = pool_.bring_messages();
     if (ec == condition::refused_by_server)
-        return tell({.kind = event_kind::refused, .why = ec, .server_text = shared_->server_text()});
+        return tell_refused(ec, shared_->server_text());
     if (!ec && !is_due)
         tell_restored();
+}
+
+void client_core::tell_refused(error_code const& ec, std::string_view server_text) noexcept {
+    ++refused_;
+    tell({.kind = event_kind::refused, .why = ec, .server_text = server_text});
 }
 
 void client_core::tell_restored() noexcept {
@@ -174,7 +209,7 @@ void client_core::topics_opened(request& first) {
 
 void client_core::topics_restored(error_code const& ec, std::string_view server_text) noexcept {
     if (ec == condition::refused_by_server)
-        tell({.kind = event_kind::refused, .why = ec, .server_text = server_text});
+        tell_refused(ec, server_text);
     else if (!ec)
         tell_restored();
 }
@@ -183,6 +218,12 @@ void client_core::topics_lost(error_code const& ec, std::string_view server_text
     has_lost_ = true;
     ++topics_lost_;
     tell({.kind = event_kind::subscriptions_lost, .why = ec, .server_text = server_text});
+}
+
+void client_core::lease_failed(error_code const& ec, std::string_view server_text, unsigned attempt,
+                               std::chrono::milliseconds pause) noexcept {
+    ++leases_failed_;
+    tell({.kind = event_kind::lease_failed, .why = ec, .server_text = server_text, .attempt = attempt, .pause = pause});
 }
 
 void client_core::cancelled() noexcept {

@@ -29,7 +29,7 @@ awaitable<subscription> client_core::subscribe(reference self, kept_topics all, 
         co_await std::move(executing);
         // Lost with its connection, it is among the first commands of the next one. That may have begun already, if
         // this coroutine is on a thread that is late.
-        is_lost = ec == error::maybe_executed || ec == error::not_sent;
+        is_lost = (ec == error::maybe_executed || ec == error::not_sent) && !c.subscriptions_.has_ended(*entry);
     } while (c.subscriptions_.has_asked(*entry, is_lost, c.is_carrier_ready()));
     if (ec && !is_lost)
         throw system_error(ec, ec == condition::refused_by_server ? c.shared_->server_text() : "redis subscribe");

@@ -98,6 +98,8 @@ public:
         cfg_ = cfg;
         was_configured();
     }
+    /// By then the next sessions have to be ready, whatever time their settings would give them.
+    void is_ready_by(steady_clock::time_point t) noexcept { ready_by_ = t; }
     /// Before it is used: requests that it cannot execute go there.
     void leaves_requests_to(request_taker& t) noexcept { taker_ = &t; }
     /// Before it is used.
@@ -334,6 +336,9 @@ private:
     void repeat_refused() noexcept;
     bool arm_limit_of(exec_op& o) noexcept;
     std::uint32_t limit_of(request const& r) const noexcept;
+    void set_limit(exec_op& o) noexcept;
+    void set_limit_once_written(exec_op& o, std::uint32_t by_token) const noexcept;
+    void limit_what_waits_again() noexcept;
     void was_configured() {
         mux_.configure(cfg_);
         limit_ms_ = limit_of(request());
@@ -390,6 +395,7 @@ private:
     void count_work() noexcept;
 
     void arm_timer(std::chrono::milliseconds after);
+    void arm_timer_of_beginning(std::chrono::milliseconds after);
     void arm_timer_at(steady_clock::time_point at);
     void on_timer() noexcept;
     std::chrono::milliseconds interval() const noexcept;
@@ -442,6 +448,7 @@ private:
     std::optional<stream_transport> streams_; // of the program's connector
     transport* stream_;                       // sockets_, unless another one was given
     steady_timer timer_;
+    steady_clock::time_point ready_by_ = steady_clock::time_point::max();
 
     // Limits of requests. Their clock is looked at once for each batch.
     due_timer limits_;

@@ -148,6 +148,7 @@ void connection_core::give_up_requests(bool aborted, std::size_t bytes_written) 
                          .sent = reason_ == error::answers_out_of_order ? reason_ : error::maybe_executed,
                          .bytes_written = bytes_written},
                         done);
+    limit_what_waits_again();
     if (run_ && !is_aborted)
         note_ending_of(done);
     pass_on(done);

@@ -79,12 +79,7 @@ void connection_core::start(exec_op& o) noexcept {
         complete(o);
         return;
     }
-    if (auto const ms = limit_of(*o.request); ms != 0 && (o.limit_ms == 0 || ms < o.limit_ms)) {
-        o.limit_ms = ms;
-        o.is_asked_when_due = false;
-    }
-    if (o.limit_ms != 0)
-        o.due_ms = due_of(o);
+    set_limit(o);
     if (o.request->fit() != request::fitness::shared) [[unlikely]] {
         if (leaves_to_taker(*o.request))
             return leave_to_taker(o);
@@ -167,8 +162,12 @@ bool connection_core::take_over(exec_op& o) noexcept {
 /// Those that the server could not execute now.
 void connection_core::keep_refused() noexcept {
     auto& all = mux_.deferred();
-    while (!all.empty())
-        refused_.push_back(static_cast<exec_op&>(*all.pop_front()));
+    while (!all.empty()) {
+        auto& o = static_cast<exec_op&>(*all.pop_front());
+        if (o.limit_ms == 0)
+            set_limit(o); // It had none while the server worked on it.
+        refused_.push_back(o);
+    }
     if (repeating_.is_armed() || refused_.empty())
         return;
     if (repeating_.now_ms() - repeated_at_ms_ > 2 * retry_.pause_max.count())

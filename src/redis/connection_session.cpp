@@ -61,7 +61,7 @@ error_code connection_core::begin_connecting(address_parts& address) {
         return reason_;
     if (auto const ec = parse_address(cfg_.address, address))
         return ec;
-    arm_timer(cfg_.connect_timeout);
+    arm_timer_of_beginning(cfg_.connect_timeout);
     events_.note(event::connecting, engine_->now_ns());
     return {};
 }
@@ -81,7 +81,7 @@ error_code connection_core::greet() {
     is_held_up_ = false;
     read_bytes_ = std::max<std::size_t>(cfg_.read_bytes_min, 1);
     mux_.begin_generation();
-    arm_timer(cfg_.hello_timeout);
+    arm_timer_of_beginning(cfg_.hello_timeout);
     return proceed(greeting_.start(cfg_));
 }
 

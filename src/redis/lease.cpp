@@ -18,8 +18,10 @@ awaitable<lease> client_core::acquire(reference self) {
     auto waiting = completion_token_transform<execute::signature>(
         redirect_error(ec), execute(*c.shared_, request_for_lease(), {&own, &deliver_lease, response_ref::any_number}));
     co_await std::move(waiting);
-    if (ec)
-        throw system_error(ec, "redis lease");
+    if (ec) {
+        auto const failure = c.pool_.failure(); // Of the last attempt to make one.
+        throw system_error(ec, failure.empty() ? "redis lease" : "redis lease (no connection: " + failure + ")");
+    }
     co_return own;
 }
 

@@ -4,11 +4,14 @@
 #include <redis/leased_connection.hpp>
 #include <redis/request_line.hpp>
 #include <redis/request_taker.hpp>
+#include <redis/shown.hpp>
 
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <string>
+#include <utility>
 
 namespace fairlead::redis::impl {
 
@@ -51,7 +54,11 @@ public:
     std::chrono::milliseconds next_pause(backoff& b) noexcept;
     std::chrono::milliseconds idle_max() const noexcept;
 
+    /// Says why the last connection could not be made; empty: it was made.
+    void note_failure(std::string why) noexcept { failure_.set(std::move(why)); }
+
     // ---- any thread
+    std::string failure() const { return failure_.get(); }
     std::size_t pending() noexcept;
     std::uint64_t repeated() const noexcept;
     /// The one that brings messages beside the shared one. Null: there was no need for one yet.
@@ -75,6 +82,7 @@ private:
     std::atomic<std::size_t> made_{0};
     std::atomic<topic_connection*> topics_{nullptr}; // its own
     request_line line_;                              // for a connection
+    shown_text failure_;
 };
 
 /// Space for a lease: what an exec_op has as its object whose deliver function is this.

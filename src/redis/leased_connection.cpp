@@ -48,14 +48,18 @@ awaitable<void> leased_connection::serve(leased_connection& l) {
     do {
         l.pauses_.begin_attempt();
         error_code ec;
-        l.wants_renewal_ = false;
+        l.wants_renewal_ = l.has_opened_ = false;
         if (l.pool_.prepare(ec)) {
             auto session = l.one_session();
             ec = co_await std::move(session);
         }
-        if (!l.goes_on_after_session())
+        bool const goes_on = l.goes_on_after_session();
+        auto const pause = goes_on ? l.pool_.next_pause(l.pauses_) : std::chrono::milliseconds::zero();
+        if (!l.has_opened_ && ec != fairlead::error::operation_aborted)
+            l.tell_of_failure(ec, pause);
+        if (!goes_on || !l.goes_on_after_session()) // The program may have ended the client when it heard of it.
             break;
-        l.pause_.expires_after(l.pool_.next_pause(l.pauses_));
+        l.pause_.expires_after(pause);
         auto waiting = l.pause_.async_wait(as_tuple);
         co_await std::move(waiting);
     } while (l.goes_on_after_session());
@@ -68,6 +72,22 @@ awaitable<error_code> leased_connection::one_session() {
     auto const [ec] = co_await std::move(running);
     pause_.cancel(); // It was the time until an unused one is closed.
     co_return ec;
+}
+
+void leased_connection::opened(request&) {
+    pauses_.succeeded();
+    has_opened_ = true;
+    pool_.note_failure({});
+}
+
+void leased_connection::tell_of_failure(error_code const& ec, std::chrono::milliseconds pause) noexcept {
+    try {
+        auto const text = core_->server_text();
+        pool_.note_failure(text.empty() ? ec.message() : text);
+        pool_.client().lease_failed(ec, text, pauses_.attempts(), pause);
+    } catch (...) { // Without memory it is counted all the same.
+        pool_.client().lease_failed(ec, {}, pauses_.attempts(), pause);
+    }
 }
 
 /// Requests that may be repeated wait in the connection, others in the pool.

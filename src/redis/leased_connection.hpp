@@ -49,7 +49,7 @@ public:
     void release() noexcept override;
 
 private:
-    void opened(request&) override { pauses_.succeeded(); }
+    void opened(request&) override;
     void restored(error_code const& ec) noexcept override;
     bool pushed(std::span<resp3::node const>, std::uint32_t) noexcept override { return false; }
     bool messages_pushed(std::span<resp3::text_push const>, std::uint32_t) noexcept override { return false; }
@@ -62,6 +62,7 @@ private:
     static awaitable<void> serve(leased_connection& l);
     awaitable<error_code> one_session();
     bool goes_on_after_session() noexcept;
+    void tell_of_failure(error_code const& ec, std::chrono::milliseconds pause) noexcept;
     void become_free() noexcept;
     void forget_what_was_done() noexcept;
 
@@ -71,6 +72,7 @@ private:
     backoff pauses_;
     state state_ = state::cold;
     bool wants_renewal_ = false;
+    bool has_opened_ = false; // the session that is under way, or was the last one
 };
 
 } // namespace fairlead::redis::impl

@@ -365,6 +365,43 @@ multiplexer::next_due multiplexer::expire(std::uint32_t now_ms, op_queue& done) 
     return next;
 }
 
+/// Of the requests that are being written.
+void multiplexer::change_limits() noexcept {
+    limits_change_ = false;
+    for (auto n = written_; n != tail_; ++n)
+        if (auto* const o = at(n).op; o && o->limit_ms != 0)
+            change_limit(*o);
+}
+
+void multiplexer::change_limit(exec_op& o) noexcept {
+    using change = exec_op::limit_change;
+    if (o.at_first_byte == change::none)
+        return;
+    if (o.at_first_byte == change::dropped) {
+        o.limit_ms = 0;
+        --limited_;
+        return;
+    }
+    o.due_ms += o.limit_ms;
+    o.is_asked_when_due = o.at_first_byte == change::longer_by_token;
+    o.at_first_byte = change::none;
+    dues_ascend_ = false;
+}
+
+bool multiplexer::limit_again(std::uint32_t due_ms) noexcept {
+    bool are_some = false;
+    for (auto n = head_; n != tail_; ++n) {
+        auto* const o = at(n).op;
+        if (!o || o->limit_ms != 0 || o->at_first_byte != exec_op::limit_change::dropped)
+            continue;
+        o->limit_ms = request::for_ever_ms;
+        o->due_ms = due_ms;
+        note_limit(*o);
+        are_some = true;
+    }
+    return are_some;
+}
+
 std::size_t multiplexer::cancel(request const* r, op_queue& done) noexcept {
     std::size_t n = 0;
     for (auto i = head_; i < tail_; ++i) {
@@ -568,6 +605,8 @@ std::string_view multiplexer::next_output() noexcept {
         compact();
     if (!has_output())
         return {};
+    if (limits_change_) [[unlikely]]
+        change_limits();
     if (cfg_.check_order) [[unlikely]]
         append_question();
     sending_.clear();

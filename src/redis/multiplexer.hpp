@@ -114,6 +114,9 @@ public:
     /// Gives up all requests whose limit is over at `now_ms`; they go to `done`. O(those), where limits are over in the
     /// order of the requests, as with one limit for all; else O(pending requests).
     next_due expire(std::uint32_t now_ms, op_queue& done) noexcept;
+    /// Those that have none in the server, and wait to be written once more, are to be written by `due_ms`. True:
+    /// there are some. O(pending requests), of which none may be in flight.
+    bool limit_again(std::uint32_t due_ms) noexcept;
     /// Some pending request has one.
     bool has_limits() const noexcept { return limited_ != 0; }
 
@@ -263,7 +266,10 @@ private:
     void note_limit(exec_op const& o) noexcept {
         dues_ascend_ = limited_++ == 0 || (dues_ascend_ && is_over(last_due_ms_, o.due_ms));
         last_due_ms_ = o.due_ms;
+        limits_change_ = limits_change_ || o.at_first_byte != exec_op::limit_change::none;
     }
+    void change_limits() noexcept;
+    void change_limit(exec_op& o) noexcept;
     bool may_repeat(exec_op& o) noexcept;
     void end_and_repeat(ending const& how, op_queue& done) noexcept;
     void put_again(op_queue& kept, op_queue& done) noexcept;
@@ -318,7 +324,8 @@ private:
 
     std::size_t limited_ = 0; // pending requests that have a limit
     std::uint32_t last_due_ms_ = 0;
-    bool dues_ascend_ = true; // in the order of the requests
+    bool dues_ascend_ = true;    // in the order of the requests
+    bool limits_change_ = false; // of some that are to be written
 
     // Effects of the requests that were answered.
     bool in_transaction_ = false;

@@ -146,6 +146,11 @@ void append_numbers(writer& w) {
              [](S s) { return s.events.renewed; });
     w.number("not_renewed_total", "counter", "New credentials that it refused, or that could not be had.",
              [](S s) { return s.events.not_renewed; });
+    w.number("refused_total", "counter", "Times that the server refused to restore a subscription.",
+             [](S s) { return s.events.refused; });
+    w.number("gave_up_total", "counter", "Times that the client gave up.", [](S s) { return s.events.gave_up; });
+    w.number("leases_failed_total", "counter", "Connections beside the shared one that could not be made.",
+             [](S s) { return s.events.leases_failed; });
     w.number("requests_total", "counter", "Requests accepted for sending.", [](S s) { return s.traffic.requests; });
     w.number("commands_total", "counter", "Commands in them.", [](S s) { return s.traffic.commands; });
     w.number("replies_total", "counter", "Replies received.", [](S s) { return s.traffic.replies; });

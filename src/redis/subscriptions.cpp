@@ -117,15 +117,10 @@ template <class F> void subscriptions::under_lock(F f) {
 void subscriptions::add(subscription_entry& e, request& begin) {
     for (auto const& [k, name] : e.wanted)
         begin.push(word_for(k, begin_commands), name);
-    bool is_over = false;
     under_lock([&] {
-        is_over = is_over_;
-        for (auto const& [k, name] : e.wanted) {
+        for (auto const& [k, name] : e.wanted)
             of(k)[name].add(e);
-        }
     });
-    if (is_over)
-        domain_->change([&e](op_queue& ready) noexcept { e.box.close(ready); });
 }
 
 void subscriptions::remove(subscription_entry& e, request& last_ones) noexcept {
@@ -166,7 +161,7 @@ void subscriptions::append_all(request& to, std::uint64_t session) {
 bool subscriptions::has_asked(subscription_entry& e, bool is_lost, bool is_session_under_way) noexcept {
     return domain_->look([&, this]() noexcept {
         e.asks = false;
-        return is_lost && is_session_under_way && e.left_to_it == session_;
+        return is_lost && is_session_under_way && !e.is_over && e.left_to_it == session_;
     });
 }
 
@@ -177,11 +172,15 @@ bool subscriptions::has_names() noexcept {
 
 void subscriptions::end_all() noexcept {
     domain_->change([this](op_queue& ready) noexcept {
-        is_over_ = true;
-        for (auto& each : wanted_)
+        for (auto& each : wanted_) {
             each.for_each([&ready](std::string_view, receivers const& all) {
-                all.for_each([&ready](subscription_entry& e) { e.box.close(ready); });
+                all.for_each([&ready](subscription_entry& e) {
+                    e.is_over = true;
+                    e.box.close(ready);
+                });
             });
+            each = names();
+        }
     });
 }
 

@@ -29,6 +29,7 @@ struct subscription_entry {
     client_core* client; ///< retained, or null
     kept_topics wanted;
     bool asks = true;             ///< a request with its names waits, or is under way
+    bool is_over = false;         ///< the client's run has ended, and nothing comes any more
     std::uint64_t left_to_it = 0; ///< the last session that left its names to that request
 
     subscription_entry(client_core* c, any_io_executor const& ex, kept_topics all, std::size_t messages_max,
@@ -59,8 +60,12 @@ public:
     bool pass_on(std::span<resp3::node const> push, std::uint64_t connection, std::uint32_t portion) noexcept;
     /// As pass_on() for each of these messages.
     bool pass_on(std::span<resp3::text_push const> messages, std::uint64_t connection, std::uint32_t portion) noexcept;
-    /// Nobody will be sent anything any more.
+    /// Those that are there have ended. The next session begins without them.
     void end_all() noexcept;
+    /// `e` is among them.
+    bool has_ended(subscription_entry const& e) noexcept {
+        return domain_->look([&e]() noexcept { return e.is_over; });
+    }
     bool has_names() noexcept;
     /// Messages that there was no room for, each time. Any thread.
     std::uint64_t dropped() const noexcept { return dropped_; }
@@ -99,7 +104,6 @@ private:
     std::shared_ptr<fairlead::impl::sync::wait_domain> domain_;
     std::array<names, 3> wanted_;
     std::uint64_t session_ = 0; // the last one that began
-    bool is_over_ = false;
     shown_count dropped_;
 };
 

@@ -242,7 +242,45 @@ TEST(RedisClient, PausesGrowAndAreNotAllTheSame) {
                      EXPECT_GE(longest.size(), 4U);
                      EXPECT_NE(std::ranges::min(longest), std::ranges::max(longest));
                  },
-                 {.config = {.address = "10.0.0.1"}, .options = {.pause_max = 400ms, .give_up_after = 20s}});
+                 {.config = {.address = "10.0.0.1"}, .options = {.pause_max = 400ms, .attempts_max = 40}});
+}
+
+/// The server accepts, and says nothing.
+TEST(RedisClient, GivesUpInTimeDuringAnAttempt) {
+    play_and_use(
+        [](hand& h, int) -> awaitable<void> {
+            auto resting = h.rest(60s);
+            co_await std::move(resting);
+        },
+        [](client_scene& s) -> awaitable<void> {
+            auto const begun = s.world.elapsed();
+            s.start();
+            auto ending = s.until([&s] { return s.ended.has_value(); });
+            co_await std::move(ending);
+            EXPECT_GE(s.world.elapsed() - begun, 300ms);
+            EXPECT_LT(s.world.elapsed() - begun, 320ms);
+            EXPECT_TRUE(*s.ended == redis::error::hello_timed_out || *s.ended == redis::error::connect_timed_out)
+                << s.ended->message();
+            EXPECT_EQ(s.events.back(), event_kind::gave_up);
+        },
+        {.config = {.address = "10.0.0.1"}, .options = {.give_up_after = 300ms}});
+}
+
+TEST(RedisClient, GivesUpInTimeDuringAPause) {
+    play_and_use(
+        [](hand&, int) -> awaitable<void> { co_return; },
+        [](client_scene& s) -> awaitable<void> {
+            auto const begun = s.world.elapsed();
+            s.start();
+            auto ending = s.until([&s] { return s.ended.has_value(); });
+            co_await std::move(ending);
+            EXPECT_GE(s.world.elapsed() - begun, 2s);
+            EXPECT_LT(s.world.elapsed() - begun, 2020ms);
+            EXPECT_LE(s.last_pause, 2s);
+            EXPECT_EQ(s.client.counters().attempts, 1U) << "no attempt without time";
+            EXPECT_EQ(s.client.counters().gave_up, 1U);
+        },
+        {.config = {.address = "10.0.0.1"}, .options = {.pause_min = 30s, .pause_max = 30s, .give_up_after = 2s}});
 }
 
 /// One attempt at a time each, and not all of them at one time.

@@ -4,6 +4,7 @@
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/net/cancel_after.hpp>
 #include <fairlead/redis/client.hpp>
+#include <fairlead/redis/client_statistics.hpp>
 #include <fairlead/redis/lease.hpp>
 #include <fairlead/redis/optimistic.hpp>
 #include <sim/redis_scene.hpp>
@@ -27,6 +28,8 @@ public:
         for (;;) {
             auto accepting = acceptor.async_accept();
             auto socket = std::make_shared<ip::tcp::socket>(co_await std::move(accepting));
+            if (refuses)
+                continue;
             sockets_.push_back(socket);
             heard.emplace_back();
             co_spawn(context_, answer(*this, socket, heard.size() - 1), detached);
@@ -41,12 +44,23 @@ public:
     std::map<std::string, std::deque<std::string>> lists;
     std::size_t open = 0;
     int blocked = 0;
+    bool refuses = false; // closes what it has accepted
+    std::string refusal;  // the answer to HELLO; empty: none
+    std::chrono::milliseconds look_every{1};
 
 private:
     static awaitable<void> answer(list_server& s, std::shared_ptr<ip::tcp::socket> socket, std::size_t number) {
         hand h(*socket);
         ++s.open;
         try {
+            if (auto const refusal = s.refusal; !refusal.empty()) {
+                auto hello = h.skip(1);
+                co_await std::move(hello);
+                auto refusing = h.send(refusal);
+                co_await std::move(refusing);
+                auto draining = h.skip(1);
+                co_await std::move(draining);
+            }
             auto greeting = h.greet();
             co_await std::move(greeting);
             for (;;) {
@@ -70,7 +84,7 @@ private:
             bool is_gone = false;
             auto& list = lists[words[words[0] == "XREAD" ? 4 : 1]];
             while (list.empty() && !is_gone) {
-                auto resting = h.rest(1ms);
+                auto resting = h.rest(look_every);
                 co_await std::move(resting);
                 is_gone = !socket.is_open();
             }
@@ -298,27 +312,23 @@ TEST(RedisLease, TokensEndRequestsThatBlock) {
         {.leases_max = 1});
 }
 
+/// Its time in the server is added only when it goes there.
 TEST(RedisLease, ALimitCoversTheWaitForAConnection) {
     use_leases(
         [](lease_scene& s) -> awaitable<void> {
-            lease_call first("BLPOP", "a", 0), second("BLPOP", "b", 2), third("ECHO", "large");
-            second.request.set_timeout(1s); // beside the two that it waits in the server
-            third.request.set_timeout(1s);
+            lease_call first("BLPOP", "a", 0), second("BLPOP", "b", 2), third("ECHO", "large"), last("BLPOP", "b", 0);
+            for (auto* const each : {&second, &third, &last})
+                each->request.set_timeout(1s);
             third.request.set_apart();
-            first.start(*s.client);
-            second.start(*s.client);
-            third.start(*s.client);
+            for (auto* const each : {&first, &second, &third, &last})
+                each->start(*s.client);
             auto const begin = s.world.elapsed();
-            auto ending = s.until([&] { return third.is_done; });
+            auto ending = s.until([&] { return second.is_done && third.is_done && last.is_done; });
             co_await std::move(ending);
-            EXPECT_EQ(third.end, redis::error::not_sent_in_time);
+            for (auto* const each : {&second, &third, &last})
+                EXPECT_EQ(each->end, redis::error::not_sent_in_time);
             EXPECT_GE(s.world.elapsed() - begin, 1s);
             EXPECT_LE(s.world.elapsed() - begin, 1100ms);
-            auto going_on = s.until([&] { return second.is_done; });
-            co_await std::move(going_on);
-            EXPECT_EQ(second.end, redis::error::not_sent_in_time);
-            EXPECT_GE(s.world.elapsed() - begin, 3s);
-            EXPECT_LE(s.world.elapsed() - begin, 3100ms);
             EXPECT_FALSE(first.is_done);
             s.server().lists["a"].push_back("x");
             auto popping = s.until([&] { return first.is_done; });
@@ -332,20 +342,95 @@ TEST(RedisLease, ALimitCoversTheWaitForAConnection) {
 TEST(RedisLease, ALimitGoesOnWhereTheRequestGoes) {
     use_leases(
         [](lease_scene& s) -> awaitable<void> {
+            s.server().look_every = 50ms;
             lease_call first("BLPOP", "a", 0), second("BLPOP", "b", 2);
-            second.request.set_timeout(1s);
+            second.request.set_timeout(3s);
             first.start(*s.client);
+            auto blocking = s.until([&s] { return s.server().blocked == 1; });
+            co_await std::move(blocking);
             second.start(*s.client);
             auto const begin = s.world.elapsed();
-            auto resting = s.rest(1500ms);
+            auto resting = s.rest(500ms);
             co_await std::move(resting);
             s.server().lists["a"].push_back("x");
             auto ending = s.until([&] { return second.is_done; });
             co_await std::move(ending);
             EXPECT_EQ(second.end, redis::error::no_answer_in_time);
-            EXPECT_LE(s.world.elapsed() - begin, 3100ms);
+            EXPECT_GE(s.world.elapsed() - begin, 5s) << "the two that it waits in the server are added";
+            EXPECT_LE(s.world.elapsed() - begin, 5100ms);
         },
         {.leases_max = 1});
+}
+
+/// Where a request may wait in the server for ever, a limit of its own is one of all its time. That of all requests
+/// holds until it is there.
+TEST(RedisLease, AWaitForEverHasTheLimitThatIsItsOwn) {
+    use_leases(
+        [](lease_scene& s) -> awaitable<void> {
+            s.server().look_every = 50ms;
+            lease_call by_default("BLPOP", "a", 0), own("BLPOP", "b", 0), by_token("BLPOP", "c", 0),
+                both("BLPOP", "d", 20);
+            own.request.set_timeout(3s);
+            auto const begin = s.world.elapsed();
+            by_default.start(*s.client);
+            own.start(*s.client);
+            s.client->async_exec(by_token.request, by_token.response, cancel_after(5s, by_token.noting()));
+            s.client->async_exec(both.request, both.response, cancel_after(6s, both.noting()));
+            auto blocking = s.until([&s] { return s.server().blocked == 4; });
+            co_await std::move(blocking);
+            auto ending = s.until([&] { return own.is_done; });
+            co_await std::move(ending);
+            EXPECT_EQ(own.end, redis::error::no_answer_in_time);
+            EXPECT_GE(s.world.elapsed() - begin, 3s);
+            EXPECT_LE(s.world.elapsed() - begin, 3100ms);
+            auto asked = s.until([&] { return by_token.is_done; });
+            co_await std::move(asked);
+            EXPECT_EQ(by_token.end, redis::error::maybe_executed);
+            EXPECT_GE(s.world.elapsed() - begin, 5s);
+            EXPECT_LE(s.world.elapsed() - begin, 5100ms);
+            auto asked_too = s.until([&] { return both.is_done; });
+            co_await std::move(asked_too);
+            EXPECT_EQ(both.end, redis::error::maybe_executed) << "its own would be 24 seconds";
+            EXPECT_GE(s.world.elapsed() - begin, 6s);
+            EXPECT_LE(s.world.elapsed() - begin, 6100ms);
+            auto resting = s.rest(10s);
+            co_await std::move(resting);
+            EXPECT_FALSE(by_default.is_done) << "a wait for ever under a default limit";
+            s.server().lists["a"].push_back("x");
+            auto popping = s.until([&] { return by_default.is_done; });
+            co_await std::move(popping);
+            EXPECT_FALSE(by_default.end);
+        },
+        {}, {.address = "10.0.0.1", .request_timeout = 4s});
+}
+
+TEST(RedisLease, ARequestThatBlocksDoesNotWaitForAServerForEver) {
+    use_leases(
+        [](lease_scene& s) -> awaitable<void> {
+            s.server().look_every = 50ms;
+            lease_call before("BLPOP", "a", 0), read("XREAD", "BLOCK", 0, "STREAMS", "s", "$");
+            read.start(*s.client);
+            auto blocking = s.until([&s] { return s.server().blocked == 1; });
+            co_await std::move(blocking);
+            auto resting = s.rest(10s);
+            co_await std::move(resting);
+            s.server().refuses = true;
+            auto const begin = s.world.elapsed();
+            for (std::size_t i = 0; i != s.server().heard.size(); ++i)
+                s.server().cut(i);
+            auto losing = s.until([&] { return !s.client->is_ready(); });
+            co_await std::move(losing);
+            auto const lost = s.world.elapsed();
+            before.start(*s.client);
+            auto ending = s.until([&] { return before.is_done && read.is_done; });
+            co_await std::move(ending);
+            EXPECT_EQ(before.end, redis::error::not_sent_in_time);
+            EXPECT_EQ(read.end, redis::error::not_sent_in_time) << "it was to be sent anew";
+            EXPECT_GE(s.world.elapsed() - begin, 5s);
+            EXPECT_LE(s.world.elapsed() - lost, 8s);
+            s.server().refuses = false;
+        },
+        {}, {.address = "10.0.0.1", .request_timeout = 5s});
 }
 
 TEST(RedisLease, OnlyRequestsThatReadAreSentAnew) {
@@ -524,6 +609,47 @@ TEST(RedisLease, AMultiThatWasGivenUpCostsTheConnection) {
             EXPECT_EQ(s.server().heard.size(), first + 1);
         },
         {.leases_max = 1});
+}
+
+TEST(RedisLease, AConnectionThatTheServerRefusesIsToldOf) {
+    std::uint64_t told = 0;
+    redis::client_options options{.pause_max = 500ms};
+    options.on_event = [&told](redis::client_event const& e) {
+        if (e.kind != redis::event_kind::lease_failed)
+            return;
+        ++told;
+        EXPECT_EQ(e.why, redis::error::hello_refused);
+        EXPECT_EQ(e.server_text, "ERR max number of clients reached");
+        EXPECT_EQ(e.attempt, told);
+    };
+    use_leases(
+        [&told](lease_scene& s) -> awaitable<void> {
+            told = 0;
+            auto being_ready = s.until([&s] { return s.client->is_ready(); });
+            co_await std::move(being_ready);
+            s.server().refusal = "-ERR max number of clients reached\r\n";
+            std::string what;
+            try {
+                auto acquiring = s.client->acquire();
+                co_await std::move(acquiring);
+            } catch (system_error const& e) {
+                EXPECT_EQ(e.code(), redis::error::not_sent_in_time);
+                what = e.what();
+            }
+            EXPECT_TRUE(what.starts_with("redis lease (no connection: ERR max number of clients reached): ")) << what;
+            EXPECT_GE(told, 1U);
+            EXPECT_EQ(s.client->counters().leases_failed, told);
+            EXPECT_EQ(s.client->counters().failed, 0U) << "the shared one is well";
+            auto const page = redis::to_prometheus(s.client->statistics());
+            EXPECT_NE(page.find("\nfairlead_redis_leases_failed_total " + std::to_string(told) + "\n"),
+                      std::string::npos)
+                << page;
+            s.server().refusal.clear();
+            auto once_more = s.client->acquire();
+            auto const own = co_await std::move(once_more);
+            EXPECT_TRUE(own);
+        },
+        options, {.address = "10.0.0.1", .request_timeout = 5s});
 }
 
 TEST(RedisLease, ALeaseDoesNotReconnect) {

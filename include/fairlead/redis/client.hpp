@@ -132,6 +132,7 @@ public:
     ///                                        that no repetition mends: error::invalid_address, resp3_required, and
     ///                                        auth_refused unless client_options::ask_credentials is set
     /// Cancel     terminal; also through cancel(). Requests that wait end as when it gives up: with error::not_sent
+    /// At its end all subscriptions have ended, too. When it is called again the client begins without any.
     /// Immediate  never
     /// Lifetime   as the client
     /// Threads    any
@@ -225,10 +226,11 @@ public:
     }
 
     /// Subscribes to channels, patterns and channels of shards: `co_await db.subscribe("news", pattern("log.*"))`. They
-    /// are subscribed to again after each loss of the connection, before any request is sent. Returns    when the
-    /// server has confirmed all; at once when the connection is lost meanwhile
+    /// are subscribed to again after each loss of the connection, before any request is sent. They end with async_run.
+    /// Returns    when the server has confirmed all; at once when the connection is lost meanwhile
     /// Throws     system_error of condition::refused_by_server: the server refused one of them; no subscription is left
-    ///            what async_exec() ends with           it waited for a connection, and was cancelled or timed out
+    ///            what async_exec() ends with           it waited for a connection, and was cancelled or timed out, or
+    ///                                                  async_run has ended
     /// Lifetime   the texts are copied
     /// Threads    any
     template <std::convertible_to<topic>... Topics>
@@ -256,7 +258,7 @@ public:
     /// Threads    any
     void renew_credentials() noexcept;
 
-    /// Ends async_run, and all requests.
+    /// Ends async_run, all requests, and all subscriptions.
     /// Threads    any
     void cancel() noexcept;
     /// Gives up the pending executions of `req`, as connection::cancel(req) does.

@@ -28,9 +28,12 @@ enum class event_kind : unsigned char {
     /// With RESP2: the connection that brings messages has ended, or could not be made: event::why. Calls go on.
     /// Messages may be missed until the next restored.
     subscriptions_lost,
-    gave_up, ///< async_run ends: event::why. Calls fail at once from now on.
+    gave_up,     ///< async_run ends: event::why. Calls fail at once from now on.
     renewed,     ///< The shared connection has new credentials, without being made anew.
     not_renewed, ///< It has not: event::why, and event::server_text of a refusal. It goes on with the old ones.
+    /// A connection beside the shared one could not be made, for a blocking command or a lease: event::why, and
+    /// event::server_text. Those who wait for one go on waiting.
+    lease_failed,
 };
 
 /// The argument of client_options::on_event. Its texts are of the call only.
@@ -39,7 +42,7 @@ struct client_event {
     error_code why{};
     std::string_view server_text{};     ///< How the server put a refusal, made fit for a log; else empty.
     unsigned attempt = 0;               ///< Since the last connection that was ready, from 1.
-    std::chrono::milliseconds pause{0}; ///< lost, failed: the time until the next attempt.
+    std::chrono::milliseconds pause{0}; ///< lost, failed, lease_failed: the time until the next attempt.
     std::string_view recent_events{};   ///< lost, failed, gave_up: as client::recent_events(). Else empty.
 };
 
@@ -58,8 +61,10 @@ struct client_options {
     /// random part of up to a half of it is left out.
     std::chrono::milliseconds pause_min{50};
     std::chrono::milliseconds pause_max{10'000};
-    unsigned attempts_max = 0;                  ///< In a row, before async_run gives up. 0: for ever.
-    std::chrono::milliseconds give_up_after{0}; ///< Without a connection, before async_run gives up. Zero: for ever.
+    unsigned attempts_max = 0; ///< In a row, before async_run gives up. 0: for ever.
+    /// The time without a connection after which async_run gives up. Zero: for ever. The attempt that is under way then
+    /// ends with error::connect_timed_out or hello_timed_out, and the last pause is shorter.
+    std::chrono::milliseconds give_up_after{0};
 
     /// How often a request that only reads is sent anew when the connection was lost before its reply. Others are never
     /// repeated once a byte of them was written: they end with error::maybe_executed.
@@ -104,7 +109,10 @@ struct client_counters {
     std::uint64_t subscriptions_lost;
     std::uint64_t repeated; ///< Requests that were sent anew, since a connection was lost or the server was not able.
     std::uint64_t renewed;  ///< New credentials that the server accepted on the shared connection.
-    std::uint64_t not_renewed; ///< ... that it refused, or that there were none.
+    std::uint64_t not_renewed;   ///< ... that it refused, or that there were none.
+    std::uint64_t refused;       ///< Times that the server refused a subscription when it was to be restored.
+    std::uint64_t gave_up;       ///< Times that async_run gave up.
+    std::uint64_t leases_failed; ///< Connections beside the shared one that could not be made.
 };
 
 } // namespace fairlead::redis

@@ -36,7 +36,8 @@ template <class Text> struct basic_config {
     std::chrono::milliseconds health_check_interval{15'000};
 
     /// Of each request, from its start until its last reply. Those that wait in the server, such as BLPOP, have their
-    /// own time in addition. For one request alone call request::set_timeout(). Zero: none.
+    /// own time in addition, from their first byte on. Where that is for ever, this covers only the time before. For
+    /// one request alone call request::set_timeout(). Zero: none.
     std::chrono::milliseconds request_timeout{0};
 
     bool cancel_if_not_connected = false; ///< Requests made without a connection fail instead of waiting for one.

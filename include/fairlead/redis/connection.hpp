@@ -80,11 +80,20 @@ struct exec_op : outcome_record {
     std::uint64_t first_entry;
     std::uint32_t failed_at; ///< with an error: the reply that had it, if it is one of a reply
     static constexpr std::uint32_t subscription = UINT32_MAX; ///< which has no reply but its refusal
-    std::uint32_t limit_ms;                                   ///< 0: none
-    std::uint32_t due_ms;                                     ///< when that is over, on the multiplexer's clock
+    /// 0: none. Once due_ms is known, and at_first_byte says so, what is added to that then.
+    std::uint32_t limit_ms;
+    std::uint32_t due_ms;   ///< when that is over, on the multiplexer's clock
     std::uint8_t repeats;   ///< how often it may still be sent anew after its connection was lost
     std::uint8_t retries;   ///< ... after a refusal
     bool is_asked_when_due; ///< to end, as by a slot, when the limit is over; else it has timed out
+    /// The fate of its limit when it is written, if it waits in the server.
+    enum class limit_change : unsigned char {
+        none,
+        longer,          ///< by limit_ms
+        longer_by_token, ///< by limit_ms; then that is the limit of its token
+        dropped,         ///< until it waits to be written once more
+    };
+    limit_change at_first_byte;
 
     exec_op() noexcept {}
     void begin(connection_core* c, redis::request const* r) noexcept {
@@ -94,6 +103,7 @@ struct exec_op : outcome_record {
         limit_ms = 0;
         repeats = retries = 0;
         is_asked_when_due = false;
+        at_first_byte = limit_change::none;
     }
     void fail(error_code const& ec) noexcept { fail(ec, index); }
     void fail(error_code const& ec, std::uint32_t at) noexcept {

@@ -11,7 +11,8 @@ namespace fairlead::redis {
 
 /// The calls of a client or a lease, each with a limit of its own: within() of these makes it. The limit is a number in
 /// the call: it takes no memory, and disturbs no other call. It covers waiting for a connection, queueing and the
-/// reply. A call that is over ends with error::not_sent_in_time or no_answer_in_time, condition::timed_out.
+/// reply. A command that waits in the server, such as BLPOP, has its own time in addition, once it is written; for_ever
+/// adds nothing. A call that is over ends with error::not_sent_in_time or no_answer_in_time, condition::timed_out.
 ///
 /// Lifetime   outlived by the client or the lease; its calls do not need it
 template <class Caller> class limited_calls : public command_set<limited_calls<Caller>> {

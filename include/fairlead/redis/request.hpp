@@ -108,7 +108,8 @@ public:
     FAIRLEAD_EXPORT void append(request const& other);
     /// The most time that an execution may take, from its start until its last reply, waiting for a connection
     /// included. In place of config::request_timeout; clear() keeps it. Zero or less: the connection's. At most 24 days
-    /// count.
+    /// count. A command that waits in the server, such as BLPOP, has its own time in addition, once it is written; 0,
+    /// for ever, adds nothing.
     void set_timeout(std::chrono::milliseconds t) noexcept {
         auto const ms = t.count();
         timeout_ms_ = ms <= 0 ? 0 : ms < timeout_ms_max ? static_cast<std::uint32_t>(ms) : timeout_ms_max;

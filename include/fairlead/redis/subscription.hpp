@@ -70,7 +70,8 @@ struct leave_subscription {
 /// (message::lost). A reader that waits for the next message, or is about to run, is not slow. It gets what one read of
 /// the connection has brought in portions that it has room for, within 10 ms. Across the loss of a connection messages
 /// are missed without a count; then message::connection is another number than before. Its destructor ends the
-/// subscription. It may outlive the client: next() gives nothing then.
+/// subscription. It ends with client::async_run, and may outlive the client: next() gives the messages that have come,
+/// and nothing then. A client that is run again begins without subscriptions.
 ///
 /// Threads    one at a time
 class subscription {
@@ -78,7 +79,7 @@ public:
     using executor_type = any_io_executor;
 
     executor_type get_executor() const noexcept { return box_->executor(); }
-    /// Receives the next message. None: the client has gone.
+    /// Receives the next message. None: the client's async_run has ended, or the client has gone.
     /// Completes  (error_code ec, std::optional<message>)
     /// Errors     error::operation_aborted  the wait was cancelled; nothing was received
     /// Cancel     terminal, partial, total
