@@ -180,7 +180,7 @@ error_code context::clear_options(options o, error_code& ec) {
 error_code context::set_verify_mode(verify_mode v, error_code& ec) {
     if ((ec = impl::note_verify_mode(handle_)))
         return ec;
-    SSL_CTX_set_verify(handle_, v, SSL_CTX_get_verify_callback(handle_));
+    SSL_CTX_set_verify(handle_, impl::completed(v), SSL_CTX_get_verify_callback(handle_));
     return ec;
 }
 error_code context::set_verify_depth(int depth, error_code& ec) {

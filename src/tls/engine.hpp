@@ -150,6 +150,10 @@ bool allows_early_data(SSL const* s) noexcept;
 error_code note_verify_mode(SSL_CTX* c) noexcept;
 error_code note_verify_mode(SSL* s) noexcept;
 error_code note_verify_depth(SSL* s) noexcept;
+/// OpenSSL looks at no other bit of a server's mode without verify_peer.
+constexpr verify_mode completed(verify_mode v) noexcept {
+    return v & verify_fail_if_no_peer_cert ? v | verify_peer : v;
+}
 bool is_verify_mode_chosen(SSL const* s) noexcept;
 /// The program has named authorities.
 error_code note_trust(SSL_CTX* c) noexcept;

@@ -96,6 +96,7 @@ public:
     }
 
     /// Instead of the default: clients verify, servers ask nobody. With verify_none a client believes whoever answers.
+    /// verify_fail_if_no_peer_cert implies verify_peer.
     FAIRLEAD_EXPORT error_code set_verify_mode(verify_mode v, error_code& ec);
     void set_verify_mode(verify_mode v) { may_throw(&context::set_verify_mode, v, "set_verify_mode"); }
     /// How many certificates of authorities a chain may have between the peer's and a trusted one.

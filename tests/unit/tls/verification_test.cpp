@@ -193,6 +193,27 @@ TEST(TlsVerification, AServerMayAskForACertificate) {
     }
 }
 
+TEST(TlsVerification, AServerThatFailsWithoutACertificateAsksForOne) {
+    io_context context;
+    for (auto const m : {ssl::context::tlsv12, ssl::context::tlsv13})
+        for (bool const is_of_stream : {true, false})
+            for (bool const has_one : {true, false}) {
+                auto of_client = client_context(m);
+                if (has_one)
+                    use(of_client, make_identity("somebody", {}, &authority()));
+                auto of_server = server_context(m);
+                of_server.add_certificate_authority(buffer(authority().certificate));
+                if (!is_of_stream)
+                    of_server.set_verify_mode(ssl::verify_fail_if_no_peer_cert);
+                tls_pair p(context, std::move(of_client), std::move(of_server));
+                if (is_of_stream)
+                    p.server.set_verify_mode(ssl::verify_fail_if_no_peer_cert);
+                std::pair<error_code, error_code> ended;
+                run_through(context, [&]() -> awaitable<void> { ended = co_await p.shake_hands(); });
+                EXPECT_EQ(!ended.second, has_one) << ended.second.message();
+            }
+}
+
 /// The authority of that one has vouched for others, too.
 TEST(TlsVerification, OneCertificateAloneCanBeTrusted) {
     auto const sibling = make_identity("server.test", {}, &authority());
