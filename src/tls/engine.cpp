@@ -210,7 +210,8 @@ bool engine::knows_whom_to_expect() const noexcept {
     char* const address = X509_VERIFY_PARAM_get1_ip_asc(expected);
     bool const is_address = address != nullptr;
     OPENSSL_free(address);
-    return is_address || X509_VERIFY_PARAM_get0_host(expected, 0) != nullptr || has_verify_function(ssl_);
+    return is_address || X509_VERIFY_PARAM_get0_host(expected, 0) != nullptr || has_verify_function(ssl_) ||
+           (is_of_program_ && SSL_get_verify_callback(ssl_));
 }
 
 /// A size that is never above the limit.
@@ -226,7 +227,8 @@ progress engine::fail(error_code const& ec) noexcept {
 
 /// This end is a client or a server from now on.
 progress engine::begin_handshake(bool is_client, unsigned port) noexcept {
-    auto* const context = is_of_program_ ? nullptr : SSL_get_SSL_CTX(ssl_);
+    auto* const of_ssl = SSL_get_SSL_CTX(ssl_);
+    auto* const context = is_of_program_ && !is_ours(of_ssl) ? nullptr : of_ssl;
     if (context && is_ours(context) && is_client) {
         if (!is_verify_mode_chosen(ssl_))
             SSL_set_verify(ssl_, SSL_VERIFY_PEER, SSL_get_verify_callback(ssl_));
@@ -238,7 +240,7 @@ progress engine::begin_handshake(bool is_client, unsigned port) noexcept {
         }
     }
     if (context && is_client) {
-        if (auto const ec = resume_if_kept(ssl_, port))
+        if (auto const ec = is_of_program_ ? error_code() : resume_if_kept(ssl_, port))
             return fail(ec);
         ask_for_ocsp(ssl_);
         if (has_early_data_ && !allows_early_data(ssl_)) {

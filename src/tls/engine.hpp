@@ -113,7 +113,7 @@ private:
     bool releases_ = true;
     bool has_written_ = false; ///< since a read has waited
     bool has_kept_ = false;
-    bool is_of_program_;      ///< which has made the SSL, and verifies as it likes
+    bool is_of_program_;      ///< which has made the SSL
     bool has_own_bio_ = true; ///< else it is that of a thread
     SSL* ssl_;
     outlet* outlet_ = nullptr;

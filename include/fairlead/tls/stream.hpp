@@ -61,7 +61,9 @@ public:
         requires std::constructible_from<Stream, Arg>
     stream(Arg&& a, context& c) : next_layer_(std::forward<Arg>(a)),
                                   core_(c, impl::make_below(next_layer_)) {}
-    /// With an SSL of OpenSSL's, which is taken over.
+    /// With an SSL of OpenSSL's, which is taken over. If its SSL_CTX is that of a context made with a method, a client
+    /// verifies as any other of this context. It needs no host name if the SSL has a callback of OpenSSL's. To
+    /// believe anybody, call set_verify_mode(verify_none). Of any other SSL_CTX the SSL is taken as it is.
     template <class Arg>
         requires std::constructible_from<Stream, Arg>
     stream(Arg&& a, native_handle_type h)
