@@ -225,6 +225,16 @@ progress engine::fail(error_code const& ec) noexcept {
     return progress::failed;
 }
 
+/// Scopes are for sessions of servers. A client resumes what is set, and OpenSSL would end its handshake if the scope
+/// were another one. In a context for both sides no server takes a client's session for one of its own.
+static void leave_scope(SSL* s) noexcept {
+    unsigned char const* scope = nullptr;
+    unsigned size = 0;
+    if (auto const* const session = SSL_get0_session(s))
+        scope = SSL_SESSION_get0_id_context(session, &size);
+    SSL_set_session_id_context(s, scope, size); // It fails of sizes only that no session has.
+}
+
 /// This end is a client or a server from now on.
 progress engine::begin_handshake(bool is_client, unsigned port) noexcept {
     auto* const of_ssl = SSL_get_SSL_CTX(ssl_);
@@ -248,6 +258,8 @@ progress engine::begin_handshake(bool is_client, unsigned port) noexcept {
             forget_early_data(ssl_);
         }
     }
+    if (is_client)
+        leave_scope(ssl_);
     handshake_size_max_ = static_cast<std::uint32_t>(
         std::min(handshake_size_max_of(ssl_), no_limit)); // That of this context, also if a name chooses another one.
     is_client ? SSL_set_connect_state(ssl_) : SSL_set_accept_state(ssl_);

@@ -132,7 +132,9 @@ error_code keep_verify_function(SSL* s, verify_function f) noexcept;
 bool has_verify_function(SSL const* s) noexcept;
 /// Reads the roots of the system unless the program has named its own, or has done so before.
 error_code trust_system(SSL_CTX* c) noexcept;
-/// The context verifies otherwise from now on.
+/// The context verifies otherwise from now on: neither side resumes a session that was made before.
+error_code begin_scope(SSL_CTX* c) noexcept;
+/// The context shows another certificate from now on: clients resume no session that was made before.
 void forget_sessions(SSL_CTX* c) noexcept;
 /// A client's handshake begins: a session that its context has kept for the same server is resumed.
 error_code resume_if_kept(SSL* s, unsigned port) noexcept;
@@ -149,6 +151,7 @@ bool allows_early_data(SSL const* s) noexcept;
 /// The program has chosen a mode of verification, so that the side of the handshake does not.
 error_code note_verify_mode(SSL_CTX* c) noexcept;
 error_code note_verify_mode(SSL* s) noexcept;
+error_code note_verify_depth(SSL_CTX* c) noexcept;
 error_code note_verify_depth(SSL* s) noexcept;
 /// OpenSSL looks at no other bit of a server's mode without verify_peer.
 constexpr verify_mode completed(verify_mode v) noexcept {

@@ -102,7 +102,8 @@ public:
     }
     error_code set_host_name(std::string const& name, error_code& ec) { return ec = core_.set_host_name(name); }
 
-    /// For this stream only, as context::set_verify_mode().
+    /// For this stream only, as context::set_verify_mode(). A stream with a mode, a depth or a callback of its own
+    /// neither keeps sessions nor resumes any.
     void set_verify_mode(verify_mode v) {
         fairlead::impl::base::throw_error(core_.set_verify_mode(v), "set_verify_mode");
     }
