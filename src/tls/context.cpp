@@ -211,13 +211,14 @@ error_code context::clear_options(options o, error_code& ec) {
 error_code context::set_verify_mode(verify_mode v, error_code& ec) {
     if ((ec = impl::note_verify_mode(handle_)))
         return ec;
-    SSL_CTX_set_verify(handle_, v, SSL_CTX_get_verify_callback(handle_));
+    SSL_CTX_set_verify(handle_, impl::completed(v), SSL_CTX_get_verify_callback(handle_));
     return ec;
 }
 error_code context::set_verify_depth(int depth, error_code& ec) {
+    if ((ec = impl::note_verify_depth(handle_)))
+        return ec;
     SSL_CTX_set_verify_depth(handle_, depth);
-    impl::forget_sessions(handle_);
-    return ec = {};
+    return ec;
 }
 error_code context::verify_with(impl::verify_function f, error_code& ec) {
     return ec = impl::keep_verify_function(handle_, std::move(f));
@@ -251,10 +252,9 @@ error_code context::add_certificate_authority(const_buffer const& text, error_co
            });
 }
 error_code context::set_default_verify_paths(error_code& ec) {
-    return ec = result_of([&] {
-               impl::note_trust(handle_);
-               return SSL_CTX_set_default_verify_paths(handle_) == 1;
-           });
+    if ((ec = impl::note_trust(handle_)))
+        return ec;
+    return ec = result_of([&] { return SSL_CTX_set_default_verify_paths(handle_) == 1; });
 }
 
 error_code context::use_certificate_chain_file(std::string const& file, error_code& ec) {

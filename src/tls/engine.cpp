@@ -212,7 +212,8 @@ bool engine::knows_whom_to_expect() const noexcept {
     char* const address = X509_VERIFY_PARAM_get1_ip_asc(expected);
     bool const is_address = address != nullptr;
     OPENSSL_free(address);
-    return is_address || X509_VERIFY_PARAM_get0_host(expected, 0) != nullptr || has_verify_function(ssl_);
+    return is_address || X509_VERIFY_PARAM_get0_host(expected, 0) != nullptr || has_verify_function(ssl_) ||
+           (is_of_program_ && SSL_get_verify_callback(ssl_));
 }
 
 /// A size that is never above the limit.
@@ -226,9 +227,20 @@ progress engine::fail(error_code const& ec) noexcept {
     return progress::failed;
 }
 
+/// Scopes are for sessions of servers. A client resumes what is set, and OpenSSL would end its handshake if the scope
+/// were another one. In a context for both sides no server takes a client's session for one of its own.
+static void leave_scope(SSL* s) noexcept {
+    unsigned char const* scope = nullptr;
+    unsigned size = 0;
+    if (auto const* const session = SSL_get0_session(s))
+        scope = SSL_SESSION_get0_id_context(session, &size);
+    SSL_set_session_id_context(s, scope, size); // It fails of sizes only that no session has.
+}
+
 /// This end is a client or a server from now on.
 progress engine::begin_handshake(bool is_client, unsigned port) noexcept {
-    auto* const context = is_of_program_ ? nullptr : SSL_get_SSL_CTX(ssl_);
+    auto* const of_ssl = SSL_get_SSL_CTX(ssl_);
+    auto* const context = is_of_program_ && !is_ours(of_ssl) ? nullptr : of_ssl;
     if (context && is_ours(context) && is_client) {
         if (!is_verify_mode_chosen(ssl_))
             SSL_set_verify(ssl_, SSL_VERIFY_PEER, SSL_get_verify_callback(ssl_));
@@ -240,7 +252,7 @@ progress engine::begin_handshake(bool is_client, unsigned port) noexcept {
         }
     }
     if (context && is_client) {
-        if (auto const ec = resume_if_kept(ssl_, port))
+        if (auto const ec = is_of_program_ ? error_code() : resume_if_kept(ssl_, port))
             return fail(ec);
         ask_for_ocsp(ssl_);
         if (has_early_data_ && !allows_early_data(ssl_)) {
@@ -248,6 +260,8 @@ progress engine::begin_handshake(bool is_client, unsigned port) noexcept {
             forget_early_data(ssl_);
         }
     }
+    if (is_client)
+        leave_scope(ssl_);
     handshake_size_max_ = static_cast<std::uint32_t>(
         std::min(handshake_size_max_of(ssl_), no_limit)); // That of this context, also if a name chooses another one.
     is_client ? SSL_set_connect_state(ssl_) : SSL_set_accept_state(ssl_);

@@ -116,7 +116,7 @@ private:
     bool releases_ = true;
     bool has_written_ = false; ///< since a read has waited
     bool has_kept_ = false;
-    bool is_of_program_;      ///< which has made the SSL, and verifies as it likes
+    bool is_of_program_;      ///< which has made the SSL
     bool has_own_bio_ = true; ///< else it is that of a thread
     SSL* ssl_;
     outlet* outlet_ = nullptr;
@@ -135,7 +135,9 @@ error_code keep_verify_function(SSL* s, verify_function f) noexcept;
 bool has_verify_function(SSL const* s) noexcept;
 /// Reads the roots of the system unless the program has named its own, or has done so before.
 error_code trust_system(SSL_CTX* c) noexcept;
-/// The context verifies otherwise from now on.
+/// The context verifies otherwise from now on: neither side resumes a session that was made before.
+error_code begin_scope(SSL_CTX* c) noexcept;
+/// The context shows another certificate from now on: clients resume no session that was made before.
 void forget_sessions(SSL_CTX* c) noexcept;
 /// A client's handshake begins: a session that its context has kept for the same server is resumed.
 error_code resume_if_kept(SSL* s, unsigned port) noexcept;
@@ -152,7 +154,12 @@ bool allows_early_data(SSL const* s) noexcept;
 /// The program has chosen a mode of verification, so that the side of the handshake does not.
 error_code note_verify_mode(SSL_CTX* c) noexcept;
 error_code note_verify_mode(SSL* s) noexcept;
+error_code note_verify_depth(SSL_CTX* c) noexcept;
 error_code note_verify_depth(SSL* s) noexcept;
+/// OpenSSL looks at no other bit of a server's mode without verify_peer.
+constexpr verify_mode completed(verify_mode v) noexcept {
+    return v & verify_fail_if_no_peer_cert ? v | verify_peer : v;
+}
 bool is_verify_mode_chosen(SSL const* s) noexcept;
 /// The program has named authorities.
 error_code note_trust(SSL_CTX* c) noexcept;

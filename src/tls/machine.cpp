@@ -749,7 +749,7 @@ error_code stream_core::set_verify_mode(verify_mode v) noexcept {
     auto* const s = native_handle();
     if (auto const ec = note_verify_mode(s))
         return ec;
-    SSL_set_verify(s, v, SSL_get_verify_callback(s));
+    SSL_set_verify(s, completed(v), SSL_get_verify_callback(s));
     return {};
 }
 error_code stream_core::set_verify_depth(int depth) noexcept {

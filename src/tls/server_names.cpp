@@ -5,18 +5,65 @@
 #include <string_view>
 #include <utility>
 
+#include <openssl/evp.h>
+
 namespace fairlead::ssl {
 namespace {
 
-/// The stream changes its context. It keeps the choices of the first one about its peer and about protocols.
-bool keep_choices(SSL* s, impl::settings const& of_first) {
+/// The context has chosen whom it verifies. One of OpenSSL's has if it verifies.
+bool has_mode(SSL_CTX* c) noexcept {
+    auto const* const kept = impl::settings_of(c);
+    return (kept && kept->has_verify_mode) || SSL_CTX_get_verify_mode(c) != SSL_VERIFY_NONE;
+}
+
+/// Choices of the stream count first, then those of the new context, then those of the first one. A mode takes the
+/// callback and the depth along: it was chosen for them, and another callback may accept anybody.
+void choose_verification(SSL* s, SSL_CTX* c, impl::settings& own, impl::settings const& of_first) {
+    auto const* const kept = impl::settings_of(c);
+    bool const is_whole = has_mode(c);
+    auto const mode = is_whole && !own.has_verify_mode ? SSL_CTX_get_verify_mode(c) : SSL_get_verify_mode(s);
+    auto call = SSL_get_verify_callback(s);
+    if (!own.verify) {
+        if (is_whole || (kept && kept->verify))
+            call = SSL_CTX_get_verify_callback(c);
+        else
+            own.verify = of_first.verify;
+    }
+    SSL_set_verify(s, mode, call);
+    if (!own.has_depth && (is_whole || (kept && kept->has_depth)))
+        SSL_set_verify_depth(s, SSL_CTX_get_verify_depth(c));
+}
+
+/// The first context and the new one verify together, and so does a stream that was made before the first one changed.
+/// Where nobody verifies, OpenSSL's choice is right: the scope of the new context.
+bool choose_scope(SSL* s, SSL_CTX* c, impl::settings const& own, impl::settings const& of_first) noexcept {
+    if (own.is_alone || (!has_mode(c) && SSL_get_verify_mode(s) == SSL_VERIFY_NONE))
+        return true;
+    auto const* const kept = impl::settings_of(c);
+    static constexpr impl::session_scope none{};
+    if (!kept || kept->scope == none || of_first.scope == none) // One of OpenSSL's: nobody knows when it has changed.
+        return !impl::stand_alone(s);
+    struct {
+        impl::session_scope first, chosen;
+        int mode, depth, calls;
+    } const all{of_first.scope, kept->scope, SSL_get_verify_mode(s), SSL_get_verify_depth(s),
+                SSL_get_verify_callback(s) != nullptr};
+    unsigned char digest[SSL_MAX_SID_CTX_LENGTH];
+    std::size_t size = 0;
+    return EVP_Q_digest(nullptr, "SHA256", nullptr, &all, sizeof all, digest, &size) == 1 &&
+           SSL_set_session_id_context(s, digest, static_cast<unsigned>(size)) == 1;
+}
+
+/// The protocols are those of the first one unless the new one has some.
+bool change_context(SSL* s, SSL_CTX* c, impl::settings const& of_first) {
+    if (!c || c == SSL_get_SSL_CTX(s))
+        return true;
     auto* const own = impl::make_settings(s);
     if (!own)
         return false;
-    if (!own->verify)
-        own->verify = of_first.verify;
     own->protocols = of_first.protocols;
-    return true;
+    choose_verification(s, c, *own, of_first);
+    return SSL_set_SSL_CTX(s, c) && choose_scope(s, c, *own, of_first);
 }
 
 /// The number in two bytes, which are taken from the front. Too few: more than there can be behind them.
@@ -54,7 +101,7 @@ int choose_context(SSL* s, int* alert, void*) noexcept {
         return SSL_CLIENT_HELLO_SUCCESS;
     try {
         auto const chosen = kept->by_name(name);
-        if (!chosen || (keep_choices(s, *kept) && SSL_set_SSL_CTX(s, chosen->native_handle())))
+        if (!chosen || change_context(s, chosen->native_handle(), *kept))
             return SSL_CLIENT_HELLO_SUCCESS;
         *alert = SSL_AD_INTERNAL_ERROR;
     } catch (...) {

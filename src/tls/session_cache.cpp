@@ -126,7 +126,7 @@ error_code resume_if_kept(SSL* s, unsigned port) noexcept {
     auto const epoch = common ? common->sessions.epoch() : 0;
     auto* own = settings_of(s);
     // A stream that verifies in a way of its own has nothing to do with the sessions of others.
-    if (epoch == 0 || (own && (own->verify || own->has_verify_mode || own->has_depth)))
+    if (epoch == 0 || (own && own->is_alone))
         return {};
     own = make_settings(s);
     if (!own)

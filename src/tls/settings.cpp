@@ -43,6 +43,14 @@ template <class Handle> settings* made_for(Handle* h) noexcept {
     return made && set_data(h, made.get()) ? made.release() : nullptr;
 }
 
+/// A scope in which nobody has made a session.
+template <class Handle, class Set> error_code renew(session_scope& id, Handle* h, Set set) noexcept {
+    ERR_clear_error();
+    bool const is_new = RAND_bytes(id.data(), static_cast<int>(id.size())) == 1 &&
+                        set(h, id.data(), static_cast<unsigned>(id.size())) == 1;
+    return is_new ? error_code() : last_error();
+}
+
 /// OpenSSL's callback has no argument of ours: the stream's function comes first, then that of its context.
 int call_verify(int is_verified, X509_STORE_CTX* found) {
     auto const* const s =
@@ -63,14 +71,6 @@ int call_verify(int is_verified, X509_STORE_CTX* found) {
     return 0;
 }
 
-template <class Handle> error_code keep(Handle* h, verify_function& f) noexcept {
-    auto* const kept = make_settings(h);
-    if (!kept)
-        return fairlead::error::no_memory;
-    kept->verify = std::move(f);
-    return {};
-}
-
 } // namespace
 
 settings* settings_of(SSL_CTX const* c) noexcept { return static_cast<settings*>(data_of(c)); }
@@ -79,18 +79,41 @@ settings* make_settings(SSL_CTX* c) noexcept { return made_for(c); }
 settings* make_settings(SSL* s) noexcept { return made_for(s); }
 
 error_code keep_verify_function(SSL_CTX* c, verify_function f) noexcept {
-    if (auto const ec = keep(c, f))
+    if (auto const ec = begin_scope(c))
         return ec;
-    settings_of(c)->sessions.begin_epoch();
+    settings_of(c)->verify = std::move(f);
     SSL_CTX_set_verify(c, SSL_CTX_get_verify_mode(c), &call_verify);
     return {};
 }
 error_code keep_verify_function(SSL* s, verify_function f) noexcept {
-    if (auto const ec = keep(s, f))
+    if (auto const ec = stand_alone(s))
         return ec;
+    settings_of(s)->verify = std::move(f);
     SSL_set_verify(s, SSL_get_verify_mode(s), &call_verify);
     return {};
 }
+
+error_code begin_scope(SSL_CTX* c) noexcept {
+    auto* const kept = make_settings(c);
+    if (!kept)
+        return fairlead::error::no_memory;
+    // Also a first one is needed. Without it OpenSSL ends a handshake in which a client resumes a session and has to
+    // show a certificate.
+    if (auto const ec = renew(kept->scope, c, &SSL_CTX_set_session_id_context))
+        return ec;
+    kept->sessions.begin_epoch();
+    return {};
+}
+error_code stand_alone(SSL* s) noexcept {
+    auto* const own = make_settings(s);
+    if (!own)
+        return fairlead::error::no_memory;
+    own->is_alone = true;
+    own->resumes_as.clear();
+    session_scope id; // Clients have none.
+    return SSL_is_server(s) ? renew(id, s, &SSL_set_session_id_context) : error_code();
+}
+
 /// Whether the stream has something, or its context.
 template <class Has> static bool either_has(SSL const* s, Has has) noexcept {
     auto const* const own = settings_of(s);
@@ -104,24 +127,24 @@ bool has_verify_function(SSL const* s) noexcept {
 bool is_verify_mode_chosen(SSL const* s) noexcept {
     return either_has(s, [](settings const& each) { return each.has_verify_mode; });
 }
-template <class Handle> static error_code note(Handle* h, bool settings::* what) noexcept {
-    auto* const kept = make_settings(h);
-    if (!kept)
-        return fairlead::error::no_memory;
-    kept->*what = true;
-    kept->sessions.begin_epoch();
+static error_code note(SSL_CTX* c, bool settings::* what) noexcept {
+    if (auto const ec = begin_scope(c))
+        return ec;
+    settings_of(c)->*what = true;
+    return {};
+}
+static error_code note(SSL* s, bool settings::* what) noexcept {
+    if (auto const ec = stand_alone(s))
+        return ec;
+    settings_of(s)->*what = true;
     return {};
 }
 error_code note_verify_mode(SSL_CTX* c) noexcept { return note(c, &settings::has_verify_mode); }
+error_code note_verify_depth(SSL_CTX* c) noexcept { return note(c, &settings::has_depth); }
 error_code note_verify_mode(SSL* s) noexcept { return note(s, &settings::has_verify_mode); }
 error_code note_verify_depth(SSL* s) noexcept { return note(s, &settings::has_depth); }
 error_code note_trust(SSL_CTX* c) noexcept { return note(c, &settings::has_trust); }
 error_code make_ours(SSL_CTX* c) noexcept {
-    // Sessions belong to one context: another one may ask for other certificates of clients. Without a name for it
-    // OpenSSL ends a handshake in which a client resumes a session and has to show a certificate.
-    unsigned char own[SSL_MAX_SID_CTX_LENGTH];
-    if (RAND_bytes(own, sizeof own) != 1 || SSL_CTX_set_session_id_context(c, own, sizeof own) != 1)
-        return last_error();
     SSL_CTX_set_alpn_select_cb(c, &choose_protocol, nullptr);
     SSL_CTX_set_tlsext_status_cb(c, &handle_ocsp);
     if (auto const ec = note(c, &settings::is_ours))

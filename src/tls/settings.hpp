@@ -7,6 +7,7 @@
 
 #include <tls/session_cache.hpp>
 
+#include <array>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -14,6 +15,9 @@
 #include <openssl/ssl.h>
 
 namespace fairlead::ssl::impl {
+
+/// Servers resume a session only if it was made in the same scope: with the same verification of clients.
+using session_scope = std::array<unsigned char, 16>;
 
 struct settings {
     verify_function verify;
@@ -34,7 +38,9 @@ struct settings {
     bool is_ours = false;
     bool has_verify_mode = false;
     bool has_trust = false;
-    bool has_depth = false; ///< of a stream
+    bool has_depth = false;
+    bool is_alone = false; ///< of a stream, which verifies in a way of its own: its sessions are those of nobody else
+    session_scope scope{}; ///< of a context
     std::once_flag reads_system;
     error_code system_failure;
 };
@@ -45,6 +51,9 @@ settings* settings_of(SSL const* s) noexcept;
 /// Null: no memory.
 settings* make_settings(SSL_CTX* c) noexcept;
 settings* make_settings(SSL* s) noexcept;
+
+/// The stream keeps no sessions and resumes none. Those of a server are in a scope that no other has.
+error_code stand_alone(SSL* s) noexcept;
 
 /// Those of the context; without a limit the largest number.
 std::size_t handshake_size_max_of(SSL const* s) noexcept;

@@ -96,6 +96,7 @@ public:
     }
 
     /// Instead of the default: clients verify, servers ask nobody. With verify_none a client believes whoever answers.
+    /// verify_fail_if_no_peer_cert implies verify_peer.
     FAIRLEAD_EXPORT error_code set_verify_mode(verify_mode v, error_code& ec);
     void set_verify_mode(verify_mode v) { may_throw(&context::set_verify_mode, v, "set_verify_mode"); }
     /// How many certificates of authorities a chain may have between the peer's and a trusted one.
@@ -242,9 +243,10 @@ public:
     }
     /// For a server: called in each handshake as `std::shared_ptr<context>(std::string_view name)` with the name that
     /// the client wants, or an empty one. The stream gets the certificates and authorities of the context that is
-    /// returned, and its protocols if it has some. Its OCSP response and its log of keys count, too. All else stays as
-    /// it is here; null changes nothing. If the function throws, the client hears that the name is unknown, and the
-    /// handshake fails.
+    /// returned, and its protocols if it has some. Its OCSP response and its log of keys count, too. With a verify mode
+    /// of its own, it also decides on callback and depth. Else its callback and its depth count if it has some, with
+    /// the mode of this one. Choices of the stream itself come first. All else stays as it is here; null changes
+    /// nothing. If the function throws, the client hears that the name is unknown, and the handshake fails.
     /// Errors     error::operation_not_supported   the context is for clients only
     /// Threads    those that perform handshakes
     /// Source     RFC 6066 section 3
@@ -259,7 +261,7 @@ public:
     /// name and port is then shorter, and does not verify it again. The port is known of sockets of ours. 0, the
     /// default: none. Sessions are forgotten when functions
     /// of this class change trust, verification or identity. Streams that verify in a way of their own neither keep nor
-    /// resume any. Servers let clients resume by themselves.
+    /// resume any. Servers let clients resume by themselves what was verified as the context verifies now.
     /// Errors     error::operation_not_supported   the context is for servers only
     /// Source     RFC 8446 section 2.2; RFC 5077
     FAIRLEAD_EXPORT error_code keep_sessions(std::size_t most, error_code& ec);

@@ -61,7 +61,9 @@ public:
         requires std::constructible_from<Stream, Arg>
     stream(Arg&& a, context& c) : next_layer_(std::forward<Arg>(a)),
                                   core_(c, impl::make_below(next_layer_)) {}
-    /// With an SSL of OpenSSL's, which is taken over.
+    /// With an SSL of OpenSSL's, which is taken over. If its SSL_CTX is that of a context made with a method, a client
+    /// verifies as any other of this context. It needs no host name if the SSL has a callback of OpenSSL's. To
+    /// believe anybody, call set_verify_mode(verify_none). Of any other SSL_CTX the SSL is taken as it is.
     template <class Arg>
         requires std::constructible_from<Stream, Arg>
     stream(Arg&& a, native_handle_type h)
@@ -101,7 +103,8 @@ public:
     }
     error_code set_host_name(std::string const& name, error_code& ec) { return ec = core_.set_host_name(name); }
 
-    /// For this stream only, as context::set_verify_mode().
+    /// For this stream only, as context::set_verify_mode(). A stream with a mode, a depth or a callback of its own
+    /// neither keeps sessions nor resumes any.
     void set_verify_mode(verify_mode v) {
         fairlead::impl::base::throw_error(core_.set_verify_mode(v), "set_verify_mode");
     }

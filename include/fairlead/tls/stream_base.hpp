@@ -11,7 +11,7 @@ using verify_mode = int;
 inline constexpr verify_mode verify_none = 0;
 /// The peer's certificate is verified. A server asks its client for one.
 inline constexpr verify_mode verify_peer = 1;
-/// A client without a certificate is refused. Only for servers, with verify_peer.
+/// A client without a certificate is refused. Only for servers. It implies verify_peer.
 inline constexpr verify_mode verify_fail_if_no_peer_cert = 2;
 /// A client is asked in its first handshake only. Only for servers, with verify_peer.
 inline constexpr verify_mode verify_client_once = 4;

@@ -22,6 +22,9 @@ public:
     template <class F> error_code connect(std::string const& name, ssl::context& at, F change) {
         client = tls_socket(context, of_client);
         server = tls_socket(context, at);
+        return meet(name, change);
+    }
+    template <class F> error_code meet(std::string const& name, F change) {
         local::connect_pair(client.next_layer(), server.next_layer());
         client.set_host_name(name);
         change(client);
@@ -157,6 +160,33 @@ TEST_P(TlsKeptSessions, L14_StreamsThatVerifyInAWayOfTheirOwnKeepNone) {
     EXPECT_FALSE(client.is_resumed());
     EXPECT_FALSE(connect("server.test", of_server, [](tls_socket& s) { s.set_verify_depth(3); }));
     EXPECT_FALSE(client.is_resumed());
+}
+
+TEST_P(TlsKeptSessions, L14_StreamsThatVerifyInAWayOfTheirOwnLaterKeepNoTicketsFromThenOn) {
+    EXPECT_FALSE(connect());
+    client.set_verify_depth(3);
+    read_tickets();
+    EXPECT_FALSE(connect());
+    EXPECT_EQ(client.is_resumed(), GetParam() == TLS1_2_VERSION) << "its session was kept before";
+}
+
+/// OpenSSL ends a handshake whose session is of another context, as it calls a context that has changed.
+TEST_P(TlsKeptSessions, ASessionThatTheProgramSetsIsResumedAlthoughTheContextHasChanged) {
+    EXPECT_FALSE(resumes());
+    auto* const session = SSL_get1_session(client.native_handle());
+    of_client.set_verify_depth(3);
+    EXPECT_FALSE(
+        connect("server.test", of_server, [&](tls_socket& s) { SSL_set_session(s.native_handle(), session); }));
+    EXPECT_TRUE(client.is_resumed());
+    SSL_SESSION_free(session);
+    read_tickets();
+    tls_socket before(context, of_client);
+    of_client.set_verify_depth(4);
+    EXPECT_FALSE(resumes());
+    client = std::move(before);
+    server = tls_socket(context, of_server);
+    EXPECT_FALSE(meet("server.test", [](tls_socket&) {}));
+    EXPECT_TRUE(client.is_resumed());
 }
 
 TEST_P(TlsKeptSessions, L14_OneOfAnotherClientIsNotResumed) {

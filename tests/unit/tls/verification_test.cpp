@@ -187,6 +187,85 @@ TEST(Catalogue, L01_ClientWithoutANameSendsNothing) {
     EXPECT_EQ(server.next_layer().available(), 0U);
 }
 
+/// The outcome for a client whose SSL the program has made of a context of ours, and maybe changed.
+error_code outcome_with_ssl_of(ssl::context& c, identity const& who, std::function<void(tls_socket&)> change = {}) {
+    io_context context;
+    ssl::context of_server(ssl::context::tls_server);
+    use(of_server, who);
+    tls_socket client(context, SSL_new(c.native_handle())), server(context, of_server);
+    local::connect_pair(client.next_layer(), server.next_layer());
+    if (change)
+        change(client);
+    error_code of_client;
+    run_through(context, [&]() -> awaitable<void> {
+        auto serves = [&]() -> awaitable<void> {
+            auto s = server.async_handshake(ssl::stream_base::server, as_tuple);
+            co_await std::move(s);
+        };
+        auto shakes = [&]() -> awaitable<void> {
+            auto op = client.async_handshake(ssl::stream_base::client, redirect_error(of_client));
+            co_await std::move(op);
+            client.next_layer().close();
+        };
+        co_await when_all(shakes(), serves());
+    });
+    return of_client;
+}
+void expect_server_test(tls_socket& s) { s.set_host_name("server.test"); }
+
+TEST(Catalogue, L01_ClientWithAnSslOfTheProgramBelievesNobodyUnlessItIsToldTo) {
+    ssl::context trusting_the_system(ssl::context::tls_client);
+    EXPECT_EQ(outcome_with_ssl_of(trusting_the_system, server(), expect_server_test),
+              because(X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY));
+    EXPECT_EQ(outcome_with_ssl_of(trusting_the_system, server()), ssl::error::no_host_name);
+    auto safe = client_context();
+    EXPECT_FALSE(outcome_with_ssl_of(safe, server(), expect_server_test));
+    EXPECT_EQ(outcome_with_ssl_of(safe, make_identity("server.test"), expect_server_test),
+              because(X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT));
+
+    auto const unverified = [](tls_socket& s) { s.set_verify_mode(ssl::verify_none); };
+    EXPECT_FALSE(outcome_with_ssl_of(safe, make_identity("anybody"), unverified));
+    safe.accept_unverified_peers();
+    EXPECT_FALSE(outcome_with_ssl_of(safe, make_identity("anybody")));
+    ssl::context of_openssl(SSL_CTX_new(TLS_client_method()));
+    EXPECT_FALSE(outcome_with_ssl_of(of_openssl, make_identity("anybody"))) << "it is taken as it is";
+}
+
+/// Such a stream is seen to verify in no way of its own, and yet it does.
+TEST(Catalogue, L14_ClientWithAnSslOfTheProgramKeepsNoSessions) {
+    auto safe = client_context();
+    safe.keep_sessions(10);
+    io_context context;
+    ssl::context of_server(ssl::context::tlsv12_server);
+    use(of_server, make_identity("impostor"));
+    for (bool const is_of_program : {true, false}) {
+        tls_socket server(context, of_server),
+            client = is_of_program ? tls_socket(context, SSL_new(safe.native_handle())) : tls_socket(context, safe);
+        local::connect_pair(client.next_layer(), server.next_layer());
+        expect_server_test(client);
+        if (is_of_program)
+            SSL_set_verify(client.native_handle(), SSL_VERIFY_PEER, [](int, X509_STORE_CTX*) { return 1; });
+        error_code of_c, of_s;
+        run_through(context, [&]() -> awaitable<void> {
+            auto c = client.async_handshake(ssl::stream_base::client, redirect_error(of_c));
+            auto s = server.async_handshake(ssl::stream_base::server, redirect_error(of_s));
+            co_await when_all(std::move(c), std::move(s));
+        });
+        EXPECT_EQ(!of_c, is_of_program) << of_c.message();
+    }
+}
+
+TEST(TlsVerification, AnSslOfTheProgramWithAFunctionOfOpenSslNeedsNoName) {
+    auto safe = client_context();
+    auto const own_function = [](tls_socket& s) {
+        SSL_set_verify(s.native_handle(), SSL_VERIFY_PEER,
+                       [](int is_verified, X509_STORE_CTX*) { return is_verified; });
+    };
+    EXPECT_FALSE(outcome_with_ssl_of(safe, server(), own_function));
+    EXPECT_EQ(outcome_with_ssl_of(safe, make_identity("anybody"), own_function),
+              because(X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT));
+}
+
 TEST(TlsVerification, ACallbackDecidesAsInAsio) {
     auto const asked_of = [](bool answer, int& calls) {
         return [answer, &calls](tls_pair& p) {
@@ -231,6 +310,27 @@ TEST(TlsVerification, AServerMayAskForACertificate) {
         run_through(context, [&]() -> awaitable<void> { ended = co_await p.shake_hands(); });
         EXPECT_EQ(!ended.second, has_one) << ended.second.message();
     }
+}
+
+TEST(TlsVerification, AServerThatFailsWithoutACertificateAsksForOne) {
+    io_context context;
+    for (auto const m : {ssl::context::tlsv12, ssl::context::tlsv13})
+        for (bool const is_of_stream : {true, false})
+            for (bool const has_one : {true, false}) {
+                auto of_client = client_context(m);
+                if (has_one)
+                    use(of_client, make_identity("somebody", {}, &authority()));
+                auto of_server = server_context(m);
+                of_server.add_certificate_authority(buffer(authority().certificate));
+                if (!is_of_stream)
+                    of_server.set_verify_mode(ssl::verify_fail_if_no_peer_cert);
+                tls_pair p(context, std::move(of_client), std::move(of_server));
+                if (is_of_stream)
+                    p.server.set_verify_mode(ssl::verify_fail_if_no_peer_cert);
+                std::pair<error_code, error_code> ended;
+                run_through(context, [&]() -> awaitable<void> { ended = co_await p.shake_hands(); });
+                EXPECT_EQ(!ended.second, has_one) << ended.second.message();
+            }
 }
 
 /// The authority of that one has vouched for others, too.
