@@ -408,7 +408,7 @@ TEST(RedisLease, ARequestThatBlocksDoesNotWaitForAServerForEver) {
     use_leases(
         [](lease_scene& s) -> awaitable<void> {
             s.server().look_every = 50ms;
-            lease_call before("BLPOP", "a", 0), read("XREAD", "BLOCK", 0, "STREAMS", "s", "$");
+            lease_call before("BLPOP", "a", 0), read("XREAD", "BLOCK", 0, "STREAMS", "s", "0-0");
             read.start(*s.client);
             auto blocking = s.until([&s] { return s.server().blocked == 1; });
             co_await std::move(blocking);
