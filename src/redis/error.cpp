@@ -22,8 +22,9 @@ char const* sentence(error e) noexcept {
         return "The response has space for another number of replies than the request has commands: correct the "
                "program";
     case error::refused_command:
-        return "A command is unfit for this connection, so nothing was sent: request::refused() names it and "
-               "request::instead(), or the exception of an await, says what to write";
+        return "A command is unfit for this connection, so nothing was sent: request::refused() names it, and "
+               "request::instead(), or the exception of an await, says what to write (a connection subscribes with "
+               "RESP3 only, a client by subscribe())";
     case error::too_many_requests:
         return "Too many requests are waiting, so this one was not sent: try later, or raise config::requests_max or "
                "config::queued_bytes_max";
