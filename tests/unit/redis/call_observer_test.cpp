@@ -429,6 +429,23 @@ std::string events_of(std::function<void()> const& call) {
     return {};
 }
 
+#ifdef __has_feature
+#if __has_feature(thread_sanitizer)
+#define EXCEPTIONS_ARE_SHARED_UNSEEN
+#endif
+#endif
+#ifdef __SANITIZE_THREAD__
+#define EXCEPTIONS_ARE_SHARED_UNSEEN
+#endif
+
+/// The last thread to let go of an exception destroys it. The thread sanitizer does not see the counter, which is
+/// counted inside libstdc++, and takes that for a race with whoever has read the text.
+void skip_where_exceptions_are_shared_unseen() {
+#ifdef EXCEPTIONS_ARE_SHARED_UNSEEN
+    GTEST_SKIP() << "the thread sanitizer does not see libstdc++ count the owners of an exception";
+#endif
+}
+
 /// Each connection of its server ends behind the first command after the greeting.
 class RedisUnexpectedError : public testing::Test {
 protected:
@@ -497,6 +514,9 @@ TEST_F(RedisUnexpectedError, CallsThatBlockTheirThreadHaveTheEvents) {
 }
 
 TEST_F(RedisUnexpectedError, FuturesHaveTheEvents) {
+    skip_where_exceptions_are_shared_unseen();
+    if (IsSkipped())
+        return;
     expect_events_of({
         [&] { db_.async_exec(incr_, redis::ignore, use_future).get(); },
         [&] { db_.async_exec(redis::cmd::incr("n"), use_future).get(); },
@@ -510,6 +530,9 @@ TEST_F(RedisUnexpectedError, FuturesHaveTheEvents) {
 }
 
 TEST_F(RedisUnexpectedError, CoroutinesOnOtherExecutorsHaveTheEvents) {
+    skip_where_exceptions_are_shared_unseen();
+    if (IsSkipped())
+        return;
     thread_pool pool(1);
     expect_events_of({
         [&] { co_spawn(pool, increment(db_), use_future).get(); },
