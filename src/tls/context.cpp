@@ -56,8 +56,8 @@ protocols protocols_of(context_base::method m) noexcept {
     }
 }
 
+thread_local bool has_lacked_password = false; ///< since the function that this thread is in began
 /// Nobody asks on a terminal.
-thread_local bool has_lacked_password = false;
 int no_password(char*, int, int, void*) {
     has_lacked_password = true;
     return 0;

@@ -159,6 +159,11 @@ bool machine::step(stream_op& o) noexcept {
     };
     if (o.is_sent)
         return is_written();
+    bool const reads_nothing = o.verb == stream_verb::read && io::moves_nothing(o);
+    if (o.verb != stream_verb::handshake && !reads_nothing && engine_.awaits_handshake()) {
+        end(o, fairlead::error::not_connected); // The stream stays as it is.
+        return true;
+    }
     auto p = progress::done;
     switch (o.verb) {
     case stream_verb::handshake:
@@ -166,21 +171,14 @@ bool machine::step(stream_op& o) noexcept {
             return true;
         p = handshake_step(o);
         break;
-    case stream_verb::shutdown:
-    case stream_verb::shutdown_send:
+    case stream_verb::shutdown: p = engine_.shutdown(); break;
+    case stream_verb::shutdown_send: p = engine_.shutdown_send(); break;
     case stream_verb::read:
-    case stream_verb::write:
-        if (o.verb == stream_verb::read && io::moves_nothing(o))
+        if (reads_nothing)
             return true;
-        if (engine_.awaits_handshake()) { // The stream stays as it is.
-            end(o, fairlead::error::not_connected);
-            return true;
-        }
-        p = o.verb == stream_verb::read            ? read_step(o)
-            : o.verb == stream_verb::write         ? write_step(o)
-            : o.verb == stream_verb::shutdown_send ? engine_.shutdown_send()
-                                                   : engine_.shutdown();
+        p = read_step(o);
         break;
+    case stream_verb::write: p = write_step(o); break;
     }
     switch (p) {
     case progress::done:

@@ -69,55 +69,46 @@ TEST(RedisUnexpectedError, ACallThatEndsWithItsConnectionHasTheEvents) {
         });
 }
 
+script refuses_with(std::string words) {
+    return [words](hand& h, int) -> awaitable<void> {
+        auto greeting = h.greet();
+        co_await std::move(greeting);
+        auto reading = h.skip(1);
+        co_await std::move(reading);
+        auto refusing = h.send(words);
+        co_await std::move(refusing);
+        auto draining = h.skip(10);
+        co_await std::move(draining);
+    };
+}
+
 TEST(RedisUnexpectedError, RefusalsAndCancellationsArePlain) {
-    play_typed(
-        [](hand& h, int) -> awaitable<void> {
-            auto greeting = h.greet();
-            co_await std::move(greeting);
-            auto reading = h.skip(1);
-            co_await std::move(reading);
-            auto refusing = h.send("-WRONGTYPE no\r\n");
-            co_await std::move(refusing);
-            auto draining = h.skip(10);
-            co_await std::move(draining);
-        },
-        [](typed_scene& s) -> awaitable<void> {
-            auto calling = catch_of(s.db);
-            auto const refused = co_await std::move(calling);
-            EXPECT_FALSE(refused.is_unexpected);
-            EXPECT_EQ(refused.ec, redis::error::wrong_type);
-            steady_timer soon(s.context, 50ms);
-            soon.async_wait([&s](error_code) { s.db.cancel(); });
-            auto waiting = catch_of(s.db);
-            auto const cancelled = co_await std::move(waiting);
-            EXPECT_FALSE(cancelled.is_unexpected) << cancelled.what;
-        });
+    play_typed(refuses_with("-WRONGTYPE no\r\n"), [](typed_scene& s) -> awaitable<void> {
+        auto calling = catch_of(s.db);
+        auto const refused = co_await std::move(calling);
+        EXPECT_FALSE(refused.is_unexpected);
+        EXPECT_EQ(refused.ec, redis::error::wrong_type);
+        steady_timer soon(s.context, 50ms);
+        soon.async_wait([&s](error_code) { s.db.cancel(); });
+        auto waiting = catch_of(s.db);
+        auto const cancelled = co_await std::move(waiting);
+        EXPECT_FALSE(cancelled.is_unexpected) << cancelled.what;
+    });
 }
 
 TEST(RedisUnexpectedError, ARefusalThroughAFutureHasTheWordsOfTheServer) {
-    play_typed(
-        [](hand& h, int) -> awaitable<void> {
-            auto greeting = h.greet();
-            co_await std::move(greeting);
-            auto reading = h.skip(1);
-            co_await std::move(reading);
-            auto refusing = h.send("-WRONGTYPE it is a list\r\n");
-            co_await std::move(refusing);
-            auto draining = h.skip(10);
-            co_await std::move(draining);
-        },
-        [](typed_scene& s) -> awaitable<void> {
-            auto result = s.db.incr("n")(use_future);
-            auto waiting = s.until([&] { return result.wait_for(0s) == std::future_status::ready; });
-            co_await std::move(waiting);
-            try {
-                result.get();
-                ADD_FAILURE() << "it was not refused";
-            } catch (system_error const& e) {
-                EXPECT_EQ(e.code(), redis::error::wrong_type);
-                EXPECT_TRUE(std::string_view(e.what()).starts_with("redis INCR: WRONGTYPE it is a list: ")) << e.what();
-            }
-        });
+    play_typed(refuses_with("-WRONGTYPE it is a list\r\n"), [](typed_scene& s) -> awaitable<void> {
+        auto result = s.db.incr("n")(use_future);
+        auto waiting = s.until([&] { return result.wait_for(0s) == std::future_status::ready; });
+        co_await std::move(waiting);
+        try {
+            result.get();
+            ADD_FAILURE() << "it was not refused";
+        } catch (system_error const& e) {
+            EXPECT_EQ(e.code(), redis::error::wrong_type);
+            EXPECT_TRUE(std::string_view(e.what()).starts_with("redis INCR: WRONGTYPE it is a list: ")) << e.what();
+        }
+    });
 }
 
 TEST(RedisUnexpectedError, ARunThatEndsHasTheEvents) {

@@ -5,6 +5,7 @@
 
 #include <fairlead/coro/awaitable.hpp>
 #include <fairlead/coro/spawn.hpp>
+#include <fairlead/operation/give_exception.hpp>
 #include <fairlead/operation/wait_for.hpp>
 #include <fairlead/redis/client_options.hpp>
 #include <fairlead/redis/client_statistics.hpp>

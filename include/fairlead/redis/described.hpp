@@ -5,16 +5,13 @@
 #include <fairlead/redis/response.hpp>
 
 #include <array>
-#include <chrono>
 #include <cstddef>
-#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace fairlead::redis {
 

@@ -4,6 +4,7 @@
 #include <fairlead/coro/awaitable.hpp>
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/operation/associated.hpp>
+#include <fairlead/operation/give_exception.hpp>
 #include <fairlead/operation/pass_on.hpp>
 #include <fairlead/redis/connection.hpp>
 #include <fairlead/redis/hold.hpp>
