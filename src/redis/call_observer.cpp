@@ -104,6 +104,13 @@ void call_observer::begin(exec_op& o, fairlead::loop& clock) const noexcept {
     tell_begin(c);
 }
 
+response_ref call_observer::response_of(exec_op const& o) noexcept {
+    if (o.deliver != &call_observer::deliver)
+        return {o.object, o.deliver, response_ref::any_number};
+    auto const& c = *static_cast<call const*>(o.object);
+    return {c.object, c.deliver, response_ref::any_number};
+}
+
 error_code call_observer::deliver(void* object, std::size_t index, reply_view const& reply) {
     auto& c = *static_cast<call*>(object);
     std::size_t bytes = 0;

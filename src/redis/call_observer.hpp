@@ -25,6 +25,8 @@ public:
 
     /// In the thread that makes the call. Without memory the call goes on, and is not watched.
     void begin(exec_op& o, fairlead::loop& clock) const noexcept;
+    /// The caller's response, also of a call that is watched.
+    static response_ref response_of(exec_op const& o) noexcept;
     /// By the owner of the loop, once. Nothing happens for a call that is not watched.
     void end(exec_op& o) const noexcept;
 

@@ -119,6 +119,7 @@ private:
     static awaitable<error_code> connect_again(client_core& c, unsigned number, giving_up& g);
     awaitable<error_code> one_session();
     awaitable<bool> is_asked_to_end(unsigned number);
+    bool is_cancelled(unsigned number) const noexcept { return cancelled_up_to_ >= number; } // by cancel()
     bool prepare_attempt(error_code& ec) noexcept;
     bool has_ended_for_good(error_code const& ec) noexcept;
     void give_up(error_code const& ec, giving_up& g);

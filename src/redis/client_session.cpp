@@ -39,7 +39,7 @@ awaitable<error_code> client_core::connect_again(client_core& c, unsigned number
         if (co_await std::move(asked))
             co_return fairlead::error::operation_aborted;
         error_code ec;
-        if (c.prepare_attempt(ec)) {
+        if (c.prepare_attempt(ec) && !c.is_cancelled(number)) {
             auto session = c.one_session();
             ec = co_await std::move(session);
         }
@@ -53,6 +53,8 @@ awaitable<error_code> client_core::connect_again(client_core& c, unsigned number
         }
         auto const pause = c.next_pause();
         c.tell_of_end(what, ec, pause);
+        if (c.is_cancelled(number)) // by the program, when it was told
+            continue;
         c.pause_.expires_after(pause);
         auto waiting = c.pause_.async_wait(as_tuple);
         co_await std::move(waiting);
@@ -102,7 +104,7 @@ std::chrono::milliseconds client_core::next_pause() noexcept {
 /// By cancel(), or as a coroutine.
 awaitable<bool> client_core::is_asked_to_end(unsigned number) {
     auto const state = co_await this_coro::cancellation_state;
-    co_return cancelled_up_to_ >= number || state.cancelled() != cancellation_type::none;
+    co_return is_cancelled(number) || state.cancelled() != cancellation_type::none;
 }
 
 awaitable<error_code> client_core::one_session() {

@@ -93,6 +93,8 @@ struct request_access {
         }
         if (places != 1 || from.commands() != 1 || from.has_subscriptions())
             throw std::invalid_argument("redis: one command with redis::in_pieces in the place of one argument");
+        if (from.is_repeatable())
+            throw std::invalid_argument("redis: an argument in pieces is not kept, so it cannot be sent anew");
         r.note(0, name);
         r.set_timeout(from.timeout());
         r.set_apart();

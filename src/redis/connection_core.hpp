@@ -140,6 +140,8 @@ public:
     connection_counters counters() noexcept { return mux_.counters().get(); }
     std::uint64_t repeated() const noexcept { return mux_.repeated(); }
     std::string recent_events() const { return events_.text(); }
+    /// Of the last session that ended, for the exceptions of those who come too late (endings.hpp). 0: none has ended.
+    std::uint32_t ending_of_last() noexcept;
 
     // ---- the owner of the loop
     /// Ends the requests that wait with error::not_sent, and fails others from now on.
@@ -391,6 +393,7 @@ private:
     void finish(error_code const& ec) noexcept;
     void finish_now() noexcept;
     void note_ending_of(op_queue& done) noexcept;
+    void note_ending_text() noexcept;
     void give_up_requests(bool aborted, std::size_t bytes_written) noexcept;
     void count_work() noexcept;
 
@@ -428,6 +431,8 @@ private:
     op_queue homeward_;
 
     event_ring events_;
+    std::uint32_t last_ending_ = 0; // of this session or the last one; 0: none was asked for
+    bool has_ended_ = false;
     std::shared_ptr<call_observer const> observer_; // or null
     bool ends_plainly_ = true;                      // a call: it is posted to the loop, and that is all
 

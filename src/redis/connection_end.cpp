@@ -99,6 +99,8 @@ void connection_core::finish(error_code const& ec) noexcept {
 void connection_core::finish_now() noexcept {
     auto const bytes_written = session_.over() ? write_.result.n : static_cast<std::size_t>(-1);
     events_.note_end(engine_->now_ns(), reason_);
+    has_ended_ = reason_ != fairlead::error::operation_aborted; // That is no surprise.
+    last_ending_ = 0;
     give_up_requests(reason_ == fairlead::error::operation_aborted, bytes_written);
     if (auto* const o = std::exchange(run_, nullptr)) {
         o->fail(reason_);
@@ -112,14 +114,23 @@ void connection_core::note_ending_of(op_queue& done) noexcept {
     bool const is_run_awaited = !watch_;
     if (done.empty() && !is_run_awaited)
         return;
-    std::uint32_t number = 0;
-    try {
-        number = note_ending(events_.text());
-    } catch (...) { // They do without.
-    }
-    done.for_each([number](op& o) { static_cast<exec_op&>(o).first_entry = number; });
+    note_ending_text();
+    done.for_each([this](op& o) { static_cast<exec_op&>(o).first_entry = last_ending_; });
     if (is_run_awaited)
-        run_->set_ending(number);
+        run_->set_ending(last_ending_);
+}
+
+void connection_core::note_ending_text() noexcept {
+    try {
+        last_ending_ = note_ending(events_.text());
+    } catch (...) { // Exceptions do without.
+    }
+}
+
+std::uint32_t connection_core::ending_of_last() noexcept {
+    if (has_ended_ && last_ending_ == 0)
+        note_ending_text();
+    return last_ending_;
 }
 
 void connection_core::refuse_requests() noexcept {

@@ -76,6 +76,8 @@ void connection_core::start(exec_op& o) noexcept {
     bool const is_ready = session_.is_ready();
     if (auto const ec = admit(o, is_ready)) [[unlikely]] {
         o.fail(ec);
+        if (ec == error::not_connected)
+            o.first_entry = ending_of_last();
         complete(o);
         return;
     }

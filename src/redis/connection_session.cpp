@@ -62,6 +62,7 @@ error_code connection_core::begin_connecting(address_parts& address) {
     if (auto const ec = parse_address(cfg_.address, address))
         return ec;
     arm_timer_of_beginning(cfg_.connect_timeout);
+    last_ending_ = 0;
     events_.note(event::connecting, engine_->now_ns());
     return {};
 }

@@ -54,8 +54,16 @@ public:
     std::chrono::milliseconds next_pause(backoff& b) noexcept;
     std::chrono::milliseconds idle_max() const noexcept;
 
-    /// Says why the last connection could not be made; empty: it was made.
-    void note_failure(std::string why) noexcept { failure_.set(std::move(why)); }
+    /// Says why the last connection could not be made.
+    void note_failure(connection_core& of, std::string why) noexcept {
+        line_.wait_for(&of);
+        failure_.set(std::move(why));
+    }
+    /// It was made.
+    void note_success() noexcept {
+        line_.wait_for(nullptr);
+        failure_.set({});
+    }
 
     // ---- any thread
     std::string failure() const { return failure_.get(); }

@@ -77,13 +77,13 @@ awaitable<error_code> leased_connection::one_session() {
 void leased_connection::opened(request&) {
     pauses_.succeeded();
     has_opened_ = true;
-    pool_.note_failure({});
+    pool_.note_success();
 }
 
 void leased_connection::tell_of_failure(error_code const& ec, std::chrono::milliseconds pause) noexcept {
     try {
         auto const text = core_->server_text();
-        pool_.note_failure(text.empty() ? ec.message() : text);
+        pool_.note_failure(*core_, text.empty() ? ec.message() : text);
         pool_.client().lease_failed(ec, text, pauses_.attempts(), pause);
     } catch (...) { // Without memory it is counted all the same.
         pool_.client().lease_failed(ec, {}, pauses_.attempts(), pause);

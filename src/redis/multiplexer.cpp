@@ -1,17 +1,20 @@
 #include <redis/multiplexer.hpp>
 
+#include <redis/call_observer.hpp>
 #include <redis/pushed_message.hpp>
 #include <redis/read_only.hpp>
 #include <redis/session_watch.hpp>
 #include <redis/value_pieces.hpp>
 
 #include <fairlead/base/assert.hpp>
+#include <fairlead/redis/reply_memory.hpp>
 
 #include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <span>
 #include <type_traits>
 
@@ -61,6 +64,15 @@ resp3::limits limits_of(config const& cfg) noexcept {
 error_code out_of_memory() noexcept { return fairlead::impl::base::code_of(std::errc::not_enough_memory); }
 
 } // namespace
+
+/// Of one text, which the multiplexer may put there itself.
+struct reply_memory_access {
+    static std::optional<std::span<char>> of(response_ref const& to) noexcept {
+        if (to.deliver != &reply_memory::deliver)
+            return std::nullopt;
+        return static_cast<reply_memory*>(to.object)->memory_;
+    }
+};
 
 connection_counters shown_counters::get() const noexcept {
     return {.generations = generations,
@@ -243,16 +255,6 @@ void multiplexer::fail_pieces(error_code const& ec, op_queue& done) noexcept {
             o->fail(ec);
             done.push_back(*o);
         }
-}
-
-/// The call whose reply begins, if that is to come in pieces.
-exec_op* multiplexer::who_takes_pieces() noexcept {
-    if (!nodes_.empty() || head_ == written_)
-        return nullptr;
-    entry const& e = at(head_);
-    bool const takes_them = e.op && e.kind == confirmation::none && e.left == 1 && e.op->request &&
-                            e.op->request->pieces() == piecewise::reply;
-    return takes_them ? e.op : nullptr;
 }
 
 void multiplexer::deliver(exec_op& o, reply_view const& reply) noexcept {
@@ -591,7 +593,7 @@ void multiplexer::put_again(op_queue& kept, op_queue& done) noexcept {
 
 /// A reply that has come is in the caller's memory already.
 bool multiplexer::may_repeat(exec_op& o) noexcept {
-    if (o.repeats == 0 || o.index != 0 || !only_reads(*o.request))
+    if (o.repeats == 0 || o.index != 0 || !(o.request->is_repeatable() || only_reads(*o.request)))
         return false;
     --o.repeats;
     ++repeated_;
@@ -819,17 +821,46 @@ std::size_t multiplexer::take_messages(std::string_view unread) noexcept {
 void multiplexer::begin_body(op_queue& done) {
     keep_partial_message(); // From here on the body is the last thing in kept_.
     body_bytes_ = body_left_ = parser_.pending_body();
-    parser_.claim_body();
+    auto const body = parser_.claim_body();
     body_begin_ = kept_.size();
     has_body_ = true;
-    if (auto* const o = who_takes_pieces()) [[unlikely]]
-        announce_value(*o, done);
+    place_body(body, done);
+}
+
+/// Most large texts are the whole reply of one command.
+void multiplexer::place_body(resp3::node const& body, op_queue& done) noexcept {
+    body_goes_ = body_goes::into_kept;
+    bool const is_a_reply = body.depth == 0 && !body.in_attribute && !resp3::is_error(body.kind) && head_ != written_;
+    if (!is_a_reply)
+        return;
+    entry const& e = at(head_);
+    if (e.kind != confirmation::none)
+        return;
+    if (!e.op) { // Nobody waits for it any more.
+        body_goes_ = body_goes::nowhere;
+        return;
+    }
+    auto& o = *e.op;
+    if (o.request && o.request->pieces() == piecewise::reply)
+        return announce_value(o, done);
+    auto const memory = reply_memory_access::of(call_observer::response_of(o));
+    if (!memory)
+        return;
+    body_goes_ = body_bytes_ <= memory->size() ? body_goes::into_memory : body_goes::nowhere;
+    body_memory_ = memory->data();
 }
 
 std::size_t multiplexer::take_body(std::string_view bytes) {
     if (is_value_in_) [[unlikely]]
         return piece_in_ ? give_piece(bytes) : 0;
     auto const n = static_cast<std::size_t>(std::min<std::uint64_t>(body_left_, bytes.size()));
+    if (body_goes_ != body_goes::into_kept) {
+        bool const is_wanted = body_goes_ == body_goes::into_memory && at(head_).op;
+        if (is_wanted && n != 0)
+            std::memcpy(body_memory_ + (body_bytes_ - body_left_), bytes.data(), n);
+        body_left_ -= n;
+        return n;
+    }
     // Room for all of it at once, but only when a fair part has really come: a length is just a claim.
     auto const arrived = body_bytes_ - body_left_ + n;
     if (auto const whole = body_begin_ + static_cast<std::size_t>(body_bytes_);
@@ -869,15 +900,12 @@ void multiplexer::on_node(resp3::node const& n, op_queue& done) {
     }
     has_push_inside_ = has_push_inside_ || is_push_inside(n);
     if (n.last && nodes_.empty()) [[likely]] { // a scalar, or an empty aggregate
-        resp3::node whole = n;
-        bool const is_kept = std::exchange(has_body_, false);
-        if (is_kept)
-            whole.value = kept_;
-        on_message({{&whole, 1}, is_kept ? &kept_ : nullptr}, done);
-        if (is_kept) {
-            kept_.clear();
-            trim(kept_);
-        }
+        if (!std::exchange(has_body_, false))
+            return on_message({{&n, 1}, nullptr}, done);
+        auto const whole = with_body(n);
+        on_message({{&whole, 1}, body_goes_ == body_goes::into_kept ? &kept_ : nullptr}, done);
+        kept_.clear();
+        trim(kept_);
         return;
     }
     nodes_.push_back(n);
@@ -894,6 +922,19 @@ void multiplexer::on_node(resp3::node const& n, op_queue& done) {
         take_pushes_out(done);
     on_message({nodes_, nullptr}, done);
     forget_message();
+}
+
+/// A scalar whose body was taken as it came.
+resp3::node multiplexer::with_body(resp3::node n) noexcept {
+    switch (body_goes_) {
+    case body_goes::into_kept: n.value = kept_; break;
+    case body_goes::into_memory:
+        if (head_ != written_ && at(head_).op)
+            n.value = {body_memory_, static_cast<std::size_t>(body_bytes_)};
+        break;
+    case body_goes::nowhere: n.size = body_bytes_; break;
+    }
+    return n;
 }
 
 // Routes pushes that stand between the elements of the message in nodes_, and leaves the message without them.

@@ -303,7 +303,8 @@ private:
     void take_effect(entry const& e) noexcept;
     void begin_body(op_queue& done);
     std::size_t take_body(std::string_view bytes);
-    exec_op* who_takes_pieces() noexcept;
+    void place_body(resp3::node const& body, op_queue& done) noexcept;
+    resp3::node with_body(resp3::node n) noexcept;
     void announce_value(exec_op& o, op_queue& done) noexcept;
     std::size_t give_piece(std::string_view bytes) noexcept;
     void end_value_in(op_queue& done) noexcept;
@@ -350,6 +351,13 @@ private:
     std::string sending_;
     std::uint64_t sending_first_; // the first entry whose bytes lie in sending_
 
+    /// A large text that is a reply by itself need not be kept.
+    enum class body_goes : unsigned char {
+        into_kept,
+        into_memory, // of the caller, while the entry has its op
+        nowhere,
+    };
+
     // The message under way, when it did not end with its first node.
     struct place {
         std::size_t offset; // npos: the node views the bytes of this read
@@ -360,9 +368,11 @@ private:
     std::vector<place> places_;    // of their texts in kept_
     std::size_t kept_nodes_ = 0;   // the first so many view nothing of this read
     std::string kept_;             // texts that outlive their read
-    std::uint64_t body_bytes_ = 0; // of a large bulk body, which goes into kept_ as it comes
+    std::uint64_t body_bytes_ = 0; // of a large bulk body, which is taken as it comes
     std::uint64_t body_left_ = 0;
     std::size_t body_begin_ = 0;
+    char* body_memory_ = nullptr; // of the caller
+    body_goes body_goes_ = body_goes::into_kept;
     bool has_push_inside_ = false;
     bool are_arrays_pushes_ = false;
     bool has_body_ = false;     // the next node's text is that body

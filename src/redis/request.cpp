@@ -70,6 +70,7 @@ void request::append_each(request const& other) {
 void request::clear() noexcept {
     payload_.clear();
     commands_ = replies_ = 0;
+    is_repeatable_ = false;
     if (is_ordinary_) [[likely]]
         return;
     is_ordinary_ = !is_apart_;

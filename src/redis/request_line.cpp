@@ -99,11 +99,18 @@ void request_line::on_limits() noexcept {
         if (o.limit_ms == 0)
             return;
         if (static_cast<std::int32_t>(now_ms - o.due_ms) >= 0)
-            give_up(o, o.is_asked_when_due ? make_error_code(fairlead::error::operation_aborted)
-                                           : make_error_code(error::not_sent_in_time));
+            give_up_late(o);
         else
             limits_.arm_by(o.due_ms);
     });
+}
+
+void request_line::give_up_late(exec_op& o) noexcept {
+    if (o.is_asked_when_due)
+        return give_up(o, fairlead::error::operation_aborted);
+    if (broken_)
+        o.first_entry = broken_->ending_of_last();
+    give_up(o, error::not_sent_in_time);
 }
 
 } // namespace fairlead::redis::impl

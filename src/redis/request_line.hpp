@@ -33,6 +33,9 @@ public:
         take_out(o);
         return o;
     }
+    /// They wait because that connection cannot be made; null: no longer. Its events tell why.
+    void wait_for(connection_core* broken) noexcept { broken_ = broken; }
+
     /// Completes it.
     void give_up(exec_op& o, error_code const& ec) noexcept;
     void give_all_up(error_code const& ec) noexcept;
@@ -47,9 +50,11 @@ private:
     void note_first() noexcept;
     void take_out(exec_op& o) noexcept;
     void on_limits() noexcept;
+    void give_up_late(exec_op& o) noexcept;
 
     connection_core& home_;
     io_loop& engine_;
+    connection_core* broken_ = nullptr;
     op_queue line_;
     std::atomic<std::size_t> size_{0};
     due_timer limits_;

@@ -30,7 +30,9 @@ std::shared_ptr<stored_code const> keep_library(std::string&& source) {
 
 request with_source(request const& by_digest, stored_code const& code) {
     bool const reads_only = equals_capitals(arguments_of(by_digest.payload()).next(), "EVALSHA_RO");
-    return replaced(by_digest, 0, {reads_only ? "EVAL_RO" : "EVAL", code.source});
+    auto whole = replaced(by_digest, 0, {reads_only ? "EVAL_RO" : "EVAL", code.source});
+    whole.set_repeatable(by_digest.is_repeatable());
+    return whole;
 }
 
 namespace {

@@ -28,6 +28,7 @@ namespace {
 using namespace std::chrono_literals;
 
 std::uint64_t film_bytes() { return scaled(1024, 16) << 20; }
+std::uint64_t clip_bytes() { return film_bytes() / 16; }
 constexpr std::uint64_t film_bytes_at_once = 48 * 1024;
 // The buffers of the connection and of the reader, and its first frames. The system's own do not count.
 constexpr std::size_t film_memory_max = std::size_t{2} << 20;
@@ -53,8 +54,8 @@ awaitable<void> answer_with_films(local::stream_protocol::socket s) {
         std::string reply = "%1\r\n+proto\r\n:3\r\n";
         std::uint64_t left = 0;
         if (command.find("\r\nGET\r\n") != command.npos) {
-            reply = "$" + std::to_string(film_bytes()) + "\r\n";
-            left = film_bytes();
+            left = command.find("\r\nclip\r\n") != command.npos ? clip_bytes() : film_bytes();
+            reply = "$" + std::to_string(left) + "\r\n";
         } else if (auto const at = command.rfind("\r\n$"); command.find("\r\nSET\r\n") != command.npos) {
             auto const value_at = command.find("\r\n", at + 3) + 2;
             auto unread = film_bytes() + 2 - (n - value_at);
@@ -198,6 +199,18 @@ template <class Body, class Connect> void expect_little_memory_for(Body body, Co
 
 TEST(RedisValueMemory, AReplyOfAGibibyteIsReadInLittleMemory) {
     expect_little_memory_for(&read_film, &connect_to_films);
+}
+TEST(RedisValueMemory, ATextIsReadIntoTheMemoryOfItsCaller) {
+    std::string space(clip_bytes(), '.');
+    auto const read_into_space = [&space](redis::client& db, std::uint64_t& bytes) -> awaitable<void> {
+        auto reading = db.get_into("clip", space);
+        auto const size = co_await std::move(reading);
+        EXPECT_EQ(size, space.size());
+        EXPECT_EQ(space.find_first_not_of('f'), space.npos);
+        bytes = film_bytes();
+        db.cancel();
+    };
+    expect_little_memory_for(read_into_space, &connect_to_films);
 }
 TEST(RedisValueMemory, AnArgumentOfAGibibyteIsWrittenInLittleMemory) {
     expect_little_memory_for(&write_film, &connect_to_films);

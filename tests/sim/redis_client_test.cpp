@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <fairlead/net/cancel_after.hpp>
+#include <fairlead/redis/cmd.hpp>
+#include <fairlead/redis/script.hpp>
 #include <sim/redis_client_scene.hpp>
 
 #include <deque>
@@ -109,6 +111,58 @@ TEST(RedisClient, OnlyRequestsThatReadAreSentAnew) {
         });
 }
 
+/// They write, and the program says that a second time does no harm.
+TEST(RedisClient, WhatMayBeRepeatedIsSentAnew) {
+    std::vector<std::string> heard;
+    play_and_use(
+        [&](hand& h, int generation) -> awaitable<void> {
+            auto greeting = h.greet();
+            co_await std::move(greeting);
+            if (generation == 0) {
+                heard.clear();
+                auto reading = h.skip(6);
+                co_await std::move(reading);
+                co_return;
+            }
+            for (;;) {
+                auto reading = h.next();
+                auto const words = co_await std::move(reading);
+                heard.push_back(words[0] + ' ' + words[1]);
+                auto answering = h.send(bulk(words.back()));
+                co_await std::move(answering);
+            }
+        },
+        [&](client_scene& s) -> awaitable<void> {
+            s.start();
+            auto waiting = s.until([&s] { return s.client.is_ready(); });
+            co_await std::move(waiting);
+            client_call marked("SET", "a", "1"), cleared("SET", "b", "2");
+            marked.request.set_repeatable();
+            cleared.request.set_repeatable();
+            cleared.request.clear();
+            cleared.request.push("SET", "b", "2");
+            redis::script const script("return ARGV[1]");
+            int done = 0;
+            auto const is_answered = [&done](error_code ec, auto const&...) {
+                EXPECT_FALSE(ec) << ec.message();
+                ++done;
+            };
+            marked.start(s.client);
+            cleared.start(s.client);
+            s.client.repeatable().within(30s).async_exec(redis::cmd::hset("h", "f", "3"), is_answered);
+            auto both = redis::pipeline(redis::cmd::hset("h", "f", "4"), redis::cmd::hset("h", "f", "5"));
+            s.client.within(30s).repeatable().async_exec(std::move(both), is_answered);
+            s.client.repeatable().async_exec(redis::cmd::eval<std::string>(script, {}, {"6"}), is_answered);
+            auto ending = s.until([&] { return marked.is_done() && cleared.is_done() && done == 3; });
+            co_await std::move(ending);
+            EXPECT_EQ(cleared.end, redis::error::maybe_executed) << "clear() takes it back";
+            EXPECT_FALSE(marked.end) << marked.end.message();
+            auto const evaluated = "EVALSHA " + std::string(script.sha1());
+            EXPECT_EQ(heard, (std::vector<std::string>{"SET a", "HSET h", "HSET h", "HSET h", evaluated}));
+            EXPECT_EQ(s.client.counters().repeated, 4U);
+        });
+}
+
 TEST(RedisClient, NothingIsRepeatedForEver) {
     int connections = 0;
     play_and_use(
@@ -129,6 +183,42 @@ TEST(RedisClient, NothingIsRepeatedForEver) {
             EXPECT_EQ(s.client.counters().repeated, 2U);
             EXPECT_GE(connections, 3);
         });
+}
+
+/// It connects no more then, and waits for nothing.
+TEST(RedisClient, TheProgramMayEndItWhateverItIsToldOf) {
+    for (auto const kind : {event_kind::connecting, event_kind::ready, event_kind::lost, event_kind::failed})
+        for (std::size_t const nth : {1U, 2U}) {
+            play_and_use(
+                [](hand& h, int generation) -> awaitable<void> {
+                    if (generation % 2 != 0)
+                        co_return; // before its greeting
+                    auto greeting = h.greet();
+                    co_await std::move(greeting);
+                },
+                [&](client_scene& s) -> awaitable<void> {
+                    std::size_t told_later = 0;
+                    std::chrono::nanoseconds asked_at{};
+                    s.heard = [&](redis::client_event const& e) {
+                        if (asked_at != asked_at.zero() && e.kind != event_kind::restored)
+                            ++told_later;
+                        if (s.count(kind) != nth || asked_at != asked_at.zero())
+                            return;
+                        asked_at = s.world.elapsed();
+                        s.client.cancel();
+                    };
+                    s.start();
+                    while (!s.ended) {
+                        auto resting = s.rest(100ms);
+                        co_await std::move(resting);
+                    }
+                    EXPECT_EQ(*s.ended, fairlead::error::operation_aborted);
+                    EXPECT_LE(s.world.elapsed() - asked_at, 5s);
+                    EXPECT_EQ(told_later, 0U);
+                    s.heard = {};
+                },
+                {.options = {.pause_min = 20s, .pause_max = 20s}});
+        }
 }
 
 TEST(RedisClient, ALimitCoversTheWaitForAConnection) {

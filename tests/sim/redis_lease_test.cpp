@@ -7,6 +7,7 @@
 #include <fairlead/redis/client_statistics.hpp>
 #include <fairlead/redis/lease.hpp>
 #include <fairlead/redis/optimistic.hpp>
+#include <fairlead/redis/unexpected_error.hpp>
 #include <sim/redis_scene.hpp>
 
 #include <deque>
@@ -638,6 +639,15 @@ TEST(RedisLease, AConnectionThatTheServerRefusesIsToldOf) {
             }
             EXPECT_TRUE(what.starts_with("redis lease (no connection: ERR max number of clients reached): ")) << what;
             EXPECT_GE(told, 1U);
+            std::string events;
+            try {
+                auto popping = s.client->within(1s).blpop({"a"}, redis::options::for_ever);
+                co_await std::move(popping);
+            } catch (redis::unexpected_error const& e) {
+                EXPECT_EQ(e.code(), redis::error::not_sent_in_time);
+                events = e.recent_events();
+            }
+            EXPECT_NE(events.find("ended: "), std::string::npos) << events;
             EXPECT_EQ(s.client->counters().leases_failed, told);
             EXPECT_EQ(s.client->counters().failed, 0U) << "the shared one is well";
             auto const page = redis::to_prometheus(s.client->statistics());
@@ -671,6 +681,15 @@ TEST(RedisLease, ALeaseDoesNotReconnect) {
             auto refusing = s.until([&] { return after.is_done; });
             co_await std::move(refusing);
             EXPECT_EQ(after.end, redis::error::not_connected);
+            std::string events;
+            try {
+                auto too_late = own.get("k");
+                co_await std::move(too_late);
+            } catch (redis::unexpected_error const& e) {
+                events = e.recent_events();
+            }
+            EXPECT_NE(events.find("ready, RESP3"), std::string::npos) << events;
+            EXPECT_NE(events.find("ended: "), std::string::npos) << events;
             own = redis::lease();
             auto once_more = s.client->acquire();
             own = co_await std::move(once_more);

@@ -93,6 +93,12 @@ TEST(RedisUnexpectedError, RefusalsAndCancellationsArePlain) {
         auto waiting = catch_of(s.db);
         auto const cancelled = co_await std::move(waiting);
         EXPECT_FALSE(cancelled.is_unexpected) << cancelled.what;
+        auto ending = s.rest(10ms);
+        co_await std::move(ending);
+        auto coming_late = catch_of(s.db);
+        auto const late = co_await std::move(coming_late);
+        EXPECT_EQ(late.ec, redis::error::not_connected);
+        EXPECT_FALSE(late.is_unexpected) << late.what;
     });
 }
 
@@ -161,6 +167,10 @@ TEST(RedisUnexpectedError, AClientThatGivesUpHasTheEvents) {
                    EXPECT_TRUE(caught.what.starts_with("redis client: ")) << caught.what;
                    EXPECT_NE(caught.events.find("connecting"), std::string::npos) << caught.events;
                    EXPECT_NE(caught.events.find("ended: "), std::string::npos) << caught.events;
+                   auto calling_late = catch_of(other);
+                   auto const late = co_await std::move(calling_late);
+                   EXPECT_EQ(late.ec, redis::error::not_connected);
+                   EXPECT_NE(late.events.find("ended: "), std::string::npos) << late.what;
                    steady_timer soon(s.context, 5ms);
                    redis::client third(s.context, {.address = "10.0.0.1:1"});
                    soon.async_wait([&third](error_code) { third.cancel(); });

@@ -7,12 +7,12 @@
 #include <fairlead/coro/spawn.hpp>
 #include <fairlead/operation/give_exception.hpp>
 #include <fairlead/operation/wait_for.hpp>
+#include <fairlead/redis/adjusted_calls.hpp>
 #include <fairlead/redis/client_options.hpp>
 #include <fairlead/redis/client_statistics.hpp>
 #include <fairlead/redis/command_set.hpp>
 #include <fairlead/redis/connection.hpp>
 #include <fairlead/redis/connector.hpp>
-#include <fairlead/redis/limited_calls.hpp>
 #include <fairlead/redis/scan.hpp>
 #include <fairlead/redis/script_call.hpp>
 #include <fairlead/redis/subscription.hpp>
@@ -83,9 +83,8 @@ struct client_run {
 ///   - with the server's refusal, condition::refused_by_server, or another error of connection::async_exec();
 ///   - with error::not_sent_in_time or no_answer_in_time, where it has a limit (config::request_timeout, within(),
 ///     request::set_timeout()), which covers waiting for a connection, queueing and the reply;
-///   - with error::maybe_executed, when its connection was lost between the first byte and the reply. Requests that
-///   only
-///     read are sent anew instead (client_options::repeats_max), in their order;
+///   - with error::maybe_executed, when its connection was lost between the first byte and the reply. Requests
+///     that only read, and repeatable() ones, are sent anew instead (client_options::repeats_max), in their order;
 ///   - with fairlead::error::operation_aborted or error::maybe_executed, when it was cancelled;
 ///   - with error::not_connected, when async_run has ended, or config::cancel_if_not_connected is set.
 ///
@@ -190,7 +189,13 @@ public:
 
     /// The same calls with a limit for each: `co_await db.within(50ms).get("key")`, also of a pipeline or a script:
     /// `db.within(50ms).call(pipeline(...))`. Zero or less: config::request_timeout.
-    limited_calls<client> within(std::chrono::milliseconds limit) noexcept { return {*this, limit}; }
+    adjusted_calls<client> within(std::chrono::milliseconds limit) noexcept {
+        return adjusted_calls(*this).within(limit);
+    }
+    /// The same calls, for commands that do no more when they are executed twice: `co_await
+    /// db.repeatable().set("key", "value")`. They are sent anew where they would end with error::maybe_executed,
+    /// client_options::repeats_max times at the most.
+    adjusted_calls<client> repeatable() noexcept { return adjusted_calls(*this).repeatable(); }
 
     using keys_of<client>::scan;
     using hashes_of<client>::hscan;

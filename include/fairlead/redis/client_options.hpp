@@ -66,8 +66,9 @@ struct client_options {
     /// ends with error::connect_timed_out or hello_timed_out, and the last pause is shorter.
     std::chrono::milliseconds give_up_after{0};
 
-    /// How often a request that only reads is sent anew when the connection was lost before its reply. Others are never
-    /// repeated once a byte of them was written: they end with error::maybe_executed.
+    /// How often a request is sent anew when the connection was lost before its reply. It only reads, or the program
+    /// says that it may be repeated (request::set_repeatable()). Others are never sent anew once a byte of them was
+    /// written: they end with error::maybe_executed.
     std::uint8_t repeats_max = 2;
     retry_policy retry{}; ///< Of requests that the server has refused for now.
 

@@ -179,6 +179,8 @@ public:
     }
     /// The most time that an execution may take: request::set_timeout().
     void set_timeout(std::chrono::milliseconds t) noexcept { request_.set_timeout(t); }
+    /// To execute it twice does no more than to execute it once: request::set_repeatable().
+    void set_repeatable(bool is_repeatable = true) noexcept { request_.set_repeatable(is_repeatable); }
     /// The same command, with its reply read into another type.
     template <class T> command<T> as() && { return command<T>(std::move(request_)); }
     template <class T> command<T> as() const& { return command<T>(request(request_)); }
@@ -275,6 +277,8 @@ public:
     response_type response() const { return response_type(read_, request_.expected_replies() - sizeof...(Result)); }
     /// The most time that an execution may take: request::set_timeout().
     void set_timeout(std::chrono::milliseconds t) noexcept { request_.set_timeout(t); }
+    /// To execute it twice does no more than to execute it once: request::set_repeatable().
+    void set_repeatable(bool is_repeatable = true) noexcept { request_.set_repeatable(is_repeatable); }
 
 private:
     std::array<impl::read_function, sizeof...(Result)> read_;
@@ -365,6 +369,8 @@ public:
     response_type response() const { return response_type(read_, request_.expected_replies() - sizeof...(Result) - 2); }
     /// The most time that an execution may take: request::set_timeout().
     void set_timeout(std::chrono::milliseconds t) noexcept { request_.set_timeout(t); }
+    /// To execute it twice does no more than to execute it once: request::set_repeatable().
+    void set_repeatable(bool is_repeatable = true) noexcept { request_.set_repeatable(is_repeatable); }
 
 private:
     std::array<impl::read_function, sizeof...(Result)> read_;

@@ -3,9 +3,9 @@
 
 #include <fairlead/operation/async_result.hpp> // First: its refusals are then shown with few lines about headers.
 
+#include <fairlead/redis/adjusted_calls.hpp>
 #include <fairlead/redis/command_set.hpp>
 #include <fairlead/redis/connection.hpp>
-#include <fairlead/redis/limited_calls.hpp>
 #include <fairlead/redis/members/transactions.hpp>
 #include <fairlead/redis/script_call.hpp>
 #include <fairlead/redis/typed_call.hpp>
@@ -108,7 +108,9 @@ public:
     /// The same operation.
     template <typed_command Command> decltype(auto) call(Command c) { return async_exec(std::move(c)); }
     /// The same calls with a limit for each, as client::within().
-    limited_calls<lease> within(std::chrono::milliseconds limit) noexcept { return {*this, limit}; }
+    adjusted_calls<lease> within(std::chrono::milliseconds limit) noexcept {
+        return adjusted_calls(*this).within(limit);
+    }
 
 private:
     friend class impl::client_core;

@@ -10,7 +10,11 @@
 
 namespace fairlead::redis {
 
-/// A response for one text, which is written into memory of the caller; nothing is allocated for it:
+namespace impl {
+struct reply_memory_access;
+}
+
+/// A response for one text, which is written into memory of the caller as it comes; nothing is allocated for it:
 ///
 ///     char space[4096];
 ///     redis::reply_memory value(space);
@@ -18,6 +22,8 @@ namespace fairlead::redis {
 ///     if (value.has_value())
 ///         use(value.text());
 ///
+/// A large text goes from the read buffer straight into the memory, if it is the only reply of its request. So an
+/// execution that ends with an error may have written a part of it.
 /// Lifetime   the memory outlives the execution
 class reply_memory {
 public:
@@ -37,7 +43,13 @@ public:
     ///            error::incompatible_type  a reply of another kind
     friend FAIRLEAD_EXPORT error_code from_reply(reply_reader& in, reply_memory& value);
 
+    /// For the library: how replies get into it.
+    impl::response_ref refer() noexcept { return {this, &reply_memory::deliver, 1}; }
+
 private:
+    friend struct impl::reply_memory_access;
+    FAIRLEAD_EXPORT static error_code deliver(void* object, std::size_t index, reply_view const& reply);
+
     enum class state : unsigned char { none, whole, too_large };
     std::span<char> memory_;
     std::size_t size_ = 0;
@@ -53,7 +65,7 @@ public:
     value_type value() const noexcept { return memory_.has_value() ? value_type(memory_.size()) : value_type(); }
 
     /// For the library: how replies get into it.
-    impl::response_ref refer() noexcept { return {&memory_, &impl::deliver_value<reply_memory>, 1}; }
+    impl::response_ref refer() noexcept { return memory_.refer(); }
 
 private:
     reply_memory memory_;
@@ -72,6 +84,8 @@ public:
     response_type response() const noexcept { return response_type(memory_); }
     /// The most time that an execution may take: request::set_timeout().
     void set_timeout(std::chrono::milliseconds t) noexcept { request_.set_timeout(t); }
+    /// To execute it twice does no more than to execute it once: request::set_repeatable().
+    void set_repeatable(bool is_repeatable = true) noexcept { request_.set_repeatable(is_repeatable); }
 
 private:
     request request_;

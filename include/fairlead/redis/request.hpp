@@ -118,6 +118,12 @@ public:
     bool has_timeout() const noexcept { return timeout_ms_ != 0; }
     std::chrono::milliseconds timeout() const noexcept { return std::chrono::milliseconds(timeout_ms_); }
 
+    /// To execute it twice does no more than to execute it once: SET, EXPIRE, HSET, but not INCR or LPUSH. A client
+    /// sends such a request anew when its connection was lost before its first reply, as those that only read
+    /// (client_options::repeats_max). It counts for all commands of the request; clear() takes it back.
+    void set_repeatable(bool is_repeatable = true) noexcept { is_repeatable_ = is_repeatable; }
+    bool is_repeatable() const noexcept { return is_repeatable_; }
+
     FAIRLEAD_EXPORT void clear() noexcept;
     void reserve(std::size_t bytes) { payload_.reserve(bytes); }
 
@@ -212,6 +218,7 @@ private:
     bool pauses_ = false;
     bool tracks_ = false;
     bool is_apart_ = false;
+    bool is_repeatable_ = false;
     bool changes_session_ = false;
     bool is_of_subscription_ = false;
     impl::piecewise pieces_ = impl::piecewise::nothing;

@@ -90,6 +90,8 @@ public:
     }
     /// The most time that an execution may take: request::set_timeout().
     void set_timeout(std::chrono::milliseconds t) noexcept { request_.set_timeout(t); }
+    /// To execute it twice does no more than to execute it once: request::set_repeatable().
+    void set_repeatable(bool is_repeatable = true) noexcept { request_.set_repeatable(is_repeatable); }
     /// The same call with the source, EVAL, which any connection takes; of a function FCALL.
     command<Result> with_source() const {
         return command<Result>(code_->is_library ? request(request_) : impl::with_source(request_, *code_), read_);
