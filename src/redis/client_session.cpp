@@ -96,7 +96,7 @@ std::chrono::nanoseconds client_core::time_left() noexcept {
 }
 
 std::chrono::milliseconds client_core::next_pause() noexcept {
-    auto const pause = pauses_.next_pause(options_.pause_min, options_.pause_max, shared_->engine().now_ns());
+    auto const pause = pauses_.next_pause(options_.pause_min, options_.pause_max, shared_->chance());
     auto const left = time_left();
     return left < pause ? std::chrono::ceil<std::chrono::milliseconds>(left) : pause;
 }

@@ -12,6 +12,7 @@ connection_core::connection_core(any_io_executor const& ex, transport* other)
 connection_core::connection_core(any_io_executor const& ex, io::impl::io_loop_ref const& on, transport* other)
     : executor_(ex),
       engine_(on),
+      chances_(use_service<chances>(engine_->context())),
       mux_(cfg_),
       sockets_(*engine_),
       stream_(other ? other : &sockets_),
@@ -39,8 +40,7 @@ connection_core::connection_core(any_io_executor const& ex, io::impl::io_loop_re
     read_.run = &connection_core::on_read;
     ping_.first_entry = restore_.first_entry = auth_.first_entry = 0;
     ping_request_.push("PING");
-    mux_.begin_tokens_behind(
-        static_cast<std::uint32_t>(static_cast<std::uint64_t>(engine_->now_ns()) * 0x9e3779b97f4a7c15U >> 32));
+    mux_.begin_tokens_behind(static_cast<std::uint32_t>(chance()));
     mux_.note_in(events_);
 }
 

@@ -13,6 +13,7 @@
 
 #include <redis/backoff.hpp>
 #include <redis/call_observer.hpp>
+#include <redis/chances.hpp>
 #include <redis/due_timer.hpp>
 #include <redis/event_ring.hpp>
 #include <redis/greeting.hpp>
@@ -139,6 +140,8 @@ public:
     }
     connection_counters counters() noexcept { return mux_.counters().get(); }
     std::uint64_t repeated() const noexcept { return mux_.repeated(); }
+    /// Any thread.
+    std::uint64_t chance() noexcept { return chances_.next(engine_->now_ns()); }
     std::string recent_events() const { return events_.text(); }
     /// Of the last session that ended, for the exceptions of those who come too late (endings.hpp). 0: none has ended.
     std::uint32_t ending_of_last() noexcept;
@@ -415,6 +418,7 @@ private:
     any_io_executor executor_;
     std::optional<fairlead::impl::exec::executor_resumer> elsewhere_; // if the executor runs no loop of ours
     io::impl::io_loop_ref engine_;
+    chances& chances_;
     config cfg_;
     multiplexer mux_;
     session_machine session_;

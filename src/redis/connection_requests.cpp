@@ -175,7 +175,7 @@ void connection_core::keep_refused() noexcept {
     if (repeating_.now_ms() - repeated_at_ms_ > 2 * retry_.pause_max.count())
         refusals_.succeeded(); // It has been able again since.
     refusals_.begin_attempt();
-    auto const pause = refusals_.next_pause(retry_.pause_min, retry_.pause_max, engine_->now_ns());
+    auto const pause = refusals_.next_pause_of_half(retry_.pause_min, retry_.pause_max, chance());
     if (!repeating_.arm(static_cast<std::uint32_t>(repeating_.now_ms() + pause.count())))
         repeat_refused();
 }

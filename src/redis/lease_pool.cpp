@@ -176,7 +176,7 @@ config_view lease_pool::settings() const noexcept {
 
 std::chrono::milliseconds lease_pool::next_pause(backoff& b) noexcept {
     auto const& o = client_.options();
-    return b.next_pause(o.pause_min, o.pause_max, client_.shared().engine().now_ns());
+    return b.next_pause(o.pause_min, o.pause_max, client_.shared().chance());
 }
 
 std::chrono::milliseconds lease_pool::idle_max() const noexcept {

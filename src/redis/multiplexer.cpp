@@ -830,7 +830,7 @@ void multiplexer::begin_body(op_queue& done) {
 /// Most large texts are the whole reply of one command.
 void multiplexer::place_body(resp3::node const& body, op_queue& done) noexcept {
     body_goes_ = body_goes::into_kept;
-    bool const is_a_reply = body.depth == 0 && !body.in_attribute && !resp3::is_error(body.kind) && head_ != written_;
+    bool const is_a_reply = body.depth == 0 && !resp3::is_error(body.kind) && head_ != written_;
     if (!is_a_reply)
         return;
     entry const& e = at(head_);

@@ -64,7 +64,7 @@ awaitable<void> topic_connection::serve(topic_connection& t) {
         if (!t.is_needed())
             break;
         auto const& o = t.client_.options();
-        t.pause_.expires_after(t.pauses_.next_pause(o.pause_min, o.pause_max, t.client_.shared().engine().now_ns()));
+        t.pause_.expires_after(t.pauses_.next_pause(o.pause_min, o.pause_max, t.client_.shared().chance()));
         auto waiting = t.pause_.async_wait(as_tuple);
         co_await std::move(waiting);
     }

@@ -321,7 +321,7 @@ TEST(RedisClient, PausesGrowAndAreNotAllTheSame) {
                              return;
                          auto const most = std::min(50ms * (1 << std::min(e.attempt - 1, 20U)), 400ms);
                          EXPECT_LE(e.pause, most);
-                         EXPECT_GE(e.pause, most / 2);
+                         EXPECT_GT(e.pause, 0ms);
                          if (most == 400ms)
                              longest.push_back(e.pause);
                      };
@@ -330,7 +330,8 @@ TEST(RedisClient, PausesGrowAndAreNotAllTheSame) {
                      co_await std::move(ending);
                      s.heard = {};
                      EXPECT_GE(longest.size(), 4U);
-                     EXPECT_NE(std::ranges::min(longest), std::ranges::max(longest));
+                     EXPECT_LT(std::ranges::min(longest), 200ms) << "of 37";
+                     EXPECT_GT(std::ranges::max(longest), 200ms);
                  },
                  {.config = {.address = "10.0.0.1"}, .options = {.pause_max = 400ms, .attempts_max = 40}});
 }
@@ -370,7 +371,7 @@ TEST(RedisClient, GivesUpInTimeDuringAPause) {
             EXPECT_EQ(s.client.counters().attempts, 1U) << "no attempt without time";
             EXPECT_EQ(s.client.counters().gave_up, 1U);
         },
-        {.config = {.address = "10.0.0.1"}, .options = {.pause_min = 30s, .pause_max = 30s, .give_up_after = 2s}});
+        {.config = {.address = "10.0.0.1"}, .options = {.pause_min = 30h, .pause_max = 30h, .give_up_after = 2s}});
 }
 
 /// One attempt at a time each, and not all of them at one time.
@@ -410,13 +411,13 @@ TEST(RedisClient, X03_ManyClientsComeBackSpreadOut) {
             }(w, h.context(), attempts, is_trying);
         });
         finish(w);
-        // From the third second on, pauses are of half a second to a second.
+        // From the third second on, pauses are of up to a second.
         std::map<long, std::size_t> in_tenths;
         for (auto const at : attempts)
             if (at >= 4s)
                 ++in_tenths[at / 100ms];
         auto const most = *std::ranges::max_element(in_tenths, {}, [](auto const& each) { return each.second; });
-        EXPECT_LT(most.second, clients / 2) << "in the tenth of a second number " << most.first;
+        EXPECT_LT(most.second, clients / 3) << "in the tenth of a second number " << most.first;
         EXPECT_GE(attempts.size(), clients * 6);
     });
 }

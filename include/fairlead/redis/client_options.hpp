@@ -57,8 +57,8 @@ struct credentials {
 
 /// The part of a client's behaviour that is not that of one connection.
 struct client_options {
-    /// The longest pause before the first new attempt. It doubles with each attempt that fails, up to pause_max; a
-    /// random part of up to a half of it is left out.
+    /// The longest pause before the first new attempt. It doubles with each attempt that fails, up to pause_max. The
+    /// pause is a random part of it ("full jitter"), so that clients of one server do not all come back at once.
     std::chrono::milliseconds pause_min{50};
     std::chrono::milliseconds pause_max{10'000};
     unsigned attempts_max = 0; ///< In a row, before async_run gives up. 0: for ever.
