@@ -51,8 +51,8 @@ enum class error {
     answers_out_of_order, ///< config::check_order: the answers of this connection cannot be told apart. Executed or
                           ///< not.
 
-    watched_key_changed, ///< optimistic(): before each attempt's EXEC. Nothing was executed: try later, or use a
-                         ///< script.
+    watched_key_changed, ///< optimistic() and set_in_ranges(): before each attempt's EXEC. Nothing was executed: try
+                         ///< later, or use a script.
 
     // One result again.
     missing_field,    ///< A hash lacks a field that a described struct needs: make the member a std::optional.
