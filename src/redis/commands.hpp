@@ -56,6 +56,7 @@ inline constexpr std::string_view no_arguments = "leave its arguments out";
 inline constexpr std::string_view other_program = "use a program that speaks to the server alone, such as redis-cli";
 inline constexpr std::string_view replication = "a client has no use for the stream of a replica";
 inline constexpr std::string_view cancel = "end the connection by cancel()";
+inline constexpr std::string_view subscription = "use redis::client::subscribe()";
 inline constexpr std::string_view tracking =
     "use a redis::connection: async_receive() gives the invalidations, and the end of async_run() is theirs";
 

@@ -87,6 +87,7 @@ char const* sentence(error e) noexcept {
     case error::cross_slot: return "The keys of the command lie in several slots of the cluster (CROSSSLOT)";
     case error::misconfigured: return "The server cannot save its data, and takes no writes: see its log (MISCONF)";
     case error::not_busy: return "No script runs that could be ended (NOTBUSY)";
+    case error::wrong_password: return "The password is not that of the user, or the user is disabled (WRONGPASS)";
     case error::not_sent_in_time:
         return "The time of the call was over before the request was written: it was not executed; allow more time, or "
                "see why there is no connection";
@@ -182,6 +183,7 @@ constexpr known_refusal known_refusals[] = {
     {"CROSSSLOT", error::cross_slot},
     {"MISCONF", error::misconfigured},
     {"NOTBUSY", error::not_busy},
+    {"WRONGPASS", error::wrong_password},
 };
 
 } // namespace

@@ -52,10 +52,6 @@ std::string text_of_failed(exec_op const& o) {
     std::string what = "redis ";
     if (ec == error::refused_command && !r.refused().empty())
         return what.append(r.refused()).append(" (instead: ").append(r.instead()).append(")");
-    if (ec == error::refused_command && r.tracks())
-        return what.append("CLIENT TRACKING (instead: ").append(advice::tracking).append(")");
-    if (ec == error::refused_command)
-        return what.append(shown(command_at(r, exec_op::subscription))).append(" (instead: client::subscribe())");
     if (r.empty())
         return what.append("without a command");
     if (!concerns_all(ec)) {

@@ -1,21 +1,26 @@
 #include <fairlead/redis/cmd/functions.hpp>
 
+#include <redis/reply_fields.hpp>
+
 namespace fairlead::redis {
 
 namespace {
 
 /// Of the description of a function its name; the rest is passed over.
 error_code read_name(reply_reader& in, std::string& into) {
+    return impl::read_fields(in, [&](std::string const& field, error_code& ec) {
+        if (field != "name")
+            return false;
+        ec = in.read(into);
+        return true;
+    });
+}
+
+error_code read_names(reply_reader& in, std::vector<std::string>& into) {
     error_code ec;
-    auto const fields = impl::enter_map(in, ec);
-    std::string field;
-    for (std::size_t i = 0; i != fields && !ec; ++i) {
-        ec = in.read(field);
-        if (!ec && field == "name")
-            ec = in.read(into);
-        else if (!ec)
-            in.skip();
-    }
+    auto const functions = impl::enter_sequence(in, ec);
+    for (std::size_t i = 0; i != functions && !ec; ++i)
+        ec = read_name(in, into.emplace_back());
     return ec;
 }
 
@@ -23,26 +28,17 @@ error_code read_name(reply_reader& in, std::string& into) {
 
 error_code from_reply(reply_reader& in, function_library& library) {
     library = {};
-    error_code ec;
-    auto const fields = impl::enter_map(in, ec);
-    std::string field;
-    for (std::size_t i = 0; i != fields && !ec; ++i) {
-        ec = in.read(field);
-        if (ec)
-            break;
-        if (field == "library_name") {
+    return impl::read_fields(in, [&](std::string const& field, error_code& ec) {
+        if (field == "library_name")
             ec = in.read(library.name);
-        } else if (field == "engine") {
+        else if (field == "engine")
             ec = in.read(library.engine);
-        } else if (field == "functions") {
-            auto const functions = impl::enter_sequence(in, ec);
-            for (std::size_t j = 0; j != functions && !ec; ++j)
-                ec = read_name(in, library.functions.emplace_back());
-        } else {
-            in.skip();
-        }
-    }
-    return ec;
+        else if (field == "functions")
+            ec = read_names(in, library.functions);
+        else
+            return false;
+        return true;
+    });
 }
 
 } // namespace fairlead::redis

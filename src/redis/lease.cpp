@@ -6,8 +6,6 @@
 
 #include <fairlead/token/adapters.hpp>
 
-#include <span>
-
 namespace fairlead::redis {
 namespace impl {
 
@@ -25,11 +23,7 @@ awaitable<lease> client_core::acquire(reference self) {
     co_return own;
 }
 
-request watch_keys(std::string_view const* keys, std::size_t count) {
-    request watch;
-    watch.push_range("WATCH", std::span(keys, count));
-    return watch;
-}
+request watch_keys(keys_view keys) { return keys.size() == 0 ? request() : serialise("WATCH", {keys}); }
 
 void throw_watched_key_changed() { throw system_error(error::watched_key_changed, "redis optimistic"); }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
@@ -37,19 +38,48 @@ awaitable<range_writing::outcome> range_writing::write(std::string_view beside) 
 
 awaitable<range_writing::outcome> range_writing::write_at_once() {
     clear_request();
-    if (how_.expiry.count() != 0)
-        ask(reply_kind::done, "SET", key_, value_, "PX", how_.expiry.count());
-    else
-        ask(reply_kind::done, "SET", key_, value_);
+    auto const expiry_ms = std::to_string(how_.expiry.after().count());
+    std::array<std::string_view, 4> words{value_};
+    std::size_t count = 1;
+    if (how_.expiry.keeps()) {
+        words[count++] = "KEEPTTL";
+    } else if (how_.expiry.after().count() != 0) {
+        words[count++] = "PX";
+        words[count++] = expiry_ms;
+    }
+    if (how_.condition)
+        words[count++] = how_.condition.is_nx() ? "NX" : "XX";
+    request_.push_range("SET", key_, std::span(words).first(count));
+    expected_[replies_++] = reply_kind::outcome;
     is_in_place_ = true;
     auto executing = execute_request();
     auto const ec = co_await std::move(executing);
-    co_return ec ? end_with(ec, outcome::failed, ec.ending) : outcome::done;
+    if (ec)
+        co_return end_with(ec, outcome::failed, ec.ending);
+    co_return is_null_ ? outcome::unmet : outcome::done;
+}
+
+/// So that no bytes are sent for nothing. It does not hold until the end.
+awaitable<range_writing::outcome> range_writing::look_at_condition() {
+    clear_request();
+    ask(reply_kind::number, "EXISTS", key_);
+    auto executing = execute_request();
+    auto const ec = co_await std::move(executing);
+    if (ec)
+        co_return end_unwritten(ec);
+    bool const is_there = number_ != 0;
+    co_return is_there == how_.condition.is_xx() ? outcome::done : outcome::unmet;
 }
 
 /// Each request gives the key beside the time anew, so that it ends with its writer.
 awaitable<range_writing::outcome> range_writing::write_ranges(std::string_view beside) {
     auto const kept_ms = std::chrono::milliseconds(how_.kept).count();
+    if (how_.condition) {
+        auto looking = look_at_condition();
+        auto const how = co_await std::move(looking);
+        if (how != outcome::done)
+            co_return how;
+    }
     for (std::size_t written = 0; written != value_.size();) {
         auto const range = value_.substr(written, how_.range);
         clear_request();
@@ -72,15 +102,57 @@ awaitable<range_writing::outcome> range_writing::write_ranges(std::string_view b
         if (written == 0 && is_null_)
             co_return end_with(error::value_incomplete, outcome::name_taken);
         written += range.size();
-        if (written != range.size() && number_ != written) { // Its time had come, and APPEND has made another key.
+        bool const is_appended = written == range.size() || static_cast<std::size_t>(number_) == written;
+        if (!is_appended) { // Its time had come, and APPEND has made another key.
             auto forgetting = forget(beside);
             co_await std::move(forgetting);
             co_return end_with(error::value_incomplete, outcome::lost);
         }
     }
-    auto ending = put_in_place(beside);
+    auto ending = finish(beside);
     auto const how = co_await std::move(ending);
     co_return how;
+}
+
+/// How often the key may change between the look at it and RENAME.
+constexpr int looks_max = 16;
+
+awaitable<range_writing::outcome> range_writing::finish(std::string_view beside) {
+    auto how = outcome::changed;
+    bool const watches = how_.condition.is_xx() || (how_.expiry.keeps() && !how_.condition.is_nx());
+    for (int looks = 0; how == outcome::changed && looks != looks_max; ++looks) {
+        how = outcome::done;
+        if (watches) {
+            auto watching = watch_key();
+            how = co_await std::move(watching);
+        }
+        if (how == outcome::done) {
+            auto putting = put_in_place(beside);
+            how = co_await std::move(putting);
+        }
+    }
+    if (watches && (how == outcome::unmet || how == outcome::changed)) {
+        auto forgetting = forget(beside);
+        co_await std::move(forgetting);
+    }
+    if (how == outcome::changed)
+        co_return end_with(error::watched_key_changed, outcome::failed);
+    co_return how;
+}
+
+/// The transaction is executed only if the key is then as it is here.
+awaitable<range_writing::outcome> range_writing::watch_key() {
+    bool const keeps = how_.expiry.keeps();
+    clear_request();
+    ask(reply_kind::done, "WATCH", key_);
+    ask(reply_kind::number, keeps ? "PEXPIRETIME" : "EXISTS", key_);
+    auto executing = execute_request();
+    auto const ec = co_await std::move(executing);
+    if (ec)
+        co_return end_unwritten(ec);
+    expires_at_ms_ = keeps ? number_ : -1;
+    bool const is_there = keeps ? number_ != -2 : number_ != 0;
+    co_return how_.condition.is_xx() && !is_there ? outcome::unmet : outcome::done;
 }
 
 /// MULTI goes alone: if it is refused, what comes behind it would be executed.
@@ -92,20 +164,26 @@ awaitable<range_writing::outcome> range_writing::put_in_place(std::string_view b
     if (refusal)
         co_return end_unwritten(refusal);
     clear_request();
-    if (how_.expiry.count() != 0)
-        ask(reply_kind::done, "PEXPIRE", beside, how_.expiry.count());
+    if (expires_at_ms_ >= 0)
+        ask(reply_kind::done, "PEXPIREAT", beside, expires_at_ms_);
+    else if (how_.expiry.after().count() != 0)
+        ask(reply_kind::done, "PEXPIRE", beside, how_.expiry.after().count());
     else
         ask(reply_kind::done, "PERSIST", beside);
-    ask(reply_kind::done, "RENAME", beside, key_);
+    ask(reply_kind::done, how_.condition.is_nx() ? "RENAMENX" : "RENAME", beside, key_);
+    if (how_.condition.is_nx())
+        ask(reply_kind::done, "UNLINK", beside); // It is there where RENAMENX did nothing.
     ask(reply_kind::outcome, "EXEC");
     is_in_place_ = true;
     auto executing = execute_request();
     auto const ec = co_await std::move(executing);
-    if (!ec && !is_gone_)
-        co_return outcome::done;
+    if (!ec && !is_gone_ && !is_null_)
+        co_return is_there_ ? outcome::unmet : outcome::done;
     is_in_place_ = ec == error::maybe_executed || ec == error::no_answer_in_time || ec == error::answers_out_of_order;
     if (is_in_place_)
         co_return end_with(ec, outcome::failed, ec.ending); // Somebody may have written the key since.
+    if (!ec && is_null_)
+        co_return outcome::changed;
     co_return ec ? end_unwritten(ec) : end_with(error::value_incomplete, outcome::lost);
 }
 
@@ -123,7 +201,7 @@ awaitable<void> range_writing::forget(std::string_view beside) {
 void range_writing::clear_request() noexcept {
     request_.clear();
     replies_ = 0;
-    is_null_ = is_gone_ = false;
+    is_null_ = is_gone_ = is_there_ = false;
 }
 
 template <class... Words> void range_writing::ask(reply_kind reply, Words const&... words) {
@@ -145,6 +223,8 @@ error_code range_writing::deliver(void* object, std::size_t index, reply_view co
     if (self.expected_[index] == reply_kind::done)
         return {};
     self.is_null_ = in.peek().kind == resp3::type::null;
+    // Of EXEC: its header, and the reply to RENAMENX behind another one.
+    self.is_there_ = self.how_.condition.is_nx() && reply.nodes.size() > 2 && reply.nodes[2].value == "0";
     for (auto const& element : reply.nodes) { // of EXEC
         if (!resp3::is_error(element.kind))
             continue;
@@ -199,11 +279,11 @@ void check(writing_options const& how) {
         throw std::invalid_argument("redis: writing_options::range has to be 1 at least");
     if (how.kept < std::chrono::seconds(1))
         throw std::invalid_argument("redis: writing_options::kept has to be a second at least");
-    if (how.expiry < how.expiry.zero())
+    if (how.expiry.after() < std::chrono::milliseconds(0))
         throw std::invalid_argument("redis: writing_options::expiry has to be positive, or 0 for none");
 }
 
-awaitable<void> write_whole(client& db, std::string key, std::string_view value, writing_options how,
+awaitable<bool> write_whole(client& db, std::string key, std::string_view value, writing_options how,
                             unsigned attempts) {
     for (std::int64_t names = 0;; ++names) {
         auto acquiring = db.acquire();
@@ -213,8 +293,8 @@ awaitable<void> write_whole(client& db, std::string key, std::string_view value,
         auto const beside = name_beside(key, core.engine().now_ns() + names);
         auto trying = writing.write(beside);
         auto const ended = co_await std::move(trying);
-        if (ended == range_writing::outcome::done)
-            co_return;
+        if (ended == range_writing::outcome::done || ended == range_writing::outcome::unmet)
+            co_return ended == range_writing::outcome::done;
         auto const state = co_await this_coro::cancellation_state;
         bool const is_asked = state.cancelled() != cancellation_type::none;
         bool const goes_on =
@@ -227,7 +307,7 @@ awaitable<void> write_whole(client& db, std::string key, std::string_view value,
 
 } // namespace
 
-awaitable<void> set_ranges(client& db, key_view key, std::string_view value, writing_options const& how,
+awaitable<bool> set_ranges(client& db, key_view key, std::string_view value, writing_options const& how,
                            unsigned attempts) {
     check(how);
     return write_whole(db, std::string(key.text()), value, how, attempts);

@@ -28,12 +28,14 @@ public:
 
     enum class outcome : unsigned char {
         done,
+        unmet,      ///< the condition: the key is as it was
+        changed,    ///< the key, since it was looked at: it is as others left it
         name_taken, ///< nothing was written
         lost,       ///< the key is as it was: it may be begun anew
         failed,
     };
     awaitable<outcome> write(std::string_view beside);
-    /// After another outcome than `done`. `is_asked`: to end, which may be why.
+    /// After another outcome than `done` and `unmet`. `is_asked`: to end, which may be why.
     [[noreturn]] void throw_failure(bool is_asked) const;
 
 private:
@@ -43,6 +45,9 @@ private:
 
     awaitable<outcome> write_at_once();
     awaitable<outcome> write_ranges(std::string_view beside);
+    awaitable<outcome> look_at_condition();
+    awaitable<outcome> finish(std::string_view beside);
+    awaitable<outcome> watch_key();
     awaitable<outcome> put_in_place(std::string_view beside);
     awaitable<void> forget(std::string_view beside);
     awaitable<call_error> execute_request();
@@ -58,13 +63,15 @@ private:
     writing_options const how_;
 
     request request_;
-    std::array<reply_kind, 3> expected_{};
+    std::array<reply_kind, 4> expected_{};
     std::size_t replies_ = 0;
 
-    std::uint64_t number_ = 0; // the last reply of that kind
-    bool is_null_ = false;     // the last outcome
-    bool is_gone_ = false;     // RENAME has found no key
-    bool is_in_place_ = false; // perhaps
+    std::int64_t number_ = 0;         // the last reply of that kind
+    std::int64_t expires_at_ms_ = -1; // as the key says when it is watched; less than 0: never
+    bool is_null_ = false;            // the last outcome
+    bool is_gone_ = false;            // RENAME has found no key
+    bool is_there_ = false;           // RENAMENX has found another one
+    bool is_in_place_ = false;        // perhaps
 
     call_error failure_{};
     std::string refusal_;

@@ -86,19 +86,34 @@ void request::clear() noexcept {
     pieces_ = impl::piecewise::nothing;
 }
 
+/// A client takes what needs a connection for itself, but no subscription beside it.
+bool request::is_refused_for_subscriptions() const noexcept {
+    return !parts_.empty() && fitness_ <= fitness::alone && !leaves_open();
+}
+
 std::string_view request::refused() const noexcept {
+    if (is_refused_for_subscriptions()) {
+        auto const first = std::ranges::find_if(parts_, [](auto& p) { return p.kind != impl::confirmation::none; });
+        return std::ranges::find(impl::commands, first->kind, &impl::command_info::confirmed_by)->name;
+    }
     if (refused_)
         return refused_->name;
     if (leaves_open())
         return "MULTI";
+    if (tracks_)
+        return "CLIENT TRACKING";
     return is_apart_ && !empty() ? impl::arguments_of(payload_).next() : std::string_view();
 }
 
 std::string_view request::instead() const noexcept {
+    if (is_refused_for_subscriptions())
+        return impl::advice::subscription;
     if (refused_)
         return instead_;
     if (leaves_open())
         return impl::advice::one_request;
+    if (tracks_)
+        return impl::advice::tracking;
     return is_apart_ ? impl::advice::alone : std::string_view();
 }
 

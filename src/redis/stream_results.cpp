@@ -1,23 +1,12 @@
 #include <fairlead/redis/cmd/stream_results.hpp>
 
+#include <redis/reply_fields.hpp>
+
 #include <tuple>
 
 namespace fairlead::redis {
 
 namespace {
-
-/// Reads a map. `read_field(name, ec)` says whether it has read the value of a field; others are passed over.
-template <class ReadField> error_code read_fields(reply_reader& in, ReadField const& read_field) {
-    error_code ec;
-    auto const fields = impl::enter_map(in, ec);
-    std::string name;
-    for (std::size_t i = 0; i != fields && !ec; ++i) {
-        ec = in.read(name);
-        if (!ec && !read_field(name, ec))
-            in.skip();
-    }
-    return ec;
-}
 
 error_code read_milliseconds(reply_reader& in, std::chrono::milliseconds& into) {
     std::int64_t n = 0;
@@ -64,7 +53,7 @@ error_code from_reply(reply_reader& in, pending_summary& summary) {
 
 error_code from_reply(reply_reader& in, stream_info& info) {
     info = {};
-    return read_fields(in, [&](std::string const& name, error_code& ec) {
+    return impl::read_fields(in, [&](std::string const& name, error_code& ec) {
         if (name == "length")
             ec = in.read(info.length);
         else if (name == "groups")
@@ -85,7 +74,7 @@ error_code from_reply(reply_reader& in, stream_info& info) {
 
 error_code from_reply(reply_reader& in, stream_group& group) {
     group = {};
-    return read_fields(in, [&](std::string const& name, error_code& ec) {
+    return impl::read_fields(in, [&](std::string const& name, error_code& ec) {
         if (name == "name")
             ec = in.read(group.name);
         else if (name == "consumers")
@@ -106,7 +95,7 @@ error_code from_reply(reply_reader& in, stream_group& group) {
 
 error_code from_reply(reply_reader& in, stream_consumer& consumer) {
     consumer = {};
-    return read_fields(in, [&](std::string const& name, error_code& ec) {
+    return impl::read_fields(in, [&](std::string const& name, error_code& ec) {
         if (name == "name")
             ec = in.read(consumer.name);
         else if (name == "pending")

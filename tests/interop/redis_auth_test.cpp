@@ -7,6 +7,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace fairlead::test {
@@ -96,6 +97,42 @@ awaitable<void> change_users(RealRedisCredentials& t) {
 }
 
 TEST_F(RealRedisCredentials, UsersChangeOnConnectionsThatGoOn) { use(change_users(*this)); }
+
+/// AUTH by itself is of a connection of one's own, and fails as any command does.
+awaitable<void> log_in_by_command(RealRedisCredentials& t) {
+    auto taking = t.db->acquire();
+    auto own = co_await std::move(taking);
+    auto asking = id_of(own);
+    auto const id = co_await std::move(asking);
+    for (auto const* const user : {"bob", "nobody"}) {
+        error_code ec;
+        auto logging_in = own.async_exec(redis::make_command<redis::ignore_t>("AUTH", {user, "wrong"}), as_tuple);
+        std::tie(ec, std::ignore) = co_await std::move(logging_in);
+        EXPECT_EQ(ec, redis::error::wrong_password) << ec.message();
+        EXPECT_EQ(ec, redis::condition::refused_by_server);
+    }
+    auto naming = who_am_i(own);
+    auto const name = co_await std::move(naming);
+    EXPECT_EQ(name, "ann") << "the login of before holds";
+    auto asking_again = id_of(own);
+    auto const same_id = co_await std::move(asking_again);
+    EXPECT_EQ(same_id, id) << "the connection goes on";
+}
+
+TEST_F(RealRedisCredentials, AWrongPasswordIsARefusalOfItsOwnKind) { use(log_in_by_command(*this)); }
+
+/// A refused login of a connection is no refused command: nothing can be executed on it.
+TEST_F(RealRedisCredentials, AConnectionWithAWrongPasswordEndsWithTheWordsOfTheServer) {
+    auto cfg = cfg_;
+    cfg.username = "ann";
+    cfg.password = "wrong";
+    redis::connection conn(ctx_);
+    outcome ran;
+    conn.async_run(cfg, ran.handler());
+    run_all(ctx_);
+    EXPECT_EQ(ran.ec, redis::error::auth_refused);
+    EXPECT_TRUE(conn.server_text().starts_with("WRONGPASS")) << conn.server_text();
+}
 
 } // namespace
 } // namespace fairlead::test

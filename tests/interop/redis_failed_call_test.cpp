@@ -125,7 +125,8 @@ awaitable<void> subscribe_in_vain(redis::connection& conn) {
     req.push("SUBSCRIBE", "channel");
     auto failing = failure_of(conn, req, redis::ignore);
     auto const what = co_await std::move(failing);
-    EXPECT_TRUE(what.starts_with("redis SUBSCRIBE (instead: client::subscribe()): ")) << what;
+    EXPECT_TRUE(what.starts_with("redis SUBSCRIBE (instead: use redis::client::subscribe()): ")) << what;
+    EXPECT_EQ(req.instead(), "use redis::client::subscribe()");
     EXPECT_NE(what.find("RESP3"), what.npos) << what;
 }
 

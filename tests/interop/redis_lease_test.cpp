@@ -99,6 +99,49 @@ TEST_F(RealRedisLease, OptimisticTransactionsLoseNoUpdate) {
     }(*db, live));
 }
 
+using move_one = decltype(redis::transaction(redis::cmd::decr(""), redis::cmd::incr("")));
+
+/// From the first of the accounts that has something to the last one. Nothing, when none has.
+awaitable<std::optional<move_one>> move_from(redis::lease& own, std::vector<std::string> accounts) {
+    for (auto const& account : accounts) {
+        auto reading = own.get<int>(account);
+        auto const left = co_await std::move(reading);
+        if (account != accounts.back() && left.value_or(0) != 0)
+            co_return redis::transaction(redis::cmd::decr(account), redis::cmd::incr(accounts.back()));
+    }
+    co_return std::nullopt;
+}
+
+awaitable<void> empty_all(redis::client& db, std::vector<std::string> const& accounts, int& live) {
+    for (bool is_moved = true; is_moved;) {
+        auto body = [&accounts](redis::lease& own) { return move_from(own, accounts); };
+        auto moving = redis::optimistic(db, accounts, body, 1'000);
+        auto const done = co_await std::move(moving);
+        is_moved = done.has_value();
+    }
+    --live;
+}
+
+TEST_F(RealRedisLease, OptimisticTransactionsMayWatchKeysThatARunHasFound) {
+    std::vector<std::string> accounts;
+    for (int i = 0; i != 6; ++i)
+        accounts.push_back("account:" + std::to_string(i));
+    use([](RealRedisLease& t, std::vector<std::string> const& all) -> awaitable<void> {
+        for (std::size_t i = 0; i + 1 != all.size(); ++i) {
+            auto setting = t.db->set(all[i], 10);
+            co_await std::move(setting);
+        }
+        t.live = 4;
+        for (int i = 0; i != 4; ++i)
+            co_spawn(t.db->get_executor(), empty_all(*t.db, all, t.live), rethrow_to_test{});
+        while (t.live != 0)
+            co_await this_coro::yield();
+        auto reading = t.db->mget<int>(all);
+        auto const left = co_await std::move(reading);
+        EXPECT_EQ(left, (std::vector<std::optional<int>>{0, 0, 0, 0, 0, 50})) << "none was moved twice";
+    }(*this, accounts));
+}
+
 TEST_F(RealRedisLease, AScriptThatHoldsTheServerIsKilledFromTheSameClient) {
     redis::script const endless("while true do end");
     std::optional<error_code> ended;

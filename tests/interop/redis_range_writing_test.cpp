@@ -7,9 +7,12 @@
 #include <support/scale.hpp>
 
 #include <chrono>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace fairlead::test {
 namespace {
@@ -87,23 +90,177 @@ awaitable<void> write_in_every_size(redis::client& db) {
 
 TEST_F(RealRedisRangeWriting, TextsOfAnySizeAreThere) { use(write_in_every_size(*db)); }
 
-TEST(EmbeddedRangeWriting, TextsOfAnySizeAreThere) {
+void with_embedded(awaitable<void> (*body)(redis::client& db)) {
     io_context ctx;
     redis::server server(ctx);
     redis::client db(ctx, {.address = server.address()});
     db.async_run(detached);
     bool is_over = false;
-    auto writing = [](redis::client& c, redis::server& s, bool& done) -> awaitable<void> {
-        auto body = write_in_every_size(c);
-        co_await std::move(body);
+    auto running = [](redis::client& c, redis::server& s, auto* run, bool& done) -> awaitable<void> {
+        auto work = run(c);
+        co_await std::move(work);
         c.cancel();
         s.stop();
         done = true;
     };
-    co_spawn(ctx, writing(db, server, is_over), rethrow_to_test{});
+    co_spawn(ctx, running(db, server, body, is_over), rethrow_to_test{});
     ctx.run();
     EXPECT_TRUE(is_over);
 }
+
+TEST(EmbeddedRangeWriting, TextsOfAnySizeAreThere) { with_embedded(&write_in_every_size); }
+
+struct value_and_time {
+    std::optional<std::string> value{};
+    long left_ms = 0;
+};
+
+awaitable<value_and_time> look_at(redis::client& db, std::string key) {
+    redis::request asking;
+    asking.push("GET", key);
+    asking.push("PTTL", key);
+    redis::response<std::optional<std::string>, long> replies;
+    auto executing = db.async_exec(asking, replies);
+    co_await std::move(executing);
+    co_return value_and_time{std::get<0>(replies).value(), std::get<1>(replies).value()};
+}
+
+/// A key that is not there, that stays, and that expires.
+awaitable<void> begin_with(redis::client& db, std::string key, std::string_view state) {
+    auto deleting = db.del(key);
+    co_await std::move(deleting);
+    if (state == "none")
+        co_return;
+    auto pushing = db.rpush(key, {"a list is replaced, too"});
+    co_await std::move(pushing);
+    if (state == "stays")
+        co_return;
+    auto limiting = db.expire(key, 1000s);
+    co_await std::move(limiting);
+}
+
+/// SET and the writing in ranges each have a key that begins alike.
+awaitable<void> write_beside_set(redis::client& db, std::string_view state, redis::writing_options how,
+                                 std::vector<std::string> words, std::string text) {
+    auto beginning = begin_with(db, "by:set", state);
+    co_await std::move(beginning);
+    auto beginning_too = begin_with(db, "by:ranges", state);
+    co_await std::move(beginning_too);
+    words.insert(words.begin(), {"by:set", text});
+    redis::request setting;
+    setting.push_range("SET", words);
+    std::optional<std::string> done;
+    auto executing = db.async_exec(setting, done);
+    co_await std::move(executing);
+    auto writing = redis::set_in_ranges(db, "by:ranges", text, how);
+    auto const is_written = co_await std::move(writing);
+    EXPECT_EQ(is_written, done.has_value());
+    if (!done) {
+        auto typing = db.call(redis::pipeline(redis::cmd::type("by:set"), redis::cmd::type("by:ranges")));
+        auto const [expected, type] = co_await std::move(typing);
+        EXPECT_EQ(type.value(), expected.value());
+        co_return;
+    }
+    auto looking = look_at(db, "by:set");
+    auto const expected = co_await std::move(looking);
+    auto looking_too = look_at(db, "by:ranges");
+    auto const seen = co_await std::move(looking_too);
+    EXPECT_TRUE(expected.value == text);
+    EXPECT_TRUE(seen.value == text);
+    EXPECT_EQ(seen.left_ms < 0, expected.left_ms < 0);
+    EXPECT_LT(std::abs(seen.left_ms - expected.left_ms), 60'000);
+}
+
+/// The same as SET with the same options says and does, of one range and of several.
+awaitable<void> write_with_options(redis::client& db) {
+    auto flushing = empty(db);
+    co_await std::move(flushing);
+    redis::write_condition const conditions[] = {{}, nx, xx};
+    redis::write_expiry const expiries[] = {{}, 100s, keep_ttl};
+    for (auto const* const state : {"none", "stays", "expires"})
+        for (std::size_t const bytes : {std::size_t{900}, std::size_t{3'500}})
+            for (auto const& condition : conditions)
+                for (auto const& expiry : expiries) {
+                    std::vector<std::string> words;
+                    if (condition)
+                        words.push_back(condition.is_nx() ? "NX" : "XX");
+                    if (expiry.keeps())
+                        words.push_back("KEEPTTL");
+                    else if (expiry.after() != 0ms)
+                        words.insert(words.end(), {"EX", "100"});
+                    std::string what = state;
+                    for (auto const& word : words)
+                        what.append(" ").append(word);
+                    SCOPED_TRACE(what.append(" ").append(std::to_string(bytes)));
+                    redis::writing_options const how{.range = 1'000, .expiry = expiry, .condition = condition};
+                    auto writing = write_beside_set(db, state, how, words, book_of(bytes));
+                    co_await std::move(writing);
+                }
+    auto deleting = db.del("by:set", "by:ranges");
+    co_await std::move(deleting);
+    auto counting = count_keys(db);
+    auto const left = co_await std::move(counting);
+    EXPECT_EQ(left, 0U) << "no part is left";
+}
+
+TEST_F(RealRedisRangeWriting, OptionsMeanWhatTheyMeanForSet) { use(write_with_options(*db)); }
+
+TEST(EmbeddedRangeWriting, OptionsMeanWhatTheyMeanForSet) { with_embedded(&write_with_options); }
+
+/// Of many writers of one key with nx one is told that it has written, and its text is there.
+awaitable<void> write_one_of_many(redis::client& db) {
+    auto flushing = empty(db);
+    co_await std::move(flushing);
+    for (auto rounds = scaled(20, 5); rounds != 0; --rounds) {
+        std::string written_by;
+        auto write = [&](char letter) -> awaitable<void> {
+            auto const text = std::string(20'000, letter);
+            auto writing = redis::set_in_ranges(db, "book", text, {.range = 1'000, .condition = nx});
+            if (co_await std::move(writing))
+                written_by += letter;
+        };
+        auto all = when_all(write('a'), write('b'), write('c'), write('d'));
+        co_await std::move(all);
+        EXPECT_EQ(written_by.size(), 1U);
+        auto taking = db.getdel("book");
+        auto const text = co_await std::move(taking);
+        EXPECT_TRUE(text == std::string(20'000, written_by.front()));
+    }
+    auto counting = count_keys(db);
+    auto const left = co_await std::move(counting);
+    EXPECT_EQ(left, 0U);
+}
+
+TEST_F(RealRedisRangeWriting, OneOfManyWritersMakesAKey) { use(write_one_of_many(*db)); }
+
+/// The time is changed while the text is on its way.
+awaitable<void> keep_a_time_that_changes(redis::client& db) {
+    auto flushing = empty(db);
+    co_await std::move(flushing);
+    auto const text = book_of(50'000);
+    auto change = [&]() -> awaitable<void> {
+        for (int n = 0; n != 20; ++n) {
+            auto changing = db.expire("book", std::chrono::seconds(1'000 + n));
+            co_await std::move(changing);
+        }
+    };
+    auto write = [&]() -> awaitable<void> {
+        auto writing = redis::set_in_ranges(db, "book", text, {.range = 1'000, .expiry = keep_ttl});
+        EXPECT_TRUE(co_await std::move(writing));
+    };
+    for (auto rounds = scaled(10, 3); rounds != 0; --rounds) {
+        auto setting = db.set("book", "old", ex(100s));
+        co_await std::move(setting);
+        auto both = when_all(change(), write());
+        co_await std::move(both);
+        auto looking = look_at(db, "book");
+        auto const seen = co_await std::move(looking);
+        EXPECT_TRUE(seen.value == text);
+        EXPECT_GT(seen.left_ms, 900'000) << "the time of the beginning, or none";
+    }
+}
+
+TEST_F(RealRedisRangeWriting, ATimeThatChangesMeanwhileIsKept) { use(keep_a_time_that_changes(*db)); }
 
 awaitable<void> write_for_ever(redis::client& db, bool& goes_on, std::string texts) {
     for (std::size_t n = 0;; ++n) {
@@ -169,10 +326,27 @@ TEST_F(RealRedisRangeWriting, APartThatWasLeftGoesByItself) { use(give_up(*db));
 
 /// A user may lack any of the commands. The key is as it was, and no transaction stays open on the connection.
 awaitable<void> lack_rights_to_write(redis::client& admin, redis::config const& like) {
-    auto setting = admin.set("book", "old");
+    auto setting = admin.set("book", "old", ex(1000s));
     co_await std::move(setting);
     auto const text = book_of(3'500);
-    for (auto const* const name : {"set", "append", "pexpire", "persist", "multi", "rename", "exec"}) {
+    struct right {
+        char const* name;
+        redis::writing_options how = thousands;
+    };
+    redis::writing_options const with_xx{.range = 1'000, .condition = xx};
+    redis::writing_options const with_time{.range = 1'000, .expiry = keep_ttl};
+    right const rights[] = {{"set"},
+                            {"append"},
+                            {"pexpire"},
+                            {"persist"},
+                            {"multi"},
+                            {"rename"},
+                            {"exec"},
+                            {"exists", with_xx},
+                            {"watch", with_xx},
+                            {"pexpiretime", with_time},
+                            {"pexpireat", with_time}};
+    for (auto const& [name, how] : rights) {
         redis::request users;
         users.push("ACL", "SETUSER", "writer", "reset", "on", ">secret", "~*", "+@all", std::string("-") + name);
         auto naming = admin.async_exec(users, redis::ignore);
@@ -185,7 +359,7 @@ awaitable<void> lack_rights_to_write(redis::client& admin, redis::config const& 
         error_code ec;
         std::string what;
         try {
-            auto writing = redis::set_in_ranges(db, "book", text, thousands);
+            auto writing = redis::set_in_ranges(db, "book", text, how);
             co_await std::move(writing);
         } catch (system_error const& e) {
             ec = e.code();

@@ -24,6 +24,8 @@ template <class Calls> awaitable<std::string> refusal_of(Calls& calls) {
         co_await std::move(calling);
     } catch (system_error const& e) {
         EXPECT_EQ(e.code(), redis::error::refused_command);
+        EXPECT_EQ(req.refused(), "CLIENT TRACKING");
+        EXPECT_TRUE(req.instead().starts_with("use a redis::connection: async_receive()")) << req.instead();
         co_return e.what();
     }
     co_return "";

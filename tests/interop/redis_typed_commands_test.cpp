@@ -544,6 +544,238 @@ TEST_P(RealRedisTyped, Server) {
     EXPECT_EQ(get(cmd::wait(0, 1ms)), 0);
 }
 
+TEST_P(RealRedisTyped, Users) {
+    get(cmd::acl_setuser("ann", {"on", ">one", "~a*", "%R~b*", "&news", "-@all", "+get", "(+set ~q)"}));
+    get(cmd::acl_setuser("bob"));
+    EXPECT_EQ(get(cmd::acl_users()), (texts{"ann", "bob", "default"}));
+    EXPECT_EQ(get(cmd::acl_list()).size(), 3U);
+    auto const ann = get(cmd::acl_getuser("ann"));
+    ASSERT_TRUE(ann);
+    EXPECT_TRUE(ann->is_on());
+    ASSERT_EQ(ann->passwords.size(), 1U);
+    EXPECT_EQ(ann->passwords[0].size(), 64U);
+    EXPECT_EQ(ann->rights, (redis::acl_selector{"-@all +get", "~a* %R~b*", "&news"}));
+    EXPECT_EQ(ann->selectors, (std::vector<redis::acl_selector>{{"-@all +set", "~q", ""}}));
+    EXPECT_FALSE(get(cmd::acl_getuser("bob")).value().is_on());
+    EXPECT_FALSE(get(cmd::acl_getuser("none")));
+    EXPECT_TRUE(get(cmd::acl_dryrun("ann", {"GET", "a1"})));
+    EXPECT_TRUE(get(cmd::acl_dryrun("ann", {"SET", "q", 1})));
+    auto const refused = get(cmd::acl_dryrun("ann", {"SET", "a1", 1}));
+    EXPECT_FALSE(refused);
+    EXPECT_NE(refused.reason.find("permission"), std::string::npos) << refused.reason;
+    refuse(cmd::acl_dryrun("none", {"GET", "a1"}));
+    get(cmd::acl_log_reset());
+    EXPECT_TRUE(get(cmd::acl_log()).empty());
+    refuse(redis::make_command<std::string>("AUTH", {"ann", "two"}));
+    refuse(redis::make_command<std::string>("AUTH", {"cid", "three"}));
+    auto const log = get(cmd::acl_log());
+    ASSERT_EQ(log.size(), 2U);
+    EXPECT_EQ(log[0].username, "cid");
+    EXPECT_EQ(log[1].username, "ann");
+    EXPECT_EQ(log[1].reason, "auth");
+    EXPECT_EQ(log[1].context, "toplevel");
+    EXPECT_EQ(log[1].object, "AUTH");
+    EXPECT_EQ(log[1].count, 1);
+    EXPECT_LT(log[1].age.count(), 3600);
+    EXPECT_NE(log[1].client.find("cmd=auth"), std::string::npos) << log[1].client;
+    EXPECT_EQ(get(cmd::acl_log(1)).size(), 1U);
+    auto const categories = get(cmd::acl_cat());
+    EXPECT_NE(std::ranges::find(categories, "pubsub"), categories.end());
+    auto const commands = get(cmd::acl_cat("pubsub"));
+    EXPECT_NE(std::ranges::find(commands, "publish"), commands.end());
+    EXPECT_EQ(get(cmd::acl_genpass()).size(), 64U);
+    EXPECT_EQ(get(cmd::acl_genpass(5)).size(), 2U);
+    refuse(cmd::acl_save()); // no file
+    refuse(cmd::acl_load());
+    EXPECT_EQ(get(cmd::acl_deluser({"ann", "bob", "none"})), 2);
+}
+
+TEST_P(RealRedisTyped, SlowCommandsAndLatencies) {
+    using namespace std::chrono_literals;
+    get(cmd::config_set({{"slowlog-log-slower-than", 0}, {"latency-monitor-threshold", 1}}));
+    get(cmd::slowlog_reset());
+    get(cmd::latency_reset());
+    get(cmd::config_resetstat());
+    EXPECT_TRUE(get(cmd::latency_latest()).empty());
+    get(cmd::client_setname("slow"));
+    get(redis::make_command<redis::ignore_t>("DEBUG", {"SLEEP", "0.002"}));
+    get(cmd::config_set({{"slowlog-log-slower-than", 10'000'000}, {"latency-monitor-threshold", 0}}));
+    auto const now = std::chrono::system_clock::now();
+    auto const slow = get(cmd::slowlog_get(-1));
+    auto const sleep = std::ranges::find(slow, texts{"DEBUG", "SLEEP", "0.002"}, &redis::slow_command::words);
+    ASSERT_NE(sleep, slow.end());
+    EXPECT_GE(sleep->duration, 2ms);
+    EXPECT_LT(std::chrono::abs(sleep->at - now), 1h);
+    EXPECT_EQ(sleep->client_name, "slow");
+    EXPECT_TRUE(sleep->address.starts_with("127.0.0.1:")) << sleep->address;
+    EXPECT_EQ((sleep + 1)->words, (texts{"CLIENT", "SETNAME", "slow"}));
+    EXPECT_EQ((sleep + 1)->id, sleep->id - 1);
+    EXPECT_EQ(get(cmd::slowlog_get(1)).size(), 1U);
+    EXPECT_FALSE(get(cmd::slowlog_get()).empty());
+    auto const events = get(cmd::latency_latest());
+    ASSERT_EQ(events.size(), 1U);
+    EXPECT_EQ(events[0].name, "command");
+    EXPECT_LT(std::chrono::abs(events[0].at - now), 1h);
+    EXPECT_GE(events[0].latest, 2ms);
+    EXPECT_GE(events[0].greatest, events[0].latest);
+    auto const history = get(cmd::latency_history("command"));
+    ASSERT_FALSE(history.empty());
+    EXPECT_EQ(history[0].at, events[0].at);
+    EXPECT_GE(history[0].latency, 2ms);
+    EXPECT_TRUE(get(cmd::latency_history("fork")).empty());
+    EXPECT_NE(get(cmd::latency_graph("command")).find("command"), std::string::npos);
+    EXPECT_FALSE(get(cmd::latency_doctor()).empty());
+    auto const histograms = get(cmd::latency_histogram({"debug", "get"}));
+    ASSERT_TRUE(histograms.contains("debug"));
+    EXPECT_FALSE(histograms.contains("get")) << "it was not called";
+    EXPECT_EQ(histograms.at("debug").calls, 1);
+    EXPECT_EQ(histograms.at("debug").at_most.rbegin()->second, 1);
+    EXPECT_GE(histograms.at("debug").at_most.rbegin()->first, 2ms);
+    EXPECT_EQ(get(cmd::latency_reset("command")), 1);
+    EXPECT_TRUE(get(cmd::latency_latest()).empty());
+}
+
+TEST_P(RealRedisTyped, MemoryOfTheServer) {
+    get(cmd::rpush("list", {1, 2, 3}));
+    EXPECT_GT(get(cmd::memory_usage("list", 0)), 0);
+    EXPECT_EQ(get(cmd::memory_usage("none", 0)), std::nullopt);
+    auto const figures = get(cmd::memory_stats());
+    EXPECT_EQ(figures.keys_count, 1);
+    EXPECT_GT(figures.total_allocated, figures.startup_allocated);
+    EXPECT_GE(figures.peak_allocated, figures.total_allocated);
+    EXPECT_GT(figures.overhead_total, 0);
+    EXPECT_GT(figures.dataset_bytes, 0);
+    EXPECT_GT(figures.allocator_resident, 0);
+    EXPECT_GT(figures.fragmentation, 0);
+    EXPECT_GT(figures.peak_percentage, 0);
+    EXPECT_LE(figures.dataset_percentage, 100);
+    EXPECT_FALSE(get(cmd::memory_doctor()).empty());
+    EXPECT_FALSE(get(cmd::memory_malloc_stats()).empty());
+    get(cmd::memory_purge());
+}
+
+TEST_P(RealRedisTyped, CommandsOfTheServer) {
+    using namespace redis::options;
+    auto const described = get(cmd::command_info({"get", "none", "config", "mset"}));
+    ASSERT_EQ(described.size(), 4U);
+    ASSERT_TRUE(described[0] && described[2] && described[3]);
+    EXPECT_EQ(described[1], std::nullopt);
+    EXPECT_EQ(described[0]->name, "get");
+    EXPECT_EQ(described[0]->arity, 2);
+    EXPECT_NE(std::ranges::find(described[0]->flags, "readonly"), described[0]->flags.end());
+    EXPECT_NE(std::ranges::find(described[0]->categories, "@read"), described[0]->categories.end());
+    EXPECT_EQ(described[0]->first_key, 1);
+    EXPECT_TRUE(described[0]->subcommands.empty());
+    auto const& parts = described[2]->subcommands;
+    EXPECT_NE(std::ranges::find(parts, "config|get", &redis::command_description::name), parts.end());
+    EXPECT_EQ(described[3]->last_key, -1);
+    EXPECT_EQ(described[3]->key_step, 2);
+    EXPECT_FALSE(described[3]->tips.empty());
+    EXPECT_EQ(get(cmd::command_info()).size(), static_cast<std::size_t>(get(cmd::command_count())));
+    auto const all = get(cmd::command_list());
+    EXPECT_NE(std::ranges::find(all, "config|get"), all.end());
+    auto names = get(cmd::command_list(by_pattern("xr*")));
+    std::ranges::sort(names);
+    EXPECT_EQ(names, (texts{"xrange", "xread", "xreadgroup", "xrevrange"}));
+    names = get(cmd::command_list(by_category("pubsub")));
+    EXPECT_NE(std::ranges::find(names, "publish"), names.end());
+    EXPECT_TRUE(get(cmd::command_list(by_module("none"))).empty());
+    EXPECT_EQ(get(cmd::command_getkeys({"MSET", "a", 1, "b", 2})), (texts{"a", "b"}));
+    refuse(cmd::command_getkeys({"PING"}));
+    using flagged = std::vector<std::pair<std::string, texts>>;
+    EXPECT_EQ(get(cmd::command_getkeysandflags({"SET", "a", 1})), (flagged{{"a", {"OW", "update"}}}));
+    auto const docs = get(cmd::command_docs({"get", "getset", "none"}));
+    ASSERT_EQ(docs.size(), 2U);
+    EXPECT_FALSE(docs.at("get").summary.empty());
+    EXPECT_EQ(docs.at("get").since, "1.0.0");
+    EXPECT_EQ(docs.at("get").group, "string");
+    EXPECT_EQ(docs.at("get").complexity, "O(1)");
+    EXPECT_EQ(docs.at("get").deprecated_since, std::nullopt);
+    EXPECT_EQ(docs.at("getset").deprecated_since, "6.2.0");
+    EXPECT_TRUE(docs.at("getset").replaced_by.has_value());
+    EXPECT_GT(get(cmd::command_docs()).size(), 200U);
+}
+
+TEST_P(RealRedisTyped, ClientsOfTheServer) {
+    using namespace redis::options;
+    using namespace std::chrono_literals;
+    EXPECT_EQ(get(cmd::client_list(of_type("pubsub"))), "");
+    EXPECT_NE(get(cmd::client_list(of_type("normal"))).find("cmd=client|list"), std::string::npos);
+    EXPECT_EQ(get(cmd::client_kill_where(of_user("default"))), 0) << "this connection is left out";
+    get(cmd::acl_setuser("ann", {"on", "nopass", "+@all"}));
+    redis::connection other(ctx_);
+    auto as_ann = cfg_;
+    as_ann.username = "ann";
+    as_ann.password = "any";
+    outcome ran;
+    other.async_run(as_ann, ran.handler());
+    redis::request who;
+    who.push("CLIENT", "INFO");
+    std::string info;
+    outcome told;
+    other.async_exec(who, info, told.handler());
+    while (told.times == 0 && ctx_.run_one_for(30s) != 0) {
+    }
+    auto const at = info.find(" addr=") + 6;
+    auto const address = info.substr(at, info.find(' ', at) - at);
+    EXPECT_EQ(get(cmd::client_kill_where(of_user("ann"), of_type("pubsub"), from_address(address))), 0);
+    EXPECT_EQ(get(cmd::client_kill_where(of_user("ann"), from_address(address))), 1);
+    while (ran.times == 0 && ctx_.run_one_for(30s) != 0) {
+    }
+    EXPECT_EQ(ran.times, 1);
+    EXPECT_EQ(get(cmd::acl_deluser("ann")), 1);
+
+    get(cmd::client_pause(1h, only_writes));
+    EXPECT_EQ(get(cmd::get("k")), std::nullopt) << "reading goes on";
+    get(cmd::client_unpause());
+    EXPECT_TRUE(get(cmd::set("k", 1))) << "in less than an hour";
+    get(cmd::client_pause(1ms));
+    EXPECT_EQ(get(cmd::get<int>("k")), 1);
+}
+
+TEST_P(RealRedisTyped, TheRoleOfTheServer) {
+    using kind = redis::server_role::kind;
+    auto const alone = get(cmd::role());
+    EXPECT_EQ(alone.is, kind::master);
+    EXPECT_TRUE(alone.replicas.empty());
+    auto const colon = cfg_.address.find(':');
+    auto const port = cfg_.address.substr(colon + 1);
+    redis_server_process const replica({"--replicaof", "127.0.0.1", port, "--repl-diskless-sync-delay", "0"});
+    auto of_replica = cfg_;
+    of_replica.address = replica.address();
+    of_replica.dedicated = false;
+    get(cmd::config_set({{"repl-diskless-sync-delay", 0}}));
+    redis::client db(ctx_, of_replica, {.pause_min = std::chrono::milliseconds(5)});
+    redis::server_role seen;
+    outcome ran;
+    db.async_run(ran.handler());
+    bool is_over = false;
+    auto asking = [](redis::client& c, redis::server_role& last) -> awaitable<void> {
+        while (last.link != "connected") {
+            auto looking = c.role();
+            last = co_await std::move(looking);
+        }
+    };
+    co_spawn(ctx_, asking(db, seen), [&](std::exception_ptr e) {
+        rethrow_to_test{}(e);
+        is_over = true;
+    });
+    while (!is_over && ctx_.run_one_for(std::chrono::seconds(30)) != 0) {
+    }
+    EXPECT_EQ(seen.is, kind::replica);
+    EXPECT_EQ(seen.master_host, "127.0.0.1");
+    EXPECT_EQ(std::to_string(seen.master_port), port);
+    auto master = get(cmd::role());
+    while (master.replicas.empty())
+        master = get(cmd::role());
+    ASSERT_EQ(master.replicas.size(), 1U);
+    EXPECT_EQ(master.replicas[0].host, "127.0.0.1");
+    EXPECT_EQ("127.0.0.1:" + std::to_string(master.replicas[0].port), replica.address());
+    db.cancel();
+    while (ran.times == 0 && ctx_.run_one_for(std::chrono::seconds(30)) != 0) {
+    }
+}
+
 TEST_P(RealRedisTyped, PipelinesAndTransactions) {
     auto [done, value, wrong] = get(redis::pipeline(cmd::set("a", 1), cmd::get<long>("a"), cmd::llen("a")));
     EXPECT_TRUE(done.value());

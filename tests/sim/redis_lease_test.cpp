@@ -15,6 +15,11 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace fairlead::test {
 namespace {
@@ -798,6 +803,49 @@ TEST(RedisLease, AnOptimisticTransactionBeginsAnewAfterAConflict) {
         auto leaving = redis::optimistic(*s.client, {"k"}, body);
         auto const nothing = co_await std::move(leaving);
         EXPECT_FALSE(nothing.has_value());
+    });
+}
+
+/// The first command of a transaction, with at most eight bytes of each argument.
+awaitable<std::string> first_command_of(lease_scene& s, awaitable<redis::transaction_result<bool>> changing) {
+    for (auto& connection : s.server().heard)
+        connection.clear();
+    auto const outcome = co_await std::move(changing);
+    EXPECT_TRUE(outcome.has_value());
+    for (auto const& connection : s.server().heard)
+        for (auto const& command : connection)
+            if (command != "UNWATCH") // of the one before
+                co_return command;
+    co_return "";
+}
+
+TEST(RedisLease, KeysOfAnOptimisticTransactionAreAnyRangeAndAreCopied) {
+    use_leases([](lease_scene& s) -> awaitable<void> {
+        using set_one = decltype(redis::transaction(redis::cmd::set("k", 1)));
+        auto body = [](redis::lease&) -> awaitable<set_one> { co_return redis::transaction(redis::cmd::set("k", 1)); };
+        auto& db = *s.client;
+        std::vector<std::string> keys{"a", "b c", std::string(100, 'd')};
+        auto of_vector = redis::optimistic(db, keys, body);
+        keys.assign({"x", "y", std::string(100, 'z')}); // before anything was sent
+        auto first = first_command_of(s, std::move(of_vector));
+        auto const vector = co_await std::move(first);
+        EXPECT_EQ(vector, "WATCH a b c dddddddd");
+        std::string_view const views[] = {"a", "b", "c"};
+        auto second = first_command_of(s, redis::optimistic(db, std::span(views).first(2), body));
+        auto const span = co_await std::move(second);
+        EXPECT_EQ(span, "WATCH a b");
+        auto third = first_command_of(s, redis::optimistic(db, std::vector<std::string>{"a"}, body));
+        auto const temporary = co_await std::move(third);
+        EXPECT_EQ(temporary, "WATCH a");
+        auto fourth = first_command_of(s, redis::optimistic(db, std::set<std::string>{"b", "a"}, body));
+        auto const set = co_await std::move(fourth);
+        EXPECT_EQ(set, "WATCH a b");
+        auto fifth = first_command_of(s, redis::optimistic(db, "a", body));
+        auto const one = co_await std::move(fifth);
+        EXPECT_EQ(one, "WATCH a");
+        auto sixth = first_command_of(s, redis::optimistic(db, std::vector<std::string>(), body));
+        auto const none = co_await std::move(sixth);
+        EXPECT_EQ(none, "MULTI") << "there is nothing to watch";
     });
 }
 

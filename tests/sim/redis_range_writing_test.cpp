@@ -8,9 +8,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace fairlead::test {
@@ -30,6 +33,8 @@ struct book_server {
     struct kept_text {
         std::string text;
         std::string expires_ms{}; ///< as it was said; empty: never
+
+        friend bool operator==(kept_text const&, kept_text const&) = default;
     };
     std::map<std::string, kept_text> keys{{"book", {"old"}}};
     std::vector<std::string> heard{};
@@ -38,7 +43,14 @@ struct book_server {
     int gone_before_append = 0;        ///< the key beside goes before the so many-th APPEND
     int taken_names = 0;
     std::chrono::milliseconds pause{0};
+    std::function<void(std::string_view name)> before{}; ///< is called before each command is executed or queued
 
+    /// All but the parts of values.
+    std::map<std::string, kept_text> lasting() const {
+        auto all = keys;
+        std::erase_if(all, [](auto& each) { return each.first.find("being-written") != each.first.npos; });
+        return all;
+    }
     int count(std::string_view name) const { return static_cast<int>(std::ranges::count(heard, name)); }
 
     std::string execute(command_words const& words) {
@@ -46,11 +58,15 @@ struct book_server {
         if (name == refused)
             return "-OOM command not allowed when used memory > 'maxmemory'.\r\n";
         if (name == "SET") {
-            bool const is_beside = std::ranges::count(words, "NX") != 0;
-            if (is_beside && taken_names != 0 && taken_names-- != 0)
+            auto const has = [&words](std::string_view word) { return std::ranges::count(words, word) != 0; };
+            if (words[1].find("being-written") != words[1].npos && taken_names != 0 && taken_names-- != 0)
                 return "_\r\n";
-            bool const has_time = words.size() > 3;
-            keys[words[1]] = {words[2], has_time ? words.back() : ""};
+            bool const is_there = keys.contains(words[1]);
+            if ((has("NX") && is_there) || (has("XX") && !is_there))
+                return "_\r\n";
+            auto const px = std::ranges::find(words, "PX");
+            auto& kept = keys[words[1]];
+            kept = {words[2], px != words.end() ? *(px + 1) : has("KEEPTTL") ? kept.expires_ms : ""};
             return "+OK\r\n";
         }
         if (name == "APPEND") {
@@ -60,20 +76,29 @@ struct book_server {
             kept.text += words[2];
             return ':' + std::to_string(kept.text.size()) + "\r\n";
         }
-        if (name == "PEXPIRE" || name == "PERSIST") {
+        if (name == "EXISTS")
+            return keys.contains(words[1]) ? ":1\r\n" : ":0\r\n";
+        if (name == "PEXPIRETIME") {
+            auto const at = keys.find(words[1]);
+            auto const& time = at == keys.end() ? "-2" : at->second.expires_ms.empty() ? "-1" : at->second.expires_ms;
+            return ':' + std::string(time) + "\r\n";
+        }
+        if (name == "PEXPIRE" || name == "PEXPIREAT" || name == "PERSIST") {
             auto const at = keys.find(words[1]);
             if (at == keys.end())
                 return ":0\r\n";
             at->second.expires_ms = name == "PERSIST" ? "" : words[2];
             return ":1\r\n";
         }
-        if (name == "RENAME") {
+        if (name == "RENAME" || name == "RENAMENX") {
             auto const node = keys.find(words[1]);
             if (node == keys.end())
                 return "-ERR no such key\r\n";
+            if (name == "RENAMENX" && keys.contains(words[2]))
+                return ":0\r\n";
             keys[words[2]] = node->second;
             keys.erase(words[1]);
-            return "+OK\r\n";
+            return name == "RENAME" ? "+OK\r\n" : ":1\r\n";
         }
         if (name == "UNLINK")
             return ':' + std::to_string(keys.erase(words[1])) + "\r\n";
@@ -88,6 +113,7 @@ struct book_server {
             co_await std::move(greeting);
             std::optional<int> left;
             std::optional<std::vector<command_words>> queued; // of a transaction
+            std::optional<decltype(keys)> watched;            // all keys as they were at WATCH, but for those beside
             for (;;) {
                 auto reading = h.next();
                 auto const words = co_await std::move(reading);
@@ -95,8 +121,17 @@ struct book_server {
                 heard.push_back(name);
                 if (name == "SET" && !left)
                     left = commands_max;
+                if (before)
+                    before(name);
                 std::string reply;
-                if (name == "MULTI") {
+                if (name == "WATCH") {
+                    watched = lasting();
+                    reply = "+OK\r\n";
+                } else if (name == "EXEC" && watched && *watched != lasting()) {
+                    queued.reset();
+                    watched.reset();
+                    reply = "_\r\n";
+                } else if (name == "MULTI") {
                     queued.emplace();
                     reply = "+OK\r\n";
                 } else if (name == "EXEC") {
@@ -104,6 +139,7 @@ struct book_server {
                     for (auto const& each : *queued)
                         reply += execute(each);
                     queued.reset();
+                    watched.reset();
                 } else if (queued) {
                     queued->push_back(words);
                     reply = "+QUEUED\r\n";
@@ -130,10 +166,11 @@ void play_book(book_server& server, typed_body const& body, redis::config_view c
 }
 
 awaitable<error_code> write_book(redis::client& db, std::string_view text, redis::writing_options how = small_writes,
-                                 unsigned attempts = 4) {
+                                 unsigned attempts = 4, bool expected = true) {
     try {
         auto writing = redis::set_in_ranges(db, "book", text, how, attempts);
-        co_await std::move(writing);
+        auto const is_written = co_await std::move(writing);
+        EXPECT_EQ(is_written, expected);
     } catch (system_error const& e) {
         co_return e.code();
     }
@@ -334,11 +371,156 @@ TEST(RedisRangeWriting, ARangeThatTakesLongerThanItsLimitLeavesTheKey) {
     });
 }
 
+/// In the middle, between the look at it and the end, and after the last look.
+TEST(RedisRangeWriting, AKeyThatComesMeanwhileIsNotReplacedWithNx) {
+    book_server server;
+    play_book(server, [&](typed_scene& s) -> awaitable<void> {
+        auto const text = book_text(2'500);
+        redis::writing_options const how{.range = 1'000, .expiry = 90s, .condition = redis::options::nx};
+        for (auto const* const moment : {"EXISTS", "APPEND", "MULTI", "RENAMENX", "EXEC"}) {
+            server.keys.clear();
+            server.heard.clear();
+            server.before = [&](std::string_view name) {
+                if (name == moment)
+                    server.keys["book"] = {"another", "7"};
+            };
+            auto writing = write_book(s.db, text, how, 4, false);
+            auto const ec = co_await std::move(writing);
+            EXPECT_FALSE(ec) << ec.message();
+            EXPECT_EQ(server.keys, (decltype(server.keys){{"book", {"another", "7"}}})) << moment;
+            EXPECT_EQ(server.count("SET"), moment == std::string_view("EXISTS") ? 0 : 1);
+        }
+        server.before = nullptr;
+        server.heard.clear();
+        auto again = write_book(s.db, text, how, 4, false);
+        auto const unmet = co_await std::move(again);
+        EXPECT_FALSE(unmet) << unmet.message();
+        EXPECT_EQ(server.count("SET"), 0) << "no byte is sent where it is there from the beginning";
+        server.keys.clear();
+        auto last = write_book(s.db, text, how);
+        auto const done = co_await std::move(last);
+        EXPECT_FALSE(done) << done.message();
+        EXPECT_EQ(server.keys, (decltype(server.keys){{"book", {text, "90000"}}}));
+    });
+}
+
+TEST(RedisRangeWriting, AKeyThatGoesMeanwhileIsNotMadeAnewWithXx) {
+    book_server server;
+    play_book(server, [&](typed_scene& s) -> awaitable<void> {
+        auto const text = book_text(2'500);
+        for (bool const keeps : {false, true})
+            for (auto const* const moment : {"EXISTS", "APPEND", "MULTI", "RENAME", "EXEC"}) {
+                redis::writing_options how{.range = 1'000, .condition = redis::options::xx};
+                if (keeps)
+                    how.expiry = redis::options::keep_ttl;
+                server.keys = {{"book", {"old"}}};
+                server.before = [&](std::string_view name) {
+                    if (name == moment)
+                        server.keys.erase("book");
+                };
+                auto writing = write_book(s.db, text, how, 4, false);
+                auto const ec = co_await std::move(writing);
+                EXPECT_FALSE(ec) << ec.message();
+                EXPECT_TRUE(server.keys.empty()) << moment;
+                server.before = nullptr;
+                server.keys = {{"book", {"old", "7"}}};
+                auto last = write_book(s.db, text, how);
+                auto const done = co_await std::move(last);
+                EXPECT_FALSE(done) << done.message();
+                EXPECT_EQ(server.keys, (decltype(server.keys){{"book", {text, keeps ? "7" : ""}}}));
+            }
+    });
+}
+
+TEST(RedisRangeWriting, ATimeToExpireIsKeptAsItIsAtTheEnd) {
+    book_server server;
+    play_book(server, [&](typed_scene& s) -> awaitable<void> {
+        for (std::size_t const bytes : {std::size_t{900}, std::size_t{2'500}}) {
+            auto const text = book_text(bytes);
+            redis::writing_options const how{.range = 1'000, .expiry = redis::options::keep_ttl};
+            for (auto const& [before, after] :
+                 std::vector<std::pair<std::string, std::string>>{{"7", "8"}, {"7", ""}, {"", "8"}, {"7", "none"}}) {
+                server.keys = {{"book", {"old", before}}};
+                int changes = 1;
+                server.before = [&](std::string_view name) {
+                    bool const is_last_moment = name == (bytes < 1'000 ? "SET" : "EXEC");
+                    if (!is_last_moment || changes-- <= 0)
+                        return;
+                    if (after == "none")
+                        server.keys.erase("book");
+                    else
+                        server.keys["book"].expires_ms = after;
+                };
+                auto writing = write_book(s.db, text, how);
+                auto const ec = co_await std::move(writing);
+                EXPECT_FALSE(ec) << ec.message();
+                EXPECT_EQ(server.keys, (decltype(server.keys){{"book", {text, after == "none" ? "" : after}}}));
+            }
+        }
+    });
+}
+
+TEST(RedisRangeWriting, AKeyThatChangesBeforeEachEndIsLeftToOthers) {
+    book_server server;
+    play_book(server, [&](typed_scene& s) -> awaitable<void> {
+        auto const text = book_text(2'500);
+        int n = 0;
+        server.before = [&](std::string_view name) {
+            if (name == "MULTI")
+                server.keys["book"] = {"another", std::to_string(++n)};
+        };
+        auto writing = write_book(s.db, text, {.range = 1'000, .expiry = redis::options::keep_ttl});
+        auto const ec = co_await std::move(writing);
+        EXPECT_EQ(ec, redis::error::watched_key_changed) << ec.message();
+        EXPECT_EQ(ec, redis::condition::not_executed);
+        EXPECT_EQ(n, 16);
+        EXPECT_EQ(server.count("SET"), 1) << "the bytes are sent once";
+        EXPECT_EQ(server.keys, (decltype(server.keys){{"book", {"another", "16"}}})) << "and the part is not left";
+    });
+}
+
+TEST(RedisRangeWriting, AConnectionThatIsCutWhileAConditionIsKeptLeavesOneOfTheTwoValues) {
+    book_server server;
+    play_book(server, [&](typed_scene& s) -> awaitable<void> {
+        auto const text = book_text(1'500);
+        using redis::options::keep_ttl;
+        redis::writing_options const all[] = {{.range = 1'000, .condition = redis::options::nx},
+                                              {.range = 1'000, .condition = redis::options::xx},
+                                              {.range = 1'000, .expiry = keep_ttl, .condition = redis::options::xx}};
+        for (auto const& how : all) {
+            int unknown = 0;
+            decltype(server.keys) before;
+            if (how.condition.is_xx())
+                before["book"] = {"old", "7"};
+            bool is_done = false;
+            for (int cut = 0; !is_done; ++cut) {
+                server.keys = before;
+                server.heard.clear();
+                server.commands_max = cut;
+                auto writing = write_book(s.db, text, how, 1);
+                auto const ec = co_await std::move(writing);
+                is_done = !ec;
+                bool const is_at_the_end = ec == redis::error::maybe_executed;
+                EXPECT_TRUE(is_done || is_at_the_end || ec == redis::error::value_incomplete) << ec.message();
+                auto const now = server.lasting();
+                bool const is_new = now.contains("book") && now.at("book").text == text;
+                EXPECT_TRUE(is_new || now == before) << cut;
+                EXPECT_TRUE(!is_new || is_done || is_at_the_end) << cut;
+                unknown += is_at_the_end ? 1 : 0;
+                EXPECT_LT(cut, 20);
+            }
+            EXPECT_EQ(unknown, how.condition.is_nx() ? 4 : 3) << "the commands behind MULTI";
+            server.commands_max.reset();
+        }
+    });
+}
+
 TEST(RedisRangeWriting, OptionsThatMeanNothingAreRefused) {
     book_server server;
     play_book(server, [&](typed_scene& s) -> awaitable<void> {
         EXPECT_THROW((void)redis::set_in_ranges(s.db, "book", "", {.range = 0}), std::invalid_argument);
         EXPECT_THROW((void)redis::set_in_ranges(s.db, "book", "", {.expiry = -1ms}), std::invalid_argument);
+        EXPECT_THROW((void)redis::set_in_ranges(s.db, "book", "", {.expiry = -1h}), std::invalid_argument);
         EXPECT_THROW((void)redis::set_in_ranges(s.db, "book", "", {.kept = 0s}), std::invalid_argument);
         auto writing = write_book(s.db, "", {.range = SIZE_MAX});
         auto const ec = co_await std::move(writing);

@@ -118,7 +118,8 @@ TEST(RedisSubscription, ASubscribeThroughACallIsRefusedWithTheFunctionToUse) {
                 EXPECT_EQ(e.code(), redis::error::refused_command);
                 what = e.what();
             }
-            EXPECT_TRUE(what.starts_with("redis SUBSCRIBE (instead: client::subscribe()): ")) << what;
+            EXPECT_TRUE(what.starts_with("redis SUBSCRIBE (instead: use redis::client::subscribe()): ")) << what;
+            EXPECT_EQ(req.instead(), "use redis::client::subscribe()");
             auto leaving = s.client.async_exec(redis::cmd::unsubscribe("news"), as_tuple);
             auto const left = co_await std::move(leaving);
             EXPECT_EQ(std::get<0>(left), redis::error::refused_command);

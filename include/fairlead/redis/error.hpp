@@ -30,7 +30,8 @@ enum class error {
     connect_timed_out, ///< No connection within config::connect_timeout: check address and network, or allow more.
     hello_timed_out,   ///< Connected, but the server did not answer in time: it hangs, or is no Redis server.
     hello_refused,     ///< The server refused to serve: connection::server_text() has its reason.
-    auth_refused,      ///< The server refused the credentials: correct them; retrying the same does not help.
+    auth_refused,      ///< The server refused the credentials: correct them; retrying the same does not help. Its words
+                       ///< are connection::server_text().
     resp3_required,    ///< The server speaks RESP2 only, and config::allow_resp2 is not set.
     unexpected_reply,  ///< A reply came that no request waits for: replies cannot be trusted any more.
     pushes_overflow,   ///< Pushes were not received in time, and config::pushes asks to close then.
@@ -51,8 +52,8 @@ enum class error {
     answers_out_of_order, ///< config::check_order: the answers of this connection cannot be told apart. Executed or
                           ///< not.
 
-    watched_key_changed, ///< optimistic(): before each attempt's EXEC. Nothing was executed: try later, or use a
-                         ///< script.
+    watched_key_changed, ///< optimistic() and set_in_ranges(): before each attempt's EXEC. Nothing was executed: try
+                         ///< later, or use a script.
 
     // One result again.
     missing_field,    ///< A hash lacks a field that a described struct needs: make the member a std::optional.
@@ -85,6 +86,7 @@ enum class error {
     cross_slot,        ///< CROSSSLOT: keys of one command lie in several slots.
     misconfigured,     ///< MISCONF: the server cannot save, and takes no writes.
     not_busy,          ///< NOTBUSY: no script runs that could be killed.
+    wrong_password,    ///< WRONGPASS: of AUTH. A connection that logs in with such a password ends with auth_refused.
 };
 
 /// The category of redis::error.

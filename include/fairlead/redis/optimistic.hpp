@@ -1,15 +1,14 @@
 // Transactions that begin anew when what they read has changed.
 #pragma once
 
+#include <fairlead/redis/argument.hpp>
 #include <fairlead/redis/client.hpp>
 #include <fairlead/redis/command.hpp>
 #include <fairlead/redis/lease.hpp>
 #include <fairlead/redis/request.hpp>
 
 #include <concepts>
-#include <initializer_list>
 #include <optional>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -33,7 +32,8 @@ template <class T> struct awaited_of<awaitable<T>> {
 };
 template <class Body> using body_result = typename awaited_of<std::invoke_result_t<Body&, lease&>>::type;
 
-FAIRLEAD_EXPORT request watch_keys(std::string_view const* keys, std::size_t count);
+/// WATCH, with copies of the keys; nothing without keys.
+FAIRLEAD_EXPORT request watch_keys(keys_view keys);
 [[noreturn]] FAIRLEAD_EXPORT void throw_watched_key_changed();
 
 template <class Body> auto repeat_until_executed(client& db, request watch, Body body, unsigned attempts)
@@ -41,8 +41,10 @@ template <class Body> auto repeat_until_executed(client& db, request watch, Body
     auto acquiring = db.acquire();
     lease own = co_await std::move(acquiring);
     for (; attempts != 0; --attempts) {
-        auto watching = own.async_exec(watch, ignore);
-        co_await std::move(watching);
+        if (!watch.empty()) {
+            auto watching = own.async_exec(watch, ignore);
+            co_await std::move(watching);
+        }
         auto preparing = body(own);
         std::optional<typename transaction_in_optional<body_result<Body>>::type> wanted = co_await std::move(preparing);
         if (!wanted)
@@ -67,17 +69,19 @@ template <class Body> auto repeat_until_executed(client& db, request watch, Body
 ///         co_return redis::transaction(cmd::set("stock", *left - 1), cmd::incr("sold"));
 ///     });
 ///
-/// `body` reads through its lease, and returns an awaitable of a transaction (redis/command.hpp), or of an optional
-/// one: none ends it, without a value in the result. Returns    what the commands of the transaction gave
+/// `keys` are one key, a list in braces, or any range of them, such as a vector that was filled at run time. Without
+/// keys nothing is watched. `body` reads through its lease, and returns an awaitable of a transaction
+/// (redis/command.hpp), or of an optional one: none ends it, without a value in the result. Returns    what the
+/// commands of the transaction gave
 /// Throws     system_error of error::watched_key_changed: in each attempt; of what async_exec() ends with; what body
 ///            throws
-/// Lifetime   the keys are copied, `body` is kept; the client outlives the result
+/// Lifetime   the keys are copied before it returns, `body` is kept; the client outlives the result
 /// Threads    any
 /// Source     https://redis.io/docs/latest/develop/using-commands/transactions/
 template <class Body>
     requires std::invocable<Body&, lease&>
-auto optimistic(client& db, std::initializer_list<std::string_view> keys, Body body, unsigned attempts = 16) {
-    return impl::repeat_until_executed(db, impl::watch_keys(keys.begin(), keys.size()), std::move(body), attempts);
+auto optimistic(client& db, keys_view keys, Body body, unsigned attempts = 16) {
+    return impl::repeat_until_executed(db, impl::watch_keys(keys), std::move(body), attempts);
 }
 
 } // namespace fairlead::redis

@@ -21,7 +21,8 @@ enum class option_kind : unsigned char {
     meaning, // of the bounds of a range
     trimming,
     unit,
-    mode
+    mode,
+    filter
 };
 
 template <std::size_t N> struct literal {
@@ -181,7 +182,7 @@ template <class... Given> consteval void check_options() {
     static_assert(are_compatible,
                   "these options exclude each other, or one is given twice: write one of nx and xx, one of gt and lt, "
                   "one of ex, px, ex_at, px_at, keep_ttl and persist, one of by_score and by_lex, one of asc and desc, "
-                  "one of maxlen and minid");
+                  "one of maxlen and minid, one of by_pattern, by_category and by_module");
 }
 
 } // namespace impl
@@ -267,7 +268,8 @@ struct count : impl::option<> {
 struct match : impl::option<> {
     explicit match(value_view pattern) noexcept : option("MATCH", pattern) {}
 };
-/// Of SCAN: only keys of a type, "string" or "hash" for example (TYPE).
+/// Of SCAN: only keys of a type, "string" or "hash" for example. Of CLIENT LIST and CLIENT KILL: connections of a type,
+/// "normal", "pubsub", "replica" or "master" (TYPE).
 struct of_type : impl::option<> {
     explicit of_type(value_view name) noexcept : option("TYPE", name) {}
 };
@@ -382,6 +384,31 @@ inline constexpr just_id_t just_id{};
 /// Of XGROUP CREATE and SETID: how many entries the group has read.
 struct entries_read : impl::option<> {
     explicit entries_read(std::int64_t n) noexcept : option("ENTRIESREAD", n) {}
+};
+
+/// The type of only_writes.
+using only_writes_t = impl::word_option<"WRITE">;
+/// Of CLIENT PAUSE: commands that only read go on.
+inline constexpr only_writes_t only_writes{};
+/// Of CLIENT KILL: the connections of a user (USER).
+struct of_user : impl::option<> {
+    explicit of_user(value_view name) noexcept : option("USER", name) {}
+};
+/// Of CLIENT KILL: the connection from an address, "10.0.0.7:51234" (ADDR).
+struct from_address : impl::option<> {
+    explicit from_address(value_view address) noexcept : option("ADDR", address) {}
+};
+/// Of COMMAND LIST: names that match a pattern, "xr*" (FILTERBY PATTERN).
+struct by_pattern : impl::option<impl::option_kind::filter> {
+    explicit by_pattern(value_view pattern) noexcept : option("FILTERBY", "PATTERN", pattern) {}
+};
+/// Of COMMAND LIST: the commands of a category of ACL, "read" (FILTERBY ACLCAT).
+struct by_category : impl::option<impl::option_kind::filter> {
+    explicit by_category(value_view name) noexcept : option("FILTERBY", "ACLCAT", name) {}
+};
+/// Of COMMAND LIST: the commands of a module (FILTERBY MODULE).
+struct by_module : impl::option<impl::option_kind::filter> {
+    explicit by_module(value_view name) noexcept : option("FILTERBY", "MODULE", name) {}
 };
 
 /// Of COPY: into another database.

@@ -146,7 +146,8 @@ public:
 
     fitness fit() const noexcept { return leaves_open() && fitness_ <= fitness::alone ? fitness::dedicated : fitness_; }
     /// The first of the commands that are least fit for a shared connection, in capitals, with its subcommand if that
-    /// is why: "SELECT", "CLIENT REPLY". Empty when there is none.
+    /// is why: "SELECT", "CLIENT REPLY". Else what a client refuses, although a connection takes it: SUBSCRIBE and its
+    /// relatives, CLIENT TRACKING. Empty when there is none.
     FAIRLEAD_EXPORT std::string_view refused() const noexcept;
     /// Says what to write instead of refused(). Empty when there is nothing to say.
     FAIRLEAD_EXPORT std::string_view instead() const noexcept;
@@ -204,6 +205,7 @@ private:
     void note_special(std::size_t start, std::string_view name);
     void note_effects(impl::command_info const& known, impl::arguments_of arguments) noexcept;
     void refuse(impl::command_info const& known, fitness fit, std::string_view instead) noexcept;
+    bool is_refused_for_subscriptions() const noexcept;
     bool leaves_open() const noexcept { return transaction_ == impl::transaction::left_open; }
 
     impl::command_text payload_;

@@ -184,6 +184,117 @@ TEST(RedisCommandsServer, AreSerialisedAsTheServerHasThem) {
     EXPECT_EQ(cmd::wait(1, 1s).req().late_ms(), 1001U);
 }
 
+TEST(RedisCommandsServer, UsersAreSerialisedAsTheServerHasThem) {
+    EXPECT_EQ(words_of(cmd::acl_cat()), "ACL CAT");
+    EXPECT_EQ(words_of(cmd::acl_cat("read")), "ACL CAT read");
+    EXPECT_EQ(words_of(cmd::acl_deluser({"ann", "bob"})), "ACL DELUSER ann bob");
+    EXPECT_EQ(words_of(cmd::acl_dryrun("ann", {"SET", "k", 1})), "ACL DRYRUN ann SET k 1");
+    EXPECT_EQ(words_of(cmd::acl_genpass()), "ACL GENPASS");
+    EXPECT_EQ(words_of(cmd::acl_genpass(128)), "ACL GENPASS 128");
+    EXPECT_EQ(words_of(cmd::acl_getuser("ann")), "ACL GETUSER ann");
+    EXPECT_EQ(words_of(cmd::acl_list()), "ACL LIST");
+    EXPECT_EQ(words_of(cmd::acl_load()), "ACL LOAD");
+    EXPECT_EQ(words_of(cmd::acl_log()), "ACL LOG");
+    EXPECT_EQ(words_of(cmd::acl_log(3)), "ACL LOG 3");
+    EXPECT_EQ(words_of(cmd::acl_log_reset()), "ACL LOG RESET");
+    EXPECT_EQ(words_of(cmd::acl_save()), "ACL SAVE");
+    EXPECT_EQ(words_of(cmd::acl_setuser("ann")), "ACL SETUSER ann");
+    EXPECT_EQ(words_of(cmd::acl_setuser("ann", {"on", "+@all"})), "ACL SETUSER ann on +@all");
+    EXPECT_EQ(words_of(cmd::acl_users()), "ACL USERS");
+}
+
+TEST(RedisCommandsServer, WhatIsAskedOfTheServerIsSerialisedAsTheServerHasIt) {
+    using namespace redis::options;
+    using namespace std::chrono_literals;
+    EXPECT_EQ(words_of(cmd::client_kill_where(of_user("ann"), of_type("pubsub"), from_address("10.0.0.7:5"))),
+              "CLIENT KILL USER ann TYPE pubsub ADDR 10.0.0.7:5");
+    EXPECT_EQ(words_of(cmd::client_list(of_type("pubsub"))), "CLIENT LIST TYPE pubsub");
+    EXPECT_EQ(words_of(cmd::client_pause(2s)), "CLIENT PAUSE 2000");
+    EXPECT_EQ(words_of(cmd::client_pause(1ms, only_writes)), "CLIENT PAUSE 1 WRITE");
+    EXPECT_EQ(words_of(cmd::client_unpause()), "CLIENT UNPAUSE");
+    EXPECT_EQ(words_of(cmd::command_docs()), "COMMAND DOCS");
+    EXPECT_EQ(words_of(cmd::command_docs({"get", "set"})), "COMMAND DOCS get set");
+    EXPECT_EQ(words_of(cmd::command_getkeys({"SET", "k", 1})), "COMMAND GETKEYS SET k 1");
+    EXPECT_EQ(words_of(cmd::command_getkeysandflags({"SET", "k", 1})), "COMMAND GETKEYSANDFLAGS SET k 1");
+    EXPECT_EQ(words_of(cmd::command_info({"get"})), "COMMAND INFO get");
+    EXPECT_EQ(words_of(cmd::command_list()), "COMMAND LIST");
+    EXPECT_EQ(words_of(cmd::command_list(by_pattern("x*"))), "COMMAND LIST FILTERBY PATTERN x*");
+    EXPECT_EQ(words_of(cmd::command_list(by_category("read"))), "COMMAND LIST FILTERBY ACLCAT read");
+    EXPECT_EQ(words_of(cmd::command_list(by_module("m"))), "COMMAND LIST FILTERBY MODULE m");
+    EXPECT_EQ(words_of(cmd::latency_doctor()), "LATENCY DOCTOR");
+    EXPECT_EQ(words_of(cmd::latency_graph("command")), "LATENCY GRAPH command");
+    EXPECT_EQ(words_of(cmd::latency_histogram({"get", "set"})), "LATENCY HISTOGRAM get set");
+    EXPECT_EQ(words_of(cmd::latency_history("command")), "LATENCY HISTORY command");
+    EXPECT_EQ(words_of(cmd::latency_latest()), "LATENCY LATEST");
+    EXPECT_EQ(words_of(cmd::latency_reset()), "LATENCY RESET");
+    EXPECT_EQ(words_of(cmd::latency_reset("command")), "LATENCY RESET command");
+    EXPECT_EQ(words_of(cmd::memory_doctor()), "MEMORY DOCTOR");
+    EXPECT_EQ(words_of(cmd::memory_malloc_stats()), "MEMORY MALLOC-STATS");
+    EXPECT_EQ(words_of(cmd::memory_purge()), "MEMORY PURGE");
+    EXPECT_EQ(words_of(cmd::memory_stats()), "MEMORY STATS");
+    EXPECT_EQ(words_of(cmd::memory_usage("k", 0)), "MEMORY USAGE k SAMPLES 0");
+    EXPECT_EQ(words_of(cmd::role()), "ROLE");
+    EXPECT_EQ(words_of(cmd::slowlog_get()), "SLOWLOG GET");
+    EXPECT_EQ(words_of(cmd::slowlog_get(-1)), "SLOWLOG GET -1");
+}
+
+TEST(RedisCommandsServer, APauseIsKnownToTheConnectionThatItHoldsUp) {
+    using namespace std::chrono_literals;
+    for (auto const& pause : {cmd::client_pause(2s), cmd::client_pause(2s, redis::options::only_writes)}) {
+        EXPECT_TRUE(pause.req().pauses());
+        EXPECT_EQ(pause.req().late_ms(), 2001U);
+        EXPECT_EQ(pause.req().fit(), redis::request::fitness::shared);
+    }
+}
+
+TEST(RedisCommandsServer, ARoleIsOneOfThree) {
+    using kind = redis::server_role::kind;
+    auto const master = result_of(cmd::role(), "*3\r\n$6\r\nmaster\r\n:42\r\n*1\r\n*3\r\n$9\r\n127.0.0.1\r\n$4\r\n"
+                                               "6380\r\n$2\r\n40\r\n");
+    EXPECT_EQ(master.is, kind::master);
+    EXPECT_EQ(master.offset, 42);
+    EXPECT_EQ(master.replicas, (std::vector<redis::connected_replica>{{"127.0.0.1", 6380, 40}}));
+    auto const replica =
+        result_of(cmd::role(), "*5\r\n$5\r\nslave\r\n$9\r\nlocalhost\r\n:6379\r\n$9\r\nconnected\r\n:42\r\n");
+    EXPECT_EQ(replica.is, kind::replica);
+    EXPECT_EQ(replica.master_host, "localhost");
+    EXPECT_EQ(replica.master_port, 6379);
+    EXPECT_EQ(replica.link, "connected");
+    EXPECT_EQ(replica.offset, 42);
+    auto const sentinel = result_of(cmd::role(), "*2\r\n$8\r\nsentinel\r\n*2\r\n$1\r\na\r\n$1\r\nb\r\n");
+    EXPECT_EQ(sentinel.is, kind::sentinel);
+    EXPECT_EQ(sentinel.masters, (std::vector<std::string>{"a", "b"}));
+    for (auto const* const other : {"*1\r\n$7\r\nunknown\r\n", "*1\r\n$6\r\nmaster\r\n", "*0\r\n", "+master\r\n"})
+        EXPECT_EQ(error_of_result(cmd::role(), other), redis::error::incompatible_type) << other;
+}
+
+/// As servers that are newer, or a cluster, add them.
+TEST(RedisCommandsServer, FieldsThatAreNotKnownArePassedOver) {
+    using namespace std::chrono_literals;
+    using clock = std::chrono::system_clock;
+    auto const events = result_of(cmd::latency_latest(), "*2\r\n*6\r\n$4\r\nfork\r\n:1700000000\r\n:7\r\n:9\r\n:16\r\n"
+                                                         ":2\r\n*4\r\n$3\r\naof\r\n:1700000001\r\n:1\r\n:2\r\n");
+    ASSERT_EQ(events.size(), 2U);
+    EXPECT_EQ(events[0].name, "fork");
+    EXPECT_EQ(events[0].at, clock::time_point(1700000000s));
+    EXPECT_EQ(events[0].latest, 7ms);
+    EXPECT_EQ(events[0].greatest, 9ms);
+    EXPECT_EQ(events[1].name, "aof");
+    EXPECT_EQ(events[1].greatest, 2ms);
+    EXPECT_EQ(error_of_result(cmd::latency_latest(), "*1\r\n*3\r\n$4\r\nfork\r\n:1700000000\r\n:7\r\n"),
+              redis::error::incompatible_type);
+    auto const figures = result_of(cmd::memory_stats(), "*6\r\n$4\r\ndb.0\r\n*2\r\n$4\r\nmain\r\n:5\r\n$13\r\n"
+                                                        "fragmentation\r\n$3\r\n1.5\r\n$10\r\nkeys.count\r\n:3\r\n");
+    EXPECT_EQ(figures.fragmentation, 1.5);
+    EXPECT_EQ(figures.keys_count, 3);
+    auto const user =
+        result_of(cmd::acl_getuser("ann"), "%3\r\n+new\r\n%1\r\n+a\r\n*1\r\n+b\r\n+flags\r\n~1\r\n+off\r\n"
+                                           "+keys\r\n+~*\r\n");
+    ASSERT_TRUE(user);
+    EXPECT_FALSE(user->is_on());
+    EXPECT_EQ(user->rights.keys, "~*");
+}
+
 TEST(RedisCommandsServer, TimesArePointsInTime) {
     using namespace std::chrono_literals;
     using clock = std::chrono::system_clock;

@@ -47,9 +47,10 @@ TEST(RedisErrors, P16_RefusalsHaveKinds) {
     EXPECT_EQ(refusal_of("TRYAGAIN Multiple keys request during rehashing of slot"), error::try_again);
     EXPECT_EQ(refusal_of("CLUSTERDOWN The cluster is down"), error::cluster_down);
     EXPECT_EQ(refusal_of("NOSCRIPT"), error::no_script);
+    EXPECT_EQ(refusal_of("WRONGPASS invalid username-password pair or user is disabled."), error::wrong_password);
     for (auto const* const unknown : {"ERR unknown command", "BUSYBODY", "", "loading"})
         EXPECT_EQ(refusal_of(unknown), error::server_error) << unknown;
-    for (auto const e : {error::server_error, error::wrong_type, error::not_busy})
+    for (auto const e : {error::server_error, error::wrong_type, error::wrong_password})
         EXPECT_EQ(error_code(e), condition::refused_by_server);
     EXPECT_NE(error_code(error::no_answer_in_time), condition::refused_by_server);
     EXPECT_NE(error_code(fairlead::error::eof), condition::refused_by_server);

@@ -345,6 +345,39 @@ TEST(RedisRequest, SaysWhatToDoInsteadOfEachCommandThatItRefuses) {
     EXPECT_EQ(open.instead(), "put MULTI and its EXEC into one request, or use redis::client::acquire()");
 }
 
+TEST(RedisRequest, SaysWhatToUseInsteadOfWhatOnlyAClientRefuses) {
+    for (std::string_view name :
+         {"SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE", "UNSUBSCRIBE", "PUNSUBSCRIBE", "SUNSUBSCRIBE"}) {
+        request r;
+        r.push("GET", "k");
+        r.push(name, "news");
+        r.push("PING");
+        EXPECT_EQ(r.refused(), name);
+        EXPECT_EQ(r.instead(), "use redis::client::subscribe()");
+        EXPECT_EQ(r.fit(), fitness::shared) << "a connection takes it";
+        r.push("BLPOP", "k", 0);
+        EXPECT_EQ(r.refused(), name) << "a client would take the other one";
+        r.push("SELECT", 1);
+        EXPECT_EQ(r.refused(), "SELECT") << "that is refused anywhere";
+        r.clear();
+        EXPECT_EQ(r.refused(), "");
+        EXPECT_EQ(r.instead(), "");
+    }
+    request tracking;
+    tracking.push("client", "tracking", "on");
+    EXPECT_EQ(tracking.refused(), "CLIENT TRACKING");
+    EXPECT_TRUE(tracking.instead().starts_with("use a redis::connection: ")) << tracking.instead();
+    EXPECT_EQ(tracking.fit(), fitness::shared);
+    tracking.push("HELLO", 3);
+    EXPECT_EQ(tracking.refused(), "HELLO");
+    tracking.clear();
+    EXPECT_EQ(tracking.instead(), "");
+    request queued; // in a transaction
+    queued.push("MULTI");
+    queued.push("SUBSCRIBE", "news");
+    EXPECT_EQ(queued.instead(), "send it outside of the transaction");
+}
+
 TEST(RedisRequest, ClearForgetsWhatWasRefused) {
     request r;
     r.push("MONITOR");
