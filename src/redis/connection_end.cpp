@@ -152,7 +152,7 @@ void connection_core::give_up_requests(bool aborted, std::size_t bytes_written) 
         repeating_.disarm();
     }
     op_queue done;
-    mux_.fail_pieces(error::value_incomplete, done);
+    mux_.fail_pieces(error::value_incomplete, bytes_written, done);
     mux_.end_generation({.aborted = is_aborted,
                          .keep_waiting = cfg_.keep_unsent && !refuses_,
                          .repeat = watch_ != nullptr,

@@ -228,6 +228,7 @@ bool multiplexer::add_piece(exec_op& o) noexcept {
     }
     o.count = n;
     piece_out_ = &o;
+    piece_end_ = fill_.size();
     value_out_left_ -= n;
     if (value_out_left_ == 0) {
         is_value_out_ = false;
@@ -239,15 +240,23 @@ bool multiplexer::add_piece(exec_op& o) noexcept {
 bool multiplexer::cancel_piece(exec_op& o) noexcept {
     for (auto** const each : {&piece_in_, &piece_out_, &piece_sending_})
         if (*each == &o) {
+            bool const may_be_sent = each != &piece_in_ && !is_value_out_; // It is the last one.
             *each = nullptr;
-            o.fail(fairlead::error::operation_aborted);
+            if (may_be_sent)
+                o.fail(error::maybe_executed);
+            else
+                o.fail(fairlead::error::operation_aborted);
             return true;
         }
     return false;
 }
 
-void multiplexer::fail_pieces(error_code const& ec, op_queue& done) noexcept {
+void multiplexer::fail_pieces(error_code const& ec, std::size_t bytes_written, op_queue& done) noexcept {
     is_value_in_ = false;
+    if (piece_sending_ && !is_value_out_ && bytes_written >= piece_end_) { // The server may have got the last one.
+        piece_sending_->fail(error::maybe_executed);
+        done.push_back(*std::exchange(piece_sending_, nullptr));
+    }
     if (std::exchange(is_value_out_, false))
         hold_back(false);
     for (auto** const each : {&piece_in_, &piece_out_, &piece_sending_})
@@ -442,7 +451,8 @@ void multiplexer::compact_if_worth_it() noexcept {
 // Removes what was given up before it was written. O(waiting bytes), at most once for each output, or when half is
 // dead.
 void multiplexer::compact() noexcept {
-    std::size_t to_byte = 0;
+    // The last piece of an argument may stand before all entries.
+    std::size_t to_byte = piece_out_ ? at(written_).begin : 0;
     auto to = written_;
     for (auto from = written_; from != tail_;) {
         auto last = from;
@@ -455,6 +465,8 @@ void multiplexer::compact() noexcept {
             continue;
         }
         std::memmove(fill_.data() + to_byte, fill_.data() + begin, end - begin);
+        if (piece_out_ && piece_end_ > begin && piece_end_ <= end)
+            piece_end_ -= begin - to_byte;
         at(from).op->first_entry = to;
         for (; from <= last; ++from, ++to) {
             entry e = at(from);

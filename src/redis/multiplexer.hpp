@@ -100,9 +100,10 @@ public:
     void await_piece(exec_op& o) noexcept { piece_in_ = &o; }
     /// The bytes that come next are somebody's who has not asked for them yet: no more may be read.
     bool waits_for_a_piece() const noexcept { return is_value_in_ && body_left_ != 0 && !piece_in_; }
+    /// An op of a piece fails with maybe_executed where the server may get all of the argument.
     bool cancel_piece(exec_op& o) noexcept;
-    /// All ops of pieces, which fail.
-    void fail_pieces(error_code const& ec, op_queue& done) noexcept;
+    /// All ops of pieces, which fail. `bytes_written` of the last output.
+    void fail_pieces(error_code const& ec, std::size_t bytes_written, op_queue& done) noexcept;
 
     // ---- limits, on a clock of milliseconds that may pass its end
 
@@ -389,6 +390,7 @@ private:
     exec_op* piece_in_ = nullptr;     // waits for bytes, or has the last ones
     exec_op* piece_out_ = nullptr;    // its bytes are in fill_
     exec_op* piece_sending_ = nullptr;
+    std::size_t piece_end_ = 0; // behind the bytes of either, in fill_ or in sending_
 
     generic_response pushes_;
     session_watch* watch_ = nullptr;

@@ -137,8 +137,20 @@ namespace {
 struct sending {
     std::uint64_t left;
     bool is_whole = false;
+    bool may_be_whole = false; // The last bytes were on their way when it ended.
     std::exception_ptr failure{};
 };
+
+awaitable<std::size_t> send_piece(connection_core& c, std::string_view piece, sending& s) {
+    try {
+        auto moving = moved(c, piecewise::next_out, const_cast<char*>(piece.data()), piece.size());
+        auto const n = co_await std::move(moving);
+        co_return n;
+    } catch (system_error const& e) {
+        s.may_be_whole = e.code() == error::maybe_executed;
+        throw;
+    }
+}
 
 /// Ends when it is asked to: the call ends first.
 awaitable<void> feed(connection_core& c, piece_source& from, sending& s) {
@@ -151,8 +163,8 @@ awaitable<void> feed(connection_core& c, piece_source& from, sending& s) {
             if (piece.size() > s.left)
                 throw std::length_error("redis: a source gave more bytes than was said before");
             while (!piece.empty()) {
-                auto moving = moved(c, piecewise::next_out, const_cast<char*>(piece.data()), piece.size());
-                auto const n = co_await std::move(moving);
+                auto sending_some = send_piece(c, piece, s);
+                auto const n = co_await std::move(sending_some);
                 piece.remove_prefix(n);
                 s.left -= n;
             }
@@ -209,7 +221,7 @@ awaitable<void> write_value(lease& own, request r, response_ref to, std::string 
     call_error ec{fairlead::error::operation_aborted, 0};
     if (ended.get<0>().has_value())
         ec = ended.get<0>().value();
-    if (!s.is_whole)
+    if (!s.is_whole && !s.may_be_whole) // Else the call itself says what is known.
         throw_incomplete(s, ec, r, refusal);
     if (ec)
         throw_failed_call(ec, r, refusal);

@@ -5,6 +5,7 @@
 #include <bit>
 #include <iterator>
 #include <string>
+#include <vector>
 
 namespace fairlead::redis::server_impl::connections {
 namespace {
@@ -256,7 +257,7 @@ void command_info(call& c) {
     c.array(c.count() - 2);
     for (std::string_view const name : c.args.subspan(2)) {
         command const* const cmd = find_command(name);
-        if (!cmd) {
+        if (!cmd || !c.server.knows(*cmd)) {
             c.null_array();
             continue;
         }
@@ -278,14 +279,22 @@ void command_info(call& c) {
     }
 }
 
+std::vector<command const*> known_commands(server_state const& server) {
+    std::vector<command const*> known;
+    std::ranges::copy_if(all_commands(), std::back_inserter(known),
+                         [&](auto const* cmd) { return server.knows(*cmd); });
+    return known;
+}
+
 void command_(call& c) {
     // Tools ask for these to complete names and show hints; they are content with nothing.
     static constexpr subcommand subcommands[] = {
-        {"count", 2, [](call& k) { k.size(all_commands().size()); }},
+        {"count", 2, [](call& k) { k.size(known_commands(k.server).size()); }},
         {"list", -2,
          [](call& k) {
-             k.array(all_commands().size());
-             for (command const* const cmd : all_commands())
+             auto const known = known_commands(k.server);
+             k.array(known.size());
+             for (command const* const cmd : known)
                  k.bulk(cmd->name);
          }},
         {"docs", -2, [](call& k) { k.map(0); }},

@@ -50,7 +50,9 @@ void enqueue(server_session& self, command const& cmd, std::span<std::string_vie
 
 // Finds the command, and runs it unless something is in the way.
 void dispatch(server_session& self, std::span<std::string_view const> args) {
-    command const* const cmd = find_command(args[0]);
+    command const* cmd = find_command(args[0]);
+    if (cmd && !self.server.knows(*cmd))
+        cmd = nullptr;
     std::string problem;
     if (!cmd) {
         refuse_unknown(self, args);

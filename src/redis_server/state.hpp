@@ -149,6 +149,7 @@ struct server_state {
     std::vector<watched_key> ready;      // changed, and somebody waits for them
     std::deque<server_session*> resumed; // wait no more; their later requests have not been read yet
 
+    bool knows(command const& cmd) const noexcept { return options.has_hello || cmd.name != "hello"; }
     std::int64_t now() const { return options.clock ? options.clock().count() : 0; }
 
     /// The entry at `key` unless it has expired, which removes it.

@@ -361,6 +361,38 @@ TEST(RedisValues, AnArgumentThatIsNotCompletedIsNotExecuted) {
         {.address = "10.0.0.1"}, true);
 }
 
+/// Its last bytes may be with the server already.
+TEST(RedisValues, AnArgumentThatIsGivenUpAtItsEndIsPerhapsExecuted) {
+    value_server server;
+    server.film = pattern(200);
+    int executed_unseen = 0;
+    play_typed(
+        server.play(),
+        [&](typed_scene& s) -> awaitable<void> {
+            std::vector<std::string> const pieces{server.film.substr(0, 120), server.film.substr(120)};
+            for (auto patience = 10us; patience != 1'000us; patience += 10us) {
+                auto const key = "film" + std::to_string(patience.count()); // An earlier one may arrive late.
+                auto const set = redis::cmd::set(key, redis::in_pieces);
+                steady_timer timer(s.context, patience);
+                auto both = when_any(error_of(redis::write_in_pieces(s.db, set, server.film.size(), pieces)),
+                                     timer.async_wait());
+                auto ended = co_await std::move(both);
+                error_code ec = fairlead::error::operation_aborted;
+                if (ended.get<0>().has_value())
+                    ec = ended.get<0>().value();
+                auto resting = s.rest(20ms); // until the server has what is on the way
+                co_await std::move(resting);
+                if (std::ranges::count(server.heard, "SET " + key) == 0)
+                    continue;
+                EXPECT_TRUE(!ec || ec == redis::error::maybe_executed) << ec.message();
+                executed_unseen += ec == redis::error::maybe_executed;
+            }
+            server.heard.clear();
+        },
+        {.address = "10.0.0.1", .check_order = true}, true);
+    EXPECT_GT(executed_unseen, 0);
+}
+
 /// There is one connection, and the next caller has it at once.
 TEST(RedisValues, AnArgumentThatIsNotCompletedCostsItsConnectionAndNobodyElse) {
     value_server server;

@@ -26,9 +26,10 @@ namespace {
 /// A server whose numbers outlive it: what it has answered is on the disk.
 class lasting_server {
 public:
-    lasting_server()
+    /// Without HELLO its clients speak RESP2.
+    explicit lasting_server(bool has_hello)
         : process_({"--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0", "--dir",
-                    folder_.path}) {}
+                    folder_.path, "--rename-command", "HELLO", has_hello ? "HELLO" : ""}) {}
 
     bool is_installed() const { return process_.is_installed(); }
     std::string address() const { return process_.address(); }
@@ -109,28 +110,6 @@ public:
     redis_proxy proxy;
 };
 
-/// The numbers of the server itself.
-awaitable<std::map<std::string, int>> read_ledger(io_context& context, lasting_server& server, std::string key) {
-    redis::client db(context, {.address = server.address()}, {.pause_min = std::chrono::milliseconds(2)});
-    bool ended = false;
-    db.async_run([&](error_code) { ended = true; });
-    std::map<std::string, int> counts;
-    for (error_code ec = fairlead::error::in_progress; ec;) {
-        redis::request req; // The server may be loading still.
-        req.push("HGETALL", key);
-        auto reading = db.async_exec(req, counts, redirect_error(ec));
-        co_await std::move(reading);
-    }
-    db.cancel();
-    steady_timer pause(context);
-    while (!ended) {
-        pause.expires_after(std::chrono::milliseconds(1));
-        auto resting = pause.async_wait();
-        co_await std::move(resting);
-    }
-    co_return counts;
-}
-
 awaitable<void> play_round(io_context& context, lasting_server& server, real_surroundings& around, token_round& round,
                            bool& is_whole) {
     auto playing = play_tokens(context, round, around);
@@ -139,9 +118,8 @@ awaitable<void> play_round(io_context& context, lasting_server& server, real_sur
         context.stop();
         co_return;
     }
-    auto reading = read_ledger(context, server, round.ledger_key);
-    auto const counts = co_await std::move(reading);
-    round.ledger.compare(counts);
+    auto settling = settle_tokens(context, round, server.address());
+    co_await std::move(settling);
     around.proxy.close();
 }
 
@@ -151,21 +129,26 @@ void print(std::uint64_t rounds, token_tally const& t) {
 }
 
 int stress(std::uint64_t rounds, std::uint64_t seed) {
-    std::optional<lasting_server> server;
+    std::optional<lasting_server> servers[2]; // the second one knows no HELLO
     token_tally all;
     std::uint64_t done = 0, failed = 0;
     auto said = std::chrono::steady_clock::now();
     for (; done != rounds && failed < 5; ++done, ++seed) {
-        if (done % 25 == 0) { // Its file grows.
-            server.emplace();
-            if (!server->is_installed()) {
-                std::printf("neither redis-server nor valkey-server is installed\n");
-                return 77;
-            }
+        if (done % 25 == 0) // Their files grow.
+            for (auto& each : servers)
+                each.reset();
+        bool const is_resp2 = seed % 4 == 1;
+        auto& server = servers[is_resp2];
+        if (!server)
+            server.emplace(!is_resp2);
+        if (!server->is_installed()) {
+            std::printf("neither redis-server nor valkey-server is installed\n");
+            return 77;
         }
         auto const context = std::make_unique<io_context>();
         auto const round = std::make_unique<token_round>(seed);
         round->is_threaded = seed % 3 == 0;
+        round->is_resp2 = is_resp2;
         real_surroundings around(*context, *server, seed);
         bool is_whole = false;
         co_spawn(*context, around.proxy.serve(), detached);

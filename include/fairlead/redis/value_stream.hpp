@@ -195,11 +195,11 @@ template <typed_command Command> awaitable<std::optional<value_reader>> read_in_
 /// limit of the command does.
 /// Throws     system_error of error::value_incomplete   the connection was lost, or the source gave too few bytes:
 ///                                                      nothing was executed
-///            as client::async_exec()                   all bytes were sent
+///            as client::async_exec()                   all bytes were sent, or the last of them were on their way
 ///            what the source has thrown                nothing was executed
 ///            std::invalid_argument                     in_pieces does not stand in the command once
 ///            std::length_error                         the source gave more than `bytes`: nothing was executed
-/// Cancel     as any coroutine. When not all bytes were sent, nothing was executed, and the connection is closed
+/// Cancel     as any coroutine. Before the last bytes are on their way nothing is executed; the connection is closed
 /// Lifetime   client or lease outlive it; `source` is moved
 /// Threads    as the client or the lease
 template <typed_command Command, class Source> awaitable<typename Command::result_type>

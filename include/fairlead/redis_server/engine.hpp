@@ -43,8 +43,9 @@ private:
 struct server_engine_options {
     server_engine_options() = default; // No aggregate, as server_options.
 
-    std::string password;                                  ///< For AUTH; empty: clients need none.
-    std::size_t databases = 16;                            ///< SELECT 0 to databases - 1.
+    std::string password;       ///< For AUTH; empty: clients need none.
+    bool has_hello = true;      ///< false: HELLO is an unknown command, as before Redis 6.0, and clients speak RESP2.
+    std::size_t databases = 16; ///< SELECT 0 to databases - 1.
     std::size_t arguments_max = 1024 * 1024;               ///< Of one command.
     std::size_t bulk_bytes_max = 512 * 1024 * 1024;        ///< Of one argument, and of a string value.
     std::size_t inline_bytes_max = 64 * 1024;              ///< Of a command typed as a line.

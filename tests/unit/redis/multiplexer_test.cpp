@@ -1,6 +1,9 @@
 #include "multiplexer_bench.hpp"
 
 #include <redis/session_watch.hpp>
+#include <redis/value_pieces.hpp>
+
+#include <fairlead/redis/value_stream.hpp>
 
 #include "support/scale.hpp"
 
@@ -141,6 +144,96 @@ TEST(Multiplexer, HandshakeGoesBeforeWhatAlreadyWaits) {
     ASSERT_FALSE(done.empty());
     EXPECT_EQ(done.pop_front(), &early.op);
     EXPECT_EQ(dump(early.resp), "simple_string 'PONG'\n");
+}
+
+// ---- values in pieces
+
+namespace {
+
+/// SET of ten bytes, whose pieces the test gives.
+class piece_bench : public multiplexer_bench {
+public:
+    explicit piece_bench(redis::config const& cfg = {}) : multiplexer_bench(cfg) {
+        redis::request set;
+        set.push("SET", "film", redis::in_pieces);
+        request_ = redis::impl::with_argument_in_pieces(set, redis::in_pieces, 10);
+        call_.begin(nullptr, &request_);
+        EXPECT_TRUE(mux.add_with_value(call_));
+    }
+    ~piece_bench() { end({}); }
+    redis::impl::exec_op& give(std::string_view bytes) {
+        piece_.begin(nullptr, &redis::impl::request_for_piece(redis::impl::piecewise::next_out));
+        piece_.object = const_cast<char*>(bytes.data());
+        piece_.count = bytes.size();
+        EXPECT_TRUE(mux.add_piece(piece_));
+        return piece_;
+    }
+    /// The session ends, and so many bytes of the last output were written.
+    error_code piece_ends(std::size_t bytes_written) {
+        op_queue done;
+        mux.fail_pieces(R::value_incomplete, bytes_written, done);
+        complete(done);
+        return piece_.error();
+    }
+
+private:
+    redis::request request_;
+    redis::impl::exec_op call_, piece_;
+};
+
+constexpr std::string_view beginning_of_set = "*3\r\n$3\r\nSET\r\n$4\r\nfilm\r\n$10\r\n";
+
+} // namespace
+
+TEST(MultiplexerPieces, TheLastOneMayBeWhereTheServerIsWhenItsConnectionEnds) {
+    redis::config cfg;
+    for (bool const is_question_behind : {false, true}) {
+        cfg.check_order = is_question_behind;
+        auto const end = beginning_of_set.size() + 12;
+        for (auto const written : {end - 1, end, end + 1}) {
+            piece_bench bench(cfg);
+            bench.give("0123456789");
+            auto const output = bench.mux.next_output();
+            EXPECT_EQ(output.substr(0, end), std::string(beginning_of_set) + "0123456789\r\n");
+            EXPECT_EQ(output.size() > end, is_question_behind);
+            EXPECT_EQ(bench.piece_ends(written), written < end ? R::value_incomplete : R::maybe_executed);
+        }
+    }
+}
+
+TEST(MultiplexerPieces, NoneBeforeTheLastOneCanHaveCompletedAnArgument) {
+    piece_bench bench;
+    bench.give("01234");
+    auto const output = bench.mux.next_output();
+    EXPECT_EQ(output, std::string(beginning_of_set) + "01234");
+    EXPECT_EQ(bench.piece_ends(output.size()), R::value_incomplete);
+    piece_bench unsent;
+    unsent.give("0123456789");
+    EXPECT_EQ(unsent.piece_ends(static_cast<std::size_t>(-1)), R::value_incomplete) << "it was no part of an output";
+}
+
+TEST(MultiplexerPieces, TheLastOneIsPerhapsSentWhenItIsCancelled) {
+    for (bool const is_last : {false, true}) {
+        piece_bench bench;
+        auto& piece = bench.give(is_last ? "0123456789" : "01234");
+        bench.mux.next_output();
+        EXPECT_TRUE(bench.mux.cancel_piece(piece));
+        EXPECT_EQ(piece.error(), is_last ? error_code(R::maybe_executed) : error_code(error::operation_aborted));
+    }
+}
+
+TEST(MultiplexerPieces, TheLastOneStaysWhenWhatCameBehindItIsGivenUp) {
+    piece_bench bench;
+    auto const first = bench.mux.next_output();
+    EXPECT_EQ(first, beginning_of_set);
+    auto& piece = bench.give("0123456789");
+    call given_up("GET", "a"), other("GET", "b");
+    EXPECT_TRUE(bench.add(given_up));
+    EXPECT_TRUE(bench.add(other));
+    EXPECT_TRUE(bench.cancel(given_up));
+    bench.mux.output_done();
+    EXPECT_EQ(bench.flush(), "0123456789\r\n" + wire_of("GET", "b"));
+    EXPECT_EQ(bench.mux.take_written_piece(), &piece);
 }
 
 // ---- config::check_order

@@ -178,6 +178,21 @@ TEST_F(Server, HelloChoosesTheVersion) {
     EXPECT_EQ(run("CLIENT GETNAME"), "$-1\r\n");
 }
 
+TEST(ServerWithoutHello, IsAsServersBeforeIt) {
+    server_engine_options options;
+    options.has_hello = false;
+    server_engine engine(options);
+    typist run(engine);
+    EXPECT_EQ(run("HELLO 3"), "-ERR unknown command 'HELLO', with args beginning with: '3' \r\n");
+    EXPECT_EQ(run("GET none"), "$-1\r\n") << "RESP2";
+    EXPECT_EQ(run("COMMAND INFO hello"), "*1\r\n*-1\r\n");
+    EXPECT_EQ(run("COMMAND LIST").find("hello"), std::string::npos);
+    server_engine usual;
+    typist other(usual);
+    auto const number = [](std::string const& reply) { return std::stoi(reply.substr(1)); };
+    EXPECT_EQ(number(run("COMMAND COUNT")) + 1, number(other("COMMAND COUNT")));
+}
+
 TEST(ServerPassword, IsWantedBeforeAnythingElse) {
     server_engine_options options;
     options.password = "secret";
