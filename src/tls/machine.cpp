@@ -84,15 +84,19 @@ std::size_t machine::write_now(void const* from, std::size_t n) noexcept {
 bool machine::takes_bytes(stream_op& o) noexcept {
     if (o.size == 0 || o.kind == io::kind::receive)
         return true;
-    if (o.size > lent_memory::capacity - engine_.input.size()) {
+    if (io::total_of(o) > engine_.input.space_left()) {
         end(o, fairlead::error::no_buffer_space);
         return false;
     }
-    if (!engine_.input.put(o.data, o.size)) {
-        end(o, fairlead::error::no_memory);
-        return false;
+    while (!io::moves_nothing(o)) {
+        auto const next = next_of(o);
+        if (!engine_.input.put(next.base, next.size)) { // Only the first: then there is a place for all of them.
+            end(o, fairlead::error::no_memory);
+            return false;
+        }
+        o.result.n += next.size;
+        io::advance(o, next.size);
     }
-    o.result.n = std::exchange(o.size, 0);
     return true;
 }
 /// One that receives is for early data, and goes only so far.

@@ -165,17 +165,17 @@ public:
                                                                         impl::tls_handshake(core_, t));
     }
     /// As async_handshake(t), with bytes of the peer that have been read before, as by a server that told TLS from
-    /// other protocols. They are taken even if the handshake fails.
-    /// Completes  (error_code ec, std::size_t n); n bytes were taken
+    /// other protocols. They are in one buffer or in several. All are taken, even if the handshake fails. Those that
+    /// the handshake does not need are the first that a read gets.
+    /// Completes  (error_code ec, std::size_t n); n bytes were taken: all, or none
     /// Errors     also error::no_buffer_space   more bytes than 66 KiB; nothing was taken
     /// Cancel     terminal, partial
     /// Immediate  no
     /// Lifetime   *this and the memory behind `come` outlive the completion
     /// Threads    one operation at a time
     /// Allocates  its time limit; all else as a read
-    template <const_buffer_sequence Buffer, class Token = default_completion_token_t<executor_type>>
-        requires fairlead::impl::base::is_single_buffer<Buffer>
-    decltype(auto) async_handshake(handshake_type t, Buffer const& come, Token&& token = {}) noexcept(
+    template <const_buffer_sequence Buffers, class Token = default_completion_token_t<executor_type>>
+    decltype(auto) async_handshake(handshake_type t, Buffers const& come, Token&& token = {}) noexcept(
         fairlead::impl::operation::nothrow_token<std::decay_t<Token>, decltype(buffered(t, come))>) {
         return fairlead::impl::operation::initiate_on<void(error_code, std::size_t)>(*this, std::forward<Token>(token),
                                                                                      buffered(t, come));
@@ -288,15 +288,12 @@ public:
     void handshake(handshake_type t) {
         fairlead::impl::base::throw_error(done(impl::tls_handshake(core_, t)), "handshake");
     }
-    template <const_buffer_sequence Buffer>
-        requires fairlead::impl::base::is_single_buffer<Buffer>
-    error_code handshake(handshake_type t, Buffer const& come, error_code& ec) {
+    template <const_buffer_sequence Buffers>
+    error_code handshake(handshake_type t, Buffers const& come, error_code& ec) {
         moved(buffered(t, come), ec);
         return ec;
     }
-    template <const_buffer_sequence Buffer>
-        requires fairlead::impl::base::is_single_buffer<Buffer>
-    void handshake(handshake_type t, Buffer const& come) {
+    template <const_buffer_sequence Buffers> void handshake(handshake_type t, Buffers const& come) {
         error_code ec;
         fairlead::impl::base::throw_error(handshake(t, come, ec), "handshake");
     }
@@ -362,8 +359,11 @@ private:
         else
             return l;
     }
-    template <class Buffer> impl::tls_buffered_handshake buffered(handshake_type t, Buffer const& come) const noexcept {
-        return {core_, t, fairlead::impl::base::single_buffer<const_buffer>(come)};
+    template <class Buffers> auto buffered(handshake_type t, Buffers const& come) const noexcept {
+        if constexpr (fairlead::impl::base::is_single_buffer<Buffers>)
+            return impl::tls_buffered_handshake(core_, t, fairlead::impl::base::single_buffer<const_buffer>(come));
+        else
+            return impl::tls_sequence_handshake(core_, t, come);
     }
     template <class Buffer> impl::tls_early_read early(Buffer const& into) const noexcept {
         return {core_, fairlead::impl::base::single_buffer<mutable_buffer>(into)};
