@@ -187,6 +187,8 @@ BIO* engine::find_bio() noexcept {
 }
 
 error_code engine::set_host_name(std::string const& name) noexcept try {
+    if (is_settled())
+        return fairlead::error::already_started;
     auto const wanted = peer_name_of(name);
     if (wanted.text.empty())
         return fairlead::error::invalid_argument;
@@ -279,6 +281,7 @@ bool engine::is_read_first() const noexcept {
     return (is_inside_a_record ? record_type_ : static_cast<unsigned char>(*input.data())) == SSL3_RT_APPLICATION_DATA;
 }
 
+bool engine::is_settled() const noexcept { return has_role_ || failure_ || !SSL_in_before(ssl_); }
 bool engine::is_untouched() const noexcept { return !is_of_program_ && !failure_ && SSL_in_before(ssl_); }
 
 progress engine::handshake(bool is_client, unsigned port) noexcept {
@@ -314,7 +317,7 @@ progress engine::agree(bool is_client, unsigned port) noexcept {
 }
 
 error_code engine::set_early_data(void const* from, std::size_t size) noexcept {
-    if (has_role_)
+    if (is_settled())
         return fairlead::error::already_started;
     if (auto const ec = keep_early_data(ssl_, from, size))
         return ec;

@@ -56,6 +56,9 @@ public:
     /// Of a server: reads what its client sends ahead of the handshake. Closed: there is no more.
     progress read_early(void* into, std::size_t size, std::size_t& n) noexcept;
     bool has_begun() const noexcept { return has_role_; }
+    /// Later choices of the program would change nothing: a handshake has begun, maybe by the program in its SSL, or
+    /// was refused.
+    bool is_settled() const noexcept;
     /// Neither a handshake has begun nor has the program begun one in its SSL: OpenSSL would fail for good.
     bool awaits_handshake() const noexcept { return !has_role_ && is_untouched(); }
     progress read(void* into, std::size_t size, std::size_t& n) noexcept;

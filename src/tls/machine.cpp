@@ -747,7 +747,11 @@ void stream_core::is_at(void* below) noexcept {
         own().below().is_at(below);
 }
 error_code stream_core::set_host_name(std::string const& name) noexcept { return own().tls().set_host_name(name); }
+// OpenSSL would take a mode, a depth or a callback after the handshake, for renegotiations and certificates that a
+// server asks for later. Both are off.
 error_code stream_core::set_verify_mode(verify_mode v) noexcept {
+    if (own().tls().is_settled())
+        return fairlead::error::already_started;
     auto* const s = native_handle();
     if (auto const ec = note_verify_mode(s))
         return ec;
@@ -755,12 +759,16 @@ error_code stream_core::set_verify_mode(verify_mode v) noexcept {
     return {};
 }
 error_code stream_core::set_verify_depth(int depth) noexcept {
+    if (own().tls().is_settled())
+        return fairlead::error::already_started;
     if (auto const ec = note_verify_depth(native_handle()))
         return ec;
     SSL_set_verify_depth(native_handle(), depth);
     return {};
 }
 error_code stream_core::verify_with(verify_function f) noexcept {
+    if (own().tls().is_settled())
+        return fairlead::error::already_started;
     return keep_verify_function(native_handle(), std::move(f));
 }
 } // namespace fairlead::ssl::impl

@@ -95,8 +95,9 @@ public:
 
     /// Whom a client wants to talk to: a host name, or a textual address, also in brackets and with a zone. It is sent
     /// to the server (SNI), unless it is an address, and the server's certificate has to be made out to it. A dot at
-    /// the end of a name counts for nothing. Before the handshake.
+    /// the end of a name counts for nothing.
     /// Errors     error::invalid_argument   it is neither: empty, too long, with a wildcard, a port or a first dot
+    ///            error::already_started    a handshake has begun, or has ended: nothing is changed
     /// Source     RFC 6066 section 3; RFC 9525
     void set_host_name(std::string const& name) {
         fairlead::impl::base::throw_error(core_.set_host_name(name), "set_host_name");
@@ -105,15 +106,19 @@ public:
 
     /// For this stream only, as context::set_verify_mode(). A stream with a mode, a depth or a callback of its own
     /// neither keeps sessions nor resumes any.
+    /// Errors     error::already_started    a handshake has begun, or has ended: nothing is changed
     void set_verify_mode(verify_mode v) {
         fairlead::impl::base::throw_error(core_.set_verify_mode(v), "set_verify_mode");
     }
     error_code set_verify_mode(verify_mode v, error_code& ec) { return ec = core_.set_verify_mode(v); }
+    /// For this stream only, as context::set_verify_depth().
+    /// Errors     error::already_started    as set_verify_mode()
     void set_verify_depth(int depth) {
         fairlead::impl::base::throw_error(core_.set_verify_depth(depth), "set_verify_depth");
     }
     error_code set_verify_depth(int depth, error_code& ec) { return ec = core_.set_verify_depth(depth); }
     /// For this stream only, as context::set_verify_callback().
+    /// Errors     error::already_started    as set_verify_mode()
     template <class F> void set_verify_callback(F f) {
         fairlead::impl::base::throw_error(core_.verify_with(impl::verify_function(std::move(f))),
                                           "set_verify_callback");
