@@ -385,6 +385,27 @@ progress engine::read(void* into, std::size_t size, std::size_t& n) noexcept {
     return p == progress::closed ? ended() : p;
 }
 
+/// OpenSSL's codes for alerts of the peer are those of RFC 8446 section 6 and 1000 more.
+static bool is_alert(error_code const& ec) noexcept {
+    auto const code = static_cast<unsigned long>(static_cast<unsigned>(ec.value()));
+    return ec.category() == fairlead::error::get_ssl_category() && ERR_GET_LIB(code) == ERR_LIB_SSL &&
+           ERR_GET_REASON(code) >= SSL_AD_REASON_OFFSET;
+}
+bool engine::finds_alert() noexcept {
+    if (failure_ || input.empty() || !SSL_is_init_finished(ssl_))
+        return false;
+    io::use const in_use(*this);
+    if (!in_use.is_possible())
+        return false;
+    forget_errors();
+    auto const before = input.size();
+    char first;
+    std::size_t n = 0;
+    auto const p = progress_of(SSL_peek_ex(ssl_, &first, 1, &n));
+    count_towards_handshake(before - input.size());
+    return p == progress::failed && is_alert(failure_);
+}
+
 /// The peer has ended. With TLS 1.2 that ends both directions, and is answered at once (RFC 5246 section 7.2.1). If the
 /// answer finds no space the next step repeats it.
 progress engine::ended() noexcept {

@@ -66,6 +66,9 @@ public:
     progress write(void const* from, std::size_t size, std::size_t& n, outlet* to = nullptr) noexcept;
     /// The most that one record holds.
     static constexpr std::size_t content_most = 16'384;
+    /// Looks at what has come for an alert of the peer's that ends the connection. It is the failure then. All else
+    /// stays for the next read.
+    bool finds_alert() noexcept;
     /// Says that no more will be written.
     progress shutdown_send() noexcept;
     /// As shutdown_send(); done when the peer has said so, too.

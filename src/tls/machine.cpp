@@ -148,6 +148,37 @@ progress machine::write_step(stream_op& o) noexcept {
     return o.result.n != 0 && o.kind == io::kind::send ? progress::done : p;
 }
 
+/// The stream below takes no more. A peer that refuses this end says why in an alert before it goes. Nobody may have
+/// read that yet.
+void machine::end_unwritten(stream_op& o) noexcept {
+    auto const ec = writing_.failure();
+    bool const has_gone = ec == fairlead::error::connection_reset || ec == fairlead::error::broken_pipe;
+    end(o, has_gone && finds_alert() ? engine_.failure() : ec);
+}
+bool machine::finds_alert() noexcept {
+    if (reading_.is_under_way || wants_input()) // That read reports it.
+        return false;
+    take_landed();
+    if (engine_.input.empty())
+        look_for_more();
+    bool const is_found = engine_.finds_alert();
+    give_back_input();
+    return is_found;
+}
+/// One read, which waits for nothing. In any thread: an attempt by the loop is for its owner, and may be put off.
+void machine::look_for_more() noexcept {
+    auto* const s = below_.socket();
+    if (reading_.has_failed() || engine_.input_ended || has_left_ || !tries_below() || !engine_.input.borrow())
+        return;
+    begin_read(engine_.input.space(), lent_memory::capacity);
+    if (s)
+        engine().descriptors().perform(read_, false);
+    else if (!below_.stream().try_now(read_))
+        return;
+    if (!read_.result.error || read_.error() != fairlead::error::would_block)
+        has_read();
+}
+
 /// One step of the engine. An op that has only to be written is done when nothing is left to be written.
 bool machine::step(stream_op& o) noexcept {
     bool& waits_for_input = waits_for_input_[place_of(o.verb)];
@@ -158,7 +189,7 @@ bool machine::step(stream_op& o) noexcept {
         if (!writing_.has_failed())
             return false;
         if (!o.result.error) // Else the first error tells more.
-            end(o, writing_.failure());
+            end_unwritten(o);
         return true;
     };
     if (o.is_sent)
@@ -202,7 +233,7 @@ bool machine::step(stream_op& o) noexcept {
     case progress::wants_output:
         if (!writing_.has_failed())
             return false;
-        end(o, writing_.failure());
+        end_unwritten(o);
         return true;
     case progress::wants_input:
         if (!reading_.is_under_way && !landing_.bytes.empty()) { // Else another thread may be filling it.

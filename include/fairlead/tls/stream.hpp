@@ -275,7 +275,8 @@ public:
     /// Errors     error::operation_aborted      cancelled. n bytes are encrypted, and the next write sends the rest
     ///                                          of them first
     ///            error::broken_pipe            this side has ended, or the peer has with TLS 1.2, which ends both
-    ///            the SSL category, and those of the stream below
+    ///            the SSL category              also if the peer has gone, and its alert has come that says why
+    ///            and those of the stream below, else
     /// Cancel     terminal, partial
     /// Immediate  no
     /// Lifetime   *this and the memory behind `from` outlive the completion
