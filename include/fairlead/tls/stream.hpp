@@ -239,7 +239,8 @@ public:
     /// says so, too. With TLS 1.2 it does so at once, as RFC 5246 demands, and drops what it has not written yet. So a
     /// request whose answer is to be read to its end does not end this way unless protocol_version() is newer.
     /// Completes  (error_code ec)
-    /// Errors     error::operation_aborted      cancelled; close_notify goes with the next call of this, writes fail
+    /// Errors     error::operation_aborted      cancelled; writes fail, and close_notify goes with the next call of
+    ///                                          this or of async_shutdown()
     ///            the SSL category, and those of the stream below
     /// Cancel     terminal, partial
     /// Immediate  no
