@@ -187,6 +187,8 @@ BIO* engine::find_bio() noexcept {
 }
 
 error_code engine::set_host_name(std::string const& name) noexcept try {
+    if (is_settled())
+        return fairlead::error::already_started;
     auto const wanted = peer_name_of(name);
     if (wanted.text.empty())
         return fairlead::error::invalid_argument;
@@ -279,6 +281,7 @@ bool engine::is_read_first() const noexcept {
     return (is_inside_a_record ? record_type_ : static_cast<unsigned char>(*input.data())) == SSL3_RT_APPLICATION_DATA;
 }
 
+bool engine::is_settled() const noexcept { return has_role_ || failure_ || !SSL_in_before(ssl_); }
 bool engine::is_untouched() const noexcept { return !is_of_program_ && !failure_ && SSL_in_before(ssl_); }
 
 progress engine::handshake(bool is_client, unsigned port) noexcept {
@@ -314,7 +317,7 @@ progress engine::agree(bool is_client, unsigned port) noexcept {
 }
 
 error_code engine::set_early_data(void const* from, std::size_t size) noexcept {
-    if (has_role_)
+    if (is_settled())
         return fairlead::error::already_started;
     if (auto const ec = keep_early_data(ssl_, from, size))
         return ec;
@@ -380,6 +383,27 @@ progress engine::read(void* into, std::size_t size, std::size_t& n) noexcept {
     if (p == progress::wants_input && handshake_size_ > handshake_size_max_)
         return fail(error::handshake_too_large);
     return p == progress::closed ? ended() : p;
+}
+
+/// OpenSSL's codes for alerts of the peer are those of RFC 8446 section 6 and 1000 more.
+static bool is_alert(error_code const& ec) noexcept {
+    auto const code = static_cast<unsigned long>(static_cast<unsigned>(ec.value()));
+    return ec.category() == fairlead::error::get_ssl_category() && ERR_GET_LIB(code) == ERR_LIB_SSL &&
+           ERR_GET_REASON(code) >= SSL_AD_REASON_OFFSET;
+}
+bool engine::finds_alert() noexcept {
+    if (failure_ || input.empty() || !SSL_is_init_finished(ssl_))
+        return false;
+    io::use const in_use(*this);
+    if (!in_use.is_possible())
+        return false;
+    forget_errors();
+    auto const before = input.size();
+    char first;
+    std::size_t n = 0;
+    auto const p = progress_of(SSL_peek_ex(ssl_, &first, 1, &n));
+    count_towards_handshake(before - input.size());
+    return p == progress::failed && is_alert(failure_);
 }
 
 /// The peer has ended. With TLS 1.2 that ends both directions, and is answered at once (RFC 5246 section 7.2.1). If the

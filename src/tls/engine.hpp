@@ -56,6 +56,9 @@ public:
     /// Of a server: reads what its client sends ahead of the handshake. Closed: there is no more.
     progress read_early(void* into, std::size_t size, std::size_t& n) noexcept;
     bool has_begun() const noexcept { return has_role_; }
+    /// Later choices of the program would change nothing: a handshake has begun, maybe by the program in its SSL, or
+    /// was refused.
+    bool is_settled() const noexcept;
     /// Neither a handshake has begun nor has the program begun one in its SSL: OpenSSL would fail for good.
     bool awaits_handshake() const noexcept { return !has_role_ && is_untouched(); }
     progress read(void* into, std::size_t size, std::size_t& n) noexcept;
@@ -63,6 +66,9 @@ public:
     progress write(void const* from, std::size_t size, std::size_t& n, outlet* to = nullptr) noexcept;
     /// The most that one record holds.
     static constexpr std::size_t content_most = 16'384;
+    /// Looks at what has come for an alert of the peer's that ends the connection. It is the failure then. All else
+    /// stays for the next read.
+    bool finds_alert() noexcept;
     /// Says that no more will be written.
     progress shutdown_send() noexcept;
     /// As shutdown_send(); done when the peer has said so, too.

@@ -84,15 +84,19 @@ std::size_t machine::write_now(void const* from, std::size_t n) noexcept {
 bool machine::takes_bytes(stream_op& o) noexcept {
     if (o.size == 0 || o.kind == io::kind::receive)
         return true;
-    if (o.size > lent_memory::capacity - engine_.input.size()) {
+    if (io::total_of(o) > engine_.input.space_left()) {
         end(o, fairlead::error::no_buffer_space);
         return false;
     }
-    if (!engine_.input.put(o.data, o.size)) {
-        end(o, fairlead::error::no_memory);
-        return false;
+    while (!io::moves_nothing(o)) {
+        auto const next = next_of(o);
+        if (!engine_.input.put(next.base, next.size)) { // Only the first: then there is a place for all of them.
+            end(o, fairlead::error::no_memory);
+            return false;
+        }
+        o.result.n += next.size;
+        io::advance(o, next.size);
     }
-    o.result.n = std::exchange(o.size, 0);
     return true;
 }
 /// One that receives is for early data, and goes only so far.
@@ -144,6 +148,37 @@ progress machine::write_step(stream_op& o) noexcept {
     return o.result.n != 0 && o.kind == io::kind::send ? progress::done : p;
 }
 
+/// The stream below takes no more. A peer that refuses this end says why in an alert before it goes. Nobody may have
+/// read that yet.
+void machine::end_unwritten(stream_op& o) noexcept {
+    auto const ec = writing_.failure();
+    bool const has_gone = ec == fairlead::error::connection_reset || ec == fairlead::error::broken_pipe;
+    end(o, has_gone && finds_alert() ? engine_.failure() : ec);
+}
+bool machine::finds_alert() noexcept {
+    if (reading_.is_under_way || wants_input()) // That read reports it.
+        return false;
+    take_landed();
+    if (engine_.input.empty())
+        look_for_more();
+    bool const is_found = engine_.finds_alert();
+    give_back_input();
+    return is_found;
+}
+/// One read, which waits for nothing. In any thread: an attempt by the loop is for its owner, and may be put off.
+void machine::look_for_more() noexcept {
+    auto* const s = below_.socket();
+    if (reading_.has_failed() || engine_.input_ended || has_left_ || !tries_below() || !engine_.input.borrow())
+        return;
+    begin_read(engine_.input.space(), lent_memory::capacity);
+    if (s)
+        engine().descriptors().perform(read_, false);
+    else if (!below_.stream().try_now(read_))
+        return;
+    if (!read_.result.error || read_.error() != fairlead::error::would_block)
+        has_read();
+}
+
 /// One step of the engine. An op that has only to be written is done when nothing is left to be written.
 bool machine::step(stream_op& o) noexcept {
     bool& waits_for_input = waits_for_input_[place_of(o.verb)];
@@ -154,7 +189,7 @@ bool machine::step(stream_op& o) noexcept {
         if (!writing_.has_failed())
             return false;
         if (!o.result.error) // Else the first error tells more.
-            end(o, writing_.failure());
+            end_unwritten(o);
         return true;
     };
     if (o.is_sent)
@@ -198,7 +233,7 @@ bool machine::step(stream_op& o) noexcept {
     case progress::wants_output:
         if (!writing_.has_failed())
             return false;
-        end(o, writing_.failure());
+        end_unwritten(o);
         return true;
     case progress::wants_input:
         if (!reading_.is_under_way && !landing_.bytes.empty()) { // Else another thread may be filling it.
@@ -743,7 +778,11 @@ void stream_core::is_at(void* below) noexcept {
         own().below().is_at(below);
 }
 error_code stream_core::set_host_name(std::string const& name) noexcept { return own().tls().set_host_name(name); }
+// OpenSSL would take a mode, a depth or a callback after the handshake, for renegotiations and certificates that a
+// server asks for later. Both are off.
 error_code stream_core::set_verify_mode(verify_mode v) noexcept {
+    if (own().tls().is_settled())
+        return fairlead::error::already_started;
     auto* const s = native_handle();
     if (auto const ec = note_verify_mode(s))
         return ec;
@@ -751,12 +790,16 @@ error_code stream_core::set_verify_mode(verify_mode v) noexcept {
     return {};
 }
 error_code stream_core::set_verify_depth(int depth) noexcept {
+    if (own().tls().is_settled())
+        return fairlead::error::already_started;
     if (auto const ec = note_verify_depth(native_handle()))
         return ec;
     SSL_set_verify_depth(native_handle(), depth);
     return {};
 }
 error_code stream_core::verify_with(verify_function f) noexcept {
+    if (own().tls().is_settled())
+        return fairlead::error::already_started;
     return keep_verify_function(native_handle(), std::move(f));
 }
 } // namespace fairlead::ssl::impl

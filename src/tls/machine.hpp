@@ -86,6 +86,9 @@ private:
     progress read_step(stream_op& o) noexcept;
     progress write_step(stream_op& o) noexcept;
     void end(stream_op& o, error_code const& ec) noexcept;
+    void end_unwritten(stream_op& o) noexcept;
+    bool finds_alert() noexcept;
+    void look_for_more() noexcept;
     /// Tries all that wait, reads and writes below. Those that are done are moved to `done`.
     void go_on(op_queue& done) noexcept;
     void step_all(op_queue& done) noexcept;

@@ -138,9 +138,10 @@ bool demands_ocsp(X509* own) noexcept {
             return true;
     return false;
 }
-/// Of a client that verifies as the library does. A function of the program's decides by itself.
+/// Of a client that verifies. A function of the program's is asked before the response has come, and most of them
+/// compare a name only. So what it accepts says nothing about the response.
 bool heeds_demands(SSL const* s, settings const& of) noexcept {
-    return of.is_ours && SSL_get_verify_mode(s) != SSL_VERIFY_NONE && !has_verify_function(s);
+    return of.is_ours && SSL_get_verify_mode(s) != SSL_VERIFY_NONE && !of.accepts_missing_ocsp;
 }
 
 } // namespace
@@ -212,6 +213,15 @@ error_code context::request_ocsp_response(error_code& ec) {
     if (SSL_CTX_get_ssl_method(handle_) == TLS_server_method())
         return ec = fairlead::error::operation_not_supported;
     SSL_CTX_set_tlsext_status_type(handle_, TLSEXT_STATUSTYPE_ocsp);
+    return ec = {};
+}
+error_code context::accept_missing_ocsp_responses(error_code& ec) {
+    if (SSL_CTX_get_ssl_method(handle_) == TLS_server_method())
+        return ec = fairlead::error::operation_not_supported;
+    auto* const kept = impl::make_settings(handle_);
+    if (!kept)
+        return ec = fairlead::error::no_memory;
+    kept->accepts_missing_ocsp = true;
     return ec = {};
 }
 error_code context::require_ocsp_response(error_code& ec) {

@@ -109,7 +109,6 @@ error_code stand_alone(SSL* s) noexcept {
     if (!own)
         return fairlead::error::no_memory;
     own->is_alone = true;
-    own->resumes_as.clear();
     session_scope id; // Clients have none.
     return SSL_is_server(s) ? renew(id, s, &SSL_set_session_id_context) : error_code();
 }

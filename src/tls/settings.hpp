@@ -26,6 +26,7 @@ struct settings {
     io::appended_file secrets;
     ocsp_response_function staples;
     bool requires_ocsp = false;
+    bool accepts_missing_ocsp = false;     ///< although the certificate promises a response
     error_code ocsp_failure;               ///< of a stream: why its handshake was refused
     std::int64_t handshake_timeout_ns = 0; ///< 0: none
     std::int64_t shutdown_timeout_ns = 0;  ///< 0: none

@@ -78,7 +78,8 @@ public:
 
 /// A stream of bytes of any type, which it owns: one program serves TCP, UNIX sockets, TLS and streams of its own.
 ///
-/// An operation costs one indirect call more than the stream's own; with sockets of the library, none.
+/// An operation is one indirect call; one more if it was tried in vain and waits. With sockets of the library it is
+/// none.
 /// Threads    as the stream that it has: one read and one write at a time
 /// Lifetime   *this outlives its operations. Destroyed, it destroys the stream, which ends them
 /// Allocates  a block for the stream, where it is made

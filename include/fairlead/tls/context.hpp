@@ -73,6 +73,14 @@ public:
     /// keys and weak ciphers are then taken from any peer.
     FAIRLEAD_EXPORT error_code accept_obsolete_protocols(error_code& ec);
     void accept_obsolete_protocols() { may_throw(&context::accept_obsolete_protocols, "accept_obsolete_protocols"); }
+    /// A certificate that promises an OCSP response ("must staple") is believed without one: whoever has stolen its key
+    /// can go on after it was revoked. For a verify callback that accepts what leads to no authority, since nobody can
+    /// verify its response. A response that is required stays so.
+    /// Errors     error::operation_not_supported   the context is for servers only
+    FAIRLEAD_EXPORT error_code accept_missing_ocsp_responses(error_code& ec);
+    void accept_missing_ocsp_responses() {
+        may_throw(&context::accept_missing_ocsp_responses, "accept_missing_ocsp_responses");
+    }
     /// With TLS 1.2 a client may begin a handshake anew at any time: each costs the server much more than the client.
     FAIRLEAD_EXPORT error_code accept_renegotiation(error_code& ec);
     void accept_renegotiation() { may_throw(&context::accept_renegotiation, "accept_renegotiation"); }
@@ -103,7 +111,8 @@ public:
     FAIRLEAD_EXPORT error_code set_verify_depth(int depth, error_code& ec);
     void set_verify_depth(int depth) { may_throw(&context::set_verify_depth, depth, "set_verify_depth"); }
     /// Called for each certificate of a chain as `bool(bool is_verified, verify_context&)`. Its answer counts, in place
-    /// of what was found. With a callback a client needs no host name: the callback decides whom it talks to.
+    /// of what was found. With a callback a client needs no host name: the callback decides whom it talks to. It does
+    /// not decide about OCSP responses, which come later: see request_ocsp_response().
     template <class F> error_code set_verify_callback(F f, error_code& ec) {
         return verify_with(impl::verify_function(std::move(f)), ec);
     }
@@ -130,7 +139,7 @@ public:
 
     /// Clients ask servers for the OCSP response of their certificate. It is stream::ocsp_response(), and nobody looks
     /// at it unless it is required. Clients that verify ask without being told to. They refuse a certificate that
-    /// promises a response ("must staple", RFC 7633) without a good one. A verify callback decides by itself.
+    /// promises a response ("must staple", RFC 7633) without a good one, also if a verify callback has accepted it.
     /// Errors     error::operation_not_supported   the context is for servers only
     /// Source     RFC 6066 section 8
     FAIRLEAD_EXPORT error_code request_ocsp_response(error_code& ec);

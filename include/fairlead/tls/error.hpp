@@ -58,8 +58,8 @@ namespace ssl {
 
 /// A property that errors of several sources share: `if (ec == ssl::condition::certificate_refused)`.
 enum class condition {
-    /// One side does not accept the certificate of the other, or misses it. With TLS 1.3 a client whose certificate is
-    /// refused hears so in its first read.
+    /// One side does not accept the certificate of the other, or misses it. With TLS 1.3 a client hears so after its
+    /// handshake: in its first read, or in a write to the server that has gone.
     certificate_refused = 1,
 };
 

@@ -135,6 +135,33 @@ struct tls_buffered_handshake : stream_primitive<tls_buffered_handshake, void(er
     using stream_primitive::describe;
     static std::string describe() { return "handshake of TLS"; }
 };
+/// With several buffers.
+struct tls_sequence_handshake : stream_primitive<tls_sequence_handshake, void(error_code, std::size_t)>,
+                                fairlead::impl::net::with_slices<tls_sequence_handshake> {
+    fairlead::impl::net::slice_list slices;
+    bool is_client;
+
+    template <class Buffers>
+    tls_sequence_handshake(stream_core const& c, stream_base::handshake_type t, Buffers const& come) noexcept
+        : stream_primitive(c.bytes()),
+          slices(come),
+          is_client(t == stream_base::client) {}
+    void prepare(stream_op& o) const noexcept { set(o, slices.data()); }
+    std::size_t extra_bytes() const noexcept { return slices.bytes(); }
+    void prepare(stream_op& o, void* extra) const noexcept {
+        slices.copy_to(extra);
+        set(o, extra);
+    }
+    using stream_primitive::describe;
+    static std::string describe() { return "handshake of TLS"; }
+
+private:
+    void set(stream_op& o, void* all) const noexcept {
+        o.begin(*of, stream_verb::handshake, io::kind::send_all, nullptr, 0);
+        o.is_client = is_client;
+        slices.set(o, all);
+    }
+};
 
 /// A read of what a client sends ahead of its handshake. It is part of the server's handshake.
 struct tls_early_read : stream_primitive<tls_early_read, void(error_code, std::size_t)> {

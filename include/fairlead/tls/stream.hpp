@@ -95,8 +95,9 @@ public:
 
     /// Whom a client wants to talk to: a host name, or a textual address, also in brackets and with a zone. It is sent
     /// to the server (SNI), unless it is an address, and the server's certificate has to be made out to it. A dot at
-    /// the end of a name counts for nothing. Before the handshake.
+    /// the end of a name counts for nothing.
     /// Errors     error::invalid_argument   it is neither: empty, too long, with a wildcard, a port or a first dot
+    ///            error::already_started    a handshake has begun, or has ended: nothing is changed
     /// Source     RFC 6066 section 3; RFC 9525
     void set_host_name(std::string const& name) {
         fairlead::impl::base::throw_error(core_.set_host_name(name), "set_host_name");
@@ -105,15 +106,19 @@ public:
 
     /// For this stream only, as context::set_verify_mode(). A stream with a mode, a depth or a callback of its own
     /// neither keeps sessions nor resumes any.
+    /// Errors     error::already_started    a handshake has begun, or has ended: nothing is changed
     void set_verify_mode(verify_mode v) {
         fairlead::impl::base::throw_error(core_.set_verify_mode(v), "set_verify_mode");
     }
     error_code set_verify_mode(verify_mode v, error_code& ec) { return ec = core_.set_verify_mode(v); }
+    /// For this stream only, as context::set_verify_depth().
+    /// Errors     error::already_started    as set_verify_mode()
     void set_verify_depth(int depth) {
         fairlead::impl::base::throw_error(core_.set_verify_depth(depth), "set_verify_depth");
     }
     error_code set_verify_depth(int depth, error_code& ec) { return ec = core_.set_verify_depth(depth); }
     /// For this stream only, as context::set_verify_callback().
+    /// Errors     error::already_started    as set_verify_mode()
     template <class F> void set_verify_callback(F f) {
         fairlead::impl::base::throw_error(core_.verify_with(impl::verify_function(std::move(f))),
                                           "set_verify_callback");
@@ -165,17 +170,17 @@ public:
                                                                         impl::tls_handshake(core_, t));
     }
     /// As async_handshake(t), with bytes of the peer that have been read before, as by a server that told TLS from
-    /// other protocols. They are taken even if the handshake fails.
-    /// Completes  (error_code ec, std::size_t n); n bytes were taken
+    /// other protocols. They are in one buffer or in several. All are taken, even if the handshake fails. Those that
+    /// the handshake does not need are the first that a read gets.
+    /// Completes  (error_code ec, std::size_t n); n bytes were taken: all, or none
     /// Errors     also error::no_buffer_space   more bytes than 66 KiB; nothing was taken
     /// Cancel     terminal, partial
     /// Immediate  no
     /// Lifetime   *this and the memory behind `come` outlive the completion
     /// Threads    one operation at a time
     /// Allocates  its time limit; all else as a read
-    template <const_buffer_sequence Buffer, class Token = default_completion_token_t<executor_type>>
-        requires fairlead::impl::base::is_single_buffer<Buffer>
-    decltype(auto) async_handshake(handshake_type t, Buffer const& come, Token&& token = {}) noexcept(
+    template <const_buffer_sequence Buffers, class Token = default_completion_token_t<executor_type>>
+    decltype(auto) async_handshake(handshake_type t, Buffers const& come, Token&& token = {}) noexcept(
         fairlead::impl::operation::nothrow_token<std::decay_t<Token>, decltype(buffered(t, come))>) {
         return fairlead::impl::operation::initiate_on<void(error_code, std::size_t)>(*this, std::forward<Token>(token),
                                                                                      buffered(t, come));
@@ -234,7 +239,8 @@ public:
     /// says so, too. With TLS 1.2 it does so at once, as RFC 5246 demands, and drops what it has not written yet. So a
     /// request whose answer is to be read to its end does not end this way unless protocol_version() is newer.
     /// Completes  (error_code ec)
-    /// Errors     error::operation_aborted      cancelled; close_notify goes with the next call of this, writes fail
+    /// Errors     error::operation_aborted      cancelled; writes fail, and close_notify goes with the next call of
+    ///                                          this or of async_shutdown()
     ///            the SSL category, and those of the stream below
     /// Cancel     terminal, partial
     /// Immediate  no
@@ -270,7 +276,8 @@ public:
     /// Errors     error::operation_aborted      cancelled. n bytes are encrypted, and the next write sends the rest
     ///                                          of them first
     ///            error::broken_pipe            this side has ended, or the peer has with TLS 1.2, which ends both
-    ///            the SSL category, and those of the stream below
+    ///            the SSL category              also if the peer has gone, and its alert has come that says why
+    ///            and those of the stream below, else
     /// Cancel     terminal, partial
     /// Immediate  no
     /// Lifetime   *this and the memory behind `from` outlive the completion
@@ -288,15 +295,12 @@ public:
     void handshake(handshake_type t) {
         fairlead::impl::base::throw_error(done(impl::tls_handshake(core_, t)), "handshake");
     }
-    template <const_buffer_sequence Buffer>
-        requires fairlead::impl::base::is_single_buffer<Buffer>
-    error_code handshake(handshake_type t, Buffer const& come, error_code& ec) {
+    template <const_buffer_sequence Buffers>
+    error_code handshake(handshake_type t, Buffers const& come, error_code& ec) {
         moved(buffered(t, come), ec);
         return ec;
     }
-    template <const_buffer_sequence Buffer>
-        requires fairlead::impl::base::is_single_buffer<Buffer>
-    void handshake(handshake_type t, Buffer const& come) {
+    template <const_buffer_sequence Buffers> void handshake(handshake_type t, Buffers const& come) {
         error_code ec;
         fairlead::impl::base::throw_error(handshake(t, come, ec), "handshake");
     }
@@ -362,8 +366,11 @@ private:
         else
             return l;
     }
-    template <class Buffer> impl::tls_buffered_handshake buffered(handshake_type t, Buffer const& come) const noexcept {
-        return {core_, t, fairlead::impl::base::single_buffer<const_buffer>(come)};
+    template <class Buffers> auto buffered(handshake_type t, Buffers const& come) const noexcept {
+        if constexpr (fairlead::impl::base::is_single_buffer<Buffers>)
+            return impl::tls_buffered_handshake(core_, t, fairlead::impl::base::single_buffer<const_buffer>(come));
+        else
+            return impl::tls_sequence_handshake(core_, t, come);
     }
     template <class Buffer> impl::tls_early_read early(Buffer const& into) const noexcept {
         return {core_, fairlead::impl::base::single_buffer<mutable_buffer>(into)};

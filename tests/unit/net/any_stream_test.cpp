@@ -15,6 +15,7 @@
 #include <fairlead/token/adapters.hpp>
 #include <fairlead/token/bind_cancellation_slot.hpp>
 #include <fairlead/token/detached.hpp>
+#include <fairlead/token/post.hpp>
 #include <fairlead/token/use_future.hpp>
 
 #include <support/counting_new.hpp>
@@ -28,6 +29,7 @@
 #include <string>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -349,6 +351,164 @@ TEST(AnyStreamOfABadOne, EndsWhatItDropsOrThrowsOut) {
     error_code ec;
     EXPECT_EQ(drops.read_some(buffer(got), ec), 0U);
     EXPECT_EQ(ec, error::operation_not_supported);
+}
+
+/// The inside of a stream in memory. Each call of a virtual function of it, or of what an any_stream has around it,
+/// counts.
+class counted_bytes final : public impl::net::byte_stream {
+public:
+    /// With a socket its operations go to the driver.
+    counted_bytes(local::stream_protocol::socket& s, bool is_socket, int& calls)
+        : byte_stream(s.core().engine, true, is_socket ? &s.core() : nullptr),
+          calls_(calls) {}
+    bool try_now(impl::net::stream_op& o) noexcept override {
+        ++calls_;
+        return take(o);
+    }
+    bool try_write(impl::net::stream_op&) noexcept override {
+        ++calls_;
+        return false;
+    }
+    void submit(impl::net::stream_op& o) noexcept override {
+        ++calls_;
+        if (o.verb == impl::net::stream_verb::read && !take(o)) {
+            waits_ = &o;
+            return;
+        }
+        if (o.verb == impl::net::stream_verb::write) {
+            bytes_ += static_cast<int>(o.size);
+            o.result.n = o.size;
+            if (waits_ && take(*waits_))
+                engine().post(*std::exchange(waits_, nullptr));
+        }
+        engine().post(o);
+    }
+    void cancel(impl::net::stream_op&) noexcept override { ++calls_; }
+    void perform(impl::net::stream_op& o) noexcept override {
+        ++calls_;
+        take(o);
+    }
+    void is_at(void*) noexcept override { ++calls_; }
+    void forget() noexcept override { ++calls_; }
+    void count() const noexcept { ++calls_; }
+
+private:
+    bool take(impl::net::stream_op& o) noexcept {
+        if (bytes_ == 0)
+            return false;
+        o.result.n = 1;
+        --bytes_;
+        return true;
+    }
+    int& calls_;
+    int bytes_ = 0;
+    impl::net::stream_op* waits_ = nullptr;
+};
+class counted_stream {
+public:
+    counted_stream(local::stream_protocol::socket& s, bool is_socket, int& calls)
+        : executor_(s.get_executor()),
+          bytes_(new counted_bytes(s, is_socket, calls)) {}
+    counted_stream(counted_stream&& other) noexcept
+        : executor_(other.executor_),
+          bytes_(std::exchange(other.bytes_, nullptr)) {}
+    ~counted_stream() {
+        if (bytes_)
+            bytes_->release();
+    }
+    any_io_executor get_executor() {
+        bytes_->count();
+        return executor_;
+    }
+    impl::net::byte_stream& bytes() const noexcept { return *bytes_; }
+    template <class Handler> void async_read_some(mutable_buffer, Handler) {} // An any_stream never calls them.
+    template <class Handler> void async_write_some(const_buffer, Handler) {}
+
+private:
+    any_io_executor executor_;
+    counted_bytes* bytes_;
+};
+
+class AnyStreamCalls : public testing::Test {
+public:
+    /// The calls for which an operation is the reason.
+    template <class Op> awaitable<int> calls_of(Op op) {
+        int const before = calls;
+        co_await std::move(op);
+        co_return calls - before;
+    }
+    void run(awaitable<void> all) {
+        co_spawn(context, std::move(all), rethrow);
+        context.restart();
+        context.run_for(20s);
+    }
+    io_context context;
+    local::stream_protocol::socket a{context}, b{context};
+    int calls = 0;
+    char got[4];
+};
+
+TEST_F(AnyStreamCalls, AnOperationIsOneIndirectCallAndAReadThatWasTriedInVainAnother) {
+    any_stream s(counted_stream(a, false, calls));
+    run([](AnyStreamCalls& t, any_stream& of) -> awaitable<void> {
+        EXPECT_EQ(co_await t.calls_of(of.async_write_some(buffer("ab", 2))), 1);
+        EXPECT_EQ(co_await t.calls_of(of.async_read_some(buffer(t.got))), 1);
+        EXPECT_EQ(co_await t.calls_of(of.async_shutdown_send()), 1);
+        EXPECT_EQ(co_await t.calls_of(async_write(of, buffer("ab", 2))), 1) << "all bytes are one operation";
+        for (int i = 0; i != 3; ++i)
+            EXPECT_EQ(co_await t.calls_of(of.async_read_some(buffer(t.got))), 1);
+        int const before = t.calls;
+        auto waits = of.async_read_some(buffer(t.got)); // It is tried, and then it waits.
+        auto comes = of.async_write_some(buffer("c", 1));
+        co_await when_all(std::move(waits), std::move(comes));
+        EXPECT_EQ(t.calls - before, 2 + 1);
+        post(t.context, [&of] { of.async_write_some(buffer("d", 1), [](error_code, std::size_t) {}); });
+        EXPECT_EQ(co_await t.calls_of(of.async_read_some(buffer(t.got))), 2 + 1) << "with the write of the handler";
+    }(*this, s));
+    int const before = calls;
+    error_code ec;
+    s.read_some(buffer(got), ec);
+    EXPECT_EQ(calls - before, 1);
+    s.async_write_some(buffer("e", 1), [](error_code, std::size_t) {});
+    context.restart();
+    context.poll();
+    EXPECT_EQ(calls - before, 2) << "with a handler";
+}
+
+TEST_F(AnyStreamCalls, AnOperationOfASocketIsNoIndirectCall) {
+    local::connect_pair(a, b);
+    any_stream s(counted_stream(a, true, calls));
+    run([](AnyStreamCalls& t, any_stream& of) -> awaitable<void> {
+        EXPECT_EQ(co_await t.calls_of(of.async_write_some(buffer("ab", 2))), 0);
+        co_await async_write(t.b, buffer("x", 1));
+        EXPECT_EQ(co_await t.calls_of(of.async_read_some(buffer(t.got))), 0);
+        auto waits = of.async_read_some(buffer(t.got));
+        auto comes = t.b.async_write_some(buffer("c", 1));
+        co_await when_all(std::move(waits), std::move(comes));
+    }(*this, s));
+    EXPECT_EQ(calls, 0);
+}
+
+TEST_F(AnyStreamCalls, AnOperationTakesNoBlock) {
+    if (!test::is_new_counted())
+        GTEST_SKIP() << "operator new is not counted in this build";
+    any_stream s(counted_stream(a, false, calls));
+    std::uint64_t blocks = ~std::uint64_t{0};
+    run([](AnyStreamCalls& t, any_stream& of, std::uint64_t& count) -> awaitable<void> {
+        for (int round = 0; round != 2; ++round) { // The first one warms the recycler up.
+            test::new_counter const counter;
+            for (int i = 0; i != 100; ++i) {
+                co_await of.async_write_some(buffer("a", 1));
+                co_await of.async_read_some(buffer(t.got));
+                auto waits = of.async_read_some(buffer(t.got));
+                auto comes = of.async_write_some(buffer("c", 1));
+                co_await when_all(std::move(waits), std::move(comes));
+                co_await of.async_shutdown_send();
+            }
+            count = counter.calls();
+        }
+    }(*this, s, blocks));
+    EXPECT_EQ(blocks, 0U);
 }
 
 /// A thread that asks an op to end needs its stream: an op leaves its slot before it lets the stream go.

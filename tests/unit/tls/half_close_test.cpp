@@ -1,5 +1,6 @@
 // One direction ends before the other: TLS 1.3 has them apart (RFC 8446 section 6.1), TLS 1.2 has not (RFC
 // 5246, 7.2.1).
+#include <fairlead/token/bind_cancellation_slot.hpp>
 #include <unit/tls/pair.hpp>
 
 #include <string>
@@ -146,6 +147,107 @@ TEST_P(TlsHalfClose, AnEndIsAWriteAndComesAfterWhatWasWritten) {
         EXPECT_EQ(std::get<0>(co_await when_all(std::move(reading), std::move(other))), error::eof);
         EXPECT_EQ(got, taken);
     });
+}
+
+/// A client whose socket takes no more. Its goodbye waits behind what it has written, and was cancelled there.
+struct cancelled_end {
+    std::size_t taken = 0; ///< bytes that the client has reported as written
+    error_code of_end;
+
+    awaitable<void> begin(tls_pair& p) {
+        std::string const text(4'000'000, 'w');
+        cancellation_signal signal;
+        error_code of_write;
+        bool is_over = false;
+        async_write(p.client, buffer(text), bind_cancellation_slot(signal.slot(), [&](error_code ec, std::size_t n) {
+                        of_write = ec;
+                        taken = n;
+                        is_over = true;
+                    }));
+        for (int i = 0; i != 3; ++i)
+            co_await post(p.context, use_await); // Nobody reads.
+        signal.emit(cancellation_type::terminal);
+        while (!is_over)
+            co_await post(p.context, use_await);
+        EXPECT_EQ(of_write, error::operation_aborted) << of_write.message();
+        is_over = false;
+        p.client.async_shutdown_send(bind_cancellation_slot(signal.slot(), [&](error_code ec) {
+            of_end = ec;
+            is_over = true;
+        }));
+        for (int i = 0; i != 3; ++i)
+            co_await post(p.context, use_await);
+        EXPECT_FALSE(is_over) << "there is no space for it";
+        signal.emit(cancellation_type::terminal);
+        while (!is_over)
+            co_await post(p.context, use_await);
+    }
+    /// All that has come until the end, and the end.
+    static awaitable<std::pair<std::size_t, error_code>> read_all(tls_socket& s) {
+        std::string some(100'000, ' ');
+        std::size_t n = 0;
+        error_code end;
+        while (!end) {
+            auto op = s.async_read_some(buffer(some), redirect_error(end));
+            n += co_await std::move(op);
+        }
+        co_return std::pair(n, end);
+    }
+};
+
+TEST_P(TlsHalfClose, AnEndThatWasCancelledIsRepeated) {
+    run_through(context, [&]() -> awaitable<void> {
+        co_await p.shake_hands();
+        cancelled_end c;
+        co_await c.begin(p);
+        EXPECT_EQ(c.of_end, error::operation_aborted) << c.of_end.message();
+        EXPECT_EQ(co_await write_to(p.client, "x"), error::broken_pipe) << "the end has been encrypted";
+        error_code again;
+        auto ending = p.client.async_shutdown_send(redirect_error(again));
+        auto reading = cancelled_end::read_all(p.server);
+        auto const [ended, all] = co_await when_all(std::move(ending), std::move(reading));
+        static_cast<void>(ended);
+        EXPECT_FALSE(again) << again.message();
+        EXPECT_EQ(all.first, c.taken) << "all that the write has reported";
+        EXPECT_EQ(all.second, error::eof);
+        if (is_new()) { // The other direction is as it was.
+            co_await async_write(p.server, buffer("answer", 6));
+            char got[6];
+            EXPECT_EQ(co_await async_read(p.client, buffer(got)), 6U);
+        }
+        co_await p.server.async_shutdown_send();
+        EXPECT_EQ(co_await end_of(p.client), error::eof);
+    });
+}
+
+TEST_P(TlsHalfClose, AShutdownSendsAnEndThatWasCancelled) {
+    run_through(context, [&]() -> awaitable<void> {
+        co_await p.shake_hands();
+        cancelled_end c;
+        co_await c.begin(p);
+        auto const answers = [](tls_pair& of, std::size_t n) -> awaitable<void> {
+            EXPECT_EQ(co_await cancelled_end::read_all(of.server), std::pair(n, error_code(error::eof)));
+            co_await of.server.async_shutdown();
+        };
+        error_code of_shutdown;
+        auto ending = p.client.async_shutdown(redirect_error(of_shutdown));
+        auto reading = answers(p, c.taken);
+        co_await when_all(std::move(ending), std::move(reading));
+        EXPECT_FALSE(of_shutdown) << of_shutdown.message();
+    });
+}
+
+TEST_P(TlsHalfClose, AStreamWhoseEndWasCancelledCanBeClosed) {
+    run_through(context, [&]() -> awaitable<void> {
+        co_await p.shake_hands();
+        cancelled_end c;
+        co_await c.begin(p);
+        p.client.next_layer().close();
+        auto const [n, end] = co_await cancelled_end::read_all(p.server);
+        EXPECT_LE(n, c.taken);
+        EXPECT_TRUE(end == ssl::error::stream_truncated || end == error::connection_reset) << end.message();
+    });
+    EXPECT_TRUE(context.stopped()) << "something is still pending";
 }
 
 TEST_P(TlsHalfClose, KeysAreUpdatedAfterOurEnd) {

@@ -1,8 +1,10 @@
 // OCSP responses: servers staple those of their certificates, and clients may require them.
+#include <fairlead/tls/host_name_verification.hpp>
 #include <unit/tls/pair.hpp>
 
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -30,6 +32,8 @@ public:
         server_side = tls_socket(context, of_server);
         local::connect_pair(client.next_layer(), server_side.next_layer());
         client.set_host_name(name);
+        if (prepares)
+            prepares(client);
         error_code of_c, of_s;
         run_through(context, [&]() -> awaitable<void> {
             auto c = client.async_handshake(ssl::stream_base::client, redirect_error(of_c));
@@ -46,6 +50,7 @@ public:
     io_context context;
     ssl::context of_client = client_context(), of_server = server_context();
     tls_socket client{context, of_client}, server_side{context, of_server};
+    std::function<void(tls_socket&)> prepares; ///< the client
 };
 
 TEST_P(TlsOcsp, ServersStapleWhatTheyWereGiven) {
@@ -98,13 +103,51 @@ TEST_P(TlsOcsp, OtherPromisesOfACertificateDemandNoResponse) {
     EXPECT_FALSE(handshake().first);
 }
 
-TEST_P(TlsOcsp, APromiseIsNotLookedAtByThoseWhoDecideThemselves) {
+TEST_P(TlsOcsp, AVerifyCallbackThatAcceptsHidesNoMissingResponse) {
+    auto const made = make_identity("server.test", {.features = "status_request"}, &authority());
+    auto const passes_on = [](bool is_verified, ssl::verify_context&) { return is_verified; };
+    auto const accepts = [](bool, ssl::verify_context&) { return true; };
+    use(of_server, made);
+    for (int i = 0; i != 3; ++i) {
+        if (i == 0)
+            of_client.set_verify_callback(passes_on);
+        else if (i == 1)
+            of_client.set_verify_callback(accepts);
+        else
+            of_client.set_verify_callback(ssl::host_name_verification("server.test"));
+        EXPECT_EQ(refused_because({}), ssl::error::no_ocsp_response);
+        EXPECT_FALSE(refused_because(make_ocsp_response({{.subject = &made}})));
+        error_code const revoked(X509_V_ERR_CERT_REVOKED, ssl::error::get_verify_category());
+        EXPECT_EQ(refused_because(make_ocsp_response({{.status = 1, .subject = &made}})), revoked);
+        prepares = [&](tls_socket& s) { s.set_verify_callback(accepts); };
+        EXPECT_EQ(refused_because({}), ssl::error::no_ocsp_response) << "of a stream";
+        prepares = {};
+    }
+    of_client.set_verify_callback([](bool, ssl::verify_context&) { return false; });
+    EXPECT_EQ(refused_because(make_ocsp_response({{.subject = &made}})).category(), ssl::error::get_verify_category());
+}
+
+TEST_P(TlsOcsp, APromiseOfAStrangerThatACallbackAcceptsCannotBeKept) {
+    auto const stranger = make_identity("server.test", {.features = "status_request"});
+    use(of_server, stranger);
+    of_client.set_verify_callback([](bool, ssl::verify_context&) { return true; });
+    EXPECT_EQ(refused_because({}), ssl::error::no_ocsp_response);
+    EXPECT_EQ(refused_because(make_ocsp_response({{.subject = &stranger, .signer = &stranger}})),
+              ssl::error::ocsp_response_unverified);
+    of_client.accept_missing_ocsp_responses();
+    EXPECT_FALSE(refused_because({}));
+}
+
+TEST_P(TlsOcsp, APromiseIsGivenUpByNameOnly) {
     use(of_server, make_identity("server.test", {.features = "status_request"}, &authority()));
-    auto verifies = client_context();
-    verifies.set_verify_callback([](bool is_verified, ssl::verify_context&) { return is_verified; });
-    std::swap(of_client, verifies);
+    EXPECT_EQ(handshake().first, ssl::error::no_ocsp_response);
+    of_client.accept_missing_ocsp_responses();
     EXPECT_FALSE(handshake().first);
-    std::swap(of_client, verifies);
+    of_client.require_ocsp_response();
+    EXPECT_EQ(handshake().first, ssl::error::no_ocsp_response) << "it is required all the same";
+
+    of_client = client_context();
+    EXPECT_EQ(handshake().first, ssl::error::no_ocsp_response);
     of_client.accept_unverified_peers();
     EXPECT_FALSE(handshake().first);
 }
@@ -235,6 +278,8 @@ TEST_P(TlsOcsp, WhatIsForOneSideIsRefusedByTheOther) {
     of_server.request_ocsp_response(ec);
     EXPECT_EQ(ec, error::operation_not_supported);
     of_server.require_ocsp_response(ec);
+    EXPECT_EQ(ec, error::operation_not_supported);
+    of_server.accept_missing_ocsp_responses(ec);
     EXPECT_EQ(ec, error::operation_not_supported);
 }
 

@@ -3,10 +3,13 @@
 #include <fairlead/token/use_future.hpp>
 #include <unit/tls/pair.hpp>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <future>
 #include <memory>
 #include <new>
+#include <string>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -101,6 +104,81 @@ TEST_F(TlsStream, AHandshakeTakesBytesThatHaveComeAlready) {
     });
     EXPECT_GT(come, 0U);
     EXPECT_EQ(taken, come);
+}
+
+/// All bytes that wait at a socket.
+std::string taken_from(local::stream_protocol::socket& s) {
+    std::string all(s.available(), ' ');
+    if (!all.empty())
+        all.resize(s.read_some(buffer(all)));
+    return all;
+}
+/// Pieces of at most so many bytes, with an empty one between each two.
+std::vector<const_buffer> cut(std::string const& all, std::size_t most) {
+    std::vector<const_buffer> pieces;
+    for (std::size_t i = 0; i < all.size(); i += most) {
+        pieces.push_back(buffer(all.data() + i, std::min(most, all.size() - i)));
+        pieces.emplace_back();
+    }
+    return pieces;
+}
+
+/// The client has written behind its handshake already. Somebody else has read all of that.
+TEST_F(TlsStream, AHandshakeTakesSeveralBuffersAndLeavesTheRestToTheNextRead) {
+    for (std::size_t const most : {7U, 100U, 100'000U}) { // more pieces than lie in the operation, some, and one
+        tls_pair p(context);
+        std::string const text(300, 'e');
+        error_code of_client = error::eof, of_server;
+        p.client.async_handshake(ssl::stream_base::client, [&](error_code ec) { of_client = ec; });
+        context.restart();
+        context.poll();
+        std::string const first = taken_from(p.server.next_layer());
+        std::array const halves{buffer(first.data(), 50), buffer(first.data() + 50, first.size() - 50)};
+        p.server.next_layer().non_blocking(true);
+        p.server.handshake(ssl::stream_base::server, halves, of_server);
+        EXPECT_EQ(of_server, error::would_block) << of_server.message();
+        context.restart();
+        context.poll();
+        EXPECT_FALSE(of_client) << of_client.message();
+        async_write(p.client, buffer(text), [](error_code ec, std::size_t) { EXPECT_FALSE(ec); });
+        context.restart();
+        context.poll();
+
+        std::string const rest = taken_from(p.server.next_layer());
+        EXPECT_GT(rest.size(), text.size());
+        std::string got(text.size(), ' ');
+        run_through(context, [&]() -> awaitable<void> {
+            auto const pieces = cut(rest, most);
+            EXPECT_EQ(co_await p.server.async_handshake(ssl::stream_base::server, pieces), rest.size());
+            EXPECT_EQ(p.server.next_layer().available(), 0U);
+            co_await async_read(p.server, buffer(got));
+        });
+        EXPECT_EQ(got, text);
+    }
+}
+
+TEST_F(TlsStream, AHandshakeInTheCallingThreadTakesSeveralBuffers) {
+    tls_pair p(context);
+    std::thread peer([&p] { p.client.handshake(ssl::stream_base::client); });
+    char greeting[4096];
+    auto const n = p.server.next_layer().read_some(buffer(greeting));
+    std::array const halves{buffer(greeting, 1), buffer(greeting + 1, n - 1)};
+    p.server.handshake(ssl::stream_base::server, halves);
+    peer.join();
+}
+
+TEST_F(TlsStream, SeveralBuffersThatAreTooMuchAreNotTaken) {
+    tls_pair p(context);
+    std::string const much(40'000, 'm');
+    std::array const twice{buffer(much), buffer(much)};
+    run_through(context, [&]() -> awaitable<void> {
+        auto const [ec, n] = co_await p.server.async_handshake(ssl::stream_base::server, twice, as_tuple);
+        EXPECT_EQ(ec, error::no_buffer_space);
+        EXPECT_EQ(n, 0U);
+        auto const [of_client, of_server] = co_await p.shake_hands();
+        EXPECT_FALSE(of_client) << of_client.message();
+        EXPECT_FALSE(of_server) << of_server.message();
+    });
 }
 
 TEST_F(TlsStream, WorksOverAStreamOfAUsers) {
@@ -259,6 +337,8 @@ TEST(Papers, B08_OperationsOfTlsThrowNothing) {
     auto const one = [&bytes]() noexcept { return buffer(bytes); };
     EXPECT_TRUE(noexcept(std::declval<stream&>().async_handshake(ssl::stream_base::client)));
     EXPECT_TRUE(noexcept(std::declval<stream&>().async_handshake(ssl::stream_base::server, const_buffer(one()))));
+    EXPECT_TRUE(noexcept(std::declval<stream&>().async_handshake(ssl::stream_base::server,
+                                                                 std::declval<std::array<const_buffer, 2>>())));
     EXPECT_TRUE(noexcept(std::declval<stream&>().async_read_early_data(one())));
     EXPECT_TRUE(noexcept(std::declval<stream&>().async_read_some(one(), use_await)));
     EXPECT_TRUE(noexcept(std::declval<stream&>().async_write_some(const_buffer(one()), use_await)));

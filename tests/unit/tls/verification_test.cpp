@@ -266,6 +266,63 @@ TEST(TlsVerification, AnSslOfTheProgramWithAFunctionOfOpenSslNeedsNoName) {
               because(X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT));
 }
 
+/// Each has to be refused, in both forms.
+void expect_settled(tls_socket& s) {
+    auto* const native = s.native_handle();
+    auto const mode = SSL_get_verify_mode(native);
+    auto const depth = SSL_get_verify_depth(native);
+    auto const callback = SSL_get_verify_callback(native);
+    char const* const name = SSL_get_servername(native, TLSEXT_NAMETYPE_host_name);
+    std::string const named = name ? name : "";
+    auto const accepts = [](bool, ssl::verify_context&) { return true; };
+    error_code ec;
+    EXPECT_EQ(s.set_host_name("other.test", ec), error::already_started);
+    EXPECT_EQ(s.set_verify_mode(mode == ssl::verify_none ? ssl::verify_peer : ssl::verify_none, ec),
+              error::already_started);
+    EXPECT_EQ(s.set_verify_depth(depth + 3, ec), error::already_started);
+    EXPECT_EQ(s.set_verify_callback(accepts, ec), error::already_started);
+    EXPECT_EQ(s.set_early_data(buffer("x", 1), ec), error::already_started);
+    EXPECT_THROW(s.set_host_name("other.test"), system_error);
+    EXPECT_THROW(s.set_verify_mode(ssl::verify_peer), system_error);
+    EXPECT_THROW(s.set_verify_depth(3), system_error);
+    EXPECT_THROW(s.set_verify_callback(accepts), system_error);
+    EXPECT_EQ(SSL_get_verify_mode(native), mode);
+    EXPECT_EQ(SSL_get_verify_depth(native), depth);
+    EXPECT_EQ(SSL_get_verify_callback(native), callback);
+    char const* const is_named = SSL_get_servername(native, TLSEXT_NAMETYPE_host_name);
+    EXPECT_EQ(is_named ? is_named : "", named);
+}
+
+TEST(TlsVerification, ChoicesOfAStreamComeBeforeItsHandshakeOrAreErrors) {
+    io_context context;
+    tls_pair p(context);
+    p.client.set_verify_depth(4);
+    p.server.set_verify_mode(ssl::verify_peer);
+    p.client.async_handshake(ssl::stream_base::client, [](error_code ec) { EXPECT_FALSE(ec) << ec.message(); });
+    expect_settled(p.client); // It waits for its peer.
+    run_through(context, [&]() -> awaitable<void> { co_await p.server.async_handshake(ssl::stream_base::server); });
+    expect_settled(p.client);
+    expect_settled(p.server);
+}
+
+TEST(TlsVerification, ChoicesAfterARefusedHandshakeAreErrors) {
+    io_context context;
+    auto trusting = client_context();
+    tls_socket nameless(context, trusting);
+    error_code ec;
+    EXPECT_EQ(nameless.handshake(ssl::stream_base::client, ec), ssl::error::no_host_name);
+    expect_settled(nameless);
+}
+
+TEST(TlsVerification, ChoicesForAnSslThatHasShakenHandsAreErrors) {
+    io_context context;
+    tls_pair p(context);
+    run_through(context, [&]() -> awaitable<void> { co_await p.shake_hands(); });
+    SSL_up_ref(p.client.native_handle());
+    tls_socket again(context, p.client.native_handle());
+    expect_settled(again);
+}
+
 TEST(TlsVerification, ACallbackDecidesAsInAsio) {
     auto const asked_of = [](bool answer, int& calls) {
         return [answer, &calls](tls_pair& p) {
