@@ -39,8 +39,8 @@ public:
 private:
     redis::client* const& db() const { return by_.round.db; }
     auto counting(std::string const& token) const {
-        static redis::script const script(token_count_script);
-        return redis::cmd::eval<token_counted>(script, by_.round.ledger_key, {token});
+        static redis::script const count_token(token_count_script);
+        return redis::cmd::eval<token_counted>(count_token, by_.round.ledger_key, {token});
     }
 
     awaitable<void> flush() {
