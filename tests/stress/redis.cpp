@@ -6,6 +6,7 @@
 #include "redis_token.hpp"
 
 #include <interop/redis_server_process.hpp>
+#include <support/scratch_folder.hpp>
 
 #include <fairlead/redis/connection.hpp>
 
@@ -13,12 +14,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <system_error>
 
 namespace fairlead::test {
 namespace {
@@ -44,22 +43,7 @@ public:
     void thaw() { process_.thaw(); }
 
 private:
-    struct folder {
-        folder() {
-            auto name = (std::filesystem::temp_directory_path() / "fairlead_redis_XXXXXX").string();
-            if (!::mkdtemp(name.data()))
-                throw std::system_error(errno, std::generic_category(), "mkdtemp");
-            path = name;
-        }
-        folder(folder const&) = delete;
-        folder& operator=(folder const&) = delete;
-        ~folder() {
-            std::error_code ignored; // A folder that stays is no reason to fail.
-            std::filesystem::remove_all(path, ignored);
-        }
-        std::string path;
-    };
-    folder folder_; // outlives the process
+    scratch_folder folder_; // outlives the process
     redis_server_process process_;
 };
 
