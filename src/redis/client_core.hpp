@@ -112,6 +112,7 @@ private:
         return pass_on(all, portion);
     }
     void cancelled() noexcept override;
+    bool is_cancelled() const noexcept override { return cancelled_up_to_ >= running_; }
     void renewal_wanted() noexcept override;
     void authenticated(error_code const& ec, std::string_view text) noexcept override;
 
@@ -147,6 +148,7 @@ private:
 
     std::atomic<unsigned> runs_{0}; // so far
     unsigned cancelled_up_to_ = 0;  // of these
+    unsigned running_ = 0;          // the last of these that was let in
     bool is_running_ = false;
 
     backoff pauses_;

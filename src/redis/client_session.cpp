@@ -16,6 +16,7 @@ awaitable<error_code> client_core::serve(reference self, unsigned number, std::s
     if (c.is_running_)
         co_return error::already_running;
     c.is_running_ = true;
+    c.running_ = number;
     fairlead::impl::base::at_scope_end const end([&c] {
         c.is_running_ = false;
         c.renewal_.cancel();

@@ -21,6 +21,8 @@ void connection_core::start(run_op& o) noexcept {
     }
     run_ = &o;
     reason_.clear();
+    if (watch_ && watch_->is_cancelled()) // There was no session that it could have ended.
+        reason_ = fairlead::error::operation_aborted;
     count_work();
     try {
         if (settings) {

@@ -27,6 +27,8 @@ public:
     virtual bool messages_pushed(std::span<resp3::text_push const> all, std::uint32_t portion) noexcept = 0;
     /// connection_core::cancel() has been called, or the connection is closed.
     virtual void cancelled() noexcept = 0;
+    /// cancelled() has been called since the decision to begin the session that begins now.
+    virtual bool is_cancelled() const noexcept { return false; }
     /// No request has a caller any more. With `answers_due` the server still owes replies to some that were given up.
     virtual void left_alone([[maybe_unused]] bool answers_due) noexcept {}
     /// connection_core::give_back() has been called.

@@ -288,6 +288,43 @@ TEST(RedisClient, ALimitHurtsNobodyElse) {
         });
 }
 
+namespace {
+
+awaitable<void> serve_nobody() { co_return; }
+
+/// Runs a client that is cancelled when it tells of `when`.
+awaitable<void> cancel_at(io_context& context, event_kind when) {
+    std::optional<redis::client> db;
+    redis::client_options options{.pause_min = 5ms, .pause_max = 20ms};
+    options.on_event = [&db, when](redis::client_event const& e) {
+        if (e.kind == when)
+            db->cancel();
+    };
+    db.emplace(context, redis::config_view{.address = "10.0.0.1"}, options);
+    std::optional<error_code> end;
+    db->async_run([&end](error_code ec) { end = ec; });
+    steady_timer pause(context, 5s);
+    auto resting = pause.async_wait();
+    co_await std::move(resting);
+    EXPECT_EQ(end, error_code(error::operation_aborted));
+    EXPECT_FALSE(db->is_ready());
+}
+
+} // namespace
+
+TEST(RedisClient, ACancelAtAnyOfItsEventsEndsTheRun) {
+    for (auto const when : {event_kind::connecting, event_kind::failed, event_kind::ready})
+        sim::for_each_seed(worlds(), [when](sim::world& w) {
+            auto const server = std::make_shared<shadow_redis>(w.seed());
+            bool const serves = when != event_kind::failed;
+            auto& redis = w.add_server(
+                "redis", [=](sim::host& h) { return serves ? server->serve(h.context()) : serve_nobody(); });
+            w.add_host("app", [=](sim::host& h) { return cancel_at(h.context(), when); });
+            finish(w);
+            redis.kill();
+        });
+}
+
 TEST(RedisClient, GivesUpAfterSoManyAttempts) {
     play_and_use([](hand&, int) -> awaitable<void> { co_return; },
                  [](client_scene& s) -> awaitable<void> {
