@@ -117,10 +117,9 @@ private:
     void authenticated(error_code const& ec, std::string_view text) noexcept override;
 
     static awaitable<error_code> serve(reference self, unsigned number, std::shared_ptr<giving_up> g);
-    static awaitable<error_code> connect_again(client_core& c, unsigned number, giving_up& g);
+    static awaitable<error_code> connect_again(client_core& c, giving_up& g);
     awaitable<error_code> one_session();
-    awaitable<bool> is_asked_to_end(unsigned number);
-    bool is_cancelled(unsigned number) const noexcept { return cancelled_up_to_ >= number; } // by cancel()
+    awaitable<bool> is_asked_to_end();
     bool prepare_attempt(error_code& ec) noexcept;
     bool has_ended_for_good(error_code const& ec) noexcept;
     void give_up(error_code const& ec, giving_up& g);

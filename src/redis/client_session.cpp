@@ -29,22 +29,22 @@ awaitable<error_code> client_core::serve(reference self, unsigned number, std::s
     c.without_since_ns_ = c.shared_->engine().now_ns();
     c.shared_->accept_requests();
     co_await this_coro::throw_if_cancelled(false);
-    auto going = connect_again(c, number, *g);
+    auto going = connect_again(c, *g);
     error_code const ec = co_await std::move(going);
     co_return ec;
 }
 
-awaitable<error_code> client_core::connect_again(client_core& c, unsigned number, giving_up& g) {
+awaitable<error_code> client_core::connect_again(client_core& c, giving_up& g) {
     for (;;) {
-        auto asked = c.is_asked_to_end(number);
+        auto asked = c.is_asked_to_end();
         if (co_await std::move(asked))
             co_return fairlead::error::operation_aborted;
         error_code ec;
-        if (c.prepare_attempt(ec) && !c.is_cancelled(number)) {
+        if (c.prepare_attempt(ec)) {
             auto session = c.one_session();
             ec = co_await std::move(session);
         }
-        auto asked_meanwhile = c.is_asked_to_end(number);
+        auto asked_meanwhile = c.is_asked_to_end();
         if (co_await std::move(asked_meanwhile))
             co_return fairlead::error::operation_aborted;
         auto const what = std::exchange(c.is_open_, false) ? event_kind::lost : event_kind::failed;
@@ -54,13 +54,13 @@ awaitable<error_code> client_core::connect_again(client_core& c, unsigned number
         }
         auto const pause = c.next_pause();
         c.tell_of_end(what, ec, pause);
-        if (c.is_cancelled(number)) // by the program, when it was told
+        if (c.is_cancelled()) // by the program, when it was told
             continue;
         c.pause_.expires_after(pause);
         auto waiting = c.pause_.async_wait(as_tuple);
         co_await std::move(waiting);
         if (c.time_left() <= std::chrono::nanoseconds::zero()) {
-            auto asked_at_last = c.is_asked_to_end(number);
+            auto asked_at_last = c.is_asked_to_end();
             if (co_await std::move(asked_at_last))
                 co_return fairlead::error::operation_aborted;
             c.give_up(ec, g);
@@ -103,9 +103,9 @@ std::chrono::milliseconds client_core::next_pause() noexcept {
 }
 
 /// By cancel(), or as a coroutine.
-awaitable<bool> client_core::is_asked_to_end(unsigned number) {
+awaitable<bool> client_core::is_asked_to_end() {
     auto const state = co_await this_coro::cancellation_state;
-    co_return is_cancelled(number) || state.cancelled() != cancellation_type::none;
+    co_return is_cancelled() || state.cancelled() != cancellation_type::none;
 }
 
 awaitable<error_code> client_core::one_session() {
