@@ -195,13 +195,14 @@ TEST(Catalogue, P05_PushesBeforeHelloBetweenRepliesAndAroundExecAreNoReplies) {
             for (std::size_t n = 0; n != 7;) {
                 auto receiving = s.connection.async_receive(pushes);
                 n += co_await std::move(receiving);
-                for (auto const& line : canonical(pushes))
+                for (auto const& line : reply_lines(pushes))
                     EXPECT_EQ(line, "[3 message news hello");
             }
             auto until_done = s.until([&] { return transaction.done(); });
             co_await std::move(until_done);
             EXPECT_FALSE(transaction.end) << transaction.end.message();
-            EXPECT_EQ(canonical(transaction.response), (std::vector<std::string>{"OK", "QUEUED", "QUEUED", "[2 1 v"}));
+            EXPECT_EQ(reply_lines(transaction.response),
+                      (std::vector<std::string>{"OK", "QUEUED", "QUEUED", "[2 1 v"}));
             EXPECT_EQ(s.connection.counters().pushes, 7U);
         });
 }
@@ -254,7 +255,7 @@ TEST(Catalogue, P05_PushInTheMiddleOfExecCannotShiftReplies) {
                 EXPECT_EQ(co_await std::move(asking), "again");
             } else {
                 EXPECT_EQ(next.response, "mine");
-                EXPECT_EQ(canonical(transaction.response),
+                EXPECT_EQ(reply_lines(transaction.response),
                           (std::vector<std::string>{"OK", "QUEUED", "QUEUED", "QUEUED", "[3 1 1 2"}));
             }
         });
@@ -278,7 +279,7 @@ TEST(Catalogue, P06_AttributesBeforeAndInsideRepliesAreNotCounted) {
             transaction.start();
             auto asking = s.echo("mine");
             EXPECT_EQ(co_await std::move(asking), "mine");
-            EXPECT_EQ(canonical(transaction.response),
+            EXPECT_EQ(reply_lines(transaction.response),
                       (std::vector<std::string>{"OK", "QUEUED", "QUEUED", "[2 1 a", "1"}));
             EXPECT_GE(server.times(wrong::attribute), 8U);
         });
@@ -306,7 +307,7 @@ TEST(Catalogue, P07_ConfirmationsOfSubscriptionsAreCountedAsPushes) {
             while (lines.size() != 1 + 2 * channels) {
                 auto receiving = s.connection.async_receive(pushes);
                 co_await std::move(receiving);
-                for (auto& line : canonical(pushes))
+                for (auto& line : reply_lines(pushes))
                     if (!line.starts_with("[3 noise"))
                         lines.push_back(std::move(line));
             }
@@ -627,7 +628,7 @@ TEST(Catalogue, P23_PushesThatNobodyReceivesAreBounded) {
                 EXPECT_EQ(c.pushes, 6'000U);
                 EXPECT_EQ(c.pushes_dropped + n, 6'000U);
                 EXPECT_EQ(server.pushes(), 6'000U);
-                EXPECT_EQ(canonical(held).back(), "[3 noise 1 5999") << "the latest are kept";
+                EXPECT_EQ(reply_lines(held).back(), "[3 noise 1 5999") << "the latest are kept";
             });
 }
 

@@ -295,11 +295,11 @@ awaitable<void> ask_all(io_context& context, std::string address, std::vector<st
     redis::generic_response replies, pushes;
     auto executing = connection.async_exec(req, replies);
     co_await std::move(executing);
-    answers = canonical(replies);
+    answers = reply_lines(replies);
     for (std::size_t n = 0; n != 5;) {
         auto receiving = connection.async_receive(pushes);
         n += co_await std::move(receiving);
-        for (auto& line : canonical(pushes))
+        for (auto& line : reply_lines(pushes))
             answers.push_back(std::move(line));
     }
     connection.cancel();

@@ -159,8 +159,8 @@ public:
 
 private:
     fate fate_of(std::uint64_t id, error_code const& ec) {
-        if (!ec || ec == redis::condition::refused_by_server || ec == R::incompatible_type || ec == R::conversion_failed ||
-            ec.category() == resp3::get_error_category())
+        if (!ec || ec == redis::condition::refused_by_server || ec == R::incompatible_type ||
+            ec == R::conversion_failed || ec.category() == resp3::get_error_category())
             return fate::done;
         if (ec == redis::condition::not_executed)
             return fate::not_executed;
@@ -331,7 +331,7 @@ private:
             if (n == 0 || n != pushes.messages())
                 book_.fail("a wrong number of pushes");
             pushes_ += n;
-            for (auto const& line : canonical(pushes)) {
+            for (auto const& line : reply_lines(pushes)) {
                 if (!line.starts_with("[3 noise ") && !line.starts_with("[3 message ") &&
                     !line.starts_with("[3 subscribe ") && !line.starts_with("[3 unsubscribe "))
                     book_.fail("not a push: " + line);
@@ -427,7 +427,7 @@ private:
         auto const text_of = [](auto const& r) { return r.has_error() ? '-' + r.error_text() : r.value(); };
         std::optional<std::vector<std::string>> replies;
         if (!ec && x.into == exchange::kind::generic)
-            replies = canonical(x.generic);
+            replies = reply_lines(x.generic);
         else if (!ec && x.into == exchange::kind::text)
             replies = {{text_of(std::get<0>(x.text))}};
         else if (!ec && x.into == exchange::kind::two_texts)

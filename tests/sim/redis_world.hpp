@@ -19,6 +19,8 @@
 #include <fairlead/stream/write.hpp>
 #include <fairlead/token/adapters.hpp>
 
+#include <support/reply_lines.hpp>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -69,28 +71,6 @@ inline tag read_tag(std::string_view text) {
     return std::from_chars(request.ptr + 1, end, t.index).ec == std::errc() ? t : tag{};
 }
 
-/// The replies that the client was given, in the shadow's notation: "OK", "-ERR …", "_" for null, "[2 a b" for an
-/// array.
-inline std::vector<std::string> canonical(redis::generic_response const& replies) {
-    std::vector<std::string> lines;
-    bool begins = true;
-    for (auto const& n : replies) {
-        if (std::exchange(begins, n.last))
-            lines.emplace_back();
-        else
-            lines.back() += ' ';
-        auto& line = lines.back();
-        if (resp3::is_aggregate(n.kind))
-            line += '[' + std::to_string(n.size);
-        else if (resp3::is_error(n.kind))
-            line += '-';
-        else if (n.kind == resp3::type::null)
-            line += '_';
-        line += n.value;
-    }
-    return lines;
-}
-
 // ---- what goes wrong
 
 /// Each concerns one command, but for the last three: a connection.
@@ -120,7 +100,7 @@ public:
     virtual ~shadow_listener() = default;
     /// The command took effect; of commands in a transaction when EXEC comes.
     virtual void executed(std::uint32_t session, tag t) = 0;
-    /// The reply as a line of text: see canonical(). It need not arrive.
+    /// The reply as a line of text: see reply_lines(). It need not arrive.
     virtual void answered(std::uint32_t session, tag t, std::string_view reply) = 0;
     /// The client did what it must not.
     virtual void offended(std::uint32_t session, std::string_view what) = 0;

@@ -83,7 +83,7 @@ private:
         auto asking = ask(round.db, req, replies);
         auto const ec = co_await std::move(asking);
         if (!ec)
-            check(token, token_lines(replies), {"OK", token});
+            check(token, reply_lines(replies), {"OK", token});
     }
     awaitable<void> count_alone() {
         auto const token = next_token();
@@ -126,7 +126,7 @@ private:
         auto pushing = ask(round.db, req, replies);
         auto const pushed = co_await std::move(pushing);
         if (!pushed)
-            check(token, token_lines(replies), {"1"});
+            check(token, reply_lines(replies), {"1"});
         if (!round.db)
             co_return;
         redis::request pop;
@@ -136,8 +136,8 @@ private:
         auto const ec = co_await std::move(popping);
         if (ec)
             co_return;
-        auto const got = token_lines(popped);
-        bool const is_there = !pushed && token_lines(replies) == lines{"1"};
+        auto const got = reply_lines(popped);
+        bool const is_there = !pushed && reply_lines(replies) == lines{"1"};
         if (is_there || got != lines{"_"})
             check(token, got, {"[2 " + list + ' ' + token});
     }
@@ -158,7 +158,7 @@ private:
         auto watching = ask(one, req, replies);
         ec = co_await std::move(watching);
         if (!ec)
-            check(token, token_lines(replies), {"OK", "_"});
+            check(token, reply_lines(replies), {"OK", "_"});
         auto executing = count_in_transaction(one);
         co_await std::move(executing);
         if (random.below(4) != 0)

@@ -159,7 +159,7 @@ public:
                 lines const& wanted, std::size_t counts) {
         auto const end = token_end_of(ec);
         if (end == token_end::answered) {
-            auto const got = token_lines(replies);
+            auto const got = reply_lines(replies);
             if (!check(token, got, wanted))
                 return round.ledger.expect(token, 0, 1, "a wrong answer");
             // A transaction whose beginning was refused is none: its commands may have been executed one by one.

@@ -5,6 +5,8 @@
 #include <fairlead/redis/client.hpp>
 #include <fairlead/token/bind_cancellation_slot.hpp>
 
+#include <support/reply_lines.hpp>
+
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -228,26 +230,5 @@ struct token_round {
     std::list<token_live> live; // of one thread only
     std::atomic<int> callers{0};
 };
-
-/// Each reply as a line: "OK", "-ERR ...", "_" for null, "[2 a b" for an array.
-inline std::vector<std::string> token_lines(redis::generic_response const& replies) {
-    std::vector<std::string> lines;
-    bool begins = true;
-    for (auto const& n : replies) {
-        if (std::exchange(begins, n.last))
-            lines.emplace_back();
-        else
-            lines.back() += ' ';
-        auto& line = lines.back();
-        if (resp3::is_aggregate(n.kind))
-            line += '[' + std::to_string(n.size);
-        else if (resp3::is_error(n.kind))
-            line += '-';
-        else if (n.kind == resp3::type::null)
-            line += '_';
-        line += n.value;
-    }
-    return lines;
-}
 
 } // namespace fairlead::test

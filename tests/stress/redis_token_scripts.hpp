@@ -50,7 +50,7 @@ private:
         auto asking = by_.ask(db(), req, replies);
         auto const ec = co_await std::move(asking);
         if (!ec)
-            by_.check("nobody", token_lines(replies), {"OK"});
+            by_.check("nobody", reply_lines(replies), {"OK"});
     }
     template <class On> awaitable<void> alone(On* const& on) {
         auto const token = by_.next_token();

@@ -205,7 +205,7 @@ private:
         auto asking = by_.ask(by_.round.db, req, replies);
         auto const ec = co_await std::move(asking);
         if (!ec)
-            by_.check(token, token_lines(replies), {"OK"});
+            by_.check(token, reply_lines(replies), {"OK"});
     }
     static awaitable<int> write_in_ranges(redis::client& db, written const& w, redis::writing_options how) {
         auto writing = redis::set_in_ranges(db, w.key, w.value, how);
