@@ -196,10 +196,23 @@ bool loop::has_posts() const noexcept {
 
 bool loop::is_asleep() const noexcept { return inbox_.load(std::memory_order_seq_cst) == asleep; }
 
-void loop::awake() noexcept {
+bool loop::awake() noexcept {
     op* expected = asleep;
-    if (!inbox_.compare_exchange_strong(expected, nullptr, std::memory_order_acquire, std::memory_order_relaxed))
-        take_inbox();
+    if (inbox_.compare_exchange_strong(expected, nullptr, std::memory_order_acquire, std::memory_order_relaxed))
+        return false;
+    take_inbox();
+    return true;
+}
+
+bool loop::is_posted_in_a_moment() const noexcept {
+    for (int i = 0; i != 16 && inbox_empty(); ++i)
+        impl::exec::park::pause();
+    return !inbox_empty();
+}
+
+bool loop::has_a_second_processor() noexcept {
+    static bool const has = impl::exec::park::processors() > 1;
+    return has;
 }
 
 void loop::last_work_finished() noexcept {

@@ -34,6 +34,8 @@ io_metrics io_context::metrics() const noexcept {
             .items = c.items,
             .polls = c.polls,
             .sleeps = c.sleeps,
+            .spins = c.spins,
+            .spins_in_vain = c.spins_in_vain,
             .system_calls = c.system_calls,
             .posts_remote = c.posts_remote,
             .timers_expired = c.timers_expired,

@@ -27,6 +27,9 @@ constexpr std::int64_t look_again_ns = 100'000;
 constexpr std::int64_t watch_ns = 1'000'000;
 // Of an idle thread while others are at work, some microseconds apart, before it sleeps.
 constexpr unsigned idle_looks = 16;
+// Looks at the inbox before a sleep, some hundred nanoseconds each. A clock may stand still.
+constexpr int moments_most = 256;
+constexpr std::int64_t spin_without_driver_ns = 10'000;
 } // namespace
 
 struct io_loop::timers : impl::exec::in_context_memory {
@@ -522,13 +525,44 @@ bool io_loop::leave_it_to_others(run_state& r, std::int64_t wait_until) noexcept
 
 void io_loop::sleep(run_state const& r, std::int64_t wait_until) noexcept {
     impl::exec::recycler_flush();
+    if (spin_.is_due() && has_looked_out(r, wait_until)) [[unlikely]]
+        return; // All that a thread wakes a loop for is looked at once more: a look at the driver may have heard it.
     if (!fall_asleep())
         return;
     if (!r.is_shared || may_sleep_beside_others(r, wait_until)) {
         ++counters_.sleeps;
         reactor_->poll(wait_until);
     }
-    awake();
+    spin_.has_slept(awake());
+}
+
+/// Looks at the inbox until another thread has posted, for long enough that one that sleeps could. Meanwhile it looks
+/// at the driver now and then, so that no event waits for long. False: this is not the time for it.
+bool io_loop::has_looked_out(run_state const& r, std::int64_t wait_until) noexcept {
+    if (!has_a_second_processor() || !host_->has_threads() || r.is_shared || r.for_whom)
+        return false;
+    auto now = host_->now_ns();
+    auto const until = now + impl::exec::adaptive_spin::longest_ns;
+    if (wait_until >= 0 && wait_until <= until)
+        return false;
+    ++counters_.spins;
+    auto look_at_driver_at = now + spin_without_driver_ns;
+    bool is_posted = false;
+    for (int n = 0; n != moments_most && now < until && local_.empty() && !stopped(); ++n) {
+        is_posted = is_posted_in_a_moment();
+        if (is_posted || ownership_.has_borrowers())
+            break;
+        now = host_->now_ns();
+        if (now >= look_at_driver_at) {
+            look_at_driver_at = now + spin_without_driver_ns;
+            if (reactor_->pending() != 0)
+                reactor_->poll(0);
+        }
+    }
+    if (!is_posted)
+        ++counters_.spins_in_vain;
+    spin_.has_spun(is_posted);
+    return true;
 }
 
 /// Another thread may have ended the last item, or want to borrow the loop, before it could see that this one sleeps.

@@ -20,6 +20,7 @@ struct bend {
     std::uint64_t polls = 0;                  ///< looks at the kernel
     std::uint64_t waits = 0;                  ///< those that were allowed to wait
     std::function<bool(std::int64_t)> poll{}; ///< instead of a look with this limit; true: it has been taken care of
+    std::function<void()> look_at_clock{};    ///< before the time is told
     std::function<void()> wake{};             ///< before the kernel is woken
     std::function<void()> end{};              ///< the driver goes
 };
@@ -70,7 +71,11 @@ public:
 
     void attach(loop& l) noexcept override { kernel_.attach(l); }
     void take_pending(op_queue& into) noexcept override { kernel_.take_pending(into); }
-    std::int64_t now_ns() noexcept override { return (bend_.stands ? began_ns_ : kernel_.now_ns()) + bend_.ahead_ns; }
+    std::int64_t now_ns() noexcept override {
+        if (bend_.look_at_clock)
+            bend_.look_at_clock();
+        return (bend_.stands ? began_ns_ : kernel_.now_ns()) + bend_.ahead_ns;
+    }
     std::int64_t wall_ns() noexcept override { return kernel_.wall_ns() + bend_.wall_ahead_ns; }
     bool sleep_until(std::int64_t until_ns) noexcept override { return kernel_.sleep_until(until_ns - bend_.ahead_ns); }
     void resolve(io::resolve_op& o) noexcept override { kernel_.resolve(o); }

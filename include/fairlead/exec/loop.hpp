@@ -279,7 +279,12 @@ protected:
     /// Owner: announces sleep. False: the inbox is not empty, do not sleep.
     bool fall_asleep() noexcept;
     /// Owner: takes the announcement back; what came meanwhile is in the run queue.
-    void awake() noexcept;
+    /// Whether there are posts.
+    bool awake() noexcept;
+    /// Looks at the inbox for some hundred nanoseconds. True: there are posts.
+    bool is_posted_in_a_moment() const noexcept;
+    /// Whether another thread can post meanwhile.
+    static bool has_a_second_processor() noexcept;
     bool has_outside_work() const noexcept { return outside_work_.load(std::memory_order_acquire) > 0; }
     bool inbox_empty() const noexcept { return inbox_.load(std::memory_order_relaxed) == nullptr; }
     /// Anything on its way to the owner, who may have announced its sleep? Asks in this order: an item that another

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <fairlead/base/owned.hpp>
+#include <fairlead/exec/adaptive_spin.hpp>
 #include <fairlead/exec/cancellation_type.hpp>
 #include <fairlead/exec/executor.hpp>
 #include <fairlead/io/driver.hpp>
@@ -22,6 +23,8 @@ struct loop_counters {
     std::uint64_t turns;
     std::uint64_t polls;          ///< looks at the driver
     std::uint64_t sleeps;         ///< polls that were allowed to wait
+    std::uint64_t spins;          ///< looks for posts before a sleep
+    std::uint64_t spins_in_vain;  ///< of them, those after which it slept all the same
     std::uint64_t items;          ///< handlers run and coroutines resumed
     std::uint64_t posts_remote;   ///< functions, resumptions and requests that came from other threads
     std::uint64_t timers_expired; ///< waits and time limits that were due
@@ -252,6 +255,7 @@ private:
     next poll_once(run_state const& r) noexcept;
     bool leave_it_to_others(run_state& r, std::int64_t wait_until) noexcept;
     FAIRLEAD_ALWAYS_INLINE void sleep(run_state const& r, std::int64_t wait_until) noexcept;
+    FAIRLEAD_COLD bool has_looked_out(run_state const& r, std::int64_t wait_until) noexcept;
     bool may_sleep_beside_others(run_state const& r, std::int64_t& wait_until) noexcept;
     void share_driver(bool on) noexcept;
     bool has_work(unsigned own) noexcept;
@@ -273,6 +277,7 @@ private:
     loop_counters counters_{};
     std::atomic<std::int64_t> seen_ns_{0}; ///< when a program last read the clock; 0: not since we did
     unsigned batches_since_poll_ = 0;
+    impl::exec::adaptive_spin spin_;
     std::atomic<std::uint64_t> counters_items_{0};
     op marked_;                      ///< a request to look for ops with a mark
     std::atomic<unsigned> marks_{0}; ///< since it was posted; 0: it is not in the inbox

@@ -92,6 +92,8 @@ TEST(Metrics, TellTheCausesOfYieldsApart) {
     EXPECT_EQ(m.yields_remote, y.remote);
     EXPECT_EQ(m.polls, c.polls);
     EXPECT_EQ(m.sleeps, c.sleeps);
+    EXPECT_EQ(m.spins, c.spins);
+    EXPECT_EQ(m.spins_in_vain, c.spins_in_vain);
     EXPECT_EQ(m.verifications, c.verifications);
 }
 
