@@ -176,7 +176,7 @@ error_code from_reply(reply_reader& in, connected_replica& replica) {
     return read_all_known(in, replica.host, replica.port, replica.offset);
 }
 
-error_code from_reply(reply_reader& in, server_role& role) {
+error_code from_reply(reply_reader& in, replication_role& role) {
     role = {};
     std::string word;
     std::size_t rest = 0;
@@ -184,17 +184,17 @@ error_code from_reply(reply_reader& in, server_role& role) {
     if (ec)
         return ec;
     if (word == "master" && rest == 2) {
-        role.is = server_role::kind::master;
+        role.is = replication_role::kind::master;
         ec = in.read(role.offset);
         return ec ? ec : in.read(role.replicas);
     }
     if (word == "sentinel" && rest == 1) {
-        role.is = server_role::kind::sentinel;
+        role.is = replication_role::kind::sentinel;
         return in.read(role.masters);
     }
     if (word != "slave" || rest != 4)
         return error::incompatible_type;
-    role.is = server_role::kind::replica;
+    role.is = replication_role::kind::replica;
     ((ec = in.read(role.master_host)) || (ec = in.read(role.master_port)) || (ec = in.read(role.link)) ||
      (ec = in.read(role.offset)));
     return ec;

@@ -734,7 +734,7 @@ TEST_P(RealRedisTyped, ClientsOfTheServer) {
 }
 
 TEST_P(RealRedisTyped, TheRoleOfTheServer) {
-    using kind = redis::server_role::kind;
+    using kind = redis::replication_role::kind;
     auto const alone = get(cmd::role());
     EXPECT_EQ(alone.is, kind::master);
     EXPECT_TRUE(alone.replicas.empty());
@@ -746,11 +746,11 @@ TEST_P(RealRedisTyped, TheRoleOfTheServer) {
     of_replica.dedicated = false;
     get(cmd::config_set({{"repl-diskless-sync-delay", 0}}));
     redis::client db(ctx_, of_replica, {.pause_min = std::chrono::milliseconds(5)});
-    redis::server_role seen;
+    redis::replication_role seen;
     outcome ran;
     db.async_run(ran.handler());
     bool is_over = false;
-    auto asking = [](redis::client& c, redis::server_role& last) -> awaitable<void> {
+    auto asking = [](redis::client& c, redis::replication_role& last) -> awaitable<void> {
         while (last.link != "connected") {
             auto looking = c.role();
             last = co_await std::move(looking);

@@ -248,7 +248,7 @@ TEST(RedisCommandsServer, APauseIsKnownToTheConnectionThatItHoldsUp) {
 }
 
 TEST(RedisCommandsServer, ARoleIsOneOfThree) {
-    using kind = redis::server_role::kind;
+    using kind = redis::replication_role::kind;
     auto const master = result_of(cmd::role(), "*3\r\n$6\r\nmaster\r\n:42\r\n*1\r\n*3\r\n$9\r\n127.0.0.1\r\n$4\r\n"
                                                "6380\r\n$2\r\n40\r\n");
     EXPECT_EQ(master.is, kind::master);

@@ -227,7 +227,7 @@ inline command<std::string> ping() { return impl::make<std::string>("PING", {});
 /// PING: the message.
 inline command<std::string> ping(value_view message) { return impl::make<std::string>("PING", {message}); }
 /// ROLE: whether the server is a master, a replica or a sentinel, and of whom.
-inline command<server_role> role() { return impl::make<server_role>("ROLE", {}); }
+inline command<replication_role> role() { return impl::make<replication_role>("ROLE", {}); }
 /// SAVE: the server does nothing else meanwhile. See bgsave().
 inline command<ignore_t> save() { return impl::make<ignore_t>("SAVE", {}); }
 /// SLOWLOG GET: slow commands, the last one first. The server says ten unless `count` is given. It notes those

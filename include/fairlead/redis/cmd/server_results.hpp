@@ -130,7 +130,7 @@ struct connected_replica {
 FAIRLEAD_EXPORT error_code from_reply(reply_reader& in, connected_replica& replica);
 
 /// The server among others: ROLE.
-struct server_role {
+struct replication_role {
     /// The words of the server; its older one for a replica is "slave".
     enum class kind : unsigned char {
         master,
@@ -146,7 +146,7 @@ struct server_role {
     std::vector<std::string> masters; ///< Of a sentinel: their names.
 };
 /// Reads the reply to ROLE. Another role than these three is error::incompatible_type.
-FAIRLEAD_EXPORT error_code from_reply(reply_reader& in, server_role& role);
+FAIRLEAD_EXPORT error_code from_reply(reply_reader& in, replication_role& role);
 
 /// A command of the server, as COMMAND INFO describes it.
 struct command_description {
