@@ -19,7 +19,7 @@
 #include <fairlead/stream/write.hpp>
 #include <fairlead/token/adapters.hpp>
 
-#include <support/reply_lines.hpp>
+#include "../support/reply_lines.hpp" // A benchmark includes this without the paths of the tests.
 
 #include <algorithm>
 #include <array>
