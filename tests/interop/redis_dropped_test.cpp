@@ -11,10 +11,12 @@
 #include <vector>
 
 namespace fairlead::test {
+
+using R = redis::error;
+
 namespace {
 
 using namespace std::chrono_literals;
-using R = redis::error;
 using redis::event_kind;
 
 /// A client whose events are kept, and a connection that changes the settings of the server.

@@ -17,10 +17,12 @@
 #include <vector>
 
 namespace fairlead::test {
+
+using R = redis::error;
+
 namespace {
 
 using namespace std::chrono_literals;
-using R = redis::error;
 
 constexpr std::uint64_t mib = 1024 * 1024;
 

@@ -12,10 +12,12 @@
 #include <vector>
 
 namespace fairlead::test {
+
+using R = redis::error;
+
 namespace {
 
 using namespace std::chrono_literals;
-using R = redis::error;
 using words = std::vector<std::string>;
 
 redis::command<std::optional<std::string>> command_of(words const& w) {
