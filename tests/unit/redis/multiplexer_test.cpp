@@ -223,11 +223,11 @@ TEST(MultiplexerPieces, TheLastOneIsPerhapsSentWhenItIsCancelled) {
 }
 
 TEST(MultiplexerPieces, TheLastOneStaysWhenWhatCameBehindItIsGivenUp) {
-    piece_bench bench;
+    call given_up("GET", "a"), other("GET", "b");
+    piece_bench bench; // It ends what is pending when it goes.
     auto const first = bench.mux.next_output();
     EXPECT_EQ(first, beginning_of_set);
     auto& piece = bench.give("0123456789");
-    call given_up("GET", "a"), other("GET", "b");
     EXPECT_TRUE(bench.add(given_up));
     EXPECT_TRUE(bench.add(other));
     EXPECT_TRUE(bench.cancel(given_up));
