@@ -63,10 +63,8 @@ awaitable<void> count_replies(session& s, std::string const& last, counts& c) {
     for (;;) {
         auto receiving = s.receive_answer();
         auto const r = co_await std::move(receiving);
-        if (c.is_sent && r.text == last) {
-            std::puts("Last reply received from server.");
+        if (r.text == last) // It may come before send_input() goes on.
             co_return;
-        }
         ++c.replies;
         if (is_error(r)) {
             ++c.errors;
@@ -82,6 +80,7 @@ awaitable<void> exchange(session& s, counts& c) {
     auto counting = count_replies(s, last, c);
     auto both = when_all(std::move(sending), std::move(counting));
     co_await std::move(both);
+    std::puts("Last reply received from server.");
 }
 
 /// Ends by an exception alone.
