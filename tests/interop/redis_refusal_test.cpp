@@ -2,7 +2,6 @@
 #include "real_redis.hpp"
 
 #include <fairlead/redis/client.hpp>
-#include <support/scratch_folder.hpp>
 
 #include <chrono>
 #include <functional>
@@ -175,9 +174,7 @@ TEST_F(RealRedisRefusals, P16_AReplicaWithoutItsMasterIsAskedAgain) {
 
 /// A thousand keys take it a second, in which it answers.
 TEST_F(RealRedisRefusals, P16_AServerThatReadsItsDataIsAskedAgain) {
-    scratch_folder const folder;
-    redis_server_process own(
-        {"--dir", folder.path, "--key-load-delay", "1000", "--loading-process-events-interval-bytes", "1024"});
+    redis_server_process own({"--key-load-delay", "1000", "--loading-process-events-interval-bytes", "1024"});
     play_refusals(ctx_, own.address(), [&own](refusing_scene& s) -> awaitable<void> {
         for (auto const& each : {words{"SET", "kept", "v"}, words{"DEBUG", "POPULATE", "1000"}, words{"SAVE"}}) {
             auto telling = tell(s.hasty, each);
@@ -222,13 +219,12 @@ namespace {
 
 /// A node of a cluster, whose second port has to be a free one, too.
 struct cluster_node {
-    cluster_node() : process({"--cluster-enabled", "yes", "--dir", folder.path, "--cluster-port", bus_port}) {}
+    cluster_node() : process({"--cluster-enabled", "yes", "--cluster-port", bus_port}) {}
     static std::string free_port() {
         io_context ctx;
         ip::tcp::acceptor probe(ctx, ip::tcp::endpoint(ip::make_address("127.0.0.1"), 0));
         return std::to_string(probe.local_endpoint().port());
     }
-    scratch_folder folder;
     std::string bus_port = free_port();
     redis_server_process process;
 };

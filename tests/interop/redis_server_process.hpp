@@ -4,6 +4,7 @@
 #include <fairlead/io/io_context.hpp>
 #include <fairlead/net/acceptor.hpp>
 #include <support/child_process.hpp>
+#include <support/scratch_folder.hpp>
 
 #include <csignal>
 #include <string>
@@ -30,11 +31,11 @@ public:
     bool is_installed() const noexcept { return !program_.empty(); }
     std::string address() const { return "127.0.0.1:" + port_; }
 
-    /// With the same port and no data. It takes a moment until it listens.
+    /// With the same port, and no data but what it was told to save. It takes a moment until it listens.
     void start() {
         std::vector<std::string> command{program_, "--port", port_,          "--bind", "127.0.0.1",
                                          "--save", "",       "--appendonly", "no",     "--enable-debug-command",
-                                         "local"};
+                                         "local",  "--dir",  folder_.path};
         command.insert(command.end(), more_.begin(), more_.end());
         process_.start(command);
     }
@@ -46,6 +47,7 @@ private:
     std::string program_;
     std::vector<std::string> more_;
     std::string port_;
+    scratch_folder folder_; // outlives the process: a replica saves what it copies, also where nobody asked for that
     child_process process_;
 };
 

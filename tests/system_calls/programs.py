@@ -163,7 +163,8 @@ def x15_no_server(folder: Path) -> None:
         print("no redis-server: README's client is not run against one")
         return
     port = free_port()
-    with running(Path(server), "--port", str(port), "--save", "", "--appendonly", "no", "--bind", "127.0.0.1") as redis:
+    with running(Path(server), "--port", str(port), "--save", "", "--appendonly", "no", "--dbfilename", "nothing.rdb",
+                 "--bind", "127.0.0.1") as redis:
         connect(port, redis).close()
         must_say_why(folder / "readme_redis", ADDRESS=f"127.0.0.1:{port}")
 

@@ -42,9 +42,26 @@ public:
         write("server.key", server().key);
         io_context of_its_own;
         port_ = ip::tcp::acceptor(of_its_own, {ip::address_v4::loopback(), 0}).local_endpoint().port();
-        process_.start({program_, "--port", "0", "--tls-port", std::to_string(port_), "--bind", "127.0.0.1", "--save",
-                        "", "--appendonly", "no", "--tls-cert-file", path("server.pem"), "--tls-key-file",
-                        path("server.key"), "--tls-ca-cert-file", path("authority.pem"), "--tls-auth-clients",
+        process_.start({program_,
+                        "--port",
+                        "0",
+                        "--tls-port",
+                        std::to_string(port_),
+                        "--bind",
+                        "127.0.0.1",
+                        "--save",
+                        "",
+                        "--appendonly",
+                        "no",
+                        "--dbfilename",
+                        "nothing.rdb",
+                        "--tls-cert-file",
+                        path("server.pem"),
+                        "--tls-key-file",
+                        path("server.key"),
+                        "--tls-ca-cert-file",
+                        path("authority.pem"),
+                        "--tls-auth-clients",
                         client_certificates});
         wait_until_it_listens();
     }
