@@ -148,6 +148,40 @@ TEST_P(RealRedisCalls, X15_ScriptsInPipelinesAndTransactionsNeedNobodyToLoadThem
     });
 }
 
+TEST_P(RealRedisCalls, X15_AnUnorderedPipelineSendsWhatTheServerHasNot) {
+    redis::script const add("return redis.call('INCRBY', KEYS[1], ARGV[1])");
+    redis::script const look("return redis.call('STRLEN', KEYS[1])");
+    redis::function_source const library("#!lua name=counting\n"
+                                         "redis.register_function('add', function(keys, args)\n"
+                                         "  return redis.call('INCRBY', keys[1], args[1]) end)\n");
+    use([&](redis::client& c) -> awaitable<void> {
+        auto counting_anew = c.config_resetstat();
+        co_await std::move(counting_anew);
+        for (int round = 0; round != 4; ++round) {
+            if (round % 2 == 0) {
+                auto flushing = c.call(redis::pipeline(cmd::script_flush(), cmd::function_flush(), cmd::del("n", "m")));
+                co_await std::move(flushing);
+            }
+            auto calling = c.call(redis::unordered_pipeline(
+                cmd::eval<long>(add, "n", 1), cmd::set("t", "text"), cmd::eval_ro<long>(look, "t"),
+                cmd::fcall<long>(library, "add", "m", 1), cmd::eval<long>(add, "n", 1),
+                cmd::fcall<long>(library, "add", "m", 1), cmd::get("t")));
+            auto const [a, t, size, d, e, f, text] = co_await std::move(calling);
+            long const before = round % 2 * 2;
+            EXPECT_EQ(a.value(), before + 1);
+            EXPECT_EQ(size.value(), 4);
+            EXPECT_EQ(d.value(), before + 1);
+            EXPECT_EQ(e.value(), before + 2);
+            EXPECT_EQ(f.value(), before + 2);
+            EXPECT_EQ(text.value(), "text");
+        }
+        auto asking = c.call(redis::make_command<std::string>("INFO", {"commandstats"}));
+        auto const counts = co_await std::move(asking);
+        EXPECT_NE(counts.find("cmdstat_eval:calls=2,"), std::string::npos) << counts;
+        EXPECT_NE(counts.find("cmdstat_function|load:calls=2,"), std::string::npos) << counts;
+    });
+}
+
 TEST_P(RealRedisCalls, AFunctionOfALibraryIsLoadedWhenTheServerHasNone) {
     redis::function_source const library("#!lua name=counting\n"
                                          "redis.register_function('add', function(keys, args)\n"

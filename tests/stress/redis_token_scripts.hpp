@@ -31,8 +31,12 @@ public:
             auto flushing = flush();
             co_await std::move(flushing);
         }
-        auto const how = by_.random.below(6);
-        auto calling = how == 0 ? in_pipeline() : how == 1 ? in_transaction() : how == 2 ? on_lease() : alone(db());
+        auto const how = by_.random.below(7);
+        auto calling = how == 0   ? in_pipeline()
+                       : how == 1 ? in_transaction()
+                       : how == 2 ? on_lease()
+                       : how == 3 ? in_unordered_pipeline()
+                                  : alone(db());
         co_await std::move(calling);
     }
 
@@ -84,6 +88,18 @@ private:
         settle(first, ec, std::get<0>(got));
         settle(second, ec, std::get<2>(got), true); // Somebody may have flushed in between.
     }
+    /// Calls that the server did not know are sent once more, and have ends of their own then.
+    awaitable<void> in_unordered_pipeline() {
+        auto const first = by_.next_token(), second = by_.next_token();
+        auto const all = redis::unordered_pipeline(counting(first), redis::cmd::echo(first), counting(second));
+        decltype(all)::result_type got;
+        auto asking = by_.ask_for(db(), all, got);
+        auto const ec = co_await std::move(asking);
+        if (!ec && std::get<1>(got) && *std::get<1>(got) != first)
+            by_.round.ledger.accuse(first + " was answered with: " + *std::get<1>(got));
+        settle_attempt(first, ec, std::get<0>(got));
+        settle_attempt(second, ec, std::get<2>(got));
+    }
     awaitable<void> in_transaction() {
         auto const first = by_.next_token(), second = by_.next_token();
         auto const all = redis::transaction(counting(first), counting(second));
@@ -120,6 +136,14 @@ private:
         if (why != redis::condition::refused_by_server || (why == redis::error::no_script && !may_be_unknown))
             by_.round.ledger.accuse(token + " has no value: " + why.message() + ' ' + got.error_text());
         by_.round.ledger.expect(token, 0, 0, got.error_text());
+    }
+
+    void settle_attempt(std::string const& token, error_code const& ec, redis::result<token_counted> const& got) {
+        auto const why = got.code();
+        if (ec || got || why == redis::condition::refused_by_server)
+            return settle(token, ec, got, true); // The one with the source may have been flushed in between.
+        bool const is_not_executed = token_end_of(why) == token_end::not_executed;
+        by_.round.ledger.expect(token, 0, !is_not_executed, why.message());
     }
 
     token_asker& by_;

@@ -182,10 +182,24 @@ public:
     /// Allocates  what the call and its result need, and with a handler a coroutine
     template <class Result, class Token = use_await_t>
     decltype(auto) async_exec(script_command<Result> c, Token&& token = {}) {
-        return impl::exec_script(*shared_, std::move(c), std::forward<Token>(token));
+        return impl::exec_with_code(*shared_, std::move(c), std::forward<Token>(token));
+    }
+    /// Executes an unordered_pipeline: scripts by their digests, and once more with their sources where the server has
+    /// them not.
+    /// Completes  (error_code ec, result_type); the result counts when ec is not set
+    /// Errors     as above. A result has error::no_script only if somebody's SCRIPT FLUSH came between two calls
+    /// Cancel     as above; what had been executed has its results
+    /// Immediate  never
+    /// Lifetime   the commands are kept
+    /// Threads    any
+    /// Allocates  what the commands and their results need, and with a handler a coroutine
+    template <class... Result, class Token = use_await_t>
+    decltype(auto) async_exec(unordered_commands<Result...> c, Token&& token = {}) {
+        return impl::exec_with_code(*shared_, std::move(c), std::forward<Token>(token));
     }
     /// The same operation.
     template <typed_command Command> decltype(auto) call(Command c) { return async_exec(std::move(c)); }
+    template <class... Result> decltype(auto) call(unordered_commands<Result...> c) { return async_exec(std::move(c)); }
 
     /// The same calls with a limit for each: `co_await db.within(50ms).get("key")`, also of a pipeline or a script:
     /// `db.within(50ms).call(pipeline(...))`. Zero or less: config::request_timeout.

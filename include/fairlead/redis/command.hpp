@@ -55,6 +55,8 @@ struct batch_part {
 /// the server lacks it.
 FAIRLEAD_EXPORT request in_transaction(batch_part const* parts, std::size_t count);
 FAIRLEAD_EXPORT request in_sequence(batch_part const* parts, std::size_t count);
+/// Gives the result at an index an error in place of a reply.
+using fail_function = void (*)(void* response, std::size_t index, error_code const& ec);
 
 using read_function = error_code (*)(reply_reader& in, void* value);
 
@@ -236,6 +238,13 @@ public:
                 },
                 before_ + sizeof...(Result)};
     }
+    /// For the library: with the object of refer().
+    static impl::fail_function fail() noexcept {
+        return [](void* object, std::size_t index, error_code const& ec) {
+            std::apply([&](auto&... each) { (void)((index-- == 0 ? (each.fail(ec), true) : false) || ...); },
+                       static_cast<pipeline_response*>(object)->values_);
+        };
+    }
 
 private:
     value_type values_;
@@ -254,7 +263,7 @@ concept batchable = requires(T const& each) {
 };
 template <batchable Command> batch_part part_of_batch(Command const& c) noexcept {
     if constexpr (requires { c.code(); })
-        return {&c.req(), &c.code()};
+        return {&c.req(), c.code().get()};
     else
         return {&c.req(), nullptr};
 }

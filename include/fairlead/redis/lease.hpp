@@ -103,10 +103,16 @@ public:
     /// As async_exec() of a client, for a call of a script or of a function of a library.
     template <class Result, class Token = use_await_t>
     decltype(auto) async_exec(script_command<Result> c, Token&& token = {}) {
-        return impl::exec_script(hold_.core(), std::move(c), std::forward<Token>(token));
+        return impl::exec_with_code(hold_.core(), std::move(c), std::forward<Token>(token));
+    }
+    /// As async_exec() of a client, for an unordered_pipeline.
+    template <class... Result, class Token = use_await_t>
+    decltype(auto) async_exec(unordered_commands<Result...> c, Token&& token = {}) {
+        return impl::exec_with_code(hold_.core(), std::move(c), std::forward<Token>(token));
     }
     /// The same operation.
     template <typed_command Command> decltype(auto) call(Command c) { return async_exec(std::move(c)); }
+    template <class... Result> decltype(auto) call(unordered_commands<Result...> c) { return async_exec(std::move(c)); }
     /// The same calls with a limit for each, as client::within().
     adjusted_calls<lease> within(std::chrono::milliseconds limit) noexcept {
         return adjusted_calls(*this).within(limit);

@@ -108,7 +108,7 @@ public:
         switch (state_) {
         case state::value: return {};
         case state::error: return impl::refusal_of(error_);
-        case state::unreadable: return unread_;
+        case state::failed: return why_;
         case state::empty: break;
         }
         return redis::error::no_reply;
@@ -130,6 +130,11 @@ public:
     T value_or(T other) const { return has_value() ? value_ : std::move(other); }
 
     void reset() noexcept { state_ = state::empty; }
+    /// There is no value, because of `ec`.
+    void fail(error_code const& ec) noexcept {
+        state_ = state::failed;
+        why_ = ec;
+    }
     error_code read_from(reply_reader& in) {
         return read_from(in, [](reply_reader& reader, T& value) { return reader.read(value); });
     }
@@ -143,15 +148,13 @@ public:
         }
         auto const ec = read(in, value_);
         state_ = state::value;
-        if (ec) [[unlikely]] {
-            state_ = state::unreadable;
-            unread_ = ec;
-        }
+        if (ec) [[unlikely]]
+            fail(ec);
         return ec;
     }
 
 private:
-    enum class state : unsigned char { empty, value, error, unreadable };
+    enum class state : unsigned char { empty, value, error, failed };
     void check() const {
         if (state_ != state::value) [[unlikely]]
             impl::throw_no_value(code(), error_);
@@ -159,7 +162,7 @@ private:
 
     T value_{};
     std::string error_;
-    error_code unread_;
+    error_code why_;
     state state_ = state::empty;
 };
 

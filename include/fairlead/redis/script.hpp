@@ -68,7 +68,7 @@ private:
 
 /// A call of a script, or of a function of a library. A client sends the digest alone, and the source after NOSCRIPT:
 /// the script is executed at most once. In a pipeline or a transaction the first call of each script has the source,
-/// and the next ones have the digest.
+/// and the next ones have the digest. In an unordered_pipeline each is sent as by itself.
 ///
 /// Lifetime   the source is kept, and nothing of its arguments
 template <class Result> class [[nodiscard]] script_command {
@@ -99,7 +99,7 @@ public:
 
     /// For the library.
     impl::read_function reader() const noexcept { return read_; }
-    impl::stored_code const& code() const noexcept { return *code_; }
+    std::shared_ptr<impl::stored_code const> const& code() const noexcept { return code_; }
 
 private:
     std::shared_ptr<impl::stored_code const> code_;

@@ -2,6 +2,7 @@
 #include <fairlead/redis/cmd/scripting.hpp>
 #include <fairlead/redis/cmd/strings.hpp>
 #include <fairlead/redis/script.hpp>
+#include <fairlead/redis/unordered_pipeline.hpp>
 #include <support/redis_command.hpp>
 
 #include <gtest/gtest.h>
@@ -42,6 +43,15 @@ TEST(RedisScriptObject, ABatchHasTheSourceOfEachScriptOnce) {
               "EVAL return 1 1 a; INCR n; EVALSHA " + sha1 + " 1 b; EVAL return 2 0; EVALSHA " + sha1 + " 1 c");
     EXPECT_EQ(words_of(redis::transaction(cmd::eval<long>(one), cmd::eval<long>(one))),
               "MULTI; EVAL return 1 0; EVALSHA " + sha1 + " 0; EXEC");
+}
+
+TEST(RedisScriptObject, AnUnorderedPipelineHasDigestsAndNamesAlone) {
+    redis::script const s("return 1");
+    redis::function_source const library("#!lua name=l");
+    std::string const sha1(s.sha1());
+    auto const all = redis::unordered_pipeline(cmd::eval<long>(s, "a"), cmd::incr("n"), cmd::fcall<long>(library, "f"),
+                                               cmd::eval<long>(s));
+    EXPECT_EQ(words_of(all.by_name()), "EVALSHA " + sha1 + " 1 a; INCR n; FCALL f 0; EVALSHA " + sha1 + " 0");
 }
 
 TEST(RedisScriptObject, ABatchThatFlushesScriptsHasTheSourceAgain) {
