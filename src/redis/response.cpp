@@ -1,7 +1,11 @@
 #include <fairlead/redis/response.hpp>
 
+#include <fairlead/base/copy_text.hpp>
+
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <utility>
 
 namespace fairlead::redis {
 
@@ -14,37 +18,43 @@ void reply_reader::skip() noexcept {
     while (at_ != end_ && at_->depth > depth);
 }
 
-// At least doubles what is too small; afterwards nothing below can throw.
-void generic_response::reserve(std::size_t nodes, std::size_t bytes) {
-    if (auto const wanted = entries_.size() + nodes; wanted > entries_.capacity())
-        entries_.reserve(std::max(wanted, 2 * entries_.capacity()));
-    if (auto const wanted = text_size_ + bytes; wanted > text_capacity_) {
-        auto const capacity = std::max({wanted, 2 * text_capacity_, std::size_t{256}});
-        auto larger = std::make_unique_for_overwrite<char[]>(capacity);
-        if (text_size_ != 0)
-            std::memcpy(larger.get(), text_.get(), text_size_);
-        text_ = std::move(larger);
-        text_capacity_ = capacity;
-    }
+template <class T> void generic_response::block<T>::reserve(std::size_t more, std::size_t least) {
+    auto const wanted = size + more;
+    if (wanted <= capacity) [[likely]]
+        return;
+    auto const larger = std::max({wanted, 2 * capacity, least});
+    auto moved = std::make_unique_for_overwrite<T[]>(larger);
+    std::copy_n(data.get(), size, moved.get());
+    data = std::move(moved);
+    capacity = larger;
+}
+
+template <class T> void generic_response::block<T>::drop(std::size_t n) noexcept {
+    std::copy(data.get() + n, data.get() + size, data.get());
+    size -= n;
 }
 
 void generic_response::append(std::span<resp3::node const> message) {
+    constexpr std::size_t least_bytes = 256;
     std::size_t bytes = 0;
     for (auto const& n : message)
         bytes += n.value.size();
-    reserve(message.size(), bytes);
-    char* to = text_.get() + text_size_;
+    entries_.reserve(message.size());
+    text_.reserve(bytes, least_bytes); // Nothing below can throw.
+    auto* to = entries_.data.get() + entries_.size;
+    char* const text = text_.data.get();
+    auto at = text_.size;
     for (auto const& n : message) {
-        auto const at = static_cast<std::size_t>(to - text_.get());
-        if (!n.value.empty()) // an empty view may have no address
-            std::memcpy(to, n.value.data(), n.value.size());
-        to += n.value.size();
+        auto const size = n.value.size();
+        fairlead::impl::base::copy_text(text + at, n.value.data(), size);
         auto const byte = [](auto c) { return std::uint64_t{static_cast<unsigned char>(c)}; };
-        entries_.emplace_back(at, resp3::is_aggregate(n.kind) ? n.size : n.value.size(),
-                              byte(n.kind) | byte(n.format[0]) << 8 | byte(n.format[1]) << 16 |
-                                  byte(n.format[2]) << 24 | byte(n.last) << 32 | std::uint64_t{n.depth} << 33);
+        *to++ = {at, resp3::is_aggregate(n.kind) ? n.size : size,
+                 byte(n.kind) | byte(n.format[0]) << 8 | byte(n.format[1]) << 16 | byte(n.format[2]) << 24 |
+                     byte(n.last) << 32 | std::uint64_t{n.depth} << 33};
+        at += size;
     }
-    text_size_ += bytes;
+    entries_.size += message.size();
+    text_.size = at;
     ++messages_;
 }
 
@@ -53,16 +63,15 @@ std::size_t generic_response::drop_older_half() noexcept {
     std::size_t dropped = 0;
     std::size_t first = 0;
     while (dropped != wanted)
-        dropped += entries_[first++].is_last();
-    if (first == entries_.size()) {
+        dropped += entries_.data[first++].is_last();
+    if (first == entries_.size) {
         clear();
         return dropped;
     }
-    std::size_t const bytes = entries_[first].offset;
-    entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(first));
-    text_size_ -= bytes;
-    std::memmove(text_.get(), text_.get() + bytes, text_size_);
-    for (auto& e : entries_)
+    std::size_t const bytes = entries_.data[first].offset;
+    entries_.drop(first);
+    text_.drop(bytes);
+    for (auto& e : std::span(entries_.data.get(), entries_.size))
         e.offset -= bytes;
     messages_ -= dropped;
     return dropped;

@@ -1,9 +1,9 @@
 #include <redis/subscriptions.hpp>
 
 #include <fairlead/base/assert.hpp>
+#include <fairlead/base/copy_text.hpp>
 
 #include <algorithm>
-#include <cstring>
 #include <exception>
 #include <limits>
 #include <new>
@@ -18,26 +18,10 @@ std::string_view word_for(topic::kind k, std::string_view const (&all)[3]) noexc
     return all[static_cast<std::size_t>(k)];
 }
 
-/// The last word may overlap the one before it.
-template <std::size_t Word> FAIRLEAD_ALWAYS_INLINE void copy_by_words(char* to, std::string_view text) noexcept {
-    auto const n = text.size();
-    for (std::size_t i = 0; i + Word < n; i += Word)
-        std::memcpy(to + i, text.data() + i, Word);
-    std::memcpy(to + n - Word, text.data() + n - Word, Word);
-}
-
-/// Returns its end. Most texts are short: no call for them.
+/// Returns its end.
 FAIRLEAD_ALWAYS_INLINE char* append_text(char* to, std::string_view text) noexcept {
-    auto const n = text.size();
-    if (n >= 16 && n <= 64)
-        copy_by_words<16>(to, text);
-    else if (n >= 8 && n < 16)
-        copy_by_words<8>(to, text);
-    else if (n >= 4 && n < 8)
-        copy_by_words<4>(to, text);
-    else
-        std::copy(text.begin(), text.end(), to);
-    return to + n;
+    fairlead::impl::base::copy_text(to, text.data(), text.size());
+    return to + text.size();
 }
 
 /// Null: no memory.

@@ -183,18 +183,18 @@ public:
     }
 
     /// Nodes of all messages.
-    std::size_t size() const noexcept { return entries_.size(); }
-    bool empty() const noexcept { return entries_.empty(); }
+    std::size_t size() const noexcept { return entries_.size; }
+    bool empty() const noexcept { return entries_.size == 0; }
     /// Complete replies, or pushes.
     std::size_t messages() const noexcept { return messages_; }
     /// Memory in use, spare capacity not counted.
-    std::size_t bytes() const noexcept { return text_size_ + entries_.size() * sizeof(entry); }
+    std::size_t bytes() const noexcept { return text_.size + entries_.size * sizeof(entry); }
     /// A view into this object, until it changes.
     resp3::node operator[](std::size_t i) const noexcept {
-        entry const& e = entries_[i];
+        entry const& e = entries_.data[i];
         auto const kind = static_cast<resp3::type>(e.rest & 0xff);
         bool const is_header = resp3::is_aggregate(kind);
-        return {std::string_view(text_.get() + e.offset, is_header ? 0 : static_cast<std::size_t>(e.size)),
+        return {std::string_view(text_.data.get() + e.offset, is_header ? 0 : static_cast<std::size_t>(e.size)),
                 is_header ? e.size : 0,
                 static_cast<std::uint32_t>(e.rest >> 33),
                 kind,
@@ -206,15 +206,13 @@ public:
     iterator end() const noexcept;
 
     void clear() noexcept {
-        entries_.clear();
-        text_size_ = 0;
+        entries_.size = 0;
+        text_.size = 0;
         messages_ = 0;
     }
     void swap(generic_response& other) noexcept {
-        entries_.swap(other.entries_);
-        text_.swap(other.text_);
-        std::swap(text_size_, other.text_size_);
-        std::swap(text_capacity_, other.text_capacity_);
+        std::swap(entries_, other.entries_);
+        std::swap(text_, other.text_);
         std::swap(messages_, other.messages_);
     }
     /// Adds one message. Throws bad_alloc; nothing changed then.
@@ -227,15 +225,22 @@ private:
         std::size_t offset;
         std::uint64_t size; // of a header: its children; else bytes of text
         std::uint64_t rest; // bits 0-7 kind, 8-31 format, 32 last, 33-63 depth: one store instead of five
-        entry(std::size_t o, std::uint64_t s, std::uint64_t r) noexcept : offset(o), size(s), rest(r) {}
         bool is_last() const noexcept { return (rest >> 32 & 1) != 0; }
     };
-    void reserve(std::size_t nodes, std::size_t bytes);
+    /// No string and no vector: growing one clears what is about to be overwritten.
+    template <class T> struct block {
+        std::unique_ptr<T[]> data;
+        std::size_t size = 0;
+        std::size_t capacity = 0;
 
-    std::vector<entry> entries_;
-    std::unique_ptr<char[]> text_; // no string: growing one clears what is about to be overwritten
-    std::size_t text_size_ = 0;
-    std::size_t text_capacity_ = 0;
+        /// Room for `more`, at least doubled when there is too little.
+        void reserve(std::size_t more, std::size_t least = 0);
+        /// Without the first n.
+        void drop(std::size_t n) noexcept;
+    };
+
+    block<entry> entries_;
+    block<char> text_;
     std::size_t messages_ = 0;
 };
 

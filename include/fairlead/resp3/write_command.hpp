@@ -1,6 +1,7 @@
 // How a command is written into a text, of whatever allocator.
 #pragma once
 
+#include <fairlead/base/copy_text.hpp>
 #include <fairlead/resp3/writer.hpp>
 
 #include <array>
@@ -46,8 +47,7 @@ inline char* put_head(char* to, char kind, std::uint64_t n) noexcept {
 
 inline char* put_bulk(char* to, std::string_view text) noexcept {
     to = put_head(to, '$', text.size());
-    if (!text.empty()) // an empty view may have no address
-        std::memcpy(to, text.data(), text.size());
+    fairlead::impl::base::copy_text(to, text.data(), text.size());
     to += text.size();
     *to++ = '\r';
     *to++ = '\n';
