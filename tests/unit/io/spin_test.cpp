@@ -157,6 +157,19 @@ TEST_F(Spin, HearsAnEventMeanwhile) {
     EXPECT_LE(bend.ahead_ns, 20'000);
 }
 
+/// A look at the driver may have taken the wake-up that tells of it: who slept then would sleep for ever.
+TEST_F(Spin, IsFollowedByNoSleepWhenAnotherThreadHasEndedTheLastWork) {
+    posts_most = 100;
+    run([this] { post_from_another_thread(); },
+        [this] {
+            std::thread([this] { is_waited_for.reset(); }).join();
+            add(10us);
+        });
+    EXPECT_EQ(context.metrics().spins, 1U);
+    EXPECT_EQ(context.metrics().sleeps, 1U);
+    EXPECT_EQ(posts, 1U);
+}
+
 TEST_F(Spin, EndsWhenAnotherThreadStopsTheLoop) {
     posts_most = 100;
     run([this] { post_from_another_thread(); },
