@@ -240,6 +240,28 @@ TEST(RedisScript, X15_CallsThatAreSentAgainAndAreLostHaveThatErrorAlone) {
     });
 }
 
+TEST(RedisScript, AnUnorderedPipelineThatMayBeRepeatedIsRepeated) {
+    redis::script const take("return redis.call('DECR', KEYS[1])");
+    std::vector<std::string> heard;
+    auto const server = typed_server(heard, [](std::string const& line, int generation) -> std::string {
+        if (line.starts_with("EVAL "))
+            return generation == 1 ? std::string() : ":5\r\n";
+        if (line.starts_with("EVALSHA "))
+            return generation == 0 ? std::string() : no_script;
+        return line.starts_with("INCR") ? ":7\r\n" : "+PONG\r\n";
+    });
+    play_typed(server, [&](typed_scene& s) -> awaitable<void> {
+        auto calling = s.db.repeatable().call(redis::unordered_pipeline(cmd::eval<long>(take, "k"), cmd::incr("n")));
+        auto const [left, n] = co_await std::move(calling);
+        EXPECT_EQ(left.value(), 5);
+        EXPECT_EQ(n.value(), 7);
+        auto const by_digest = "EVALSHA " + std::string(take.sha1()) + " 1 k";
+        auto const source = "EVAL " + std::string(take.source()) + " 1 k";
+        EXPECT_EQ(heard, (std::vector<std::string>{by_digest, by_digest, "INCR n", source, source}))
+            << "both attempts were lost once";
+    });
+}
+
 TEST(RedisScript, X15_AnUnorderedPipelineThatIsLostIsNotRepeated) {
     redis::script const take("return redis.call('DECR', KEYS[1])");
     std::vector<std::string> heard;
