@@ -1,4 +1,5 @@
 // Row L14, and what a server asks of its clients: its context, one that a name chooses, and a stream may say it.
+#include <support/scratch_folder.hpp>
 #include <unit/tls/pair.hpp>
 
 #include <fstream>
@@ -99,7 +100,8 @@ TEST_P(TlsServerVerification, L14_ASessionFromBeforeAContextDemandsACertificateI
 
 TEST_P(TlsServerVerification, L14_EachChangeOfAContextEndsItsSessions) {
     SSL_CTX_set_num_tickets(of_server.native_handle(), 1); // The client has none left of before.
-    auto const file = testing::TempDir() + "/server_verification.pem";
+    scratch_folder const folder;                           // Each process has an authority of its own.
+    auto const file = folder.path + "/authority.pem";
     std::ofstream(file) << authority().certificate;
     use(of_client, visitor());
     bool is_asked = false;
@@ -109,7 +111,7 @@ TEST_P(TlsServerVerification, L14_EachChangeOfAContextEndsItsSessions) {
         [&] { of_server.set_verify_depth(5); },
         [&] { of_server.set_verify_callback(says(true, is_asked)); },
         [&] { of_server.add_certificate_authority(buffer(test::server().certificate)); },
-        [&] { of_server.add_verify_path(testing::TempDir()); },
+        [&] { of_server.add_verify_path(folder.path); },
         [&] { of_server.set_default_verify_paths(); },
         [&] { of_server.accept_unverified_peers(); },
     };
