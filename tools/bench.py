@@ -88,7 +88,8 @@ class RedisServer:
             ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it never outlives this program
         self.process = subprocess.Popen(
             [self.program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
-             "--dbfilename", "nothing.rdb", "--client-output-buffer-limit", "pubsub 0 0 0"], stdout=subprocess.DEVNULL, preexec_fn=prepare)
+             "--dbfilename", "nothing.rdb", "--client-output-buffer-limit", "pubsub 0 0 0"],
+            stdout=subprocess.DEVNULL, preexec_fn=prepare)
         for _ in range(500):
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", port)) == 0:

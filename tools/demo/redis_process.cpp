@@ -89,8 +89,7 @@ std::optional<redis_process> redis_process::start(std::string& why) {
             dup2(null, 1);
             dup2(null, 2);
             execlp("redis-server", "redis-server", "--port", port_text.c_str(), "--bind", "127.0.0.1", "--save", "",
-                   "--appendonly", "no", "--daemonize", "no", "--dir", "/tmp",
-                   "--dbfilename", "nothing.rdb", nullptr);
+                   "--appendonly", "no", "--daemonize", "no", "--dir", "/tmp", "--dbfilename", "nothing.rdb", nullptr);
             _exit(127);
         }
         redis_process process(pid, port, version);
